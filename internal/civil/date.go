@@ -1,0 +1,121 @@
+// Package civil holds calendar dates: a day without a time or a zone.
+package civil
+
+import (
+	"database/sql/driver"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Date is a day of the Gregorian calendar. Dates compare with ==, are stored
+// as YYYY-MM-DD (a date column) and sort alike on both databases. The zero
+// Date is no day at all.
+type Date struct {
+	Year  int
+	Month time.Month
+	Day   int
+}
+
+// Layout is YYYY-MM-DD.
+const Layout = time.DateOnly
+
+// Of is the day on which t falls in t's own location.
+func Of(t time.Time) Date {
+	y, m, d := t.Date()
+	return Date{y, m, d}
+}
+
+// Parse reads YYYY-MM-DD; days that do not exist and the year 0 are refused.
+func Parse(s string) (Date, error) {
+	t, err := time.Parse(Layout, s)
+	if err != nil || t.Year() == 0 {
+		return Date{}, fmt.Errorf("must be a date of the form YYYY-MM-DD")
+	}
+	return Of(t), nil
+}
+
+// MustParse is Parse for literals; it panics on anything else.
+func MustParse(s string) Date {
+	d, err := Parse(s)
+	if err != nil {
+		panic("civil: " + s + " " + err.Error())
+	}
+	return d
+}
+
+// String prints YYYY-MM-DD.
+func (d Date) String() string { return fmt.Sprintf("%04d-%02d-%02d", d.Year, d.Month, d.Day) }
+
+// IsZero reports whether d is no day at all.
+func (d Date) IsZero() bool { return d == Date{} }
+
+// Time is midnight of the day in UTC.
+func (d Date) Time() time.Time { return d.In(time.UTC) }
+
+// In is the first instant of the day in loc. Where the clocks skip midnight it
+// is the first instant after the gap.
+func (d Date) In(loc *time.Location) time.Time {
+	t := time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, loc)
+	if Of(t) != d { // midnight does not exist on this day: the gap ends on it
+		for t = t.Truncate(time.Minute); Of(t) != d; {
+			t = t.Add(time.Minute)
+		}
+	}
+	return t
+}
+
+// AddDays moves n days along the calendar.
+func (d Date) AddDays(n int) Date { return Of(d.Time().AddDate(0, 0, n)) }
+
+// AddMonths moves n months along the calendar, to the last day of a shorter month.
+func (d Date) AddMonths(n int) Date {
+	first := time.Date(d.Year, d.Month+time.Month(n), 1, 0, 0, 0, 0, time.UTC)
+	last := first.AddDate(0, 1, -1).Day()
+	return Date{first.Year(), first.Month(), min(d.Day, last)}
+}
+
+// Before reports whether d is an earlier day than o.
+func (d Date) Before(o Date) bool { return d.Time().Before(o.Time()) }
+
+// Weekday is the day of the week.
+func (d Date) Weekday() time.Weekday { return d.Time().Weekday() }
+
+// Value stores the date as its text.
+func (d Date) Value() (driver.Value, error) {
+	if d.IsZero() {
+		return nil, nil
+	}
+	return d.String(), nil
+}
+
+// Scan reads a date column of either database.
+func (d *Date) Scan(src any) (err error) {
+	switch v := src.(type) {
+	case nil:
+		*d = Date{}
+	case time.Time:
+		*d = Of(v)
+	case string:
+		*d, err = Parse(v[:min(len(v), len(Layout))])
+	case []byte:
+		return d.Scan(string(v))
+	default:
+		err = fmt.Errorf("civil: cannot read a date from %T", src)
+	}
+	return err
+}
+
+// MarshalJSON prints the date as a JSON string.
+func (d Date) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
+
+// UnmarshalJSON reads a JSON string.
+func (d *Date) UnmarshalJSON(b []byte) error {
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil {
+		return err
+	}
+	v, err := Parse(s)
+	*d = v
+	return err
+}

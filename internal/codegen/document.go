@@ -1,0 +1,420 @@
+package codegen
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/go-faster/yaml"
+	"github.com/ogen-go/ogen"
+
+	"chairside/internal/contract"
+	"chairside/internal/wire"
+)
+
+// timeLayout prints milliseconds and a numeric offset, never Z (behaviour.md section 2).
+const timeLayout = "2006-01-02T15:04:05.000-07:00"
+
+// document builds one of the two forms of the OpenAPI document.
+type document struct {
+	*ogen.Spec
+	published bool
+}
+
+func newDocument(m *model, published bool) *ogen.Spec {
+	d := &document{Spec: ogen.NewSpec(), published: published}
+	d.SetOpenAPI("3.0.3")
+	d.Init()
+	d.SetInfo(ogen.NewInfo().SetTitle("Chairside").SetVersion("1"))
+	d.SetServers([]ogen.Server{{URL: "/v1"}})
+	for name, s := range metaSchemas() {
+		d.AddSchema(name, s)
+	}
+	d.AddSchema("CustomFieldEntry", object(
+		property("field_id", schemaOf(wire.UUID).SetDescription("The custom field.")),
+		property("value", anything().SetDescription("A boolean for a checkbox, a decimal string for a number, a string otherwise, null when unanswered.")),
+		property("position", schemaOf(wire.Integer).SetDescription("Place among the questions.")),
+	))
+	d.AddSchema("CustomFieldAnswerInput", object(
+		property("field_id", schemaOf(wire.UUID).SetDescription("The custom field.")),
+		property("value", anything().SetDescription("The answer; null removes it.")),
+	))
+	for _, e := range m.Entities {
+		d.addEntity(e)
+	}
+	return d.Spec
+}
+
+func metaSchemas() map[string]*ogen.Schema {
+	number := func(name, doc string) *ogen.Property {
+		return property(name, schemaOf(wire.Integer).SetDescription(doc))
+	}
+	page, current := number("page", "The page shown."), number("current_page", "The page shown.")
+	per := number("per_page", "Records to a page.")
+	return map[string]*ogen.Schema{
+		"Meta": object(number("total", "Records on all pages."), page, current, per, number("total_pages", "Number of pages.")),
+		"PageMeta": object(page, current, per,
+			property("more", schemaOf(wire.Boolean).SetDescription("Whether there is a further page."))),
+	}
+}
+
+// addEntity adds the schemas and paths of one resource.
+func (d *document) addEntity(e *entity) {
+	if !e.HasOut() {
+		return
+	}
+	d.AddSchema(e.Name, d.output(e, true))
+	if e.Summary() != e.Name {
+		d.AddSchema(e.Summary(), d.output(e, false))
+	}
+	d.AddSchema(e.Name+"Response", object(property(e.R.Key, ref(e.Name))))
+	many, one := ogen.NewPathItem(), ogen.NewPathItem()
+	if e.Has("list") {
+		many.SetGet(d.list(e))
+	}
+	if e.Has("create") {
+		many.SetPost(d.write(e, "create", "create", "Create"))
+	}
+	if e.Has("get") {
+		one.SetGet(d.operation(e, "get"+e.Name, "read", "Get one of: "+e.R.Doc).AddParameters(idParameter(e)).
+			AddResponse("200", d.response(e.Name+"Response", example(d.oneExample(e)))))
+	}
+	if e.Has("update") {
+		one.SetPatch(d.write(e, "update", "update", "Update").AddParameters(idParameter(e)))
+		if d.published { // the server treats PUT as PATCH
+			one.SetPut(d.write(e, "put", "update", "Update").AddParameters(idParameter(e)))
+		}
+	}
+	if e.Has("delete") {
+		one.SetDelete(d.operation(e, "delete"+e.Name, "delete", "Delete a "+words(e.R.Key)+".").AddParameters(idParameter(e)).
+			AddResponse("204", ogen.NewResponse().SetDescription("Done; no body.")))
+	}
+	if many.Get != nil || many.Post != nil {
+		d.AddPathItem("/"+e.R.Plural, many)
+	}
+	if one.Get != nil || one.Patch != nil || one.Delete != nil {
+		d.AddPathItem("/"+e.R.Plural+"/{id}", one)
+	}
+	for _, o := range e.R.Others {
+		d.AddPathItem(o.Path, ogen.NewPathItem().SetGet(d.other(e, o)))
+	}
+}
+
+// output is the schema of a record in responses.
+func (d *document) output(e *entity, single bool) *ogen.Schema {
+	s := object().SetDescription(e.R.Doc)
+	add := func(name string, p *ogen.Schema) {
+		s.AddRequiredProperties(property(name, p))
+	}
+	for _, c := range e.Shown() {
+		p := d.internal(copyOf(c.schema), c.Kind)
+		if d.published {
+			p.Example = ogen.ExampleValue(columnExample(c))
+		}
+		add(c.Name, p)
+	}
+	for _, c := range e.R.Computed {
+		add(c.Name, d.computed(c))
+	}
+	for _, b := range e.R.Embeds {
+		if b.SingleOnly && !single {
+			continue
+		}
+		target, err := e.Target(b.Edge)
+		if err != nil {
+			panic(err)
+		}
+		name := target.Name
+		if len(b.Columns) > 0 {
+			name = e.Name + pascal(b.Edge)
+			part := object().SetDescription(b.Doc)
+			for _, column := range b.Columns {
+				c := target.Column(column)
+				p := d.internal(copyOf(c.schema), c.Kind)
+				if d.published {
+					p.Example = ogen.ExampleValue(columnExample(c))
+				}
+				part.AddRequiredProperties(property(column, p))
+			}
+			d.AddSchema(name, part)
+		}
+		if edge, _ := e.Edge(b.Edge); edge.Unique {
+			add(b.Edge, ref(name))
+		} else {
+			add(b.Edge, ref(name).AsArray())
+		}
+	}
+	return s
+}
+
+func (d *document) computed(c contract.Computed) *ogen.Schema {
+	s := d.internal(schemaOf(c.Kind).SetNullable(c.Nullable).SetDescription(c.Doc), c.Kind)
+	if d.published {
+		s.Example = ogen.ExampleValue(kindExample(c.Kind, c.Name))
+	}
+	return s
+}
+
+// internal adapts a property to the generated server: times get the layout,
+// words stay plain strings, because what is sent has been checked before.
+func (d *document) internal(s *ogen.Schema, k wire.Kind) *ogen.Schema {
+	if d.published {
+		return s
+	}
+	if k == wire.Enum {
+		s = ogen.String().SetNullable(s.Nullable).SetDescription(s.Description)
+	}
+	if k == wire.Time {
+		s.Common.Extensions = ogen.Extensions{"x-ogen-time-format": {Kind: yaml.ScalarNode, Tag: "!!str", Value: timeLayout}}
+	}
+	return s
+}
+
+// input is the schema of a record in requests. The internal form serves create
+// and update alike and requires nothing: what is missing has been noted before.
+func (d *document) input(e *entity, create bool) *ogen.Schema {
+	s := object()
+	for _, c := range e.Written() {
+		p := inputSchema(c)
+		if d.published {
+			p.Example = ogen.ExampleValue(columnExample(c))
+		} else if c.Kind == wire.Enum {
+			p = ogen.String().SetNullable(p.Nullable)
+		}
+		if d.published && create && c.API.Required {
+			s.AddRequiredProperties(property(c.Name, p))
+		} else {
+			s.AddOptionalProperties(property(c.Name, p))
+		}
+	}
+	for _, x := range e.R.Extra {
+		p := schemaOf(x.Kind)
+		if x.Kind == wire.Answers {
+			p = ref("CustomFieldAnswerInput").AsArray()
+		}
+		if d.published {
+			p.Example = ogen.ExampleValue(kindExample(x.Kind, x.Name))
+		}
+		s.AddOptionalProperties(property(x.Name, p.SetDescription(x.Doc)))
+	}
+	return s
+}
+
+// inputSchema carries the limits that clients can check themselves.
+func inputSchema(c *column) *ogen.Schema {
+	s := copyOf(c.schema)
+	if c.API.Required {
+		s.SetNullable(false)
+	}
+	if c.API.Min != nil && c.Kind != wire.Decimal {
+		s.SetMinimum(c.API.Min)
+	}
+	if c.API.Max != nil && c.Kind != wire.Decimal {
+		s.SetMaximum(c.API.Max)
+	}
+	if c.API.MaxRunes > 0 && s.Type == "string" && s.Format == "" && c.Kind == wire.Text {
+		n := uint64(c.API.MaxRunes)
+		s.SetMaxLength(&n)
+	}
+	return s
+}
+
+// write is a create or update operation.
+func (d *document) write(e *entity, id, verb, body string) *ogen.Operation {
+	name := e.Name + "Input"
+	if d.published {
+		name = e.Name + body
+	}
+	d.AddSchema(name, d.input(e, verb == "create"))
+	d.AddSchema(name+"Request", object(property(e.R.Key, ref(name))))
+	status, doc := "200", "Change what is sent of a "+words(e.R.Key)+"."
+	if verb == "create" {
+		status, doc = "201", "Create a "+words(e.R.Key)+"."
+	}
+	request := ogen.NewRequestBody().SetRequired(true).SetContent(map[string]ogen.Media{
+		"application/json": {Schema: ref(name + "Request"), Example: d.example(inputExample(e, verb == "create"))},
+	})
+	return d.operation(e, id+e.Name, verb, doc).SetRequestBody(request).
+		AddResponse(status, d.response(e.Name+"Response", example(d.oneExample(e))))
+}
+
+// list is the list operation with its filters, orders and meta.
+func (d *document) list(e *entity) *ogen.Operation {
+	meta := "Meta"
+	if len(e.R.Totals) > 0 {
+		meta = e.Name + "Meta"
+		s := metaSchemas()["Meta"]
+		for _, t := range e.R.Totals {
+			s.AddRequiredProperties(property(t, schemaOf(wire.Decimal).SetDescription("Sum over all pages.")))
+		}
+		d.AddSchema(meta, s)
+	}
+	d.AddSchema(e.Name+"List", object(property(e.R.Plural, ref(e.Summary()).AsArray()), property("meta", ref(meta))))
+	o := d.operation(e, "list"+e.Many(), "read", "List: "+e.R.Doc)
+	for _, p := range e.Params() {
+		o.AddParameters(d.parameter(p))
+	}
+	return o.AddResponse("200", d.response(e.Name+"List", example(d.listExample(e))))
+}
+
+// other is an operation beyond the standard ones.
+func (d *document) other(e *entity, o contract.Other) *ogen.Operation {
+	x := d.operation(e, o.ID, "read", o.Doc)
+	for _, p := range e.OtherParams(o) {
+		x.AddParameters(d.parameter(p))
+	}
+	if len(o.Members) == 0 {
+		return x.AddResponse("200", d.response(e.Name+"Response", example(d.oneExample(e))))
+	}
+	item := object()
+	for _, c := range o.Members {
+		item.AddRequiredProperties(property(c.Name, d.computed(c)))
+	}
+	d.AddSchema(o.Item, item)
+	d.AddSchema(o.Item+"List", object(property(o.Key, ref(o.Item).AsArray()), property("meta", ref("PageMeta"))))
+	return x.AddResponse("200", d.response(o.Item+"List", example(d.otherExample(o))))
+}
+
+// documented is a query parameter together with its description.
+type documented struct {
+	wire.Param
+	Doc     string
+	Default string
+}
+
+// Params are the query parameters of the list.
+func (e *entity) Params() []documented {
+	ps := paging(100, 25)
+	var keys []string
+	for _, s := range e.R.Sorts {
+		keys = append(keys, s.Key)
+	}
+	slices.Sort(keys)
+	ps = append(ps,
+		documented{Param: wire.Param{Name: "sort_by", Kind: wire.Enum, Values: keys}, Doc: "Order of the list; ties are ordered by id.", Default: e.R.Order},
+		documented{Param: wire.Param{Name: "sort_direction", Kind: wire.Enum, Values: []string{"asc", "desc"}}, Doc: "Ascending or descending.", Default: "asc"})
+	for _, f := range e.R.Filters {
+		ps = append(ps, e.param(f))
+	}
+	return ps
+}
+
+// OtherParams are the query parameters of an operation beyond the standard ones.
+func (e *entity) OtherParams(o contract.Other) []documented {
+	var ps []documented
+	if o.MaxPage > 0 {
+		ps = paging(o.MaxPage, o.MaxPage)
+	}
+	for _, f := range o.Params {
+		ps = append(ps, e.param(f))
+	}
+	return ps
+}
+
+func paging(most, usual int) []documented {
+	return []documented{
+		{Param: wire.Param{Name: "page", Kind: wire.Integer, Min: 1}, Doc: "Page to show, from 1.", Default: "1"},
+		{Param: wire.Param{Name: "per_page", Kind: wire.Integer, Min: 1, Max: int64(most)}, Doc: "Records to a page; more than the maximum gives the maximum.", Default: itoa(usual)},
+	}
+}
+
+// param resolves the kind and words of a filter.
+func (e *entity) param(f contract.Filter) documented {
+	p := wire.Param{Name: f.Param, Kind: f.Kind, Values: f.Values, Array: f.Op == "IN"}
+	if p.Kind == "" {
+		owner := e
+		if f.Edge != "" {
+			owner, _ = e.Target(f.Edge)
+		}
+		c := owner.Column(columnOf(f))
+		if p.Kind = c.Kind; c.IsEnum() {
+			p.Values = c.EnumValues()
+		}
+	}
+	return documented{Param: p, Doc: f.Doc}
+}
+
+// parameter is a query parameter; the internal form takes words as plain
+// strings and no bounds, because what is sent has been checked before.
+func (d *document) parameter(p documented) *ogen.Parameter {
+	s := schemaOf(p.Kind)
+	if d.published {
+		if len(p.Values) > 0 {
+			s.SetEnum(texts(p.Values))
+		}
+		if p.Min != 0 {
+			s.SetMinimum(&p.Min)
+		}
+		if p.Max != 0 {
+			s.SetMaximum(&p.Max)
+		}
+		if p.Default != "" {
+			s.Default = ogen.Default(defaultOf(p))
+		}
+	}
+	if p.Array {
+		s = s.AsArray()
+	}
+	q := ogen.NewParameter().InQuery().SetName(p.Name).SetDescription(p.Doc).SetSchema(s)
+	if d.published && p.Array {
+		q.SetName(p.Name + "[]")
+	}
+	return q
+}
+
+func idParameter(e *entity) *ogen.Parameter {
+	return ogen.NewParameter().InPath().SetName("id").SetRequired(true).SetDescription("Identifier of the " + words(e.R.Key) + ".").
+		SetSchema(schemaOf(e.Column("id").Kind))
+}
+
+// schemaOf is the plain schema of a kind.
+func schemaOf(k wire.Kind) *ogen.Schema {
+	switch k {
+	case wire.Boolean, wire.Flag, wire.Gender:
+		return ogen.Bool()
+	case wire.Integer, wire.Consent:
+		return ogen.Int()
+	case wire.ID:
+		return ogen.Int64()
+	case wire.UUID:
+		return ogen.UUID()
+	case wire.Date, wire.Day:
+		return ogen.Date()
+	case wire.Time:
+		return ogen.DateTime()
+	case wire.Metadata:
+		s := object()
+		s.AdditionalProperties = &ogen.AdditionalProperties{Schema: *ogen.String()}
+		return s
+	case wire.Answers:
+		return ref("CustomFieldEntry").AsArray()
+	case wire.Strings:
+		return ogen.String().AsArray()
+	case wire.Object, "":
+		return anything()
+	}
+	return ogen.String()
+}
+
+func anything() *ogen.Schema { return ogen.NewSchema() }
+
+func object(ps ...*ogen.Property) *ogen.Schema {
+	return ogen.NewSchema().SetType("object").AddRequiredProperties(ps...)
+}
+
+func property(name string, s *ogen.Schema) *ogen.Property {
+	return &ogen.Property{Name: name, Schema: s}
+}
+
+func ref(name string) *ogen.Schema { return ogen.NewSchema().SetRef("#/components/schemas/" + name) }
+
+func copyOf(s *ogen.Schema) *ogen.Schema {
+	c := *s
+	return &c
+}
+
+func defaultOf(p documented) json.RawMessage {
+	if p.Kind == wire.Integer {
+		return json.RawMessage(p.Default)
+	}
+	return texts([]string{p.Default})[0]
+}

@@ -1,0 +1,361 @@
+package codegen
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/template"
+
+	"entgo.io/contrib/entoas"
+	"entgo.io/ent/entc/gen"
+	"github.com/ogen-go/ogen"
+
+	"chairside/internal/contract"
+	"chairside/internal/wire"
+)
+
+// model is the schema with its annotations resolved.
+type model struct {
+	Module   string
+	Entities []*entity
+}
+
+// entity is one ent schema; R is the zero Resource where it has no API.
+type entity struct {
+	*gen.Type
+	R       contract.Resource
+	Model   *model
+	Columns []*column // the id first
+}
+
+// column is one ent field and how it appears on the wire.
+type column struct {
+	*gen.Field
+	API    contract.Field
+	Owner  *entity
+	Kind   wire.Kind
+	schema *ogen.Schema // from entoas
+}
+
+func newModel(module string, g *gen.Graph, schemas map[string]*ogen.Schema) (*model, error) {
+	m := &model{Module: module}
+	for _, n := range g.Nodes {
+		e := &entity{Type: n, Model: m}
+		if err := annotation(n.Annotations, &e.R); err != nil {
+			return nil, err
+		}
+		for _, f := range append([]*gen.Field{n.ID}, n.Fields...) {
+			c, err := newColumn(f)
+			if err != nil {
+				return nil, err
+			}
+			c.Owner = e
+			for _, p := range schemas[n.Name].Properties {
+				if p.Name == f.Name {
+					c.schema = p.Schema
+				}
+			}
+			e.Columns = append(e.Columns, c)
+		}
+		m.Entities = append(m.Entities, e)
+	}
+	for _, e := range m.Entities {
+		e.addCommonFilters()
+		e.R.Sorts = append(e.R.Sorts, contract.Sort{Key: "id"})
+		for _, c := range []string{"created_at", "updated_at"} {
+			if e.Column(c) != nil {
+				e.R.Sorts = append(e.R.Sorts, contract.Sort{Key: c})
+			}
+		}
+		if e.R.Order == "" {
+			e.R.Order = "id"
+		}
+	}
+	return m, nil
+}
+
+type named interface{ Name() string }
+
+// annotation decodes the annotation of to's name, which has travelled through JSON.
+func annotation(from gen.Annotations, to named) error {
+	a, ok := from[to.Name()]
+	if !ok {
+		return nil
+	}
+	b, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(b, to)
+}
+
+func newColumn(f *gen.Field) (*column, error) {
+	c := &column{Field: f}
+	if err := annotation(f.Annotations, &c.API); err != nil {
+		return nil, err
+	}
+	c.Kind = c.API.Kind
+	if c.Kind == "" {
+		c.Kind = kindOf(f)
+	}
+	if c.Kind == "" {
+		c.API.Hidden = true
+	}
+	return c, nil
+}
+
+// kindOf derives the kind from the column's type, "" where only an annotation can tell.
+func kindOf(f *gen.Field) wire.Kind {
+	switch t := f.Type.String(); {
+	case f.IsEnum():
+		return wire.Enum
+	case t == "civil.Date":
+		return wire.Date
+	case t == "decimal.Decimal":
+		return wire.Decimal
+	case f.IsTime():
+		return wire.Time
+	case f.IsBool():
+		return wire.Boolean
+	case f.IsUUID():
+		return wire.UUID
+	case t == "int64":
+		return wire.ID
+	case t == "int":
+		return wire.Integer
+	case f.IsString():
+		return wire.Text
+	}
+	return ""
+}
+
+// addCommonFilters gives every list the filters whose column it has
+// (behaviour.md section 5), unless the resource declares its own.
+func (e *entity) addCommonFilters() {
+	for _, f := range []contract.Filter{
+		{Param: "updated_after", Column: "updated_at", Op: "GTE", Doc: "Modified at or after this time; updated_since is the same."},
+		{Param: "site_id", Doc: "Of this site."},
+		{Param: "active", Doc: "Only active records, or only archived ones."},
+		{Param: "patient_id", Doc: "Of this patient."},
+	} {
+		declared := slices.ContainsFunc(e.R.Filters, func(o contract.Filter) bool { return o.Param == f.Param })
+		if c := e.Column(columnOf(f)); c != nil && !declared {
+			e.R.Filters = append(e.R.Filters, f)
+		}
+	}
+}
+
+func columnOf(f contract.Filter) string {
+	if f.Column != "" {
+		return f.Column
+	}
+	return f.Param
+}
+
+// Column gives a column by name, nil where there is none.
+func (e *entity) Column(name string) *column {
+	for _, c := range e.Columns {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// Edge gives an edge by name.
+func (e *entity) Edge(name string) (*gen.Edge, error) {
+	for _, edge := range e.Edges {
+		if edge.Name == name {
+			return edge, nil
+		}
+	}
+	return nil, fmt.Errorf("%s has no edge %q", e.Name, name)
+}
+
+// Target is the entity behind an edge.
+func (e *entity) Target(edge string) (*entity, error) {
+	g, err := e.Edge(edge)
+	if err != nil {
+		return nil, err
+	}
+	return e.Model.of(g.Type), nil
+}
+
+func (m *model) of(t *gen.Type) *entity {
+	for _, e := range m.Entities {
+		if e.Name == t.Name {
+			return e
+		}
+	}
+	return nil
+}
+
+// References is the edge that a column belongs to, nil for plain columns.
+func (c *column) References() *gen.Edge {
+	for _, edge := range c.Owner.Edges {
+		if f := edge.Field(); f != nil && f.Name == c.Name {
+			return edge
+		}
+	}
+	return nil
+}
+
+// Shown are the columns of the response.
+func (e *entity) Shown() (shown []*column) {
+	for _, c := range e.Columns {
+		if !c.API.Hidden {
+			shown = append(shown, c)
+		}
+	}
+	return shown
+}
+
+// Written are the columns of request bodies.
+func (e *entity) Written() (written []*column) {
+	for _, c := range e.Columns {
+		if c.API.Write {
+			written = append(written, c)
+		}
+	}
+	return written
+}
+
+// Has reports whether the resource has a verb.
+func (e *entity) Has(v string) bool { return slices.Contains(e.R.Verbs, contract.Verb(v)) }
+
+// Generated reports whether the method of a verb is generated.
+func (e *entity) Generated(v string) bool {
+	return e.Has(v) && !slices.Contains(e.R.Manual, contract.Verb(v))
+}
+
+// HasOut reports whether the entity has a response of its own.
+func (e *entity) HasOut() bool {
+	return e.R.Key != ""
+}
+
+// Summary is the name of the list element, which differs from the single
+// response where that one embeds more.
+func (e *entity) Summary() string {
+	if slices.ContainsFunc(e.R.Embeds, func(b contract.Embed) bool { return b.SingleOnly }) {
+		return e.Name + "Summary"
+	}
+	return e.Name
+}
+
+// PatientData reports whether rows are about one patient: reading them is logged.
+func (e *entity) PatientData() bool { return e.Name == "Patient" || e.Column("patient_id") != nil }
+
+// Many is the plural in names of operations: ListFees.
+func (e *entity) Many() string { return pascal(e.R.Plural) }
+
+// pascal is snake_case as a Go name without initialisms, for operation ids.
+func pascal(s string) string {
+	var b strings.Builder
+	for _, part := range strings.Split(s, "_") {
+		b.WriteString(strings.ToUpper(part[:1]) + part[1:])
+	}
+	return b.String()
+}
+
+// modelFuncs are template functions that look at the schema alone.
+var modelFuncs = template.FuncMap{
+	"pascal": pascal,
+	"patient_data": func(n *gen.Type) bool {
+		return n.Name == "Patient" || slices.ContainsFunc(n.Fields, func(f *gen.Field) bool { return f.Name == "patient_id" })
+	},
+	"column_of": columnOf,
+	"words":     func(s string) string { return strings.ReplaceAll(s, "_", " ") },
+	"dict": func(pairs ...any) map[string]any {
+		m := map[string]any{}
+		for i := 0; i+1 < len(pairs); i += 2 {
+			m[pairs[i].(string)] = pairs[i+1]
+		}
+		return m
+	},
+	// null_value is the JSON that stands for null where a column has a default.
+	"null_value": func(c *column) string {
+		switch {
+		case c.Nillable || c.API.Required:
+			return ""
+		case c.Kind == wire.Metadata:
+			return "{}"
+		case c.Default:
+			b, _ := json.Marshal(c.DefaultValue()) // a literal of the schema always marshals
+			return string(b)
+		}
+		return ""
+	},
+	"sorted": func(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) },
+}
+
+// propertySchemas gives every field the property schema that entoas is to use:
+// it knows neither our own Go types nor JSON columns.
+func propertySchemas(next gen.Generator) gen.Generator {
+	return gen.GenerateFunc(func(g *gen.Graph) error {
+		for _, n := range g.Nodes {
+			for _, f := range append([]*gen.Field{n.ID}, n.Fields...) {
+				c, err := newColumn(f)
+				if err != nil {
+					return err
+				}
+				s := schemaOf(c.Kind)
+				if f.IsEnum() {
+					s = ogen.String().SetEnum(texts(f.EnumValues()))
+				}
+				if f.Annotations == nil {
+					f.Annotations = gen.Annotations{}
+				}
+				f.Annotations["EntOAS"] = entoas.Annotation{Schema: s.SetNullable(f.Nillable).SetDescription(f.Comment())}
+			}
+		}
+		return next.Generate(g)
+	})
+}
+
+// texts are JSON strings.
+func texts(words []string) (raw []json.RawMessage) {
+	for _, w := range words {
+		b, _ := json.Marshal(w) // a string always marshals
+		raw = append(raw, b)
+	}
+	return raw
+}
+
+// check refuses schemas that would break a promise of the API.
+func (m *model) check() error {
+	var problems []string
+	complain := func(format string, a ...any) { problems = append(problems, fmt.Sprintf(format, a...)) }
+	for _, e := range m.Entities {
+		if e.Name != "Practice" && e.Column("practice_id") == nil {
+			complain("%s belongs to no practice: it lacks the tenant mixin", e.Name)
+		}
+		for _, s := range e.R.Sorts {
+			owner := e
+			if s.Edge != "" {
+				var err error
+				if owner, err = e.Target(s.Edge); err != nil {
+					complain("sort %s: %v", s.Key, err)
+					continue
+				}
+			}
+			name := s.Column
+			if name == "" {
+				name = s.Key
+			}
+			if c := owner.Column(name); c == nil || c.Nillable {
+				complain("%s: sort %s needs a column that is never null, so that both databases order alike", e.Name, s.Key)
+			}
+		}
+		for _, c := range e.Written() {
+			if c.API.Hidden {
+				complain("%s.%s is both written and hidden", e.Name, c.Name)
+			}
+		}
+	}
+	if len(problems) > 0 {
+		return fmt.Errorf("schema: %s", strings.Join(problems, "; "))
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+// Package contract declares, as annotations on the Ent schema, how an entity
+// appears in the API.
+//
+// A Resource on a schema is the entity's whole REST surface: wrapper keys,
+// operations, scope, filters, orders, members that are not columns. A Field on
+// a column says whether clients may write it and how it looks where the column
+// type does not tell. The generator (internal/codegen) reads both; nothing at
+// run time does.
+package contract
+
+import "chairside/internal/wire"
+
+// Verb is one of the standard operations on a resource.
+type Verb string
+
+// The standard operations. Update is both PUT and PATCH.
+const (
+	Get    Verb = "get"
+	List   Verb = "list"
+	Create Verb = "create"
+	Update Verb = "update"
+	Delete Verb = "delete"
+)
+
+// Resource is the REST surface of an entity.
+type Resource struct {
+	Key    string // wrapper of one record: "patient"
+	Plural string // wrapper of a list and the path: "patients"
+	Scope  string // scope family
+	Doc    string // one sentence for the reference
+
+	Verbs []Verb
+	// Manual are the verbs whose method is hand-written in internal/api; get
+	// and list are generated unless named here, the others are always manual.
+	Manual []Verb
+
+	// Filters beyond the automatic ones: updated_after, site_id, active and
+	// patient_id exist wherever the column does.
+	Filters []Filter
+	// Unfiltered names automatic filters that a list does not have.
+	Unfiltered []string
+	// Sorts beyond id, created_at and updated_at; the first of Order is the default.
+	Sorts []Sort
+	Order string // default order, "id" when empty
+
+	Computed []Computed // members that are not columns
+	Embeds   []Embed    // members that are other entities
+	Totals   []string   // decimal members of a list's meta, filled in by hand
+	Extra    []Extra    // members of a request body that are not columns
+	Others   []Other    // operations beyond the standard ones
+}
+
+// Name implements ent's schema.Annotation.
+func (Resource) Name() string { return "Resource" }
+
+// Filter is a query parameter of a list and the predicate behind it.
+type Filter struct {
+	Param  string
+	Kind   wire.Kind // derived from the column when empty
+	Column string    // Param when empty
+	Edge   string    // the column is behind this edge
+	Op     string    // EQ when empty; GT, GTE, LT, LTE
+	Values []string  // words of an enum; with a boolean column the false word, then the true word
+	Manual bool      // the predicate is hand-written in internal/api
+	Doc    string
+}
+
+// Sort is a value of sort_by.
+type Sort struct {
+	Key    string
+	Column string // Key when empty
+	Edge   string // the column is behind this edge
+}
+
+// Computed is a member of the response that is not a column of the entity.
+type Computed struct {
+	Name     string
+	Kind     wire.Kind
+	Nullable bool
+	Edge     string   // the columns are behind this edge
+	Columns  []string // arguments of Func; one column is taken as it is when Func is empty
+	Func     string   // a pure function of package schema
+	Manual   bool     // filled in by hand in internal/api
+	Doc      string
+}
+
+// Embed is a member that holds a linked entity, or a list of them.
+type Embed struct {
+	Edge       string
+	Columns    []string // the columns to show; the whole resource when empty
+	SingleOnly bool     // not in list responses
+	Doc        string
+}
+
+// Extra is a member of a request body that is not a column.
+type Extra struct {
+	Name string
+	Kind wire.Kind
+	Doc  string
+}
+
+// Other is an operation beyond the standard ones; its method is hand-written.
+type Other struct {
+	ID      string // operation id and method name
+	Path    string
+	Doc     string
+	Params  []Filter
+	Members []Computed // of each element; the resource itself when empty
+	Item    string     // name of the element type when Members are given
+	Key     string     // wrapper of the elements when Members are given
+	MaxPage int        // maximum and default per_page of the list; 0 where it is one record
+}
+
+// Field is how a column appears.
+type Field struct {
+	Kind     wire.Kind // derived from the column when empty
+	Write    bool      // clients may write it
+	Required bool      // on create; cannot be cleared
+	Hidden   bool      // never leaves the server
+	MaxRunes int
+	Min, Max *int64
+	Active   bool // a reference must point at an active record
+	Example  string
+}
+
+// Name implements ent's schema.Annotation.
+func (Field) Name() string { return "Field" }
+
+// Hidden marks a column that never leaves the server.
+func Hidden() Field { return Field{Hidden: true} }

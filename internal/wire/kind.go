@@ -1,0 +1,352 @@
+// Package wire reads and prints single values as they travel in JSON bodies
+// and query strings (behaviour.md section 2).
+//
+// Clients are allowed some latitude: an id may be a number or a string of
+// digits, a time may lack its offset, a decimal may be a JSON number. All of
+// that latitude lives here. The server runs Body.Read and ReadQuery over what
+// a client sent, with tables that are generated from the schema; what comes
+// out is the canonical form that the generated decoder accepts without
+// exception, together with a message for every field that could not be read.
+package wire
+
+import (
+	"encoding/json"
+	"net/mail"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"chairside/internal/civil"
+	"chairside/internal/decimal"
+)
+
+// Kind is how a value looks on the wire.
+type Kind string
+
+// The kinds. The comment names the canonical form.
+const (
+	Text      Kind = "text"      // string
+	Boolean   Kind = "boolean"   // true, false
+	Flag      Kind = "flag"      // true, false; also 0, 1, "0", "1" on input
+	Gender    Kind = "gender"    // true male, false female; also the words on input
+	Integer   Kind = "integer"   // whole number
+	Consent   Kind = "consent"   // whole number; also a boolean on input
+	ID        Kind = "id"        // positive whole number; also digits in a string on input
+	UUID      Kind = "uuid"      // lower-case uuid
+	Date      Kind = "date"      // YYYY-MM-DD
+	Time      Kind = "datetime"  // RFC 3339
+	Day       Kind = "day"       // YYYY-MM-DD; a time on input means its local day
+	Decimal   Kind = "decimal"   // string with two fraction digits; also a JSON number on input
+	Enum      Kind = "enum"      // one of the listed words
+	Email     Kind = "email"     // string
+	Country   Kind = "country"   // ISO 3166 alpha-2 code, upper case
+	Ethnicity Kind = "ethnicity" // one or two letters or digits
+	Metadata  Kind = "metadata"  // object of strings
+	Answers   Kind = "answers"   // array of {field_id, value}
+	Avatar    Kind = "avatar"    // address of a picture; output only
+	Object    Kind = "object"    // any JSON object; output only
+	Strings   Kind = "strings"   // array of strings; output only
+)
+
+// Limits of metadata (spec.md, Limits). Lengths count Unicode code points.
+const (
+	MetadataKeys      = 3
+	MetadataKeyRunes  = 40
+	MetadataTextRunes = 500
+)
+
+var (
+	ethnicity = regexp.MustCompile(`^[0-9A-Za-z]{1,2}$`)
+	country   = regexp.MustCompile(`^[A-Za-z]{2}$`)
+	number    = regexp.MustCompile(`^-?[0-9]+$`)
+)
+
+// text is the string that raw holds, or the text of a JSON number.
+func text(raw json.RawMessage) (string, bool) {
+	switch {
+	case len(raw) == 0:
+		return "", false
+	case raw[0] == '"':
+		var s string
+		return s, json.Unmarshal(raw, &s) == nil
+	case raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9':
+		return string(raw), true
+	}
+	return "", false
+}
+
+func quoted(s string) json.RawMessage {
+	b, _ := json.Marshal(s) // a string always marshals
+	return b
+}
+
+// ParseTime reads ISO 8601: date and time, optional seconds and fraction, and
+// Z or an offset. Without an offset the time is local to zone. The result is
+// UTC with milliseconds.
+func ParseTime(s string, zone *time.Location) (time.Time, bool) {
+	if len(s) > len("2006-01-02") && (s[10] == ' ' || s[10] == 't') {
+		s = s[:10] + "T" + s[11:]
+	}
+	if n := len(s) - len(" 01:00"); n > 11 && s[n] == ' ' { // a "+" that was not escaped in a query
+		s = s[:n] + "+" + s[n+1:]
+	}
+	for _, layout := range timeLayouts {
+		if t, err := time.ParseInLocation(layout, s, zone); err == nil {
+			return plausible(t.UTC().Truncate(time.Millisecond))
+		}
+	}
+	return time.Time{}, false
+}
+
+var timeLayouts = []string{
+	"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05Z07", "2006-01-02T15:04:05",
+	"2006-01-02T15:04Z07:00", "2006-01-02T15:04Z0700", "2006-01-02T15:04",
+}
+
+// plausible keeps years in the range that prints with four digits in every zone.
+func plausible(t time.Time) (time.Time, bool) {
+	return t, t.Year() >= 1000 && t.Year() <= 9998
+}
+
+func parseDate(s string) (civil.Date, bool) {
+	d, err := civil.Parse(s)
+	if err != nil {
+		return d, false
+	}
+	_, ok := plausible(d.Time())
+	return d, ok
+}
+
+func parseUUID(s string) (uuid.UUID, bool) {
+	id, err := uuid.Parse(s)
+	return id, err == nil && len(s) == 36
+}
+
+// ParseID reads the digits of an integer id. Digits beyond 64 bits are a
+// well-formed id of nothing and give the largest id, which is never handed out.
+func ParseID(s string) (int64, bool) {
+	if s == "" || strings.Trim(s, "0123456789") != "" {
+		return 0, false
+	}
+	id, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		id = 1<<63 - 1
+	}
+	return id, true
+}
+
+// value is the canonical form of one JSON value other than null, or a message.
+func (f Field) value(raw json.RawMessage, zone *time.Location) (json.RawMessage, string) {
+	s, isText := text(raw)
+	if strings.ContainsRune(s, 0) {
+		return nil, "must not contain NUL"
+	}
+	word := string(raw)
+	switch f.Kind {
+	case Text, Email, Country, Ethnicity, Enum:
+		if !isText {
+			return nil, "must be a string"
+		}
+		if message := f.checkText(s); message != "" {
+			return nil, message
+		}
+		if f.Kind == Country {
+			s = strings.ToUpper(s)
+		}
+		return quoted(s), ""
+	case Boolean, Flag, Gender:
+		switch strings.Trim(word, `"`) {
+		case "true", "false":
+			return json.RawMessage(strings.Trim(word, `"`)), ""
+		case "1":
+			if f.Kind == Flag {
+				return json.RawMessage("true"), ""
+			}
+		case "0":
+			if f.Kind == Flag {
+				return json.RawMessage("false"), ""
+			}
+		}
+		if f.Kind == Gender && (strings.EqualFold(s, "male") || strings.EqualFold(s, "female")) {
+			return json.RawMessage(strconv.FormatBool(strings.EqualFold(s, "male"))), ""
+		}
+		return nil, "must be true or false"
+	case Integer, Consent:
+		if f.Kind == Consent && (word == "true" || word == "false") {
+			word = map[string]string{"true": "1", "false": "0"}[word]
+		} else if word = s; !isText || !number.MatchString(s) {
+			return nil, "must be a whole number"
+		}
+		n, err := strconv.ParseInt(word, 10, 32)
+		if err != nil || f.Min != nil && n < *f.Min || f.Max != nil && n > *f.Max {
+			return nil, f.rangeMessage()
+		}
+		return json.RawMessage(strconv.FormatInt(n, 10)), ""
+	case ID:
+		id, ok := ParseID(s)
+		if !isText || !ok {
+			return nil, "must be an id"
+		}
+		return json.RawMessage(strconv.FormatInt(id, 10)), ""
+	case UUID:
+		id, ok := parseUUID(s)
+		if !ok {
+			return nil, "must be a uuid"
+		}
+		return quoted(id.String()), ""
+	case Date:
+		d, ok := parseDate(s)
+		if raw[0] != '"' || !ok {
+			return nil, "must be a date of the form YYYY-MM-DD"
+		}
+		return quoted(d.String()), ""
+	case Time:
+		t, ok := ParseTime(s, zone)
+		if raw[0] != '"' || !ok {
+			return nil, "must be an ISO 8601 time"
+		}
+		return quoted(t.Format(time.RFC3339Nano)), ""
+	case Decimal:
+		if !isText {
+			return nil, decimal.ErrSyntax.Error()
+		}
+		d, err := decimal.Parse(s)
+		switch {
+		case err != nil:
+			return nil, err.Error()
+		case f.Min != nil && int64(d) < *f.Min:
+			return nil, "must not be negative"
+		}
+		return quoted(d.String()), ""
+	case Metadata:
+		return metadata(raw)
+	case Answers:
+		return answers(raw)
+	}
+	return nil, "cannot be written"
+}
+
+func (f Field) checkText(s string) string {
+	switch {
+	case f.Required && strings.TrimSpace(s) == "":
+		return blank
+	case f.MaxRunes > 0 && utf8.RuneCountInString(s) > f.MaxRunes:
+		return "must not be longer than " + strconv.Itoa(f.MaxRunes) + " characters"
+	case f.Kind == Enum && !slices.Contains(f.Values, s):
+		return "must be one of: " + strings.Join(f.Values, ", ")
+	case f.Kind == Email && !ValidEmail(s):
+		return "must be an e-mail address"
+	case f.Kind == Country && !country.MatchString(s):
+		return "must be an ISO 3166 country code of two letters"
+	case f.Kind == Ethnicity && !ethnicity.MatchString(s):
+		return "must be a code of one or two letters or digits"
+	}
+	return ""
+}
+
+// ValidEmail reports whether s looks like an address: local part, @, a domain with a dot.
+func ValidEmail(s string) bool {
+	a, err := mail.ParseAddress(s)
+	if err != nil || a.Address != s {
+		return false
+	}
+	_, domain, _ := strings.Cut(s, "@")
+	return strings.Contains(strings.Trim(domain, "."), ".")
+}
+
+func (f Field) rangeMessage() string {
+	switch {
+	case f.Min != nil && f.Max != nil:
+		return "must be between " + strconv.FormatInt(*f.Min, 10) + " and " + strconv.FormatInt(*f.Max, 10)
+	case f.Min != nil:
+		return "must be at least " + strconv.FormatInt(*f.Min, 10)
+	}
+	return "is out of range"
+}
+
+func metadata(raw json.RawMessage) (json.RawMessage, string) {
+	var given map[string]json.RawMessage
+	if raw[0] != '{' || json.Unmarshal(raw, &given) != nil {
+		return nil, "must be an object of strings"
+	}
+	kept := make(map[string]string, len(given))
+	for key, v := range given {
+		s, ok := text(v)
+		if w := string(v); w == "true" || w == "false" {
+			s, ok = w, true
+		}
+		if !ok {
+			return nil, "values must be strings, numbers or booleans"
+		}
+		kept[key] = s
+	}
+	if message := CheckMetadata(kept); message != "" {
+		return nil, message
+	}
+	b, err := json.Marshal(kept)
+	if err != nil {
+		return nil, "must be an object of strings"
+	}
+	return b, ""
+}
+
+// CheckMetadata gives the message for a hash that breaks a limit (spec.md, Limits), or "".
+func CheckMetadata(m map[string]string) string {
+	if len(m) > MetadataKeys {
+		return "must not have more than " + strconv.Itoa(MetadataKeys) + " keys"
+	}
+	for key, v := range m {
+		switch {
+		case strings.ContainsRune(key+v, 0):
+			return "must not contain NUL"
+		case key == "":
+			return "keys must not be blank"
+		case utf8.RuneCountInString(key) > MetadataKeyRunes:
+			return "keys must not be longer than " + strconv.Itoa(MetadataKeyRunes) + " characters"
+		case utf8.RuneCountInString(v) > MetadataTextRunes:
+			return "values must not be longer than " + strconv.Itoa(MetadataTextRunes) + " characters"
+		}
+	}
+	return ""
+}
+
+// Answer is one entry of a custom_fields array in a request.
+type Answer struct {
+	FieldID uuid.UUID       `json:"field_id"`
+	Value   json.RawMessage `json:"value"`
+}
+
+func answers(raw json.RawMessage) (json.RawMessage, string) {
+	const message = "must be an array of objects with field_id and value"
+	var given []struct {
+		FieldID string          `json:"field_id"`
+		Value   json.RawMessage `json:"value"`
+	}
+	if raw[0] != '[' || json.Unmarshal(raw, &given) != nil {
+		return nil, message
+	}
+	kept := make([]Answer, len(given))
+	for i, g := range given {
+		id, ok := parseUUID(g.FieldID)
+		if !ok {
+			return nil, "field_id must be a uuid"
+		}
+		if s, _ := text(g.Value); strings.ContainsRune(s, 0) {
+			return nil, "must not contain NUL"
+		}
+		if len(g.Value) == 0 {
+			g.Value = json.RawMessage("null")
+		}
+		kept[i] = Answer{FieldID: id, Value: g.Value}
+	}
+	b, err := json.Marshal(kept)
+	if err != nil {
+		return nil, message
+	}
+	return b, ""
+}

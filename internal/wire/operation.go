@@ -1,0 +1,28 @@
+package wire
+
+import "time"
+
+// Operation is what the server must know of an operation before it calls it.
+// The table of all operations is generated.
+type Operation struct {
+	ID          string // as in the OpenAPI document
+	Scope       string // the scope a token needs
+	Params      []Param
+	Body        *Body // nil where the operation takes none
+	PatientData bool  // what it answers or changes is a patient's
+}
+
+// View is how a caller sees stored values.
+type View struct {
+	Zone    *time.Location // the practice's
+	BaseURL string         // this server's public address, without a final slash
+}
+
+// Time gives t on the practice's clocks.
+func (v View) Time(t time.Time) time.Time { return t.In(v.Zone) }
+
+// AvatarPath answers without a token with a neutral picture that says nothing of anyone.
+const AvatarPath = "/static/avatar.svg"
+
+// AvatarURL is the address of the neutral picture.
+func (v View) AvatarURL() string { return v.BaseURL + AvatarPath }

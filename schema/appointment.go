@@ -1,0 +1,152 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+
+	"chairside/internal/contract"
+	"chairside/internal/wire"
+)
+
+// Appointment is an entry of the diary: a patient's visit, or a break.
+type Appointment struct{ ent.Schema }
+
+// Mixin of Appointment.
+func (Appointment) Mixin() []ent.Mixin {
+	return []ent.Mixin{tenant{site: throughDentist}, timestamps{}}
+}
+
+// Fields of Appointment.
+func (Appointment) Fields() []ent.Field {
+	fields := []ent.Field{
+		number(),
+		moment("start_time", "When it starts.", required(written())),
+		moment("finish_time", "When it ends: after the start, at most 24 hours later.", required(written())),
+		field.Int("duration").Comment("Minutes between start and finish."),
+		to("practitioner_id", "Whose diary it is in; an active practitioner.", required(contract.Field{Write: true, Active: true})),
+		optionalTo("patient_id", "The patient; null for a break or another entry without one.", written()),
+		text("reason", "One of the seven common reasons, or the name of one of the practice's own.", required(contract.Field{Write: true, MaxRunes: shortText, Example: "Exam"})),
+		field.Enum("state").GoType(AppointmentState("")).Default(string(Pending)).Comment("Where the visit has got to.").Annotations(written()),
+		optionalText("notes", "Notes.", written(longText)),
+		optionalText("treatment_description", "Short summary of the treatment performed."),
+		optionalToUnique("room_id", "The room."),
+		optionalTo("user_id", "The user who created it."),
+		no("booked_via_api", "Whether it was booked through an API client."),
+		metadata(),
+	}
+	for _, s := range stamps {
+		fields = append(fields, optionalMoment(s.Column, s.Doc))
+	}
+	return fields
+}
+
+// Edges of Appointment.
+func (Appointment) Edges() []ent.Edge {
+	return []ent.Edge{
+		back("practitioner", Practitioner.Type, "appointments", "practitioner_id"),
+		optionalBack("patient", Patient.Type, "appointments", "patient_id"),
+		optionalLink("room", Room.Type, "room_id"),
+		optionalLink("user", User.Type, "user_id"),
+	}
+}
+
+// listed are the appointments that lists show unless cancelled=true.
+const listed = "cancelled_at IS NULL AND did_not_attend_at IS NULL"
+
+// Indexes of Appointment.
+func (Appointment) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("practice_id", "start_time", "id").Annotations(entsql.IndexWhere(listed)), // default list; on, before, after
+		index.Fields("practice_id", "practitioner_id", "start_time", "id"),                     // practitioner_id; overlap check; availability
+		index.Fields("practice_id", "patient_id", "start_time", "id"),                          // patient_id
+		index.Fields("practice_id", "room_id", "start_time", "id"),                             // room_id
+		index.Fields("practice_id", "state", "start_time", "id"),                               // state; sort_by=state
+		index.Fields("practice_id", "start_time", "id").StorageKey("appointment_all_start"),    // cancelled=true
+		index.Fields("practice_id", "finish_time", "id"),                                       // sort_by=finish_time
+	}
+}
+
+// Hooks of Appointment.
+func (Appointment) Hooks() []ent.Hook { return []ent.Hook{measure(), stampState()} }
+
+// Annotations of Appointment.
+func (Appointment) Annotations() []schema.Annotation {
+	return []schema.Annotation{
+		entsql.Annotation{Checks: map[string]string{"appointment_finishes_after_start": "finish_time > start_time"}},
+		contract.Resource{
+			Key: "appointment", Plural: "appointments", Scope: "appointment", Doc: "The diary.",
+			Verbs:  []contract.Verb{contract.Get, contract.List, contract.Create, contract.Update, contract.Delete},
+			Manual: []contract.Verb{contract.List},
+			Filters: []contract.Filter{
+				{Param: "on", Kind: wire.Day, Manual: true, Doc: "On this local day."},
+				{Param: "before", Column: "start_time", Op: "LT", Doc: "Starting before this time."},
+				{Param: "after", Column: "start_time", Op: "GTE", Doc: "Starting at or after this time."},
+				{Param: "practitioner_id", Doc: "With this practitioner."},
+				{Param: "room_id", Doc: "In this room."},
+				{Param: "site_id", Edge: "practitioner", Doc: "With practitioners of this site."},
+				{Param: "state", Doc: "In this state; does not by itself include cancelled ones."},
+				{Param: "cancelled", Kind: wire.Boolean, Manual: true, Doc: "True includes cancelled and not attended appointments."},
+			},
+			Sorts: []contract.Sort{{Key: "start_time"}, {Key: "finish_time"}, {Key: "state"}},
+			Order: "start_time",
+			Computed: []contract.Computed{
+				{Name: "patient_name", Kind: wire.Text, Nullable: true, Edge: "patient", Columns: []string{"first_name", "last_name"}, Func: "FullName", Doc: "First and last name of the patient."},
+				{Name: "patient_image_url", Kind: wire.Avatar, Nullable: true, Edge: "patient", Doc: "Address of a picture of the patient."},
+				{Name: "payment_plan_id", Kind: wire.ID, Nullable: true, Edge: "patient", Columns: []string{"payment_plan_id"}, Doc: "The plan the patient is on."},
+			},
+			Extra: []contract.Extra{{Name: "force_changes", Kind: wire.Boolean, Doc: "True books although the practitioner is booked already."}},
+			Others: []contract.Other{{
+				ID: "listAvailability", Path: "/appointments/availability", Key: "availability", Item: "AvailabilitySlot", MaxPage: 20,
+				Doc: "List the free periods of practitioners.",
+				Params: []contract.Filter{
+					{Param: "start_time", Kind: wire.Time, Manual: true, Doc: "Start of the window; required, in the future."},
+					{Param: "finish_time", Kind: wire.Time, Manual: true, Doc: "End of the window; required, after start_time, at most 366 days later."},
+					{Param: "practitioner_ids", Kind: wire.ID, Op: "IN", Manual: true, Doc: "Whose periods; required. Sent as practitioner_ids[]."},
+					{Param: "duration", Kind: wire.Integer, Manual: true, Doc: "Shortest period in minutes; the practice's minimum appointment duration when left out."},
+				},
+				Members: []contract.Computed{
+					{Name: "start_time", Kind: wire.Time, Doc: "Start of the free period."},
+					{Name: "finish_time", Kind: wire.Time, Doc: "End of the free period."},
+					{Name: "available_duration", Kind: wire.Integer, Doc: "Length in minutes."},
+					{Name: "practitioner_id", Kind: wire.ID, Doc: "Who is free."},
+				},
+			}},
+		},
+	}
+}
+
+// AppointmentReason is a reason of the practice's own.
+type AppointmentReason struct{ ent.Schema }
+
+// Mixin of AppointmentReason.
+func (AppointmentReason) Mixin() []ent.Mixin { return []ent.Mixin{tenant{}, timestamps{}} }
+
+// Fields of AppointmentReason.
+func (AppointmentReason) Fields() []ent.Field {
+	return []ent.Field{
+		unique(),
+		text("reason", "Name of the reason.", contract.Field{Example: "Exam"}),
+		optionalText("colour", "Colour of the diary entry.", contract.Field{Example: "#3b82f6"}),
+		no("deleted", "Whether the reason is hidden."),
+		no("exam", "Whether it is a dental appointment."),
+		no("hygiene", "Whether it is a hygienist's appointment."),
+		count("position", "Place in the list of reasons."),
+	}
+}
+
+// Indexes of AppointmentReason.
+func (AppointmentReason) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("practice_id", "position", "id")} // default order
+}
+
+// Annotations of AppointmentReason.
+func (AppointmentReason) Annotations() []schema.Annotation {
+	return []schema.Annotation{contract.Resource{
+		Key: "appointment_reason", Plural: "appointment_reasons", Scope: "appointment", Doc: "Reasons for appointments.", Verbs: readable,
+		Filters: []contract.Filter{{Param: "deleted", Doc: "Only deleted reasons, or only others."}},
+		Sorts:   []contract.Sort{{Key: "position"}}, Order: "position",
+	}}
+}

@@ -1,0 +1,131 @@
+package schema
+
+import (
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/nyaruka/phonenumbers"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/runes"
+	"golang.org/x/text/transform"
+	"golang.org/x/text/unicode/norm"
+
+	"chairside/internal/civil"
+	"chairside/internal/decimal"
+)
+
+// Fold is the form by which text is sorted and compared: Unicode case folding.
+func Fold(s string) string { return cases.Fold().String(s) }
+
+// FullName joins the names that are not blank.
+func FullName(first, last string) string {
+	return strings.TrimSpace(strings.TrimSpace(first) + " " + strings.TrimSpace(last))
+}
+
+// Minutes is the length of [start, finish) in whole minutes.
+func Minutes(start, finish time.Time) int { return int(finish.Sub(start) / time.Minute) }
+
+// NormalizePhone is the E.164 form of a number that libphonenumber calls
+// possible for the country (ISO 3166; the practice's where the number has
+// none), "" for any other (behaviour.md section 2).
+func NormalizePhone(number, country, practiceCountry string) string {
+	if country == "" {
+		country = practiceCountry
+	}
+	n, err := phonenumbers.Parse(number, strings.ToUpper(country))
+	if err != nil || !phonenumbers.IsPossibleNumber(n) {
+		return ""
+	}
+	return phonenumbers.Format(n, phonenumbers.E164)
+}
+
+// Digits keeps the ASCII digits of s.
+func Digits(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// SearchFold is Fold without accents: what search compares.
+func SearchFold(s string) string {
+	plain, _, err := transform.String(transform.Chain(norm.NFD, runes.Remove(runes.In(unicode.Mn)), norm.NFC), s)
+	if err != nil {
+		plain = s
+	}
+	return Fold(plain)
+}
+
+// SearchText is what a patient is found by. Each word stands behind a space,
+// so that " smi" finds the beginnings of words and "7700" any run of digits.
+func SearchText(names []string, postcode, email, nhsNumber, legacyID string, phones []string) string {
+	words := strings.Fields(SearchFold(strings.Join(names, " ")))
+	for _, n := range strings.Fields(SearchFold(strings.Join(names, " "))) {
+		if parts := strings.FieldsFunc(n, notWord); len(parts) > 1 { // O'Brien, Smith-Jones: each part too
+			words = append(words, parts[1:]...)
+		}
+	}
+	postcode = SearchFold(postcode)
+	words = append(words, strings.Fields(postcode)...)
+	words = append(words, strings.Join(strings.Fields(postcode), ""), SearchFold(email), Digits(nhsNumber), SearchFold(legacyID))
+	for _, p := range phones {
+		words = append(words, Digits(p))
+	}
+	var b strings.Builder
+	seen := map[string]bool{"": true}
+	for _, w := range words {
+		if !seen[w] {
+			seen[w] = true
+			b.WriteByte(' ')
+			b.WriteString(w)
+		}
+	}
+	return b.String()
+}
+
+func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+
+// InvoiceStatusOf is the status that agrees with what is owed: void stays void,
+// nothing owed is paid, something paid is part_paid, else new or sent.
+func InvoiceStatusOf(amount, outstanding decimal.Decimal, sent, void bool) InvoiceStatus {
+	switch {
+	case void:
+		return InvoiceVoid
+	case outstanding == 0 && amount != 0:
+		return InvoicePaid
+	case outstanding < amount:
+		return InvoicePartPaid
+	case sent:
+		return InvoiceSent
+	}
+	return InvoiceNew
+}
+
+// PaymentStatus says how much of a payment is matched with invoices.
+func PaymentStatus(amount, unexplained decimal.Decimal) string {
+	switch unexplained {
+	case 0:
+		return "paid"
+	case amount:
+		return "unexplained"
+	}
+	return "partially_explained"
+}
+
+// FullyExplained reports whether nothing of a payment is left unmatched.
+func FullyExplained(unexplained decimal.Decimal) bool { return unexplained == 0 }
+
+// PermissionLevelOf is Role.PermissionLevel, for the generated mapping.
+func PermissionLevelOf(r Role) int { return r.PermissionLevel() }
+
+// Age in whole years at a day.
+func Age(born, at civil.Date) int {
+	years := at.Year - born.Year
+	if at.Month < born.Month || at.Month == born.Month && at.Day < born.Day {
+		years--
+	}
+	return years
+}

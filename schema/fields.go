@@ -1,0 +1,169 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/dialect"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
+	"github.com/google/uuid"
+
+	"chairside/internal/civil"
+	"chairside/internal/contract"
+	"chairside/internal/decimal"
+	"chairside/internal/wire"
+)
+
+// Longest texts, in code points.
+const (
+	shortText = 255
+	longText  = 65535
+)
+
+// NewID makes a row id. Version 7 sorts by time, which keeps indexes dense.
+func NewID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
+
+// number is the id of things people see: an integer, never reused.
+func number() ent.Field {
+	return field.Int64("id").Immutable().Comment("Identifier.")
+}
+
+// unique is the id of everything else.
+func unique() ent.Field {
+	return field.UUID("id", uuid.UUID{}).Default(NewID).Immutable().Comment("Identifier.")
+}
+
+// options is the annotation a column was given, or none.
+func options(o []contract.Field) contract.Field {
+	if len(o) == 0 {
+		return contract.Field{}
+	}
+	return o[0]
+}
+
+// written marks a column that clients may write.
+func written(max ...int) contract.Field {
+	f := contract.Field{Write: true, MaxRunes: shortText}
+	if len(max) > 0 {
+		f.MaxRunes = max[0]
+	}
+	return f
+}
+
+// kind marks a column that clients may write in a form of its own.
+func kind(k wire.Kind) contract.Field {
+	return contract.Field{Write: true, Kind: k, MaxRunes: shortText}
+}
+
+// required marks a column that every new record needs.
+func required(f contract.Field) contract.Field {
+	f.Required = true
+	return f
+}
+
+func text(name, doc string, o ...contract.Field) ent.Field {
+	return field.String(name).Comment(doc).Annotations(options(o))
+}
+
+func optionalText(name, doc string, o ...contract.Field) ent.Field {
+	return field.String(name).Optional().Nillable().Comment(doc).Annotations(options(o))
+}
+
+// folded is the case-folded form of another column, by which lists are sorted.
+func folded(of string) ent.Field {
+	return field.String(of + "_folded").Default("").Comment("Case-folded " + of + ".").Annotations(contract.Hidden())
+}
+
+func yes(name, doc string, o ...contract.Field) ent.Field {
+	return field.Bool(name).Default(true).Comment(doc).Annotations(options(o))
+}
+
+func no(name, doc string, o ...contract.Field) ent.Field {
+	return field.Bool(name).Default(false).Comment(doc).Annotations(options(o))
+}
+
+func count(name, doc string, o ...contract.Field) ent.Field {
+	return field.Int(name).Comment(doc).Annotations(options(o))
+}
+
+func optionalCount(name, doc string, o ...contract.Field) ent.Field {
+	return field.Int(name).Optional().Nillable().Comment(doc).Annotations(options(o))
+}
+
+// amount is money or NHS activity: hundredths.
+func amount(name, doc string, o ...contract.Field) ent.Field {
+	return field.Int64(name).GoType(decimal.Decimal(0)).Default(0).Comment(doc).Annotations(options(o))
+}
+
+func optionalAmount(name, doc string, o ...contract.Field) ent.Field {
+	return field.Int64(name).GoType(decimal.Decimal(0)).Optional().Nillable().Comment(doc).Annotations(options(o))
+}
+
+var dateColumn = map[string]string{dialect.Postgres: "date", dialect.SQLite: "date"}
+
+func date(name, doc string, o ...contract.Field) ent.Field {
+	return field.Time(name).GoType(civil.Date{}).SchemaType(dateColumn).Comment(doc).Annotations(options(o))
+}
+
+func optionalDate(name, doc string, o ...contract.Field) ent.Field {
+	return field.Time(name).GoType(civil.Date{}).SchemaType(dateColumn).Optional().Nillable().Comment(doc).Annotations(options(o))
+}
+
+func moment(name, doc string, o ...contract.Field) ent.Field {
+	return field.Time(name).Comment(doc).Annotations(options(o))
+}
+
+func optionalMoment(name, doc string, o ...contract.Field) ent.Field {
+	return field.Time(name).Optional().Nillable().Comment(doc).Annotations(options(o))
+}
+
+// to is the column of a link to something with an integer id.
+func to(name, doc string, o ...contract.Field) ent.Field {
+	return field.Int64(name).Comment(doc).Annotations(options(o))
+}
+
+func optionalTo(name, doc string, o ...contract.Field) ent.Field {
+	return field.Int64(name).Optional().Nillable().Comment(doc).Annotations(options(o))
+}
+
+// toUnique is the column of a link to something with a uuid.
+func toUnique(name, doc string, o ...contract.Field) ent.Field {
+	return field.UUID(name, uuid.UUID{}).Comment(doc).Annotations(options(o))
+}
+
+func optionalToUnique(name, doc string, o ...contract.Field) ent.Field {
+	return field.UUID(name, uuid.UUID{}).Optional().Nillable().Comment(doc).Annotations(options(o))
+}
+
+// metadata is the integrator's own hash (spec.md, Limits).
+func metadata() ent.Field {
+	return field.JSON("metadata", map[string]string{}).Default(map[string]string{}).
+		Comment("The integrator's own keys and values: at most 3 keys of 40 characters with values of 500.").
+		Annotations(contract.Field{Write: true, Kind: wire.Metadata})
+}
+
+// link is an edge through a column of this entity; its far side has no edge back.
+func link(name string, t any, column string) ent.Edge {
+	return edge.To(name, t).Unique().Required().Field(column).Annotations(keep)
+}
+
+func optionalLink(name string, t any, column string) ent.Edge {
+	return edge.To(name, t).Unique().Field(column).Annotations(keep)
+}
+
+// back is an edge through a column of this entity to the owner that lists it as ref.
+func back(name string, t any, ref, column string) ent.Edge {
+	return edge.From(name, t).Ref(ref).Unique().Required().Field(column)
+}
+
+func optionalBack(name string, t any, ref, column string) ent.Edge {
+	return edge.From(name, t).Ref(ref).Unique().Field(column)
+}
+
+// many is the owner's side of back.
+func many(name string, t any) ent.Edge { return edge.To(name, t).Annotations(keep) }
+
+// keep refuses to delete what other rows point at: nothing cascades.
+var keep = entsql.OnDelete(entsql.NoAction)
+
+func bound(n int64) *int64 { return &n }

@@ -1,0 +1,300 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+
+	"chairside/internal/contract"
+	"chairside/internal/wire"
+)
+
+// Account is a patient's money with the practice. The balance is the patient's:
+// what was there at the opening, plus payments, minus invoices that are not void.
+type Account struct{ ent.Schema }
+
+// Mixin of Account.
+func (Account) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: throughPatient}, timestamps{}} }
+
+// Fields of Account.
+func (Account) Fields() []ent.Field {
+	return []ent.Field{
+		number(),
+		field.Int64("patient_id").Immutable().Comment("The patient."),
+		amount("opening_balance", "Balance when the account was opened."),
+		amount("current_balance", "Opening balance plus payments minus invoices; above zero the practice owes the patient."),
+		amount("planned_nhs_treatment_value", "Value of NHS treatment that is planned and not completed."),
+		amount("planned_private_treatment_value", "Value of private treatment that is planned and not completed."),
+	}
+}
+
+// Edges of Account.
+func (Account) Edges() []ent.Edge {
+	return []ent.Edge{
+		edge.From("patient", Patient.Type).Ref("account").Unique().Required().Immutable().Field("patient_id"),
+		many("invoices", Invoice.Type),
+	}
+}
+
+// Indexes of Account.
+func (Account) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("practice_id", "current_balance", "id"), // state; sort_by=current_balance
+	}
+}
+
+// Annotations of Account.
+func (Account) Annotations() []schema.Annotation {
+	return []schema.Annotation{contract.Resource{
+		Key: "account", Plural: "accounts", Scope: "financials", Doc: "The money of each patient.", Verbs: readable, Manual: []contract.Verb{contract.List},
+		Filters: []contract.Filter{
+			{Param: "state", Kind: wire.Enum, Values: []string{"credit", "debit"}, Manual: true, Doc: "credit is a balance above zero, debit one below."},
+			{Param: "as_at", Kind: wire.Day, Manual: true, Doc: "Balances at the end of this local day."},
+		},
+		Sorts:    []contract.Sort{{Key: "current_balance"}},
+		Totals:   []string{"total_nhs", "total_private", "total_balance"},
+		Computed: []contract.Computed{{Name: "patient_name", Kind: wire.Text, Edge: "patient", Columns: []string{"first_name", "last_name"}, Func: "FullName", Doc: "First and last name of the patient."}},
+	}}
+}
+
+// Invoice charges a patient.
+type Invoice struct{ ent.Schema }
+
+// Mixin of Invoice.
+func (Invoice) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: ownSite}, timestamps{}} }
+
+// Fields of Invoice.
+func (Invoice) Fields() []ent.Field {
+	return []ent.Field{
+		number(),
+		to("account_id", "The account it is charged to."),
+		to("patient_id", "The patient."),
+		toUnique("site_id", "The site that charges."),
+		optionalTo("user_id", "The user who made it."),
+		amount("amount", "Sum of the items."),
+		amount("amount_outstanding", "What is still to be paid."),
+		optionalAmount("nhs_amount", "NHS part of the amount, in Scotland."),
+		date("dated_on", "Date of the invoice."),
+		date("due_on", "When it is due."),
+		optionalText("footnote", "Text at the foot."),
+		no("paid", "Whether nothing is outstanding."),
+		optionalDate("paid_on", "When it was paid."),
+		optionalText("payment_terms", "Terms of payment."),
+		optionalText("reference", "Reference.", contract.Field{Example: "INV-1042"}),
+		optionalMoment("sent_at", "When it was sent to the patient."),
+		field.Enum("status").GoType(InvoiceStatus("")).Default(string(InvoiceNew)).Comment("Agrees with paid and amount_outstanding."),
+	}
+}
+
+// Edges of Invoice.
+func (Invoice) Edges() []ent.Edge {
+	return []ent.Edge{
+		back("account", Account.Type, "invoices", "account_id"),
+		back("patient", Patient.Type, "invoices", "patient_id"),
+		link("site", Site.Type, "site_id"),
+		optionalLink("user", User.Type, "user_id"),
+		many("invoice_items", InvoiceItem.Type),
+		many("explanations", PaymentExplanation.Type),
+	}
+}
+
+// Indexes of Invoice.
+func (Invoice) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("practice_id", "dated_on", "id"),               // default order; dated_on_after, dated_on_before
+		index.Fields("practice_id", "due_on", "id"),                 // sort_by=due_on
+		index.Fields("practice_id", "amount", "id"),                 // sort_by=amount
+		index.Fields("practice_id", "patient_id", "dated_on", "id"), // patient_id; balances as at a day
+		index.Fields("practice_id", "account_id", "dated_on", "id"), // account_id
+		index.Fields("practice_id", "site_id", "dated_on", "id"),    // site_id
+		index.Fields("practice_id", "paid", "dated_on", "id"),       // paid
+	}
+}
+
+// Annotations of Invoice.
+func (Invoice) Annotations() []schema.Annotation {
+	return []schema.Annotation{contract.Resource{
+		Key: "invoice", Plural: "invoices", Scope: "financials", Doc: "What patients are charged.", Verbs: readable,
+		Filters: []contract.Filter{
+			{Param: "account_id", Doc: "Of this account."},
+			{Param: "dated_on_after", Column: "dated_on", Op: "GTE", Doc: "Dated on or after this day."},
+			{Param: "dated_on_before", Column: "dated_on", Op: "LTE", Doc: "Dated on or before this day."},
+			{Param: "paid", Doc: "Only paid invoices, or only others."},
+			{Param: "created_after", Column: "created_at", Op: "GTE", Doc: "Created at or after this time."},
+			{Param: "created_before", Column: "created_at", Op: "LT", Doc: "Created before this time."},
+		},
+		Sorts: []contract.Sort{{Key: "dated_on"}, {Key: "due_on"}, {Key: "amount"}}, Order: "dated_on",
+		Embeds: []contract.Embed{{Edge: "invoice_items", SingleOnly: true, Doc: "The items."}},
+	}}
+}
+
+// InvoiceItem is a line of an invoice.
+type InvoiceItem struct{ ent.Schema }
+
+// Mixin of InvoiceItem.
+func (InvoiceItem) Mixin() []ent.Mixin {
+	return []ent.Mixin{tenant{site: throughInvoice}, timestamps{}}
+}
+
+// Fields of InvoiceItem.
+func (InvoiceItem) Fields() []ent.Field {
+	return []ent.Field{
+		unique(),
+		to("invoice_id", "The invoice."),
+		text("name", "What is charged."),
+		field.Int("quantity").Default(1).Comment("How many.").Annotations(contract.Field{Example: "1"}),
+		amount("item_price", "Price of one."),
+		amount("total_price", "quantity times item_price."),
+		no("nhs_charge", "Whether it is an NHS charge."),
+		optionalTo("practitioner_id", "Who treated."),
+		optionalToUnique("sundry_id", "The product sold."),
+		optionalTo("treatment_plan_id", "The course of treatment."),
+		optionalTo("treatment_plan_item_id", "The treatment."),
+		optionalTo("user_id", "The user who charged it."),
+	}
+}
+
+// Edges of InvoiceItem.
+func (InvoiceItem) Edges() []ent.Edge {
+	return []ent.Edge{
+		back("invoice", Invoice.Type, "invoice_items", "invoice_id"),
+		optionalLink("practitioner", Practitioner.Type, "practitioner_id"),
+		optionalLink("sundry", Sundry.Type, "sundry_id"),
+		optionalLink("treatment_plan", TreatmentPlan.Type, "treatment_plan_id"),
+		optionalLink("treatment_plan_item", TreatmentPlanItem.Type, "treatment_plan_item_id"),
+		optionalLink("user", User.Type, "user_id"),
+	}
+}
+
+// Indexes of InvoiceItem.
+func (InvoiceItem) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("practice_id", "invoice_id", "id"), // invoice_id; items of an invoice
+	}
+}
+
+// Annotations of InvoiceItem.
+func (InvoiceItem) Annotations() []schema.Annotation {
+	return []schema.Annotation{contract.Resource{
+		Key: "invoice_item", Plural: "invoice_items", Scope: "financials", Doc: "Lines of invoices.", Verbs: readable,
+		Filters: []contract.Filter{{Param: "invoice_id", Doc: "Of this invoice."}},
+	}}
+}
+
+// Payment is money received from a patient.
+type Payment struct{ ent.Schema }
+
+// Mixin of Payment.
+func (Payment) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: ownSite}, timestamps{}} }
+
+// Fields of Payment.
+func (Payment) Fields() []ent.Field {
+	return []ent.Field{
+		number(),
+		to("patient_id", "Who paid."),
+		toUnique("site_id", "Where."),
+		amount("amount", "How much."),
+		amount("amount_unexplained", "What is not matched with invoices."),
+		date("dated_on", "When."),
+		no("deleted", "Whether the payment was taken back; it then counts for nothing."),
+		text("method", "How: Card, Cash, Cheque, Direct debit, Bank transfer.", contract.Field{Example: "Card"}),
+	}
+}
+
+// Edges of Payment.
+func (Payment) Edges() []ent.Edge {
+	return []ent.Edge{
+		back("patient", Patient.Type, "payments", "patient_id"),
+		link("site", Site.Type, "site_id"),
+		many("explanations", PaymentExplanation.Type),
+	}
+}
+
+// Indexes of Payment.
+func (Payment) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("practice_id", "dated_on", "id"),               // default order; start_date, end_date
+		index.Fields("practice_id", "amount", "id"),                 // sort_by=amount
+		index.Fields("practice_id", "patient_id", "dated_on", "id"), // patient_id; balances as at a day
+		index.Fields("practice_id", "site_id", "dated_on", "id"),    // site_id
+	}
+}
+
+// Annotations of Payment.
+func (Payment) Annotations() []schema.Annotation {
+	return []schema.Annotation{contract.Resource{
+		Key: "payment", Plural: "payments", Scope: "financials", Doc: "Money received from patients.", Verbs: readable, Manual: []contract.Verb{contract.List},
+		Filters: []contract.Filter{
+			{Param: "start_date", Column: "dated_on", Op: "GTE", Doc: "Dated on or after this day."},
+			{Param: "end_date", Column: "dated_on", Op: "LTE", Doc: "Dated on or before this day."},
+		},
+		Sorts: []contract.Sort{{Key: "dated_on"}, {Key: "amount"}}, Order: "dated_on",
+		Totals: []string{"total_amount"},
+		Computed: []contract.Computed{
+			{Name: "fully_explained", Kind: wire.Boolean, Columns: []string{"amount_unexplained"}, Func: "FullyExplained", Doc: "Whether all of it is matched with invoices."},
+			{Name: "status", Kind: wire.Enum, Columns: []string{"amount", "amount_unexplained"}, Func: "PaymentStatus", Doc: "paid, unexplained or partially_explained."},
+		},
+		Embeds: []contract.Embed{{Edge: "explanations", Columns: []string{"invoice_id", "amount"}, Doc: "The invoices it pays."}},
+	}}
+}
+
+// PaymentExplanation says which invoice a payment pays, and how much of it.
+type PaymentExplanation struct{ ent.Schema }
+
+// Mixin of PaymentExplanation.
+func (PaymentExplanation) Mixin() []ent.Mixin {
+	return []ent.Mixin{tenant{site: throughPayment}, timestamps{}}
+}
+
+// Fields of PaymentExplanation.
+func (PaymentExplanation) Fields() []ent.Field {
+	return []ent.Field{
+		unique(),
+		to("payment_id", "The payment."),
+		to("invoice_id", "The invoice."),
+		amount("amount", "How much of the payment."),
+	}
+}
+
+// Edges of PaymentExplanation.
+func (PaymentExplanation) Edges() []ent.Edge {
+	return []ent.Edge{
+		back("payment", Payment.Type, "explanations", "payment_id"),
+		back("invoice", Invoice.Type, "explanations", "invoice_id"),
+	}
+}
+
+// Indexes of PaymentExplanation.
+func (PaymentExplanation) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("practice_id", "payment_id"), // explanations of a payment
+		index.Fields("practice_id", "invoice_id"), // what was paid on an invoice
+	}
+}
+
+// Sundry is a product the practice sells.
+type Sundry struct{ ent.Schema }
+
+// Mixin of Sundry.
+func (Sundry) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: ownSiteIfAny}, timestamps{}} }
+
+// Fields of Sundry.
+func (Sundry) Fields() []ent.Field {
+	return []ent.Field{
+		unique(),
+		text("name", "Name of the product."),
+		amount("price", "Price of one."),
+		optionalToUnique("site_id", "The site that sells it; null for all."),
+		yes("active", "Whether it is sold."),
+	}
+}
+
+// Edges of Sundry.
+func (Sundry) Edges() []ent.Edge { return []ent.Edge{optionalLink("site", Site.Type, "site_id")} }
+
+// Annotations of Sundry.
+func (Sundry) Annotations() []schema.Annotation {
+	return []schema.Annotation{contract.Resource{Key: "sundry", Plural: "sundries", Scope: "financials", Doc: "Products the practice sells.", Verbs: readable}}
+}

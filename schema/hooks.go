@@ -1,0 +1,176 @@
+package schema
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"entgo.io/ent"
+
+	"chairside/internal/caller"
+	"chairside/internal/clock"
+)
+
+// onSave is a hook that sets columns of the row that is created or updated,
+// before it is written.
+func onSave(set func(ctx context.Context, m ent.Mutation) error) ent.Hook {
+	return func(next ent.Mutator) ent.Mutator {
+		return ent.MutateFunc(func(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+			if m.Op().Is(ent.OpCreate | ent.OpUpdate | ent.OpUpdateOne) {
+				if err := set(ctx, m); err != nil {
+					return nil, err
+				}
+			}
+			return next.Mutate(ctx, m)
+		})
+	}
+}
+
+// derived is a hook that runs when one of the columns is written. Updates of
+// many rows at once are refused: their old values are not at hand.
+func derived(columns []string, set func(r row) error) ent.Hook {
+	return onSave(func(ctx context.Context, m ent.Mutation) error {
+		touched := m.Op().Is(ent.OpCreate)
+		for _, c := range columns {
+			_, changed := m.Field(c)
+			touched = touched || changed || m.FieldCleared(c)
+		}
+		switch {
+		case !touched:
+			return nil
+		case m.Op().Is(ent.OpUpdate):
+			return fmt.Errorf("schema: columns %v are derived from cannot be updated in bulk", columns)
+		}
+		return set(row{ctx, m})
+	})
+}
+
+// row reads the columns of a mutation as they will be after it.
+type row struct {
+	ctx context.Context
+	m   ent.Mutation
+}
+
+func (r row) value(column string) any {
+	if v, set := r.m.Field(column); set {
+		return v
+	}
+	if r.m.FieldCleared(column) || r.m.Op().Is(ent.OpCreate) {
+		return nil
+	}
+	v, err := r.m.OldField(r.ctx, column)
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
+func (r row) text(column string) string {
+	switch v := r.value(column).(type) {
+	case string:
+		return v
+	case *string:
+		if v != nil {
+			return *v
+		}
+	}
+	return ""
+}
+
+func (r row) time(column string) time.Time {
+	t, _ := r.value(column).(time.Time)
+	return t
+}
+
+// put sets a column, or clears it for "".
+func (r row) put(column, s string) error {
+	if s == "" {
+		return r.clear(column)
+	}
+	return r.m.SetField(column, s)
+}
+
+func (r row) clear(column string) error {
+	if r.m.Op().Is(ent.OpCreate) {
+		return nil
+	}
+	return r.m.ClearField(column)
+}
+
+// fold keeps the folded copy of a column.
+func fold(column string) ent.Hook {
+	return derived([]string{column}, func(r row) error {
+		return r.m.SetField(column+"_folded", Fold(r.text(column)))
+	})
+}
+
+// phoneColumns are the numbers of a patient; each has a _country and a _normalized column.
+var phoneColumns = []string{"home_phone", "mobile_phone", "work_phone", "emergency_contact_phone"}
+
+func normalizePhones() []ent.Hook {
+	var hooks []ent.Hook
+	for _, p := range phoneColumns {
+		hooks = append(hooks, derived([]string{p, p + "_country"}, func(r row) error {
+			country := ""
+			if c, err := caller.From(r.ctx); err == nil {
+				country = c.Country
+			}
+			return r.put(p+"_normalized", NormalizePhone(r.text(p), r.text(p+"_country"), country))
+		}))
+	}
+	return hooks
+}
+
+// searched are the columns that SearchText reads.
+var searched = []string{
+	"first_name", "middle_name", "last_name", "preferred_name", "postcode", "email_address", "nhs_number", "legacy_id",
+	"home_phone", "mobile_phone", "work_phone", "home_phone_normalized", "mobile_phone_normalized", "work_phone_normalized",
+}
+
+func indexPatient() ent.Hook {
+	return derived(searched, func(r row) error {
+		var names, phones []string
+		for _, c := range searched[:4] {
+			names = append(names, r.text(c))
+		}
+		for _, c := range searched[8:] {
+			phones = append(phones, r.text(c))
+		}
+		return r.m.SetField("search_text", SearchText(names, r.text("postcode"), r.text("email_address"), r.text("nhs_number"), r.text("legacy_id"), phones))
+	})
+}
+
+// measure keeps duration equal to finish minus start.
+func measure() ent.Hook {
+	return derived([]string{"start_time", "finish_time"}, func(r row) error {
+		return r.m.SetField("duration", Minutes(r.time("start_time"), r.time("finish_time")))
+	})
+}
+
+// stampState sets the timestamp of a state that is entered. The state a row
+// already has changes nothing; leaving Cancelled or Did not attend clears its
+// timestamp, so that the appointment shows in lists again.
+func stampState() ent.Hook {
+	return derived([]string{"state"}, func(r row) error {
+		state, _ := r.value("state").(AppointmentState)
+		if state == "" {
+			return fmt.Errorf("schema: an appointment needs a state")
+		}
+		if !r.m.Op().Is(ent.OpCreate) {
+			old, err := r.m.OldField(r.ctx, "state")
+			if err != nil {
+				return err
+			}
+			before, _ := old.(AppointmentState)
+			if before == state {
+				return nil
+			}
+			if !before.Blocks() {
+				if err := r.m.ClearField(before.Stamp()); err != nil {
+					return err
+				}
+			}
+		}
+		return r.m.SetField(state.Stamp(), clock.Now(r.ctx))
+	})
+}

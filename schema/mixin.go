@@ -1,0 +1,178 @@
+package schema
+
+import (
+	"context"
+	"fmt"
+
+	"entgo.io/ent"
+	"entgo.io/ent/dialect/sql"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+	"entgo.io/ent/schema/mixin"
+	"github.com/google/uuid"
+
+	"chairside/internal/caller"
+	"chairside/internal/clock"
+	"chairside/internal/contract"
+	"chairside/internal/fault"
+)
+
+// timestamps are created_at and updated_at, from the request's clock.
+type timestamps struct {
+	mixin.Schema
+	unlisted bool // never listed, so no index
+}
+
+func (timestamps) Fields() []ent.Field {
+	return []ent.Field{
+		field.Time("created_at").Immutable().Comment("When the record was created."),
+		field.Time("updated_at").Comment("When the record last changed."),
+	}
+}
+
+// Indexes serve updated_after and sort_by=updated_at, and sort_by=created_at
+// with the created_* filters.
+func (t timestamps) Indexes() []ent.Index {
+	if t.unlisted {
+		return nil
+	}
+	return []ent.Index{
+		index.Fields("practice_id", "updated_at", "id"),
+		index.Fields("practice_id", "created_at", "id"),
+	}
+}
+
+func (timestamps) Hooks() []ent.Hook {
+	return []ent.Hook{onSave(func(ctx context.Context, m ent.Mutation) error {
+		now := clock.Now(ctx)
+		if m.Op().Is(ent.OpCreate) {
+			if _, set := m.Field("created_at"); !set {
+				if err := m.SetField("created_at", now); err != nil {
+					return err
+				}
+			}
+		}
+		if _, set := m.Field("updated_at"); set {
+			return nil
+		}
+		return m.SetField("updated_at", now)
+	})}
+}
+
+// tenant puts a row into a practice and confines every query and mutation to
+// the caller's practice, and to the caller's site where the token is limited
+// to one. Its zero value is for rows that belong to the whole practice.
+type tenant struct {
+	mixin.Schema
+	site site
+}
+
+// site says how a row belongs to a site: through its own column, or through a
+// column that points at a row of another table which has a site_id.
+type site struct {
+	column, table string
+	nullable      bool // rows without a site belong to the whole practice
+}
+
+var (
+	ownSite        = site{column: "site_id"}
+	ownSiteIfAny   = site{column: "site_id", nullable: true}
+	throughPatient = site{column: "patient_id", table: "patients"}
+	throughDentist = site{column: "practitioner_id", table: "practitioners"}
+	throughInvoice = site{column: "invoice_id", table: "invoices"}
+	throughPayment = site{column: "payment_id", table: "payments"}
+	bookkeeping    = site{column: "-"} // written for every caller, read by none
+	isTheSite      = site{column: "id"}
+)
+
+func (tenant) Fields() []ent.Field {
+	return []ent.Field{
+		field.UUID("practice_id", uuid.UUID{}).Immutable().Comment("The practice that owns the row.").Annotations(contract.Hidden()),
+	}
+}
+
+func (tenant) Edges() []ent.Edge {
+	return []ent.Edge{
+		edge.To("practice", Practice.Type).Unique().Required().Immutable().Field("practice_id").Annotations(keep),
+	}
+}
+
+// Interceptors confine queries.
+func (t tenant) Interceptors() []ent.Interceptor {
+	return []ent.Interceptor{confine("practice_id", t.site)}
+}
+
+// Hooks confine mutations.
+func (t tenant) Hooks() []ent.Hook { return []ent.Hook{confineSave(t.site)} }
+
+// confine adds the caller's practice and site to every query.
+func confine(column string, s site) ent.Interceptor {
+	return ent.TraverseFunc(func(ctx context.Context, q ent.Query) error {
+		c, err := caller.From(ctx)
+		if err != nil {
+			if caller.IsSystem(ctx) {
+				return nil
+			}
+			return err
+		}
+		query, ok := q.(interface{ WhereP(...func(*sql.Selector)) })
+		if !ok {
+			return fmt.Errorf("schema: %T cannot be confined to a practice", q)
+		}
+		query.WhereP(within(column, c.PracticeID), s.only(c))
+		return nil
+	})
+}
+
+func within(column string, practice uuid.UUID) func(*sql.Selector) {
+	return func(s *sql.Selector) { s.Where(sql.EQ(s.C(column), practice)) }
+}
+
+// only keeps the rows of the caller's site, all rows where the caller has none.
+func (t site) only(c *caller.Caller) func(*sql.Selector) {
+	return func(s *sql.Selector) {
+		switch {
+		case c.SiteID == nil || t.column == "" || t == bookkeeping:
+		case t.nullable:
+			s.Where(sql.Or(sql.EQ(s.C(t.column), *c.SiteID), sql.IsNull(s.C(t.column))))
+		case t.table == "":
+			s.Where(sql.EQ(s.C(t.column), *c.SiteID))
+		default:
+			owner := sql.Table(t.table)
+			s.Where(sql.In(s.C(t.column), sql.Select(owner.C("id")).From(owner).Where(sql.EQ(owner.C("site_id"), *c.SiteID))))
+		}
+	}
+}
+
+// confineSave sets the practice of new rows and confines changes to the
+// caller's rows. Writing what belongs to the whole practice is refused to a
+// caller who is limited to a site (behaviour.md section 7).
+func confineSave(s site) ent.Hook {
+	return func(next ent.Mutator) ent.Mutator {
+		return ent.MutateFunc(func(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+			c, err := caller.From(ctx)
+			if err != nil {
+				if caller.IsSystem(ctx) {
+					return next.Mutate(ctx, m)
+				}
+				return nil, err
+			}
+			if c.SiteID != nil && s.column == "" {
+				return nil, fault.SiteLimited("")
+			}
+			if m.Op().Is(ent.OpCreate) {
+				if err := m.SetField("practice_id", c.PracticeID); err != nil {
+					return nil, err
+				}
+				return next.Mutate(ctx, m)
+			}
+			change, ok := m.(interface{ WhereP(...func(*sql.Selector)) })
+			if !ok {
+				return nil, fmt.Errorf("schema: %T cannot be confined to a practice", m)
+			}
+			change.WhereP(within("practice_id", c.PracticeID), s.only(c))
+			return next.Mutate(ctx, m)
+		})
+	}
+}

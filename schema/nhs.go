@@ -1,0 +1,124 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+
+	"chairside/internal/contract"
+)
+
+// Contract is an agreement with the NHS.
+type Contract struct{ ent.Schema }
+
+// Mixin of Contract.
+func (Contract) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: ownSite}, timestamps{}} }
+
+// Fields of Contract.
+func (Contract) Fields() []ent.Field {
+	return []ent.Field{
+		unique(),
+		yes("active", "Whether the contract is in force."),
+		text("contract_number", "Number given by the NHS."),
+		optionalDate("end_date", "When it is due to end."),
+		text("name", "Name given by the practice."),
+		folded("name"),
+		optionalText("nhs_location_id", "Location number of the premises."),
+		optionalText("nhs_site_id", "Site number given by the NHS."),
+		optionalText("notes", "Notes."),
+		no("pds_plus", "Whether it is a PDS plus contract."),
+		toUnique("site_id", "The site it belongs to."),
+		date("start_date", "When it starts."),
+		optionalAmount("target", "Units of dental activity to reach in a year."),
+		optionalAmount("uda_value", "Money for each unit of dental activity."),
+		optionalAmount("uoa_target", "Units of orthodontic activity to reach in a year."),
+		optionalAmount("uoa_value", "Money for each unit of orthodontic activity."),
+	}
+}
+
+// Edges of Contract.
+func (Contract) Edges() []ent.Edge {
+	return []ent.Edge{link("site", Site.Type, "site_id"), many("claims", NHSClaim.Type)}
+}
+
+// Hooks of Contract.
+func (Contract) Hooks() []ent.Hook { return []ent.Hook{fold("name")} }
+
+// Annotations of Contract.
+func (Contract) Annotations() []schema.Annotation {
+	return []schema.Annotation{contract.Resource{
+		Key: "contract", Plural: "contracts", Scope: "practice", Doc: "Agreements with the NHS.", Verbs: readable,
+		Sorts: []contract.Sort{{Key: "name", Column: "name_folded"}},
+	}}
+}
+
+// NHSClaim asks the NHS to pay for a course of treatment.
+type NHSClaim struct{ ent.Schema }
+
+// Mixin of NHSClaim.
+func (NHSClaim) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: throughDentist}, timestamps{}} }
+
+// Fields of NHSClaim.
+func (NHSClaim) Fields() []ent.Field {
+	return []ent.Field{
+		unique(),
+		toUnique("contract_id", "The contract it is claimed under."),
+		to("patient_id", "The patient."),
+		to("practitioner_id", "Who treated."),
+		optionalTo("treatment_plan_id", "The course of treatment."),
+		toUnique("site_id", "The site."),
+		field.Enum("claim_status").GoType(ClaimStatus("")).Default(string(ClaimNew)).Comment("Where the claim has got to."),
+		field.Int("sequence_number").Comment("Reference number in communication with the NHS."),
+		optionalText("status_comments", "Details on the status."),
+		optionalAmount("expected_uda", "Units claimed."),
+		optionalAmount("awarded_uda", "Units awarded by the NHS."),
+		optionalText("uda_band", "Band of the treatment.", contract.Field{Example: "2"}),
+		optionalDate("submitted_date", "When it was last submitted."),
+		optionalDate("approval_date", "When it was approved."),
+		optionalAmount("dentist_charge", "Dentist's charge."),
+		optionalAmount("patient_charge", "Patient's charge."),
+		optionalAmount("ni_calculated_dentist_fee", "Dentist's charge in Northern Ireland."),
+		optionalAmount("ni_calculated_patient_fee", "Patient's charge in Northern Ireland."),
+		optionalAmount("scot_amount_authorised", "Practice fee awarded in Scotland."),
+		optionalAmount("scot_amount_expected", "Practice fee expected in Scotland."),
+		no("ortho", "Whether it is an orthodontic claim."),
+		optionalCount("continuation_part_number", "Number of the continuation part."),
+	}
+}
+
+// Edges of NHSClaim.
+func (NHSClaim) Edges() []ent.Edge {
+	return []ent.Edge{
+		back("contract", Contract.Type, "claims", "contract_id"),
+		back("patient", Patient.Type, "claims", "patient_id"),
+		link("practitioner", Practitioner.Type, "practitioner_id"),
+		optionalLink("treatment_plan", TreatmentPlan.Type, "treatment_plan_id"),
+		link("site", Site.Type, "site_id"),
+	}
+}
+
+// Indexes of NHSClaim.
+func (NHSClaim) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("practice_id", "claim_status", "id"),    // claim_status
+		index.Fields("practice_id", "submitted_date", "id"),  // after, before
+		index.Fields("practice_id", "patient_id", "id"),      // patient_id
+		index.Fields("practice_id", "practitioner_id", "id"), // site_id, through the practitioner
+		index.Fields("practice_id", "contract_id", "id"),     // claims of a contract
+	}
+}
+
+// Annotations of NHSClaim.
+func (NHSClaim) Annotations() []schema.Annotation {
+	return []schema.Annotation{contract.Resource{
+		Key: "nhs_claim", Plural: "nhs_claims", Scope: "financials", Doc: "Claims to the NHS.", Verbs: readable,
+		Filters: []contract.Filter{
+			{Param: "created_after", Column: "created_at", Op: "GT", Doc: "Created after this time."},
+			{Param: "site_id", Edge: "practitioner", Doc: "Of practitioners of this site."},
+			{Param: "claim_status", Doc: "In this status."},
+			{Param: "after", Column: "submitted_date", Op: "GTE", Doc: "Submitted on or after this day."},
+			{Param: "before", Column: "submitted_date", Op: "LT", Doc: "Submitted before this day."},
+		},
+	}}
+}

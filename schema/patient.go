@@ -1,0 +1,258 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+
+	"entgo.io/ent"
+	"entgo.io/ent/dialect"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+
+	"chairside/internal/contract"
+	"chairside/internal/wire"
+)
+
+// Patient is someone the practice treats.
+type Patient struct{ ent.Schema }
+
+// Mixin of Patient.
+func (Patient) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: ownSite}, timestamps{}} }
+
+// Fields of Patient.
+func (Patient) Fields() []ent.Field {
+	months := contract.Field{Write: true, Min: bound(0), Max: bound(24), Example: "6"}
+	fields := []ent.Field{
+		number(),
+		field.Enum("title").GoType(Title("")).Comment("How the patient is addressed.").Annotations(required(written())),
+		text("first_name", "First name.", required(written())),
+		optionalText("middle_name", "Middle name.", written()),
+		text("last_name", "Last name.", required(written())),
+		optionalText("preferred_name", "What the patient wants to be called.", written()),
+		folded("first_name"),
+		folded("last_name"),
+		date("date_of_birth", "Date of birth; not in the future.", required(written())),
+		field.Bool("gender").Comment("True male, false female; the words are accepted.").Annotations(required(kind(wire.Gender))),
+		text("ethnicity", "Ethnicity code of one or two letters or digits.", required(kind(wire.Ethnicity))),
+		yes("active", "False when the patient is archived.", written()),
+		text("address_line_1", "First line of the address.", required(written())),
+		optionalText("address_line_2", "Second line of the address.", written()),
+		optionalText("town", "Town or city.", written()),
+		optionalText("county", "County.", written()),
+		text("postcode", "Postcode.", required(contract.Field{Write: true, MaxRunes: shortText, Example: "SW1A 1AA"})),
+		optionalText("email_address", "E-mail address.", kind(wire.Email)),
+		optionalText("emergency_contact_name", "Whom to call in an emergency.", written()),
+		optionalText("emergency_contact_relationship", "How that person is related to the patient.", written()),
+		field.Int("preferred_phone_number").Optional().Nillable().Comment("Which number to call: 1 home, 2 work, 3 mobile.").
+			Annotations(contract.Field{Write: true, Min: bound(1), Max: bound(3), Example: "3"}),
+		to("payment_plan_id", "How the patient pays; an active plan.", required(contract.Field{Write: true, Active: true})),
+		toUnique("site_id", "The patient's site; the user's when none is given.", written()),
+		optionalTo("dentist_id", "Practitioner id of the preferred dentist.", written()),
+		optionalDate("dentist_recall_date", "When the next dental exam is due.", written()),
+		optionalCount("dentist_recall_interval", "Months between dental exams, 0 to 24.", months),
+		optionalTo("hygienist_id", "Practitioner id of the preferred hygienist.", written()),
+		optionalDate("hygienist_recall_date", "When the next hygiene visit is due.", written()),
+		optionalCount("hygienist_recall_interval", "Months between hygiene visits, 0 to 24.", months),
+		field.Enum("recall_method").GoType(RecallMethod("")).Default(string(RecallLetter)).Comment("How the patient wants to be reminded.").Annotations(written()),
+		optionalToUnique("acquisition_source_id", "How the patient came to the practice.", written()),
+		optionalTo("doctor_id", "Identifier of the patient's doctor.", written()),
+		optionalToUnique("family_id", "Identifier of the patient's family.", written()),
+		optionalText("legacy_id", "Identifier in a previous system.", written()),
+		field.Int("marketing").Default(0).Comment("Consent to marketing material; a boolean is accepted.").Annotations(kind(wire.Consent)),
+		no("medical_alert", "Whether the patient has a condition to know of.", kind(wire.Flag)),
+		optionalText("medical_alert_text", "What to know.", written(longText)),
+		optionalText("nhs_number", "NHS number.", written()),
+		optionalText("ni_number", "National insurance number.", written()),
+		optionalText("occupation", "Occupation.", written()),
+		yes("use_email", "Whether e-mail may be sent.", written()),
+		yes("use_sms", "Whether text messages may be sent.", written()),
+		optionalText("custom_field_1", "The practice's own extra datum; its label is on the practice.", written()),
+		optionalText("custom_field_2", "The practice's own extra datum; its label is on the practice.", written()),
+		metadata(),
+		field.String("search_text").Default("").Comment("What search compares: see SearchText.").Annotations(contract.Hidden()),
+	}
+	for _, p := range phoneColumns {
+		words := strings.ReplaceAll(strings.ToUpper(p[:1])+p[1:], "_", " ")
+		fields = append(fields,
+			optionalText(p, words+" number, as given.", contract.Field{Write: true, MaxRunes: shortText, Example: "020 7946 0123"}),
+			optionalText(p+"_country", "ISO 3166 country code of the number.", kind(wire.Country)),
+			optionalText(p+"_normalized", "The number in E.164 form; null where it is not possible.", contract.Field{Example: "+442079460123"}),
+		)
+	}
+	return fields
+}
+
+// Edges of Patient.
+func (Patient) Edges() []ent.Edge {
+	return []ent.Edge{
+		edge.To("account", Account.Type).Unique().Annotations(keep),
+		many("appointments", Appointment.Type),
+		many("invoices", Invoice.Type),
+		many("payments", Payment.Type),
+		many("treatment_plans", TreatmentPlan.Type),
+		many("claims", NHSClaim.Type),
+		many("answers", CustomFieldAnswer.Type),
+		link("payment_plan", PaymentPlan.Type, "payment_plan_id"),
+		link("site", Site.Type, "site_id"),
+		optionalLink("dentist", Practitioner.Type, "dentist_id"),
+		optionalLink("hygienist", Practitioner.Type, "hygienist_id"),
+		optionalLink("acquisition_source", AcquisitionSource.Type, "acquisition_source_id"),
+	}
+}
+
+// Indexes of Patient.
+func (Patient) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("practice_id", "last_name_folded", "id"),  // sort_by=last_name
+		index.Fields("practice_id", "first_name_folded", "id"), // sort_by=first_name
+		index.Fields("practice_id", "date_of_birth", "id"),     // sort_by=date_of_birth
+		index.Fields("practice_id", "site_id", "id"),           // site_id
+		index.Fields("practice_id", "legacy_id"),               // matching records of a previous system
+		// query: any run of three characters. SQLite reads the practice's rows instead.
+		index.Fields("search_text").Annotations(
+			entsql.IndexTypes(map[string]string{dialect.Postgres: "GIN"}), entsql.OpClass("gin_trgm_ops")),
+	}
+}
+
+// Hooks of Patient. The phones come before the search text that holds them.
+func (Patient) Hooks() []ent.Hook {
+	return slices.Concat([]ent.Hook{fold("first_name"), fold("last_name")}, normalizePhones(), []ent.Hook{indexPatient()})
+}
+
+// Annotations of Patient.
+func (Patient) Annotations() []schema.Annotation {
+	return []schema.Annotation{contract.Resource{
+		Key: "patient", Plural: "patients", Scope: "patient", Doc: "People the practice treats.",
+		Verbs:  []contract.Verb{contract.Get, contract.List, contract.Create, contract.Update, contract.Delete},
+		Manual: []contract.Verb{contract.Get, contract.List},
+		Filters: []contract.Filter{
+			{Param: "query", Kind: wire.Text, Manual: true, Doc: "Names in any order, a phone number in any format, an e-mail address, a postcode, an NHS number or a legacy id."},
+			{Param: "created_after", Column: "created_at", Op: "GTE", Doc: "Created at or after this time."},
+			{Param: "created_before", Column: "created_at", Op: "LT", Doc: "Created before this time."},
+		},
+		Sorts: []contract.Sort{{Key: "first_name", Column: "first_name_folded"}, {Key: "last_name", Column: "last_name_folded"}, {Key: "date_of_birth"}},
+		Computed: []contract.Computed{
+			{Name: "account_id", Kind: wire.ID, Nullable: true, Edge: "account", Columns: []string{"id"}, Doc: "The patient's account."},
+			{Name: "custom_fields", Kind: wire.Answers, Manual: true, Doc: "Answers to the practice's own questions."},
+			{Name: "image_url", Kind: wire.Avatar, Doc: "Address of a picture."},
+		},
+		Extra: []contract.Extra{{Name: "custom_fields", Kind: wire.Answers, Doc: "Answers to set; a null value removes the answer."}},
+	}}
+}
+
+// AcquisitionSource is how patients come to the practice.
+type AcquisitionSource struct{ ent.Schema }
+
+// Mixin of AcquisitionSource.
+func (AcquisitionSource) Mixin() []ent.Mixin { return []ent.Mixin{tenant{}, timestamps{}} }
+
+// Fields of AcquisitionSource.
+func (AcquisitionSource) Fields() []ent.Field {
+	return []ent.Field{
+		unique(),
+		yes("active", "False when the source is archived."),
+		text("name", "Name of the source."),
+		folded("name"),
+		optionalText("notes", "Notes."),
+	}
+}
+
+// Indexes of AcquisitionSource.
+func (AcquisitionSource) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("practice_id", "name_folded", "id")} // default order
+}
+
+// Hooks of AcquisitionSource.
+func (AcquisitionSource) Hooks() []ent.Hook { return []ent.Hook{fold("name")} }
+
+// Annotations of AcquisitionSource.
+func (AcquisitionSource) Annotations() []schema.Annotation {
+	return []schema.Annotation{contract.Resource{
+		Key: "acquisition_source", Plural: "acquisition_sources", Scope: "patient", Doc: "How patients came to the practice.", Verbs: readable,
+		Sorts: []contract.Sort{{Key: "name", Column: "name_folded"}}, Order: "name",
+	}}
+}
+
+// Option is a choice of a custom field.
+type Option struct {
+	Name     string `json:"name"`
+	Position int    `json:"position"`
+}
+
+// CustomField is a question the practice puts on the patient or the treatment screen.
+type CustomField struct{ ent.Schema }
+
+// Mixin of CustomField.
+func (CustomField) Mixin() []ent.Mixin { return []ent.Mixin{tenant{}, timestamps{}} }
+
+// Fields of CustomField.
+func (CustomField) Fields() []ent.Field {
+	return []ent.Field{
+		unique(),
+		yes("active", "Whether the question is asked."),
+		field.Enum("customizable_type").GoType(Customizable("")).Comment("The screen it is on."),
+		optionalText("default_value", "Answer that is filled in at first."),
+		optionalText("description", "Explanation of the question."),
+		text("name", "The question."),
+		field.JSON("options", []Option{}).Default([]Option{}).Comment("Choices of a checkbox group or an enum.").
+			Annotations(contract.Field{Kind: wire.Object, Example: `[{"name": "Never", "position": 1}]`}),
+		count("position", "Place among the questions."),
+		field.Enum("type").GoType(QuestionType("")).Comment("What kind of answer it takes."),
+		optionalCount("width", "Width on the screen, in columns of twelve."),
+	}
+}
+
+// Indexes of CustomField.
+func (CustomField) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("practice_id", "position", "id")} // default order
+}
+
+// Annotations of CustomField.
+func (CustomField) Annotations() []schema.Annotation {
+	return []schema.Annotation{contract.Resource{
+		Key: "custom_field", Plural: "custom_fields", Scope: "patient", Doc: "Questions of the practice's own.", Verbs: readable,
+		Filters:  []contract.Filter{{Param: "updated_before", Column: "updated_at", Op: "LTE", Doc: "Modified at or before this time."}},
+		Sorts:    []contract.Sort{{Key: "position"}},
+		Order:    "position",
+		Computed: []contract.Computed{{Name: "customizable_id", Kind: wire.UUID, Columns: []string{"practice_id"}, Doc: "The practice the question belongs to."}},
+	}}
+}
+
+// CustomFieldAnswer is the answer to a custom field about a patient or a treatment.
+type CustomFieldAnswer struct{ ent.Schema }
+
+// Mixin of CustomFieldAnswer.
+func (CustomFieldAnswer) Mixin() []ent.Mixin {
+	return []ent.Mixin{tenant{site: throughPatient}, timestamps{}}
+}
+
+// Fields of CustomFieldAnswer.
+func (CustomFieldAnswer) Fields() []ent.Field {
+	return []ent.Field{
+		unique(),
+		toUnique("custom_field_id", "The question."),
+		to("patient_id", "The patient."),
+		optionalTo("treatment_plan_item_id", "The treatment, for questions on the treatment screen."),
+		text("value", "The answer as text: true or false, a decimal, or words."),
+	}
+}
+
+// Edges of CustomFieldAnswer.
+func (CustomFieldAnswer) Edges() []ent.Edge {
+	return []ent.Edge{
+		link("custom_field", CustomField.Type, "custom_field_id"),
+		back("patient", Patient.Type, "answers", "patient_id"),
+		optionalBack("treatment_plan_item", TreatmentPlanItem.Type, "answers", "treatment_plan_item_id"),
+	}
+}
+
+// Indexes of CustomFieldAnswer.
+func (CustomFieldAnswer) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("practice_id", "patient_id", "custom_field_id"), // answers of a patient
+		index.Fields("practice_id", "treatment_plan_item_id"),        // answers of a treatment
+	}
+}

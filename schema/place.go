@@ -1,0 +1,67 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema"
+	"entgo.io/ent/schema/index"
+
+	"chairside/internal/contract"
+)
+
+// readable are the verbs of a resource that clients only read.
+var readable = []contract.Verb{contract.Get, contract.List}
+
+// Site is a building of the practice.
+type Site struct{ ent.Schema }
+
+// Mixin of Site.
+func (Site) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: isTheSite}, timestamps{}} }
+
+// Fields of Site.
+func (Site) Fields() []ent.Field {
+	return append([]ent.Field{
+		unique(),
+		text("name", "Name of the site."),
+		optionalText("nickname", "Short name for screens."),
+		yes("active", "Whether the site is in use."),
+		optionalText("phone_number", "Telephone number."),
+		optionalText("email_address", "E-mail address."),
+		openingHours(),
+	}, address()...)
+}
+
+// Annotations of Site.
+func (Site) Annotations() []schema.Annotation {
+	return []schema.Annotation{contract.Resource{Key: "site", Plural: "sites", Scope: "practice", Doc: "Buildings of the practice.", Verbs: readable}}
+}
+
+// Room is a surgery in a site.
+type Room struct{ ent.Schema }
+
+// Mixin of Room.
+func (Room) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: ownSite}, timestamps{}} }
+
+// Fields of Room.
+func (Room) Fields() []ent.Field {
+	return []ent.Field{
+		unique(),
+		text("name", "Name of the room."),
+		toUnique("site_id", "The site the room is in."),
+		yes("active", "Whether the room is in use."),
+	}
+}
+
+// Edges of Room.
+func (Room) Edges() []ent.Edge { return []ent.Edge{link("site", Site.Type, "site_id")} }
+
+// Indexes of Room.
+func (Room) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("practice_id", "site_id", "id"), // site_id
+	}
+}
+
+// Annotations of Room.
+func (Room) Annotations() []schema.Annotation {
+	return []schema.Annotation{contract.Resource{Key: "room", Plural: "rooms", Scope: "practice", Doc: "Surgeries of the sites.", Verbs: readable}}
+}

@@ -1,0 +1,73 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema"
+	"entgo.io/ent/schema/field"
+
+	"chairside/internal/contract"
+	"chairside/internal/wire"
+)
+
+// Hours are the local opening times of one weekday, "HH:MM" on the practice's clocks.
+type Hours struct {
+	Open  string `json:"open"`
+	Close string `json:"close"`
+}
+
+// OpeningHours maps an English weekday ("Monday") to its hours; closed days are absent.
+type OpeningHours map[string]Hours
+
+// Practice is the tenant: it owns every other row.
+type Practice struct{ ent.Schema }
+
+// Mixin of Practice.
+func (Practice) Mixin() []ent.Mixin { return []ent.Mixin{timestamps{unlisted: true}} }
+
+// Fields of Practice.
+func (Practice) Fields() []ent.Field {
+	return append([]ent.Field{
+		unique(),
+		text("name", "Name of the practice."),
+		field.String("slug").Unique().Comment("Short name, unique in the installation."),
+		text("country", "ISO 3166 code of the practice's country, the default for phone numbers.", contract.Field{Kind: wire.Country}),
+		optionalText("phone_number", "Telephone number."),
+		optionalText("email_address", "E-mail address."),
+		optionalText("website", "Address of the practice's web site."),
+		optionalText("logo_url", "Address of the practice's logo."),
+		text("time_zone", "IANA name of the time zone in which times are shown.", contract.Field{Example: "Europe/London"}),
+		no("nhs", "Whether the practice does NHS work."),
+		field.Int("minimum_appointment_duration").Default(15).Comment("Shortest appointment in minutes; the default of availability's duration."),
+		openingHours(),
+		optionalText("custom_patient_field_label_1", "Label of the patients' custom_field_1."),
+		optionalText("custom_patient_field_label_2", "Label of the patients' custom_field_2."),
+	}, address()...)
+}
+
+func openingHours() ent.Field {
+	return field.JSON("opening_hours", OpeningHours{}).Default(OpeningHours{}).
+		Comment("Local opening times per weekday; closed days are absent.").
+		Annotations(contract.Field{Kind: wire.Object, Example: `{"Monday": {"open": "09:00", "close": "17:30"}}`})
+}
+
+// address is where a practice or site is.
+func address() []ent.Field {
+	return []ent.Field{
+		optionalText("address_line_1", "First line of the address."),
+		optionalText("address_line_2", "Second line of the address."),
+		optionalText("town", "Town or city."),
+		optionalText("county", "County."),
+		optionalText("postcode", "Postcode.", contract.Field{Example: "SW1A 1AA"}),
+	}
+}
+
+// Interceptors confine queries: the practice is its own tenant.
+func (Practice) Interceptors() []ent.Interceptor { return []ent.Interceptor{confine("id", site{})} }
+
+// Annotations of Practice.
+func (Practice) Annotations() []schema.Annotation {
+	return []schema.Annotation{contract.Resource{
+		Key: "practice", Plural: "practices", Scope: "practice", Doc: "The practice of the token.",
+		Others: []contract.Other{{ID: "getPractice", Path: "/practice", Doc: "Get the practice of the token's user."}},
+	}}
+}

@@ -1,0 +1,91 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+
+	"chairside/internal/contract"
+)
+
+// Practitioner is a user who treats patients.
+type Practitioner struct{ ent.Schema }
+
+// Mixin of Practitioner.
+func (Practitioner) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: ownSite}, timestamps{}} }
+
+// Fields of Practitioner.
+func (Practitioner) Fields() []ent.Field {
+	return []ent.Field{
+		number(),
+		field.Int64("user_id").Immutable().Comment("The user.").Annotations(contract.Hidden()),
+		toUnique("site_id", "The site the practitioner works at."),
+		yes("active", "Whether the practitioner can be booked."),
+		optionalText("gdc_number", "Number in the register of the General Dental Council."),
+		optionalText("nhs_number", "Performer number given by the NHS."),
+		optionalText("colour", "Colour in the diary.", contract.Field{Example: "#3b82f6"}),
+		optionalAmount("uda_target", "Units of dental activity to reach in a contract year."),
+		optionalAmount("uoa_target", "Units of orthodontic activity to reach in a contract year."),
+	}
+}
+
+// Edges of Practitioner.
+func (Practitioner) Edges() []ent.Edge {
+	return []ent.Edge{
+		edge.From("user", User.Type).Ref("practitioner").Unique().Required().Immutable().Field("user_id"),
+		link("site", Site.Type, "site_id"),
+		many("working_sessions", WorkingSession.Type),
+		many("appointments", Appointment.Type),
+	}
+}
+
+// Indexes of Practitioner.
+func (Practitioner) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("practice_id", "site_id", "id"), // site_id, here and through appointments and claims
+	}
+}
+
+// Annotations of Practitioner.
+func (Practitioner) Annotations() []schema.Annotation {
+	return []schema.Annotation{contract.Resource{
+		Key: "practitioner", Plural: "practitioners", Scope: "practice", Doc: "Dentists, hygienists and therapists.", Verbs: readable,
+		Sorts:  []contract.Sort{{Key: "last_name", Column: "last_name_folded", Edge: "user"}},
+		Embeds: []contract.Embed{{Edge: "user", Columns: []string{"id", "title", "first_name", "last_name", "email", "role"}, Doc: "The practitioner's user."}},
+	}}
+}
+
+// WorkingSession is a weekly stretch of time in which a practitioner works at a site.
+type WorkingSession struct{ ent.Schema }
+
+// Mixin of WorkingSession.
+func (WorkingSession) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: ownSite}, timestamps{}} }
+
+// Fields of WorkingSession.
+func (WorkingSession) Fields() []ent.Field {
+	return []ent.Field{
+		unique(),
+		to("practitioner_id", "Who works."),
+		toUnique("site_id", "Where."),
+		field.Int("weekday").Min(0).Max(6).Comment("Day of the week, 0 is Sunday."),
+		field.Int("start_minute").Min(0).Max(1440).Comment("Start in minutes on the practice's clocks: 540 is 09:00."),
+		field.Int("finish_minute").Min(0).Max(1440).Comment("End in minutes on the practice's clocks."),
+	}
+}
+
+// Edges of WorkingSession.
+func (WorkingSession) Edges() []ent.Edge {
+	return []ent.Edge{
+		back("practitioner", Practitioner.Type, "working_sessions", "practitioner_id"),
+		link("site", Site.Type, "site_id"),
+	}
+}
+
+// Indexes of WorkingSession.
+func (WorkingSession) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("practice_id", "practitioner_id", "weekday", "start_minute"), // availability
+	}
+}

@@ -1,0 +1,72 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+	"github.com/google/uuid"
+
+	"chairside/internal/contract"
+)
+
+// AccessToken lets a program act for a user (behaviour.md section 7). Only the
+// SHA-256 of its value is stored.
+type AccessToken struct{ ent.Schema }
+
+// Mixin of AccessToken.
+func (AccessToken) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: bookkeeping}, timestamps{}} }
+
+// Fields of AccessToken.
+func (AccessToken) Fields() []ent.Field {
+	return []ent.Field{
+		unique(),
+		field.Bytes("hash").MaxLen(32).Unique().Immutable().Sensitive().Comment("SHA-256 of the token.").Annotations(contract.Hidden()),
+		text("name", "What the token is for."),
+		field.Int64("user_id").Immutable().Comment("The user it acts for."),
+		text("scopes", "Space-separated scopes."),
+		field.UUID("site_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("The one site it is limited to."),
+		optionalMoment("expires_at", "End of its life, whatever its use."),
+		optionalMoment("last_used_at", "When it was last used, exact to the hour."),
+		optionalMoment("revoked_at", "When it was revoked."),
+	}
+}
+
+// Edges of AccessToken.
+func (AccessToken) Edges() []ent.Edge {
+	return []ent.Edge{
+		edge.To("user", User.Type).Unique().Required().Immutable().Field("user_id").Annotations(keep),
+		edge.To("site", Site.Type).Unique().Immutable().Field("site_id").Annotations(keep),
+	}
+}
+
+// Indexes of AccessToken.
+func (AccessToken) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("practice_id", "user_id")} // tokens of a user
+}
+
+// Change is the record of one write: append-only, without values. It is
+// written in the transaction of the write.
+type Change struct{ ent.Schema }
+
+// Mixin of Change.
+func (Change) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: bookkeeping}} }
+
+// Fields of Change.
+func (Change) Fields() []ent.Field {
+	return []ent.Field{
+		number(),
+		field.Time("at").Immutable().Comment("When."),
+		field.Int64("user_id").Optional().Nillable().Immutable().Comment("The user; null for the command line."),
+		field.UUID("token_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("The token; null for the command line."),
+		field.String("resource").Immutable().Comment("What kind of record: the entity's table."),
+		field.String("record_id").Immutable().Comment("Which record."),
+		field.String("action").Immutable().Comment("create, update or delete."),
+		field.JSON("fields", []string{}).Default([]string{}).Immutable().Comment("Names of the changed columns, sorted."),
+	}
+}
+
+// Indexes of Change.
+func (Change) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("practice_id", "resource", "record_id", "id")} // history of a record
+}

@@ -1,0 +1,254 @@
+package schema
+
+import (
+	"fmt"
+
+	"entgo.io/ent"
+	"entgo.io/ent/schema"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+
+	"chairside/internal/contract"
+	"chairside/internal/wire"
+)
+
+// PaymentPlan is how patients pay: NHS, private, or a scheme of the practice.
+type PaymentPlan struct{ ent.Schema }
+
+// Mixin of PaymentPlan.
+func (PaymentPlan) Mixin() []ent.Mixin { return []ent.Mixin{tenant{}, timestamps{}} }
+
+// Fields of PaymentPlan.
+func (PaymentPlan) Fields() []ent.Field {
+	return []ent.Field{
+		number(),
+		text("name", "Name of the plan."),
+		yes("active", "Whether patients can be put on the plan."),
+		no("nhs", "Whether the NHS pays for treatment on this plan."),
+	}
+}
+
+// Edges of PaymentPlan.
+func (PaymentPlan) Edges() []ent.Edge { return []ent.Edge{many("fees", Fee.Type)} }
+
+// Annotations of PaymentPlan.
+func (PaymentPlan) Annotations() []schema.Annotation {
+	return []schema.Annotation{contract.Resource{Key: "payment_plan", Plural: "payment_plans", Scope: "treatments", Doc: "How patients pay.", Verbs: readable}}
+}
+
+// TreatmentCategory groups treatments.
+type TreatmentCategory struct{ ent.Schema }
+
+// Mixin of TreatmentCategory.
+func (TreatmentCategory) Mixin() []ent.Mixin { return []ent.Mixin{tenant{}, timestamps{}} }
+
+// Fields of TreatmentCategory.
+func (TreatmentCategory) Fields() []ent.Field {
+	return []ent.Field{number(), text("name", "Name of the category.")}
+}
+
+// Annotations of TreatmentCategory.
+func (TreatmentCategory) Annotations() []schema.Annotation {
+	return []schema.Annotation{contract.Resource{Key: "treatment_category", Plural: "treatment_categories", Scope: "treatments", Doc: "Groups of treatments.", Verbs: readable}}
+}
+
+// Treatment is something the practice does for patients.
+type Treatment struct{ ent.Schema }
+
+// Mixin of Treatment.
+func (Treatment) Mixin() []ent.Mixin { return []ent.Mixin{tenant{}, timestamps{}} }
+
+// Fields of Treatment.
+func (Treatment) Fields() []ent.Field {
+	return []ent.Field{
+		number(),
+		text("nomenclature", "Name among practitioners."),
+		optionalText("patient_nomenclature", "Name in words for patients."),
+		optionalText("nhs_treatment_cat", "Treatment category on NHS claims."),
+		optionalText("uda_band", "NHS band that the treatment falls into."),
+		optionalTo("treatment_category_id", "The group it belongs to."),
+		yes("active", "Whether it can be planned."),
+	}
+}
+
+// Edges of Treatment.
+func (Treatment) Edges() []ent.Edge {
+	return []ent.Edge{optionalLink("treatment_category", TreatmentCategory.Type, "treatment_category_id"), many("fees", Fee.Type)}
+}
+
+// Annotations of Treatment.
+func (Treatment) Annotations() []schema.Annotation {
+	return []schema.Annotation{contract.Resource{Key: "treatment", Plural: "treatments", Scope: "treatments", Doc: "What the practice does for patients.", Verbs: readable}}
+}
+
+// Fee is what a treatment costs and how long it takes under a payment plan.
+type Fee struct{ ent.Schema }
+
+// Mixin of Fee.
+func (Fee) Mixin() []ent.Mixin { return []ent.Mixin{tenant{}, timestamps{}} }
+
+// Fields of Fee.
+func (Fee) Fields() []ent.Field {
+	fields := []ent.Field{
+		unique(),
+		to("payment_plan_id", "The plan."),
+		to("treatment_id", "The treatment."),
+		no("multiple_pricing", "Whether price and duration follow the count of teeth or surfaces; otherwise the first of each applies.", contract.Field{Write: true}),
+	}
+	for _, n := range []string{"one", "two", "three", "four", "five"} {
+		fields = append(fields, field.Int("duration_"+n).Default(0).Min(0).
+			Comment(fmt.Sprintf("Minutes of treatment on %s teeth or surfaces.", n)).
+			Annotations(contract.Field{Write: true, Min: bound(0), Max: bound(1440), Example: "30"}))
+	}
+	for _, n := range []string{"one", "two", "three", "four", "five"} {
+		fields = append(fields, amount("price_"+n, fmt.Sprintf("Price for %s teeth or surfaces.", n),
+			contract.Field{Write: true, Min: bound(0)}))
+	}
+	return fields
+}
+
+// Edges of Fee.
+func (Fee) Edges() []ent.Edge {
+	return []ent.Edge{
+		back("payment_plan", PaymentPlan.Type, "fees", "payment_plan_id"),
+		back("treatment", Treatment.Type, "fees", "treatment_id"),
+	}
+}
+
+// Indexes of Fee.
+func (Fee) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("practice_id", "payment_plan_id", "treatment_id").Unique(), // payment_plan_id; one fee per plan and treatment
+		index.Fields("practice_id", "treatment_id", "id"),                       // treatment_id
+	}
+}
+
+// Annotations of Fee.
+func (Fee) Annotations() []schema.Annotation {
+	return []schema.Annotation{contract.Resource{
+		Key: "fee", Plural: "fees", Scope: "treatments", Doc: "Prices and durations of treatments within payment plans.",
+		Verbs:  []contract.Verb{contract.Get, contract.List, contract.Update},
+		Manual: []contract.Verb{contract.List},
+		Filters: []contract.Filter{
+			{Param: "payment_plan_id", Doc: "Fees of this plan. This or treatment_id is required."},
+			{Param: "treatment_id", Doc: "Fees of this treatment. This or payment_plan_id is required."},
+		},
+	}}
+}
+
+// TreatmentPlan is a course of treatment of a patient.
+type TreatmentPlan struct{ ent.Schema }
+
+// Mixin of TreatmentPlan.
+func (TreatmentPlan) Mixin() []ent.Mixin {
+	return []ent.Mixin{tenant{site: throughPatient}, timestamps{}}
+}
+
+// Fields of TreatmentPlan.
+func (TreatmentPlan) Fields() []ent.Field {
+	return []ent.Field{
+		number(),
+		optionalText("nickname", "Name of the plan."),
+		to("patient_id", "The patient."),
+		to("practitioner_id", "Who treats."),
+		to("payment_plan_id", "How the patient pays."),
+		no("completed", "Whether everything has been done."),
+		optionalMoment("completed_at", "When it was completed."),
+		optionalDate("start_date", "First day of treatment."),
+		optionalDate("end_date", "Last day of treatment."),
+		amount("private_treatment_value", "Value of the private items."),
+		amount("nhs_uda_value", "Units of dental activity of the NHS items."),
+	}
+}
+
+// Edges of TreatmentPlan.
+func (TreatmentPlan) Edges() []ent.Edge {
+	return []ent.Edge{
+		back("patient", Patient.Type, "treatment_plans", "patient_id"),
+		link("practitioner", Practitioner.Type, "practitioner_id"),
+		link("payment_plan", PaymentPlan.Type, "payment_plan_id"),
+		many("items", TreatmentPlanItem.Type),
+	}
+}
+
+// Indexes of TreatmentPlan.
+func (TreatmentPlan) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("practice_id", "patient_id", "id"), // patient_id
+		index.Fields("practice_id", "completed", "id"),  // status
+	}
+}
+
+// Annotations of TreatmentPlan.
+func (TreatmentPlan) Annotations() []schema.Annotation {
+	return []schema.Annotation{contract.Resource{
+		Key: "treatment_plan", Plural: "treatment_plans", Scope: "treatments", Doc: "Courses of treatment.", Verbs: readable,
+		Filters: []contract.Filter{{Param: "status", Kind: wire.Enum, Column: "completed", Values: []string{"active", "completed"}, Doc: "Only plans that are active or completed."}},
+	}}
+}
+
+// TreatmentPlanItem is one treatment within a plan.
+type TreatmentPlanItem struct{ ent.Schema }
+
+// Mixin of TreatmentPlanItem.
+func (TreatmentPlanItem) Mixin() []ent.Mixin {
+	return []ent.Mixin{tenant{site: throughPatient}, timestamps{}}
+}
+
+// Fields of TreatmentPlanItem.
+func (TreatmentPlanItem) Fields() []ent.Field {
+	words := func(name, doc, example string) ent.Field {
+		return field.JSON(name, []string{}).Default([]string{}).Comment(doc).Annotations(contract.Field{Kind: wire.Strings, Example: example})
+	}
+	return []ent.Field{
+		number(),
+		to("treatment_plan_id", "The plan."),
+		to("treatment_id", "The treatment."),
+		to("patient_id", "The patient."),
+		to("practitioner_id", "Who treats."),
+		to("payment_plan_id", "How it is paid."),
+		words("teeth", "Teeth in FDI notation.", `["16"]`),
+		words("surfaces", "Surfaces of the teeth.", `["M", "O"]`),
+		amount("price", "Price."),
+		field.Int("duration").Default(0).Comment("Minutes of treatment."),
+		no("completed", "Whether it has been done."),
+		optionalMoment("completed_at", "When it was done."),
+		no("charged", "Whether it has been invoiced."),
+		optionalTo("invoice_id", "The invoice that charges it."),
+		optionalText("uda_band", "NHS band."),
+		text("nomenclature", "Name of the treatment when it was planned."),
+		optionalText("notes", "Notes."),
+	}
+}
+
+// Edges of TreatmentPlanItem.
+func (TreatmentPlanItem) Edges() []ent.Edge {
+	return []ent.Edge{
+		back("treatment_plan", TreatmentPlan.Type, "items", "treatment_plan_id"),
+		link("treatment", Treatment.Type, "treatment_id"),
+		link("patient", Patient.Type, "patient_id"),
+		link("practitioner", Practitioner.Type, "practitioner_id"),
+		link("payment_plan", PaymentPlan.Type, "payment_plan_id"),
+		optionalLink("invoice", Invoice.Type, "invoice_id"),
+		edge.From("invoice_items", InvoiceItem.Type).Ref("treatment_plan_item"),
+		many("answers", CustomFieldAnswer.Type),
+	}
+}
+
+// Indexes of TreatmentPlanItem.
+func (TreatmentPlanItem) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("practice_id", "patient_id", "id"),        // patient_id; planned values of accounts
+		index.Fields("practice_id", "treatment_plan_id", "id"), // treatment_plan_id
+	}
+}
+
+// Annotations of TreatmentPlanItem.
+func (TreatmentPlanItem) Annotations() []schema.Annotation {
+	return []schema.Annotation{contract.Resource{
+		Key: "treatment_plan_item", Plural: "treatment_plan_items", Scope: "treatments", Doc: "Treatments within treatment plans.", Verbs: readable, Manual: readable,
+		Filters:  []contract.Filter{{Param: "treatment_plan_id", Doc: "Items of this plan."}},
+		Computed: []contract.Computed{{Name: "custom_fields", Kind: wire.Answers, Manual: true, Doc: "Answers to the practice's own questions."}},
+	}}
+}
