@@ -39,8 +39,8 @@ func WithAccount(q *ent.AccountQuery) *ent.AccountQuery {
 }
 
 // FindAccount reads one row with what its response form shows, or fault.NotFound.
-func FindAccount(ctx context.Context, c *ent.Client, id int64) (*ent.Account, error) {
-	e, err := WithAccount(c.Account.Query().Where(account.ID(id))).Only(ctx)
+func FindAccount(ctx context.Context, c *ent.Client, id int64, where ...predicate.Account) (*ent.Account, error) {
+	e, err := WithAccount(c.Account.Query().Where(account.ID(id)).Where(where...)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NotFound()
 	}
@@ -86,6 +86,9 @@ func AccountOrder(p ListAccountsParams) []account.OrderOption {
 func AccountPage(p ListAccountsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
+
+// AccountsOut are the list forms of rows.
+func AccountsOut(rows []*ent.Account, v wire.View) []Account { return mapAll(rows, v, AccountOut) }
 
 // ReadAccounts reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.

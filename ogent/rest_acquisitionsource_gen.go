@@ -31,8 +31,8 @@ func WithAcquisitionSource(q *ent.AcquisitionSourceQuery) *ent.AcquisitionSource
 }
 
 // FindAcquisitionSource reads one row with what its response form shows, or fault.NotFound.
-func FindAcquisitionSource(ctx context.Context, c *ent.Client, id uuid.UUID) (*ent.AcquisitionSource, error) {
-	e, err := WithAcquisitionSource(c.AcquisitionSource.Query().Where(acquisitionsource.ID(id))).Only(ctx)
+func FindAcquisitionSource(ctx context.Context, c *ent.Client, id uuid.UUID, where ...predicate.AcquisitionSource) (*ent.AcquisitionSource, error) {
+	e, err := WithAcquisitionSource(c.AcquisitionSource.Query().Where(acquisitionsource.ID(id)).Where(where...)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NotFound()
 	}
@@ -79,6 +79,11 @@ func AcquisitionSourcePage(p ListAcquisitionSourcesParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
+// AcquisitionSourcesOut are the list forms of rows.
+func AcquisitionSourcesOut(rows []*ent.AcquisitionSource, v wire.View) []AcquisitionSource {
+	return mapAll(rows, v, AcquisitionSourceOut)
+}
+
 // ReadAcquisitionSources reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
 func ReadAcquisitionSources(ctx context.Context, q *ent.AcquisitionSourceQuery, p ListAcquisitionSourcesParams) ([]*ent.AcquisitionSource, Meta, error) {
@@ -98,5 +103,5 @@ func (r Reads) ListAcquisitionSources(ctx context.Context, p ListAcquisitionSour
 	if err != nil {
 		return nil, err
 	}
-	return &AcquisitionSourceList{AcquisitionSources: mapAll(rows, r.View(ctx), AcquisitionSourceOut), Meta: meta}, nil
+	return &AcquisitionSourceList{AcquisitionSources: AcquisitionSourcesOut(rows, r.View(ctx)), Meta: meta}, nil
 }

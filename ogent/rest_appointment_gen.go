@@ -46,7 +46,7 @@ func AppointmentOut(e *ent.Appointment, v wire.View) (o Appointment) {
 	} else {
 		o.PatientName.SetToNull()
 	}
-	if _ = e.Edges.Patient; e.Edges.Patient != nil {
+	if x := e.Edges.Patient; x != nil {
 		o.PatientImageURL.SetTo(v.AvatarURL())
 	} else {
 		o.PatientImageURL.SetToNull()
@@ -68,8 +68,8 @@ func WithAppointment(q *ent.AppointmentQuery) *ent.AppointmentQuery {
 }
 
 // FindAppointment reads one row with what its response form shows, or fault.NotFound.
-func FindAppointment(ctx context.Context, c *ent.Client, id int64) (*ent.Appointment, error) {
-	e, err := WithAppointment(c.Appointment.Query().Where(appointment.ID(id))).Only(ctx)
+func FindAppointment(ctx context.Context, c *ent.Client, id int64, where ...predicate.Appointment) (*ent.Appointment, error) {
+	e, err := WithAppointment(c.Appointment.Query().Where(appointment.ID(id)).Where(where...)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NotFound()
 	}
@@ -136,6 +136,11 @@ func AppointmentOrder(p ListAppointmentsParams) []appointment.OrderOption {
 // AppointmentPage is the page a list request asks for.
 func AppointmentPage(p ListAppointmentsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
+}
+
+// AppointmentsOut are the list forms of rows.
+func AppointmentsOut(rows []*ent.Appointment, v wire.View) []Appointment {
+	return mapAll(rows, v, AppointmentOut)
 }
 
 // ReadAppointments reads the page of q that a list request asks for, with what

@@ -34,8 +34,8 @@ func WithAppointmentReason(q *ent.AppointmentReasonQuery) *ent.AppointmentReason
 }
 
 // FindAppointmentReason reads one row with what its response form shows, or fault.NotFound.
-func FindAppointmentReason(ctx context.Context, c *ent.Client, id uuid.UUID) (*ent.AppointmentReason, error) {
-	e, err := WithAppointmentReason(c.AppointmentReason.Query().Where(appointmentreason.ID(id))).Only(ctx)
+func FindAppointmentReason(ctx context.Context, c *ent.Client, id uuid.UUID, where ...predicate.AppointmentReason) (*ent.AppointmentReason, error) {
+	e, err := WithAppointmentReason(c.AppointmentReason.Query().Where(appointmentreason.ID(id)).Where(where...)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NotFound()
 	}
@@ -82,6 +82,11 @@ func AppointmentReasonPage(p ListAppointmentReasonsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
+// AppointmentReasonsOut are the list forms of rows.
+func AppointmentReasonsOut(rows []*ent.AppointmentReason, v wire.View) []AppointmentReason {
+	return mapAll(rows, v, AppointmentReasonOut)
+}
+
 // ReadAppointmentReasons reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
 func ReadAppointmentReasons(ctx context.Context, q *ent.AppointmentReasonQuery, p ListAppointmentReasonsParams) ([]*ent.AppointmentReason, Meta, error) {
@@ -101,5 +106,5 @@ func (r Reads) ListAppointmentReasons(ctx context.Context, p ListAppointmentReas
 	if err != nil {
 		return nil, err
 	}
-	return &AppointmentReasonList{AppointmentReasons: mapAll(rows, r.View(ctx), AppointmentReasonOut), Meta: meta}, nil
+	return &AppointmentReasonList{AppointmentReasons: AppointmentReasonsOut(rows, r.View(ctx)), Meta: meta}, nil
 }

@@ -44,8 +44,8 @@ func WithContract(q *ent.ContractQuery) *ent.ContractQuery {
 }
 
 // FindContract reads one row with what its response form shows, or fault.NotFound.
-func FindContract(ctx context.Context, c *ent.Client, id uuid.UUID) (*ent.Contract, error) {
-	e, err := WithContract(c.Contract.Query().Where(contract.ID(id))).Only(ctx)
+func FindContract(ctx context.Context, c *ent.Client, id uuid.UUID, where ...predicate.Contract) (*ent.Contract, error) {
+	e, err := WithContract(c.Contract.Query().Where(contract.ID(id)).Where(where...)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NotFound()
 	}
@@ -95,6 +95,9 @@ func ContractPage(p ListContractsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
+// ContractsOut are the list forms of rows.
+func ContractsOut(rows []*ent.Contract, v wire.View) []Contract { return mapAll(rows, v, ContractOut) }
+
 // ReadContracts reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
 func ReadContracts(ctx context.Context, q *ent.ContractQuery, p ListContractsParams) ([]*ent.Contract, Meta, error) {
@@ -114,5 +117,5 @@ func (r Reads) ListContracts(ctx context.Context, p ListContractsParams) (*Contr
 	if err != nil {
 		return nil, err
 	}
-	return &ContractList{Contracts: mapAll(rows, r.View(ctx), ContractOut), Meta: meta}, nil
+	return &ContractList{Contracts: ContractsOut(rows, r.View(ctx)), Meta: meta}, nil
 }

@@ -38,8 +38,8 @@ func WithCustomField(q *ent.CustomFieldQuery) *ent.CustomFieldQuery {
 }
 
 // FindCustomField reads one row with what its response form shows, or fault.NotFound.
-func FindCustomField(ctx context.Context, c *ent.Client, id uuid.UUID) (*ent.CustomField, error) {
-	e, err := WithCustomField(c.CustomField.Query().Where(customfield.ID(id))).Only(ctx)
+func FindCustomField(ctx context.Context, c *ent.Client, id uuid.UUID, where ...predicate.CustomField) (*ent.CustomField, error) {
+	e, err := WithCustomField(c.CustomField.Query().Where(customfield.ID(id)).Where(where...)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NotFound()
 	}
@@ -89,6 +89,11 @@ func CustomFieldPage(p ListCustomFieldsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
+// CustomFieldsOut are the list forms of rows.
+func CustomFieldsOut(rows []*ent.CustomField, v wire.View) []CustomField {
+	return mapAll(rows, v, CustomFieldOut)
+}
+
 // ReadCustomFields reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
 func ReadCustomFields(ctx context.Context, q *ent.CustomFieldQuery, p ListCustomFieldsParams) ([]*ent.CustomField, Meta, error) {
@@ -108,5 +113,5 @@ func (r Reads) ListCustomFields(ctx context.Context, p ListCustomFieldsParams) (
 	if err != nil {
 		return nil, err
 	}
-	return &CustomFieldList{CustomFields: mapAll(rows, r.View(ctx), CustomFieldOut), Meta: meta}, nil
+	return &CustomFieldList{CustomFields: CustomFieldsOut(rows, r.View(ctx)), Meta: meta}, nil
 }

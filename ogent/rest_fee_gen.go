@@ -42,8 +42,8 @@ func WithFee(q *ent.FeeQuery) *ent.FeeQuery {
 }
 
 // FindFee reads one row with what its response form shows, or fault.NotFound.
-func FindFee(ctx context.Context, c *ent.Client, id uuid.UUID) (*ent.Fee, error) {
-	e, err := WithFee(c.Fee.Query().Where(fee.ID(id))).Only(ctx)
+func FindFee(ctx context.Context, c *ent.Client, id uuid.UUID, where ...predicate.Fee) (*ent.Fee, error) {
+	e, err := WithFee(c.Fee.Query().Where(fee.ID(id)).Where(where...)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NotFound()
 	}
@@ -90,6 +90,9 @@ func FeeOrder(p ListFeesParams) []fee.OrderOption {
 func FeePage(p ListFeesParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
+
+// FeesOut are the list forms of rows.
+func FeesOut(rows []*ent.Fee, v wire.View) []Fee { return mapAll(rows, v, FeeOut) }
 
 // ReadFees reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.

@@ -73,8 +73,8 @@ func WithInvoice(q *ent.InvoiceQuery, single bool) *ent.InvoiceQuery {
 }
 
 // FindInvoice reads one row with what its response form shows, or fault.NotFound.
-func FindInvoice(ctx context.Context, c *ent.Client, id int64) (*ent.Invoice, error) {
-	e, err := WithInvoice(c.Invoice.Query().Where(invoice.ID(id)), true).Only(ctx)
+func FindInvoice(ctx context.Context, c *ent.Client, id int64, where ...predicate.Invoice) (*ent.Invoice, error) {
+	e, err := WithInvoice(c.Invoice.Query().Where(invoice.ID(id)).Where(where...), true).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NotFound()
 	}
@@ -146,6 +146,11 @@ func InvoicePage(p ListInvoicesParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
+// InvoicesOut are the list forms of rows.
+func InvoicesOut(rows []*ent.Invoice, v wire.View) []InvoiceSummary {
+	return mapAll(rows, v, InvoiceSummaryOut)
+}
+
 // ReadInvoices reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
 func ReadInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvoicesParams) ([]*ent.Invoice, Meta, error) {
@@ -165,5 +170,5 @@ func (r Reads) ListInvoices(ctx context.Context, p ListInvoicesParams) (*Invoice
 	if err != nil {
 		return nil, err
 	}
-	return &InvoiceList{Invoices: mapAll(rows, r.View(ctx), InvoiceSummaryOut), Meta: meta}, nil
+	return &InvoiceList{Invoices: InvoicesOut(rows, r.View(ctx)), Meta: meta}, nil
 }

@@ -39,8 +39,8 @@ func WithInvoiceItem(q *ent.InvoiceItemQuery) *ent.InvoiceItemQuery {
 }
 
 // FindInvoiceItem reads one row with what its response form shows, or fault.NotFound.
-func FindInvoiceItem(ctx context.Context, c *ent.Client, id uuid.UUID) (*ent.InvoiceItem, error) {
-	e, err := WithInvoiceItem(c.InvoiceItem.Query().Where(invoiceitem.ID(id))).Only(ctx)
+func FindInvoiceItem(ctx context.Context, c *ent.Client, id uuid.UUID, where ...predicate.InvoiceItem) (*ent.InvoiceItem, error) {
+	e, err := WithInvoiceItem(c.InvoiceItem.Query().Where(invoiceitem.ID(id)).Where(where...)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NotFound()
 	}
@@ -85,6 +85,11 @@ func InvoiceItemPage(p ListInvoiceItemsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
+// InvoiceItemsOut are the list forms of rows.
+func InvoiceItemsOut(rows []*ent.InvoiceItem, v wire.View) []InvoiceItem {
+	return mapAll(rows, v, InvoiceItemOut)
+}
+
 // ReadInvoiceItems reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
 func ReadInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p ListInvoiceItemsParams) ([]*ent.InvoiceItem, Meta, error) {
@@ -104,5 +109,5 @@ func (r Reads) ListInvoiceItems(ctx context.Context, p ListInvoiceItemsParams) (
 	if err != nil {
 		return nil, err
 	}
-	return &InvoiceItemList{InvoiceItems: mapAll(rows, r.View(ctx), InvoiceItemOut), Meta: meta}, nil
+	return &InvoiceItemList{InvoiceItems: InvoiceItemsOut(rows, r.View(ctx)), Meta: meta}, nil
 }

@@ -53,8 +53,8 @@ func WithNHSClaim(q *ent.NHSClaimQuery) *ent.NHSClaimQuery {
 }
 
 // FindNHSClaim reads one row with what its response form shows, or fault.NotFound.
-func FindNHSClaim(ctx context.Context, c *ent.Client, id uuid.UUID) (*ent.NHSClaim, error) {
-	e, err := WithNHSClaim(c.NHSClaim.Query().Where(nhsclaim.ID(id))).Only(ctx)
+func FindNHSClaim(ctx context.Context, c *ent.Client, id uuid.UUID, where ...predicate.NHSClaim) (*ent.NHSClaim, error) {
+	e, err := WithNHSClaim(c.NHSClaim.Query().Where(nhsclaim.ID(id)).Where(where...)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NotFound()
 	}
@@ -114,6 +114,9 @@ func NHSClaimPage(p ListNhsClaimsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
+// NhsClaimsOut are the list forms of rows.
+func NhsClaimsOut(rows []*ent.NHSClaim, v wire.View) []NHSClaim { return mapAll(rows, v, NHSClaimOut) }
+
 // ReadNhsClaims reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
 func ReadNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsParams) ([]*ent.NHSClaim, Meta, error) {
@@ -133,5 +136,5 @@ func (r Reads) ListNhsClaims(ctx context.Context, p ListNhsClaimsParams) (*NHSCl
 	if err != nil {
 		return nil, err
 	}
-	return &NHSClaimList{NhsClaims: mapAll(rows, r.View(ctx), NHSClaimOut), Meta: meta}, nil
+	return &NHSClaimList{NhsClaims: NhsClaimsOut(rows, r.View(ctx)), Meta: meta}, nil
 }

@@ -97,8 +97,8 @@ func WithPatient(q *ent.PatientQuery) *ent.PatientQuery {
 }
 
 // FindPatient reads one row with what its response form shows, or fault.NotFound.
-func FindPatient(ctx context.Context, c *ent.Client, id int64) (*ent.Patient, error) {
-	e, err := WithPatient(c.Patient.Query().Where(patient.ID(id))).Only(ctx)
+func FindPatient(ctx context.Context, c *ent.Client, id int64, where ...predicate.Patient) (*ent.Patient, error) {
+	e, err := WithPatient(c.Patient.Query().Where(patient.ID(id)).Where(where...)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NotFound()
 	}
@@ -148,6 +148,9 @@ func PatientOrder(p ListPatientsParams) []patient.OrderOption {
 func PatientPage(p ListPatientsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
+
+// PatientsOut are the list forms of rows.
+func PatientsOut(rows []*ent.Patient, v wire.View) []Patient { return mapAll(rows, v, PatientOut) }
 
 // ReadPatients reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.

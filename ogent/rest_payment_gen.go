@@ -48,8 +48,8 @@ func WithPayment(q *ent.PaymentQuery) *ent.PaymentQuery {
 }
 
 // FindPayment reads one row with what its response form shows, or fault.NotFound.
-func FindPayment(ctx context.Context, c *ent.Client, id int64) (*ent.Payment, error) {
-	e, err := WithPayment(c.Payment.Query().Where(payment.ID(id))).Only(ctx)
+func FindPayment(ctx context.Context, c *ent.Client, id int64, where ...predicate.Payment) (*ent.Payment, error) {
+	e, err := WithPayment(c.Payment.Query().Where(payment.ID(id)).Where(where...)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NotFound()
 	}
@@ -106,6 +106,9 @@ func PaymentOrder(p ListPaymentsParams) []payment.OrderOption {
 func PaymentPage(p ListPaymentsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
+
+// PaymentsOut are the list forms of rows.
+func PaymentsOut(rows []*ent.Payment, v wire.View) []Payment { return mapAll(rows, v, PaymentOut) }
 
 // ReadPayments reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.

@@ -29,8 +29,8 @@ func WithPaymentPlan(q *ent.PaymentPlanQuery) *ent.PaymentPlanQuery {
 }
 
 // FindPaymentPlan reads one row with what its response form shows, or fault.NotFound.
-func FindPaymentPlan(ctx context.Context, c *ent.Client, id int64) (*ent.PaymentPlan, error) {
-	e, err := WithPaymentPlan(c.PaymentPlan.Query().Where(paymentplan.ID(id))).Only(ctx)
+func FindPaymentPlan(ctx context.Context, c *ent.Client, id int64, where ...predicate.PaymentPlan) (*ent.PaymentPlan, error) {
+	e, err := WithPaymentPlan(c.PaymentPlan.Query().Where(paymentplan.ID(id)).Where(where...)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NotFound()
 	}
@@ -75,6 +75,11 @@ func PaymentPlanPage(p ListPaymentPlansParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
+// PaymentPlansOut are the list forms of rows.
+func PaymentPlansOut(rows []*ent.PaymentPlan, v wire.View) []PaymentPlan {
+	return mapAll(rows, v, PaymentPlanOut)
+}
+
 // ReadPaymentPlans reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
 func ReadPaymentPlans(ctx context.Context, q *ent.PaymentPlanQuery, p ListPaymentPlansParams) ([]*ent.PaymentPlan, Meta, error) {
@@ -94,5 +99,5 @@ func (r Reads) ListPaymentPlans(ctx context.Context, p ListPaymentPlansParams) (
 	if err != nil {
 		return nil, err
 	}
-	return &PaymentPlanList{PaymentPlans: mapAll(rows, r.View(ctx), PaymentPlanOut), Meta: meta}, nil
+	return &PaymentPlanList{PaymentPlans: PaymentPlansOut(rows, r.View(ctx)), Meta: meta}, nil
 }

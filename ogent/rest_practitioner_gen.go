@@ -52,8 +52,8 @@ func WithPractitioner(q *ent.PractitionerQuery) *ent.PractitionerQuery {
 }
 
 // FindPractitioner reads one row with what its response form shows, or fault.NotFound.
-func FindPractitioner(ctx context.Context, c *ent.Client, id int64) (*ent.Practitioner, error) {
-	e, err := WithPractitioner(c.Practitioner.Query().Where(practitioner.ID(id))).Only(ctx)
+func FindPractitioner(ctx context.Context, c *ent.Client, id int64, where ...predicate.Practitioner) (*ent.Practitioner, error) {
+	e, err := WithPractitioner(c.Practitioner.Query().Where(practitioner.ID(id)).Where(where...)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NotFound()
 	}
@@ -103,6 +103,11 @@ func PractitionerPage(p ListPractitionersParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
+// PractitionersOut are the list forms of rows.
+func PractitionersOut(rows []*ent.Practitioner, v wire.View) []Practitioner {
+	return mapAll(rows, v, PractitionerOut)
+}
+
 // ReadPractitioners reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
 func ReadPractitioners(ctx context.Context, q *ent.PractitionerQuery, p ListPractitionersParams) ([]*ent.Practitioner, Meta, error) {
@@ -122,5 +127,5 @@ func (r Reads) ListPractitioners(ctx context.Context, p ListPractitionersParams)
 	if err != nil {
 		return nil, err
 	}
-	return &PractitionerList{Practitioners: mapAll(rows, r.View(ctx), PractitionerOut), Meta: meta}, nil
+	return &PractitionerList{Practitioners: PractitionersOut(rows, r.View(ctx)), Meta: meta}, nil
 }

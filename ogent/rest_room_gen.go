@@ -31,8 +31,8 @@ func WithRoom(q *ent.RoomQuery) *ent.RoomQuery {
 }
 
 // FindRoom reads one row with what its response form shows, or fault.NotFound.
-func FindRoom(ctx context.Context, c *ent.Client, id uuid.UUID) (*ent.Room, error) {
-	e, err := WithRoom(c.Room.Query().Where(room.ID(id))).Only(ctx)
+func FindRoom(ctx context.Context, c *ent.Client, id uuid.UUID, where ...predicate.Room) (*ent.Room, error) {
+	e, err := WithRoom(c.Room.Query().Where(room.ID(id)).Where(where...)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NotFound()
 	}
@@ -80,6 +80,9 @@ func RoomPage(p ListRoomsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
+// RoomsOut are the list forms of rows.
+func RoomsOut(rows []*ent.Room, v wire.View) []Room { return mapAll(rows, v, RoomOut) }
+
 // ReadRooms reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
 func ReadRooms(ctx context.Context, q *ent.RoomQuery, p ListRoomsParams) ([]*ent.Room, Meta, error) {
@@ -99,5 +102,5 @@ func (r Reads) ListRooms(ctx context.Context, p ListRoomsParams) (*RoomList, err
 	if err != nil {
 		return nil, err
 	}
-	return &RoomList{Rooms: mapAll(rows, r.View(ctx), RoomOut), Meta: meta}, nil
+	return &RoomList{Rooms: RoomsOut(rows, r.View(ctx)), Meta: meta}, nil
 }

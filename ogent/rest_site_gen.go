@@ -39,8 +39,8 @@ func WithSite(q *ent.SiteQuery) *ent.SiteQuery {
 }
 
 // FindSite reads one row with what its response form shows, or fault.NotFound.
-func FindSite(ctx context.Context, c *ent.Client, id uuid.UUID) (*ent.Site, error) {
-	e, err := WithSite(c.Site.Query().Where(site.ID(id))).Only(ctx)
+func FindSite(ctx context.Context, c *ent.Client, id uuid.UUID, where ...predicate.Site) (*ent.Site, error) {
+	e, err := WithSite(c.Site.Query().Where(site.ID(id)).Where(where...)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NotFound()
 	}
@@ -85,6 +85,9 @@ func SitePage(p ListSitesParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
+// SitesOut are the list forms of rows.
+func SitesOut(rows []*ent.Site, v wire.View) []Site { return mapAll(rows, v, SiteOut) }
+
 // ReadSites reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
 func ReadSites(ctx context.Context, q *ent.SiteQuery, p ListSitesParams) ([]*ent.Site, Meta, error) {
@@ -104,5 +107,5 @@ func (r Reads) ListSites(ctx context.Context, p ListSitesParams) (*SiteList, err
 	if err != nil {
 		return nil, err
 	}
-	return &SiteList{Sites: mapAll(rows, r.View(ctx), SiteOut), Meta: meta}, nil
+	return &SiteList{Sites: SitesOut(rows, r.View(ctx)), Meta: meta}, nil
 }

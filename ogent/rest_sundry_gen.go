@@ -32,8 +32,8 @@ func WithSundry(q *ent.SundryQuery) *ent.SundryQuery {
 }
 
 // FindSundry reads one row with what its response form shows, or fault.NotFound.
-func FindSundry(ctx context.Context, c *ent.Client, id uuid.UUID) (*ent.Sundry, error) {
-	e, err := WithSundry(c.Sundry.Query().Where(sundry.ID(id))).Only(ctx)
+func FindSundry(ctx context.Context, c *ent.Client, id uuid.UUID, where ...predicate.Sundry) (*ent.Sundry, error) {
+	e, err := WithSundry(c.Sundry.Query().Where(sundry.ID(id)).Where(where...)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NotFound()
 	}
@@ -81,6 +81,9 @@ func SundryPage(p ListSundriesParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
+// SundriesOut are the list forms of rows.
+func SundriesOut(rows []*ent.Sundry, v wire.View) []Sundry { return mapAll(rows, v, SundryOut) }
+
 // ReadSundries reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
 func ReadSundries(ctx context.Context, q *ent.SundryQuery, p ListSundriesParams) ([]*ent.Sundry, Meta, error) {
@@ -100,5 +103,5 @@ func (r Reads) ListSundries(ctx context.Context, p ListSundriesParams) (*SundryL
 	if err != nil {
 		return nil, err
 	}
-	return &SundryList{Sundries: mapAll(rows, r.View(ctx), SundryOut), Meta: meta}, nil
+	return &SundryList{Sundries: SundriesOut(rows, r.View(ctx)), Meta: meta}, nil
 }

@@ -32,8 +32,8 @@ func WithTreatment(q *ent.TreatmentQuery) *ent.TreatmentQuery {
 }
 
 // FindTreatment reads one row with what its response form shows, or fault.NotFound.
-func FindTreatment(ctx context.Context, c *ent.Client, id int64) (*ent.Treatment, error) {
-	e, err := WithTreatment(c.Treatment.Query().Where(treatment.ID(id))).Only(ctx)
+func FindTreatment(ctx context.Context, c *ent.Client, id int64, where ...predicate.Treatment) (*ent.Treatment, error) {
+	e, err := WithTreatment(c.Treatment.Query().Where(treatment.ID(id)).Where(where...)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NotFound()
 	}
@@ -78,6 +78,11 @@ func TreatmentPage(p ListTreatmentsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
+// TreatmentsOut are the list forms of rows.
+func TreatmentsOut(rows []*ent.Treatment, v wire.View) []Treatment {
+	return mapAll(rows, v, TreatmentOut)
+}
+
 // ReadTreatments reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
 func ReadTreatments(ctx context.Context, q *ent.TreatmentQuery, p ListTreatmentsParams) ([]*ent.Treatment, Meta, error) {
@@ -97,5 +102,5 @@ func (r Reads) ListTreatments(ctx context.Context, p ListTreatmentsParams) (*Tre
 	if err != nil {
 		return nil, err
 	}
-	return &TreatmentList{Treatments: mapAll(rows, r.View(ctx), TreatmentOut), Meta: meta}, nil
+	return &TreatmentList{Treatments: TreatmentsOut(rows, r.View(ctx)), Meta: meta}, nil
 }

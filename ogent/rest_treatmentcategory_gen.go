@@ -27,8 +27,8 @@ func WithTreatmentCategory(q *ent.TreatmentCategoryQuery) *ent.TreatmentCategory
 }
 
 // FindTreatmentCategory reads one row with what its response form shows, or fault.NotFound.
-func FindTreatmentCategory(ctx context.Context, c *ent.Client, id int64) (*ent.TreatmentCategory, error) {
-	e, err := WithTreatmentCategory(c.TreatmentCategory.Query().Where(treatmentcategory.ID(id))).Only(ctx)
+func FindTreatmentCategory(ctx context.Context, c *ent.Client, id int64, where ...predicate.TreatmentCategory) (*ent.TreatmentCategory, error) {
+	e, err := WithTreatmentCategory(c.TreatmentCategory.Query().Where(treatmentcategory.ID(id)).Where(where...)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NotFound()
 	}
@@ -70,6 +70,11 @@ func TreatmentCategoryPage(p ListTreatmentCategoriesParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
+// TreatmentCategoriesOut are the list forms of rows.
+func TreatmentCategoriesOut(rows []*ent.TreatmentCategory, v wire.View) []TreatmentCategory {
+	return mapAll(rows, v, TreatmentCategoryOut)
+}
+
 // ReadTreatmentCategories reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
 func ReadTreatmentCategories(ctx context.Context, q *ent.TreatmentCategoryQuery, p ListTreatmentCategoriesParams) ([]*ent.TreatmentCategory, Meta, error) {
@@ -89,5 +94,5 @@ func (r Reads) ListTreatmentCategories(ctx context.Context, p ListTreatmentCateg
 	if err != nil {
 		return nil, err
 	}
-	return &TreatmentCategoryList{TreatmentCategories: mapAll(rows, r.View(ctx), TreatmentCategoryOut), Meta: meta}, nil
+	return &TreatmentCategoryList{TreatmentCategories: TreatmentCategoriesOut(rows, r.View(ctx)), Meta: meta}, nil
 }

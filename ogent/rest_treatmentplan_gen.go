@@ -37,8 +37,8 @@ func WithTreatmentPlan(q *ent.TreatmentPlanQuery) *ent.TreatmentPlanQuery {
 }
 
 // FindTreatmentPlan reads one row with what its response form shows, or fault.NotFound.
-func FindTreatmentPlan(ctx context.Context, c *ent.Client, id int64) (*ent.TreatmentPlan, error) {
-	e, err := WithTreatmentPlan(c.TreatmentPlan.Query().Where(treatmentplan.ID(id))).Only(ctx)
+func FindTreatmentPlan(ctx context.Context, c *ent.Client, id int64, where ...predicate.TreatmentPlan) (*ent.TreatmentPlan, error) {
+	e, err := WithTreatmentPlan(c.TreatmentPlan.Query().Where(treatmentplan.ID(id)).Where(where...)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NotFound()
 	}
@@ -86,6 +86,11 @@ func TreatmentPlanPage(p ListTreatmentPlansParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
+// TreatmentPlansOut are the list forms of rows.
+func TreatmentPlansOut(rows []*ent.TreatmentPlan, v wire.View) []TreatmentPlan {
+	return mapAll(rows, v, TreatmentPlanOut)
+}
+
 // ReadTreatmentPlans reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
 func ReadTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, p ListTreatmentPlansParams) ([]*ent.TreatmentPlan, Meta, error) {
@@ -105,5 +110,5 @@ func (r Reads) ListTreatmentPlans(ctx context.Context, p ListTreatmentPlansParam
 	if err != nil {
 		return nil, err
 	}
-	return &TreatmentPlanList{TreatmentPlans: mapAll(rows, r.View(ctx), TreatmentPlanOut), Meta: meta}, nil
+	return &TreatmentPlanList{TreatmentPlans: TreatmentPlansOut(rows, r.View(ctx)), Meta: meta}, nil
 }

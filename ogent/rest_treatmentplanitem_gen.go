@@ -42,8 +42,8 @@ func WithTreatmentPlanItem(q *ent.TreatmentPlanItemQuery) *ent.TreatmentPlanItem
 }
 
 // FindTreatmentPlanItem reads one row with what its response form shows, or fault.NotFound.
-func FindTreatmentPlanItem(ctx context.Context, c *ent.Client, id int64) (*ent.TreatmentPlanItem, error) {
-	e, err := WithTreatmentPlanItem(c.TreatmentPlanItem.Query().Where(treatmentplanitem.ID(id))).Only(ctx)
+func FindTreatmentPlanItem(ctx context.Context, c *ent.Client, id int64, where ...predicate.TreatmentPlanItem) (*ent.TreatmentPlanItem, error) {
+	e, err := WithTreatmentPlanItem(c.TreatmentPlanItem.Query().Where(treatmentplanitem.ID(id)).Where(where...)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NotFound()
 	}
@@ -80,6 +80,11 @@ func TreatmentPlanItemOrder(p ListTreatmentPlanItemsParams) []treatmentplanitem.
 // TreatmentPlanItemPage is the page a list request asks for.
 func TreatmentPlanItemPage(p ListTreatmentPlanItemsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
+}
+
+// TreatmentPlanItemsOut are the list forms of rows.
+func TreatmentPlanItemsOut(rows []*ent.TreatmentPlanItem, v wire.View) []TreatmentPlanItem {
+	return mapAll(rows, v, TreatmentPlanItemOut)
 }
 
 // ReadTreatmentPlanItems reads the page of q that a list request asks for, with what

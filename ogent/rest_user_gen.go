@@ -39,8 +39,8 @@ func WithUser(q *ent.UserQuery) *ent.UserQuery {
 }
 
 // FindUser reads one row with what its response form shows, or fault.NotFound.
-func FindUser(ctx context.Context, c *ent.Client, id int64) (*ent.User, error) {
-	e, err := WithUser(c.User.Query().Where(user.ID(id))).Only(ctx)
+func FindUser(ctx context.Context, c *ent.Client, id int64, where ...predicate.User) (*ent.User, error) {
+	e, err := WithUser(c.User.Query().Where(user.ID(id)).Where(where...)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NotFound()
 	}
@@ -90,6 +90,9 @@ func UserPage(p ListUsersParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
+// UsersOut are the list forms of rows.
+func UsersOut(rows []*ent.User, v wire.View) []User { return mapAll(rows, v, UserOut) }
+
 // ReadUsers reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
 func ReadUsers(ctx context.Context, q *ent.UserQuery, p ListUsersParams) ([]*ent.User, Meta, error) {
@@ -109,5 +112,5 @@ func (r Reads) ListUsers(ctx context.Context, p ListUsersParams) (*UserList, err
 	if err != nil {
 		return nil, err
 	}
-	return &UserList{Users: mapAll(rows, r.View(ctx), UserOut), Meta: meta}, nil
+	return &UserList{Users: UsersOut(rows, r.View(ctx)), Meta: meta}, nil
 }

@@ -102,9 +102,9 @@ func (Appointment) Annotations() []schema.Annotation {
 				ID: "listAvailability", Path: "/appointments/availability", Key: "availability", Item: "AvailabilitySlot", MaxPage: 20,
 				Doc: "List the free periods of practitioners.",
 				Params: []contract.Filter{
-					{Param: "start_time", Kind: wire.Time, Manual: true, Doc: "Start of the window; required, in the future."},
-					{Param: "finish_time", Kind: wire.Time, Manual: true, Doc: "End of the window; required, after start_time, at most 366 days later."},
-					{Param: "practitioner_ids", Kind: wire.ID, Op: "IN", Manual: true, Doc: "Whose periods; required. Sent as practitioner_ids[]."},
+					{Param: "start_time", Kind: wire.Time, Manual: true, Needed: true, Doc: "Start of the window; required, in the future."},
+					{Param: "finish_time", Kind: wire.Time, Manual: true, Needed: true, Doc: "End of the window; required, after start_time, at most 366 days later."},
+					{Param: "practitioner_ids", Kind: wire.ID, Op: "IN", Manual: true, Needed: true, Doc: "Whose periods; required. Sent as practitioner_ids[]."},
 					{Param: "duration", Kind: wire.Integer, Manual: true, Doc: "Shortest period in minutes; the practice's minimum appointment duration when left out."},
 				},
 				Members: []contract.Computed{

@@ -61,7 +61,9 @@ func (Practitioner) Annotations() []schema.Annotation {
 type WorkingSession struct{ ent.Schema }
 
 // Mixin of WorkingSession.
-func (WorkingSession) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: ownSite}, timestamps{}} }
+func (WorkingSession) Mixin() []ent.Mixin {
+	return []ent.Mixin{tenant{site: throughDentist}, timestamps{unlisted: true}}
+}
 
 // Fields of WorkingSession.
 func (WorkingSession) Fields() []ent.Field {

@@ -1769,16 +1769,6 @@ var (
 		},
 		Indexes: []*schema.Index{
 			{
-				Name:    "workingsession_practice_id_updated_at_id",
-				Unique:  false,
-				Columns: []*schema.Column{WorkingSessionsColumns[7], WorkingSessionsColumns[2], WorkingSessionsColumns[0]},
-			},
-			{
-				Name:    "workingsession_practice_id_created_at_id",
-				Unique:  false,
-				Columns: []*schema.Column{WorkingSessionsColumns[7], WorkingSessionsColumns[1], WorkingSessionsColumns[0]},
-			},
-			{
 				Name:    "workingsession_practice_id_practitioner_id_weekday_start_minute",
 				Unique:  false,
 				Columns: []*schema.Column{WorkingSessionsColumns[7], WorkingSessionsColumns[6], WorkingSessionsColumns[3], WorkingSessionsColumns[4]},

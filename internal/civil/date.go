@@ -53,16 +53,33 @@ func (d Date) IsZero() bool { return d == Date{} }
 // Time is midnight of the day in UTC.
 func (d Date) Time() time.Time { return d.In(time.UTC) }
 
-// In is the first instant of the day in loc. Where the clocks skip midnight it
-// is the first instant after the gap.
-func (d Date) In(loc *time.Location) time.Time {
-	t := time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, loc)
-	if Of(t) != d { // midnight does not exist on this day: the gap ends on it
-		for t = t.Truncate(time.Minute); Of(t) != d; {
-			t = t.Add(time.Minute)
-		}
+// In is the first instant of the day in loc.
+func (d Date) In(loc *time.Location) time.Time { return d.At(0, loc, false) }
+
+// At is the instant at which the clocks in loc show minute minutes after
+// midnight on the day; 1440 is the next midnight. Where the clocks go back and
+// show that time twice, latest picks the second. Where they skip it, the
+// result is the instant of the skip.
+func (d Date) At(minute int, loc *time.Location, latest bool) time.Time {
+	wall := time.Date(d.Year, d.Month, d.Day, 0, minute, 0, 0, time.UTC)
+	_, before := wall.AddDate(0, 0, -1).In(loc).Zone()
+	_, after := wall.AddDate(0, 0, 1).In(loc).Zone()
+	early := wall.Add(-time.Duration(before) * time.Second).In(loc)
+	late := wall.Add(-time.Duration(after) * time.Second).In(loc)
+	if late.Before(early) && !shows(late, wall) && !shows(early, wall) { // skipped
+		skip, _ := early.ZoneBounds()
+		return skip
 	}
-	return t
+	if !shows(early, wall) || latest && shows(late, wall) {
+		return late
+	}
+	return early
+}
+
+// shows reports whether the clocks at t read like wall.
+func shows(t, wall time.Time) bool {
+	_, offset := t.Zone()
+	return t.UTC().Add(time.Duration(offset) * time.Second).Equal(wall)
 }
 
 // AddDays moves n days along the calendar.

@@ -279,6 +279,7 @@ type documented struct {
 	wire.Param
 	Doc     string
 	Default string
+	Needed  bool
 }
 
 // Params are the query parameters of the list.
@@ -330,7 +331,7 @@ func (e *entity) param(f contract.Filter) documented {
 			p.Values = c.EnumValues()
 		}
 	}
-	return documented{Param: p, Doc: f.Doc}
+	return documented{Param: p, Doc: f.Doc, Needed: f.Needed}
 }
 
 // parameter is a query parameter; the internal form takes words as plain
@@ -355,8 +356,11 @@ func (d *document) parameter(p documented) *ogen.Parameter {
 		s = s.AsArray()
 	}
 	q := ogen.NewParameter().InQuery().SetName(p.Name).SetDescription(p.Doc).SetSchema(s)
-	if d.published && p.Array {
-		q.SetName(p.Name + "[]")
+	if d.published {
+		q.SetRequired(p.Needed)
+		if p.Array {
+			q.SetName(p.Name + "[]")
+		}
 	}
 	return q
 }

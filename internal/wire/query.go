@@ -15,7 +15,6 @@ type Param struct {
 	Name     string
 	Kind     Kind
 	Values   []string
-	Required bool
 	Array    bool
 	Min, Max int64 // of integers; above Max a value is clamped, below Min it is refused; 0 is no bound
 }
@@ -46,10 +45,7 @@ func ReadQuery(sent url.Values, known []Param, zone *time.Location) (canonical u
 			values = strings.Split(strings.Join(values, ","), ",")
 		}
 		switch {
-		case !ok || p.Required && strings.Join(values, "") == "":
-			if p.Required {
-				params.Add(p.Name, missing)
-			}
+		case !ok || p.Array && strings.Join(values, "") == "":
 			continue
 		case !p.Array && len(values) > 1:
 			params.Add(p.Name, "must be given once")

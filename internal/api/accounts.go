@@ -1,0 +1,113 @@
+package api
+
+import (
+	"context"
+	"fmt"
+
+	"entgo.io/ent/dialect/sql"
+
+	"chairside/ent"
+	"chairside/ent/account"
+	"chairside/ent/invoice"
+	"chairside/ent/payment"
+	"chairside/internal/civil"
+	"chairside/internal/decimal"
+	"chairside/ogent"
+	"chairside/schema"
+)
+
+// balanceAlias is the column under which lists read the balance that is asked for.
+const balanceAlias = "balance"
+
+// ListAccounts filters by credit and debit, adds sums over all pages, and with
+// as_at shows the balances at the end of a day (behaviour.md section 3).
+func (h *Handler) ListAccounts(ctx context.Context, p ogent.ListAccountsParams) (*ogent.AccountList, error) {
+	balance := currentBalance
+	if day, ok := p.AsAt.Get(); ok {
+		balance = balanceAt(civil.Of(day))
+	}
+	q := h.Client.Account.Query().Where(ogent.AccountFilters(p)...)
+	switch p.State.Or("") {
+	case "credit":
+		q.Where(func(s *sql.Selector) { s.Where(sql.ExprP(balance(s) + " > 0")) })
+	case "debit":
+		q.Where(func(s *sql.Selector) { s.Where(sql.ExprP(balance(s) + " < 0")) })
+	}
+	page := ogent.AccountPage(p)
+	list := ogent.WithAccount(q.Clone()).Order(accountOrder(p, balance)...).Limit(page.Limit()).Offset(page.Offset())
+	list.Modify(func(s *sql.Selector) { s.AppendSelectExprAs(sql.Raw(balance(s)), balanceAlias) })
+	rows, err := list.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	shown := ogent.AccountsOut(rows, h.View(ctx))
+	for i, r := range rows {
+		at, err := r.Value(balanceAlias)
+		if err != nil {
+			return nil, err
+		}
+		hundredths, ok := at.(int64)
+		if !ok {
+			return nil, fmt.Errorf("api: a balance is %T", at)
+		}
+		shown[i].CurrentBalance = decimal.Decimal(hundredths).String()
+	}
+	var sums []struct {
+		Total        int
+		NHS, Private *decimal.Decimal
+		Balance      *decimal.Decimal
+	}
+	err = q.Aggregate(
+		ent.As(ent.Count(), "total"),
+		ent.As(ent.Sum(account.FieldPlannedNhsTreatmentValue), "nhs"),
+		ent.As(ent.Sum(account.FieldPlannedPrivateTreatmentValue), "private"),
+		func(s *sql.Selector) string { return sql.As("SUM("+balance(s)+")", balanceAlias) },
+	).Scan(ctx, &sums)
+	if err != nil {
+		return nil, err
+	}
+	meta := page.Meta(sums[0].Total)
+	return &ogent.AccountList{Accounts: shown, Meta: ogent.AccountMeta{
+		Total: meta.Total, Page: meta.Page, CurrentPage: meta.CurrentPage, PerPage: meta.PerPage, TotalPages: meta.TotalPages,
+		TotalNhs: total(sums[0].NHS), TotalPrivate: total(sums[0].Private), TotalBalance: total(sums[0].Balance),
+	}}, nil
+}
+
+// balance is a SQL expression over a row of accounts, in hundredths.
+type balance func(*sql.Selector) string
+
+func currentBalance(s *sql.Selector) string { return s.C(account.FieldCurrentBalance) }
+
+// balanceAt is the balance at the end of a day, served by the indexes that
+// start with the patient and the date. The day is a literal: a Date prints
+// nothing but digits and hyphens.
+func balanceAt(day civil.Date) balance {
+	return func(s *sql.Selector) string {
+		sum := func(table, condition string) string {
+			t := sql.Table(table)
+			return fmt.Sprintf("(SELECT COALESCE(SUM(%s), 0) FROM %s WHERE %s = %s AND %s = %s AND %s AND %s <= '%s')",
+				t.C(payment.FieldAmount), table,
+				t.C(payment.FieldPracticeID), s.C(account.FieldPracticeID),
+				t.C(payment.FieldPatientID), s.C(account.FieldPatientID),
+				condition, t.C(payment.FieldDatedOn), day)
+		}
+		return fmt.Sprintf("CAST(%s + %s - %s AS bigint)", s.C(account.FieldOpeningBalance),
+			sum(payment.Table, "NOT "+payment.FieldDeleted),
+			sum(invoice.Table, fmt.Sprintf("%s <> '%s'", invoice.FieldStatus, schema.InvoiceVoid)))
+	}
+}
+
+// accountOrder is the generated order, except that balances are ordered as shown.
+func accountOrder(p ogent.ListAccountsParams, b balance) []account.OrderOption {
+	if p.SortBy.Or("") != account.FieldCurrentBalance {
+		return ogent.AccountOrder(p)
+	}
+	direction, way := "", sql.OrderAsc()
+	if p.SortDirection.Or("asc") == "desc" {
+		direction, way = " DESC", sql.OrderDesc()
+	}
+	return []account.OrderOption{
+		func(s *sql.Selector) { s.OrderExpr(sql.Raw(b(s) + direction)) },
+		account.ByID(way),
+	}
+}

@@ -1,0 +1,43 @@
+package api
+
+import (
+	"context"
+
+	"github.com/go-faster/jx"
+
+	"chairside/internal/etag"
+	"chairside/internal/fault"
+	"chairside/internal/store"
+	"chairside/ogent"
+)
+
+// Handler implements the operations. Those it has no method for are plain
+// reads and come from ogent.Reads.
+type Handler struct {
+	ogent.Reads
+	db *store.DB
+}
+
+var _ ogent.Handler = (*Handler)(nil)
+
+// New gives the handler over an open database. baseURL is this server's public
+// address without a final slash.
+func New(db *store.DB, baseURL string) *Handler {
+	return &Handler{Reads: ogent.Reads{Client: db.Ent, BaseURL: baseURL}, db: db}
+}
+
+// ifMatch refuses a write whose If-Match header names another version than the
+// current response form, with fault.VersionMismatch. It is called inside the
+// write's transaction, after the row was locked.
+func ifMatch(ctx context.Context, current interface{ Encode(*jx.Encoder) }) error {
+	header := etag.IfMatch(ctx)
+	if header == "" {
+		return nil
+	}
+	var e jx.Encoder
+	current.Encode(&e)
+	if !etag.Match(header, etag.Of(e.Bytes())) {
+		return fault.VersionMismatch()
+	}
+	return nil
+}

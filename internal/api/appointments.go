@@ -1,0 +1,217 @@
+package api
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"chairside/ent"
+	"chairside/ent/appointment"
+	"chairside/ent/appointmentreason"
+	"chairside/ent/practitioner"
+	"chairside/internal/caller"
+	"chairside/internal/civil"
+	"chairside/internal/fault"
+	"chairside/internal/store"
+	"chairside/internal/wire"
+	"chairside/ogent"
+	"chairside/schema"
+)
+
+// longest is the most that one appointment may take.
+const longest = 24 * time.Hour
+
+// blocking are the states that keep the practitioner's time.
+var blocking = appointment.StateNotIn(schema.Cancelled, schema.DidNotAttend)
+
+// ListAppointments leaves out cancelled and not attended appointments unless
+// cancelled=true; state= combines with that rule (behaviour.md section 3).
+func (h *Handler) ListAppointments(ctx context.Context, p ogent.ListAppointmentsParams) (*ogent.AppointmentList, error) {
+	q, zone := h.Client.Appointment.Query(), caller.Must(ctx).Zone
+	if !p.Cancelled.Or(false) {
+		q.Where(appointment.CancelledAtIsNil(), appointment.DidNotAttendAtIsNil())
+	}
+	if on, ok := p.On.Get(); ok {
+		day := civil.Of(on)
+		q.Where(appointment.StartTimeGTE(day.In(zone).UTC()), appointment.StartTimeLT(day.AddDays(1).In(zone).UTC()))
+	}
+	rows, meta, err := ogent.ReadAppointments(ctx, q, p)
+	if err != nil {
+		return nil, err
+	}
+	return &ogent.AppointmentList{Appointments: ogent.AppointmentsOut(rows, h.View(ctx)), Meta: meta}, nil
+}
+
+// CreateAppointment books, unless the practitioner is booked already and
+// force_changes is not set (fault.DoubleBooking).
+func (h *Handler) CreateAppointment(ctx context.Context, req *ogent.AppointmentInputRequest) (*ogent.AppointmentResponse, error) {
+	in, problems := &req.Appointment, wire.Problems(ctx)
+	var booked *ent.Appointment
+	err := h.db.Tx(ctx, func(tx *ent.Client) error {
+		create := tx.Appointment.Create().SetBookedViaAPI(true).SetUserID(caller.Must(ctx).UserID)
+		ogent.SetAppointment(create.Mutation(), in, nil)
+		wanted := booking{
+			practitioner: in.PractitionerID.Or(0),
+			start:        in.StartTime.Or(time.Time{}),
+			finish:       in.FinishTime.Or(time.Time{}),
+			state:        schema.AppointmentState(in.State.Or(string(schema.Pending))),
+			force:        in.ForceChanges.Or(false),
+		}
+		if err := checkAppointment(ctx, tx, in, nil, wanted, problems); err != nil {
+			return err
+		}
+		if err := wanted.claim(ctx, tx, h.View(ctx)); err != nil {
+			return err
+		}
+		saved, err := create.Save(ctx)
+		if err != nil {
+			return err
+		}
+		booked, err = ogent.FindAppointment(ctx, tx, saved.ID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return h.appointment(ctx, booked), nil
+}
+
+// UpdateAppointment changes what is sent. The row is locked before it is read,
+// so that what is checked is what is changed.
+func (h *Handler) UpdateAppointment(ctx context.Context, req *ogent.AppointmentInputRequest, p ogent.UpdateAppointmentParams) (*ogent.AppointmentResponse, error) {
+	in, problems := &req.Appointment, wire.Problems(ctx)
+	var changed *ent.Appointment
+	err := h.db.Tx(ctx, func(tx *ent.Client) error {
+		old, err := ogent.FindAppointment(ctx, tx, p.ID, store.ForUpdate)
+		if err != nil {
+			return err
+		}
+		if err := ifMatch(ctx, h.appointment(ctx, old)); err != nil {
+			return err
+		}
+		wanted := booking{
+			id:           old.ID,
+			practitioner: in.PractitionerID.Or(old.PractitionerID),
+			start:        in.StartTime.Or(old.StartTime),
+			finish:       in.FinishTime.Or(old.FinishTime),
+			state:        schema.AppointmentState(in.State.Or(string(old.State))),
+			force:        in.ForceChanges.Or(false),
+			previous:     old.PractitionerID,
+		}
+		if err := checkAppointment(ctx, tx, in, old, wanted, problems); err != nil {
+			return err
+		}
+		if wanted.moves(old) {
+			if err := wanted.claim(ctx, tx, h.View(ctx)); err != nil {
+				return err
+			}
+		}
+		update := tx.Appointment.UpdateOne(old)
+		ogent.SetAppointment(update.Mutation(), in, old)
+		if err := save(ctx, update); err != nil {
+			return err
+		}
+		changed, err = ogent.FindAppointment(ctx, tx, old.ID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return h.appointment(ctx, changed), nil
+}
+
+// DeleteAppointment removes the appointment; the record of changes keeps that
+// it was there.
+func (h *Handler) DeleteAppointment(ctx context.Context, p ogent.DeleteAppointmentParams) error {
+	return h.db.Tx(ctx, func(tx *ent.Client) error {
+		old, err := ogent.FindAppointment(ctx, tx, p.ID, store.ForUpdate)
+		if err != nil {
+			return err
+		}
+		if err := ifMatch(ctx, h.appointment(ctx, old)); err != nil {
+			return err
+		}
+		return tx.Appointment.DeleteOne(old).Exec(ctx)
+	})
+}
+
+func (h *Handler) appointment(ctx context.Context, a *ent.Appointment) *ogent.AppointmentResponse {
+	return &ogent.AppointmentResponse{Appointment: ogent.AppointmentOut(a, h.View(ctx))}
+}
+
+// checkAppointment adds the rules that take more than one field, or the
+// database, to the problems found so far, and refuses with all of them.
+func checkAppointment(ctx context.Context, tx *ent.Client, in *ogent.AppointmentInput, old *ent.Appointment, wanted booking, problems fault.Params) error {
+	if err := ogent.CheckAppointmentReferences(ctx, tx, in, old, problems); err != nil {
+		return err
+	}
+	if !wanted.start.IsZero() && !wanted.finish.IsZero() && len(problems["start_time"])+len(problems["finish_time"]) == 0 {
+		switch length := wanted.finish.Sub(wanted.start); {
+		case length <= 0:
+			problems.Add("finish_time", "must be after start_time")
+		case length > longest:
+			problems.Add("finish_time", "must be at most 24 hours after start_time")
+		}
+	}
+	if reason, ok := in.Reason.Get(); ok && !slices.Contains(schema.Reasons, reason) && (old == nil || old.Reason != reason) {
+		own, err := tx.AppointmentReason.Query().Where(appointmentreason.Reason(reason), appointmentreason.Deleted(false)).Exist(ctx)
+		if err != nil {
+			return err
+		}
+		if !own {
+			problems.Add("reason", "is not a reason of this practice")
+		}
+	}
+	if len(problems) > 0 {
+		return fault.ValidationFailed(problems)
+	}
+	return nil
+}
+
+// booking is an appointment as it is to be.
+type booking struct {
+	id            int64 // 0 for a new one
+	practitioner  int64
+	previous      int64 // the practitioner it is taken from, 0 for a new one
+	start, finish time.Time
+	state         schema.AppointmentState
+	force         bool
+}
+
+// moves reports whether the change takes time that the appointment did not have.
+func (b booking) moves(old *ent.Appointment) bool {
+	return b.practitioner != old.PractitionerID || !b.start.Equal(old.StartTime) || !b.finish.Equal(old.FinishTime) ||
+		b.state.Blocks() && !old.State.Blocks()
+}
+
+// claim locks the practitioners, in the order of their ids, and refuses with
+// fault.DoubleBooking when the time is taken, also by a forced appointment.
+// Whoever books the same practitioner meanwhile waits for this transaction, in
+// this process or another.
+func (b booking) claim(ctx context.Context, tx *ent.Client, view wire.View) error {
+	ids := []int64{b.practitioner}
+	if b.previous != 0 && b.previous != b.practitioner {
+		ids = append(ids, b.previous)
+	}
+	// Only the lock matters, not what is found: a practitioner who has moved out
+	// of a site-limited caller's sight is still locked by whoever can see them.
+	if _, err := tx.Practitioner.Query().Where(practitioner.IDIn(ids...), store.ForUpdate).Order(practitioner.ByID()).IDs(ctx); err != nil {
+		return err
+	}
+	if b.force || !b.state.Blocks() {
+		return nil
+	}
+	taken, err := tx.Appointment.Query().Where(
+		appointment.PractitionerID(b.practitioner), appointment.IDNEQ(b.id), blocking,
+		appointment.StartTimeGT(b.start.Add(-longest)), appointment.StartTimeLT(b.finish), appointment.FinishTimeGT(b.start),
+	).Order(appointment.ByStartTime(), appointment.ByID()).Limit(20).
+		Select(appointment.FieldID, appointment.FieldStartTime, appointment.FieldFinishTime).All(ctx)
+	if err != nil || len(taken) == 0 {
+		return err
+	}
+	conflicts := make([]fault.Conflict, len(taken))
+	for i, a := range taken {
+		conflicts[i] = fault.Conflict{ID: a.ID, StartTime: view.Time(a.StartTime), FinishTime: view.Time(a.FinishTime)}
+	}
+	return fault.DoubleBooking(conflicts)
+}

@@ -1,0 +1,192 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"chairside/ent"
+	"chairside/ent/appointment"
+	"chairside/ent/practitioner"
+	"chairside/ent/workingsession"
+	"chairside/internal/caller"
+	"chairside/internal/civil"
+	"chairside/internal/clock"
+	"chairside/internal/diary"
+	"chairside/internal/fault"
+	"chairside/ogent"
+	"chairside/schema"
+)
+
+const (
+	availabilityPage   = 20
+	longestWindow      = 366 * 24 * time.Hour
+	daysReadAtOneTime  = 14 // of bookings: most pages are full after a few days
+	availabilityMinute = 1  // the shortest period worth telling
+)
+
+// ListAvailability gives the free periods of practitioners inside their working
+// sessions, or the practice's opening hours where they have none, in order of
+// start, then practitioner (behaviour.md section 4). The diary is read a
+// fortnight at a time until the page is full.
+func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailabilityParams) (*ogent.AvailabilitySlotList, error) {
+	window, err := availabilityWindow(clock.Now(ctx), p)
+	if err != nil {
+		return nil, err
+	}
+	hours, shortest, err := h.workingHours(ctx, p.PractitionerIds)
+	if err != nil {
+		return nil, err
+	}
+	minutes := max(p.Duration.Or(shortest), availabilityMinute)
+	page := ogent.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(availabilityPage)}
+	zone := caller.Must(ctx).Zone
+
+	var slots []slot
+	wanted := page.Offset() + page.Limit() + 1 // one more tells whether there is a further page
+	for from := civil.Of(window.Start.In(zone)); len(slots) < wanted && from.In(zone).Before(window.Finish); from = from.AddDays(daysReadAtOneTime) {
+		until := from.AddDays(daysReadAtOneTime)
+		busy, err := h.bookings(ctx, p.PractitionerIds, diary.Period{Start: from.In(zone), Finish: until.In(zone)})
+		if err != nil {
+			return nil, err
+		}
+		for day := from; day.Before(until); day = day.AddDays(1) {
+			slots = append(slots, freeOn(day, hours, busy, window, minutes, zone)...)
+		}
+	}
+	view := h.View(ctx)
+	shown := slots[min(page.Offset(), len(slots)):min(page.Offset()+page.Limit(), len(slots))]
+	list := &ogent.AvailabilitySlotList{
+		Availability: make([]ogent.AvailabilitySlot, len(shown)),
+		Meta: ogent.PageMeta{
+			Page: page.Number, CurrentPage: page.Number, PerPage: page.Size,
+			More: len(slots) > page.Offset()+page.Limit(),
+		},
+	}
+	for i, s := range shown {
+		list.Availability[i] = ogent.AvailabilitySlot{
+			StartTime: view.Time(s.Start), FinishTime: view.Time(s.Finish),
+			AvailableDuration: s.Minutes(), PractitionerID: s.practitioner,
+		}
+	}
+	return list, nil
+}
+
+// slot is a free period of one practitioner.
+type slot struct {
+	diary.Period
+	practitioner int64
+}
+
+// freeOn lists the free periods of one day, in order.
+func freeOn(day civil.Date, hours map[int64][]diary.Hours, busy map[int64][]diary.Period, window diary.Period, minutes int, zone *time.Location) []slot {
+	var slots []slot
+	for id, weekly := range hours {
+		for _, f := range diary.Free(diary.On(day, weekly, zone), busy[id], window, minutes) {
+			slots = append(slots, slot{f, id})
+		}
+	}
+	slices.SortFunc(slots, func(a, b slot) int {
+		return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(a.practitioner, b.practitioner))
+	})
+	return slots
+}
+
+// availabilityWindow checks what is asked for; the fault names the offending keys alone.
+func availabilityWindow(now time.Time, p ogent.ListAvailabilityParams) (diary.Period, error) {
+	params := fault.Params{}
+	start, hasStart := p.StartTime.Get()
+	finish, hasFinish := p.FinishTime.Get()
+	switch {
+	case !hasStart:
+		params.Add("start_time", "is missing")
+	case !start.After(now):
+		params.Add("start_time", "must be in the future")
+	}
+	switch {
+	case !hasFinish:
+		params.Add("finish_time", "is missing")
+	case !finish.After(now):
+		params.Add("finish_time", "must be in the future")
+	case hasStart && !finish.After(start):
+		params.Add("finish_time", "must be after start_time")
+	case hasStart && finish.Sub(start) > longestWindow:
+		params.Add("finish_time", "must be at most 366 days after start_time")
+	}
+	if len(p.PractitionerIds) == 0 {
+		params.Add("practitioner_ids", "is missing")
+	}
+	if d, ok := p.Duration.Get(); ok && d < 1 {
+		params.Add("duration", "must be at least 1")
+	}
+	if len(params) > 0 {
+		return diary.Period{}, fault.InvalidParameter(params)
+	}
+	return diary.Period{Start: start, Finish: finish}, nil
+}
+
+// workingHours gives the weekly hours of each practitioner and the practice's
+// minimum appointment duration. Unknown practitioners are refused; those who
+// cannot be booked have no hours.
+func (h *Handler) workingHours(ctx context.Context, ids []int64) (map[int64][]diary.Hours, int, error) {
+	found, err := h.Client.Practitioner.Query().Where(practitioner.IDIn(ids...)).
+		WithWorkingSessions(func(q *ent.WorkingSessionQuery) { q.Order(workingsession.ByStartMinute()) }).All(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	practice, err := h.Client.Practice.Query().Only(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	hours := map[int64][]diary.Hours{}
+	known := map[int64]bool{}
+	for _, p := range found {
+		known[p.ID] = true
+		switch sessions := p.Edges.WorkingSessions; {
+		case !p.Active:
+		case len(sessions) == 0:
+			hours[p.ID] = openingHours(practice.OpeningHours)
+		default:
+			for _, s := range sessions {
+				hours[p.ID] = append(hours[p.ID], diary.Hours{Weekday: time.Weekday(s.Weekday), Start: s.StartMinute, Finish: s.FinishMinute})
+			}
+		}
+	}
+	for _, id := range ids {
+		if !known[id] {
+			return nil, 0, fault.InvalidParameter(fault.Params{"practitioner_ids": {"includes a practitioner that does not exist"}})
+		}
+	}
+	return hours, practice.MinimumAppointmentDuration, nil
+}
+
+// openingHours are the practice's hours as weekly hours.
+func openingHours(open schema.OpeningHours) []diary.Hours {
+	var weekly []diary.Hours
+	for day := time.Sunday; day <= time.Saturday; day++ {
+		h, isOpen := open[day.String()]
+		from, fromErr := time.Parse("15:04", h.Open)
+		to, toErr := time.Parse("15:04", h.Close)
+		if isOpen && fromErr == nil && toErr == nil {
+			weekly = append(weekly, diary.Hours{Weekday: day, Start: from.Hour()*60 + from.Minute(), Finish: to.Hour()*60 + to.Minute()})
+		}
+	}
+	return weekly
+}
+
+// bookings reads what blocks each practitioner's time within a period.
+func (h *Handler) bookings(ctx context.Context, ids []int64, within diary.Period) (map[int64][]diary.Period, error) {
+	rows, err := h.Client.Appointment.Query().Where(
+		appointment.PractitionerIDIn(ids...), blocking,
+		appointment.StartTimeGT(within.Start.Add(-longest).UTC()), appointment.StartTimeLT(within.Finish.UTC()), appointment.FinishTimeGT(within.Start.UTC()),
+	).Select(appointment.FieldPractitionerID, appointment.FieldStartTime, appointment.FieldFinishTime).All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	busy := map[int64][]diary.Period{}
+	for _, a := range rows {
+		busy[a.PractitionerID] = append(busy[a.PractitionerID], diary.Period{Start: a.StartTime, Finish: a.FinishTime})
+	}
+	return busy, nil
+}

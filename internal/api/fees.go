@@ -1,0 +1,57 @@
+package api
+
+import (
+	"context"
+
+	"chairside/ent"
+	"chairside/internal/fault"
+	"chairside/internal/store"
+	"chairside/internal/wire"
+	"chairside/ogent"
+)
+
+// ListFees needs a payment plan or a treatment (behaviour.md section 5).
+func (h *Handler) ListFees(ctx context.Context, p ogent.ListFeesParams) (*ogent.FeeList, error) {
+	if !p.PaymentPlanID.Set && !p.TreatmentID.Set {
+		const message = "is missing: one of payment_plan_id and treatment_id is required"
+		return nil, fault.InvalidParameter(fault.Params{"payment_plan_id": {message}, "treatment_id": {message}})
+	}
+	rows, meta, err := ogent.ReadFees(ctx, h.Client.Fee.Query(), p)
+	if err != nil {
+		return nil, err
+	}
+	return &ogent.FeeList{Fees: ogent.FeesOut(rows, h.View(ctx)), Meta: meta}, nil
+}
+
+// UpdateFee changes what is sent.
+func (h *Handler) UpdateFee(ctx context.Context, req *ogent.FeeInputRequest, p ogent.UpdateFeeParams) (*ogent.FeeResponse, error) {
+	var response *ogent.FeeResponse
+	err := h.db.Tx(ctx, func(tx *ent.Client) error {
+		old, err := ogent.FindFee(ctx, tx, p.ID, store.ForUpdate)
+		if err != nil {
+			return err
+		}
+		if err := ifMatch(ctx, h.fee(ctx, old)); err != nil {
+			return err
+		}
+		if problems := wire.Problems(ctx); len(problems) > 0 {
+			return fault.ValidationFailed(problems)
+		}
+		update := tx.Fee.UpdateOne(old)
+		ogent.SetFee(update.Mutation(), &req.Fee, old)
+		if err := save(ctx, update); err != nil {
+			return err
+		}
+		changed, err := ogent.FindFee(ctx, tx, p.ID)
+		if err != nil {
+			return err
+		}
+		response = h.fee(ctx, changed)
+		return nil
+	})
+	return response, err
+}
+
+func (h *Handler) fee(ctx context.Context, f *ent.Fee) *ogent.FeeResponse {
+	return &ogent.FeeResponse{Fee: ogent.FeeOut(f, h.View(ctx))}
+}

@@ -1,0 +1,188 @@
+package api
+
+import (
+	"context"
+
+	"chairside/ent"
+	"chairside/ent/site"
+	"chairside/internal/caller"
+	"chairside/internal/civil"
+	"chairside/internal/clock"
+	"chairside/internal/fault"
+	"chairside/internal/store"
+	"chairside/internal/wire"
+	"chairside/ogent"
+)
+
+// GetPatient answers one patient with the answers to the practice's questions.
+func (h *Handler) GetPatient(ctx context.Context, p ogent.GetPatientParams) (*ogent.PatientResponse, error) {
+	row, err := ogent.FindPatient(ctx, h.Client, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	return h.patient(ctx, h.Client, row)
+}
+
+// ListPatients searches with query= and filters.
+func (h *Handler) ListPatients(ctx context.Context, p ogent.ListPatientsParams) (*ogent.PatientList, error) {
+	q := h.Client.Patient.Query().Where(found(p.Query.Or(""), caller.Must(ctx).Country)...)
+	rows, meta, err := ogent.ReadPatients(ctx, q, p)
+	if err != nil {
+		return nil, err
+	}
+	shown := ogent.PatientsOut(rows, h.View(ctx))
+	entries, err := patientAnswers(ctx, h.Client, rows)
+	if err != nil {
+		return nil, err
+	}
+	for i := range shown {
+		shown[i].CustomFields = entries[shown[i].ID]
+	}
+	return &ogent.PatientList{Patients: shown, Meta: meta}, nil
+}
+
+// CreatePatient also opens the patient's account, with a balance of 0.00.
+func (h *Handler) CreatePatient(ctx context.Context, req *ogent.PatientInputRequest) (*ogent.PatientResponse, error) {
+	in, problems := &req.Patient, wire.Problems(ctx)
+	var response *ogent.PatientResponse
+	err := h.db.Tx(ctx, func(tx *ent.Client) error {
+		answers, err := checkPatient(ctx, tx, in, nil, problems)
+		if err != nil {
+			return err
+		}
+		create := tx.Patient.Create()
+		ogent.SetPatient(create.Mutation(), in, nil)
+		if !in.SiteID.Set {
+			if err := defaultSite(ctx, tx, create); err != nil {
+				return err
+			}
+		}
+		row, err := create.Save(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Account.Create().SetPatientID(row.ID).Save(ctx); err != nil {
+			return err
+		}
+		if err := answers.save(ctx, tx, row.ID); err != nil {
+			return err
+		}
+		if row, err = ogent.FindPatient(ctx, tx, row.ID); err != nil {
+			return err
+		}
+		response, err = h.patient(ctx, tx, row)
+		return err
+	})
+	return response, err
+}
+
+// UpdatePatient changes what is sent; active=true brings an archived patient back.
+func (h *Handler) UpdatePatient(ctx context.Context, req *ogent.PatientInputRequest, p ogent.UpdatePatientParams) (*ogent.PatientResponse, error) {
+	in, problems := &req.Patient, wire.Problems(ctx)
+	var response *ogent.PatientResponse
+	err := h.db.Tx(ctx, func(tx *ent.Client) error {
+		old, err := h.matchingPatient(ctx, tx, p.ID)
+		if err != nil {
+			return err
+		}
+		answers, err := checkPatient(ctx, tx, in, old, problems)
+		if err != nil {
+			return err
+		}
+		update := tx.Patient.UpdateOne(old)
+		ogent.SetPatient(update.Mutation(), in, old)
+		if len(answers) > 0 { // an answer is part of the patient: updated_after must find it
+			update.SetUpdatedAt(clock.Now(ctx))
+		}
+		if err := save(ctx, update); err != nil {
+			return err
+		}
+		if err := answers.save(ctx, tx, old.ID); err != nil {
+			return err
+		}
+		row, err := ogent.FindPatient(ctx, tx, old.ID)
+		if err != nil {
+			return err
+		}
+		response, err = h.patient(ctx, tx, row)
+		return err
+	})
+	return response, err
+}
+
+// DeletePatient archives: medical records are kept.
+func (h *Handler) DeletePatient(ctx context.Context, p ogent.DeletePatientParams) error {
+	return h.db.Tx(ctx, func(tx *ent.Client) error {
+		old, err := h.matchingPatient(ctx, tx, p.ID)
+		if err != nil {
+			return err
+		}
+		update := tx.Patient.UpdateOne(old)
+		if old.Active {
+			update.SetActive(false)
+		}
+		return save(ctx, update)
+	})
+}
+
+// matchingPatient locks and reads a patient whose version the request names.
+func (h *Handler) matchingPatient(ctx context.Context, tx *ent.Client, id int64) (*ent.Patient, error) {
+	row, err := ogent.FindPatient(ctx, tx, id, store.ForUpdate)
+	if err != nil {
+		return nil, err
+	}
+	response, err := h.patient(ctx, tx, row)
+	if err != nil {
+		return nil, err
+	}
+	return row, ifMatch(ctx, response)
+}
+
+func (h *Handler) patient(ctx context.Context, c *ent.Client, row *ent.Patient) (*ogent.PatientResponse, error) {
+	entries, err := patientAnswers(ctx, c, []*ent.Patient{row})
+	if err != nil {
+		return nil, err
+	}
+	shown := ogent.PatientOut(row, h.View(ctx))
+	shown.CustomFields = entries[row.ID]
+	return &ogent.PatientResponse{Patient: shown}, nil
+}
+
+// checkPatient adds the rules that need the clock or the database to the
+// problems found so far, and refuses with all of them. It gives the answers
+// that are to be saved.
+func checkPatient(ctx context.Context, tx *ent.Client, in *ogent.PatientInput, old *ent.Patient, problems fault.Params) (answersToSave, error) {
+	if err := ogent.CheckPatientReferences(ctx, tx, in, old, problems); err != nil {
+		return nil, err
+	}
+	today := civil.Of(clock.Now(ctx).In(caller.Must(ctx).Zone))
+	if born, ok := in.DateOfBirth.Get(); ok && today.Before(civil.Of(born)) {
+		problems.Add("date_of_birth", "must not be in the future")
+	}
+	answers, err := readAnswers(ctx, tx, in.CustomFields, problems)
+	if err != nil {
+		return nil, err
+	}
+	if len(problems) > 0 {
+		return nil, fault.ValidationFailed(problems)
+	}
+	return answers, nil
+}
+
+// defaultSite puts a new patient at the user's site, else at the practice's
+// first; a caller limited to a site sees no other.
+func defaultSite(ctx context.Context, tx *ent.Client, create *ent.PatientCreate) error {
+	if c := caller.Must(ctx); c.UserSiteID != nil && c.SiteID == nil {
+		create.SetSiteID(*c.UserSiteID)
+		return nil
+	}
+	first, err := tx.Site.Query().Order(site.ByCreatedAt(), site.ByID()).FirstID(ctx)
+	if ent.IsNotFound(err) {
+		return fault.ValidationFailed(fault.Params{"site_id": {"is missing and the practice has no site"}})
+	}
+	if err != nil {
+		return err
+	}
+	create.SetSiteID(first)
+	return nil
+}

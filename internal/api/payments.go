@@ -1,0 +1,36 @@
+package api
+
+import (
+	"context"
+
+	"chairside/ent"
+	"chairside/ent/payment"
+	"chairside/internal/decimal"
+	"chairside/ogent"
+)
+
+// ListPayments adds the sum of all pages. Deleted payments are listed and count
+// for nothing in the sum, as they do in balances.
+func (h *Handler) ListPayments(ctx context.Context, p ogent.ListPaymentsParams) (*ogent.PaymentList, error) {
+	rows, meta, err := ogent.ReadPayments(ctx, h.Client.Payment.Query(), p)
+	if err != nil {
+		return nil, err
+	}
+	var sums []struct{ Sum *decimal.Decimal }
+	q := h.Client.Payment.Query().Where(ogent.PaymentFilters(p)...).Where(payment.Deleted(false))
+	if err := q.Aggregate(ent.Sum(payment.FieldAmount)).Scan(ctx, &sums); err != nil {
+		return nil, err
+	}
+	return &ogent.PaymentList{Payments: ogent.PaymentsOut(rows, h.View(ctx)), Meta: ogent.PaymentMeta{
+		Total: meta.Total, Page: meta.Page, CurrentPage: meta.CurrentPage, PerPage: meta.PerPage, TotalPages: meta.TotalPages,
+		TotalAmount: total(sums[0].Sum),
+	}}, nil
+}
+
+// total prints a sum, which is null over no rows.
+func total(sum *decimal.Decimal) string {
+	if sum == nil {
+		return decimal.Decimal(0).String()
+	}
+	return sum.String()
+}

@@ -1,0 +1,54 @@
+package localpg
+
+import (
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// process is a server process that is being waited for.
+type process struct {
+	command *exec.Cmd
+	ended   chan struct{} // closed when the process is gone
+}
+
+// startProcess starts command. The goroutine that does so keeps its thread
+// until the process has ended: the kernel ties a child to the thread that
+// started it, and the Go runtime may end idle threads.
+func startProcess(command *exec.Cmd) (*process, error) {
+	p := &process{command: command, ended: make(chan struct{})}
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := command.Start()
+		started <- err
+		if err == nil {
+			command.Wait() // how a throw-away server ended is of no interest
+			close(p.ended)
+		}
+	}()
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// stop ends the process and waits. SIGQUIT is PostgreSQL's immediate shutdown:
+// there is nothing to save.
+func (p *process) stop(timeout time.Duration) {
+	for _, signal := range []syscall.Signal{syscall.SIGQUIT, syscall.SIGKILL} {
+		select {
+		case <-p.ended:
+			return
+		default:
+		}
+		p.command.Process.Signal(signal)
+		select {
+		case <-p.ended:
+			return
+		case <-time.After(timeout):
+		}
+	}
+}

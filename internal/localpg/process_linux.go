@@ -1,0 +1,16 @@
+package localpg
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// confine runs command under account (nil for our own) and has the kernel shut
+// it down when this process dies, however it dies.
+func confine(command *exec.Cmd, account *syscall.Credential) {
+	command.SysProcAttr = &syscall.SysProcAttr{
+		Credential: account,
+		Setpgid:    true, // an interrupt typed at the terminal is ours to handle
+		Pdeathsig:  syscall.SIGQUIT,
+	}
+}

@@ -1,0 +1,45 @@
+// Package migrations holds the versioned migration files of both databases.
+//
+//	postgres/20261121000000_extensions.sql    written by hand
+//	postgres/20261121000001_initial.sql       written by go run ./internal/store/diff initial
+//	postgres/atlas.sum                        checksums over all of them
+//	sqlite/...                                the same for SQLite
+//
+// A file that has been released is never changed. A new one is written from
+// the difference between the schema and the files so far:
+//
+//	go run ./internal/store/diff NAME
+//
+// Statements the schema cannot express (extensions, triggers, functions, data)
+// are written by hand into such a file, after which
+//
+//	go run ./internal/store/diff -hash
+//
+// brings atlas.sum up to date. A change has to work while the previous release
+// still runs: add a column nullable, fill it, constrain it one release later.
+//
+// Each file is applied in one transaction. On PostgreSQL a file whose first
+// line is "-- atlas:txmode none" is not (CREATE INDEX CONCURRENTLY).
+package migrations
+
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:embed postgres sqlite
+var files embed.FS
+
+// Postgres gives the files for PostgreSQL: NAME.sql and atlas.sum.
+func Postgres() fs.FS { return sub("postgres") }
+
+// SQLite gives the files for SQLite: NAME.sql and atlas.sum.
+func SQLite() fs.FS { return sub("sqlite") }
+
+func sub(dir string) fs.FS {
+	tree, err := fs.Sub(files, dir)
+	if err != nil {
+		panic(err) // only for a path that is not one
+	}
+	return tree
+}

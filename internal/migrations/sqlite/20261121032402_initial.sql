@@ -1,0 +1,836 @@
+-- Create "access_tokens" table
+CREATE TABLE `access_tokens` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `hash` blob NOT NULL,
+  `name` text NOT NULL,
+  `scopes` text NOT NULL,
+  `expires_at` datetime NULL,
+  `last_used_at` datetime NULL,
+  `revoked_at` datetime NULL,
+  `practice_id` uuid NOT NULL,
+  `user_id` integer NOT NULL,
+  `site_id` uuid NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `access_tokens_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `access_tokens_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `access_tokens_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+);
+-- Create index "access_tokens_hash_key" to table: "access_tokens"
+CREATE UNIQUE INDEX `access_tokens_hash_key` ON `access_tokens` (`hash`);
+-- Create index "accesstoken_practice_id_updated_at_id" to table: "access_tokens"
+CREATE INDEX `accesstoken_practice_id_updated_at_id` ON `access_tokens` (`practice_id`, `updated_at`, `id`);
+-- Create index "accesstoken_practice_id_created_at_id" to table: "access_tokens"
+CREATE INDEX `accesstoken_practice_id_created_at_id` ON `access_tokens` (`practice_id`, `created_at`, `id`);
+-- Create index "accesstoken_practice_id_user_id" to table: "access_tokens"
+CREATE INDEX `accesstoken_practice_id_user_id` ON `access_tokens` (`practice_id`, `user_id`);
+-- Create "accounts" table
+CREATE TABLE `accounts` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `opening_balance` integer NOT NULL DEFAULT (0),
+  `current_balance` integer NOT NULL DEFAULT (0),
+  `planned_nhs_treatment_value` integer NOT NULL DEFAULT (0),
+  `planned_private_treatment_value` integer NOT NULL DEFAULT (0),
+  `practice_id` uuid NOT NULL,
+  `patient_id` integer NOT NULL,
+  CONSTRAINT `accounts_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `accounts_patients_account` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+);
+-- Create index "accounts_patient_id_key" to table: "accounts"
+CREATE UNIQUE INDEX `accounts_patient_id_key` ON `accounts` (`patient_id`);
+-- Create index "account_practice_id_updated_at_id" to table: "accounts"
+CREATE INDEX `account_practice_id_updated_at_id` ON `accounts` (`practice_id`, `updated_at`, `id`);
+-- Create index "account_practice_id_created_at_id" to table: "accounts"
+CREATE INDEX `account_practice_id_created_at_id` ON `accounts` (`practice_id`, `created_at`, `id`);
+-- Create index "account_practice_id_current_balance_id" to table: "accounts"
+CREATE INDEX `account_practice_id_current_balance_id` ON `accounts` (`practice_id`, `current_balance`, `id`);
+-- Create index "accounts_practice_id_id" to table: "accounts"
+CREATE UNIQUE INDEX `accounts_practice_id_id` ON `accounts` (`practice_id`, `id`);
+-- Create "acquisition_sources" table
+CREATE TABLE `acquisition_sources` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `active` bool NOT NULL DEFAULT (true),
+  `name` text NOT NULL,
+  `name_folded` text NOT NULL DEFAULT (''),
+  `notes` text NULL,
+  `practice_id` uuid NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `acquisition_sources_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION
+);
+-- Create index "acquisitionsource_practice_id_updated_at_id" to table: "acquisition_sources"
+CREATE INDEX `acquisitionsource_practice_id_updated_at_id` ON `acquisition_sources` (`practice_id`, `updated_at`, `id`);
+-- Create index "acquisitionsource_practice_id_created_at_id" to table: "acquisition_sources"
+CREATE INDEX `acquisitionsource_practice_id_created_at_id` ON `acquisition_sources` (`practice_id`, `created_at`, `id`);
+-- Create index "acquisitionsource_practice_id_name_folded_id" to table: "acquisition_sources"
+CREATE INDEX `acquisitionsource_practice_id_name_folded_id` ON `acquisition_sources` (`practice_id`, `name_folded`, `id`);
+-- Create index "acquisition_sources_practice_id_id" to table: "acquisition_sources"
+CREATE UNIQUE INDEX `acquisition_sources_practice_id_id` ON `acquisition_sources` (`practice_id`, `id`);
+-- Create "appointments" table
+CREATE TABLE `appointments` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `start_time` datetime NOT NULL,
+  `finish_time` datetime NOT NULL,
+  `duration` integer NOT NULL,
+  `reason` text NOT NULL,
+  `state` text NOT NULL DEFAULT ('Pending'),
+  `notes` text NULL,
+  `treatment_description` text NULL,
+  `booked_via_api` bool NOT NULL DEFAULT (false),
+  `metadata` json NOT NULL,
+  `pending_at` datetime NULL,
+  `confirmed_at` datetime NULL,
+  `arrived_at` datetime NULL,
+  `in_surgery_at` datetime NULL,
+  `completed_at` datetime NULL,
+  `cancelled_at` datetime NULL,
+  `did_not_attend_at` datetime NULL,
+  `practice_id` uuid NOT NULL,
+  `room_id` uuid NULL,
+  `user_id` integer NULL,
+  `patient_id` integer NULL,
+  `practitioner_id` integer NOT NULL,
+  CONSTRAINT `appointments_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `appointments_rooms_room` FOREIGN KEY (`practice_id`, `room_id`) REFERENCES `rooms` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `appointments_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `appointments_patients_appointments` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `appointments_practitioners_appointments` FOREIGN KEY (`practice_id`, `practitioner_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `appointment_finishes_after_start` CHECK (finish_time > start_time)
+);
+-- Create index "appointment_practice_id_updated_at_id" to table: "appointments"
+CREATE INDEX `appointment_practice_id_updated_at_id` ON `appointments` (`practice_id`, `updated_at`, `id`);
+-- Create index "appointment_practice_id_created_at_id" to table: "appointments"
+CREATE INDEX `appointment_practice_id_created_at_id` ON `appointments` (`practice_id`, `created_at`, `id`);
+-- Create index "appointment_practice_id_start_time_id" to table: "appointments"
+CREATE INDEX `appointment_practice_id_start_time_id` ON `appointments` (`practice_id`, `start_time`, `id`) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL;
+-- Create index "appointment_practice_id_practitioner_id_start_time_id" to table: "appointments"
+CREATE INDEX `appointment_practice_id_practitioner_id_start_time_id` ON `appointments` (`practice_id`, `practitioner_id`, `start_time`, `id`);
+-- Create index "appointment_practice_id_patient_id_start_time_id" to table: "appointments"
+CREATE INDEX `appointment_practice_id_patient_id_start_time_id` ON `appointments` (`practice_id`, `patient_id`, `start_time`, `id`);
+-- Create index "appointment_practice_id_room_id_start_time_id" to table: "appointments"
+CREATE INDEX `appointment_practice_id_room_id_start_time_id` ON `appointments` (`practice_id`, `room_id`, `start_time`, `id`);
+-- Create index "appointment_practice_id_state_start_time_id" to table: "appointments"
+CREATE INDEX `appointment_practice_id_state_start_time_id` ON `appointments` (`practice_id`, `state`, `start_time`, `id`);
+-- Create index "appointment_all_start" to table: "appointments"
+CREATE INDEX `appointment_all_start` ON `appointments` (`practice_id`, `start_time`, `id`);
+-- Create index "appointment_practice_id_finish_time_id" to table: "appointments"
+CREATE INDEX `appointment_practice_id_finish_time_id` ON `appointments` (`practice_id`, `finish_time`, `id`);
+-- Create "appointment_reasons" table
+CREATE TABLE `appointment_reasons` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `reason` text NOT NULL,
+  `colour` text NULL,
+  `deleted` bool NOT NULL DEFAULT (false),
+  `exam` bool NOT NULL DEFAULT (false),
+  `hygiene` bool NOT NULL DEFAULT (false),
+  `position` integer NOT NULL,
+  `practice_id` uuid NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `appointment_reasons_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION
+);
+-- Create index "appointmentreason_practice_id_updated_at_id" to table: "appointment_reasons"
+CREATE INDEX `appointmentreason_practice_id_updated_at_id` ON `appointment_reasons` (`practice_id`, `updated_at`, `id`);
+-- Create index "appointmentreason_practice_id_created_at_id" to table: "appointment_reasons"
+CREATE INDEX `appointmentreason_practice_id_created_at_id` ON `appointment_reasons` (`practice_id`, `created_at`, `id`);
+-- Create index "appointmentreason_practice_id_position_id" to table: "appointment_reasons"
+CREATE INDEX `appointmentreason_practice_id_position_id` ON `appointment_reasons` (`practice_id`, `position`, `id`);
+-- Create "changes" table
+CREATE TABLE `changes` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `at` datetime NOT NULL,
+  `user_id` integer NULL,
+  `token_id` uuid NULL,
+  `resource` text NOT NULL,
+  `record_id` text NOT NULL,
+  `action` text NOT NULL,
+  `fields` json NOT NULL,
+  `practice_id` uuid NOT NULL,
+  CONSTRAINT `changes_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION
+);
+-- Create index "change_practice_id_resource_record_id_id" to table: "changes"
+CREATE INDEX `change_practice_id_resource_record_id_id` ON `changes` (`practice_id`, `resource`, `record_id`, `id`);
+-- Create "contracts" table
+CREATE TABLE `contracts` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `active` bool NOT NULL DEFAULT (true),
+  `contract_number` text NOT NULL,
+  `end_date` date NULL,
+  `name` text NOT NULL,
+  `name_folded` text NOT NULL DEFAULT (''),
+  `nhs_location_id` text NULL,
+  `nhs_site_id` text NULL,
+  `notes` text NULL,
+  `pds_plus` bool NOT NULL DEFAULT (false),
+  `start_date` date NOT NULL,
+  `target` integer NULL,
+  `uda_value` integer NULL,
+  `uoa_target` integer NULL,
+  `uoa_value` integer NULL,
+  `practice_id` uuid NOT NULL,
+  `site_id` uuid NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `contracts_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `contracts_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+);
+-- Create index "contract_practice_id_updated_at_id" to table: "contracts"
+CREATE INDEX `contract_practice_id_updated_at_id` ON `contracts` (`practice_id`, `updated_at`, `id`);
+-- Create index "contract_practice_id_created_at_id" to table: "contracts"
+CREATE INDEX `contract_practice_id_created_at_id` ON `contracts` (`practice_id`, `created_at`, `id`);
+-- Create index "contracts_practice_id_id" to table: "contracts"
+CREATE UNIQUE INDEX `contracts_practice_id_id` ON `contracts` (`practice_id`, `id`);
+-- Create "custom_fields" table
+CREATE TABLE `custom_fields` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `active` bool NOT NULL DEFAULT (true),
+  `customizable_type` text NOT NULL,
+  `default_value` text NULL,
+  `description` text NULL,
+  `name` text NOT NULL,
+  `options` json NOT NULL,
+  `position` integer NOT NULL,
+  `type` text NOT NULL,
+  `width` integer NULL,
+  `practice_id` uuid NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `custom_fields_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION
+);
+-- Create index "customfield_practice_id_updated_at_id" to table: "custom_fields"
+CREATE INDEX `customfield_practice_id_updated_at_id` ON `custom_fields` (`practice_id`, `updated_at`, `id`);
+-- Create index "customfield_practice_id_created_at_id" to table: "custom_fields"
+CREATE INDEX `customfield_practice_id_created_at_id` ON `custom_fields` (`practice_id`, `created_at`, `id`);
+-- Create index "customfield_practice_id_position_id" to table: "custom_fields"
+CREATE INDEX `customfield_practice_id_position_id` ON `custom_fields` (`practice_id`, `position`, `id`);
+-- Create index "custom_fields_practice_id_id" to table: "custom_fields"
+CREATE UNIQUE INDEX `custom_fields_practice_id_id` ON `custom_fields` (`practice_id`, `id`);
+-- Create "custom_field_answers" table
+CREATE TABLE `custom_field_answers` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `value` text NOT NULL,
+  `practice_id` uuid NOT NULL,
+  `custom_field_id` uuid NOT NULL,
+  `patient_id` integer NOT NULL,
+  `treatment_plan_item_id` integer NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `custom_field_answers_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `custom_field_answers_custom_fields_custom_field` FOREIGN KEY (`practice_id`, `custom_field_id`) REFERENCES `custom_fields` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `custom_field_answers_patients_answers` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `custom_field_answers_treatment_plan_items_answers` FOREIGN KEY (`practice_id`, `treatment_plan_item_id`) REFERENCES `treatment_plan_items` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+);
+-- Create index "customfieldanswer_practice_id_updated_at_id" to table: "custom_field_answers"
+CREATE INDEX `customfieldanswer_practice_id_updated_at_id` ON `custom_field_answers` (`practice_id`, `updated_at`, `id`);
+-- Create index "customfieldanswer_practice_id_created_at_id" to table: "custom_field_answers"
+CREATE INDEX `customfieldanswer_practice_id_created_at_id` ON `custom_field_answers` (`practice_id`, `created_at`, `id`);
+-- Create index "customfieldanswer_practice_id_patient_id_custom_field_id" to table: "custom_field_answers"
+CREATE INDEX `customfieldanswer_practice_id_patient_id_custom_field_id` ON `custom_field_answers` (`practice_id`, `patient_id`, `custom_field_id`);
+-- Create index "customfieldanswer_practice_id_treatment_plan_item_id" to table: "custom_field_answers"
+CREATE INDEX `customfieldanswer_practice_id_treatment_plan_item_id` ON `custom_field_answers` (`practice_id`, `treatment_plan_item_id`);
+-- Create "fees" table
+CREATE TABLE `fees` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `multiple_pricing` bool NOT NULL DEFAULT (false),
+  `duration_one` integer NOT NULL DEFAULT (0),
+  `duration_two` integer NOT NULL DEFAULT (0),
+  `duration_three` integer NOT NULL DEFAULT (0),
+  `duration_four` integer NOT NULL DEFAULT (0),
+  `duration_five` integer NOT NULL DEFAULT (0),
+  `price_one` integer NOT NULL DEFAULT (0),
+  `price_two` integer NOT NULL DEFAULT (0),
+  `price_three` integer NOT NULL DEFAULT (0),
+  `price_four` integer NOT NULL DEFAULT (0),
+  `price_five` integer NOT NULL DEFAULT (0),
+  `practice_id` uuid NOT NULL,
+  `payment_plan_id` integer NOT NULL,
+  `treatment_id` integer NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `fees_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `fees_payment_plans_fees` FOREIGN KEY (`practice_id`, `payment_plan_id`) REFERENCES `payment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `fees_treatments_fees` FOREIGN KEY (`practice_id`, `treatment_id`) REFERENCES `treatments` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+);
+-- Create index "fee_practice_id_updated_at_id" to table: "fees"
+CREATE INDEX `fee_practice_id_updated_at_id` ON `fees` (`practice_id`, `updated_at`, `id`);
+-- Create index "fee_practice_id_created_at_id" to table: "fees"
+CREATE INDEX `fee_practice_id_created_at_id` ON `fees` (`practice_id`, `created_at`, `id`);
+-- Create index "fee_practice_id_payment_plan_id_treatment_id" to table: "fees"
+CREATE UNIQUE INDEX `fee_practice_id_payment_plan_id_treatment_id` ON `fees` (`practice_id`, `payment_plan_id`, `treatment_id`);
+-- Create index "fee_practice_id_treatment_id_id" to table: "fees"
+CREATE INDEX `fee_practice_id_treatment_id_id` ON `fees` (`practice_id`, `treatment_id`, `id`);
+-- Create "invoices" table
+CREATE TABLE `invoices` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `amount` integer NOT NULL DEFAULT (0),
+  `amount_outstanding` integer NOT NULL DEFAULT (0),
+  `nhs_amount` integer NULL,
+  `dated_on` date NOT NULL,
+  `due_on` date NOT NULL,
+  `footnote` text NULL,
+  `paid` bool NOT NULL DEFAULT (false),
+  `paid_on` date NULL,
+  `payment_terms` text NULL,
+  `reference` text NULL,
+  `sent_at` datetime NULL,
+  `status` text NOT NULL DEFAULT ('new'),
+  `account_id` integer NOT NULL,
+  `practice_id` uuid NOT NULL,
+  `site_id` uuid NOT NULL,
+  `user_id` integer NULL,
+  `patient_id` integer NOT NULL,
+  CONSTRAINT `invoices_accounts_invoices` FOREIGN KEY (`practice_id`, `account_id`) REFERENCES `accounts` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoices_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `invoices_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoices_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoices_patients_invoices` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+);
+-- Create index "invoice_practice_id_updated_at_id" to table: "invoices"
+CREATE INDEX `invoice_practice_id_updated_at_id` ON `invoices` (`practice_id`, `updated_at`, `id`);
+-- Create index "invoice_practice_id_created_at_id" to table: "invoices"
+CREATE INDEX `invoice_practice_id_created_at_id` ON `invoices` (`practice_id`, `created_at`, `id`);
+-- Create index "invoice_practice_id_dated_on_id" to table: "invoices"
+CREATE INDEX `invoice_practice_id_dated_on_id` ON `invoices` (`practice_id`, `dated_on`, `id`);
+-- Create index "invoice_practice_id_due_on_id" to table: "invoices"
+CREATE INDEX `invoice_practice_id_due_on_id` ON `invoices` (`practice_id`, `due_on`, `id`);
+-- Create index "invoice_practice_id_amount_id" to table: "invoices"
+CREATE INDEX `invoice_practice_id_amount_id` ON `invoices` (`practice_id`, `amount`, `id`);
+-- Create index "invoice_practice_id_patient_id_dated_on_id" to table: "invoices"
+CREATE INDEX `invoice_practice_id_patient_id_dated_on_id` ON `invoices` (`practice_id`, `patient_id`, `dated_on`, `id`);
+-- Create index "invoice_practice_id_account_id_dated_on_id" to table: "invoices"
+CREATE INDEX `invoice_practice_id_account_id_dated_on_id` ON `invoices` (`practice_id`, `account_id`, `dated_on`, `id`);
+-- Create index "invoice_practice_id_site_id_dated_on_id" to table: "invoices"
+CREATE INDEX `invoice_practice_id_site_id_dated_on_id` ON `invoices` (`practice_id`, `site_id`, `dated_on`, `id`);
+-- Create index "invoice_practice_id_paid_dated_on_id" to table: "invoices"
+CREATE INDEX `invoice_practice_id_paid_dated_on_id` ON `invoices` (`practice_id`, `paid`, `dated_on`, `id`);
+-- Create index "invoices_practice_id_id" to table: "invoices"
+CREATE UNIQUE INDEX `invoices_practice_id_id` ON `invoices` (`practice_id`, `id`);
+-- Create "invoice_items" table
+CREATE TABLE `invoice_items` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `name` text NOT NULL,
+  `quantity` integer NOT NULL DEFAULT (1),
+  `item_price` integer NOT NULL DEFAULT (0),
+  `total_price` integer NOT NULL DEFAULT (0),
+  `nhs_charge` bool NOT NULL DEFAULT (false),
+  `invoice_id` integer NOT NULL,
+  `practice_id` uuid NOT NULL,
+  `practitioner_id` integer NULL,
+  `sundry_id` uuid NULL,
+  `treatment_plan_id` integer NULL,
+  `treatment_plan_item_id` integer NULL,
+  `user_id` integer NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `invoice_items_invoices_invoice_items` FOREIGN KEY (`practice_id`, `invoice_id`) REFERENCES `invoices` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoice_items_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `invoice_items_practitioners_practitioner` FOREIGN KEY (`practice_id`, `practitioner_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoice_items_sundries_sundry` FOREIGN KEY (`practice_id`, `sundry_id`) REFERENCES `sundries` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoice_items_treatment_plans_treatment_plan` FOREIGN KEY (`practice_id`, `treatment_plan_id`) REFERENCES `treatment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoice_items_treatment_plan_items_treatment_plan_item` FOREIGN KEY (`practice_id`, `treatment_plan_item_id`) REFERENCES `treatment_plan_items` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoice_items_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+);
+-- Create index "invoiceitem_practice_id_updated_at_id" to table: "invoice_items"
+CREATE INDEX `invoiceitem_practice_id_updated_at_id` ON `invoice_items` (`practice_id`, `updated_at`, `id`);
+-- Create index "invoiceitem_practice_id_created_at_id" to table: "invoice_items"
+CREATE INDEX `invoiceitem_practice_id_created_at_id` ON `invoice_items` (`practice_id`, `created_at`, `id`);
+-- Create index "invoiceitem_practice_id_invoice_id_id" to table: "invoice_items"
+CREATE INDEX `invoiceitem_practice_id_invoice_id_id` ON `invoice_items` (`practice_id`, `invoice_id`, `id`);
+-- Create "nhs_claims" table
+CREATE TABLE `nhs_claims` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `claim_status` text NOT NULL DEFAULT ('new'),
+  `sequence_number` integer NOT NULL,
+  `status_comments` text NULL,
+  `expected_uda` integer NULL,
+  `awarded_uda` integer NULL,
+  `uda_band` text NULL,
+  `submitted_date` date NULL,
+  `approval_date` date NULL,
+  `dentist_charge` integer NULL,
+  `patient_charge` integer NULL,
+  `ni_calculated_dentist_fee` integer NULL,
+  `ni_calculated_patient_fee` integer NULL,
+  `scot_amount_authorised` integer NULL,
+  `scot_amount_expected` integer NULL,
+  `ortho` bool NOT NULL DEFAULT (false),
+  `continuation_part_number` integer NULL,
+  `contract_id` uuid NOT NULL,
+  `practice_id` uuid NOT NULL,
+  `practitioner_id` integer NOT NULL,
+  `treatment_plan_id` integer NULL,
+  `site_id` uuid NOT NULL,
+  `patient_id` integer NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `nhs_claims_contracts_claims` FOREIGN KEY (`practice_id`, `contract_id`) REFERENCES `contracts` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `nhs_claims_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `nhs_claims_practitioners_practitioner` FOREIGN KEY (`practice_id`, `practitioner_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `nhs_claims_treatment_plans_treatment_plan` FOREIGN KEY (`practice_id`, `treatment_plan_id`) REFERENCES `treatment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `nhs_claims_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `nhs_claims_patients_claims` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+);
+-- Create index "nhsclaim_practice_id_updated_at_id" to table: "nhs_claims"
+CREATE INDEX `nhsclaim_practice_id_updated_at_id` ON `nhs_claims` (`practice_id`, `updated_at`, `id`);
+-- Create index "nhsclaim_practice_id_created_at_id" to table: "nhs_claims"
+CREATE INDEX `nhsclaim_practice_id_created_at_id` ON `nhs_claims` (`practice_id`, `created_at`, `id`);
+-- Create index "nhsclaim_practice_id_claim_status_id" to table: "nhs_claims"
+CREATE INDEX `nhsclaim_practice_id_claim_status_id` ON `nhs_claims` (`practice_id`, `claim_status`, `id`);
+-- Create index "nhsclaim_practice_id_submitted_date_id" to table: "nhs_claims"
+CREATE INDEX `nhsclaim_practice_id_submitted_date_id` ON `nhs_claims` (`practice_id`, `submitted_date`, `id`);
+-- Create index "nhsclaim_practice_id_patient_id_id" to table: "nhs_claims"
+CREATE INDEX `nhsclaim_practice_id_patient_id_id` ON `nhs_claims` (`practice_id`, `patient_id`, `id`);
+-- Create index "nhsclaim_practice_id_practitioner_id_id" to table: "nhs_claims"
+CREATE INDEX `nhsclaim_practice_id_practitioner_id_id` ON `nhs_claims` (`practice_id`, `practitioner_id`, `id`);
+-- Create index "nhsclaim_practice_id_contract_id_id" to table: "nhs_claims"
+CREATE INDEX `nhsclaim_practice_id_contract_id_id` ON `nhs_claims` (`practice_id`, `contract_id`, `id`);
+-- Create "patients" table
+CREATE TABLE `patients` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `title` text NOT NULL,
+  `first_name` text NOT NULL,
+  `middle_name` text NULL,
+  `last_name` text NOT NULL,
+  `preferred_name` text NULL,
+  `first_name_folded` text NOT NULL DEFAULT (''),
+  `last_name_folded` text NOT NULL DEFAULT (''),
+  `date_of_birth` date NOT NULL,
+  `gender` bool NOT NULL,
+  `ethnicity` text NOT NULL,
+  `active` bool NOT NULL DEFAULT (true),
+  `address_line_1` text NOT NULL,
+  `address_line_2` text NULL,
+  `town` text NULL,
+  `county` text NULL,
+  `postcode` text NOT NULL,
+  `email_address` text NULL,
+  `emergency_contact_name` text NULL,
+  `emergency_contact_relationship` text NULL,
+  `preferred_phone_number` integer NULL,
+  `dentist_recall_date` date NULL,
+  `dentist_recall_interval` integer NULL,
+  `hygienist_recall_date` date NULL,
+  `hygienist_recall_interval` integer NULL,
+  `recall_method` text NOT NULL DEFAULT ('Letter'),
+  `doctor_id` integer NULL,
+  `family_id` uuid NULL,
+  `legacy_id` text NULL,
+  `marketing` integer NOT NULL DEFAULT (0),
+  `medical_alert` bool NOT NULL DEFAULT (false),
+  `medical_alert_text` text NULL,
+  `nhs_number` text NULL,
+  `ni_number` text NULL,
+  `occupation` text NULL,
+  `use_email` bool NOT NULL DEFAULT (true),
+  `use_sms` bool NOT NULL DEFAULT (true),
+  `custom_field_1` text NULL,
+  `custom_field_2` text NULL,
+  `metadata` json NOT NULL,
+  `search_text` text NOT NULL DEFAULT (''),
+  `home_phone` text NULL,
+  `home_phone_country` text NULL,
+  `home_phone_normalized` text NULL,
+  `mobile_phone` text NULL,
+  `mobile_phone_country` text NULL,
+  `mobile_phone_normalized` text NULL,
+  `work_phone` text NULL,
+  `work_phone_country` text NULL,
+  `work_phone_normalized` text NULL,
+  `emergency_contact_phone` text NULL,
+  `emergency_contact_phone_country` text NULL,
+  `emergency_contact_phone_normalized` text NULL,
+  `practice_id` uuid NOT NULL,
+  `payment_plan_id` integer NOT NULL,
+  `site_id` uuid NOT NULL,
+  `dentist_id` integer NULL,
+  `hygienist_id` integer NULL,
+  `acquisition_source_id` uuid NULL,
+  CONSTRAINT `patients_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `patients_payment_plans_payment_plan` FOREIGN KEY (`practice_id`, `payment_plan_id`) REFERENCES `payment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `patients_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `patients_practitioners_dentist` FOREIGN KEY (`practice_id`, `dentist_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `patients_practitioners_hygienist` FOREIGN KEY (`practice_id`, `hygienist_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `patients_acquisition_sources_acquisition_source` FOREIGN KEY (`practice_id`, `acquisition_source_id`) REFERENCES `acquisition_sources` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+);
+-- Create index "patient_practice_id_updated_at_id" to table: "patients"
+CREATE INDEX `patient_practice_id_updated_at_id` ON `patients` (`practice_id`, `updated_at`, `id`);
+-- Create index "patient_practice_id_created_at_id" to table: "patients"
+CREATE INDEX `patient_practice_id_created_at_id` ON `patients` (`practice_id`, `created_at`, `id`);
+-- Create index "patient_practice_id_last_name_folded_id" to table: "patients"
+CREATE INDEX `patient_practice_id_last_name_folded_id` ON `patients` (`practice_id`, `last_name_folded`, `id`);
+-- Create index "patient_practice_id_first_name_folded_id" to table: "patients"
+CREATE INDEX `patient_practice_id_first_name_folded_id` ON `patients` (`practice_id`, `first_name_folded`, `id`);
+-- Create index "patient_practice_id_date_of_birth_id" to table: "patients"
+CREATE INDEX `patient_practice_id_date_of_birth_id` ON `patients` (`practice_id`, `date_of_birth`, `id`);
+-- Create index "patient_practice_id_site_id_id" to table: "patients"
+CREATE INDEX `patient_practice_id_site_id_id` ON `patients` (`practice_id`, `site_id`, `id`);
+-- Create index "patient_practice_id_legacy_id" to table: "patients"
+CREATE INDEX `patient_practice_id_legacy_id` ON `patients` (`practice_id`, `legacy_id`);
+-- Create index "patient_search_text" to table: "patients"
+CREATE INDEX `patient_search_text` ON `patients` (`search_text`);
+-- Create index "patients_practice_id_id" to table: "patients"
+CREATE UNIQUE INDEX `patients_practice_id_id` ON `patients` (`practice_id`, `id`);
+-- Create "payments" table
+CREATE TABLE `payments` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `amount` integer NOT NULL DEFAULT (0),
+  `amount_unexplained` integer NOT NULL DEFAULT (0),
+  `dated_on` date NOT NULL,
+  `deleted` bool NOT NULL DEFAULT (false),
+  `method` text NOT NULL,
+  `patient_id` integer NOT NULL,
+  `practice_id` uuid NOT NULL,
+  `site_id` uuid NOT NULL,
+  CONSTRAINT `payments_patients_payments` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `payments_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `payments_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+);
+-- Create index "payment_practice_id_updated_at_id" to table: "payments"
+CREATE INDEX `payment_practice_id_updated_at_id` ON `payments` (`practice_id`, `updated_at`, `id`);
+-- Create index "payment_practice_id_created_at_id" to table: "payments"
+CREATE INDEX `payment_practice_id_created_at_id` ON `payments` (`practice_id`, `created_at`, `id`);
+-- Create index "payment_practice_id_dated_on_id" to table: "payments"
+CREATE INDEX `payment_practice_id_dated_on_id` ON `payments` (`practice_id`, `dated_on`, `id`);
+-- Create index "payment_practice_id_amount_id" to table: "payments"
+CREATE INDEX `payment_practice_id_amount_id` ON `payments` (`practice_id`, `amount`, `id`);
+-- Create index "payment_practice_id_patient_id_dated_on_id" to table: "payments"
+CREATE INDEX `payment_practice_id_patient_id_dated_on_id` ON `payments` (`practice_id`, `patient_id`, `dated_on`, `id`);
+-- Create index "payment_practice_id_site_id_dated_on_id" to table: "payments"
+CREATE INDEX `payment_practice_id_site_id_dated_on_id` ON `payments` (`practice_id`, `site_id`, `dated_on`, `id`);
+-- Create index "payments_practice_id_id" to table: "payments"
+CREATE UNIQUE INDEX `payments_practice_id_id` ON `payments` (`practice_id`, `id`);
+-- Create "payment_explanations" table
+CREATE TABLE `payment_explanations` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `amount` integer NOT NULL DEFAULT (0),
+  `invoice_id` integer NOT NULL,
+  `payment_id` integer NOT NULL,
+  `practice_id` uuid NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `payment_explanations_invoices_explanations` FOREIGN KEY (`practice_id`, `invoice_id`) REFERENCES `invoices` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `payment_explanations_payments_explanations` FOREIGN KEY (`practice_id`, `payment_id`) REFERENCES `payments` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `payment_explanations_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION
+);
+-- Create index "paymentexplanation_practice_id_updated_at_id" to table: "payment_explanations"
+CREATE INDEX `paymentexplanation_practice_id_updated_at_id` ON `payment_explanations` (`practice_id`, `updated_at`, `id`);
+-- Create index "paymentexplanation_practice_id_created_at_id" to table: "payment_explanations"
+CREATE INDEX `paymentexplanation_practice_id_created_at_id` ON `payment_explanations` (`practice_id`, `created_at`, `id`);
+-- Create index "paymentexplanation_practice_id_payment_id" to table: "payment_explanations"
+CREATE INDEX `paymentexplanation_practice_id_payment_id` ON `payment_explanations` (`practice_id`, `payment_id`);
+-- Create index "paymentexplanation_practice_id_invoice_id" to table: "payment_explanations"
+CREATE INDEX `paymentexplanation_practice_id_invoice_id` ON `payment_explanations` (`practice_id`, `invoice_id`);
+-- Create "payment_plans" table
+CREATE TABLE `payment_plans` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `name` text NOT NULL,
+  `active` bool NOT NULL DEFAULT (true),
+  `nhs` bool NOT NULL DEFAULT (false),
+  `practice_id` uuid NOT NULL,
+  CONSTRAINT `payment_plans_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION
+);
+-- Create index "paymentplan_practice_id_updated_at_id" to table: "payment_plans"
+CREATE INDEX `paymentplan_practice_id_updated_at_id` ON `payment_plans` (`practice_id`, `updated_at`, `id`);
+-- Create index "paymentplan_practice_id_created_at_id" to table: "payment_plans"
+CREATE INDEX `paymentplan_practice_id_created_at_id` ON `payment_plans` (`practice_id`, `created_at`, `id`);
+-- Create index "payment_plans_practice_id_id" to table: "payment_plans"
+CREATE UNIQUE INDEX `payment_plans_practice_id_id` ON `payment_plans` (`practice_id`, `id`);
+-- Create "practices" table
+CREATE TABLE `practices` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `name` text NOT NULL,
+  `slug` text NOT NULL,
+  `country` text NOT NULL,
+  `phone_number` text NULL,
+  `email_address` text NULL,
+  `website` text NULL,
+  `logo_url` text NULL,
+  `time_zone` text NOT NULL,
+  `nhs` bool NOT NULL DEFAULT (false),
+  `minimum_appointment_duration` integer NOT NULL DEFAULT (15),
+  `opening_hours` json NOT NULL,
+  `custom_patient_field_label_1` text NULL,
+  `custom_patient_field_label_2` text NULL,
+  `address_line_1` text NULL,
+  `address_line_2` text NULL,
+  `town` text NULL,
+  `county` text NULL,
+  `postcode` text NULL,
+  PRIMARY KEY (`id`)
+);
+-- Create index "practices_slug_key" to table: "practices"
+CREATE UNIQUE INDEX `practices_slug_key` ON `practices` (`slug`);
+-- Create "practitioners" table
+CREATE TABLE `practitioners` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `active` bool NOT NULL DEFAULT (true),
+  `gdc_number` text NULL,
+  `nhs_number` text NULL,
+  `colour` text NULL,
+  `uda_target` integer NULL,
+  `uoa_target` integer NULL,
+  `practice_id` uuid NOT NULL,
+  `site_id` uuid NOT NULL,
+  `user_id` integer NOT NULL,
+  CONSTRAINT `practitioners_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `practitioners_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `practitioners_users_practitioner` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+);
+-- Create index "practitioners_user_id_key" to table: "practitioners"
+CREATE UNIQUE INDEX `practitioners_user_id_key` ON `practitioners` (`user_id`);
+-- Create index "practitioner_practice_id_updated_at_id" to table: "practitioners"
+CREATE INDEX `practitioner_practice_id_updated_at_id` ON `practitioners` (`practice_id`, `updated_at`, `id`);
+-- Create index "practitioner_practice_id_created_at_id" to table: "practitioners"
+CREATE INDEX `practitioner_practice_id_created_at_id` ON `practitioners` (`practice_id`, `created_at`, `id`);
+-- Create index "practitioner_practice_id_site_id_id" to table: "practitioners"
+CREATE INDEX `practitioner_practice_id_site_id_id` ON `practitioners` (`practice_id`, `site_id`, `id`);
+-- Create index "practitioners_practice_id_id" to table: "practitioners"
+CREATE UNIQUE INDEX `practitioners_practice_id_id` ON `practitioners` (`practice_id`, `id`);
+-- Create "rooms" table
+CREATE TABLE `rooms` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `name` text NOT NULL,
+  `active` bool NOT NULL DEFAULT (true),
+  `practice_id` uuid NOT NULL,
+  `site_id` uuid NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `rooms_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `rooms_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+);
+-- Create index "room_practice_id_updated_at_id" to table: "rooms"
+CREATE INDEX `room_practice_id_updated_at_id` ON `rooms` (`practice_id`, `updated_at`, `id`);
+-- Create index "room_practice_id_created_at_id" to table: "rooms"
+CREATE INDEX `room_practice_id_created_at_id` ON `rooms` (`practice_id`, `created_at`, `id`);
+-- Create index "room_practice_id_site_id_id" to table: "rooms"
+CREATE INDEX `room_practice_id_site_id_id` ON `rooms` (`practice_id`, `site_id`, `id`);
+-- Create index "rooms_practice_id_id" to table: "rooms"
+CREATE UNIQUE INDEX `rooms_practice_id_id` ON `rooms` (`practice_id`, `id`);
+-- Create "sites" table
+CREATE TABLE `sites` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `name` text NOT NULL,
+  `nickname` text NULL,
+  `active` bool NOT NULL DEFAULT (true),
+  `phone_number` text NULL,
+  `email_address` text NULL,
+  `opening_hours` json NOT NULL,
+  `address_line_1` text NULL,
+  `address_line_2` text NULL,
+  `town` text NULL,
+  `county` text NULL,
+  `postcode` text NULL,
+  `practice_id` uuid NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `sites_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION
+);
+-- Create index "site_practice_id_updated_at_id" to table: "sites"
+CREATE INDEX `site_practice_id_updated_at_id` ON `sites` (`practice_id`, `updated_at`, `id`);
+-- Create index "site_practice_id_created_at_id" to table: "sites"
+CREATE INDEX `site_practice_id_created_at_id` ON `sites` (`practice_id`, `created_at`, `id`);
+-- Create index "sites_practice_id_id" to table: "sites"
+CREATE UNIQUE INDEX `sites_practice_id_id` ON `sites` (`practice_id`, `id`);
+-- Create "sundries" table
+CREATE TABLE `sundries` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `name` text NOT NULL,
+  `price` integer NOT NULL DEFAULT (0),
+  `active` bool NOT NULL DEFAULT (true),
+  `practice_id` uuid NOT NULL,
+  `site_id` uuid NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `sundries_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `sundries_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+);
+-- Create index "sundry_practice_id_updated_at_id" to table: "sundries"
+CREATE INDEX `sundry_practice_id_updated_at_id` ON `sundries` (`practice_id`, `updated_at`, `id`);
+-- Create index "sundry_practice_id_created_at_id" to table: "sundries"
+CREATE INDEX `sundry_practice_id_created_at_id` ON `sundries` (`practice_id`, `created_at`, `id`);
+-- Create index "sundries_practice_id_id" to table: "sundries"
+CREATE UNIQUE INDEX `sundries_practice_id_id` ON `sundries` (`practice_id`, `id`);
+-- Create "treatments" table
+CREATE TABLE `treatments` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `nomenclature` text NOT NULL,
+  `patient_nomenclature` text NULL,
+  `nhs_treatment_cat` text NULL,
+  `uda_band` text NULL,
+  `active` bool NOT NULL DEFAULT (true),
+  `practice_id` uuid NOT NULL,
+  `treatment_category_id` integer NULL,
+  CONSTRAINT `treatments_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `treatments_treatment_categories_treatment_category` FOREIGN KEY (`practice_id`, `treatment_category_id`) REFERENCES `treatment_categories` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+);
+-- Create index "treatment_practice_id_updated_at_id" to table: "treatments"
+CREATE INDEX `treatment_practice_id_updated_at_id` ON `treatments` (`practice_id`, `updated_at`, `id`);
+-- Create index "treatment_practice_id_created_at_id" to table: "treatments"
+CREATE INDEX `treatment_practice_id_created_at_id` ON `treatments` (`practice_id`, `created_at`, `id`);
+-- Create index "treatments_practice_id_id" to table: "treatments"
+CREATE UNIQUE INDEX `treatments_practice_id_id` ON `treatments` (`practice_id`, `id`);
+-- Create "treatment_categories" table
+CREATE TABLE `treatment_categories` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `name` text NOT NULL,
+  `practice_id` uuid NOT NULL,
+  CONSTRAINT `treatment_categories_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION
+);
+-- Create index "treatmentcategory_practice_id_updated_at_id" to table: "treatment_categories"
+CREATE INDEX `treatmentcategory_practice_id_updated_at_id` ON `treatment_categories` (`practice_id`, `updated_at`, `id`);
+-- Create index "treatmentcategory_practice_id_created_at_id" to table: "treatment_categories"
+CREATE INDEX `treatmentcategory_practice_id_created_at_id` ON `treatment_categories` (`practice_id`, `created_at`, `id`);
+-- Create index "treatment_categories_practice_id_id" to table: "treatment_categories"
+CREATE UNIQUE INDEX `treatment_categories_practice_id_id` ON `treatment_categories` (`practice_id`, `id`);
+-- Create "treatment_plans" table
+CREATE TABLE `treatment_plans` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `nickname` text NULL,
+  `completed` bool NOT NULL DEFAULT (false),
+  `completed_at` datetime NULL,
+  `start_date` date NULL,
+  `end_date` date NULL,
+  `private_treatment_value` integer NOT NULL DEFAULT (0),
+  `nhs_uda_value` integer NOT NULL DEFAULT (0),
+  `patient_id` integer NOT NULL,
+  `practice_id` uuid NOT NULL,
+  `practitioner_id` integer NOT NULL,
+  `payment_plan_id` integer NOT NULL,
+  CONSTRAINT `treatment_plans_patients_treatment_plans` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plans_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plans_practitioners_practitioner` FOREIGN KEY (`practice_id`, `practitioner_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plans_payment_plans_payment_plan` FOREIGN KEY (`practice_id`, `payment_plan_id`) REFERENCES `payment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+);
+-- Create index "treatmentplan_practice_id_updated_at_id" to table: "treatment_plans"
+CREATE INDEX `treatmentplan_practice_id_updated_at_id` ON `treatment_plans` (`practice_id`, `updated_at`, `id`);
+-- Create index "treatmentplan_practice_id_created_at_id" to table: "treatment_plans"
+CREATE INDEX `treatmentplan_practice_id_created_at_id` ON `treatment_plans` (`practice_id`, `created_at`, `id`);
+-- Create index "treatmentplan_practice_id_patient_id_id" to table: "treatment_plans"
+CREATE INDEX `treatmentplan_practice_id_patient_id_id` ON `treatment_plans` (`practice_id`, `patient_id`, `id`);
+-- Create index "treatmentplan_practice_id_completed_id" to table: "treatment_plans"
+CREATE INDEX `treatmentplan_practice_id_completed_id` ON `treatment_plans` (`practice_id`, `completed`, `id`);
+-- Create index "treatment_plans_practice_id_id" to table: "treatment_plans"
+CREATE UNIQUE INDEX `treatment_plans_practice_id_id` ON `treatment_plans` (`practice_id`, `id`);
+-- Create "treatment_plan_items" table
+CREATE TABLE `treatment_plan_items` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `teeth` json NOT NULL,
+  `surfaces` json NOT NULL,
+  `price` integer NOT NULL DEFAULT (0),
+  `duration` integer NOT NULL DEFAULT (0),
+  `completed` bool NOT NULL DEFAULT (false),
+  `completed_at` datetime NULL,
+  `charged` bool NOT NULL DEFAULT (false),
+  `uda_band` text NULL,
+  `nomenclature` text NOT NULL,
+  `notes` text NULL,
+  `treatment_plan_id` integer NOT NULL,
+  `practice_id` uuid NOT NULL,
+  `treatment_id` integer NOT NULL,
+  `patient_id` integer NOT NULL,
+  `practitioner_id` integer NOT NULL,
+  `payment_plan_id` integer NOT NULL,
+  `invoice_id` integer NULL,
+  CONSTRAINT `treatment_plan_items_treatment_plans_items` FOREIGN KEY (`practice_id`, `treatment_plan_id`) REFERENCES `treatment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plan_items_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plan_items_treatments_treatment` FOREIGN KEY (`practice_id`, `treatment_id`) REFERENCES `treatments` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plan_items_patients_patient` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plan_items_practitioners_practitioner` FOREIGN KEY (`practice_id`, `practitioner_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plan_items_payment_plans_payment_plan` FOREIGN KEY (`practice_id`, `payment_plan_id`) REFERENCES `payment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plan_items_invoices_invoice` FOREIGN KEY (`practice_id`, `invoice_id`) REFERENCES `invoices` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+);
+-- Create index "treatmentplanitem_practice_id_updated_at_id" to table: "treatment_plan_items"
+CREATE INDEX `treatmentplanitem_practice_id_updated_at_id` ON `treatment_plan_items` (`practice_id`, `updated_at`, `id`);
+-- Create index "treatmentplanitem_practice_id_created_at_id" to table: "treatment_plan_items"
+CREATE INDEX `treatmentplanitem_practice_id_created_at_id` ON `treatment_plan_items` (`practice_id`, `created_at`, `id`);
+-- Create index "treatmentplanitem_practice_id_patient_id_id" to table: "treatment_plan_items"
+CREATE INDEX `treatmentplanitem_practice_id_patient_id_id` ON `treatment_plan_items` (`practice_id`, `patient_id`, `id`);
+-- Create index "treatmentplanitem_practice_id_treatment_plan_id_id" to table: "treatment_plan_items"
+CREATE INDEX `treatmentplanitem_practice_id_treatment_plan_id_id` ON `treatment_plan_items` (`practice_id`, `treatment_plan_id`, `id`);
+-- Create index "treatment_plan_items_practice_id_id" to table: "treatment_plan_items"
+CREATE UNIQUE INDEX `treatment_plan_items_practice_id_id` ON `treatment_plan_items` (`practice_id`, `id`);
+-- Create "users" table
+CREATE TABLE `users` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `title` text NULL,
+  `first_name` text NOT NULL,
+  `last_name` text NOT NULL,
+  `last_name_folded` text NOT NULL DEFAULT (''),
+  `email` text NOT NULL,
+  `mobile_phone` text NULL,
+  `role` text NOT NULL,
+  `active` bool NOT NULL DEFAULT (true),
+  `last_login` datetime NULL,
+  `password_hash` text NOT NULL DEFAULT (''),
+  `practice_id` uuid NOT NULL,
+  `site_id` uuid NULL,
+  CONSTRAINT `users_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `users_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+);
+-- Create index "users_email_key" to table: "users"
+CREATE UNIQUE INDEX `users_email_key` ON `users` (`email`);
+-- Create index "user_practice_id_updated_at_id" to table: "users"
+CREATE INDEX `user_practice_id_updated_at_id` ON `users` (`practice_id`, `updated_at`, `id`);
+-- Create index "user_practice_id_created_at_id" to table: "users"
+CREATE INDEX `user_practice_id_created_at_id` ON `users` (`practice_id`, `created_at`, `id`);
+-- Create index "user_practice_id_last_name_folded_id" to table: "users"
+CREATE INDEX `user_practice_id_last_name_folded_id` ON `users` (`practice_id`, `last_name_folded`, `id`);
+-- Create index "users_practice_id_id" to table: "users"
+CREATE UNIQUE INDEX `users_practice_id_id` ON `users` (`practice_id`, `id`);
+-- Create "working_sessions" table
+CREATE TABLE `working_sessions` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `weekday` integer NOT NULL,
+  `start_minute` integer NOT NULL,
+  `finish_minute` integer NOT NULL,
+  `practitioner_id` integer NOT NULL,
+  `practice_id` uuid NOT NULL,
+  `site_id` uuid NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `working_sessions_practitioners_working_sessions` FOREIGN KEY (`practice_id`, `practitioner_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `working_sessions_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `working_sessions_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+);
+-- Create index "workingsession_practice_id_practitioner_id_weekday_start_minute" to table: "working_sessions"
+CREATE INDEX `workingsession_practice_id_practitioner_id_weekday_start_minute` ON `working_sessions` (`practice_id`, `practitioner_id`, `weekday`, `start_minute`);

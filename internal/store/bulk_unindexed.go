@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/lib/pq"
+)
+
+// ErrNotEmpty is returned by Unindexed where a table has rows.
+var ErrNotEmpty = errors.New("store: only empty tables are loaded without their indexes")
+
+// unindexedMemory is what building one index may use on the server.
+const unindexedMemory = "256MB"
+
+// Unindexed runs load while the tables, which have to be empty, lack their
+// foreign keys, exclusion constraints and secondary indexes; then it puts all
+// of them back exactly as they were, which checks every row that was loaded.
+// For millions of rows that is several times faster than keeping them up row
+// by row. Until the transaction ends nobody else can use the tables.
+//
+// The definitions are part of the transaction: whatever happens, a crash
+// included, the database never shows a table without them. SQLite, where it
+// would gain little, loads as always.
+func (b *Bulk) Unindexed(ctx context.Context, tables []string, load func() error) error {
+	if !b.postgres {
+		return load()
+	}
+	if err := b.claim(ctx, tables); err != nil {
+		return err
+	}
+	constraints, err := b.definitions(ctx, tables, constraintDefinitions)
+	if err != nil {
+		return err
+	}
+	indexes, err := b.definitions(ctx, tables, indexDefinitions)
+	if err != nil {
+		return err
+	}
+	// A foreign key needs the unique index it points at.
+	for _, d := range slices.Concat(constraints, indexes) {
+		if err := b.exec(ctx, d.drop); err != nil {
+			return err
+		}
+	}
+	if err := load(); err != nil {
+		return err
+	}
+	if err := b.exec(ctx, "SET LOCAL maintenance_work_mem = '"+unindexedMemory+"'"); err != nil {
+		return err
+	}
+	for _, d := range slices.Concat(indexes, constraints) {
+		if err := b.exec(ctx, d.create); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// claim locks everyone out of the tables and makes sure that they are empty.
+func (b *Bulk) claim(ctx context.Context, tables []string) error {
+	if err := b.exec(ctx, "LOCK TABLE "+b.names(tables)+" IN ACCESS EXCLUSIVE MODE"); err != nil {
+		return err
+	}
+	for _, table := range tables {
+		var occupied bool
+		if err := b.tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT FROM "+b.name(table)+")").Scan(&occupied); err != nil {
+			return fmt.Errorf("store: bulk load of %s: %w", table, err)
+		}
+		if occupied {
+			return fmt.Errorf("%w: %s has rows", ErrNotEmpty, table)
+		}
+	}
+	return nil
+}
+
+// definition is how an index or constraint goes and comes back.
+type definition struct{ drop, create string }
+
+const (
+	// constraintDefinitions are the foreign keys from and to the tables and
+	// their exclusion constraints, those first.
+	constraintDefinitions = `
+		SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname),
+		       format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid))
+		FROM pg_constraint
+		WHERE contype = 'x' AND conrelid = ANY ($1::text[]::regclass[])
+		   OR contype = 'f' AND (conrelid = ANY ($1::text[]::regclass[]) OR confrelid = ANY ($1::text[]::regclass[]))
+		ORDER BY contype DESC, conrelid::regclass::text, conname`
+
+	// indexDefinitions are the indexes of the tables that no constraint owns.
+	indexDefinitions = `
+		SELECT format('DROP INDEX %s', indexrelid::regclass), pg_get_indexdef(indexrelid)
+		FROM pg_index
+		WHERE indrelid = ANY ($1::text[]::regclass[]) AND indisvalid
+		  AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid AND contype IN ('p', 'u', 'x'))
+		ORDER BY indexrelid::regclass::text`
+)
+
+func (b *Bulk) definitions(ctx context.Context, tables []string, query string) ([]definition, error) {
+	quoted := make([]string, len(tables))
+	for i, table := range tables {
+		quoted[i] = b.name(table)
+	}
+	rows, err := b.tx.QueryContext(ctx, query, pq.Array(quoted))
+	if err != nil {
+		return nil, fmt.Errorf("store: read the definitions of indexes: %w", err)
+	}
+	defer rows.Close()
+	var list []definition
+	for rows.Next() {
+		var d definition
+		if err := rows.Scan(&d.drop, &d.create); err != nil {
+			return nil, fmt.Errorf("store: read the definitions of indexes: %w", err)
+		}
+		list = append(list, d)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("store: read the definitions of indexes: %w", err)
+	}
+	return list, nil
+}

@@ -1,0 +1,228 @@
+// Command diff writes the next migration files from the difference between the
+// schema and the files there are. Run it from the root of the repository:
+//
+//	go run ./internal/store/diff NAME      write VERSION_NAME.sql for each database that changed
+//	go run ./internal/store/diff -check    write nothing; fail when there is a difference
+//	go run ./internal/store/diff -hash     bring atlas.sum up to date after editing a file by hand
+//
+// An unreleased migration is written anew by deleting its files first, then NAME
+// again.
+//
+// It replays the files on a throw-away database of each kind, so PostgreSQL's
+// server programs must be installed (or CHAIRSIDE_TEST_POSTGRES name an empty
+// database).
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"ariga.io/atlas/sql/migrate"
+	"entgo.io/ent/dialect"
+	entsql "entgo.io/ent/dialect/sql"
+	"entgo.io/ent/dialect/sql/schema"
+
+	"chairside/internal/localpg"
+	"chairside/internal/store"
+)
+
+const root = "internal/migrations"
+
+// directories are where each database's files are.
+var directories = []struct{ dialect, path string }{
+	{dialect.Postgres, filepath.Join(root, "postgres")},
+	{dialect.SQLite, filepath.Join(root, "sqlite")},
+}
+
+var (
+	errDiffers = errors.New("the schema differs from the migrations: go run ./internal/store/diff NAME")
+	validName  = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+)
+
+func main() {
+	check := flag.Bool("check", false, "write nothing, fail when there is a difference")
+	hash := flag.Bool("hash", false, "bring atlas.sum up to date")
+	flag.Parse()
+	named := flag.NArg() == 1 && validName.MatchString(flag.Arg(0))
+	if *check == *hash && !named || (*check || *hash) && flag.NArg() > 0 {
+		fmt.Fprintln(os.Stderr, "usage: diff NAME | -check | -hash     (NAME of lower-case letters, digits and _)")
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, flag.Arg(0), *check, *hash); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, name string, check, hash bool) error {
+	if hash {
+		for _, d := range directories {
+			if err := rehash(d.path); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	// The files of both databases get the same version.
+	version := time.Now().UTC().Format("20060102150405")
+	changed := false
+	for _, d := range directories {
+		files, err := diff(ctx, d.dialect, d.path, version, name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", d.path, err)
+		}
+		for _, f := range files {
+			changed = true
+			if check {
+				fmt.Printf("-- %s would get:\n%s\n", d.path, f.Bytes())
+				continue
+			}
+			path := filepath.Join(d.path, f.Name())
+			if err := os.WriteFile(path, f.Bytes(), 0o644); err != nil {
+				return err
+			}
+			if err := rehash(d.path); err != nil {
+				return err
+			}
+			fmt.Println("wrote", path)
+		}
+	}
+	switch {
+	case changed && check:
+		return errDiffers
+	case !changed:
+		fmt.Println("no changes")
+	}
+	return nil
+}
+
+// diff gives the files that bring the directory's migrations to the schema, none
+// where they are there already.
+func diff(ctx context.Context, dialectName, path, version, name string) ([]migrate.File, error) {
+	local, err := migrate.NewLocalDir(path)
+	if err != nil {
+		return nil, err
+	}
+	old, err := local.Files()
+	if err != nil {
+		return nil, err
+	}
+	if len(old) > 0 {
+		// A file that is gone was deleted to be written anew; one that has been
+		// edited needs a second thought.
+		var sum *migrate.ChecksumError
+		if err := migrate.Validate(local); err != nil && !(errors.As(err, &sum) && sum.Reason == migrate.ReasonRemoved && name != "") {
+			return nil, fmt.Errorf("%w (after editing a file: diff -hash)", err)
+		}
+		if last := old[len(old)-1].Version(); last >= version {
+			return nil, fmt.Errorf("the last migration, %s, is newer than this machine's clock", last)
+		}
+	}
+	// The engine writes into a copy in memory.
+	copied := &migrate.MemDir{}
+	if err := copied.CopyFiles(old); err != nil {
+		return nil, err
+	}
+	sum, err := copied.Checksum()
+	if err != nil {
+		return nil, err
+	}
+	if err := migrate.WriteSumFile(copied, sum); err != nil {
+		return nil, err
+	}
+
+	tables, err := store.Desired(dialectName)
+	if err != nil {
+		return nil, err
+	}
+	db, release, err := scratch(ctx, dialectName)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	engine, err := schema.NewMigrate(entsql.OpenDB(dialectName, db.SQL),
+		schema.WithDir(copied),
+		schema.WithMigrationMode(schema.ModeReplay),
+		schema.WithDialect(dialectName),
+		schema.WithFormatter(formatter(version)),
+		schema.WithIndent("  "),
+		schema.WithDropColumn(true),
+		schema.WithDropIndex(true),
+		schema.WithErrNoPlan(true),
+	)
+	if err != nil {
+		return nil, err
+	}
+	if err := engine.NamedDiff(ctx, name, tables...); errors.Is(err, migrate.ErrNoPlan) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	all, err := copied.Files()
+	if err != nil {
+		return nil, err
+	}
+	return all[len(old):], nil
+}
+
+// formatter is the usual format with a given version.
+type formatter string
+
+func (version formatter) Format(plan *migrate.Plan) ([]migrate.File, error) {
+	plan.Version = string(version)
+	return migrate.DefaultFormatter.Format(plan)
+}
+
+// scratch gives an empty database of a dialect, and what removes it.
+func scratch(ctx context.Context, dialectName string) (*store.DB, func(), error) {
+	if dialectName == dialect.SQLite {
+		dir, err := os.MkdirTemp("", "chairside-diff-*")
+		if err != nil {
+			return nil, nil, err
+		}
+		return open(ctx, "sqlite:"+filepath.Join(dir, "scratch.db"), func() { os.RemoveAll(dir) })
+	}
+	if url := os.Getenv("CHAIRSIDE_TEST_POSTGRES"); url != "" {
+		return open(ctx, url, func() {})
+	}
+	server, err := localpg.Start(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return open(ctx, server.URL("postgres"), func() { server.Stop() })
+}
+
+func open(ctx context.Context, url string, remove func()) (*store.DB, func(), error) {
+	db, err := store.Open(ctx, url)
+	if err != nil {
+		remove()
+		return nil, nil, err
+	}
+	return db, func() {
+		db.Close()
+		remove()
+	}, nil
+}
+
+// rehash writes a directory's atlas.sum.
+func rehash(path string) error {
+	dir, err := migrate.NewLocalDir(path)
+	if err != nil {
+		return err
+	}
+	sum, err := dir.Checksum()
+	if err != nil {
+		return err
+	}
+	return migrate.WriteSumFile(dir, sum)
+}

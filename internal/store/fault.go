@@ -1,0 +1,78 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"net"
+
+	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"chairside/ent"
+	"chairside/internal/fault"
+)
+
+// Fault gives err, as it came from the database, the meaning it has for a
+// client:
+//
+//   - a row that does not exist is fault.NotFound;
+//   - a database that is down, shutting down, full, overloaded, or did not
+//     answer or give up a lock in time is fault.Unavailable: the same request
+//     may succeed a little later;
+//   - everything else, nil, faults and the cancellation by a client that went
+//     away included, is returned unchanged.
+//
+// ctx is the context the query ran under. PostgreSQL reports a query that its
+// own time limit ended exactly like one that the client gave up; only ctx
+// tells them apart.
+func Fault(ctx context.Context, err error) error {
+	var known *fault.Error
+	switch {
+	case err == nil || errors.As(err, &known):
+		return err
+	case ent.IsNotFound(err):
+		return fault.NotFound().Because(err)
+	case errors.Is(ctx.Err(), context.Canceled):
+		return err
+	case unavailable(err):
+		return fault.Unavailable(err)
+	default:
+		return err
+	}
+}
+
+func unavailable(err error) bool {
+	var postgres *pq.Error
+	if errors.As(err, &postgres) {
+		switch postgres.Code {
+		case pqerror.QueryCanceled, // statement_timeout, or the deadline of ctx
+			pqerror.LockNotAvailable,
+			pqerror.IdleInTransactionSessionTimeout,
+			pqerror.ReadOnlySQLTransaction: // a standby, after a fail-over
+			return true
+		}
+		switch postgres.Code.Class() {
+		case pqerror.ClassConnectionException,
+			pqerror.ClassTransactionRollback, // deadlock, serialization failure
+			pqerror.ClassInsufficientResources,
+			pqerror.ClassOperatorIntervention:
+			return true
+		}
+		return outdatedPlan(err)
+	}
+	var embedded *sqlite.Error
+	if errors.As(err, &embedded) {
+		switch embedded.Code() & 0xff { // the rest says more about the same
+		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL:
+			return true
+		}
+		return false
+	}
+	var network net.Error
+	return errors.As(err, &network) ||
+		errors.Is(err, context.DeadlineExceeded) || // waiting for a free connection, too
+		errors.Is(err, driver.ErrBadConn)
+}

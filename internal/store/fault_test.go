@@ -1,0 +1,126 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"chairside/internal/fault"
+)
+
+func isUnavailable(err error) bool {
+	var f *fault.Error
+	return errors.As(err, &f) && f.Status == http.StatusServiceUnavailable
+}
+
+func TestFaultLeavesTheRestAlone(t *testing.T) {
+	known := fault.NotFound()
+	for _, err := range []error{nil, known, errors.New("other"), context.Canceled} {
+		if got := Fault(t.Context(), err); got != err {
+			t.Errorf("Fault(%v) = %v", err, got)
+		}
+	}
+}
+
+func TestFaultOfALostConnection(t *testing.T) {
+	if err := Fault(t.Context(), driver.ErrBadConn); !isUnavailable(err) {
+		t.Error(err)
+	}
+	_, err := Open(t.Context(), "postgres://user@127.0.0.1:1/db?sslmode=disable")
+	if !isUnavailable(Fault(t.Context(), err)) {
+		t.Errorf("refused connection: %v", err)
+	}
+	db := openTest(t, postgresURL(t))
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
+	defer cancel()
+	_, err = db.SQL.ExecContext(ctx, "SELECT pg_terminate_backend(pg_backend_pid())")
+	if !isUnavailable(Fault(ctx, err)) {
+		t.Errorf("terminated: %v", err)
+	}
+	if got := one(t, db.SQL, "SELECT 1"); got != "1" {
+		t.Errorf("the pool does not recover: %s", got)
+	}
+}
+
+func TestFaultOfAQueryThatTakesTooLong(t *testing.T) {
+	db := openTest(t, with(postgresURL(t), "statement_timeout=50ms&pool_size=2"))
+	_, err := db.SQL.ExecContext(t.Context(), "SELECT pg_sleep(10)")
+	if !isUnavailable(Fault(t.Context(), err)) {
+		t.Errorf("statement_timeout: %v", err)
+	}
+
+	// The same SQLSTATE, but the client is gone: nobody is to be told.
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	if _, err := db.SQL.ExecContext(ctx, "SELECT pg_sleep(10)"); err == nil || isUnavailable(Fault(ctx, err)) {
+		t.Errorf("cancelled: %v", err)
+	}
+
+	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := db.SQL.ExecContext(ctx, "SELECT pg_sleep(10)"); !isUnavailable(Fault(ctx, err)) {
+		t.Errorf("deadline: %v", err)
+	}
+}
+
+func TestFaultOfAnExhaustedPool(t *testing.T) {
+	db := openTest(t, with(postgresURL(t), "pool_size=2"))
+	for range 2 {
+		c, err := db.SQL.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := db.SQL.PingContext(ctx); !isUnavailable(Fault(ctx, err)) {
+		t.Error(err)
+	}
+}
+
+func TestFaultOfALock(t *testing.T) {
+	onBoth(t, func(t *testing.T, url string) {
+		db := openTest(t, url)
+		exec(t, db, "CREATE TABLE things (id integer PRIMARY KEY)")
+		holder, err := db.SQL.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer holder.Rollback()
+		wait := "PRAGMA busy_timeout = 10"
+		if db.postgres() {
+			wait = "SET lock_timeout = '10ms'"
+			if _, err := holder.ExecContext(t.Context(), "LOCK TABLE things"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c, err := db.SQL.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := c.ExecContext(t.Context(), wait); err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.ExecContext(t.Context(), "INSERT INTO things VALUES ("+parameter(db)+")", 1)
+		if !isUnavailable(Fault(t.Context(), err)) {
+			t.Errorf("a lock that another holds: %v", err)
+		}
+	})
+}
+
+func TestFaultOfAConstraintIsUnchanged(t *testing.T) {
+	onBoth(t, func(t *testing.T, url string) {
+		db := openTest(t, url)
+		exec(t, db, "CREATE TABLE things (id integer PRIMARY KEY)")
+		exec(t, db, "INSERT INTO things VALUES (1)")
+		_, err := db.SQL.ExecContext(t.Context(), "INSERT INTO things VALUES (1)")
+		if err == nil || Fault(t.Context(), err) != err {
+			t.Errorf("a duplicate key: %v", err)
+		}
+	})
+}

@@ -1,0 +1,146 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"entgo.io/ent/dialect"
+	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
+
+	"chairside/internal/migrations"
+)
+
+const (
+	postgresPool        = 20 // connections, unless the URL's pool_size says otherwise
+	postgresMaxIdleTime = 5 * time.Minute
+	postgresMaxLifetime = 30 * time.Minute // lets a load balancer move us
+	connectTimeout      = 5 * time.Second
+)
+
+// session holds what every connection sets unless the URL does: a request that
+// hangs must not hold a connection or a lock for longer than a client waits.
+var session = map[string]string{
+	"statement_timeout":                   "30s",
+	"lock_timeout":                        "10s",
+	"idle_in_transaction_session_timeout": "60s",
+	"timezone":                            "UTC",
+}
+
+// maintenanceSession holds what migrations set, whatever the URL says: they may
+// take long, but must not queue for a lock, because all requests queue behind.
+var maintenanceSession = map[string]string{
+	"statement_timeout":                   "0",
+	"lock_timeout":                        "10s",
+	"idle_in_transaction_session_timeout": "0",
+}
+
+func openPostgres(raw string) (*DB, error) {
+	config, options, err := postgresConfig(raw)
+	if err != nil {
+		return nil, err
+	}
+	connector, err := pq.NewConnectorConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	maintenance := config.Clone()
+	maps.Copy(maintenance.Runtime, maintenanceSession)
+	maintenanceConnector, err := pq.NewConnectorConfig(maintenance)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+
+	db := &DB{Dialect: dialect.Postgres, files: migrations.Postgres()}
+	if options.statementCache {
+		db.SQL = sql.OpenDB(&statements{Connector: connector, outdated: outdatedPlan})
+	} else {
+		db.SQL = sql.OpenDB(connector)
+	}
+	db.SQL.SetMaxOpenConns(options.poolSize)
+	db.SQL.SetMaxIdleConns(options.poolSize) // a closed connection loses its statements
+	db.SQL.SetConnMaxIdleTime(postgresMaxIdleTime)
+	db.SQL.SetConnMaxLifetime(postgresMaxLifetime)
+	db.maintenance = func() *sql.DB {
+		pool := sql.OpenDB(maintenanceConnector)
+		pool.SetMaxOpenConns(3) // one holds the lock, one migrates, one to spare
+		return pool
+	}
+	return db, nil
+}
+
+// postgresOptions are the URL parameters that are ours, not the server's.
+type postgresOptions struct {
+	statementCache bool
+	poolSize       int
+}
+
+// postgresConfig reads a URL. Errors tell what is wrong with it without
+// repeating any of it: a password with an unescaped "/" or "#" turns up in what
+// the parser takes for the host, the port or the path.
+func postgresConfig(raw string) (pq.Config, postgresOptions, error) {
+	options := postgresOptions{statementCache: true, poolSize: postgresPool}
+	none := pq.Config{}
+	u, err := url.Parse(raw)
+	if err != nil {
+		return none, options, errors.New("store: the PostgreSQL URL cannot be parsed (in the password, write special characters as %XX)")
+	}
+	query := u.Query()
+	switch value := query.Get("statement_cache"); value {
+	case "", "on":
+	case "off":
+		options.statementCache = false
+	default:
+		return none, options, errors.New("store: the PostgreSQL URL's statement_cache is on or off")
+	}
+	if value := query.Get("pool_size"); value != "" {
+		if options.poolSize, err = strconv.Atoi(value); err != nil || options.poolSize < 2 {
+			return none, options, errors.New("store: the PostgreSQL URL's pool_size is a number of connections, at least 2")
+		}
+	}
+	query.Del("statement_cache")
+	query.Del("pool_size")
+	u.RawQuery = query.Encode()
+
+	config, err := pq.NewConfig(u.String())
+	if err != nil {
+		if password, _ := u.User.Password(); password != "" && strings.Contains(err.Error(), password) {
+			return none, options, errors.New("store: the PostgreSQL URL has an invalid parameter")
+		}
+		return none, options, fmt.Errorf("store: the PostgreSQL URL: %w", err)
+	}
+	if config.BinaryParameters {
+		return none, options, errors.New("store: binary_parameters cannot store JSON; leave it out")
+	}
+	if config.ApplicationName == "" {
+		config.ApplicationName = "chairside"
+	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = connectTimeout
+	}
+	config = config.Clone() // its Runtime is never nil
+	for name, value := range session {
+		if _, given := config.Runtime[name]; !given && !strings.Contains(config.Options, name) {
+			config.Runtime[name] = value
+		}
+	}
+	return config, options, nil
+}
+
+// outdatedPlan recognises PostgreSQL's refusal to run a prepared statement
+// after a migration (SQLSTATE 0A000 is shared with others, the routine is not)
+// or after a pooler has dropped it.
+func outdatedPlan(err error) bool {
+	var server *pq.Error
+	if !errors.As(err, &server) {
+		return false
+	}
+	return server.Code == pqerror.InvalidSQLStatementName ||
+		server.Code == pqerror.FeatureNotSupported && server.Routine == "RevalidateCachedQuery"
+}

@@ -1,0 +1,157 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	gen "entgo.io/ent"
+	"github.com/google/uuid"
+
+	"chairside/ent"
+	"chairside/internal/access"
+	"chairside/internal/caller"
+	"chairside/internal/clock"
+)
+
+// errNoTransaction refuses a write that could not be recorded together with
+// its record.
+var errNoTransaction = errors.New("store: a write needs a transaction: use DB.Tx")
+
+// unrecorded are the entities whose writes leave no record: the records themselves.
+var unrecorded = []string{ent.TypeChange}
+
+// quiet are columns whose change alone is no change worth a record.
+var quiet = []string{"last_used_at", "last_login", "updated_at"}
+
+// record appends one row to the record of changes for every row that is
+// created, changed or deleted, in the same transaction: who, when, what, and
+// the names of the changed columns, never their values.
+func record(next ent.Mutator) ent.Mutator {
+	return ent.MutateFunc(func(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+		if slices.Contains(unrecorded, m.Type()) {
+			return next.Mutate(ctx, m)
+		}
+		tx, err := transaction(m)
+		if err != nil {
+			return nil, err
+		}
+		practice, err := practiceOf(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		value, err := next.Mutate(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		fields := append(m.Fields(), m.ClearedFields()...)
+		slices.Sort(fields)
+		change := tx.Change.Create().SetPracticeID(practice).SetAt(clock.Now(ctx)).SetResource(m.Type())
+		switch {
+		case m.Op().Is(ent.OpCreate):
+			change.SetAction("create")
+		case m.Op().Is(ent.OpUpdateOne):
+			if !slices.ContainsFunc(fields, func(f string) bool { return !slices.Contains(quiet, f) }) {
+				return value, nil
+			}
+			change.SetAction("update")
+		case m.Op().Is(ent.OpDeleteOne):
+			change.SetAction("delete")
+			fields = []string{}
+		default:
+			return nil, fmt.Errorf("store: many rows of %s at once cannot be recorded", m.Type())
+		}
+		id, err := recordID(m)
+		if err != nil {
+			return nil, err
+		}
+		if m.Type() == ent.TypePractice && m.Op().Is(ent.OpCreate) {
+			change.SetPracticeID(uuid.MustParse(id))
+		}
+		if c, err := caller.From(ctx); err == nil {
+			if c.UserID != 0 {
+				change.SetUserID(c.UserID)
+			}
+			if c.TokenID != uuid.Nil {
+				change.SetTokenID(c.TokenID)
+			}
+		}
+		return value, change.SetRecordID(id).SetFields(fields).Exec(ctx)
+	})
+}
+
+// transaction gives the client of the transaction that m runs in.
+func transaction(m ent.Mutation) (*ent.Client, error) {
+	t, ok := m.(interface {
+		Tx() (*ent.Tx, error)
+		Client() *ent.Client
+	})
+	if !ok {
+		return nil, fmt.Errorf("store: %T has no transaction", m)
+	}
+	if _, err := t.Tx(); err != nil {
+		return nil, errNoTransaction
+	}
+	return t.Client(), nil
+}
+
+// practiceOf is the practice whose row is written.
+func practiceOf(ctx context.Context, m ent.Mutation) (uuid.UUID, error) {
+	if c, err := caller.From(ctx); err == nil {
+		return c.PracticeID, nil
+	}
+	if m.Type() == ent.TypePractice {
+		if m.Op().Is(ent.OpCreate) {
+			return uuid.Nil, nil // known when the row is there
+		}
+		id, err := recordID(m)
+		if err != nil {
+			return uuid.Nil, err
+		}
+		return uuid.Parse(id)
+	}
+	v, ok := m.Field("practice_id")
+	if !ok {
+		var err error
+		if v, err = m.OldField(ctx, "practice_id"); err != nil {
+			return uuid.Nil, err
+		}
+	}
+	id, ok := v.(uuid.UUID)
+	if !ok {
+		return uuid.Nil, fmt.Errorf("store: the practice of %s is %T", m.Type(), v)
+	}
+	return id, nil
+}
+
+func recordID(m ent.Mutation) (string, error) {
+	switch m := m.(type) {
+	case interface{ ID() (int64, bool) }:
+		if id, ok := m.ID(); ok {
+			return strconv.FormatInt(id, 10), nil
+		}
+	case interface{ ID() (uuid.UUID, bool) }:
+		if id, ok := m.ID(); ok {
+			return id.String(), nil
+		}
+	}
+	return "", fmt.Errorf("store: a %s without an id", m.Type())
+}
+
+// noteReads tells the request's access log which records of patient data a
+// query has given.
+func noteReads() gen.Interceptor {
+	return ent.InterceptFunc(func(next ent.Querier) ent.Querier {
+		return ent.QuerierFunc(func(ctx context.Context, q ent.Query) (ent.Value, error) {
+			v, err := next.Query(ctx, q)
+			if err == nil {
+				if table, ids := ent.Subjects(v); table != "" {
+					access.Note(ctx, table, ids...)
+				}
+			}
+			return v, err
+		})
+	})
+}

@@ -1,0 +1,97 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"time"
+
+	"entgo.io/ent/dialect"
+	"modernc.org/sqlite"
+
+	"chairside/internal/migrations"
+)
+
+const (
+	// sqliteBusyTimeout is how long a write waits for another process' or
+	// connection's write.
+	sqliteBusyTimeout = 10 * time.Second
+	// sqliteMigrationTimeout is how long a second migration waits for the first.
+	sqliteMigrationTimeout = 5 * time.Minute
+	// sqliteCache is each connection's page cache, in KiB.
+	sqliteCache = 8 << 10
+)
+
+func openSQLite(path string) (*DB, error) {
+	if path == "" || path == ":memory:" {
+		return nil, errors.New("store: an embedded database needs a file: sqlite:PATH")
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	// SQLite would create the file readable by everyone. It gives the files
+	// beside it (-wal, -shm) the same mode.
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("store: open the database: %w", err)
+	}
+	if err := file.Close(); err != nil {
+		return nil, fmt.Errorf("store: open the database: %w", err)
+	}
+	connector, err := sqlite.NewConnector(sqliteDSN(path, sqliteBusyTimeout, true))
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	maintenanceConnector, err := sqlite.NewConnector(sqliteDSN(path, sqliteMigrationTimeout, false))
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+
+	db := &DB{Dialect: dialect.SQLite, files: migrations.SQLite()}
+	// SQLite prepares a statement again by itself when the tables have changed.
+	db.SQL = sql.OpenDB(&statements{Connector: connector, finalize: true, outdated: func(error) bool { return false }})
+	// Readers run side by side; writers queue at BEGIN IMMEDIATE however many
+	// connections there are.
+	connections := max(4, 2*runtime.GOMAXPROCS(0))
+	db.SQL.SetMaxOpenConns(connections)
+	db.SQL.SetMaxIdleConns(connections)
+	db.maintenance = func() *sql.DB {
+		pool := sql.OpenDB(maintenanceConnector)
+		pool.SetMaxOpenConns(1) // a second one would wait for the first for ever
+		return pool
+	}
+	return db, nil
+}
+
+// sqliteDSN is the driver's address of a file.
+//
+// Times are stored as microseconds since 1970: text times compare wrongly
+// across zones. Transactions take the write lock when they begin: one that
+// takes it after reading is refused when another has written in between.
+func sqliteDSN(path string, busyTimeout time.Duration, foreignKeys bool) string {
+	pragma := func(name string, value int) string { return name + "(" + strconv.Itoa(value) + ")" }
+	enforce := 0
+	if foreignKeys {
+		enforce = 1
+	}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{
+		"_pragma": {
+			pragma("busy_timeout", int(busyTimeout.Milliseconds())), // first: the next ones may have to wait
+			"journal_mode(WAL)",
+			"synchronous(NORMAL)",
+			pragma("foreign_keys", enforce),
+			pragma("cache_size", -sqliteCache),
+		},
+		"_txlock":              {"immediate"},
+		"_inttotime":           {"1"},
+		"_time_integer_format": {"unix_micro"},
+		"_dqs":                 {"0"}, // "x" is a name, never a string
+	}.Encode()}
+	return u.String()
+}

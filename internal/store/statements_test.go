@@ -1,0 +1,221 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
+)
+
+// one gives the single value of a query.
+func one(t *testing.T, q interface {
+	QueryRowContext(context.Context, string, ...any) *sql.Row
+}, text string, args ...any) string {
+	t.Helper()
+	var value string
+	if err := q.QueryRowContext(t.Context(), text, args...).Scan(&value); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return value
+}
+
+// parameter is the first one's placeholder.
+func parameter(db *DB) string {
+	if db.postgres() {
+		return "$1"
+	}
+	return "?1"
+}
+
+func TestStatementsArePreparedOnce(t *testing.T) {
+	db := openTest(t, with(postgresURL(t), "pool_size=2"))
+	c, err := db.SQL.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for i := range 5 {
+		if got := one(t, c, "SELECT $1::text", fmt.Sprint(i)); got != fmt.Sprint(i) {
+			t.Errorf("got %s, want %d", got, i)
+		}
+	}
+	// Within a transaction the same statement serves.
+	tx, err := c.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one(t, tx, "SELECT $1::text", "x")
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if got := one(t, c, "SELECT count(*) FROM pg_prepared_statements"); got != "1" {
+		t.Errorf("%s prepared statements, want 1", got)
+	}
+}
+
+func TestStatementCacheIsBounded(t *testing.T) {
+	onBoth(t, func(t *testing.T, url string) {
+		db := openTest(t, url)
+		c, err := db.SQL.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		for i := range maxStatements + 50 {
+			text := fmt.Sprintf("SELECT CAST(%s AS text), %d", parameter(db), i)
+			rows, err := c.QueryContext(t.Context(), text, "x")
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows.Close()
+		}
+		if db.postgres() {
+			if got := one(t, c, "SELECT count(*) FROM pg_prepared_statements"); got != fmt.Sprint(maxStatements) {
+				t.Errorf("%s prepared statements, want %d", got, maxStatements)
+			}
+		}
+		err = c.Raw(func(raw any) error {
+			if got := raw.(*conn).recent.Len(); got != maxStatements {
+				t.Errorf("%d statements in the cache, want %d", got, maxStatements)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		long := "SELECT CAST(" + parameter(db) + " AS text) -- " + strings.Repeat("x", maxStatementText)
+		if got := one(t, c, long, "long"); got != "long" {
+			t.Errorf("got %s", got)
+		}
+	})
+}
+
+func TestStatementIsReadTwiceAtOnce(t *testing.T) {
+	db := openTest(t, "sqlite:"+t.TempDir()+"/x.db")
+	tx, err := db.SQL.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	const text = "WITH RECURSIVE n(i) AS (SELECT ?1 UNION ALL SELECT i+1 FROM n WHERE i < 3) SELECT i FROM n"
+	var got string
+	outer, err := tx.QueryContext(t.Context(), text, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer outer.Close()
+	for outer.Next() {
+		inner, err := tx.QueryContext(t.Context(), text, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for inner.Next() {
+			var i int
+			if err := inner.Scan(&i); err != nil {
+				t.Fatal(err)
+			}
+			got += fmt.Sprint(i)
+		}
+		inner.Close()
+	}
+	if got != "123123123" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestStatementsUnderConcurrency(t *testing.T) {
+	onBoth(t, func(t *testing.T, url string) {
+		db := openTest(t, url)
+		exec(t, db, "CREATE TABLE counters (id integer PRIMARY KEY, n integer NOT NULL)")
+		exec(t, db, "INSERT INTO counters VALUES (1, 0)")
+		var wait sync.WaitGroup
+		for range 8 {
+			wait.Go(func() {
+				for range 25 {
+					tx, err := db.SQL.BeginTx(t.Context(), nil)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if _, err := tx.ExecContext(t.Context(), "UPDATE counters SET n = n + 1 WHERE id = "+parameter(db), 1); err != nil {
+						t.Error(err)
+					}
+					if err := tx.Commit(); err != nil {
+						t.Error(err)
+					}
+					if _, err := db.SQL.QueryContext(t.Context(), "SELECT "+parameter(db)+" FROM no_such_table", 1); err == nil {
+						t.Error("read a table that does not exist")
+					}
+				}
+			})
+		}
+		wait.Wait()
+		if got := one(t, db.SQL, "SELECT n FROM counters WHERE id = "+parameter(db), 1); got != "200" {
+			t.Errorf("counted %s, want 200", got)
+		}
+	})
+}
+
+func TestStatementsSurviveAMigration(t *testing.T) {
+	onBoth(t, func(t *testing.T, url string) {
+		db := openTest(t, url)
+		exec(t, db, "CREATE TABLE grown (id integer PRIMARY KEY)")
+		exec(t, db, "INSERT INTO grown VALUES (1)")
+		c, err := db.SQL.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		text := "SELECT * FROM grown WHERE id = " + parameter(db)
+		columns := func(q interface {
+			QueryContext(context.Context, string, ...any) (*sql.Rows, error)
+		}) (int, error) {
+			rows, err := q.QueryContext(t.Context(), text, 1)
+			if err != nil {
+				return 0, err
+			}
+			defer rows.Close()
+			names, err := rows.Columns()
+			return len(names), err
+		}
+		if n, err := columns(c); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+		exec(t, db, "ALTER TABLE grown ADD COLUMN a integer")
+		if n, err := columns(c); n != 2 || err != nil {
+			t.Errorf("after the first change %d columns, %v", n, err)
+		}
+		exec(t, db, "ALTER TABLE grown ADD COLUMN b integer")
+
+		// Inside a transaction PostgreSQL has given up already; the client may
+		// try again, and then succeeds.
+		tx, err := c.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = columns(tx)
+		if db.postgres() {
+			var server *pq.Error
+			if !errors.As(err, &server) || server.Code != pqerror.FeatureNotSupported {
+				t.Errorf("in a transaction: %v", err)
+			}
+			if !isUnavailable(Fault(t.Context(), err)) {
+				t.Errorf("not reported as unavailable: %v", err)
+			}
+		} else if err != nil {
+			t.Error(err)
+		}
+		if err := tx.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := columns(c); n != 3 || err != nil {
+			t.Errorf("after the second change %d columns, %v", n, err)
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"entgo.io/ent/dialect"
+	entsql "entgo.io/ent/dialect/sql"
+	"entgo.io/ent/dialect/sql/schema"
+
+	"chairside/ent"
+	"chairside/ent/migrate"
+	_ "chairside/ent/runtime" // registers the schema's hooks and defaults
+)
+
+// DB is an open database. It is safe for concurrent use.
+type DB struct {
+	// SQL is the pool of connections, for statements Ent has no words for.
+	SQL *sql.DB
+	// Ent is the generated client on the same pool.
+	Ent *ent.Client
+	// Dialect is dialect.Postgres or dialect.SQLite, Ent's names.
+	Dialect string
+
+	// maintenance opens a small pool without the time limits of a request, on
+	// SQLite also without foreign keys (a table is altered by rebuilding it).
+	maintenance func() *sql.DB
+	files       fs.FS           // the migrations
+	tables      []*schema.Table // what they have to amount to
+}
+
+// ErrURL is returned by Open for an address of neither form it knows.
+var ErrURL = errors.New("store: a database URL is sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE")
+
+// Open connects to the database at url (see the package documentation for its
+// forms and limits) and checks that it answers. It creates the file of an
+// embedded database but no tables: that is Migrate. No error of Open contains
+// the URL's password.
+func Open(ctx context.Context, url string) (*DB, error) {
+	var (
+		db  *DB
+		err error
+	)
+	switch scheme, rest, _ := strings.Cut(url, ":"); scheme {
+	case "sqlite":
+		db, err = openSQLite(rest)
+	case "postgres", "postgresql":
+		db, err = openPostgres(url)
+	default:
+		return nil, ErrURL
+	}
+	if err != nil {
+		return nil, err
+	}
+	db.tables = migrate.Tables
+	db.Ent = ent.NewClient(ent.Driver(entsql.OpenDB(db.Dialect, db.SQL)))
+	db.Ent.Use(record)
+	db.Ent.Intercept(noteReads())
+	if err := db.SQL.PingContext(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("store: connect to the database: %w", err), db.Close())
+	}
+	return db, nil
+}
+
+// Close ends all connections.
+func (db *DB) Close() error { return db.SQL.Close() }
+
+// postgres reports whether db is a PostgreSQL database.
+func (db *DB) postgres() bool { return db.Dialect == dialect.Postgres }

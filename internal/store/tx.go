@@ -1,0 +1,43 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"chairside/ent"
+)
+
+// Tx runs work in one transaction: it commits when work returns nil, and rolls
+// back when work fails or panics. work does everything through the client it is
+// given; that of DB.Ent would wait for, or not see, the transaction.
+//
+// On SQLite the transaction holds the only write lock from its beginning; on
+// PostgreSQL its isolation is READ COMMITTED, so what must not change between a
+// check and a write is locked by work. Nothing is tried a second time: an error
+// that Fault calls unavailable is the client's to repeat.
+func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) (err error) {
+	transaction, err := db.Ent.Tx(ctx)
+	if err != nil {
+		return fmt.Errorf("store: begin: %w", err)
+	}
+	finished := false
+	defer func() {
+		if finished {
+			return
+		}
+		// After an error of ctx the driver has rolled back by itself; whatever
+		// this adds, work's error (or panic) is the one that matters.
+		if rollback := transaction.Rollback(); rollback != nil && err != nil && ctx.Err() == nil {
+			err = errors.Join(err, fmt.Errorf("store: roll back: %w", rollback))
+		}
+	}()
+	if err := work(transaction.Client()); err != nil {
+		return err
+	}
+	finished = true
+	if err := transaction.Commit(); err != nil {
+		return fmt.Errorf("store: commit: %w", err)
+	}
+	return nil
+}

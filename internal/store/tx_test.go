@@ -1,0 +1,168 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"chairside/ent"
+	"chairside/internal/caller"
+	"chairside/internal/fault"
+)
+
+// migrated opens a database that has the schema.
+func migrated(t testing.TB, url string) *DB {
+	t.Helper()
+	db := openTest(t, url)
+	if _, err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+func addPractice(ctx context.Context, client *ent.Client, slug string) (*ent.Practice, error) {
+	return client.Practice.Create().SetName(slug).SetSlug(slug).SetCountry("GB").SetTimeZone("Europe/London").Save(ctx)
+}
+
+func TestTx(t *testing.T) {
+	onBoth(t, func(t *testing.T, url string) {
+		db := migrated(t, url)
+		ctx := caller.System(t.Context())
+		count := func() int {
+			n, err := db.Ent.Practice.Query().Count(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+
+		err := db.Tx(ctx, func(tx *ent.Client) error {
+			_, err := addPractice(ctx, tx, "kept")
+			return err
+		})
+		if err != nil || count() != 1 {
+			t.Fatalf("after a commit %d practices, %v", count(), err)
+		}
+
+		refusal := errors.New("refused")
+		err = db.Tx(ctx, func(tx *ent.Client) error {
+			if _, err := addPractice(ctx, tx, "refused"); err != nil {
+				t.Error(err)
+			}
+			return refusal
+		})
+		if err != refusal || count() != 1 {
+			t.Errorf("after an error %d practices, %v", count(), err)
+		}
+
+		func() {
+			defer func() {
+				if recover() != "mistake" {
+					t.Error("the panic was swallowed")
+				}
+			}()
+			db.Tx(ctx, func(tx *ent.Client) error {
+				if _, err := addPractice(ctx, tx, "panicked"); err != nil {
+					t.Error(err)
+				}
+				panic("mistake")
+			})
+		}()
+		if count() != 1 {
+			t.Errorf("after a panic %d practices", count())
+		}
+
+		cancelled, cancel := context.WithCancel(ctx)
+		err = db.Tx(cancelled, func(tx *ent.Client) error {
+			if _, err := addPractice(ctx, tx, "cancelled"); err != nil {
+				t.Error(err)
+			}
+			cancel()
+			return nil
+		})
+		if !errors.Is(err, context.Canceled) || count() != 1 {
+			t.Errorf("after a cancellation %d practices, %v", count(), err)
+		}
+		// After a cancellation the pool rolls back on its own time.
+		for deadline := time.Now().Add(testTimeout); db.SQL.Stats().InUse > 0; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%d connections were not given back", db.SQL.Stats().InUse)
+			}
+		}
+	})
+}
+
+func TestTxIsVisibleToHooks(t *testing.T) {
+	onBoth(t, func(t *testing.T, url string) {
+		db := migrated(t, url)
+		ctx := caller.System(t.Context())
+		seen := false
+		db.Ent.Practice.Use(func(next ent.Mutator) ent.Mutator {
+			return ent.MutateFunc(func(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+				_, err := m.(*ent.PracticeMutation).Tx()
+				seen = err == nil
+				return next.Mutate(ctx, m)
+			})
+		})
+		err := db.Tx(ctx, func(tx *ent.Client) error {
+			_, err := addPractice(ctx, tx, "x")
+			return err
+		})
+		if err != nil || !seen {
+			t.Errorf("a hook saw the transaction: %v, %v", seen, err)
+		}
+	})
+}
+
+func TestFaultOfWhatEntReports(t *testing.T) {
+	onBoth(t, func(t *testing.T, url string) {
+		db := migrated(t, url)
+		ctx := caller.System(t.Context())
+		practice, err := addPractice(ctx, db.Ent, "twice")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Ent.Practice.DeleteOne(practice).Exec(ctx); err != nil {
+			t.Fatal(err)
+		}
+		_, err = db.Ent.Practice.Get(ctx, practice.ID)
+		var f *fault.Error
+		if !errors.As(Fault(ctx, err), &f) || f.Status != http.StatusNotFound {
+			t.Errorf("no such row: %v", err)
+		}
+		for range 2 {
+			_, err = addPractice(ctx, db.Ent, "twice")
+		}
+		if got := Fault(ctx, err); !ent.IsConstraintError(got) {
+			t.Errorf("a duplicate: %v", got)
+		}
+	})
+}
+
+// Whatever the program does wrong, a row cannot point into another practice.
+func TestDatabaseKeepsPracticesApart(t *testing.T) {
+	onBoth(t, func(t *testing.T, url string) {
+		db := migrated(t, url)
+		ctx := caller.System(t.Context())
+		ours, err := addPractice(ctx, db.Ent, "ours")
+		if err != nil {
+			t.Fatal(err)
+		}
+		theirs, err := addPractice(ctx, db.Ent, "theirs")
+		if err != nil {
+			t.Fatal(err)
+		}
+		site, err := db.Ent.Site.Create().SetPracticeID(ours.ID).SetName("Main").Save(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Ent.Room.Create().SetPracticeID(ours.ID).SetSiteID(site.ID).SetName("1").Save(ctx); err != nil {
+			t.Errorf("a room of our own site: %v", err)
+		}
+		if _, err := db.Ent.Room.Create().SetPracticeID(theirs.ID).SetSiteID(site.ID).SetName("1").Save(ctx); !ent.IsConstraintError(err) {
+			t.Errorf("a room of another practice's site: %v", err)
+		}
+	})
+}
