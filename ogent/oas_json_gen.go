@@ -28,14 +28,6 @@ func (s *Account) encodeFields(e *jx.Encoder) {
 		e.Int64(s.ID)
 	}
 	{
-		e.FieldStart("created_at")
-		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
-		e.FieldStart("updated_at")
-		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
 		e.FieldStart("patient_id")
 		e.Int64(s.PatientID)
 	}
@@ -56,6 +48,14 @@ func (s *Account) encodeFields(e *jx.Encoder) {
 		e.Str(s.PlannedPrivateTreatmentValue)
 	}
 	{
+		e.FieldStart("created_at")
+		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
+		e.FieldStart("updated_at")
+		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
 		e.FieldStart("patient_name")
 		e.Str(s.PatientName)
 	}
@@ -63,13 +63,13 @@ func (s *Account) encodeFields(e *jx.Encoder) {
 
 var jsonFieldsNameOfAccount = [9]string{
 	0: "id",
-	1: "created_at",
-	2: "updated_at",
-	3: "patient_id",
-	4: "opening_balance",
-	5: "current_balance",
-	6: "planned_nhs_treatment_value",
-	7: "planned_private_treatment_value",
+	1: "patient_id",
+	2: "opening_balance",
+	3: "current_balance",
+	4: "planned_nhs_treatment_value",
+	5: "planned_private_treatment_value",
+	6: "created_at",
+	7: "updated_at",
 	8: "patient_name",
 }
 
@@ -94,32 +94,8 @@ func (s *Account) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"id\"")
 			}
-		case "created_at":
-			requiredBitSet[0] |= 1 << 1
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.CreatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"created_at\"")
-			}
-		case "updated_at":
-			requiredBitSet[0] |= 1 << 2
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.UpdatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"updated_at\"")
-			}
 		case "patient_id":
-			requiredBitSet[0] |= 1 << 3
+			requiredBitSet[0] |= 1 << 1
 			if err := func() error {
 				v, err := d.Int64()
 				s.PatientID = int64(v)
@@ -131,7 +107,7 @@ func (s *Account) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"patient_id\"")
 			}
 		case "opening_balance":
-			requiredBitSet[0] |= 1 << 4
+			requiredBitSet[0] |= 1 << 2
 			if err := func() error {
 				v, err := d.Str()
 				s.OpeningBalance = string(v)
@@ -143,7 +119,7 @@ func (s *Account) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"opening_balance\"")
 			}
 		case "current_balance":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 3
 			if err := func() error {
 				v, err := d.Str()
 				s.CurrentBalance = string(v)
@@ -155,7 +131,7 @@ func (s *Account) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"current_balance\"")
 			}
 		case "planned_nhs_treatment_value":
-			requiredBitSet[0] |= 1 << 6
+			requiredBitSet[0] |= 1 << 4
 			if err := func() error {
 				v, err := d.Str()
 				s.PlannedNhsTreatmentValue = string(v)
@@ -167,7 +143,7 @@ func (s *Account) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"planned_nhs_treatment_value\"")
 			}
 		case "planned_private_treatment_value":
-			requiredBitSet[0] |= 1 << 7
+			requiredBitSet[0] |= 1 << 5
 			if err := func() error {
 				v, err := d.Str()
 				s.PlannedPrivateTreatmentValue = string(v)
@@ -177,6 +153,30 @@ func (s *Account) Decode(d *jx.Decoder) error {
 				return nil
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"planned_private_treatment_value\"")
+			}
+		case "created_at":
+			requiredBitSet[0] |= 1 << 6
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.CreatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"created_at\"")
+			}
+		case "updated_at":
+			requiredBitSet[0] |= 1 << 7
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.UpdatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"updated_at\"")
 			}
 		case "patient_name":
 			requiredBitSet[1] |= 1 << 0
@@ -691,14 +691,6 @@ func (s *AcquisitionSource) encodeFields(e *jx.Encoder) {
 		json.EncodeUUID(e, s.ID)
 	}
 	{
-		e.FieldStart("created_at")
-		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
-		e.FieldStart("updated_at")
-		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
 		e.FieldStart("active")
 		e.Bool(s.Active)
 	}
@@ -710,15 +702,23 @@ func (s *AcquisitionSource) encodeFields(e *jx.Encoder) {
 		e.FieldStart("notes")
 		s.Notes.Encode(e)
 	}
+	{
+		e.FieldStart("created_at")
+		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
+		e.FieldStart("updated_at")
+		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
 }
 
 var jsonFieldsNameOfAcquisitionSource = [6]string{
 	0: "id",
-	1: "created_at",
-	2: "updated_at",
-	3: "active",
-	4: "name",
-	5: "notes",
+	1: "active",
+	2: "name",
+	3: "notes",
+	4: "created_at",
+	5: "updated_at",
 }
 
 // Decode decodes AcquisitionSource from json.
@@ -742,32 +742,8 @@ func (s *AcquisitionSource) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"id\"")
 			}
-		case "created_at":
-			requiredBitSet[0] |= 1 << 1
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.CreatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"created_at\"")
-			}
-		case "updated_at":
-			requiredBitSet[0] |= 1 << 2
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.UpdatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"updated_at\"")
-			}
 		case "active":
-			requiredBitSet[0] |= 1 << 3
+			requiredBitSet[0] |= 1 << 1
 			if err := func() error {
 				v, err := d.Bool()
 				s.Active = bool(v)
@@ -779,7 +755,7 @@ func (s *AcquisitionSource) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"active\"")
 			}
 		case "name":
-			requiredBitSet[0] |= 1 << 4
+			requiredBitSet[0] |= 1 << 2
 			if err := func() error {
 				v, err := d.Str()
 				s.Name = string(v)
@@ -791,7 +767,7 @@ func (s *AcquisitionSource) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"name\"")
 			}
 		case "notes":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 3
 			if err := func() error {
 				if err := s.Notes.Decode(d); err != nil {
 					return err
@@ -799,6 +775,30 @@ func (s *AcquisitionSource) Decode(d *jx.Decoder) error {
 				return nil
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"notes\"")
+			}
+		case "created_at":
+			requiredBitSet[0] |= 1 << 4
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.CreatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"created_at\"")
+			}
+		case "updated_at":
+			requiredBitSet[0] |= 1 << 5
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.UpdatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"updated_at\"")
 			}
 		default:
 			return d.Skip()
@@ -1085,14 +1085,6 @@ func (s *Appointment) encodeFields(e *jx.Encoder) {
 		e.Int64(s.ID)
 	}
 	{
-		e.FieldStart("created_at")
-		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
-		e.FieldStart("updated_at")
-		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
 		e.FieldStart("start_time")
 		json.EncodeTimeFormat(e, s.StartTime, "2006-01-02T15:04:05.000-07:00")
 	}
@@ -1173,6 +1165,14 @@ func (s *Appointment) encodeFields(e *jx.Encoder) {
 		s.DidNotAttendAt.Encode(e, json.NewTimeEncoder("2006-01-02T15:04:05.000-07:00"))
 	}
 	{
+		e.FieldStart("created_at")
+		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
+		e.FieldStart("updated_at")
+		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
 		e.FieldStart("patient_name")
 		s.PatientName.Encode(e)
 	}
@@ -1188,28 +1188,28 @@ func (s *Appointment) encodeFields(e *jx.Encoder) {
 
 var jsonFieldsNameOfAppointment = [26]string{
 	0:  "id",
-	1:  "created_at",
-	2:  "updated_at",
-	3:  "start_time",
-	4:  "finish_time",
-	5:  "duration",
-	6:  "practitioner_id",
-	7:  "patient_id",
-	8:  "reason",
-	9:  "state",
-	10: "notes",
-	11: "treatment_description",
-	12: "room_id",
-	13: "user_id",
-	14: "booked_via_api",
-	15: "metadata",
-	16: "pending_at",
-	17: "confirmed_at",
-	18: "arrived_at",
-	19: "in_surgery_at",
-	20: "completed_at",
-	21: "cancelled_at",
-	22: "did_not_attend_at",
+	1:  "start_time",
+	2:  "finish_time",
+	3:  "duration",
+	4:  "practitioner_id",
+	5:  "patient_id",
+	6:  "reason",
+	7:  "state",
+	8:  "notes",
+	9:  "treatment_description",
+	10: "room_id",
+	11: "user_id",
+	12: "booked_via_api",
+	13: "metadata",
+	14: "pending_at",
+	15: "confirmed_at",
+	16: "arrived_at",
+	17: "in_surgery_at",
+	18: "completed_at",
+	19: "cancelled_at",
+	20: "did_not_attend_at",
+	21: "created_at",
+	22: "updated_at",
 	23: "patient_name",
 	24: "patient_image_url",
 	25: "payment_plan_id",
@@ -1236,32 +1236,8 @@ func (s *Appointment) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"id\"")
 			}
-		case "created_at":
-			requiredBitSet[0] |= 1 << 1
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.CreatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"created_at\"")
-			}
-		case "updated_at":
-			requiredBitSet[0] |= 1 << 2
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.UpdatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"updated_at\"")
-			}
 		case "start_time":
-			requiredBitSet[0] |= 1 << 3
+			requiredBitSet[0] |= 1 << 1
 			if err := func() error {
 				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
 				s.StartTime = v
@@ -1273,7 +1249,7 @@ func (s *Appointment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"start_time\"")
 			}
 		case "finish_time":
-			requiredBitSet[0] |= 1 << 4
+			requiredBitSet[0] |= 1 << 2
 			if err := func() error {
 				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
 				s.FinishTime = v
@@ -1285,7 +1261,7 @@ func (s *Appointment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"finish_time\"")
 			}
 		case "duration":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 3
 			if err := func() error {
 				v, err := d.Int()
 				s.Duration = int(v)
@@ -1297,7 +1273,7 @@ func (s *Appointment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"duration\"")
 			}
 		case "practitioner_id":
-			requiredBitSet[0] |= 1 << 6
+			requiredBitSet[0] |= 1 << 4
 			if err := func() error {
 				v, err := d.Int64()
 				s.PractitionerID = int64(v)
@@ -1309,7 +1285,7 @@ func (s *Appointment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"practitioner_id\"")
 			}
 		case "patient_id":
-			requiredBitSet[0] |= 1 << 7
+			requiredBitSet[0] |= 1 << 5
 			if err := func() error {
 				if err := s.PatientID.Decode(d); err != nil {
 					return err
@@ -1319,7 +1295,7 @@ func (s *Appointment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"patient_id\"")
 			}
 		case "reason":
-			requiredBitSet[1] |= 1 << 0
+			requiredBitSet[0] |= 1 << 6
 			if err := func() error {
 				v, err := d.Str()
 				s.Reason = string(v)
@@ -1331,7 +1307,7 @@ func (s *Appointment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"reason\"")
 			}
 		case "state":
-			requiredBitSet[1] |= 1 << 1
+			requiredBitSet[0] |= 1 << 7
 			if err := func() error {
 				v, err := d.Str()
 				s.State = string(v)
@@ -1343,7 +1319,7 @@ func (s *Appointment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"state\"")
 			}
 		case "notes":
-			requiredBitSet[1] |= 1 << 2
+			requiredBitSet[1] |= 1 << 0
 			if err := func() error {
 				if err := s.Notes.Decode(d); err != nil {
 					return err
@@ -1353,7 +1329,7 @@ func (s *Appointment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"notes\"")
 			}
 		case "treatment_description":
-			requiredBitSet[1] |= 1 << 3
+			requiredBitSet[1] |= 1 << 1
 			if err := func() error {
 				if err := s.TreatmentDescription.Decode(d); err != nil {
 					return err
@@ -1363,7 +1339,7 @@ func (s *Appointment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"treatment_description\"")
 			}
 		case "room_id":
-			requiredBitSet[1] |= 1 << 4
+			requiredBitSet[1] |= 1 << 2
 			if err := func() error {
 				if err := s.RoomID.Decode(d); err != nil {
 					return err
@@ -1373,7 +1349,7 @@ func (s *Appointment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"room_id\"")
 			}
 		case "user_id":
-			requiredBitSet[1] |= 1 << 5
+			requiredBitSet[1] |= 1 << 3
 			if err := func() error {
 				if err := s.UserID.Decode(d); err != nil {
 					return err
@@ -1383,7 +1359,7 @@ func (s *Appointment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"user_id\"")
 			}
 		case "booked_via_api":
-			requiredBitSet[1] |= 1 << 6
+			requiredBitSet[1] |= 1 << 4
 			if err := func() error {
 				v, err := d.Bool()
 				s.BookedViaAPI = bool(v)
@@ -1395,7 +1371,7 @@ func (s *Appointment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"booked_via_api\"")
 			}
 		case "metadata":
-			requiredBitSet[1] |= 1 << 7
+			requiredBitSet[1] |= 1 << 5
 			if err := func() error {
 				if err := s.Metadata.Decode(d); err != nil {
 					return err
@@ -1405,7 +1381,7 @@ func (s *Appointment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"metadata\"")
 			}
 		case "pending_at":
-			requiredBitSet[2] |= 1 << 0
+			requiredBitSet[1] |= 1 << 6
 			if err := func() error {
 				if err := s.PendingAt.Decode(d, json.NewTimeDecoder("2006-01-02T15:04:05.000-07:00")); err != nil {
 					return err
@@ -1415,7 +1391,7 @@ func (s *Appointment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"pending_at\"")
 			}
 		case "confirmed_at":
-			requiredBitSet[2] |= 1 << 1
+			requiredBitSet[1] |= 1 << 7
 			if err := func() error {
 				if err := s.ConfirmedAt.Decode(d, json.NewTimeDecoder("2006-01-02T15:04:05.000-07:00")); err != nil {
 					return err
@@ -1425,7 +1401,7 @@ func (s *Appointment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"confirmed_at\"")
 			}
 		case "arrived_at":
-			requiredBitSet[2] |= 1 << 2
+			requiredBitSet[2] |= 1 << 0
 			if err := func() error {
 				if err := s.ArrivedAt.Decode(d, json.NewTimeDecoder("2006-01-02T15:04:05.000-07:00")); err != nil {
 					return err
@@ -1435,7 +1411,7 @@ func (s *Appointment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"arrived_at\"")
 			}
 		case "in_surgery_at":
-			requiredBitSet[2] |= 1 << 3
+			requiredBitSet[2] |= 1 << 1
 			if err := func() error {
 				if err := s.InSurgeryAt.Decode(d, json.NewTimeDecoder("2006-01-02T15:04:05.000-07:00")); err != nil {
 					return err
@@ -1445,7 +1421,7 @@ func (s *Appointment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"in_surgery_at\"")
 			}
 		case "completed_at":
-			requiredBitSet[2] |= 1 << 4
+			requiredBitSet[2] |= 1 << 2
 			if err := func() error {
 				if err := s.CompletedAt.Decode(d, json.NewTimeDecoder("2006-01-02T15:04:05.000-07:00")); err != nil {
 					return err
@@ -1455,7 +1431,7 @@ func (s *Appointment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"completed_at\"")
 			}
 		case "cancelled_at":
-			requiredBitSet[2] |= 1 << 5
+			requiredBitSet[2] |= 1 << 3
 			if err := func() error {
 				if err := s.CancelledAt.Decode(d, json.NewTimeDecoder("2006-01-02T15:04:05.000-07:00")); err != nil {
 					return err
@@ -1465,7 +1441,7 @@ func (s *Appointment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"cancelled_at\"")
 			}
 		case "did_not_attend_at":
-			requiredBitSet[2] |= 1 << 6
+			requiredBitSet[2] |= 1 << 4
 			if err := func() error {
 				if err := s.DidNotAttendAt.Decode(d, json.NewTimeDecoder("2006-01-02T15:04:05.000-07:00")); err != nil {
 					return err
@@ -1473,6 +1449,30 @@ func (s *Appointment) Decode(d *jx.Decoder) error {
 				return nil
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"did_not_attend_at\"")
+			}
+		case "created_at":
+			requiredBitSet[2] |= 1 << 5
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.CreatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"created_at\"")
+			}
+		case "updated_at":
+			requiredBitSet[2] |= 1 << 6
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.UpdatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"updated_at\"")
 			}
 		case "patient_name":
 			requiredBitSet[2] |= 1 << 7
@@ -2103,14 +2103,6 @@ func (s *AppointmentReason) encodeFields(e *jx.Encoder) {
 		json.EncodeUUID(e, s.ID)
 	}
 	{
-		e.FieldStart("created_at")
-		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
-		e.FieldStart("updated_at")
-		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
 		e.FieldStart("reason")
 		e.Str(s.Reason)
 	}
@@ -2134,18 +2126,26 @@ func (s *AppointmentReason) encodeFields(e *jx.Encoder) {
 		e.FieldStart("position")
 		e.Int(s.Position)
 	}
+	{
+		e.FieldStart("created_at")
+		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
+		e.FieldStart("updated_at")
+		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
 }
 
 var jsonFieldsNameOfAppointmentReason = [9]string{
 	0: "id",
-	1: "created_at",
-	2: "updated_at",
-	3: "reason",
-	4: "colour",
-	5: "deleted",
-	6: "exam",
-	7: "hygiene",
-	8: "position",
+	1: "reason",
+	2: "colour",
+	3: "deleted",
+	4: "exam",
+	5: "hygiene",
+	6: "position",
+	7: "created_at",
+	8: "updated_at",
 }
 
 // Decode decodes AppointmentReason from json.
@@ -2169,32 +2169,8 @@ func (s *AppointmentReason) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"id\"")
 			}
-		case "created_at":
-			requiredBitSet[0] |= 1 << 1
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.CreatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"created_at\"")
-			}
-		case "updated_at":
-			requiredBitSet[0] |= 1 << 2
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.UpdatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"updated_at\"")
-			}
 		case "reason":
-			requiredBitSet[0] |= 1 << 3
+			requiredBitSet[0] |= 1 << 1
 			if err := func() error {
 				v, err := d.Str()
 				s.Reason = string(v)
@@ -2206,7 +2182,7 @@ func (s *AppointmentReason) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"reason\"")
 			}
 		case "colour":
-			requiredBitSet[0] |= 1 << 4
+			requiredBitSet[0] |= 1 << 2
 			if err := func() error {
 				if err := s.Colour.Decode(d); err != nil {
 					return err
@@ -2216,7 +2192,7 @@ func (s *AppointmentReason) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"colour\"")
 			}
 		case "deleted":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 3
 			if err := func() error {
 				v, err := d.Bool()
 				s.Deleted = bool(v)
@@ -2228,7 +2204,7 @@ func (s *AppointmentReason) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"deleted\"")
 			}
 		case "exam":
-			requiredBitSet[0] |= 1 << 6
+			requiredBitSet[0] |= 1 << 4
 			if err := func() error {
 				v, err := d.Bool()
 				s.Exam = bool(v)
@@ -2240,7 +2216,7 @@ func (s *AppointmentReason) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"exam\"")
 			}
 		case "hygiene":
-			requiredBitSet[0] |= 1 << 7
+			requiredBitSet[0] |= 1 << 5
 			if err := func() error {
 				v, err := d.Bool()
 				s.Hygiene = bool(v)
@@ -2252,7 +2228,7 @@ func (s *AppointmentReason) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"hygiene\"")
 			}
 		case "position":
-			requiredBitSet[1] |= 1 << 0
+			requiredBitSet[0] |= 1 << 6
 			if err := func() error {
 				v, err := d.Int()
 				s.Position = int(v)
@@ -2262,6 +2238,30 @@ func (s *AppointmentReason) Decode(d *jx.Decoder) error {
 				return nil
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"position\"")
+			}
+		case "created_at":
+			requiredBitSet[0] |= 1 << 7
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.CreatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"created_at\"")
+			}
+		case "updated_at":
+			requiredBitSet[1] |= 1 << 0
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.UpdatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"updated_at\"")
 			}
 		default:
 			return d.Skip()
@@ -2911,14 +2911,6 @@ func (s *Contract) encodeFields(e *jx.Encoder) {
 		json.EncodeUUID(e, s.ID)
 	}
 	{
-		e.FieldStart("created_at")
-		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
-		e.FieldStart("updated_at")
-		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
 		e.FieldStart("active")
 		e.Bool(s.Active)
 	}
@@ -2974,26 +2966,34 @@ func (s *Contract) encodeFields(e *jx.Encoder) {
 		e.FieldStart("uoa_value")
 		s.UoaValue.Encode(e)
 	}
+	{
+		e.FieldStart("created_at")
+		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
+		e.FieldStart("updated_at")
+		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
 }
 
 var jsonFieldsNameOfContract = [17]string{
 	0:  "id",
-	1:  "created_at",
-	2:  "updated_at",
-	3:  "active",
-	4:  "contract_number",
-	5:  "end_date",
-	6:  "name",
-	7:  "nhs_location_id",
-	8:  "nhs_site_id",
-	9:  "notes",
-	10: "pds_plus",
-	11: "site_id",
-	12: "start_date",
-	13: "target",
-	14: "uda_value",
-	15: "uoa_target",
-	16: "uoa_value",
+	1:  "active",
+	2:  "contract_number",
+	3:  "end_date",
+	4:  "name",
+	5:  "nhs_location_id",
+	6:  "nhs_site_id",
+	7:  "notes",
+	8:  "pds_plus",
+	9:  "site_id",
+	10: "start_date",
+	11: "target",
+	12: "uda_value",
+	13: "uoa_target",
+	14: "uoa_value",
+	15: "created_at",
+	16: "updated_at",
 }
 
 // Decode decodes Contract from json.
@@ -3017,32 +3017,8 @@ func (s *Contract) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"id\"")
 			}
-		case "created_at":
-			requiredBitSet[0] |= 1 << 1
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.CreatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"created_at\"")
-			}
-		case "updated_at":
-			requiredBitSet[0] |= 1 << 2
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.UpdatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"updated_at\"")
-			}
 		case "active":
-			requiredBitSet[0] |= 1 << 3
+			requiredBitSet[0] |= 1 << 1
 			if err := func() error {
 				v, err := d.Bool()
 				s.Active = bool(v)
@@ -3054,7 +3030,7 @@ func (s *Contract) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"active\"")
 			}
 		case "contract_number":
-			requiredBitSet[0] |= 1 << 4
+			requiredBitSet[0] |= 1 << 2
 			if err := func() error {
 				v, err := d.Str()
 				s.ContractNumber = string(v)
@@ -3066,7 +3042,7 @@ func (s *Contract) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"contract_number\"")
 			}
 		case "end_date":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 3
 			if err := func() error {
 				if err := s.EndDate.Decode(d, json.DecodeDate); err != nil {
 					return err
@@ -3076,7 +3052,7 @@ func (s *Contract) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"end_date\"")
 			}
 		case "name":
-			requiredBitSet[0] |= 1 << 6
+			requiredBitSet[0] |= 1 << 4
 			if err := func() error {
 				v, err := d.Str()
 				s.Name = string(v)
@@ -3088,7 +3064,7 @@ func (s *Contract) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"name\"")
 			}
 		case "nhs_location_id":
-			requiredBitSet[0] |= 1 << 7
+			requiredBitSet[0] |= 1 << 5
 			if err := func() error {
 				if err := s.NhsLocationID.Decode(d); err != nil {
 					return err
@@ -3098,7 +3074,7 @@ func (s *Contract) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"nhs_location_id\"")
 			}
 		case "nhs_site_id":
-			requiredBitSet[1] |= 1 << 0
+			requiredBitSet[0] |= 1 << 6
 			if err := func() error {
 				if err := s.NhsSiteID.Decode(d); err != nil {
 					return err
@@ -3108,7 +3084,7 @@ func (s *Contract) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"nhs_site_id\"")
 			}
 		case "notes":
-			requiredBitSet[1] |= 1 << 1
+			requiredBitSet[0] |= 1 << 7
 			if err := func() error {
 				if err := s.Notes.Decode(d); err != nil {
 					return err
@@ -3118,7 +3094,7 @@ func (s *Contract) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"notes\"")
 			}
 		case "pds_plus":
-			requiredBitSet[1] |= 1 << 2
+			requiredBitSet[1] |= 1 << 0
 			if err := func() error {
 				v, err := d.Bool()
 				s.PdsPlus = bool(v)
@@ -3130,7 +3106,7 @@ func (s *Contract) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"pds_plus\"")
 			}
 		case "site_id":
-			requiredBitSet[1] |= 1 << 3
+			requiredBitSet[1] |= 1 << 1
 			if err := func() error {
 				v, err := json.DecodeUUID(d)
 				s.SiteID = v
@@ -3142,7 +3118,7 @@ func (s *Contract) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"site_id\"")
 			}
 		case "start_date":
-			requiredBitSet[1] |= 1 << 4
+			requiredBitSet[1] |= 1 << 2
 			if err := func() error {
 				v, err := json.DecodeDate(d)
 				s.StartDate = v
@@ -3154,7 +3130,7 @@ func (s *Contract) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"start_date\"")
 			}
 		case "target":
-			requiredBitSet[1] |= 1 << 5
+			requiredBitSet[1] |= 1 << 3
 			if err := func() error {
 				if err := s.Target.Decode(d); err != nil {
 					return err
@@ -3164,7 +3140,7 @@ func (s *Contract) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"target\"")
 			}
 		case "uda_value":
-			requiredBitSet[1] |= 1 << 6
+			requiredBitSet[1] |= 1 << 4
 			if err := func() error {
 				if err := s.UdaValue.Decode(d); err != nil {
 					return err
@@ -3174,7 +3150,7 @@ func (s *Contract) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"uda_value\"")
 			}
 		case "uoa_target":
-			requiredBitSet[1] |= 1 << 7
+			requiredBitSet[1] |= 1 << 5
 			if err := func() error {
 				if err := s.UoaTarget.Decode(d); err != nil {
 					return err
@@ -3184,7 +3160,7 @@ func (s *Contract) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"uoa_target\"")
 			}
 		case "uoa_value":
-			requiredBitSet[2] |= 1 << 0
+			requiredBitSet[1] |= 1 << 6
 			if err := func() error {
 				if err := s.UoaValue.Decode(d); err != nil {
 					return err
@@ -3192,6 +3168,30 @@ func (s *Contract) Decode(d *jx.Decoder) error {
 				return nil
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"uoa_value\"")
+			}
+		case "created_at":
+			requiredBitSet[1] |= 1 << 7
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.CreatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"created_at\"")
+			}
+		case "updated_at":
+			requiredBitSet[2] |= 1 << 0
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.UpdatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"updated_at\"")
 			}
 		default:
 			return d.Skip()
@@ -3480,14 +3480,6 @@ func (s *CustomField) encodeFields(e *jx.Encoder) {
 		json.EncodeUUID(e, s.ID)
 	}
 	{
-		e.FieldStart("created_at")
-		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
-		e.FieldStart("updated_at")
-		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
 		e.FieldStart("active")
 		e.Bool(s.Active)
 	}
@@ -3526,6 +3518,14 @@ func (s *CustomField) encodeFields(e *jx.Encoder) {
 		s.Width.Encode(e)
 	}
 	{
+		e.FieldStart("created_at")
+		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
+		e.FieldStart("updated_at")
+		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
 		e.FieldStart("customizable_id")
 		json.EncodeUUID(e, s.CustomizableID)
 	}
@@ -3533,17 +3533,17 @@ func (s *CustomField) encodeFields(e *jx.Encoder) {
 
 var jsonFieldsNameOfCustomField = [13]string{
 	0:  "id",
-	1:  "created_at",
-	2:  "updated_at",
-	3:  "active",
-	4:  "customizable_type",
-	5:  "default_value",
-	6:  "description",
-	7:  "name",
-	8:  "options",
-	9:  "position",
-	10: "type",
-	11: "width",
+	1:  "active",
+	2:  "customizable_type",
+	3:  "default_value",
+	4:  "description",
+	5:  "name",
+	6:  "options",
+	7:  "position",
+	8:  "type",
+	9:  "width",
+	10: "created_at",
+	11: "updated_at",
 	12: "customizable_id",
 }
 
@@ -3568,32 +3568,8 @@ func (s *CustomField) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"id\"")
 			}
-		case "created_at":
-			requiredBitSet[0] |= 1 << 1
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.CreatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"created_at\"")
-			}
-		case "updated_at":
-			requiredBitSet[0] |= 1 << 2
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.UpdatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"updated_at\"")
-			}
 		case "active":
-			requiredBitSet[0] |= 1 << 3
+			requiredBitSet[0] |= 1 << 1
 			if err := func() error {
 				v, err := d.Bool()
 				s.Active = bool(v)
@@ -3605,7 +3581,7 @@ func (s *CustomField) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"active\"")
 			}
 		case "customizable_type":
-			requiredBitSet[0] |= 1 << 4
+			requiredBitSet[0] |= 1 << 2
 			if err := func() error {
 				v, err := d.Str()
 				s.CustomizableType = string(v)
@@ -3617,7 +3593,7 @@ func (s *CustomField) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"customizable_type\"")
 			}
 		case "default_value":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 3
 			if err := func() error {
 				if err := s.DefaultValue.Decode(d); err != nil {
 					return err
@@ -3627,7 +3603,7 @@ func (s *CustomField) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"default_value\"")
 			}
 		case "description":
-			requiredBitSet[0] |= 1 << 6
+			requiredBitSet[0] |= 1 << 4
 			if err := func() error {
 				if err := s.Description.Decode(d); err != nil {
 					return err
@@ -3637,7 +3613,7 @@ func (s *CustomField) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"description\"")
 			}
 		case "name":
-			requiredBitSet[0] |= 1 << 7
+			requiredBitSet[0] |= 1 << 5
 			if err := func() error {
 				v, err := d.Str()
 				s.Name = string(v)
@@ -3649,7 +3625,7 @@ func (s *CustomField) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"name\"")
 			}
 		case "options":
-			requiredBitSet[1] |= 1 << 0
+			requiredBitSet[0] |= 1 << 6
 			if err := func() error {
 				v, err := d.RawAppend(nil)
 				s.Options = jx.Raw(v)
@@ -3661,7 +3637,7 @@ func (s *CustomField) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"options\"")
 			}
 		case "position":
-			requiredBitSet[1] |= 1 << 1
+			requiredBitSet[0] |= 1 << 7
 			if err := func() error {
 				v, err := d.Int()
 				s.Position = int(v)
@@ -3673,7 +3649,7 @@ func (s *CustomField) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"position\"")
 			}
 		case "type":
-			requiredBitSet[1] |= 1 << 2
+			requiredBitSet[1] |= 1 << 0
 			if err := func() error {
 				v, err := d.Str()
 				s.Type = string(v)
@@ -3685,7 +3661,7 @@ func (s *CustomField) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"type\"")
 			}
 		case "width":
-			requiredBitSet[1] |= 1 << 3
+			requiredBitSet[1] |= 1 << 1
 			if err := func() error {
 				if err := s.Width.Decode(d); err != nil {
 					return err
@@ -3693,6 +3669,30 @@ func (s *CustomField) Decode(d *jx.Decoder) error {
 				return nil
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"width\"")
+			}
+		case "created_at":
+			requiredBitSet[1] |= 1 << 2
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.CreatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"created_at\"")
+			}
+		case "updated_at":
+			requiredBitSet[1] |= 1 << 3
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.UpdatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"updated_at\"")
 			}
 		case "customizable_id":
 			requiredBitSet[1] |= 1 << 4
@@ -4239,14 +4239,6 @@ func (s *Fee) encodeFields(e *jx.Encoder) {
 		json.EncodeUUID(e, s.ID)
 	}
 	{
-		e.FieldStart("created_at")
-		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
-		e.FieldStart("updated_at")
-		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
 		e.FieldStart("payment_plan_id")
 		e.Int64(s.PaymentPlanID)
 	}
@@ -4298,25 +4290,33 @@ func (s *Fee) encodeFields(e *jx.Encoder) {
 		e.FieldStart("price_five")
 		e.Str(s.PriceFive)
 	}
+	{
+		e.FieldStart("created_at")
+		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
+		e.FieldStart("updated_at")
+		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
 }
 
 var jsonFieldsNameOfFee = [16]string{
 	0:  "id",
-	1:  "created_at",
-	2:  "updated_at",
-	3:  "payment_plan_id",
-	4:  "treatment_id",
-	5:  "multiple_pricing",
-	6:  "duration_one",
-	7:  "duration_two",
-	8:  "duration_three",
-	9:  "duration_four",
-	10: "duration_five",
-	11: "price_one",
-	12: "price_two",
-	13: "price_three",
-	14: "price_four",
-	15: "price_five",
+	1:  "payment_plan_id",
+	2:  "treatment_id",
+	3:  "multiple_pricing",
+	4:  "duration_one",
+	5:  "duration_two",
+	6:  "duration_three",
+	7:  "duration_four",
+	8:  "duration_five",
+	9:  "price_one",
+	10: "price_two",
+	11: "price_three",
+	12: "price_four",
+	13: "price_five",
+	14: "created_at",
+	15: "updated_at",
 }
 
 // Decode decodes Fee from json.
@@ -4340,32 +4340,8 @@ func (s *Fee) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"id\"")
 			}
-		case "created_at":
-			requiredBitSet[0] |= 1 << 1
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.CreatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"created_at\"")
-			}
-		case "updated_at":
-			requiredBitSet[0] |= 1 << 2
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.UpdatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"updated_at\"")
-			}
 		case "payment_plan_id":
-			requiredBitSet[0] |= 1 << 3
+			requiredBitSet[0] |= 1 << 1
 			if err := func() error {
 				v, err := d.Int64()
 				s.PaymentPlanID = int64(v)
@@ -4377,7 +4353,7 @@ func (s *Fee) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"payment_plan_id\"")
 			}
 		case "treatment_id":
-			requiredBitSet[0] |= 1 << 4
+			requiredBitSet[0] |= 1 << 2
 			if err := func() error {
 				v, err := d.Int64()
 				s.TreatmentID = int64(v)
@@ -4389,7 +4365,7 @@ func (s *Fee) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"treatment_id\"")
 			}
 		case "multiple_pricing":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 3
 			if err := func() error {
 				v, err := d.Bool()
 				s.MultiplePricing = bool(v)
@@ -4401,7 +4377,7 @@ func (s *Fee) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"multiple_pricing\"")
 			}
 		case "duration_one":
-			requiredBitSet[0] |= 1 << 6
+			requiredBitSet[0] |= 1 << 4
 			if err := func() error {
 				v, err := d.Int()
 				s.DurationOne = int(v)
@@ -4413,7 +4389,7 @@ func (s *Fee) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"duration_one\"")
 			}
 		case "duration_two":
-			requiredBitSet[0] |= 1 << 7
+			requiredBitSet[0] |= 1 << 5
 			if err := func() error {
 				v, err := d.Int()
 				s.DurationTwo = int(v)
@@ -4425,7 +4401,7 @@ func (s *Fee) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"duration_two\"")
 			}
 		case "duration_three":
-			requiredBitSet[1] |= 1 << 0
+			requiredBitSet[0] |= 1 << 6
 			if err := func() error {
 				v, err := d.Int()
 				s.DurationThree = int(v)
@@ -4437,7 +4413,7 @@ func (s *Fee) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"duration_three\"")
 			}
 		case "duration_four":
-			requiredBitSet[1] |= 1 << 1
+			requiredBitSet[0] |= 1 << 7
 			if err := func() error {
 				v, err := d.Int()
 				s.DurationFour = int(v)
@@ -4449,7 +4425,7 @@ func (s *Fee) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"duration_four\"")
 			}
 		case "duration_five":
-			requiredBitSet[1] |= 1 << 2
+			requiredBitSet[1] |= 1 << 0
 			if err := func() error {
 				v, err := d.Int()
 				s.DurationFive = int(v)
@@ -4461,7 +4437,7 @@ func (s *Fee) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"duration_five\"")
 			}
 		case "price_one":
-			requiredBitSet[1] |= 1 << 3
+			requiredBitSet[1] |= 1 << 1
 			if err := func() error {
 				v, err := d.Str()
 				s.PriceOne = string(v)
@@ -4473,7 +4449,7 @@ func (s *Fee) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"price_one\"")
 			}
 		case "price_two":
-			requiredBitSet[1] |= 1 << 4
+			requiredBitSet[1] |= 1 << 2
 			if err := func() error {
 				v, err := d.Str()
 				s.PriceTwo = string(v)
@@ -4485,7 +4461,7 @@ func (s *Fee) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"price_two\"")
 			}
 		case "price_three":
-			requiredBitSet[1] |= 1 << 5
+			requiredBitSet[1] |= 1 << 3
 			if err := func() error {
 				v, err := d.Str()
 				s.PriceThree = string(v)
@@ -4497,7 +4473,7 @@ func (s *Fee) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"price_three\"")
 			}
 		case "price_four":
-			requiredBitSet[1] |= 1 << 6
+			requiredBitSet[1] |= 1 << 4
 			if err := func() error {
 				v, err := d.Str()
 				s.PriceFour = string(v)
@@ -4509,7 +4485,7 @@ func (s *Fee) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"price_four\"")
 			}
 		case "price_five":
-			requiredBitSet[1] |= 1 << 7
+			requiredBitSet[1] |= 1 << 5
 			if err := func() error {
 				v, err := d.Str()
 				s.PriceFive = string(v)
@@ -4519,6 +4495,30 @@ func (s *Fee) Decode(d *jx.Decoder) error {
 				return nil
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"price_five\"")
+			}
+		case "created_at":
+			requiredBitSet[1] |= 1 << 6
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.CreatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"created_at\"")
+			}
+		case "updated_at":
+			requiredBitSet[1] |= 1 << 7
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.UpdatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"updated_at\"")
 			}
 		default:
 			return d.Skip()
@@ -5133,14 +5133,6 @@ func (s *Invoice) encodeFields(e *jx.Encoder) {
 		e.Int64(s.ID)
 	}
 	{
-		e.FieldStart("created_at")
-		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
-		e.FieldStart("updated_at")
-		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
 		e.FieldStart("account_id")
 		e.Int64(s.AccountID)
 	}
@@ -5205,6 +5197,14 @@ func (s *Invoice) encodeFields(e *jx.Encoder) {
 		e.Str(s.Status)
 	}
 	{
+		e.FieldStart("created_at")
+		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
+		e.FieldStart("updated_at")
+		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
 		e.FieldStart("invoice_items")
 		e.ArrStart()
 		for _, elem := range s.InvoiceItems {
@@ -5216,24 +5216,24 @@ func (s *Invoice) encodeFields(e *jx.Encoder) {
 
 var jsonFieldsNameOfInvoice = [20]string{
 	0:  "id",
-	1:  "created_at",
-	2:  "updated_at",
-	3:  "account_id",
-	4:  "patient_id",
-	5:  "site_id",
-	6:  "user_id",
-	7:  "amount",
-	8:  "amount_outstanding",
-	9:  "nhs_amount",
-	10: "dated_on",
-	11: "due_on",
-	12: "footnote",
-	13: "paid",
-	14: "paid_on",
-	15: "payment_terms",
-	16: "reference",
-	17: "sent_at",
-	18: "status",
+	1:  "account_id",
+	2:  "patient_id",
+	3:  "site_id",
+	4:  "user_id",
+	5:  "amount",
+	6:  "amount_outstanding",
+	7:  "nhs_amount",
+	8:  "dated_on",
+	9:  "due_on",
+	10: "footnote",
+	11: "paid",
+	12: "paid_on",
+	13: "payment_terms",
+	14: "reference",
+	15: "sent_at",
+	16: "status",
+	17: "created_at",
+	18: "updated_at",
 	19: "invoice_items",
 }
 
@@ -5258,32 +5258,8 @@ func (s *Invoice) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"id\"")
 			}
-		case "created_at":
-			requiredBitSet[0] |= 1 << 1
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.CreatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"created_at\"")
-			}
-		case "updated_at":
-			requiredBitSet[0] |= 1 << 2
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.UpdatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"updated_at\"")
-			}
 		case "account_id":
-			requiredBitSet[0] |= 1 << 3
+			requiredBitSet[0] |= 1 << 1
 			if err := func() error {
 				v, err := d.Int64()
 				s.AccountID = int64(v)
@@ -5295,7 +5271,7 @@ func (s *Invoice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"account_id\"")
 			}
 		case "patient_id":
-			requiredBitSet[0] |= 1 << 4
+			requiredBitSet[0] |= 1 << 2
 			if err := func() error {
 				v, err := d.Int64()
 				s.PatientID = int64(v)
@@ -5307,7 +5283,7 @@ func (s *Invoice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"patient_id\"")
 			}
 		case "site_id":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 3
 			if err := func() error {
 				v, err := json.DecodeUUID(d)
 				s.SiteID = v
@@ -5319,7 +5295,7 @@ func (s *Invoice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"site_id\"")
 			}
 		case "user_id":
-			requiredBitSet[0] |= 1 << 6
+			requiredBitSet[0] |= 1 << 4
 			if err := func() error {
 				if err := s.UserID.Decode(d); err != nil {
 					return err
@@ -5329,7 +5305,7 @@ func (s *Invoice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"user_id\"")
 			}
 		case "amount":
-			requiredBitSet[0] |= 1 << 7
+			requiredBitSet[0] |= 1 << 5
 			if err := func() error {
 				v, err := d.Str()
 				s.Amount = string(v)
@@ -5341,7 +5317,7 @@ func (s *Invoice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"amount\"")
 			}
 		case "amount_outstanding":
-			requiredBitSet[1] |= 1 << 0
+			requiredBitSet[0] |= 1 << 6
 			if err := func() error {
 				v, err := d.Str()
 				s.AmountOutstanding = string(v)
@@ -5353,7 +5329,7 @@ func (s *Invoice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"amount_outstanding\"")
 			}
 		case "nhs_amount":
-			requiredBitSet[1] |= 1 << 1
+			requiredBitSet[0] |= 1 << 7
 			if err := func() error {
 				if err := s.NhsAmount.Decode(d); err != nil {
 					return err
@@ -5363,7 +5339,7 @@ func (s *Invoice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"nhs_amount\"")
 			}
 		case "dated_on":
-			requiredBitSet[1] |= 1 << 2
+			requiredBitSet[1] |= 1 << 0
 			if err := func() error {
 				v, err := json.DecodeDate(d)
 				s.DatedOn = v
@@ -5375,7 +5351,7 @@ func (s *Invoice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"dated_on\"")
 			}
 		case "due_on":
-			requiredBitSet[1] |= 1 << 3
+			requiredBitSet[1] |= 1 << 1
 			if err := func() error {
 				v, err := json.DecodeDate(d)
 				s.DueOn = v
@@ -5387,7 +5363,7 @@ func (s *Invoice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"due_on\"")
 			}
 		case "footnote":
-			requiredBitSet[1] |= 1 << 4
+			requiredBitSet[1] |= 1 << 2
 			if err := func() error {
 				if err := s.Footnote.Decode(d); err != nil {
 					return err
@@ -5397,7 +5373,7 @@ func (s *Invoice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"footnote\"")
 			}
 		case "paid":
-			requiredBitSet[1] |= 1 << 5
+			requiredBitSet[1] |= 1 << 3
 			if err := func() error {
 				v, err := d.Bool()
 				s.Paid = bool(v)
@@ -5409,7 +5385,7 @@ func (s *Invoice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"paid\"")
 			}
 		case "paid_on":
-			requiredBitSet[1] |= 1 << 6
+			requiredBitSet[1] |= 1 << 4
 			if err := func() error {
 				if err := s.PaidOn.Decode(d, json.DecodeDate); err != nil {
 					return err
@@ -5419,7 +5395,7 @@ func (s *Invoice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"paid_on\"")
 			}
 		case "payment_terms":
-			requiredBitSet[1] |= 1 << 7
+			requiredBitSet[1] |= 1 << 5
 			if err := func() error {
 				if err := s.PaymentTerms.Decode(d); err != nil {
 					return err
@@ -5429,7 +5405,7 @@ func (s *Invoice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"payment_terms\"")
 			}
 		case "reference":
-			requiredBitSet[2] |= 1 << 0
+			requiredBitSet[1] |= 1 << 6
 			if err := func() error {
 				if err := s.Reference.Decode(d); err != nil {
 					return err
@@ -5439,7 +5415,7 @@ func (s *Invoice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"reference\"")
 			}
 		case "sent_at":
-			requiredBitSet[2] |= 1 << 1
+			requiredBitSet[1] |= 1 << 7
 			if err := func() error {
 				if err := s.SentAt.Decode(d, json.NewTimeDecoder("2006-01-02T15:04:05.000-07:00")); err != nil {
 					return err
@@ -5449,7 +5425,7 @@ func (s *Invoice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"sent_at\"")
 			}
 		case "status":
-			requiredBitSet[2] |= 1 << 2
+			requiredBitSet[2] |= 1 << 0
 			if err := func() error {
 				v, err := d.Str()
 				s.Status = string(v)
@@ -5459,6 +5435,30 @@ func (s *Invoice) Decode(d *jx.Decoder) error {
 				return nil
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"status\"")
+			}
+		case "created_at":
+			requiredBitSet[2] |= 1 << 1
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.CreatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"created_at\"")
+			}
+		case "updated_at":
+			requiredBitSet[2] |= 1 << 2
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.UpdatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"updated_at\"")
 			}
 		case "invoice_items":
 			requiredBitSet[2] |= 1 << 3
@@ -5550,14 +5550,6 @@ func (s *InvoiceItem) encodeFields(e *jx.Encoder) {
 		json.EncodeUUID(e, s.ID)
 	}
 	{
-		e.FieldStart("created_at")
-		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
-		e.FieldStart("updated_at")
-		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
 		e.FieldStart("invoice_id")
 		e.Int64(s.InvoiceID)
 	}
@@ -5601,23 +5593,31 @@ func (s *InvoiceItem) encodeFields(e *jx.Encoder) {
 		e.FieldStart("user_id")
 		s.UserID.Encode(e)
 	}
+	{
+		e.FieldStart("created_at")
+		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
+		e.FieldStart("updated_at")
+		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
 }
 
 var jsonFieldsNameOfInvoiceItem = [14]string{
 	0:  "id",
-	1:  "created_at",
-	2:  "updated_at",
-	3:  "invoice_id",
-	4:  "name",
-	5:  "quantity",
-	6:  "item_price",
-	7:  "total_price",
-	8:  "nhs_charge",
-	9:  "practitioner_id",
-	10: "sundry_id",
-	11: "treatment_plan_id",
-	12: "treatment_plan_item_id",
-	13: "user_id",
+	1:  "invoice_id",
+	2:  "name",
+	3:  "quantity",
+	4:  "item_price",
+	5:  "total_price",
+	6:  "nhs_charge",
+	7:  "practitioner_id",
+	8:  "sundry_id",
+	9:  "treatment_plan_id",
+	10: "treatment_plan_item_id",
+	11: "user_id",
+	12: "created_at",
+	13: "updated_at",
 }
 
 // Decode decodes InvoiceItem from json.
@@ -5641,32 +5641,8 @@ func (s *InvoiceItem) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"id\"")
 			}
-		case "created_at":
-			requiredBitSet[0] |= 1 << 1
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.CreatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"created_at\"")
-			}
-		case "updated_at":
-			requiredBitSet[0] |= 1 << 2
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.UpdatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"updated_at\"")
-			}
 		case "invoice_id":
-			requiredBitSet[0] |= 1 << 3
+			requiredBitSet[0] |= 1 << 1
 			if err := func() error {
 				v, err := d.Int64()
 				s.InvoiceID = int64(v)
@@ -5678,7 +5654,7 @@ func (s *InvoiceItem) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"invoice_id\"")
 			}
 		case "name":
-			requiredBitSet[0] |= 1 << 4
+			requiredBitSet[0] |= 1 << 2
 			if err := func() error {
 				v, err := d.Str()
 				s.Name = string(v)
@@ -5690,7 +5666,7 @@ func (s *InvoiceItem) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"name\"")
 			}
 		case "quantity":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 3
 			if err := func() error {
 				v, err := d.Int()
 				s.Quantity = int(v)
@@ -5702,7 +5678,7 @@ func (s *InvoiceItem) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"quantity\"")
 			}
 		case "item_price":
-			requiredBitSet[0] |= 1 << 6
+			requiredBitSet[0] |= 1 << 4
 			if err := func() error {
 				v, err := d.Str()
 				s.ItemPrice = string(v)
@@ -5714,7 +5690,7 @@ func (s *InvoiceItem) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"item_price\"")
 			}
 		case "total_price":
-			requiredBitSet[0] |= 1 << 7
+			requiredBitSet[0] |= 1 << 5
 			if err := func() error {
 				v, err := d.Str()
 				s.TotalPrice = string(v)
@@ -5726,7 +5702,7 @@ func (s *InvoiceItem) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"total_price\"")
 			}
 		case "nhs_charge":
-			requiredBitSet[1] |= 1 << 0
+			requiredBitSet[0] |= 1 << 6
 			if err := func() error {
 				v, err := d.Bool()
 				s.NhsCharge = bool(v)
@@ -5738,7 +5714,7 @@ func (s *InvoiceItem) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"nhs_charge\"")
 			}
 		case "practitioner_id":
-			requiredBitSet[1] |= 1 << 1
+			requiredBitSet[0] |= 1 << 7
 			if err := func() error {
 				if err := s.PractitionerID.Decode(d); err != nil {
 					return err
@@ -5748,7 +5724,7 @@ func (s *InvoiceItem) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"practitioner_id\"")
 			}
 		case "sundry_id":
-			requiredBitSet[1] |= 1 << 2
+			requiredBitSet[1] |= 1 << 0
 			if err := func() error {
 				if err := s.SundryID.Decode(d); err != nil {
 					return err
@@ -5758,7 +5734,7 @@ func (s *InvoiceItem) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"sundry_id\"")
 			}
 		case "treatment_plan_id":
-			requiredBitSet[1] |= 1 << 3
+			requiredBitSet[1] |= 1 << 1
 			if err := func() error {
 				if err := s.TreatmentPlanID.Decode(d); err != nil {
 					return err
@@ -5768,7 +5744,7 @@ func (s *InvoiceItem) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"treatment_plan_id\"")
 			}
 		case "treatment_plan_item_id":
-			requiredBitSet[1] |= 1 << 4
+			requiredBitSet[1] |= 1 << 2
 			if err := func() error {
 				if err := s.TreatmentPlanItemID.Decode(d); err != nil {
 					return err
@@ -5778,7 +5754,7 @@ func (s *InvoiceItem) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"treatment_plan_item_id\"")
 			}
 		case "user_id":
-			requiredBitSet[1] |= 1 << 5
+			requiredBitSet[1] |= 1 << 3
 			if err := func() error {
 				if err := s.UserID.Decode(d); err != nil {
 					return err
@@ -5786,6 +5762,30 @@ func (s *InvoiceItem) Decode(d *jx.Decoder) error {
 				return nil
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"user_id\"")
+			}
+		case "created_at":
+			requiredBitSet[1] |= 1 << 4
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.CreatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"created_at\"")
+			}
+		case "updated_at":
+			requiredBitSet[1] |= 1 << 5
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.UpdatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"updated_at\"")
 			}
 		default:
 			return d.Skip()
@@ -6288,14 +6288,6 @@ func (s *InvoiceSummary) encodeFields(e *jx.Encoder) {
 		e.Int64(s.ID)
 	}
 	{
-		e.FieldStart("created_at")
-		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
-		e.FieldStart("updated_at")
-		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
 		e.FieldStart("account_id")
 		e.Int64(s.AccountID)
 	}
@@ -6359,28 +6351,36 @@ func (s *InvoiceSummary) encodeFields(e *jx.Encoder) {
 		e.FieldStart("status")
 		e.Str(s.Status)
 	}
+	{
+		e.FieldStart("created_at")
+		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
+		e.FieldStart("updated_at")
+		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
 }
 
 var jsonFieldsNameOfInvoiceSummary = [19]string{
 	0:  "id",
-	1:  "created_at",
-	2:  "updated_at",
-	3:  "account_id",
-	4:  "patient_id",
-	5:  "site_id",
-	6:  "user_id",
-	7:  "amount",
-	8:  "amount_outstanding",
-	9:  "nhs_amount",
-	10: "dated_on",
-	11: "due_on",
-	12: "footnote",
-	13: "paid",
-	14: "paid_on",
-	15: "payment_terms",
-	16: "reference",
-	17: "sent_at",
-	18: "status",
+	1:  "account_id",
+	2:  "patient_id",
+	3:  "site_id",
+	4:  "user_id",
+	5:  "amount",
+	6:  "amount_outstanding",
+	7:  "nhs_amount",
+	8:  "dated_on",
+	9:  "due_on",
+	10: "footnote",
+	11: "paid",
+	12: "paid_on",
+	13: "payment_terms",
+	14: "reference",
+	15: "sent_at",
+	16: "status",
+	17: "created_at",
+	18: "updated_at",
 }
 
 // Decode decodes InvoiceSummary from json.
@@ -6404,32 +6404,8 @@ func (s *InvoiceSummary) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"id\"")
 			}
-		case "created_at":
-			requiredBitSet[0] |= 1 << 1
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.CreatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"created_at\"")
-			}
-		case "updated_at":
-			requiredBitSet[0] |= 1 << 2
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.UpdatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"updated_at\"")
-			}
 		case "account_id":
-			requiredBitSet[0] |= 1 << 3
+			requiredBitSet[0] |= 1 << 1
 			if err := func() error {
 				v, err := d.Int64()
 				s.AccountID = int64(v)
@@ -6441,7 +6417,7 @@ func (s *InvoiceSummary) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"account_id\"")
 			}
 		case "patient_id":
-			requiredBitSet[0] |= 1 << 4
+			requiredBitSet[0] |= 1 << 2
 			if err := func() error {
 				v, err := d.Int64()
 				s.PatientID = int64(v)
@@ -6453,7 +6429,7 @@ func (s *InvoiceSummary) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"patient_id\"")
 			}
 		case "site_id":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 3
 			if err := func() error {
 				v, err := json.DecodeUUID(d)
 				s.SiteID = v
@@ -6465,7 +6441,7 @@ func (s *InvoiceSummary) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"site_id\"")
 			}
 		case "user_id":
-			requiredBitSet[0] |= 1 << 6
+			requiredBitSet[0] |= 1 << 4
 			if err := func() error {
 				if err := s.UserID.Decode(d); err != nil {
 					return err
@@ -6475,7 +6451,7 @@ func (s *InvoiceSummary) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"user_id\"")
 			}
 		case "amount":
-			requiredBitSet[0] |= 1 << 7
+			requiredBitSet[0] |= 1 << 5
 			if err := func() error {
 				v, err := d.Str()
 				s.Amount = string(v)
@@ -6487,7 +6463,7 @@ func (s *InvoiceSummary) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"amount\"")
 			}
 		case "amount_outstanding":
-			requiredBitSet[1] |= 1 << 0
+			requiredBitSet[0] |= 1 << 6
 			if err := func() error {
 				v, err := d.Str()
 				s.AmountOutstanding = string(v)
@@ -6499,7 +6475,7 @@ func (s *InvoiceSummary) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"amount_outstanding\"")
 			}
 		case "nhs_amount":
-			requiredBitSet[1] |= 1 << 1
+			requiredBitSet[0] |= 1 << 7
 			if err := func() error {
 				if err := s.NhsAmount.Decode(d); err != nil {
 					return err
@@ -6509,7 +6485,7 @@ func (s *InvoiceSummary) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"nhs_amount\"")
 			}
 		case "dated_on":
-			requiredBitSet[1] |= 1 << 2
+			requiredBitSet[1] |= 1 << 0
 			if err := func() error {
 				v, err := json.DecodeDate(d)
 				s.DatedOn = v
@@ -6521,7 +6497,7 @@ func (s *InvoiceSummary) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"dated_on\"")
 			}
 		case "due_on":
-			requiredBitSet[1] |= 1 << 3
+			requiredBitSet[1] |= 1 << 1
 			if err := func() error {
 				v, err := json.DecodeDate(d)
 				s.DueOn = v
@@ -6533,7 +6509,7 @@ func (s *InvoiceSummary) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"due_on\"")
 			}
 		case "footnote":
-			requiredBitSet[1] |= 1 << 4
+			requiredBitSet[1] |= 1 << 2
 			if err := func() error {
 				if err := s.Footnote.Decode(d); err != nil {
 					return err
@@ -6543,7 +6519,7 @@ func (s *InvoiceSummary) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"footnote\"")
 			}
 		case "paid":
-			requiredBitSet[1] |= 1 << 5
+			requiredBitSet[1] |= 1 << 3
 			if err := func() error {
 				v, err := d.Bool()
 				s.Paid = bool(v)
@@ -6555,7 +6531,7 @@ func (s *InvoiceSummary) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"paid\"")
 			}
 		case "paid_on":
-			requiredBitSet[1] |= 1 << 6
+			requiredBitSet[1] |= 1 << 4
 			if err := func() error {
 				if err := s.PaidOn.Decode(d, json.DecodeDate); err != nil {
 					return err
@@ -6565,7 +6541,7 @@ func (s *InvoiceSummary) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"paid_on\"")
 			}
 		case "payment_terms":
-			requiredBitSet[1] |= 1 << 7
+			requiredBitSet[1] |= 1 << 5
 			if err := func() error {
 				if err := s.PaymentTerms.Decode(d); err != nil {
 					return err
@@ -6575,7 +6551,7 @@ func (s *InvoiceSummary) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"payment_terms\"")
 			}
 		case "reference":
-			requiredBitSet[2] |= 1 << 0
+			requiredBitSet[1] |= 1 << 6
 			if err := func() error {
 				if err := s.Reference.Decode(d); err != nil {
 					return err
@@ -6585,7 +6561,7 @@ func (s *InvoiceSummary) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"reference\"")
 			}
 		case "sent_at":
-			requiredBitSet[2] |= 1 << 1
+			requiredBitSet[1] |= 1 << 7
 			if err := func() error {
 				if err := s.SentAt.Decode(d, json.NewTimeDecoder("2006-01-02T15:04:05.000-07:00")); err != nil {
 					return err
@@ -6595,7 +6571,7 @@ func (s *InvoiceSummary) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"sent_at\"")
 			}
 		case "status":
-			requiredBitSet[2] |= 1 << 2
+			requiredBitSet[2] |= 1 << 0
 			if err := func() error {
 				v, err := d.Str()
 				s.Status = string(v)
@@ -6605,6 +6581,30 @@ func (s *InvoiceSummary) Decode(d *jx.Decoder) error {
 				return nil
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"status\"")
+			}
+		case "created_at":
+			requiredBitSet[2] |= 1 << 1
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.CreatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"created_at\"")
+			}
+		case "updated_at":
+			requiredBitSet[2] |= 1 << 2
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.UpdatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"updated_at\"")
 			}
 		default:
 			return d.Skip()
@@ -6842,14 +6842,6 @@ func (s *NHSClaim) encodeFields(e *jx.Encoder) {
 		json.EncodeUUID(e, s.ID)
 	}
 	{
-		e.FieldStart("created_at")
-		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
-		e.FieldStart("updated_at")
-		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
 		e.FieldStart("contract_id")
 		json.EncodeUUID(e, s.ContractID)
 	}
@@ -6933,33 +6925,41 @@ func (s *NHSClaim) encodeFields(e *jx.Encoder) {
 		e.FieldStart("continuation_part_number")
 		s.ContinuationPartNumber.Encode(e)
 	}
+	{
+		e.FieldStart("created_at")
+		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
+		e.FieldStart("updated_at")
+		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
 }
 
 var jsonFieldsNameOfNHSClaim = [24]string{
 	0:  "id",
-	1:  "created_at",
-	2:  "updated_at",
-	3:  "contract_id",
-	4:  "patient_id",
-	5:  "practitioner_id",
-	6:  "treatment_plan_id",
-	7:  "site_id",
-	8:  "claim_status",
-	9:  "sequence_number",
-	10: "status_comments",
-	11: "expected_uda",
-	12: "awarded_uda",
-	13: "uda_band",
-	14: "submitted_date",
-	15: "approval_date",
-	16: "dentist_charge",
-	17: "patient_charge",
-	18: "ni_calculated_dentist_fee",
-	19: "ni_calculated_patient_fee",
-	20: "scot_amount_authorised",
-	21: "scot_amount_expected",
-	22: "ortho",
-	23: "continuation_part_number",
+	1:  "contract_id",
+	2:  "patient_id",
+	3:  "practitioner_id",
+	4:  "treatment_plan_id",
+	5:  "site_id",
+	6:  "claim_status",
+	7:  "sequence_number",
+	8:  "status_comments",
+	9:  "expected_uda",
+	10: "awarded_uda",
+	11: "uda_band",
+	12: "submitted_date",
+	13: "approval_date",
+	14: "dentist_charge",
+	15: "patient_charge",
+	16: "ni_calculated_dentist_fee",
+	17: "ni_calculated_patient_fee",
+	18: "scot_amount_authorised",
+	19: "scot_amount_expected",
+	20: "ortho",
+	21: "continuation_part_number",
+	22: "created_at",
+	23: "updated_at",
 }
 
 // Decode decodes NHSClaim from json.
@@ -6983,32 +6983,8 @@ func (s *NHSClaim) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"id\"")
 			}
-		case "created_at":
-			requiredBitSet[0] |= 1 << 1
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.CreatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"created_at\"")
-			}
-		case "updated_at":
-			requiredBitSet[0] |= 1 << 2
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.UpdatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"updated_at\"")
-			}
 		case "contract_id":
-			requiredBitSet[0] |= 1 << 3
+			requiredBitSet[0] |= 1 << 1
 			if err := func() error {
 				v, err := json.DecodeUUID(d)
 				s.ContractID = v
@@ -7020,7 +6996,7 @@ func (s *NHSClaim) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"contract_id\"")
 			}
 		case "patient_id":
-			requiredBitSet[0] |= 1 << 4
+			requiredBitSet[0] |= 1 << 2
 			if err := func() error {
 				v, err := d.Int64()
 				s.PatientID = int64(v)
@@ -7032,7 +7008,7 @@ func (s *NHSClaim) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"patient_id\"")
 			}
 		case "practitioner_id":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 3
 			if err := func() error {
 				v, err := d.Int64()
 				s.PractitionerID = int64(v)
@@ -7044,7 +7020,7 @@ func (s *NHSClaim) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"practitioner_id\"")
 			}
 		case "treatment_plan_id":
-			requiredBitSet[0] |= 1 << 6
+			requiredBitSet[0] |= 1 << 4
 			if err := func() error {
 				if err := s.TreatmentPlanID.Decode(d); err != nil {
 					return err
@@ -7054,7 +7030,7 @@ func (s *NHSClaim) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"treatment_plan_id\"")
 			}
 		case "site_id":
-			requiredBitSet[0] |= 1 << 7
+			requiredBitSet[0] |= 1 << 5
 			if err := func() error {
 				v, err := json.DecodeUUID(d)
 				s.SiteID = v
@@ -7066,7 +7042,7 @@ func (s *NHSClaim) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"site_id\"")
 			}
 		case "claim_status":
-			requiredBitSet[1] |= 1 << 0
+			requiredBitSet[0] |= 1 << 6
 			if err := func() error {
 				v, err := d.Str()
 				s.ClaimStatus = string(v)
@@ -7078,7 +7054,7 @@ func (s *NHSClaim) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"claim_status\"")
 			}
 		case "sequence_number":
-			requiredBitSet[1] |= 1 << 1
+			requiredBitSet[0] |= 1 << 7
 			if err := func() error {
 				v, err := d.Int()
 				s.SequenceNumber = int(v)
@@ -7090,7 +7066,7 @@ func (s *NHSClaim) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"sequence_number\"")
 			}
 		case "status_comments":
-			requiredBitSet[1] |= 1 << 2
+			requiredBitSet[1] |= 1 << 0
 			if err := func() error {
 				if err := s.StatusComments.Decode(d); err != nil {
 					return err
@@ -7100,7 +7076,7 @@ func (s *NHSClaim) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"status_comments\"")
 			}
 		case "expected_uda":
-			requiredBitSet[1] |= 1 << 3
+			requiredBitSet[1] |= 1 << 1
 			if err := func() error {
 				if err := s.ExpectedUda.Decode(d); err != nil {
 					return err
@@ -7110,7 +7086,7 @@ func (s *NHSClaim) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"expected_uda\"")
 			}
 		case "awarded_uda":
-			requiredBitSet[1] |= 1 << 4
+			requiredBitSet[1] |= 1 << 2
 			if err := func() error {
 				if err := s.AwardedUda.Decode(d); err != nil {
 					return err
@@ -7120,7 +7096,7 @@ func (s *NHSClaim) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"awarded_uda\"")
 			}
 		case "uda_band":
-			requiredBitSet[1] |= 1 << 5
+			requiredBitSet[1] |= 1 << 3
 			if err := func() error {
 				if err := s.UdaBand.Decode(d); err != nil {
 					return err
@@ -7130,7 +7106,7 @@ func (s *NHSClaim) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"uda_band\"")
 			}
 		case "submitted_date":
-			requiredBitSet[1] |= 1 << 6
+			requiredBitSet[1] |= 1 << 4
 			if err := func() error {
 				if err := s.SubmittedDate.Decode(d, json.DecodeDate); err != nil {
 					return err
@@ -7140,7 +7116,7 @@ func (s *NHSClaim) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"submitted_date\"")
 			}
 		case "approval_date":
-			requiredBitSet[1] |= 1 << 7
+			requiredBitSet[1] |= 1 << 5
 			if err := func() error {
 				if err := s.ApprovalDate.Decode(d, json.DecodeDate); err != nil {
 					return err
@@ -7150,7 +7126,7 @@ func (s *NHSClaim) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"approval_date\"")
 			}
 		case "dentist_charge":
-			requiredBitSet[2] |= 1 << 0
+			requiredBitSet[1] |= 1 << 6
 			if err := func() error {
 				if err := s.DentistCharge.Decode(d); err != nil {
 					return err
@@ -7160,7 +7136,7 @@ func (s *NHSClaim) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"dentist_charge\"")
 			}
 		case "patient_charge":
-			requiredBitSet[2] |= 1 << 1
+			requiredBitSet[1] |= 1 << 7
 			if err := func() error {
 				if err := s.PatientCharge.Decode(d); err != nil {
 					return err
@@ -7170,7 +7146,7 @@ func (s *NHSClaim) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"patient_charge\"")
 			}
 		case "ni_calculated_dentist_fee":
-			requiredBitSet[2] |= 1 << 2
+			requiredBitSet[2] |= 1 << 0
 			if err := func() error {
 				if err := s.NiCalculatedDentistFee.Decode(d); err != nil {
 					return err
@@ -7180,7 +7156,7 @@ func (s *NHSClaim) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"ni_calculated_dentist_fee\"")
 			}
 		case "ni_calculated_patient_fee":
-			requiredBitSet[2] |= 1 << 3
+			requiredBitSet[2] |= 1 << 1
 			if err := func() error {
 				if err := s.NiCalculatedPatientFee.Decode(d); err != nil {
 					return err
@@ -7190,7 +7166,7 @@ func (s *NHSClaim) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"ni_calculated_patient_fee\"")
 			}
 		case "scot_amount_authorised":
-			requiredBitSet[2] |= 1 << 4
+			requiredBitSet[2] |= 1 << 2
 			if err := func() error {
 				if err := s.ScotAmountAuthorised.Decode(d); err != nil {
 					return err
@@ -7200,7 +7176,7 @@ func (s *NHSClaim) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"scot_amount_authorised\"")
 			}
 		case "scot_amount_expected":
-			requiredBitSet[2] |= 1 << 5
+			requiredBitSet[2] |= 1 << 3
 			if err := func() error {
 				if err := s.ScotAmountExpected.Decode(d); err != nil {
 					return err
@@ -7210,7 +7186,7 @@ func (s *NHSClaim) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"scot_amount_expected\"")
 			}
 		case "ortho":
-			requiredBitSet[2] |= 1 << 6
+			requiredBitSet[2] |= 1 << 4
 			if err := func() error {
 				v, err := d.Bool()
 				s.Ortho = bool(v)
@@ -7222,7 +7198,7 @@ func (s *NHSClaim) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"ortho\"")
 			}
 		case "continuation_part_number":
-			requiredBitSet[2] |= 1 << 7
+			requiredBitSet[2] |= 1 << 5
 			if err := func() error {
 				if err := s.ContinuationPartNumber.Decode(d); err != nil {
 					return err
@@ -7230,6 +7206,30 @@ func (s *NHSClaim) Decode(d *jx.Decoder) error {
 				return nil
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"continuation_part_number\"")
+			}
+		case "created_at":
+			requiredBitSet[2] |= 1 << 6
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.CreatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"created_at\"")
+			}
+		case "updated_at":
+			requiredBitSet[2] |= 1 << 7
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.UpdatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"updated_at\"")
 			}
 		default:
 			return d.Skip()
@@ -8509,14 +8509,6 @@ func (s *Patient) encodeFields(e *jx.Encoder) {
 		e.Int64(s.ID)
 	}
 	{
-		e.FieldStart("created_at")
-		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
-		e.FieldStart("updated_at")
-		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
 		e.FieldStart("title")
 		e.Str(s.Title)
 	}
@@ -8733,6 +8725,14 @@ func (s *Patient) encodeFields(e *jx.Encoder) {
 		s.EmergencyContactPhoneNormalized.Encode(e)
 	}
 	{
+		e.FieldStart("created_at")
+		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
+		e.FieldStart("updated_at")
+		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
 		e.FieldStart("account_id")
 		s.AccountID.Encode(e)
 	}
@@ -8752,62 +8752,62 @@ func (s *Patient) encodeFields(e *jx.Encoder) {
 
 var jsonFieldsNameOfPatient = [60]string{
 	0:  "id",
-	1:  "created_at",
-	2:  "updated_at",
-	3:  "title",
-	4:  "first_name",
-	5:  "middle_name",
-	6:  "last_name",
-	7:  "preferred_name",
-	8:  "date_of_birth",
-	9:  "gender",
-	10: "ethnicity",
-	11: "active",
-	12: "address_line_1",
-	13: "address_line_2",
-	14: "town",
-	15: "county",
-	16: "postcode",
-	17: "email_address",
-	18: "emergency_contact_name",
-	19: "emergency_contact_relationship",
-	20: "preferred_phone_number",
-	21: "payment_plan_id",
-	22: "site_id",
-	23: "dentist_id",
-	24: "dentist_recall_date",
-	25: "dentist_recall_interval",
-	26: "hygienist_id",
-	27: "hygienist_recall_date",
-	28: "hygienist_recall_interval",
-	29: "recall_method",
-	30: "acquisition_source_id",
-	31: "doctor_id",
-	32: "family_id",
-	33: "legacy_id",
-	34: "marketing",
-	35: "medical_alert",
-	36: "medical_alert_text",
-	37: "nhs_number",
-	38: "ni_number",
-	39: "occupation",
-	40: "use_email",
-	41: "use_sms",
-	42: "custom_field_1",
-	43: "custom_field_2",
-	44: "metadata",
-	45: "home_phone",
-	46: "home_phone_country",
-	47: "home_phone_normalized",
-	48: "mobile_phone",
-	49: "mobile_phone_country",
-	50: "mobile_phone_normalized",
-	51: "work_phone",
-	52: "work_phone_country",
-	53: "work_phone_normalized",
-	54: "emergency_contact_phone",
-	55: "emergency_contact_phone_country",
-	56: "emergency_contact_phone_normalized",
+	1:  "title",
+	2:  "first_name",
+	3:  "middle_name",
+	4:  "last_name",
+	5:  "preferred_name",
+	6:  "date_of_birth",
+	7:  "gender",
+	8:  "ethnicity",
+	9:  "active",
+	10: "address_line_1",
+	11: "address_line_2",
+	12: "town",
+	13: "county",
+	14: "postcode",
+	15: "email_address",
+	16: "emergency_contact_name",
+	17: "emergency_contact_relationship",
+	18: "preferred_phone_number",
+	19: "payment_plan_id",
+	20: "site_id",
+	21: "dentist_id",
+	22: "dentist_recall_date",
+	23: "dentist_recall_interval",
+	24: "hygienist_id",
+	25: "hygienist_recall_date",
+	26: "hygienist_recall_interval",
+	27: "recall_method",
+	28: "acquisition_source_id",
+	29: "doctor_id",
+	30: "family_id",
+	31: "legacy_id",
+	32: "marketing",
+	33: "medical_alert",
+	34: "medical_alert_text",
+	35: "nhs_number",
+	36: "ni_number",
+	37: "occupation",
+	38: "use_email",
+	39: "use_sms",
+	40: "custom_field_1",
+	41: "custom_field_2",
+	42: "metadata",
+	43: "home_phone",
+	44: "home_phone_country",
+	45: "home_phone_normalized",
+	46: "mobile_phone",
+	47: "mobile_phone_country",
+	48: "mobile_phone_normalized",
+	49: "work_phone",
+	50: "work_phone_country",
+	51: "work_phone_normalized",
+	52: "emergency_contact_phone",
+	53: "emergency_contact_phone_country",
+	54: "emergency_contact_phone_normalized",
+	55: "created_at",
+	56: "updated_at",
 	57: "account_id",
 	58: "custom_fields",
 	59: "image_url",
@@ -8834,32 +8834,8 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"id\"")
 			}
-		case "created_at":
-			requiredBitSet[0] |= 1 << 1
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.CreatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"created_at\"")
-			}
-		case "updated_at":
-			requiredBitSet[0] |= 1 << 2
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.UpdatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"updated_at\"")
-			}
 		case "title":
-			requiredBitSet[0] |= 1 << 3
+			requiredBitSet[0] |= 1 << 1
 			if err := func() error {
 				v, err := d.Str()
 				s.Title = string(v)
@@ -8871,7 +8847,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"title\"")
 			}
 		case "first_name":
-			requiredBitSet[0] |= 1 << 4
+			requiredBitSet[0] |= 1 << 2
 			if err := func() error {
 				v, err := d.Str()
 				s.FirstName = string(v)
@@ -8883,7 +8859,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"first_name\"")
 			}
 		case "middle_name":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 3
 			if err := func() error {
 				if err := s.MiddleName.Decode(d); err != nil {
 					return err
@@ -8893,7 +8869,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"middle_name\"")
 			}
 		case "last_name":
-			requiredBitSet[0] |= 1 << 6
+			requiredBitSet[0] |= 1 << 4
 			if err := func() error {
 				v, err := d.Str()
 				s.LastName = string(v)
@@ -8905,7 +8881,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"last_name\"")
 			}
 		case "preferred_name":
-			requiredBitSet[0] |= 1 << 7
+			requiredBitSet[0] |= 1 << 5
 			if err := func() error {
 				if err := s.PreferredName.Decode(d); err != nil {
 					return err
@@ -8915,7 +8891,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"preferred_name\"")
 			}
 		case "date_of_birth":
-			requiredBitSet[1] |= 1 << 0
+			requiredBitSet[0] |= 1 << 6
 			if err := func() error {
 				v, err := json.DecodeDate(d)
 				s.DateOfBirth = v
@@ -8927,7 +8903,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"date_of_birth\"")
 			}
 		case "gender":
-			requiredBitSet[1] |= 1 << 1
+			requiredBitSet[0] |= 1 << 7
 			if err := func() error {
 				v, err := d.Bool()
 				s.Gender = bool(v)
@@ -8939,7 +8915,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"gender\"")
 			}
 		case "ethnicity":
-			requiredBitSet[1] |= 1 << 2
+			requiredBitSet[1] |= 1 << 0
 			if err := func() error {
 				v, err := d.Str()
 				s.Ethnicity = string(v)
@@ -8951,7 +8927,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"ethnicity\"")
 			}
 		case "active":
-			requiredBitSet[1] |= 1 << 3
+			requiredBitSet[1] |= 1 << 1
 			if err := func() error {
 				v, err := d.Bool()
 				s.Active = bool(v)
@@ -8963,7 +8939,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"active\"")
 			}
 		case "address_line_1":
-			requiredBitSet[1] |= 1 << 4
+			requiredBitSet[1] |= 1 << 2
 			if err := func() error {
 				v, err := d.Str()
 				s.AddressLine1 = string(v)
@@ -8975,7 +8951,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"address_line_1\"")
 			}
 		case "address_line_2":
-			requiredBitSet[1] |= 1 << 5
+			requiredBitSet[1] |= 1 << 3
 			if err := func() error {
 				if err := s.AddressLine2.Decode(d); err != nil {
 					return err
@@ -8985,7 +8961,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"address_line_2\"")
 			}
 		case "town":
-			requiredBitSet[1] |= 1 << 6
+			requiredBitSet[1] |= 1 << 4
 			if err := func() error {
 				if err := s.Town.Decode(d); err != nil {
 					return err
@@ -8995,7 +8971,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"town\"")
 			}
 		case "county":
-			requiredBitSet[1] |= 1 << 7
+			requiredBitSet[1] |= 1 << 5
 			if err := func() error {
 				if err := s.County.Decode(d); err != nil {
 					return err
@@ -9005,7 +8981,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"county\"")
 			}
 		case "postcode":
-			requiredBitSet[2] |= 1 << 0
+			requiredBitSet[1] |= 1 << 6
 			if err := func() error {
 				v, err := d.Str()
 				s.Postcode = string(v)
@@ -9017,7 +8993,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"postcode\"")
 			}
 		case "email_address":
-			requiredBitSet[2] |= 1 << 1
+			requiredBitSet[1] |= 1 << 7
 			if err := func() error {
 				if err := s.EmailAddress.Decode(d); err != nil {
 					return err
@@ -9027,7 +9003,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"email_address\"")
 			}
 		case "emergency_contact_name":
-			requiredBitSet[2] |= 1 << 2
+			requiredBitSet[2] |= 1 << 0
 			if err := func() error {
 				if err := s.EmergencyContactName.Decode(d); err != nil {
 					return err
@@ -9037,7 +9013,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"emergency_contact_name\"")
 			}
 		case "emergency_contact_relationship":
-			requiredBitSet[2] |= 1 << 3
+			requiredBitSet[2] |= 1 << 1
 			if err := func() error {
 				if err := s.EmergencyContactRelationship.Decode(d); err != nil {
 					return err
@@ -9047,7 +9023,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"emergency_contact_relationship\"")
 			}
 		case "preferred_phone_number":
-			requiredBitSet[2] |= 1 << 4
+			requiredBitSet[2] |= 1 << 2
 			if err := func() error {
 				if err := s.PreferredPhoneNumber.Decode(d); err != nil {
 					return err
@@ -9057,7 +9033,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"preferred_phone_number\"")
 			}
 		case "payment_plan_id":
-			requiredBitSet[2] |= 1 << 5
+			requiredBitSet[2] |= 1 << 3
 			if err := func() error {
 				v, err := d.Int64()
 				s.PaymentPlanID = int64(v)
@@ -9069,7 +9045,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"payment_plan_id\"")
 			}
 		case "site_id":
-			requiredBitSet[2] |= 1 << 6
+			requiredBitSet[2] |= 1 << 4
 			if err := func() error {
 				v, err := json.DecodeUUID(d)
 				s.SiteID = v
@@ -9081,7 +9057,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"site_id\"")
 			}
 		case "dentist_id":
-			requiredBitSet[2] |= 1 << 7
+			requiredBitSet[2] |= 1 << 5
 			if err := func() error {
 				if err := s.DentistID.Decode(d); err != nil {
 					return err
@@ -9091,7 +9067,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"dentist_id\"")
 			}
 		case "dentist_recall_date":
-			requiredBitSet[3] |= 1 << 0
+			requiredBitSet[2] |= 1 << 6
 			if err := func() error {
 				if err := s.DentistRecallDate.Decode(d, json.DecodeDate); err != nil {
 					return err
@@ -9101,7 +9077,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"dentist_recall_date\"")
 			}
 		case "dentist_recall_interval":
-			requiredBitSet[3] |= 1 << 1
+			requiredBitSet[2] |= 1 << 7
 			if err := func() error {
 				if err := s.DentistRecallInterval.Decode(d); err != nil {
 					return err
@@ -9111,7 +9087,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"dentist_recall_interval\"")
 			}
 		case "hygienist_id":
-			requiredBitSet[3] |= 1 << 2
+			requiredBitSet[3] |= 1 << 0
 			if err := func() error {
 				if err := s.HygienistID.Decode(d); err != nil {
 					return err
@@ -9121,7 +9097,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"hygienist_id\"")
 			}
 		case "hygienist_recall_date":
-			requiredBitSet[3] |= 1 << 3
+			requiredBitSet[3] |= 1 << 1
 			if err := func() error {
 				if err := s.HygienistRecallDate.Decode(d, json.DecodeDate); err != nil {
 					return err
@@ -9131,7 +9107,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"hygienist_recall_date\"")
 			}
 		case "hygienist_recall_interval":
-			requiredBitSet[3] |= 1 << 4
+			requiredBitSet[3] |= 1 << 2
 			if err := func() error {
 				if err := s.HygienistRecallInterval.Decode(d); err != nil {
 					return err
@@ -9141,7 +9117,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"hygienist_recall_interval\"")
 			}
 		case "recall_method":
-			requiredBitSet[3] |= 1 << 5
+			requiredBitSet[3] |= 1 << 3
 			if err := func() error {
 				v, err := d.Str()
 				s.RecallMethod = string(v)
@@ -9153,7 +9129,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"recall_method\"")
 			}
 		case "acquisition_source_id":
-			requiredBitSet[3] |= 1 << 6
+			requiredBitSet[3] |= 1 << 4
 			if err := func() error {
 				if err := s.AcquisitionSourceID.Decode(d); err != nil {
 					return err
@@ -9163,7 +9139,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"acquisition_source_id\"")
 			}
 		case "doctor_id":
-			requiredBitSet[3] |= 1 << 7
+			requiredBitSet[3] |= 1 << 5
 			if err := func() error {
 				if err := s.DoctorID.Decode(d); err != nil {
 					return err
@@ -9173,7 +9149,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"doctor_id\"")
 			}
 		case "family_id":
-			requiredBitSet[4] |= 1 << 0
+			requiredBitSet[3] |= 1 << 6
 			if err := func() error {
 				if err := s.FamilyID.Decode(d); err != nil {
 					return err
@@ -9183,7 +9159,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"family_id\"")
 			}
 		case "legacy_id":
-			requiredBitSet[4] |= 1 << 1
+			requiredBitSet[3] |= 1 << 7
 			if err := func() error {
 				if err := s.LegacyID.Decode(d); err != nil {
 					return err
@@ -9193,7 +9169,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"legacy_id\"")
 			}
 		case "marketing":
-			requiredBitSet[4] |= 1 << 2
+			requiredBitSet[4] |= 1 << 0
 			if err := func() error {
 				v, err := d.Int()
 				s.Marketing = int(v)
@@ -9205,7 +9181,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"marketing\"")
 			}
 		case "medical_alert":
-			requiredBitSet[4] |= 1 << 3
+			requiredBitSet[4] |= 1 << 1
 			if err := func() error {
 				v, err := d.Bool()
 				s.MedicalAlert = bool(v)
@@ -9217,7 +9193,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"medical_alert\"")
 			}
 		case "medical_alert_text":
-			requiredBitSet[4] |= 1 << 4
+			requiredBitSet[4] |= 1 << 2
 			if err := func() error {
 				if err := s.MedicalAlertText.Decode(d); err != nil {
 					return err
@@ -9227,7 +9203,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"medical_alert_text\"")
 			}
 		case "nhs_number":
-			requiredBitSet[4] |= 1 << 5
+			requiredBitSet[4] |= 1 << 3
 			if err := func() error {
 				if err := s.NhsNumber.Decode(d); err != nil {
 					return err
@@ -9237,7 +9213,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"nhs_number\"")
 			}
 		case "ni_number":
-			requiredBitSet[4] |= 1 << 6
+			requiredBitSet[4] |= 1 << 4
 			if err := func() error {
 				if err := s.NiNumber.Decode(d); err != nil {
 					return err
@@ -9247,7 +9223,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"ni_number\"")
 			}
 		case "occupation":
-			requiredBitSet[4] |= 1 << 7
+			requiredBitSet[4] |= 1 << 5
 			if err := func() error {
 				if err := s.Occupation.Decode(d); err != nil {
 					return err
@@ -9257,7 +9233,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"occupation\"")
 			}
 		case "use_email":
-			requiredBitSet[5] |= 1 << 0
+			requiredBitSet[4] |= 1 << 6
 			if err := func() error {
 				v, err := d.Bool()
 				s.UseEmail = bool(v)
@@ -9269,7 +9245,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"use_email\"")
 			}
 		case "use_sms":
-			requiredBitSet[5] |= 1 << 1
+			requiredBitSet[4] |= 1 << 7
 			if err := func() error {
 				v, err := d.Bool()
 				s.UseSMS = bool(v)
@@ -9281,7 +9257,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"use_sms\"")
 			}
 		case "custom_field_1":
-			requiredBitSet[5] |= 1 << 2
+			requiredBitSet[5] |= 1 << 0
 			if err := func() error {
 				if err := s.CustomField1.Decode(d); err != nil {
 					return err
@@ -9291,7 +9267,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"custom_field_1\"")
 			}
 		case "custom_field_2":
-			requiredBitSet[5] |= 1 << 3
+			requiredBitSet[5] |= 1 << 1
 			if err := func() error {
 				if err := s.CustomField2.Decode(d); err != nil {
 					return err
@@ -9301,7 +9277,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"custom_field_2\"")
 			}
 		case "metadata":
-			requiredBitSet[5] |= 1 << 4
+			requiredBitSet[5] |= 1 << 2
 			if err := func() error {
 				if err := s.Metadata.Decode(d); err != nil {
 					return err
@@ -9311,7 +9287,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"metadata\"")
 			}
 		case "home_phone":
-			requiredBitSet[5] |= 1 << 5
+			requiredBitSet[5] |= 1 << 3
 			if err := func() error {
 				if err := s.HomePhone.Decode(d); err != nil {
 					return err
@@ -9321,7 +9297,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"home_phone\"")
 			}
 		case "home_phone_country":
-			requiredBitSet[5] |= 1 << 6
+			requiredBitSet[5] |= 1 << 4
 			if err := func() error {
 				if err := s.HomePhoneCountry.Decode(d); err != nil {
 					return err
@@ -9331,7 +9307,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"home_phone_country\"")
 			}
 		case "home_phone_normalized":
-			requiredBitSet[5] |= 1 << 7
+			requiredBitSet[5] |= 1 << 5
 			if err := func() error {
 				if err := s.HomePhoneNormalized.Decode(d); err != nil {
 					return err
@@ -9341,7 +9317,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"home_phone_normalized\"")
 			}
 		case "mobile_phone":
-			requiredBitSet[6] |= 1 << 0
+			requiredBitSet[5] |= 1 << 6
 			if err := func() error {
 				if err := s.MobilePhone.Decode(d); err != nil {
 					return err
@@ -9351,7 +9327,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"mobile_phone\"")
 			}
 		case "mobile_phone_country":
-			requiredBitSet[6] |= 1 << 1
+			requiredBitSet[5] |= 1 << 7
 			if err := func() error {
 				if err := s.MobilePhoneCountry.Decode(d); err != nil {
 					return err
@@ -9361,7 +9337,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"mobile_phone_country\"")
 			}
 		case "mobile_phone_normalized":
-			requiredBitSet[6] |= 1 << 2
+			requiredBitSet[6] |= 1 << 0
 			if err := func() error {
 				if err := s.MobilePhoneNormalized.Decode(d); err != nil {
 					return err
@@ -9371,7 +9347,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"mobile_phone_normalized\"")
 			}
 		case "work_phone":
-			requiredBitSet[6] |= 1 << 3
+			requiredBitSet[6] |= 1 << 1
 			if err := func() error {
 				if err := s.WorkPhone.Decode(d); err != nil {
 					return err
@@ -9381,7 +9357,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"work_phone\"")
 			}
 		case "work_phone_country":
-			requiredBitSet[6] |= 1 << 4
+			requiredBitSet[6] |= 1 << 2
 			if err := func() error {
 				if err := s.WorkPhoneCountry.Decode(d); err != nil {
 					return err
@@ -9391,7 +9367,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"work_phone_country\"")
 			}
 		case "work_phone_normalized":
-			requiredBitSet[6] |= 1 << 5
+			requiredBitSet[6] |= 1 << 3
 			if err := func() error {
 				if err := s.WorkPhoneNormalized.Decode(d); err != nil {
 					return err
@@ -9401,7 +9377,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"work_phone_normalized\"")
 			}
 		case "emergency_contact_phone":
-			requiredBitSet[6] |= 1 << 6
+			requiredBitSet[6] |= 1 << 4
 			if err := func() error {
 				if err := s.EmergencyContactPhone.Decode(d); err != nil {
 					return err
@@ -9411,7 +9387,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"emergency_contact_phone\"")
 			}
 		case "emergency_contact_phone_country":
-			requiredBitSet[6] |= 1 << 7
+			requiredBitSet[6] |= 1 << 5
 			if err := func() error {
 				if err := s.EmergencyContactPhoneCountry.Decode(d); err != nil {
 					return err
@@ -9421,7 +9397,7 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"emergency_contact_phone_country\"")
 			}
 		case "emergency_contact_phone_normalized":
-			requiredBitSet[7] |= 1 << 0
+			requiredBitSet[6] |= 1 << 6
 			if err := func() error {
 				if err := s.EmergencyContactPhoneNormalized.Decode(d); err != nil {
 					return err
@@ -9429,6 +9405,30 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 				return nil
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"emergency_contact_phone_normalized\"")
+			}
+		case "created_at":
+			requiredBitSet[6] |= 1 << 7
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.CreatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"created_at\"")
+			}
+		case "updated_at":
+			requiredBitSet[7] |= 1 << 0
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.UpdatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"updated_at\"")
 			}
 		case "account_id":
 			requiredBitSet[7] |= 1 << 1
@@ -10892,14 +10892,6 @@ func (s *Payment) encodeFields(e *jx.Encoder) {
 		e.Int64(s.ID)
 	}
 	{
-		e.FieldStart("created_at")
-		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
-		e.FieldStart("updated_at")
-		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
 		e.FieldStart("patient_id")
 		e.Int64(s.PatientID)
 	}
@@ -10928,6 +10920,14 @@ func (s *Payment) encodeFields(e *jx.Encoder) {
 		e.Str(s.Method)
 	}
 	{
+		e.FieldStart("created_at")
+		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
+		e.FieldStart("updated_at")
+		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
 		e.FieldStart("fully_explained")
 		e.Bool(s.FullyExplained)
 	}
@@ -10947,15 +10947,15 @@ func (s *Payment) encodeFields(e *jx.Encoder) {
 
 var jsonFieldsNameOfPayment = [13]string{
 	0:  "id",
-	1:  "created_at",
-	2:  "updated_at",
-	3:  "patient_id",
-	4:  "site_id",
-	5:  "amount",
-	6:  "amount_unexplained",
-	7:  "dated_on",
-	8:  "deleted",
-	9:  "method",
+	1:  "patient_id",
+	2:  "site_id",
+	3:  "amount",
+	4:  "amount_unexplained",
+	5:  "dated_on",
+	6:  "deleted",
+	7:  "method",
+	8:  "created_at",
+	9:  "updated_at",
 	10: "fully_explained",
 	11: "status",
 	12: "explanations",
@@ -10982,32 +10982,8 @@ func (s *Payment) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"id\"")
 			}
-		case "created_at":
-			requiredBitSet[0] |= 1 << 1
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.CreatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"created_at\"")
-			}
-		case "updated_at":
-			requiredBitSet[0] |= 1 << 2
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.UpdatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"updated_at\"")
-			}
 		case "patient_id":
-			requiredBitSet[0] |= 1 << 3
+			requiredBitSet[0] |= 1 << 1
 			if err := func() error {
 				v, err := d.Int64()
 				s.PatientID = int64(v)
@@ -11019,7 +10995,7 @@ func (s *Payment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"patient_id\"")
 			}
 		case "site_id":
-			requiredBitSet[0] |= 1 << 4
+			requiredBitSet[0] |= 1 << 2
 			if err := func() error {
 				v, err := json.DecodeUUID(d)
 				s.SiteID = v
@@ -11031,7 +11007,7 @@ func (s *Payment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"site_id\"")
 			}
 		case "amount":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 3
 			if err := func() error {
 				v, err := d.Str()
 				s.Amount = string(v)
@@ -11043,7 +11019,7 @@ func (s *Payment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"amount\"")
 			}
 		case "amount_unexplained":
-			requiredBitSet[0] |= 1 << 6
+			requiredBitSet[0] |= 1 << 4
 			if err := func() error {
 				v, err := d.Str()
 				s.AmountUnexplained = string(v)
@@ -11055,7 +11031,7 @@ func (s *Payment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"amount_unexplained\"")
 			}
 		case "dated_on":
-			requiredBitSet[0] |= 1 << 7
+			requiredBitSet[0] |= 1 << 5
 			if err := func() error {
 				v, err := json.DecodeDate(d)
 				s.DatedOn = v
@@ -11067,7 +11043,7 @@ func (s *Payment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"dated_on\"")
 			}
 		case "deleted":
-			requiredBitSet[1] |= 1 << 0
+			requiredBitSet[0] |= 1 << 6
 			if err := func() error {
 				v, err := d.Bool()
 				s.Deleted = bool(v)
@@ -11079,7 +11055,7 @@ func (s *Payment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"deleted\"")
 			}
 		case "method":
-			requiredBitSet[1] |= 1 << 1
+			requiredBitSet[0] |= 1 << 7
 			if err := func() error {
 				v, err := d.Str()
 				s.Method = string(v)
@@ -11089,6 +11065,30 @@ func (s *Payment) Decode(d *jx.Decoder) error {
 				return nil
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"method\"")
+			}
+		case "created_at":
+			requiredBitSet[1] |= 1 << 0
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.CreatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"created_at\"")
+			}
+		case "updated_at":
+			requiredBitSet[1] |= 1 << 1
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.UpdatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"updated_at\"")
 			}
 		case "fully_explained":
 			requiredBitSet[1] |= 1 << 2
@@ -11618,14 +11618,6 @@ func (s *PaymentPlan) encodeFields(e *jx.Encoder) {
 		e.Int64(s.ID)
 	}
 	{
-		e.FieldStart("created_at")
-		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
-		e.FieldStart("updated_at")
-		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
 		e.FieldStart("name")
 		e.Str(s.Name)
 	}
@@ -11637,15 +11629,23 @@ func (s *PaymentPlan) encodeFields(e *jx.Encoder) {
 		e.FieldStart("nhs")
 		e.Bool(s.Nhs)
 	}
+	{
+		e.FieldStart("created_at")
+		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
+		e.FieldStart("updated_at")
+		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
 }
 
 var jsonFieldsNameOfPaymentPlan = [6]string{
 	0: "id",
-	1: "created_at",
-	2: "updated_at",
-	3: "name",
-	4: "active",
-	5: "nhs",
+	1: "name",
+	2: "active",
+	3: "nhs",
+	4: "created_at",
+	5: "updated_at",
 }
 
 // Decode decodes PaymentPlan from json.
@@ -11669,32 +11669,8 @@ func (s *PaymentPlan) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"id\"")
 			}
-		case "created_at":
-			requiredBitSet[0] |= 1 << 1
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.CreatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"created_at\"")
-			}
-		case "updated_at":
-			requiredBitSet[0] |= 1 << 2
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.UpdatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"updated_at\"")
-			}
 		case "name":
-			requiredBitSet[0] |= 1 << 3
+			requiredBitSet[0] |= 1 << 1
 			if err := func() error {
 				v, err := d.Str()
 				s.Name = string(v)
@@ -11706,7 +11682,7 @@ func (s *PaymentPlan) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"name\"")
 			}
 		case "active":
-			requiredBitSet[0] |= 1 << 4
+			requiredBitSet[0] |= 1 << 2
 			if err := func() error {
 				v, err := d.Bool()
 				s.Active = bool(v)
@@ -11718,7 +11694,7 @@ func (s *PaymentPlan) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"active\"")
 			}
 		case "nhs":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 3
 			if err := func() error {
 				v, err := d.Bool()
 				s.Nhs = bool(v)
@@ -11728,6 +11704,30 @@ func (s *PaymentPlan) Decode(d *jx.Decoder) error {
 				return nil
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"nhs\"")
+			}
+		case "created_at":
+			requiredBitSet[0] |= 1 << 4
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.CreatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"created_at\"")
+			}
+		case "updated_at":
+			requiredBitSet[0] |= 1 << 5
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.UpdatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"updated_at\"")
 			}
 		default:
 			return d.Skip()
@@ -12108,14 +12108,6 @@ func (s *Practice) encodeFields(e *jx.Encoder) {
 		json.EncodeUUID(e, s.ID)
 	}
 	{
-		e.FieldStart("created_at")
-		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
-		e.FieldStart("updated_at")
-		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
 		e.FieldStart("name")
 		e.Str(s.Name)
 	}
@@ -12189,30 +12181,38 @@ func (s *Practice) encodeFields(e *jx.Encoder) {
 		e.FieldStart("postcode")
 		s.Postcode.Encode(e)
 	}
+	{
+		e.FieldStart("created_at")
+		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
+		e.FieldStart("updated_at")
+		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
 }
 
 var jsonFieldsNameOfPractice = [21]string{
 	0:  "id",
-	1:  "created_at",
-	2:  "updated_at",
-	3:  "name",
-	4:  "slug",
-	5:  "country",
-	6:  "phone_number",
-	7:  "email_address",
-	8:  "website",
-	9:  "logo_url",
-	10: "time_zone",
-	11: "nhs",
-	12: "minimum_appointment_duration",
-	13: "opening_hours",
-	14: "custom_patient_field_label_1",
-	15: "custom_patient_field_label_2",
-	16: "address_line_1",
-	17: "address_line_2",
-	18: "town",
-	19: "county",
-	20: "postcode",
+	1:  "name",
+	2:  "slug",
+	3:  "country",
+	4:  "phone_number",
+	5:  "email_address",
+	6:  "website",
+	7:  "logo_url",
+	8:  "time_zone",
+	9:  "nhs",
+	10: "minimum_appointment_duration",
+	11: "opening_hours",
+	12: "custom_patient_field_label_1",
+	13: "custom_patient_field_label_2",
+	14: "address_line_1",
+	15: "address_line_2",
+	16: "town",
+	17: "county",
+	18: "postcode",
+	19: "created_at",
+	20: "updated_at",
 }
 
 // Decode decodes Practice from json.
@@ -12236,32 +12236,8 @@ func (s *Practice) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"id\"")
 			}
-		case "created_at":
-			requiredBitSet[0] |= 1 << 1
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.CreatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"created_at\"")
-			}
-		case "updated_at":
-			requiredBitSet[0] |= 1 << 2
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.UpdatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"updated_at\"")
-			}
 		case "name":
-			requiredBitSet[0] |= 1 << 3
+			requiredBitSet[0] |= 1 << 1
 			if err := func() error {
 				v, err := d.Str()
 				s.Name = string(v)
@@ -12273,7 +12249,7 @@ func (s *Practice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"name\"")
 			}
 		case "slug":
-			requiredBitSet[0] |= 1 << 4
+			requiredBitSet[0] |= 1 << 2
 			if err := func() error {
 				v, err := d.Str()
 				s.Slug = string(v)
@@ -12285,7 +12261,7 @@ func (s *Practice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"slug\"")
 			}
 		case "country":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 3
 			if err := func() error {
 				v, err := d.Str()
 				s.Country = string(v)
@@ -12297,7 +12273,7 @@ func (s *Practice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"country\"")
 			}
 		case "phone_number":
-			requiredBitSet[0] |= 1 << 6
+			requiredBitSet[0] |= 1 << 4
 			if err := func() error {
 				if err := s.PhoneNumber.Decode(d); err != nil {
 					return err
@@ -12307,7 +12283,7 @@ func (s *Practice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"phone_number\"")
 			}
 		case "email_address":
-			requiredBitSet[0] |= 1 << 7
+			requiredBitSet[0] |= 1 << 5
 			if err := func() error {
 				if err := s.EmailAddress.Decode(d); err != nil {
 					return err
@@ -12317,7 +12293,7 @@ func (s *Practice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"email_address\"")
 			}
 		case "website":
-			requiredBitSet[1] |= 1 << 0
+			requiredBitSet[0] |= 1 << 6
 			if err := func() error {
 				if err := s.Website.Decode(d); err != nil {
 					return err
@@ -12327,7 +12303,7 @@ func (s *Practice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"website\"")
 			}
 		case "logo_url":
-			requiredBitSet[1] |= 1 << 1
+			requiredBitSet[0] |= 1 << 7
 			if err := func() error {
 				if err := s.LogoURL.Decode(d); err != nil {
 					return err
@@ -12337,7 +12313,7 @@ func (s *Practice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"logo_url\"")
 			}
 		case "time_zone":
-			requiredBitSet[1] |= 1 << 2
+			requiredBitSet[1] |= 1 << 0
 			if err := func() error {
 				v, err := d.Str()
 				s.TimeZone = string(v)
@@ -12349,7 +12325,7 @@ func (s *Practice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"time_zone\"")
 			}
 		case "nhs":
-			requiredBitSet[1] |= 1 << 3
+			requiredBitSet[1] |= 1 << 1
 			if err := func() error {
 				v, err := d.Bool()
 				s.Nhs = bool(v)
@@ -12361,7 +12337,7 @@ func (s *Practice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"nhs\"")
 			}
 		case "minimum_appointment_duration":
-			requiredBitSet[1] |= 1 << 4
+			requiredBitSet[1] |= 1 << 2
 			if err := func() error {
 				v, err := d.Int()
 				s.MinimumAppointmentDuration = int(v)
@@ -12373,7 +12349,7 @@ func (s *Practice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"minimum_appointment_duration\"")
 			}
 		case "opening_hours":
-			requiredBitSet[1] |= 1 << 5
+			requiredBitSet[1] |= 1 << 3
 			if err := func() error {
 				v, err := d.RawAppend(nil)
 				s.OpeningHours = jx.Raw(v)
@@ -12385,7 +12361,7 @@ func (s *Practice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"opening_hours\"")
 			}
 		case "custom_patient_field_label_1":
-			requiredBitSet[1] |= 1 << 6
+			requiredBitSet[1] |= 1 << 4
 			if err := func() error {
 				if err := s.CustomPatientFieldLabel1.Decode(d); err != nil {
 					return err
@@ -12395,7 +12371,7 @@ func (s *Practice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"custom_patient_field_label_1\"")
 			}
 		case "custom_patient_field_label_2":
-			requiredBitSet[1] |= 1 << 7
+			requiredBitSet[1] |= 1 << 5
 			if err := func() error {
 				if err := s.CustomPatientFieldLabel2.Decode(d); err != nil {
 					return err
@@ -12405,7 +12381,7 @@ func (s *Practice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"custom_patient_field_label_2\"")
 			}
 		case "address_line_1":
-			requiredBitSet[2] |= 1 << 0
+			requiredBitSet[1] |= 1 << 6
 			if err := func() error {
 				if err := s.AddressLine1.Decode(d); err != nil {
 					return err
@@ -12415,7 +12391,7 @@ func (s *Practice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"address_line_1\"")
 			}
 		case "address_line_2":
-			requiredBitSet[2] |= 1 << 1
+			requiredBitSet[1] |= 1 << 7
 			if err := func() error {
 				if err := s.AddressLine2.Decode(d); err != nil {
 					return err
@@ -12425,7 +12401,7 @@ func (s *Practice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"address_line_2\"")
 			}
 		case "town":
-			requiredBitSet[2] |= 1 << 2
+			requiredBitSet[2] |= 1 << 0
 			if err := func() error {
 				if err := s.Town.Decode(d); err != nil {
 					return err
@@ -12435,7 +12411,7 @@ func (s *Practice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"town\"")
 			}
 		case "county":
-			requiredBitSet[2] |= 1 << 3
+			requiredBitSet[2] |= 1 << 1
 			if err := func() error {
 				if err := s.County.Decode(d); err != nil {
 					return err
@@ -12445,7 +12421,7 @@ func (s *Practice) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"county\"")
 			}
 		case "postcode":
-			requiredBitSet[2] |= 1 << 4
+			requiredBitSet[2] |= 1 << 2
 			if err := func() error {
 				if err := s.Postcode.Decode(d); err != nil {
 					return err
@@ -12453,6 +12429,30 @@ func (s *Practice) Decode(d *jx.Decoder) error {
 				return nil
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"postcode\"")
+			}
+		case "created_at":
+			requiredBitSet[2] |= 1 << 3
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.CreatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"created_at\"")
+			}
+		case "updated_at":
+			requiredBitSet[2] |= 1 << 4
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.UpdatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"updated_at\"")
 			}
 		default:
 			return d.Skip()
@@ -12620,14 +12620,6 @@ func (s *Practitioner) encodeFields(e *jx.Encoder) {
 		e.Int64(s.ID)
 	}
 	{
-		e.FieldStart("created_at")
-		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
-		e.FieldStart("updated_at")
-		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
 		e.FieldStart("site_id")
 		json.EncodeUUID(e, s.SiteID)
 	}
@@ -12656,6 +12648,14 @@ func (s *Practitioner) encodeFields(e *jx.Encoder) {
 		s.UoaTarget.Encode(e)
 	}
 	{
+		e.FieldStart("created_at")
+		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
+		e.FieldStart("updated_at")
+		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
 		e.FieldStart("user")
 		s.User.Encode(e)
 	}
@@ -12663,15 +12663,15 @@ func (s *Practitioner) encodeFields(e *jx.Encoder) {
 
 var jsonFieldsNameOfPractitioner = [11]string{
 	0:  "id",
-	1:  "created_at",
-	2:  "updated_at",
-	3:  "site_id",
-	4:  "active",
-	5:  "gdc_number",
-	6:  "nhs_number",
-	7:  "colour",
-	8:  "uda_target",
-	9:  "uoa_target",
+	1:  "site_id",
+	2:  "active",
+	3:  "gdc_number",
+	4:  "nhs_number",
+	5:  "colour",
+	6:  "uda_target",
+	7:  "uoa_target",
+	8:  "created_at",
+	9:  "updated_at",
 	10: "user",
 }
 
@@ -12696,32 +12696,8 @@ func (s *Practitioner) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"id\"")
 			}
-		case "created_at":
-			requiredBitSet[0] |= 1 << 1
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.CreatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"created_at\"")
-			}
-		case "updated_at":
-			requiredBitSet[0] |= 1 << 2
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.UpdatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"updated_at\"")
-			}
 		case "site_id":
-			requiredBitSet[0] |= 1 << 3
+			requiredBitSet[0] |= 1 << 1
 			if err := func() error {
 				v, err := json.DecodeUUID(d)
 				s.SiteID = v
@@ -12733,7 +12709,7 @@ func (s *Practitioner) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"site_id\"")
 			}
 		case "active":
-			requiredBitSet[0] |= 1 << 4
+			requiredBitSet[0] |= 1 << 2
 			if err := func() error {
 				v, err := d.Bool()
 				s.Active = bool(v)
@@ -12745,7 +12721,7 @@ func (s *Practitioner) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"active\"")
 			}
 		case "gdc_number":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 3
 			if err := func() error {
 				if err := s.GdcNumber.Decode(d); err != nil {
 					return err
@@ -12755,7 +12731,7 @@ func (s *Practitioner) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"gdc_number\"")
 			}
 		case "nhs_number":
-			requiredBitSet[0] |= 1 << 6
+			requiredBitSet[0] |= 1 << 4
 			if err := func() error {
 				if err := s.NhsNumber.Decode(d); err != nil {
 					return err
@@ -12765,7 +12741,7 @@ func (s *Practitioner) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"nhs_number\"")
 			}
 		case "colour":
-			requiredBitSet[0] |= 1 << 7
+			requiredBitSet[0] |= 1 << 5
 			if err := func() error {
 				if err := s.Colour.Decode(d); err != nil {
 					return err
@@ -12775,7 +12751,7 @@ func (s *Practitioner) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"colour\"")
 			}
 		case "uda_target":
-			requiredBitSet[1] |= 1 << 0
+			requiredBitSet[0] |= 1 << 6
 			if err := func() error {
 				if err := s.UdaTarget.Decode(d); err != nil {
 					return err
@@ -12785,7 +12761,7 @@ func (s *Practitioner) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"uda_target\"")
 			}
 		case "uoa_target":
-			requiredBitSet[1] |= 1 << 1
+			requiredBitSet[0] |= 1 << 7
 			if err := func() error {
 				if err := s.UoaTarget.Decode(d); err != nil {
 					return err
@@ -12793,6 +12769,30 @@ func (s *Practitioner) Decode(d *jx.Decoder) error {
 				return nil
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"uoa_target\"")
+			}
+		case "created_at":
+			requiredBitSet[1] |= 1 << 0
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.CreatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"created_at\"")
+			}
+		case "updated_at":
+			requiredBitSet[1] |= 1 << 1
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.UpdatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"updated_at\"")
 			}
 		case "user":
 			requiredBitSet[1] |= 1 << 2
@@ -13269,14 +13269,6 @@ func (s *Room) encodeFields(e *jx.Encoder) {
 		json.EncodeUUID(e, s.ID)
 	}
 	{
-		e.FieldStart("created_at")
-		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
-		e.FieldStart("updated_at")
-		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
 		e.FieldStart("name")
 		e.Str(s.Name)
 	}
@@ -13288,15 +13280,23 @@ func (s *Room) encodeFields(e *jx.Encoder) {
 		e.FieldStart("active")
 		e.Bool(s.Active)
 	}
+	{
+		e.FieldStart("created_at")
+		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
+		e.FieldStart("updated_at")
+		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
 }
 
 var jsonFieldsNameOfRoom = [6]string{
 	0: "id",
-	1: "created_at",
-	2: "updated_at",
-	3: "name",
-	4: "site_id",
-	5: "active",
+	1: "name",
+	2: "site_id",
+	3: "active",
+	4: "created_at",
+	5: "updated_at",
 }
 
 // Decode decodes Room from json.
@@ -13320,32 +13320,8 @@ func (s *Room) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"id\"")
 			}
-		case "created_at":
-			requiredBitSet[0] |= 1 << 1
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.CreatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"created_at\"")
-			}
-		case "updated_at":
-			requiredBitSet[0] |= 1 << 2
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.UpdatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"updated_at\"")
-			}
 		case "name":
-			requiredBitSet[0] |= 1 << 3
+			requiredBitSet[0] |= 1 << 1
 			if err := func() error {
 				v, err := d.Str()
 				s.Name = string(v)
@@ -13357,7 +13333,7 @@ func (s *Room) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"name\"")
 			}
 		case "site_id":
-			requiredBitSet[0] |= 1 << 4
+			requiredBitSet[0] |= 1 << 2
 			if err := func() error {
 				v, err := json.DecodeUUID(d)
 				s.SiteID = v
@@ -13369,7 +13345,7 @@ func (s *Room) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"site_id\"")
 			}
 		case "active":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 3
 			if err := func() error {
 				v, err := d.Bool()
 				s.Active = bool(v)
@@ -13379,6 +13355,30 @@ func (s *Room) Decode(d *jx.Decoder) error {
 				return nil
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"active\"")
+			}
+		case "created_at":
+			requiredBitSet[0] |= 1 << 4
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.CreatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"created_at\"")
+			}
+		case "updated_at":
+			requiredBitSet[0] |= 1 << 5
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.UpdatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"updated_at\"")
 			}
 		default:
 			return d.Skip()
@@ -13665,14 +13665,6 @@ func (s *Site) encodeFields(e *jx.Encoder) {
 		json.EncodeUUID(e, s.ID)
 	}
 	{
-		e.FieldStart("created_at")
-		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
-		e.FieldStart("updated_at")
-		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
 		e.FieldStart("name")
 		e.Str(s.Name)
 	}
@@ -13718,23 +13710,31 @@ func (s *Site) encodeFields(e *jx.Encoder) {
 		e.FieldStart("postcode")
 		s.Postcode.Encode(e)
 	}
+	{
+		e.FieldStart("created_at")
+		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
+		e.FieldStart("updated_at")
+		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
 }
 
 var jsonFieldsNameOfSite = [14]string{
 	0:  "id",
-	1:  "created_at",
-	2:  "updated_at",
-	3:  "name",
-	4:  "nickname",
-	5:  "active",
-	6:  "phone_number",
-	7:  "email_address",
-	8:  "opening_hours",
-	9:  "address_line_1",
-	10: "address_line_2",
-	11: "town",
-	12: "county",
-	13: "postcode",
+	1:  "name",
+	2:  "nickname",
+	3:  "active",
+	4:  "phone_number",
+	5:  "email_address",
+	6:  "opening_hours",
+	7:  "address_line_1",
+	8:  "address_line_2",
+	9:  "town",
+	10: "county",
+	11: "postcode",
+	12: "created_at",
+	13: "updated_at",
 }
 
 // Decode decodes Site from json.
@@ -13758,32 +13758,8 @@ func (s *Site) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"id\"")
 			}
-		case "created_at":
-			requiredBitSet[0] |= 1 << 1
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.CreatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"created_at\"")
-			}
-		case "updated_at":
-			requiredBitSet[0] |= 1 << 2
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.UpdatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"updated_at\"")
-			}
 		case "name":
-			requiredBitSet[0] |= 1 << 3
+			requiredBitSet[0] |= 1 << 1
 			if err := func() error {
 				v, err := d.Str()
 				s.Name = string(v)
@@ -13795,7 +13771,7 @@ func (s *Site) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"name\"")
 			}
 		case "nickname":
-			requiredBitSet[0] |= 1 << 4
+			requiredBitSet[0] |= 1 << 2
 			if err := func() error {
 				if err := s.Nickname.Decode(d); err != nil {
 					return err
@@ -13805,7 +13781,7 @@ func (s *Site) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"nickname\"")
 			}
 		case "active":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 3
 			if err := func() error {
 				v, err := d.Bool()
 				s.Active = bool(v)
@@ -13817,7 +13793,7 @@ func (s *Site) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"active\"")
 			}
 		case "phone_number":
-			requiredBitSet[0] |= 1 << 6
+			requiredBitSet[0] |= 1 << 4
 			if err := func() error {
 				if err := s.PhoneNumber.Decode(d); err != nil {
 					return err
@@ -13827,7 +13803,7 @@ func (s *Site) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"phone_number\"")
 			}
 		case "email_address":
-			requiredBitSet[0] |= 1 << 7
+			requiredBitSet[0] |= 1 << 5
 			if err := func() error {
 				if err := s.EmailAddress.Decode(d); err != nil {
 					return err
@@ -13837,7 +13813,7 @@ func (s *Site) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"email_address\"")
 			}
 		case "opening_hours":
-			requiredBitSet[1] |= 1 << 0
+			requiredBitSet[0] |= 1 << 6
 			if err := func() error {
 				v, err := d.RawAppend(nil)
 				s.OpeningHours = jx.Raw(v)
@@ -13849,7 +13825,7 @@ func (s *Site) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"opening_hours\"")
 			}
 		case "address_line_1":
-			requiredBitSet[1] |= 1 << 1
+			requiredBitSet[0] |= 1 << 7
 			if err := func() error {
 				if err := s.AddressLine1.Decode(d); err != nil {
 					return err
@@ -13859,7 +13835,7 @@ func (s *Site) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"address_line_1\"")
 			}
 		case "address_line_2":
-			requiredBitSet[1] |= 1 << 2
+			requiredBitSet[1] |= 1 << 0
 			if err := func() error {
 				if err := s.AddressLine2.Decode(d); err != nil {
 					return err
@@ -13869,7 +13845,7 @@ func (s *Site) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"address_line_2\"")
 			}
 		case "town":
-			requiredBitSet[1] |= 1 << 3
+			requiredBitSet[1] |= 1 << 1
 			if err := func() error {
 				if err := s.Town.Decode(d); err != nil {
 					return err
@@ -13879,7 +13855,7 @@ func (s *Site) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"town\"")
 			}
 		case "county":
-			requiredBitSet[1] |= 1 << 4
+			requiredBitSet[1] |= 1 << 2
 			if err := func() error {
 				if err := s.County.Decode(d); err != nil {
 					return err
@@ -13889,7 +13865,7 @@ func (s *Site) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"county\"")
 			}
 		case "postcode":
-			requiredBitSet[1] |= 1 << 5
+			requiredBitSet[1] |= 1 << 3
 			if err := func() error {
 				if err := s.Postcode.Decode(d); err != nil {
 					return err
@@ -13897,6 +13873,30 @@ func (s *Site) Decode(d *jx.Decoder) error {
 				return nil
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"postcode\"")
+			}
+		case "created_at":
+			requiredBitSet[1] |= 1 << 4
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.CreatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"created_at\"")
+			}
+		case "updated_at":
+			requiredBitSet[1] |= 1 << 5
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.UpdatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"updated_at\"")
 			}
 		default:
 			return d.Skip()
@@ -14184,14 +14184,6 @@ func (s *Sundry) encodeFields(e *jx.Encoder) {
 		json.EncodeUUID(e, s.ID)
 	}
 	{
-		e.FieldStart("created_at")
-		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
-		e.FieldStart("updated_at")
-		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
 		e.FieldStart("name")
 		e.Str(s.Name)
 	}
@@ -14207,16 +14199,24 @@ func (s *Sundry) encodeFields(e *jx.Encoder) {
 		e.FieldStart("active")
 		e.Bool(s.Active)
 	}
+	{
+		e.FieldStart("created_at")
+		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
+		e.FieldStart("updated_at")
+		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
 }
 
 var jsonFieldsNameOfSundry = [7]string{
 	0: "id",
-	1: "created_at",
-	2: "updated_at",
-	3: "name",
-	4: "price",
-	5: "site_id",
-	6: "active",
+	1: "name",
+	2: "price",
+	3: "site_id",
+	4: "active",
+	5: "created_at",
+	6: "updated_at",
 }
 
 // Decode decodes Sundry from json.
@@ -14240,32 +14240,8 @@ func (s *Sundry) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"id\"")
 			}
-		case "created_at":
-			requiredBitSet[0] |= 1 << 1
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.CreatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"created_at\"")
-			}
-		case "updated_at":
-			requiredBitSet[0] |= 1 << 2
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.UpdatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"updated_at\"")
-			}
 		case "name":
-			requiredBitSet[0] |= 1 << 3
+			requiredBitSet[0] |= 1 << 1
 			if err := func() error {
 				v, err := d.Str()
 				s.Name = string(v)
@@ -14277,7 +14253,7 @@ func (s *Sundry) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"name\"")
 			}
 		case "price":
-			requiredBitSet[0] |= 1 << 4
+			requiredBitSet[0] |= 1 << 2
 			if err := func() error {
 				v, err := d.Str()
 				s.Price = string(v)
@@ -14289,7 +14265,7 @@ func (s *Sundry) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"price\"")
 			}
 		case "site_id":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 3
 			if err := func() error {
 				if err := s.SiteID.Decode(d); err != nil {
 					return err
@@ -14299,7 +14275,7 @@ func (s *Sundry) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"site_id\"")
 			}
 		case "active":
-			requiredBitSet[0] |= 1 << 6
+			requiredBitSet[0] |= 1 << 4
 			if err := func() error {
 				v, err := d.Bool()
 				s.Active = bool(v)
@@ -14309,6 +14285,30 @@ func (s *Sundry) Decode(d *jx.Decoder) error {
 				return nil
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"active\"")
+			}
+		case "created_at":
+			requiredBitSet[0] |= 1 << 5
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.CreatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"created_at\"")
+			}
+		case "updated_at":
+			requiredBitSet[0] |= 1 << 6
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.UpdatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"updated_at\"")
 			}
 		default:
 			return d.Skip()
@@ -14595,14 +14595,6 @@ func (s *Treatment) encodeFields(e *jx.Encoder) {
 		e.Int64(s.ID)
 	}
 	{
-		e.FieldStart("created_at")
-		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
-		e.FieldStart("updated_at")
-		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
 		e.FieldStart("nomenclature")
 		e.Str(s.Nomenclature)
 	}
@@ -14626,18 +14618,26 @@ func (s *Treatment) encodeFields(e *jx.Encoder) {
 		e.FieldStart("active")
 		e.Bool(s.Active)
 	}
+	{
+		e.FieldStart("created_at")
+		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
+		e.FieldStart("updated_at")
+		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
 }
 
 var jsonFieldsNameOfTreatment = [9]string{
 	0: "id",
-	1: "created_at",
-	2: "updated_at",
-	3: "nomenclature",
-	4: "patient_nomenclature",
-	5: "nhs_treatment_cat",
-	6: "uda_band",
-	7: "treatment_category_id",
-	8: "active",
+	1: "nomenclature",
+	2: "patient_nomenclature",
+	3: "nhs_treatment_cat",
+	4: "uda_band",
+	5: "treatment_category_id",
+	6: "active",
+	7: "created_at",
+	8: "updated_at",
 }
 
 // Decode decodes Treatment from json.
@@ -14661,32 +14661,8 @@ func (s *Treatment) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"id\"")
 			}
-		case "created_at":
-			requiredBitSet[0] |= 1 << 1
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.CreatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"created_at\"")
-			}
-		case "updated_at":
-			requiredBitSet[0] |= 1 << 2
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.UpdatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"updated_at\"")
-			}
 		case "nomenclature":
-			requiredBitSet[0] |= 1 << 3
+			requiredBitSet[0] |= 1 << 1
 			if err := func() error {
 				v, err := d.Str()
 				s.Nomenclature = string(v)
@@ -14698,7 +14674,7 @@ func (s *Treatment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"nomenclature\"")
 			}
 		case "patient_nomenclature":
-			requiredBitSet[0] |= 1 << 4
+			requiredBitSet[0] |= 1 << 2
 			if err := func() error {
 				if err := s.PatientNomenclature.Decode(d); err != nil {
 					return err
@@ -14708,7 +14684,7 @@ func (s *Treatment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"patient_nomenclature\"")
 			}
 		case "nhs_treatment_cat":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 3
 			if err := func() error {
 				if err := s.NhsTreatmentCat.Decode(d); err != nil {
 					return err
@@ -14718,7 +14694,7 @@ func (s *Treatment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"nhs_treatment_cat\"")
 			}
 		case "uda_band":
-			requiredBitSet[0] |= 1 << 6
+			requiredBitSet[0] |= 1 << 4
 			if err := func() error {
 				if err := s.UdaBand.Decode(d); err != nil {
 					return err
@@ -14728,7 +14704,7 @@ func (s *Treatment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"uda_band\"")
 			}
 		case "treatment_category_id":
-			requiredBitSet[0] |= 1 << 7
+			requiredBitSet[0] |= 1 << 5
 			if err := func() error {
 				if err := s.TreatmentCategoryID.Decode(d); err != nil {
 					return err
@@ -14738,7 +14714,7 @@ func (s *Treatment) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"treatment_category_id\"")
 			}
 		case "active":
-			requiredBitSet[1] |= 1 << 0
+			requiredBitSet[0] |= 1 << 6
 			if err := func() error {
 				v, err := d.Bool()
 				s.Active = bool(v)
@@ -14748,6 +14724,30 @@ func (s *Treatment) Decode(d *jx.Decoder) error {
 				return nil
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"active\"")
+			}
+		case "created_at":
+			requiredBitSet[0] |= 1 << 7
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.CreatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"created_at\"")
+			}
+		case "updated_at":
+			requiredBitSet[1] |= 1 << 0
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.UpdatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"updated_at\"")
 			}
 		default:
 			return d.Skip()
@@ -14820,6 +14820,10 @@ func (s *TreatmentCategory) encodeFields(e *jx.Encoder) {
 		e.Int64(s.ID)
 	}
 	{
+		e.FieldStart("name")
+		e.Str(s.Name)
+	}
+	{
 		e.FieldStart("created_at")
 		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
 	}
@@ -14827,17 +14831,13 @@ func (s *TreatmentCategory) encodeFields(e *jx.Encoder) {
 		e.FieldStart("updated_at")
 		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
 	}
-	{
-		e.FieldStart("name")
-		e.Str(s.Name)
-	}
 }
 
 var jsonFieldsNameOfTreatmentCategory = [4]string{
 	0: "id",
-	1: "created_at",
-	2: "updated_at",
-	3: "name",
+	1: "name",
+	2: "created_at",
+	3: "updated_at",
 }
 
 // Decode decodes TreatmentCategory from json.
@@ -14861,8 +14861,20 @@ func (s *TreatmentCategory) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"id\"")
 			}
-		case "created_at":
+		case "name":
 			requiredBitSet[0] |= 1 << 1
+			if err := func() error {
+				v, err := d.Str()
+				s.Name = string(v)
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"name\"")
+			}
+		case "created_at":
+			requiredBitSet[0] |= 1 << 2
 			if err := func() error {
 				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
 				s.CreatedAt = v
@@ -14874,7 +14886,7 @@ func (s *TreatmentCategory) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"created_at\"")
 			}
 		case "updated_at":
-			requiredBitSet[0] |= 1 << 2
+			requiredBitSet[0] |= 1 << 3
 			if err := func() error {
 				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
 				s.UpdatedAt = v
@@ -14884,18 +14896,6 @@ func (s *TreatmentCategory) Decode(d *jx.Decoder) error {
 				return nil
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"updated_at\"")
-			}
-		case "name":
-			requiredBitSet[0] |= 1 << 3
-			if err := func() error {
-				v, err := d.Str()
-				s.Name = string(v)
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"name\"")
 			}
 		default:
 			return d.Skip()
@@ -15303,14 +15303,6 @@ func (s *TreatmentPlan) encodeFields(e *jx.Encoder) {
 		e.Int64(s.ID)
 	}
 	{
-		e.FieldStart("created_at")
-		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
-		e.FieldStart("updated_at")
-		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
 		e.FieldStart("nickname")
 		s.Nickname.Encode(e)
 	}
@@ -15350,22 +15342,30 @@ func (s *TreatmentPlan) encodeFields(e *jx.Encoder) {
 		e.FieldStart("nhs_uda_value")
 		e.Str(s.NhsUdaValue)
 	}
+	{
+		e.FieldStart("created_at")
+		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
+		e.FieldStart("updated_at")
+		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
 }
 
 var jsonFieldsNameOfTreatmentPlan = [13]string{
 	0:  "id",
-	1:  "created_at",
-	2:  "updated_at",
-	3:  "nickname",
-	4:  "patient_id",
-	5:  "practitioner_id",
-	6:  "payment_plan_id",
-	7:  "completed",
-	8:  "completed_at",
-	9:  "start_date",
-	10: "end_date",
-	11: "private_treatment_value",
-	12: "nhs_uda_value",
+	1:  "nickname",
+	2:  "patient_id",
+	3:  "practitioner_id",
+	4:  "payment_plan_id",
+	5:  "completed",
+	6:  "completed_at",
+	7:  "start_date",
+	8:  "end_date",
+	9:  "private_treatment_value",
+	10: "nhs_uda_value",
+	11: "created_at",
+	12: "updated_at",
 }
 
 // Decode decodes TreatmentPlan from json.
@@ -15389,32 +15389,8 @@ func (s *TreatmentPlan) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"id\"")
 			}
-		case "created_at":
-			requiredBitSet[0] |= 1 << 1
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.CreatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"created_at\"")
-			}
-		case "updated_at":
-			requiredBitSet[0] |= 1 << 2
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.UpdatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"updated_at\"")
-			}
 		case "nickname":
-			requiredBitSet[0] |= 1 << 3
+			requiredBitSet[0] |= 1 << 1
 			if err := func() error {
 				if err := s.Nickname.Decode(d); err != nil {
 					return err
@@ -15424,7 +15400,7 @@ func (s *TreatmentPlan) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"nickname\"")
 			}
 		case "patient_id":
-			requiredBitSet[0] |= 1 << 4
+			requiredBitSet[0] |= 1 << 2
 			if err := func() error {
 				v, err := d.Int64()
 				s.PatientID = int64(v)
@@ -15436,7 +15412,7 @@ func (s *TreatmentPlan) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"patient_id\"")
 			}
 		case "practitioner_id":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 3
 			if err := func() error {
 				v, err := d.Int64()
 				s.PractitionerID = int64(v)
@@ -15448,7 +15424,7 @@ func (s *TreatmentPlan) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"practitioner_id\"")
 			}
 		case "payment_plan_id":
-			requiredBitSet[0] |= 1 << 6
+			requiredBitSet[0] |= 1 << 4
 			if err := func() error {
 				v, err := d.Int64()
 				s.PaymentPlanID = int64(v)
@@ -15460,7 +15436,7 @@ func (s *TreatmentPlan) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"payment_plan_id\"")
 			}
 		case "completed":
-			requiredBitSet[0] |= 1 << 7
+			requiredBitSet[0] |= 1 << 5
 			if err := func() error {
 				v, err := d.Bool()
 				s.Completed = bool(v)
@@ -15472,7 +15448,7 @@ func (s *TreatmentPlan) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"completed\"")
 			}
 		case "completed_at":
-			requiredBitSet[1] |= 1 << 0
+			requiredBitSet[0] |= 1 << 6
 			if err := func() error {
 				if err := s.CompletedAt.Decode(d, json.NewTimeDecoder("2006-01-02T15:04:05.000-07:00")); err != nil {
 					return err
@@ -15482,7 +15458,7 @@ func (s *TreatmentPlan) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"completed_at\"")
 			}
 		case "start_date":
-			requiredBitSet[1] |= 1 << 1
+			requiredBitSet[0] |= 1 << 7
 			if err := func() error {
 				if err := s.StartDate.Decode(d, json.DecodeDate); err != nil {
 					return err
@@ -15492,7 +15468,7 @@ func (s *TreatmentPlan) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"start_date\"")
 			}
 		case "end_date":
-			requiredBitSet[1] |= 1 << 2
+			requiredBitSet[1] |= 1 << 0
 			if err := func() error {
 				if err := s.EndDate.Decode(d, json.DecodeDate); err != nil {
 					return err
@@ -15502,7 +15478,7 @@ func (s *TreatmentPlan) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"end_date\"")
 			}
 		case "private_treatment_value":
-			requiredBitSet[1] |= 1 << 3
+			requiredBitSet[1] |= 1 << 1
 			if err := func() error {
 				v, err := d.Str()
 				s.PrivateTreatmentValue = string(v)
@@ -15514,7 +15490,7 @@ func (s *TreatmentPlan) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"private_treatment_value\"")
 			}
 		case "nhs_uda_value":
-			requiredBitSet[1] |= 1 << 4
+			requiredBitSet[1] |= 1 << 2
 			if err := func() error {
 				v, err := d.Str()
 				s.NhsUdaValue = string(v)
@@ -15524,6 +15500,30 @@ func (s *TreatmentPlan) Decode(d *jx.Decoder) error {
 				return nil
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"nhs_uda_value\"")
+			}
+		case "created_at":
+			requiredBitSet[1] |= 1 << 3
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.CreatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"created_at\"")
+			}
+		case "updated_at":
+			requiredBitSet[1] |= 1 << 4
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.UpdatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"updated_at\"")
 			}
 		default:
 			return d.Skip()
@@ -15594,14 +15594,6 @@ func (s *TreatmentPlanItem) encodeFields(e *jx.Encoder) {
 	{
 		e.FieldStart("id")
 		e.Int64(s.ID)
-	}
-	{
-		e.FieldStart("created_at")
-		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
-		e.FieldStart("updated_at")
-		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
 	}
 	{
 		e.FieldStart("treatment_plan_id")
@@ -15676,6 +15668,14 @@ func (s *TreatmentPlanItem) encodeFields(e *jx.Encoder) {
 		s.Notes.Encode(e)
 	}
 	{
+		e.FieldStart("created_at")
+		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
+		e.FieldStart("updated_at")
+		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
 		e.FieldStart("custom_fields")
 		e.ArrStart()
 		for _, elem := range s.CustomFields {
@@ -15687,24 +15687,24 @@ func (s *TreatmentPlanItem) encodeFields(e *jx.Encoder) {
 
 var jsonFieldsNameOfTreatmentPlanItem = [20]string{
 	0:  "id",
-	1:  "created_at",
-	2:  "updated_at",
-	3:  "treatment_plan_id",
-	4:  "treatment_id",
-	5:  "patient_id",
-	6:  "practitioner_id",
-	7:  "payment_plan_id",
-	8:  "teeth",
-	9:  "surfaces",
-	10: "price",
-	11: "duration",
-	12: "completed",
-	13: "completed_at",
-	14: "charged",
-	15: "invoice_id",
-	16: "uda_band",
-	17: "nomenclature",
-	18: "notes",
+	1:  "treatment_plan_id",
+	2:  "treatment_id",
+	3:  "patient_id",
+	4:  "practitioner_id",
+	5:  "payment_plan_id",
+	6:  "teeth",
+	7:  "surfaces",
+	8:  "price",
+	9:  "duration",
+	10: "completed",
+	11: "completed_at",
+	12: "charged",
+	13: "invoice_id",
+	14: "uda_band",
+	15: "nomenclature",
+	16: "notes",
+	17: "created_at",
+	18: "updated_at",
 	19: "custom_fields",
 }
 
@@ -15729,32 +15729,8 @@ func (s *TreatmentPlanItem) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"id\"")
 			}
-		case "created_at":
-			requiredBitSet[0] |= 1 << 1
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.CreatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"created_at\"")
-			}
-		case "updated_at":
-			requiredBitSet[0] |= 1 << 2
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.UpdatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"updated_at\"")
-			}
 		case "treatment_plan_id":
-			requiredBitSet[0] |= 1 << 3
+			requiredBitSet[0] |= 1 << 1
 			if err := func() error {
 				v, err := d.Int64()
 				s.TreatmentPlanID = int64(v)
@@ -15766,7 +15742,7 @@ func (s *TreatmentPlanItem) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"treatment_plan_id\"")
 			}
 		case "treatment_id":
-			requiredBitSet[0] |= 1 << 4
+			requiredBitSet[0] |= 1 << 2
 			if err := func() error {
 				v, err := d.Int64()
 				s.TreatmentID = int64(v)
@@ -15778,7 +15754,7 @@ func (s *TreatmentPlanItem) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"treatment_id\"")
 			}
 		case "patient_id":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 3
 			if err := func() error {
 				v, err := d.Int64()
 				s.PatientID = int64(v)
@@ -15790,7 +15766,7 @@ func (s *TreatmentPlanItem) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"patient_id\"")
 			}
 		case "practitioner_id":
-			requiredBitSet[0] |= 1 << 6
+			requiredBitSet[0] |= 1 << 4
 			if err := func() error {
 				v, err := d.Int64()
 				s.PractitionerID = int64(v)
@@ -15802,7 +15778,7 @@ func (s *TreatmentPlanItem) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"practitioner_id\"")
 			}
 		case "payment_plan_id":
-			requiredBitSet[0] |= 1 << 7
+			requiredBitSet[0] |= 1 << 5
 			if err := func() error {
 				v, err := d.Int64()
 				s.PaymentPlanID = int64(v)
@@ -15814,7 +15790,7 @@ func (s *TreatmentPlanItem) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"payment_plan_id\"")
 			}
 		case "teeth":
-			requiredBitSet[1] |= 1 << 0
+			requiredBitSet[0] |= 1 << 6
 			if err := func() error {
 				s.Teeth = make([]string, 0)
 				if err := d.Arr(func(d *jx.Decoder) error {
@@ -15834,7 +15810,7 @@ func (s *TreatmentPlanItem) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"teeth\"")
 			}
 		case "surfaces":
-			requiredBitSet[1] |= 1 << 1
+			requiredBitSet[0] |= 1 << 7
 			if err := func() error {
 				s.Surfaces = make([]string, 0)
 				if err := d.Arr(func(d *jx.Decoder) error {
@@ -15854,7 +15830,7 @@ func (s *TreatmentPlanItem) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"surfaces\"")
 			}
 		case "price":
-			requiredBitSet[1] |= 1 << 2
+			requiredBitSet[1] |= 1 << 0
 			if err := func() error {
 				v, err := d.Str()
 				s.Price = string(v)
@@ -15866,7 +15842,7 @@ func (s *TreatmentPlanItem) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"price\"")
 			}
 		case "duration":
-			requiredBitSet[1] |= 1 << 3
+			requiredBitSet[1] |= 1 << 1
 			if err := func() error {
 				v, err := d.Int()
 				s.Duration = int(v)
@@ -15878,7 +15854,7 @@ func (s *TreatmentPlanItem) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"duration\"")
 			}
 		case "completed":
-			requiredBitSet[1] |= 1 << 4
+			requiredBitSet[1] |= 1 << 2
 			if err := func() error {
 				v, err := d.Bool()
 				s.Completed = bool(v)
@@ -15890,7 +15866,7 @@ func (s *TreatmentPlanItem) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"completed\"")
 			}
 		case "completed_at":
-			requiredBitSet[1] |= 1 << 5
+			requiredBitSet[1] |= 1 << 3
 			if err := func() error {
 				if err := s.CompletedAt.Decode(d, json.NewTimeDecoder("2006-01-02T15:04:05.000-07:00")); err != nil {
 					return err
@@ -15900,7 +15876,7 @@ func (s *TreatmentPlanItem) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"completed_at\"")
 			}
 		case "charged":
-			requiredBitSet[1] |= 1 << 6
+			requiredBitSet[1] |= 1 << 4
 			if err := func() error {
 				v, err := d.Bool()
 				s.Charged = bool(v)
@@ -15912,7 +15888,7 @@ func (s *TreatmentPlanItem) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"charged\"")
 			}
 		case "invoice_id":
-			requiredBitSet[1] |= 1 << 7
+			requiredBitSet[1] |= 1 << 5
 			if err := func() error {
 				if err := s.InvoiceID.Decode(d); err != nil {
 					return err
@@ -15922,7 +15898,7 @@ func (s *TreatmentPlanItem) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"invoice_id\"")
 			}
 		case "uda_band":
-			requiredBitSet[2] |= 1 << 0
+			requiredBitSet[1] |= 1 << 6
 			if err := func() error {
 				if err := s.UdaBand.Decode(d); err != nil {
 					return err
@@ -15932,7 +15908,7 @@ func (s *TreatmentPlanItem) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"uda_band\"")
 			}
 		case "nomenclature":
-			requiredBitSet[2] |= 1 << 1
+			requiredBitSet[1] |= 1 << 7
 			if err := func() error {
 				v, err := d.Str()
 				s.Nomenclature = string(v)
@@ -15944,7 +15920,7 @@ func (s *TreatmentPlanItem) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"nomenclature\"")
 			}
 		case "notes":
-			requiredBitSet[2] |= 1 << 2
+			requiredBitSet[2] |= 1 << 0
 			if err := func() error {
 				if err := s.Notes.Decode(d); err != nil {
 					return err
@@ -15952,6 +15928,30 @@ func (s *TreatmentPlanItem) Decode(d *jx.Decoder) error {
 				return nil
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"notes\"")
+			}
+		case "created_at":
+			requiredBitSet[2] |= 1 << 1
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.CreatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"created_at\"")
+			}
+		case "updated_at":
+			requiredBitSet[2] |= 1 << 2
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.UpdatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"updated_at\"")
 			}
 		case "custom_fields":
 			requiredBitSet[2] |= 1 << 3
@@ -16567,14 +16567,6 @@ func (s *User) encodeFields(e *jx.Encoder) {
 		e.Int64(s.ID)
 	}
 	{
-		e.FieldStart("created_at")
-		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
-		e.FieldStart("updated_at")
-		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
-	}
-	{
 		e.FieldStart("title")
 		s.Title.Encode(e)
 	}
@@ -16611,6 +16603,14 @@ func (s *User) encodeFields(e *jx.Encoder) {
 		s.LastLogin.Encode(e, json.NewTimeEncoder("2006-01-02T15:04:05.000-07:00"))
 	}
 	{
+		e.FieldStart("created_at")
+		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
+		e.FieldStart("updated_at")
+		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
 		e.FieldStart("permission_level")
 		e.Int(s.PermissionLevel)
 	}
@@ -16626,17 +16626,17 @@ func (s *User) encodeFields(e *jx.Encoder) {
 
 var jsonFieldsNameOfUser = [15]string{
 	0:  "id",
-	1:  "created_at",
-	2:  "updated_at",
-	3:  "title",
-	4:  "first_name",
-	5:  "last_name",
-	6:  "email",
-	7:  "mobile_phone",
-	8:  "role",
-	9:  "site_id",
-	10: "active",
-	11: "last_login",
+	1:  "title",
+	2:  "first_name",
+	3:  "last_name",
+	4:  "email",
+	5:  "mobile_phone",
+	6:  "role",
+	7:  "site_id",
+	8:  "active",
+	9:  "last_login",
+	10: "created_at",
+	11: "updated_at",
 	12: "permission_level",
 	13: "practice_id",
 	14: "image_url",
@@ -16663,32 +16663,8 @@ func (s *User) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"id\"")
 			}
-		case "created_at":
-			requiredBitSet[0] |= 1 << 1
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.CreatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"created_at\"")
-			}
-		case "updated_at":
-			requiredBitSet[0] |= 1 << 2
-			if err := func() error {
-				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
-				s.UpdatedAt = v
-				if err != nil {
-					return err
-				}
-				return nil
-			}(); err != nil {
-				return errors.Wrap(err, "decode field \"updated_at\"")
-			}
 		case "title":
-			requiredBitSet[0] |= 1 << 3
+			requiredBitSet[0] |= 1 << 1
 			if err := func() error {
 				if err := s.Title.Decode(d); err != nil {
 					return err
@@ -16698,7 +16674,7 @@ func (s *User) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"title\"")
 			}
 		case "first_name":
-			requiredBitSet[0] |= 1 << 4
+			requiredBitSet[0] |= 1 << 2
 			if err := func() error {
 				v, err := d.Str()
 				s.FirstName = string(v)
@@ -16710,7 +16686,7 @@ func (s *User) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"first_name\"")
 			}
 		case "last_name":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 3
 			if err := func() error {
 				v, err := d.Str()
 				s.LastName = string(v)
@@ -16722,7 +16698,7 @@ func (s *User) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"last_name\"")
 			}
 		case "email":
-			requiredBitSet[0] |= 1 << 6
+			requiredBitSet[0] |= 1 << 4
 			if err := func() error {
 				v, err := d.Str()
 				s.Email = string(v)
@@ -16734,7 +16710,7 @@ func (s *User) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"email\"")
 			}
 		case "mobile_phone":
-			requiredBitSet[0] |= 1 << 7
+			requiredBitSet[0] |= 1 << 5
 			if err := func() error {
 				if err := s.MobilePhone.Decode(d); err != nil {
 					return err
@@ -16744,7 +16720,7 @@ func (s *User) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"mobile_phone\"")
 			}
 		case "role":
-			requiredBitSet[1] |= 1 << 0
+			requiredBitSet[0] |= 1 << 6
 			if err := func() error {
 				v, err := d.Str()
 				s.Role = string(v)
@@ -16756,7 +16732,7 @@ func (s *User) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"role\"")
 			}
 		case "site_id":
-			requiredBitSet[1] |= 1 << 1
+			requiredBitSet[0] |= 1 << 7
 			if err := func() error {
 				if err := s.SiteID.Decode(d); err != nil {
 					return err
@@ -16766,7 +16742,7 @@ func (s *User) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"site_id\"")
 			}
 		case "active":
-			requiredBitSet[1] |= 1 << 2
+			requiredBitSet[1] |= 1 << 0
 			if err := func() error {
 				v, err := d.Bool()
 				s.Active = bool(v)
@@ -16778,7 +16754,7 @@ func (s *User) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"active\"")
 			}
 		case "last_login":
-			requiredBitSet[1] |= 1 << 3
+			requiredBitSet[1] |= 1 << 1
 			if err := func() error {
 				if err := s.LastLogin.Decode(d, json.NewTimeDecoder("2006-01-02T15:04:05.000-07:00")); err != nil {
 					return err
@@ -16786,6 +16762,30 @@ func (s *User) Decode(d *jx.Decoder) error {
 				return nil
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"last_login\"")
+			}
+		case "created_at":
+			requiredBitSet[1] |= 1 << 2
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.CreatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"created_at\"")
+			}
+		case "updated_at":
+			requiredBitSet[1] |= 1 << 3
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.UpdatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"updated_at\"")
 			}
 		case "permission_level":
 			requiredBitSet[1] |= 1 << 4

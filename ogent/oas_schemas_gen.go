@@ -14,10 +14,6 @@ import (
 type Account struct {
 	// Identifier.
 	ID int64 `json:"id"`
-	// When the record was created.
-	CreatedAt time.Time `json:"created_at"`
-	// When the record last changed.
-	UpdatedAt time.Time `json:"updated_at"`
 	// The patient.
 	PatientID int64 `json:"patient_id"`
 	// Balance when the account was opened.
@@ -28,6 +24,10 @@ type Account struct {
 	PlannedNhsTreatmentValue string `json:"planned_nhs_treatment_value"`
 	// Value of private treatment that is planned and not completed.
 	PlannedPrivateTreatmentValue string `json:"planned_private_treatment_value"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 	// First and last name of the patient.
 	PatientName string `json:"patient_name"`
 }
@@ -35,16 +35,6 @@ type Account struct {
 // GetID returns the value of ID.
 func (s *Account) GetID() int64 {
 	return s.ID
-}
-
-// GetCreatedAt returns the value of CreatedAt.
-func (s *Account) GetCreatedAt() time.Time {
-	return s.CreatedAt
-}
-
-// GetUpdatedAt returns the value of UpdatedAt.
-func (s *Account) GetUpdatedAt() time.Time {
-	return s.UpdatedAt
 }
 
 // GetPatientID returns the value of PatientID.
@@ -72,6 +62,16 @@ func (s *Account) GetPlannedPrivateTreatmentValue() string {
 	return s.PlannedPrivateTreatmentValue
 }
 
+// GetCreatedAt returns the value of CreatedAt.
+func (s *Account) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *Account) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
 // GetPatientName returns the value of PatientName.
 func (s *Account) GetPatientName() string {
 	return s.PatientName
@@ -80,16 +80,6 @@ func (s *Account) GetPatientName() string {
 // SetID sets the value of ID.
 func (s *Account) SetID(val int64) {
 	s.ID = val
-}
-
-// SetCreatedAt sets the value of CreatedAt.
-func (s *Account) SetCreatedAt(val time.Time) {
-	s.CreatedAt = val
-}
-
-// SetUpdatedAt sets the value of UpdatedAt.
-func (s *Account) SetUpdatedAt(val time.Time) {
-	s.UpdatedAt = val
 }
 
 // SetPatientID sets the value of PatientID.
@@ -115,6 +105,16 @@ func (s *Account) SetPlannedNhsTreatmentValue(val string) {
 // SetPlannedPrivateTreatmentValue sets the value of PlannedPrivateTreatmentValue.
 func (s *Account) SetPlannedPrivateTreatmentValue(val string) {
 	s.PlannedPrivateTreatmentValue = val
+}
+
+// SetCreatedAt sets the value of CreatedAt.
+func (s *Account) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *Account) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
 }
 
 // SetPatientName sets the value of PatientName.
@@ -268,31 +268,21 @@ func (s *AccountResponse) SetAccount(val Account) {
 type AcquisitionSource struct {
 	// Identifier.
 	ID uuid.UUID `json:"id"`
-	// When the record was created.
-	CreatedAt time.Time `json:"created_at"`
-	// When the record last changed.
-	UpdatedAt time.Time `json:"updated_at"`
 	// False when the source is archived.
 	Active bool `json:"active"`
 	// Name of the source.
 	Name string `json:"name"`
 	// Notes.
 	Notes NilString `json:"notes"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // GetID returns the value of ID.
 func (s *AcquisitionSource) GetID() uuid.UUID {
 	return s.ID
-}
-
-// GetCreatedAt returns the value of CreatedAt.
-func (s *AcquisitionSource) GetCreatedAt() time.Time {
-	return s.CreatedAt
-}
-
-// GetUpdatedAt returns the value of UpdatedAt.
-func (s *AcquisitionSource) GetUpdatedAt() time.Time {
-	return s.UpdatedAt
 }
 
 // GetActive returns the value of Active.
@@ -310,19 +300,19 @@ func (s *AcquisitionSource) GetNotes() NilString {
 	return s.Notes
 }
 
+// GetCreatedAt returns the value of CreatedAt.
+func (s *AcquisitionSource) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *AcquisitionSource) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
 // SetID sets the value of ID.
 func (s *AcquisitionSource) SetID(val uuid.UUID) {
 	s.ID = val
-}
-
-// SetCreatedAt sets the value of CreatedAt.
-func (s *AcquisitionSource) SetCreatedAt(val time.Time) {
-	s.CreatedAt = val
-}
-
-// SetUpdatedAt sets the value of UpdatedAt.
-func (s *AcquisitionSource) SetUpdatedAt(val time.Time) {
-	s.UpdatedAt = val
 }
 
 // SetActive sets the value of Active.
@@ -338,6 +328,16 @@ func (s *AcquisitionSource) SetName(val string) {
 // SetNotes sets the value of Notes.
 func (s *AcquisitionSource) SetNotes(val NilString) {
 	s.Notes = val
+}
+
+// SetCreatedAt sets the value of CreatedAt.
+func (s *AcquisitionSource) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *AcquisitionSource) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
 }
 
 // Ref: #/components/schemas/AcquisitionSourceList
@@ -386,10 +386,6 @@ func (s *AcquisitionSourceResponse) SetAcquisitionSource(val AcquisitionSource) 
 type Appointment struct {
 	// Identifier.
 	ID int64 `json:"id"`
-	// When the record was created.
-	CreatedAt time.Time `json:"created_at"`
-	// When the record last changed.
-	UpdatedAt time.Time `json:"updated_at"`
 	// When it starts.
 	StartTime time.Time `json:"start_time"`
 	// When it ends: after the start, at most 24 hours later.
@@ -430,6 +426,10 @@ type Appointment struct {
 	CancelledAt NilDateTime `json:"cancelled_at"`
 	// When the state became Did not attend; cleared when it is left.
 	DidNotAttendAt NilDateTime `json:"did_not_attend_at"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 	// First and last name of the patient.
 	PatientName NilString `json:"patient_name"`
 	// Address of a picture of the patient.
@@ -441,16 +441,6 @@ type Appointment struct {
 // GetID returns the value of ID.
 func (s *Appointment) GetID() int64 {
 	return s.ID
-}
-
-// GetCreatedAt returns the value of CreatedAt.
-func (s *Appointment) GetCreatedAt() time.Time {
-	return s.CreatedAt
-}
-
-// GetUpdatedAt returns the value of UpdatedAt.
-func (s *Appointment) GetUpdatedAt() time.Time {
-	return s.UpdatedAt
 }
 
 // GetStartTime returns the value of StartTime.
@@ -553,6 +543,16 @@ func (s *Appointment) GetDidNotAttendAt() NilDateTime {
 	return s.DidNotAttendAt
 }
 
+// GetCreatedAt returns the value of CreatedAt.
+func (s *Appointment) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *Appointment) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
 // GetPatientName returns the value of PatientName.
 func (s *Appointment) GetPatientName() NilString {
 	return s.PatientName
@@ -571,16 +571,6 @@ func (s *Appointment) GetPaymentPlanID() NilInt64 {
 // SetID sets the value of ID.
 func (s *Appointment) SetID(val int64) {
 	s.ID = val
-}
-
-// SetCreatedAt sets the value of CreatedAt.
-func (s *Appointment) SetCreatedAt(val time.Time) {
-	s.CreatedAt = val
-}
-
-// SetUpdatedAt sets the value of UpdatedAt.
-func (s *Appointment) SetUpdatedAt(val time.Time) {
-	s.UpdatedAt = val
 }
 
 // SetStartTime sets the value of StartTime.
@@ -681,6 +671,16 @@ func (s *Appointment) SetCancelledAt(val NilDateTime) {
 // SetDidNotAttendAt sets the value of DidNotAttendAt.
 func (s *Appointment) SetDidNotAttendAt(val NilDateTime) {
 	s.DidNotAttendAt = val
+}
+
+// SetCreatedAt sets the value of CreatedAt.
+func (s *Appointment) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *Appointment) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
 }
 
 // SetPatientName sets the value of PatientName.
@@ -879,10 +879,6 @@ func (s *AppointmentMetadata) init() AppointmentMetadata {
 type AppointmentReason struct {
 	// Identifier.
 	ID uuid.UUID `json:"id"`
-	// When the record was created.
-	CreatedAt time.Time `json:"created_at"`
-	// When the record last changed.
-	UpdatedAt time.Time `json:"updated_at"`
 	// Name of the reason.
 	Reason string `json:"reason"`
 	// Colour of the diary entry.
@@ -895,21 +891,15 @@ type AppointmentReason struct {
 	Hygiene bool `json:"hygiene"`
 	// Place in the list of reasons.
 	Position int `json:"position"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // GetID returns the value of ID.
 func (s *AppointmentReason) GetID() uuid.UUID {
 	return s.ID
-}
-
-// GetCreatedAt returns the value of CreatedAt.
-func (s *AppointmentReason) GetCreatedAt() time.Time {
-	return s.CreatedAt
-}
-
-// GetUpdatedAt returns the value of UpdatedAt.
-func (s *AppointmentReason) GetUpdatedAt() time.Time {
-	return s.UpdatedAt
 }
 
 // GetReason returns the value of Reason.
@@ -942,19 +932,19 @@ func (s *AppointmentReason) GetPosition() int {
 	return s.Position
 }
 
+// GetCreatedAt returns the value of CreatedAt.
+func (s *AppointmentReason) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *AppointmentReason) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
 // SetID sets the value of ID.
 func (s *AppointmentReason) SetID(val uuid.UUID) {
 	s.ID = val
-}
-
-// SetCreatedAt sets the value of CreatedAt.
-func (s *AppointmentReason) SetCreatedAt(val time.Time) {
-	s.CreatedAt = val
-}
-
-// SetUpdatedAt sets the value of UpdatedAt.
-func (s *AppointmentReason) SetUpdatedAt(val time.Time) {
-	s.UpdatedAt = val
 }
 
 // SetReason sets the value of Reason.
@@ -985,6 +975,16 @@ func (s *AppointmentReason) SetHygiene(val bool) {
 // SetPosition sets the value of Position.
 func (s *AppointmentReason) SetPosition(val int) {
 	s.Position = val
+}
+
+// SetCreatedAt sets the value of CreatedAt.
+func (s *AppointmentReason) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *AppointmentReason) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
 }
 
 // Ref: #/components/schemas/AppointmentReasonList
@@ -1126,10 +1126,6 @@ func (s *AvailabilitySlotList) SetMeta(val PageMeta) {
 type Contract struct {
 	// Identifier.
 	ID uuid.UUID `json:"id"`
-	// When the record was created.
-	CreatedAt time.Time `json:"created_at"`
-	// When the record last changed.
-	UpdatedAt time.Time `json:"updated_at"`
 	// Whether the contract is in force.
 	Active bool `json:"active"`
 	// Number given by the NHS.
@@ -1158,21 +1154,15 @@ type Contract struct {
 	UoaTarget NilString `json:"uoa_target"`
 	// Money for each unit of orthodontic activity.
 	UoaValue NilString `json:"uoa_value"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // GetID returns the value of ID.
 func (s *Contract) GetID() uuid.UUID {
 	return s.ID
-}
-
-// GetCreatedAt returns the value of CreatedAt.
-func (s *Contract) GetCreatedAt() time.Time {
-	return s.CreatedAt
-}
-
-// GetUpdatedAt returns the value of UpdatedAt.
-func (s *Contract) GetUpdatedAt() time.Time {
-	return s.UpdatedAt
 }
 
 // GetActive returns the value of Active.
@@ -1245,19 +1235,19 @@ func (s *Contract) GetUoaValue() NilString {
 	return s.UoaValue
 }
 
+// GetCreatedAt returns the value of CreatedAt.
+func (s *Contract) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *Contract) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
 // SetID sets the value of ID.
 func (s *Contract) SetID(val uuid.UUID) {
 	s.ID = val
-}
-
-// SetCreatedAt sets the value of CreatedAt.
-func (s *Contract) SetCreatedAt(val time.Time) {
-	s.CreatedAt = val
-}
-
-// SetUpdatedAt sets the value of UpdatedAt.
-func (s *Contract) SetUpdatedAt(val time.Time) {
-	s.UpdatedAt = val
 }
 
 // SetActive sets the value of Active.
@@ -1330,6 +1320,16 @@ func (s *Contract) SetUoaValue(val NilString) {
 	s.UoaValue = val
 }
 
+// SetCreatedAt sets the value of CreatedAt.
+func (s *Contract) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *Contract) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
+}
+
 // Ref: #/components/schemas/ContractList
 type ContractList struct {
 	Contracts []Contract `json:"contracts"`
@@ -1376,10 +1376,6 @@ func (s *ContractResponse) SetContract(val Contract) {
 type CustomField struct {
 	// Identifier.
 	ID uuid.UUID `json:"id"`
-	// When the record was created.
-	CreatedAt time.Time `json:"created_at"`
-	// When the record last changed.
-	UpdatedAt time.Time `json:"updated_at"`
 	// Whether the question is asked.
 	Active bool `json:"active"`
 	// The screen it is on.
@@ -1398,6 +1394,10 @@ type CustomField struct {
 	Type string `json:"type"`
 	// Width on the screen, in columns of twelve.
 	Width NilInt `json:"width"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 	// The practice the question belongs to.
 	CustomizableID uuid.UUID `json:"customizable_id"`
 }
@@ -1405,16 +1405,6 @@ type CustomField struct {
 // GetID returns the value of ID.
 func (s *CustomField) GetID() uuid.UUID {
 	return s.ID
-}
-
-// GetCreatedAt returns the value of CreatedAt.
-func (s *CustomField) GetCreatedAt() time.Time {
-	return s.CreatedAt
-}
-
-// GetUpdatedAt returns the value of UpdatedAt.
-func (s *CustomField) GetUpdatedAt() time.Time {
-	return s.UpdatedAt
 }
 
 // GetActive returns the value of Active.
@@ -1462,6 +1452,16 @@ func (s *CustomField) GetWidth() NilInt {
 	return s.Width
 }
 
+// GetCreatedAt returns the value of CreatedAt.
+func (s *CustomField) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *CustomField) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
 // GetCustomizableID returns the value of CustomizableID.
 func (s *CustomField) GetCustomizableID() uuid.UUID {
 	return s.CustomizableID
@@ -1470,16 +1470,6 @@ func (s *CustomField) GetCustomizableID() uuid.UUID {
 // SetID sets the value of ID.
 func (s *CustomField) SetID(val uuid.UUID) {
 	s.ID = val
-}
-
-// SetCreatedAt sets the value of CreatedAt.
-func (s *CustomField) SetCreatedAt(val time.Time) {
-	s.CreatedAt = val
-}
-
-// SetUpdatedAt sets the value of UpdatedAt.
-func (s *CustomField) SetUpdatedAt(val time.Time) {
-	s.UpdatedAt = val
 }
 
 // SetActive sets the value of Active.
@@ -1525,6 +1515,16 @@ func (s *CustomField) SetType(val string) {
 // SetWidth sets the value of Width.
 func (s *CustomField) SetWidth(val NilInt) {
 	s.Width = val
+}
+
+// SetCreatedAt sets the value of CreatedAt.
+func (s *CustomField) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *CustomField) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
 }
 
 // SetCustomizableID sets the value of CustomizableID.
@@ -1652,10 +1652,6 @@ type DeletePatientNoContent struct{}
 type Fee struct {
 	// Identifier.
 	ID uuid.UUID `json:"id"`
-	// When the record was created.
-	CreatedAt time.Time `json:"created_at"`
-	// When the record last changed.
-	UpdatedAt time.Time `json:"updated_at"`
 	// The plan.
 	PaymentPlanID int64 `json:"payment_plan_id"`
 	// The treatment.
@@ -1683,21 +1679,15 @@ type Fee struct {
 	PriceFour string `json:"price_four"`
 	// Price for five teeth or surfaces.
 	PriceFive string `json:"price_five"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // GetID returns the value of ID.
 func (s *Fee) GetID() uuid.UUID {
 	return s.ID
-}
-
-// GetCreatedAt returns the value of CreatedAt.
-func (s *Fee) GetCreatedAt() time.Time {
-	return s.CreatedAt
-}
-
-// GetUpdatedAt returns the value of UpdatedAt.
-func (s *Fee) GetUpdatedAt() time.Time {
-	return s.UpdatedAt
 }
 
 // GetPaymentPlanID returns the value of PaymentPlanID.
@@ -1765,19 +1755,19 @@ func (s *Fee) GetPriceFive() string {
 	return s.PriceFive
 }
 
+// GetCreatedAt returns the value of CreatedAt.
+func (s *Fee) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *Fee) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
 // SetID sets the value of ID.
 func (s *Fee) SetID(val uuid.UUID) {
 	s.ID = val
-}
-
-// SetCreatedAt sets the value of CreatedAt.
-func (s *Fee) SetCreatedAt(val time.Time) {
-	s.CreatedAt = val
-}
-
-// SetUpdatedAt sets the value of UpdatedAt.
-func (s *Fee) SetUpdatedAt(val time.Time) {
-	s.UpdatedAt = val
 }
 
 // SetPaymentPlanID sets the value of PaymentPlanID.
@@ -1843,6 +1833,16 @@ func (s *Fee) SetPriceFour(val string) {
 // SetPriceFive sets the value of PriceFive.
 func (s *Fee) SetPriceFive(val string) {
 	s.PriceFive = val
+}
+
+// SetCreatedAt sets the value of CreatedAt.
+func (s *Fee) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *Fee) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
 }
 
 // Ref: #/components/schemas/FeeInput
@@ -2043,10 +2043,6 @@ func (s *FeeResponse) SetFee(val Fee) {
 type Invoice struct {
 	// Identifier.
 	ID int64 `json:"id"`
-	// When the record was created.
-	CreatedAt time.Time `json:"created_at"`
-	// When the record last changed.
-	UpdatedAt time.Time `json:"updated_at"`
 	// The account it is charged to.
 	AccountID int64 `json:"account_id"`
 	// The patient.
@@ -2078,23 +2074,17 @@ type Invoice struct {
 	// When it was sent to the patient.
 	SentAt NilDateTime `json:"sent_at"`
 	// Agrees with paid and amount_outstanding.
-	Status       string        `json:"status"`
+	Status string `json:"status"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt    time.Time     `json:"updated_at"`
 	InvoiceItems []InvoiceItem `json:"invoice_items"`
 }
 
 // GetID returns the value of ID.
 func (s *Invoice) GetID() int64 {
 	return s.ID
-}
-
-// GetCreatedAt returns the value of CreatedAt.
-func (s *Invoice) GetCreatedAt() time.Time {
-	return s.CreatedAt
-}
-
-// GetUpdatedAt returns the value of UpdatedAt.
-func (s *Invoice) GetUpdatedAt() time.Time {
-	return s.UpdatedAt
 }
 
 // GetAccountID returns the value of AccountID.
@@ -2177,6 +2167,16 @@ func (s *Invoice) GetStatus() string {
 	return s.Status
 }
 
+// GetCreatedAt returns the value of CreatedAt.
+func (s *Invoice) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *Invoice) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
 // GetInvoiceItems returns the value of InvoiceItems.
 func (s *Invoice) GetInvoiceItems() []InvoiceItem {
 	return s.InvoiceItems
@@ -2185,16 +2185,6 @@ func (s *Invoice) GetInvoiceItems() []InvoiceItem {
 // SetID sets the value of ID.
 func (s *Invoice) SetID(val int64) {
 	s.ID = val
-}
-
-// SetCreatedAt sets the value of CreatedAt.
-func (s *Invoice) SetCreatedAt(val time.Time) {
-	s.CreatedAt = val
-}
-
-// SetUpdatedAt sets the value of UpdatedAt.
-func (s *Invoice) SetUpdatedAt(val time.Time) {
-	s.UpdatedAt = val
 }
 
 // SetAccountID sets the value of AccountID.
@@ -2277,6 +2267,16 @@ func (s *Invoice) SetStatus(val string) {
 	s.Status = val
 }
 
+// SetCreatedAt sets the value of CreatedAt.
+func (s *Invoice) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *Invoice) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
+}
+
 // SetInvoiceItems sets the value of InvoiceItems.
 func (s *Invoice) SetInvoiceItems(val []InvoiceItem) {
 	s.InvoiceItems = val
@@ -2287,10 +2287,6 @@ func (s *Invoice) SetInvoiceItems(val []InvoiceItem) {
 type InvoiceItem struct {
 	// Identifier.
 	ID uuid.UUID `json:"id"`
-	// When the record was created.
-	CreatedAt time.Time `json:"created_at"`
-	// When the record last changed.
-	UpdatedAt time.Time `json:"updated_at"`
 	// The invoice.
 	InvoiceID int64 `json:"invoice_id"`
 	// What is charged.
@@ -2313,21 +2309,15 @@ type InvoiceItem struct {
 	TreatmentPlanItemID NilInt64 `json:"treatment_plan_item_id"`
 	// The user who charged it.
 	UserID NilInt64 `json:"user_id"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // GetID returns the value of ID.
 func (s *InvoiceItem) GetID() uuid.UUID {
 	return s.ID
-}
-
-// GetCreatedAt returns the value of CreatedAt.
-func (s *InvoiceItem) GetCreatedAt() time.Time {
-	return s.CreatedAt
-}
-
-// GetUpdatedAt returns the value of UpdatedAt.
-func (s *InvoiceItem) GetUpdatedAt() time.Time {
-	return s.UpdatedAt
 }
 
 // GetInvoiceID returns the value of InvoiceID.
@@ -2385,19 +2375,19 @@ func (s *InvoiceItem) GetUserID() NilInt64 {
 	return s.UserID
 }
 
+// GetCreatedAt returns the value of CreatedAt.
+func (s *InvoiceItem) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *InvoiceItem) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
 // SetID sets the value of ID.
 func (s *InvoiceItem) SetID(val uuid.UUID) {
 	s.ID = val
-}
-
-// SetCreatedAt sets the value of CreatedAt.
-func (s *InvoiceItem) SetCreatedAt(val time.Time) {
-	s.CreatedAt = val
-}
-
-// SetUpdatedAt sets the value of UpdatedAt.
-func (s *InvoiceItem) SetUpdatedAt(val time.Time) {
-	s.UpdatedAt = val
 }
 
 // SetInvoiceID sets the value of InvoiceID.
@@ -2453,6 +2443,16 @@ func (s *InvoiceItem) SetTreatmentPlanItemID(val NilInt64) {
 // SetUserID sets the value of UserID.
 func (s *InvoiceItem) SetUserID(val NilInt64) {
 	s.UserID = val
+}
+
+// SetCreatedAt sets the value of CreatedAt.
+func (s *InvoiceItem) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *InvoiceItem) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
 }
 
 // Ref: #/components/schemas/InvoiceItemList
@@ -2542,10 +2542,6 @@ func (s *InvoiceResponse) SetInvoice(val Invoice) {
 type InvoiceSummary struct {
 	// Identifier.
 	ID int64 `json:"id"`
-	// When the record was created.
-	CreatedAt time.Time `json:"created_at"`
-	// When the record last changed.
-	UpdatedAt time.Time `json:"updated_at"`
 	// The account it is charged to.
 	AccountID int64 `json:"account_id"`
 	// The patient.
@@ -2578,21 +2574,15 @@ type InvoiceSummary struct {
 	SentAt NilDateTime `json:"sent_at"`
 	// Agrees with paid and amount_outstanding.
 	Status string `json:"status"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // GetID returns the value of ID.
 func (s *InvoiceSummary) GetID() int64 {
 	return s.ID
-}
-
-// GetCreatedAt returns the value of CreatedAt.
-func (s *InvoiceSummary) GetCreatedAt() time.Time {
-	return s.CreatedAt
-}
-
-// GetUpdatedAt returns the value of UpdatedAt.
-func (s *InvoiceSummary) GetUpdatedAt() time.Time {
-	return s.UpdatedAt
 }
 
 // GetAccountID returns the value of AccountID.
@@ -2675,19 +2665,19 @@ func (s *InvoiceSummary) GetStatus() string {
 	return s.Status
 }
 
+// GetCreatedAt returns the value of CreatedAt.
+func (s *InvoiceSummary) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *InvoiceSummary) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
 // SetID sets the value of ID.
 func (s *InvoiceSummary) SetID(val int64) {
 	s.ID = val
-}
-
-// SetCreatedAt sets the value of CreatedAt.
-func (s *InvoiceSummary) SetCreatedAt(val time.Time) {
-	s.CreatedAt = val
-}
-
-// SetUpdatedAt sets the value of UpdatedAt.
-func (s *InvoiceSummary) SetUpdatedAt(val time.Time) {
-	s.UpdatedAt = val
 }
 
 // SetAccountID sets the value of AccountID.
@@ -2770,6 +2760,16 @@ func (s *InvoiceSummary) SetStatus(val string) {
 	s.Status = val
 }
 
+// SetCreatedAt sets the value of CreatedAt.
+func (s *InvoiceSummary) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *InvoiceSummary) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
+}
+
 // Ref: #/components/schemas/Meta
 type Meta struct {
 	// Records on all pages.
@@ -2839,10 +2839,6 @@ func (s *Meta) SetTotalPages(val int) {
 type NHSClaim struct {
 	// Identifier.
 	ID uuid.UUID `json:"id"`
-	// When the record was created.
-	CreatedAt time.Time `json:"created_at"`
-	// When the record last changed.
-	UpdatedAt time.Time `json:"updated_at"`
 	// The contract it is claimed under.
 	ContractID uuid.UUID `json:"contract_id"`
 	// The patient.
@@ -2885,21 +2881,15 @@ type NHSClaim struct {
 	Ortho bool `json:"ortho"`
 	// Number of the continuation part.
 	ContinuationPartNumber NilInt `json:"continuation_part_number"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // GetID returns the value of ID.
 func (s *NHSClaim) GetID() uuid.UUID {
 	return s.ID
-}
-
-// GetCreatedAt returns the value of CreatedAt.
-func (s *NHSClaim) GetCreatedAt() time.Time {
-	return s.CreatedAt
-}
-
-// GetUpdatedAt returns the value of UpdatedAt.
-func (s *NHSClaim) GetUpdatedAt() time.Time {
-	return s.UpdatedAt
 }
 
 // GetContractID returns the value of ContractID.
@@ -3007,19 +2997,19 @@ func (s *NHSClaim) GetContinuationPartNumber() NilInt {
 	return s.ContinuationPartNumber
 }
 
+// GetCreatedAt returns the value of CreatedAt.
+func (s *NHSClaim) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *NHSClaim) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
 // SetID sets the value of ID.
 func (s *NHSClaim) SetID(val uuid.UUID) {
 	s.ID = val
-}
-
-// SetCreatedAt sets the value of CreatedAt.
-func (s *NHSClaim) SetCreatedAt(val time.Time) {
-	s.CreatedAt = val
-}
-
-// SetUpdatedAt sets the value of UpdatedAt.
-func (s *NHSClaim) SetUpdatedAt(val time.Time) {
-	s.UpdatedAt = val
 }
 
 // SetContractID sets the value of ContractID.
@@ -3125,6 +3115,16 @@ func (s *NHSClaim) SetOrtho(val bool) {
 // SetContinuationPartNumber sets the value of ContinuationPartNumber.
 func (s *NHSClaim) SetContinuationPartNumber(val NilInt) {
 	s.ContinuationPartNumber = val
+}
+
+// SetCreatedAt sets the value of CreatedAt.
+func (s *NHSClaim) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *NHSClaim) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
 }
 
 // Ref: #/components/schemas/NHSClaimList
@@ -4249,10 +4249,6 @@ func (s *PageMeta) SetMore(val bool) {
 type Patient struct {
 	// Identifier.
 	ID int64 `json:"id"`
-	// When the record was created.
-	CreatedAt time.Time `json:"created_at"`
-	// When the record last changed.
-	UpdatedAt time.Time `json:"updated_at"`
 	// How the patient is addressed.
 	Title string `json:"title"`
 	// First name.
@@ -4361,6 +4357,10 @@ type Patient struct {
 	EmergencyContactPhoneCountry NilString `json:"emergency_contact_phone_country"`
 	// The number in E.164 form; null where it is not possible.
 	EmergencyContactPhoneNormalized NilString `json:"emergency_contact_phone_normalized"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 	// The patient's account.
 	AccountID NilInt64 `json:"account_id"`
 	// Answers to the practice's own questions.
@@ -4372,16 +4372,6 @@ type Patient struct {
 // GetID returns the value of ID.
 func (s *Patient) GetID() int64 {
 	return s.ID
-}
-
-// GetCreatedAt returns the value of CreatedAt.
-func (s *Patient) GetCreatedAt() time.Time {
-	return s.CreatedAt
-}
-
-// GetUpdatedAt returns the value of UpdatedAt.
-func (s *Patient) GetUpdatedAt() time.Time {
-	return s.UpdatedAt
 }
 
 // GetTitle returns the value of Title.
@@ -4654,6 +4644,16 @@ func (s *Patient) GetEmergencyContactPhoneNormalized() NilString {
 	return s.EmergencyContactPhoneNormalized
 }
 
+// GetCreatedAt returns the value of CreatedAt.
+func (s *Patient) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *Patient) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
 // GetAccountID returns the value of AccountID.
 func (s *Patient) GetAccountID() NilInt64 {
 	return s.AccountID
@@ -4672,16 +4672,6 @@ func (s *Patient) GetImageURL() string {
 // SetID sets the value of ID.
 func (s *Patient) SetID(val int64) {
 	s.ID = val
-}
-
-// SetCreatedAt sets the value of CreatedAt.
-func (s *Patient) SetCreatedAt(val time.Time) {
-	s.CreatedAt = val
-}
-
-// SetUpdatedAt sets the value of UpdatedAt.
-func (s *Patient) SetUpdatedAt(val time.Time) {
-	s.UpdatedAt = val
 }
 
 // SetTitle sets the value of Title.
@@ -4952,6 +4942,16 @@ func (s *Patient) SetEmergencyContactPhoneCountry(val NilString) {
 // SetEmergencyContactPhoneNormalized sets the value of EmergencyContactPhoneNormalized.
 func (s *Patient) SetEmergencyContactPhoneNormalized(val NilString) {
 	s.EmergencyContactPhoneNormalized = val
+}
+
+// SetCreatedAt sets the value of CreatedAt.
+func (s *Patient) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *Patient) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
 }
 
 // SetAccountID sets the value of AccountID.
@@ -5668,10 +5668,6 @@ func (s *PatientResponse) SetPatient(val Patient) {
 type Payment struct {
 	// Identifier.
 	ID int64 `json:"id"`
-	// When the record was created.
-	CreatedAt time.Time `json:"created_at"`
-	// When the record last changed.
-	UpdatedAt time.Time `json:"updated_at"`
 	// Who paid.
 	PatientID int64 `json:"patient_id"`
 	// Where.
@@ -5686,6 +5682,10 @@ type Payment struct {
 	Deleted bool `json:"deleted"`
 	// How: Card, Cash, Cheque, Direct debit, Bank transfer.
 	Method string `json:"method"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 	// Whether all of it is matched with invoices.
 	FullyExplained bool `json:"fully_explained"`
 	// Paid, unexplained or partially_explained.
@@ -5696,16 +5696,6 @@ type Payment struct {
 // GetID returns the value of ID.
 func (s *Payment) GetID() int64 {
 	return s.ID
-}
-
-// GetCreatedAt returns the value of CreatedAt.
-func (s *Payment) GetCreatedAt() time.Time {
-	return s.CreatedAt
-}
-
-// GetUpdatedAt returns the value of UpdatedAt.
-func (s *Payment) GetUpdatedAt() time.Time {
-	return s.UpdatedAt
 }
 
 // GetPatientID returns the value of PatientID.
@@ -5743,6 +5733,16 @@ func (s *Payment) GetMethod() string {
 	return s.Method
 }
 
+// GetCreatedAt returns the value of CreatedAt.
+func (s *Payment) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *Payment) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
 // GetFullyExplained returns the value of FullyExplained.
 func (s *Payment) GetFullyExplained() bool {
 	return s.FullyExplained
@@ -5761,16 +5761,6 @@ func (s *Payment) GetExplanations() []PaymentExplanations {
 // SetID sets the value of ID.
 func (s *Payment) SetID(val int64) {
 	s.ID = val
-}
-
-// SetCreatedAt sets the value of CreatedAt.
-func (s *Payment) SetCreatedAt(val time.Time) {
-	s.CreatedAt = val
-}
-
-// SetUpdatedAt sets the value of UpdatedAt.
-func (s *Payment) SetUpdatedAt(val time.Time) {
-	s.UpdatedAt = val
 }
 
 // SetPatientID sets the value of PatientID.
@@ -5806,6 +5796,16 @@ func (s *Payment) SetDeleted(val bool) {
 // SetMethod sets the value of Method.
 func (s *Payment) SetMethod(val string) {
 	s.Method = val
+}
+
+// SetCreatedAt sets the value of CreatedAt.
+func (s *Payment) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *Payment) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
 }
 
 // SetFullyExplained sets the value of FullyExplained.
@@ -5959,31 +5959,21 @@ func (s *PaymentMeta) SetTotalAmount(val string) {
 type PaymentPlan struct {
 	// Identifier.
 	ID int64 `json:"id"`
-	// When the record was created.
-	CreatedAt time.Time `json:"created_at"`
-	// When the record last changed.
-	UpdatedAt time.Time `json:"updated_at"`
 	// Name of the plan.
 	Name string `json:"name"`
 	// Whether patients can be put on the plan.
 	Active bool `json:"active"`
 	// Whether the NHS pays for treatment on this plan.
 	Nhs bool `json:"nhs"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // GetID returns the value of ID.
 func (s *PaymentPlan) GetID() int64 {
 	return s.ID
-}
-
-// GetCreatedAt returns the value of CreatedAt.
-func (s *PaymentPlan) GetCreatedAt() time.Time {
-	return s.CreatedAt
-}
-
-// GetUpdatedAt returns the value of UpdatedAt.
-func (s *PaymentPlan) GetUpdatedAt() time.Time {
-	return s.UpdatedAt
 }
 
 // GetName returns the value of Name.
@@ -6001,19 +5991,19 @@ func (s *PaymentPlan) GetNhs() bool {
 	return s.Nhs
 }
 
+// GetCreatedAt returns the value of CreatedAt.
+func (s *PaymentPlan) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *PaymentPlan) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
 // SetID sets the value of ID.
 func (s *PaymentPlan) SetID(val int64) {
 	s.ID = val
-}
-
-// SetCreatedAt sets the value of CreatedAt.
-func (s *PaymentPlan) SetCreatedAt(val time.Time) {
-	s.CreatedAt = val
-}
-
-// SetUpdatedAt sets the value of UpdatedAt.
-func (s *PaymentPlan) SetUpdatedAt(val time.Time) {
-	s.UpdatedAt = val
 }
 
 // SetName sets the value of Name.
@@ -6029,6 +6019,16 @@ func (s *PaymentPlan) SetActive(val bool) {
 // SetNhs sets the value of Nhs.
 func (s *PaymentPlan) SetNhs(val bool) {
 	s.Nhs = val
+}
+
+// SetCreatedAt sets the value of CreatedAt.
+func (s *PaymentPlan) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *PaymentPlan) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
 }
 
 // Ref: #/components/schemas/PaymentPlanList
@@ -6092,10 +6092,6 @@ func (s *PaymentResponse) SetPayment(val Payment) {
 type Practice struct {
 	// Identifier.
 	ID uuid.UUID `json:"id"`
-	// When the record was created.
-	CreatedAt time.Time `json:"created_at"`
-	// When the record last changed.
-	UpdatedAt time.Time `json:"updated_at"`
 	// Name of the practice.
 	Name string `json:"name"`
 	// Short name, unique in the installation.
@@ -6132,21 +6128,15 @@ type Practice struct {
 	County NilString `json:"county"`
 	// Postcode.
 	Postcode NilString `json:"postcode"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // GetID returns the value of ID.
 func (s *Practice) GetID() uuid.UUID {
 	return s.ID
-}
-
-// GetCreatedAt returns the value of CreatedAt.
-func (s *Practice) GetCreatedAt() time.Time {
-	return s.CreatedAt
-}
-
-// GetUpdatedAt returns the value of UpdatedAt.
-func (s *Practice) GetUpdatedAt() time.Time {
-	return s.UpdatedAt
 }
 
 // GetName returns the value of Name.
@@ -6239,19 +6229,19 @@ func (s *Practice) GetPostcode() NilString {
 	return s.Postcode
 }
 
+// GetCreatedAt returns the value of CreatedAt.
+func (s *Practice) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *Practice) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
 // SetID sets the value of ID.
 func (s *Practice) SetID(val uuid.UUID) {
 	s.ID = val
-}
-
-// SetCreatedAt sets the value of CreatedAt.
-func (s *Practice) SetCreatedAt(val time.Time) {
-	s.CreatedAt = val
-}
-
-// SetUpdatedAt sets the value of UpdatedAt.
-func (s *Practice) SetUpdatedAt(val time.Time) {
-	s.UpdatedAt = val
 }
 
 // SetName sets the value of Name.
@@ -6344,6 +6334,16 @@ func (s *Practice) SetPostcode(val NilString) {
 	s.Postcode = val
 }
 
+// SetCreatedAt sets the value of CreatedAt.
+func (s *Practice) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *Practice) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
+}
+
 // Ref: #/components/schemas/PracticeResponse
 type PracticeResponse struct {
 	Practice Practice `json:"practice"`
@@ -6364,10 +6364,6 @@ func (s *PracticeResponse) SetPractice(val Practice) {
 type Practitioner struct {
 	// Identifier.
 	ID int64 `json:"id"`
-	// When the record was created.
-	CreatedAt time.Time `json:"created_at"`
-	// When the record last changed.
-	UpdatedAt time.Time `json:"updated_at"`
 	// The site the practitioner works at.
 	SiteID uuid.UUID `json:"site_id"`
 	// Whether the practitioner can be booked.
@@ -6381,23 +6377,17 @@ type Practitioner struct {
 	// Units of dental activity to reach in a contract year.
 	UdaTarget NilString `json:"uda_target"`
 	// Units of orthodontic activity to reach in a contract year.
-	UoaTarget NilString        `json:"uoa_target"`
+	UoaTarget NilString `json:"uoa_target"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time        `json:"updated_at"`
 	User      PractitionerUser `json:"user"`
 }
 
 // GetID returns the value of ID.
 func (s *Practitioner) GetID() int64 {
 	return s.ID
-}
-
-// GetCreatedAt returns the value of CreatedAt.
-func (s *Practitioner) GetCreatedAt() time.Time {
-	return s.CreatedAt
-}
-
-// GetUpdatedAt returns the value of UpdatedAt.
-func (s *Practitioner) GetUpdatedAt() time.Time {
-	return s.UpdatedAt
 }
 
 // GetSiteID returns the value of SiteID.
@@ -6435,6 +6425,16 @@ func (s *Practitioner) GetUoaTarget() NilString {
 	return s.UoaTarget
 }
 
+// GetCreatedAt returns the value of CreatedAt.
+func (s *Practitioner) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *Practitioner) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
 // GetUser returns the value of User.
 func (s *Practitioner) GetUser() PractitionerUser {
 	return s.User
@@ -6443,16 +6443,6 @@ func (s *Practitioner) GetUser() PractitionerUser {
 // SetID sets the value of ID.
 func (s *Practitioner) SetID(val int64) {
 	s.ID = val
-}
-
-// SetCreatedAt sets the value of CreatedAt.
-func (s *Practitioner) SetCreatedAt(val time.Time) {
-	s.CreatedAt = val
-}
-
-// SetUpdatedAt sets the value of UpdatedAt.
-func (s *Practitioner) SetUpdatedAt(val time.Time) {
-	s.UpdatedAt = val
 }
 
 // SetSiteID sets the value of SiteID.
@@ -6488,6 +6478,16 @@ func (s *Practitioner) SetUdaTarget(val NilString) {
 // SetUoaTarget sets the value of UoaTarget.
 func (s *Practitioner) SetUoaTarget(val NilString) {
 	s.UoaTarget = val
+}
+
+// SetCreatedAt sets the value of CreatedAt.
+func (s *Practitioner) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *Practitioner) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
 }
 
 // SetUser sets the value of User.
@@ -6618,31 +6618,21 @@ func (s *PractitionerUser) SetRole(val string) {
 type Room struct {
 	// Identifier.
 	ID uuid.UUID `json:"id"`
-	// When the record was created.
-	CreatedAt time.Time `json:"created_at"`
-	// When the record last changed.
-	UpdatedAt time.Time `json:"updated_at"`
 	// Name of the room.
 	Name string `json:"name"`
 	// The site the room is in.
 	SiteID uuid.UUID `json:"site_id"`
 	// Whether the room is in use.
 	Active bool `json:"active"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // GetID returns the value of ID.
 func (s *Room) GetID() uuid.UUID {
 	return s.ID
-}
-
-// GetCreatedAt returns the value of CreatedAt.
-func (s *Room) GetCreatedAt() time.Time {
-	return s.CreatedAt
-}
-
-// GetUpdatedAt returns the value of UpdatedAt.
-func (s *Room) GetUpdatedAt() time.Time {
-	return s.UpdatedAt
 }
 
 // GetName returns the value of Name.
@@ -6660,19 +6650,19 @@ func (s *Room) GetActive() bool {
 	return s.Active
 }
 
+// GetCreatedAt returns the value of CreatedAt.
+func (s *Room) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *Room) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
 // SetID sets the value of ID.
 func (s *Room) SetID(val uuid.UUID) {
 	s.ID = val
-}
-
-// SetCreatedAt sets the value of CreatedAt.
-func (s *Room) SetCreatedAt(val time.Time) {
-	s.CreatedAt = val
-}
-
-// SetUpdatedAt sets the value of UpdatedAt.
-func (s *Room) SetUpdatedAt(val time.Time) {
-	s.UpdatedAt = val
 }
 
 // SetName sets the value of Name.
@@ -6688,6 +6678,16 @@ func (s *Room) SetSiteID(val uuid.UUID) {
 // SetActive sets the value of Active.
 func (s *Room) SetActive(val bool) {
 	s.Active = val
+}
+
+// SetCreatedAt sets the value of CreatedAt.
+func (s *Room) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *Room) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
 }
 
 // Ref: #/components/schemas/RoomList
@@ -6736,10 +6736,6 @@ func (s *RoomResponse) SetRoom(val Room) {
 type Site struct {
 	// Identifier.
 	ID uuid.UUID `json:"id"`
-	// When the record was created.
-	CreatedAt time.Time `json:"created_at"`
-	// When the record last changed.
-	UpdatedAt time.Time `json:"updated_at"`
 	// Name of the site.
 	Name string `json:"name"`
 	// Short name for screens.
@@ -6762,21 +6758,15 @@ type Site struct {
 	County NilString `json:"county"`
 	// Postcode.
 	Postcode NilString `json:"postcode"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // GetID returns the value of ID.
 func (s *Site) GetID() uuid.UUID {
 	return s.ID
-}
-
-// GetCreatedAt returns the value of CreatedAt.
-func (s *Site) GetCreatedAt() time.Time {
-	return s.CreatedAt
-}
-
-// GetUpdatedAt returns the value of UpdatedAt.
-func (s *Site) GetUpdatedAt() time.Time {
-	return s.UpdatedAt
 }
 
 // GetName returns the value of Name.
@@ -6834,19 +6824,19 @@ func (s *Site) GetPostcode() NilString {
 	return s.Postcode
 }
 
+// GetCreatedAt returns the value of CreatedAt.
+func (s *Site) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *Site) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
 // SetID sets the value of ID.
 func (s *Site) SetID(val uuid.UUID) {
 	s.ID = val
-}
-
-// SetCreatedAt sets the value of CreatedAt.
-func (s *Site) SetCreatedAt(val time.Time) {
-	s.CreatedAt = val
-}
-
-// SetUpdatedAt sets the value of UpdatedAt.
-func (s *Site) SetUpdatedAt(val time.Time) {
-	s.UpdatedAt = val
 }
 
 // SetName sets the value of Name.
@@ -6904,6 +6894,16 @@ func (s *Site) SetPostcode(val NilString) {
 	s.Postcode = val
 }
 
+// SetCreatedAt sets the value of CreatedAt.
+func (s *Site) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *Site) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
+}
+
 // Ref: #/components/schemas/SiteList
 type SiteList struct {
 	Sites []Site `json:"sites"`
@@ -6950,10 +6950,6 @@ func (s *SiteResponse) SetSite(val Site) {
 type Sundry struct {
 	// Identifier.
 	ID uuid.UUID `json:"id"`
-	// When the record was created.
-	CreatedAt time.Time `json:"created_at"`
-	// When the record last changed.
-	UpdatedAt time.Time `json:"updated_at"`
 	// Name of the product.
 	Name string `json:"name"`
 	// Price of one.
@@ -6962,21 +6958,15 @@ type Sundry struct {
 	SiteID NilUUID `json:"site_id"`
 	// Whether it is sold.
 	Active bool `json:"active"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // GetID returns the value of ID.
 func (s *Sundry) GetID() uuid.UUID {
 	return s.ID
-}
-
-// GetCreatedAt returns the value of CreatedAt.
-func (s *Sundry) GetCreatedAt() time.Time {
-	return s.CreatedAt
-}
-
-// GetUpdatedAt returns the value of UpdatedAt.
-func (s *Sundry) GetUpdatedAt() time.Time {
-	return s.UpdatedAt
 }
 
 // GetName returns the value of Name.
@@ -6999,19 +6989,19 @@ func (s *Sundry) GetActive() bool {
 	return s.Active
 }
 
+// GetCreatedAt returns the value of CreatedAt.
+func (s *Sundry) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *Sundry) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
 // SetID sets the value of ID.
 func (s *Sundry) SetID(val uuid.UUID) {
 	s.ID = val
-}
-
-// SetCreatedAt sets the value of CreatedAt.
-func (s *Sundry) SetCreatedAt(val time.Time) {
-	s.CreatedAt = val
-}
-
-// SetUpdatedAt sets the value of UpdatedAt.
-func (s *Sundry) SetUpdatedAt(val time.Time) {
-	s.UpdatedAt = val
 }
 
 // SetName sets the value of Name.
@@ -7032,6 +7022,16 @@ func (s *Sundry) SetSiteID(val NilUUID) {
 // SetActive sets the value of Active.
 func (s *Sundry) SetActive(val bool) {
 	s.Active = val
+}
+
+// SetCreatedAt sets the value of CreatedAt.
+func (s *Sundry) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *Sundry) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
 }
 
 // Ref: #/components/schemas/SundryList
@@ -7080,10 +7080,6 @@ func (s *SundryResponse) SetSundry(val Sundry) {
 type Treatment struct {
 	// Identifier.
 	ID int64 `json:"id"`
-	// When the record was created.
-	CreatedAt time.Time `json:"created_at"`
-	// When the record last changed.
-	UpdatedAt time.Time `json:"updated_at"`
 	// Name among practitioners.
 	Nomenclature string `json:"nomenclature"`
 	// Name in words for patients.
@@ -7096,21 +7092,15 @@ type Treatment struct {
 	TreatmentCategoryID NilInt64 `json:"treatment_category_id"`
 	// Whether it can be planned.
 	Active bool `json:"active"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // GetID returns the value of ID.
 func (s *Treatment) GetID() int64 {
 	return s.ID
-}
-
-// GetCreatedAt returns the value of CreatedAt.
-func (s *Treatment) GetCreatedAt() time.Time {
-	return s.CreatedAt
-}
-
-// GetUpdatedAt returns the value of UpdatedAt.
-func (s *Treatment) GetUpdatedAt() time.Time {
-	return s.UpdatedAt
 }
 
 // GetNomenclature returns the value of Nomenclature.
@@ -7143,19 +7133,19 @@ func (s *Treatment) GetActive() bool {
 	return s.Active
 }
 
+// GetCreatedAt returns the value of CreatedAt.
+func (s *Treatment) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *Treatment) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
 // SetID sets the value of ID.
 func (s *Treatment) SetID(val int64) {
 	s.ID = val
-}
-
-// SetCreatedAt sets the value of CreatedAt.
-func (s *Treatment) SetCreatedAt(val time.Time) {
-	s.CreatedAt = val
-}
-
-// SetUpdatedAt sets the value of UpdatedAt.
-func (s *Treatment) SetUpdatedAt(val time.Time) {
-	s.UpdatedAt = val
 }
 
 // SetNomenclature sets the value of Nomenclature.
@@ -7188,22 +7178,37 @@ func (s *Treatment) SetActive(val bool) {
 	s.Active = val
 }
 
+// SetCreatedAt sets the value of CreatedAt.
+func (s *Treatment) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *Treatment) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
+}
+
 // Groups of treatments.
 // Ref: #/components/schemas/TreatmentCategory
 type TreatmentCategory struct {
 	// Identifier.
 	ID int64 `json:"id"`
+	// Name of the category.
+	Name string `json:"name"`
 	// When the record was created.
 	CreatedAt time.Time `json:"created_at"`
 	// When the record last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Name of the category.
-	Name string `json:"name"`
 }
 
 // GetID returns the value of ID.
 func (s *TreatmentCategory) GetID() int64 {
 	return s.ID
+}
+
+// GetName returns the value of Name.
+func (s *TreatmentCategory) GetName() string {
+	return s.Name
 }
 
 // GetCreatedAt returns the value of CreatedAt.
@@ -7216,14 +7221,14 @@ func (s *TreatmentCategory) GetUpdatedAt() time.Time {
 	return s.UpdatedAt
 }
 
-// GetName returns the value of Name.
-func (s *TreatmentCategory) GetName() string {
-	return s.Name
-}
-
 // SetID sets the value of ID.
 func (s *TreatmentCategory) SetID(val int64) {
 	s.ID = val
+}
+
+// SetName sets the value of Name.
+func (s *TreatmentCategory) SetName(val string) {
+	s.Name = val
 }
 
 // SetCreatedAt sets the value of CreatedAt.
@@ -7234,11 +7239,6 @@ func (s *TreatmentCategory) SetCreatedAt(val time.Time) {
 // SetUpdatedAt sets the value of UpdatedAt.
 func (s *TreatmentCategory) SetUpdatedAt(val time.Time) {
 	s.UpdatedAt = val
-}
-
-// SetName sets the value of Name.
-func (s *TreatmentCategory) SetName(val string) {
-	s.Name = val
 }
 
 // Ref: #/components/schemas/TreatmentCategoryList
@@ -7313,10 +7313,6 @@ func (s *TreatmentList) SetMeta(val Meta) {
 type TreatmentPlan struct {
 	// Identifier.
 	ID int64 `json:"id"`
-	// When the record was created.
-	CreatedAt time.Time `json:"created_at"`
-	// When the record last changed.
-	UpdatedAt time.Time `json:"updated_at"`
 	// Name of the plan.
 	Nickname NilString `json:"nickname"`
 	// The patient.
@@ -7337,21 +7333,15 @@ type TreatmentPlan struct {
 	PrivateTreatmentValue string `json:"private_treatment_value"`
 	// Units of dental activity of the NHS items.
 	NhsUdaValue string `json:"nhs_uda_value"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // GetID returns the value of ID.
 func (s *TreatmentPlan) GetID() int64 {
 	return s.ID
-}
-
-// GetCreatedAt returns the value of CreatedAt.
-func (s *TreatmentPlan) GetCreatedAt() time.Time {
-	return s.CreatedAt
-}
-
-// GetUpdatedAt returns the value of UpdatedAt.
-func (s *TreatmentPlan) GetUpdatedAt() time.Time {
-	return s.UpdatedAt
 }
 
 // GetNickname returns the value of Nickname.
@@ -7404,19 +7394,19 @@ func (s *TreatmentPlan) GetNhsUdaValue() string {
 	return s.NhsUdaValue
 }
 
+// GetCreatedAt returns the value of CreatedAt.
+func (s *TreatmentPlan) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *TreatmentPlan) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
 // SetID sets the value of ID.
 func (s *TreatmentPlan) SetID(val int64) {
 	s.ID = val
-}
-
-// SetCreatedAt sets the value of CreatedAt.
-func (s *TreatmentPlan) SetCreatedAt(val time.Time) {
-	s.CreatedAt = val
-}
-
-// SetUpdatedAt sets the value of UpdatedAt.
-func (s *TreatmentPlan) SetUpdatedAt(val time.Time) {
-	s.UpdatedAt = val
 }
 
 // SetNickname sets the value of Nickname.
@@ -7469,15 +7459,21 @@ func (s *TreatmentPlan) SetNhsUdaValue(val string) {
 	s.NhsUdaValue = val
 }
 
+// SetCreatedAt sets the value of CreatedAt.
+func (s *TreatmentPlan) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *TreatmentPlan) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
+}
+
 // Treatments within treatment plans.
 // Ref: #/components/schemas/TreatmentPlanItem
 type TreatmentPlanItem struct {
 	// Identifier.
 	ID int64 `json:"id"`
-	// When the record was created.
-	CreatedAt time.Time `json:"created_at"`
-	// When the record last changed.
-	UpdatedAt time.Time `json:"updated_at"`
 	// The plan.
 	TreatmentPlanID int64 `json:"treatment_plan_id"`
 	// The treatment.
@@ -7510,6 +7506,10 @@ type TreatmentPlanItem struct {
 	Nomenclature string `json:"nomenclature"`
 	// Notes.
 	Notes NilString `json:"notes"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 	// Answers to the practice's own questions.
 	CustomFields []CustomFieldEntry `json:"custom_fields"`
 }
@@ -7517,16 +7517,6 @@ type TreatmentPlanItem struct {
 // GetID returns the value of ID.
 func (s *TreatmentPlanItem) GetID() int64 {
 	return s.ID
-}
-
-// GetCreatedAt returns the value of CreatedAt.
-func (s *TreatmentPlanItem) GetCreatedAt() time.Time {
-	return s.CreatedAt
-}
-
-// GetUpdatedAt returns the value of UpdatedAt.
-func (s *TreatmentPlanItem) GetUpdatedAt() time.Time {
-	return s.UpdatedAt
 }
 
 // GetTreatmentPlanID returns the value of TreatmentPlanID.
@@ -7609,6 +7599,16 @@ func (s *TreatmentPlanItem) GetNotes() NilString {
 	return s.Notes
 }
 
+// GetCreatedAt returns the value of CreatedAt.
+func (s *TreatmentPlanItem) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *TreatmentPlanItem) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
 // GetCustomFields returns the value of CustomFields.
 func (s *TreatmentPlanItem) GetCustomFields() []CustomFieldEntry {
 	return s.CustomFields
@@ -7617,16 +7617,6 @@ func (s *TreatmentPlanItem) GetCustomFields() []CustomFieldEntry {
 // SetID sets the value of ID.
 func (s *TreatmentPlanItem) SetID(val int64) {
 	s.ID = val
-}
-
-// SetCreatedAt sets the value of CreatedAt.
-func (s *TreatmentPlanItem) SetCreatedAt(val time.Time) {
-	s.CreatedAt = val
-}
-
-// SetUpdatedAt sets the value of UpdatedAt.
-func (s *TreatmentPlanItem) SetUpdatedAt(val time.Time) {
-	s.UpdatedAt = val
 }
 
 // SetTreatmentPlanID sets the value of TreatmentPlanID.
@@ -7707,6 +7697,16 @@ func (s *TreatmentPlanItem) SetNomenclature(val string) {
 // SetNotes sets the value of Notes.
 func (s *TreatmentPlanItem) SetNotes(val NilString) {
 	s.Notes = val
+}
+
+// SetCreatedAt sets the value of CreatedAt.
+func (s *TreatmentPlanItem) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *TreatmentPlanItem) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
 }
 
 // SetCustomFields sets the value of CustomFields.
@@ -7816,10 +7816,6 @@ func (s *TreatmentResponse) SetTreatment(val Treatment) {
 type User struct {
 	// Identifier.
 	ID int64 `json:"id"`
-	// When the record was created.
-	CreatedAt time.Time `json:"created_at"`
-	// When the record last changed.
-	UpdatedAt time.Time `json:"updated_at"`
 	// How the user is addressed.
 	Title NilString `json:"title"`
 	// First name.
@@ -7838,6 +7834,10 @@ type User struct {
 	Active bool `json:"active"`
 	// When the user last signed in.
 	LastLogin NilDateTime `json:"last_login"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 	// 1 reception, 2 practitioner, 3 manager, 4 administrator.
 	PermissionLevel int `json:"permission_level"`
 	// The practice of the user.
@@ -7849,16 +7849,6 @@ type User struct {
 // GetID returns the value of ID.
 func (s *User) GetID() int64 {
 	return s.ID
-}
-
-// GetCreatedAt returns the value of CreatedAt.
-func (s *User) GetCreatedAt() time.Time {
-	return s.CreatedAt
-}
-
-// GetUpdatedAt returns the value of UpdatedAt.
-func (s *User) GetUpdatedAt() time.Time {
-	return s.UpdatedAt
 }
 
 // GetTitle returns the value of Title.
@@ -7906,6 +7896,16 @@ func (s *User) GetLastLogin() NilDateTime {
 	return s.LastLogin
 }
 
+// GetCreatedAt returns the value of CreatedAt.
+func (s *User) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *User) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
 // GetPermissionLevel returns the value of PermissionLevel.
 func (s *User) GetPermissionLevel() int {
 	return s.PermissionLevel
@@ -7924,16 +7924,6 @@ func (s *User) GetImageURL() string {
 // SetID sets the value of ID.
 func (s *User) SetID(val int64) {
 	s.ID = val
-}
-
-// SetCreatedAt sets the value of CreatedAt.
-func (s *User) SetCreatedAt(val time.Time) {
-	s.CreatedAt = val
-}
-
-// SetUpdatedAt sets the value of UpdatedAt.
-func (s *User) SetUpdatedAt(val time.Time) {
-	s.UpdatedAt = val
 }
 
 // SetTitle sets the value of Title.
@@ -7979,6 +7969,16 @@ func (s *User) SetActive(val bool) {
 // SetLastLogin sets the value of LastLogin.
 func (s *User) SetLastLogin(val NilDateTime) {
 	s.LastLogin = val
+}
+
+// SetCreatedAt sets the value of CreatedAt.
+func (s *User) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *User) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
 }
 
 // SetPermissionLevel sets the value of PermissionLevel.

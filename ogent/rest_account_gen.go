@@ -17,13 +17,13 @@ import (
 // AccountOut is the response form of a row whose edges WithAccount has loaded.
 func AccountOut(e *ent.Account, v wire.View) (o Account) {
 	o.ID = e.ID
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
 	o.PatientID = e.PatientID
 	o.OpeningBalance = e.OpeningBalance.String()
 	o.CurrentBalance = e.CurrentBalance.String()
 	o.PlannedNhsTreatmentValue = e.PlannedNhsTreatmentValue.String()
 	o.PlannedPrivateTreatmentValue = e.PlannedPrivateTreatmentValue.String()
+	o.CreatedAt = v.Time(e.CreatedAt)
+	o.UpdatedAt = v.Time(e.UpdatedAt)
 	if x := e.Edges.Patient; x != nil {
 		o.PatientName = schema.FullName(x.FirstName, x.LastName)
 	}

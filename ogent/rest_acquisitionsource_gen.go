@@ -17,11 +17,11 @@ import (
 // AcquisitionSourceOut is the response form of a row whose edges WithAcquisitionSource has loaded.
 func AcquisitionSourceOut(e *ent.AcquisitionSource, v wire.View) (o AcquisitionSource) {
 	o.ID = e.ID
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
 	o.Active = e.Active
 	o.Name = e.Name
 	put(&o.Notes, e.Notes)
+	o.CreatedAt = v.Time(e.CreatedAt)
+	o.UpdatedAt = v.Time(e.UpdatedAt)
 	return o
 }
 

@@ -19,8 +19,6 @@ import (
 // AppointmentOut is the response form of a row whose edges WithAppointment has loaded.
 func AppointmentOut(e *ent.Appointment, v wire.View) (o Appointment) {
 	o.ID = e.ID
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
 	o.StartTime = v.Time(e.StartTime)
 	o.FinishTime = v.Time(e.FinishTime)
 	o.Duration = e.Duration
@@ -41,6 +39,8 @@ func AppointmentOut(e *ent.Appointment, v wire.View) (o Appointment) {
 	putAs(&o.CompletedAt, e.CompletedAt, v.Time)
 	putAs(&o.CancelledAt, e.CancelledAt, v.Time)
 	putAs(&o.DidNotAttendAt, e.DidNotAttendAt, v.Time)
+	o.CreatedAt = v.Time(e.CreatedAt)
+	o.UpdatedAt = v.Time(e.UpdatedAt)
 	if x := e.Edges.Patient; x != nil {
 		o.PatientName.SetTo(schema.FullName(x.FirstName, x.LastName))
 	} else {

@@ -17,14 +17,14 @@ import (
 // AppointmentReasonOut is the response form of a row whose edges WithAppointmentReason has loaded.
 func AppointmentReasonOut(e *ent.AppointmentReason, v wire.View) (o AppointmentReason) {
 	o.ID = e.ID
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
 	o.Reason = e.Reason
 	put(&o.Colour, e.Colour)
 	o.Deleted = e.Deleted
 	o.Exam = e.Exam
 	o.Hygiene = e.Hygiene
 	o.Position = e.Position
+	o.CreatedAt = v.Time(e.CreatedAt)
+	o.UpdatedAt = v.Time(e.UpdatedAt)
 	return o
 }
 

@@ -19,8 +19,6 @@ import (
 // ContractOut is the response form of a row whose edges WithContract has loaded.
 func ContractOut(e *ent.Contract, v wire.View) (o Contract) {
 	o.ID = e.ID
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
 	o.Active = e.Active
 	o.ContractNumber = e.ContractNumber
 	putAs(&o.EndDate, e.EndDate, civil.Date.Time)
@@ -35,6 +33,8 @@ func ContractOut(e *ent.Contract, v wire.View) (o Contract) {
 	putAs(&o.UdaValue, e.UdaValue, decimal.Decimal.String)
 	putAs(&o.UoaTarget, e.UoaTarget, decimal.Decimal.String)
 	putAs(&o.UoaValue, e.UoaValue, decimal.Decimal.String)
+	o.CreatedAt = v.Time(e.CreatedAt)
+	o.UpdatedAt = v.Time(e.UpdatedAt)
 	return o
 }
 

@@ -17,8 +17,6 @@ import (
 // CustomFieldOut is the response form of a row whose edges WithCustomField has loaded.
 func CustomFieldOut(e *ent.CustomField, v wire.View) (o CustomField) {
 	o.ID = e.ID
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
 	o.Active = e.Active
 	o.CustomizableType = string(e.CustomizableType)
 	put(&o.DefaultValue, e.DefaultValue)
@@ -28,6 +26,8 @@ func CustomFieldOut(e *ent.CustomField, v wire.View) (o CustomField) {
 	o.Position = e.Position
 	o.Type = string(e.Type)
 	put(&o.Width, e.Width)
+	o.CreatedAt = v.Time(e.CreatedAt)
+	o.UpdatedAt = v.Time(e.UpdatedAt)
 	o.CustomizableID = e.PracticeID
 	return o
 }

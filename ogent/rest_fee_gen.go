@@ -18,8 +18,6 @@ import (
 // FeeOut is the response form of a row whose edges WithFee has loaded.
 func FeeOut(e *ent.Fee, v wire.View) (o Fee) {
 	o.ID = e.ID
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
 	o.PaymentPlanID = e.PaymentPlanID
 	o.TreatmentID = e.TreatmentID
 	o.MultiplePricing = e.MultiplePricing
@@ -33,6 +31,8 @@ func FeeOut(e *ent.Fee, v wire.View) (o Fee) {
 	o.PriceThree = e.PriceThree.String()
 	o.PriceFour = e.PriceFour.String()
 	o.PriceFive = e.PriceFive.String()
+	o.CreatedAt = v.Time(e.CreatedAt)
+	o.UpdatedAt = v.Time(e.UpdatedAt)
 	return o
 }
 

@@ -18,8 +18,6 @@ import (
 // InvoiceOut is the response form of a row whose edges WithInvoice has loaded.
 func InvoiceOut(e *ent.Invoice, v wire.View) (o Invoice) {
 	o.ID = e.ID
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
 	o.AccountID = e.AccountID
 	o.PatientID = e.PatientID
 	o.SiteID = e.SiteID
@@ -36,6 +34,8 @@ func InvoiceOut(e *ent.Invoice, v wire.View) (o Invoice) {
 	put(&o.Reference, e.Reference)
 	putAs(&o.SentAt, e.SentAt, v.Time)
 	o.Status = string(e.Status)
+	o.CreatedAt = v.Time(e.CreatedAt)
+	o.UpdatedAt = v.Time(e.UpdatedAt)
 	o.InvoiceItems = mapAll(e.Edges.InvoiceItems, v, InvoiceItemOut)
 	return o
 }
@@ -43,8 +43,6 @@ func InvoiceOut(e *ent.Invoice, v wire.View) (o Invoice) {
 // InvoiceSummaryOut is the form of a row in lists.
 func InvoiceSummaryOut(e *ent.Invoice, v wire.View) (o InvoiceSummary) {
 	o.ID = e.ID
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
 	o.AccountID = e.AccountID
 	o.PatientID = e.PatientID
 	o.SiteID = e.SiteID
@@ -61,6 +59,8 @@ func InvoiceSummaryOut(e *ent.Invoice, v wire.View) (o InvoiceSummary) {
 	put(&o.Reference, e.Reference)
 	putAs(&o.SentAt, e.SentAt, v.Time)
 	o.Status = string(e.Status)
+	o.CreatedAt = v.Time(e.CreatedAt)
+	o.UpdatedAt = v.Time(e.UpdatedAt)
 	return o
 }
 

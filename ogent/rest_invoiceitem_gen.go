@@ -17,8 +17,6 @@ import (
 // InvoiceItemOut is the response form of a row whose edges WithInvoiceItem has loaded.
 func InvoiceItemOut(e *ent.InvoiceItem, v wire.View) (o InvoiceItem) {
 	o.ID = e.ID
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
 	o.InvoiceID = e.InvoiceID
 	o.Name = e.Name
 	o.Quantity = e.Quantity
@@ -30,6 +28,8 @@ func InvoiceItemOut(e *ent.InvoiceItem, v wire.View) (o InvoiceItem) {
 	put(&o.TreatmentPlanID, e.TreatmentPlanID)
 	put(&o.TreatmentPlanItemID, e.TreatmentPlanItemID)
 	put(&o.UserID, e.UserID)
+	o.CreatedAt = v.Time(e.CreatedAt)
+	o.UpdatedAt = v.Time(e.UpdatedAt)
 	return o
 }
 

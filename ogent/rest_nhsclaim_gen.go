@@ -21,8 +21,6 @@ import (
 // NHSClaimOut is the response form of a row whose edges WithNHSClaim has loaded.
 func NHSClaimOut(e *ent.NHSClaim, v wire.View) (o NHSClaim) {
 	o.ID = e.ID
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
 	o.ContractID = e.ContractID
 	o.PatientID = e.PatientID
 	o.PractitionerID = e.PractitionerID
@@ -44,6 +42,8 @@ func NHSClaimOut(e *ent.NHSClaim, v wire.View) (o NHSClaim) {
 	putAs(&o.ScotAmountExpected, e.ScotAmountExpected, decimal.Decimal.String)
 	o.Ortho = e.Ortho
 	put(&o.ContinuationPartNumber, e.ContinuationPartNumber)
+	o.CreatedAt = v.Time(e.CreatedAt)
+	o.UpdatedAt = v.Time(e.UpdatedAt)
 	return o
 }
 

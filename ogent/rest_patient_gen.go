@@ -23,8 +23,6 @@ import (
 // PatientOut is the response form of a row whose edges WithPatient has loaded.
 func PatientOut(e *ent.Patient, v wire.View) (o Patient) {
 	o.ID = e.ID
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
 	o.Title = string(e.Title)
 	o.FirstName = e.FirstName
 	put(&o.MiddleName, e.MiddleName)
@@ -79,6 +77,8 @@ func PatientOut(e *ent.Patient, v wire.View) (o Patient) {
 	put(&o.EmergencyContactPhone, e.EmergencyContactPhone)
 	put(&o.EmergencyContactPhoneCountry, e.EmergencyContactPhoneCountry)
 	put(&o.EmergencyContactPhoneNormalized, e.EmergencyContactPhoneNormalized)
+	o.CreatedAt = v.Time(e.CreatedAt)
+	o.UpdatedAt = v.Time(e.UpdatedAt)
 	if x := e.Edges.Account; x != nil {
 		o.AccountID.SetTo(x.ID)
 	} else {

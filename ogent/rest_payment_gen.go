@@ -18,8 +18,6 @@ import (
 // PaymentOut is the response form of a row whose edges WithPayment has loaded.
 func PaymentOut(e *ent.Payment, v wire.View) (o Payment) {
 	o.ID = e.ID
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
 	o.PatientID = e.PatientID
 	o.SiteID = e.SiteID
 	o.Amount = e.Amount.String()
@@ -27,6 +25,8 @@ func PaymentOut(e *ent.Payment, v wire.View) (o Payment) {
 	o.DatedOn = e.DatedOn.Time()
 	o.Deleted = e.Deleted
 	o.Method = e.Method
+	o.CreatedAt = v.Time(e.CreatedAt)
+	o.UpdatedAt = v.Time(e.UpdatedAt)
 	o.FullyExplained = schema.FullyExplained(e.AmountUnexplained)
 	o.Status = schema.PaymentStatus(e.Amount, e.AmountUnexplained)
 	o.Explanations = mapAll(e.Edges.Explanations, v, paymentExplanationsOut)

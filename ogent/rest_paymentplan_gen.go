@@ -15,11 +15,11 @@ import (
 // PaymentPlanOut is the response form of a row whose edges WithPaymentPlan has loaded.
 func PaymentPlanOut(e *ent.PaymentPlan, v wire.View) (o PaymentPlan) {
 	o.ID = e.ID
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
 	o.Name = e.Name
 	o.Active = e.Active
 	o.Nhs = e.Nhs
+	o.CreatedAt = v.Time(e.CreatedAt)
+	o.UpdatedAt = v.Time(e.UpdatedAt)
 	return o
 }
 

@@ -10,8 +10,6 @@ import (
 // PracticeOut is the response form of a row whose edges WithPractice has loaded.
 func PracticeOut(e *ent.Practice, v wire.View) (o Practice) {
 	o.ID = e.ID
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
 	o.Name = e.Name
 	o.Slug = e.Slug
 	o.Country = e.Country
@@ -30,6 +28,8 @@ func PracticeOut(e *ent.Practice, v wire.View) (o Practice) {
 	put(&o.Town, e.Town)
 	put(&o.County, e.County)
 	put(&o.Postcode, e.Postcode)
+	o.CreatedAt = v.Time(e.CreatedAt)
+	o.UpdatedAt = v.Time(e.UpdatedAt)
 	return o
 }
 

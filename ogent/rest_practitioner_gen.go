@@ -18,8 +18,6 @@ import (
 // PractitionerOut is the response form of a row whose edges WithPractitioner has loaded.
 func PractitionerOut(e *ent.Practitioner, v wire.View) (o Practitioner) {
 	o.ID = e.ID
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
 	o.SiteID = e.SiteID
 	o.Active = e.Active
 	put(&o.GdcNumber, e.GdcNumber)
@@ -27,6 +25,8 @@ func PractitionerOut(e *ent.Practitioner, v wire.View) (o Practitioner) {
 	put(&o.Colour, e.Colour)
 	putAs(&o.UdaTarget, e.UdaTarget, decimal.Decimal.String)
 	putAs(&o.UoaTarget, e.UoaTarget, decimal.Decimal.String)
+	o.CreatedAt = v.Time(e.CreatedAt)
+	o.UpdatedAt = v.Time(e.UpdatedAt)
 	if x := e.Edges.User; x != nil {
 		o.User = practitionerUserOut(x, v)
 	}

@@ -17,11 +17,11 @@ import (
 // RoomOut is the response form of a row whose edges WithRoom has loaded.
 func RoomOut(e *ent.Room, v wire.View) (o Room) {
 	o.ID = e.ID
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
 	o.Name = e.Name
 	o.SiteID = e.SiteID
 	o.Active = e.Active
+	o.CreatedAt = v.Time(e.CreatedAt)
+	o.UpdatedAt = v.Time(e.UpdatedAt)
 	return o
 }
 

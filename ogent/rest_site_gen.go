@@ -17,8 +17,6 @@ import (
 // SiteOut is the response form of a row whose edges WithSite has loaded.
 func SiteOut(e *ent.Site, v wire.View) (o Site) {
 	o.ID = e.ID
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
 	o.Name = e.Name
 	put(&o.Nickname, e.Nickname)
 	o.Active = e.Active
@@ -30,6 +28,8 @@ func SiteOut(e *ent.Site, v wire.View) (o Site) {
 	put(&o.Town, e.Town)
 	put(&o.County, e.County)
 	put(&o.Postcode, e.Postcode)
+	o.CreatedAt = v.Time(e.CreatedAt)
+	o.UpdatedAt = v.Time(e.UpdatedAt)
 	return o
 }
 

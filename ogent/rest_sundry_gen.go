@@ -17,12 +17,12 @@ import (
 // SundryOut is the response form of a row whose edges WithSundry has loaded.
 func SundryOut(e *ent.Sundry, v wire.View) (o Sundry) {
 	o.ID = e.ID
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
 	o.Name = e.Name
 	o.Price = e.Price.String()
 	put(&o.SiteID, e.SiteID)
 	o.Active = e.Active
+	o.CreatedAt = v.Time(e.CreatedAt)
+	o.UpdatedAt = v.Time(e.UpdatedAt)
 	return o
 }
 

@@ -15,14 +15,14 @@ import (
 // TreatmentOut is the response form of a row whose edges WithTreatment has loaded.
 func TreatmentOut(e *ent.Treatment, v wire.View) (o Treatment) {
 	o.ID = e.ID
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
 	o.Nomenclature = e.Nomenclature
 	put(&o.PatientNomenclature, e.PatientNomenclature)
 	put(&o.NhsTreatmentCat, e.NhsTreatmentCat)
 	put(&o.UdaBand, e.UdaBand)
 	put(&o.TreatmentCategoryID, e.TreatmentCategoryID)
 	o.Active = e.Active
+	o.CreatedAt = v.Time(e.CreatedAt)
+	o.UpdatedAt = v.Time(e.UpdatedAt)
 	return o
 }
 

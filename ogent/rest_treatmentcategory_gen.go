@@ -15,9 +15,9 @@ import (
 // TreatmentCategoryOut is the response form of a row whose edges WithTreatmentCategory has loaded.
 func TreatmentCategoryOut(e *ent.TreatmentCategory, v wire.View) (o TreatmentCategory) {
 	o.ID = e.ID
+	o.Name = e.Name
 	o.CreatedAt = v.Time(e.CreatedAt)
 	o.UpdatedAt = v.Time(e.UpdatedAt)
-	o.Name = e.Name
 	return o
 }
 

@@ -16,8 +16,6 @@ import (
 // TreatmentPlanOut is the response form of a row whose edges WithTreatmentPlan has loaded.
 func TreatmentPlanOut(e *ent.TreatmentPlan, v wire.View) (o TreatmentPlan) {
 	o.ID = e.ID
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
 	put(&o.Nickname, e.Nickname)
 	o.PatientID = e.PatientID
 	o.PractitionerID = e.PractitionerID
@@ -28,6 +26,8 @@ func TreatmentPlanOut(e *ent.TreatmentPlan, v wire.View) (o TreatmentPlan) {
 	putAs(&o.EndDate, e.EndDate, civil.Date.Time)
 	o.PrivateTreatmentValue = e.PrivateTreatmentValue.String()
 	o.NhsUdaValue = e.NhsUdaValue.String()
+	o.CreatedAt = v.Time(e.CreatedAt)
+	o.UpdatedAt = v.Time(e.UpdatedAt)
 	return o
 }
 

@@ -15,8 +15,6 @@ import (
 // TreatmentPlanItemOut is the response form of a row whose edges WithTreatmentPlanItem has loaded.
 func TreatmentPlanItemOut(e *ent.TreatmentPlanItem, v wire.View) (o TreatmentPlanItem) {
 	o.ID = e.ID
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
 	o.TreatmentPlanID = e.TreatmentPlanID
 	o.TreatmentID = e.TreatmentID
 	o.PatientID = e.PatientID
@@ -33,6 +31,8 @@ func TreatmentPlanItemOut(e *ent.TreatmentPlanItem, v wire.View) (o TreatmentPla
 	put(&o.UdaBand, e.UdaBand)
 	o.Nomenclature = e.Nomenclature
 	put(&o.Notes, e.Notes)
+	o.CreatedAt = v.Time(e.CreatedAt)
+	o.UpdatedAt = v.Time(e.UpdatedAt)
 	return o
 }
 

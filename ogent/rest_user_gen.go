@@ -16,8 +16,6 @@ import (
 // UserOut is the response form of a row whose edges WithUser has loaded.
 func UserOut(e *ent.User, v wire.View) (o User) {
 	o.ID = e.ID
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
 	putAs(&o.Title, e.Title, func(w schema.Title) string { return string(w) })
 	o.FirstName = e.FirstName
 	o.LastName = e.LastName
@@ -27,6 +25,8 @@ func UserOut(e *ent.User, v wire.View) (o User) {
 	put(&o.SiteID, e.SiteID)
 	o.Active = e.Active
 	putAs(&o.LastLogin, e.LastLogin, v.Time)
+	o.CreatedAt = v.Time(e.CreatedAt)
+	o.UpdatedAt = v.Time(e.UpdatedAt)
 	o.PermissionLevel = schema.PermissionLevelOf(e.Role)
 	o.PracticeID = e.PracticeID
 	o.ImageURL = v.AvatarURL()

@@ -187,12 +187,12 @@ func (d *document) input(e *entity, create bool) *ogen.Schema {
 		}
 	}
 	for _, x := range e.R.Extra {
-		p := schemaOf(x.Kind)
+		p, shown := schemaOf(x.Kind), kindExample(x.Kind, x.Name)
 		if x.Kind == wire.Answers {
-			p = ref("CustomFieldAnswerInput").AsArray()
+			p, shown = ref("CustomFieldAnswerInput").AsArray(), json.RawMessage(answersExample)
 		}
 		if d.published {
-			p.Example = ogen.ExampleValue(kindExample(x.Kind, x.Name))
+			p.Example = ogen.ExampleValue(shown)
 		}
 		s.AddOptionalProperties(property(x.Name, p.SetDescription(x.Doc)))
 	}

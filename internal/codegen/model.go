@@ -202,14 +202,19 @@ func (c *column) References() *gen.Edge {
 	return nil
 }
 
-// Shown are the columns of the response.
+// Shown are the columns of the response, the timestamps last.
 func (e *entity) Shown() (shown []*column) {
+	var stamps []*column
 	for _, c := range e.Columns {
-		if !c.API.Hidden {
+		switch {
+		case c.API.Hidden:
+		case c.Name == "created_at" || c.Name == "updated_at":
+			stamps = append(stamps, c)
+		default:
 			shown = append(shown, c)
 		}
 	}
-	return shown
+	return append(shown, stamps...)
 }
 
 // Written are the columns of request bodies.

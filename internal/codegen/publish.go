@@ -235,6 +235,9 @@ func kindExample(k wire.Kind, name string) json.RawMessage {
 	return texts([]string{textExamples[name]})[0]
 }
 
+// answersExample is what a request may hold in custom_fields.
+const answersExample = `[{"field_id": "0198f2a4-c1d0-7b3e-9a51-3f6f0c9d2e10", "value": true}]`
+
 var textExamples = map[string]string{
 	"first_name": "Ada", "last_name": "Okafor", "middle_name": "Rose", "preferred_name": "Ada", "patient_name": "Ada Okafor",
 	"name": "Example", "address_line_1": "1 High Street", "town": "Bath", "county": "Somerset", "status": "paid",

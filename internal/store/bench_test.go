@@ -6,6 +6,7 @@ import (
 	"chairside/ent"
 	"chairside/ent/practice"
 	"chairside/internal/caller"
+	"chairside/internal/localpg/pgtest"
 )
 
 // BenchmarkGet reads one row by its id through Ent.
@@ -18,13 +19,13 @@ func BenchmarkGet(b *testing.B) {
 			url := "sqlite:" + b.TempDir() + "/x.db"
 			if variant.parameters != "" {
 				if postgres == "" {
-					postgres = postgresURL(b)
+					postgres = pgtest.New(b)
 				}
 				url = with(postgres, variant.parameters)
 			}
 			ctx := caller.System(b.Context())
 			db := migrated(b, url)
-			if _, err := addPractice(ctx, db.Ent, "x"); err != nil && !ent.IsConstraintError(err) {
+			if _, err := newPractice(ctx, db, "x"); err != nil && !ent.IsConstraintError(err) {
 				b.Fatal(err)
 			}
 			id, err := db.Ent.Practice.Query().Where(practice.Slug("x")).OnlyID(ctx)

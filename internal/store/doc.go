@@ -18,20 +18,21 @@
 //
 //	pool_size=20            connections of this process, at most; idle ones are
 //	                        closed after 5 minutes, all after 30
-//	statement_cache=on      off behind a PgBouncer in transaction mode that does
-//	                        not track prepared statements
+//	statement_cache=on      off behind a pooler in transaction mode (PgBouncer):
+//	                        every statement then gets a transaction of its own
 //
 // Every connection sets statement_timeout=30s, lock_timeout=10s,
 // idle_in_transaction_session_timeout=60s, timezone=UTC and
 // application_name=chairside, and connecting takes at most 5 s, each unless the
-// URL says otherwise. PgBouncer has to be told to ignore these
-// (ignore_startup_parameters) and to pass migrations through in session mode:
-// they hold a session's advisory lock.
+// URL says otherwise. PgBouncer has to be told to ignore the time limits
+// (ignore_startup_parameters; set them with ALTER ROLE instead), and migrations
+// go past it, straight to the server: they hold a session's advisory lock.
 //
 // # Statements
 //
-// Each connection keeps up to 200 prepared statements (statements.go): under Ent
-// this halves the time of a small query or better on both databases.
+// Each connection keeps up to 200 prepared statements (statements.go). Reading
+// one row through Ent takes 55 µs with it and 150 µs without on PostgreSQL, 22 µs
+// on SQLite (BenchmarkGet).
 //
 // # Migrations
 //

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"chairside/internal/fault"
+	"chairside/internal/localpg/pgtest"
 )
 
 func isUnavailable(err error) bool {
@@ -33,7 +34,7 @@ func TestFaultOfALostConnection(t *testing.T) {
 	if !isUnavailable(Fault(t.Context(), err)) {
 		t.Errorf("refused connection: %v", err)
 	}
-	db := openTest(t, postgresURL(t))
+	db := openTest(t, pgtest.New(t))
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	_, err = db.SQL.ExecContext(ctx, "SELECT pg_terminate_backend(pg_backend_pid())")
@@ -46,7 +47,7 @@ func TestFaultOfALostConnection(t *testing.T) {
 }
 
 func TestFaultOfAQueryThatTakesTooLong(t *testing.T) {
-	db := openTest(t, with(postgresURL(t), "statement_timeout=50ms&pool_size=2"))
+	db := openTest(t, with(pgtest.New(t), "statement_timeout=50ms&pool_size=2"))
 	_, err := db.SQL.ExecContext(t.Context(), "SELECT pg_sleep(10)")
 	if !isUnavailable(Fault(t.Context(), err)) {
 		t.Errorf("statement_timeout: %v", err)
@@ -67,7 +68,7 @@ func TestFaultOfAQueryThatTakesTooLong(t *testing.T) {
 }
 
 func TestFaultOfAnExhaustedPool(t *testing.T) {
-	db := openTest(t, with(postgresURL(t), "pool_size=2"))
+	db := openTest(t, with(pgtest.New(t), "pool_size=2"))
 	for range 2 {
 		c, err := db.SQL.Conn(t.Context())
 		if err != nil {

@@ -1,13 +1,7 @@
 package store
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	neturl "net/url"
-	"os"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -16,73 +10,11 @@ import (
 	"entgo.io/ent/dialect/sql/schema"
 	"entgo.io/ent/schema/field"
 
-	"chairside/internal/localpg"
+	"chairside/internal/localpg/pgtest"
 )
 
-// postgresURL gives the URL of a new, empty database, or skips the test.
-var postgresURL func(t testing.TB) string
-
-// TestMain finds a PostgreSQL server: CHAIRSIDE_TEST_POSTGRES, the URL of one
-// in which databases can be created, or an installed one.
-func TestMain(m *testing.M) {
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	var counter atomic.Int64
-	name := func() string { return fmt.Sprintf("store_%d_%d", os.Getpid(), counter.Add(1)) }
-
-	if server := os.Getenv("CHAIRSIDE_TEST_POSTGRES"); server != "" {
-		postgresURL = func(t testing.TB) string { return createOn(t, server, name()) }
-		return m.Run()
-	}
-	server, err := localpg.Start(context.Background())
-	if err == nil {
-		defer server.Stop()
-		postgresURL = func(t testing.TB) string {
-			database := name()
-			if err := server.CreateDatabase(t.Context(), database); err != nil {
-				t.Fatal(err)
-			}
-			return server.URL(database)
-		}
-		return m.Run()
-	}
-	if !errors.Is(err, localpg.ErrNotInstalled) || os.Getenv("CI") == "true" {
-		fmt.Fprintln(os.Stderr, "FAIL: the tests need PostgreSQL:", err)
-		return 1
-	}
-	fmt.Fprintln(os.Stderr, "SKIPPED: all tests on PostgreSQL:", err)
-	postgresURL = func(t testing.TB) string {
-		t.Skip("no PostgreSQL: set CHAIRSIDE_TEST_POSTGRES or install it")
-		return ""
-	}
-	return m.Run()
-}
-
-// createOn creates a database on the server at url and drops it after the test.
-func createOn(t testing.TB, url, database string) string {
-	t.Helper()
-	admin, err := Open(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := admin.SQL.ExecContext(t.Context(), "CREATE DATABASE "+database+" TEMPLATE template0"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if _, err := admin.SQL.Exec("DROP DATABASE IF EXISTS " + database + " WITH (FORCE)"); err != nil {
-			t.Error(err)
-		}
-		admin.Close()
-	})
-	u, err := neturl.Parse(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.Path = "/" + database
-	return u.String()
-}
+// TestMain finds a PostgreSQL server.
+func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // with adds query parameters to a URL.
 func with(url, parameters string) string {
@@ -100,7 +32,7 @@ func onBoth(t *testing.T, test func(t *testing.T, url string)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		test(t, postgresURL(t))
+		test(t, pgtest.New(t))
 	})
 }
 

@@ -15,6 +15,8 @@ import (
 	"ariga.io/atlas/sql/postgres"
 	atlas "ariga.io/atlas/sql/schema"
 	"ariga.io/atlas/sql/sqlite"
+
+	"chairside/internal/clock"
 )
 
 // The refusals of Migrate, Status, Pending and Verify. Each comes wrapped in a
@@ -156,7 +158,7 @@ func (db *DB) applyFile(ctx context.Context, conn atlas.ExecQuerier, dir migrate
 		}
 		return nil, fmt.Errorf("store: migration %s: %w", file.Name(), err)
 	}
-	return &Migration{Version: file.Version(), Name: file.Desc(), AppliedAt: time.Now().UTC()}, nil
+	return &Migration{Version: file.Version(), Name: file.Desc(), AppliedAt: clock.Now(ctx)}, nil
 }
 
 // checkForeignKeys finds rows that point nowhere after a migration, during
@@ -211,7 +213,7 @@ func (db *DB) Pending(ctx context.Context) error {
 		return err
 	}
 	if len(plan.pending) > 0 {
-		return fmt.Errorf("store: %w: %s and %d more", ErrPending, plan.pending[0].Name(), len(plan.pending)-1)
+		return fmt.Errorf("store: %w: %d, the first is %s", ErrPending, len(plan.pending), plan.pending[0].Name())
 	}
 	return nil
 }

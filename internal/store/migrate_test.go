@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"chairside/internal/localpg/pgtest"
+
 	"ariga.io/atlas/sql/migrate"
 )
 
@@ -115,7 +117,7 @@ func TestMigrationThatFailsLeavesNoTrace(t *testing.T) {
 }
 
 func TestMigrationOutsideATransaction(t *testing.T) {
-	url := postgresURL(t)
+	url := pgtest.New(t)
 	files := twoFiles(url)
 	files["20260103000000_index.sql"] = "-- atlas:txmode none\n\nCREATE INDEX CONCURRENTLY notes_body ON notes (body);\nSELECT 1/0;"
 	db := openWith(t, url, files)

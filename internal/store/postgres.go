@@ -61,7 +61,7 @@ func openPostgres(raw string) (*DB, error) {
 	if options.statementCache {
 		db.SQL = sql.OpenDB(&statements{Connector: connector, outdated: outdatedPlan})
 	} else {
-		db.SQL = sql.OpenDB(connector)
+		db.SQL = sql.OpenDB(&pooled{connector})
 	}
 	db.SQL.SetMaxOpenConns(options.poolSize)
 	db.SQL.SetMaxIdleConns(options.poolSize) // a closed connection loses its statements

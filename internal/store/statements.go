@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"reflect"
 )
 
 const (
@@ -41,23 +40,11 @@ func (s *statements) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	inner, ok := connection.(driverConn)
-	if !ok {
-		return nil, errors.Join(fmt.Errorf("store: %T cannot cache statements", connection), connection.Close())
+	inner, err := track(connection)
+	if err != nil {
+		return nil, err
 	}
-	return &conn{driverConn: inner, origin: s, byText: map[string]*list.Element{}, recent: list.New()}, nil
-}
-
-// driverConn is what both drivers implement.
-type driverConn interface {
-	driver.Conn
-	driver.ConnPrepareContext
-	driver.ConnBeginTx
-	driver.QueryerContext
-	driver.ExecerContext
-	driver.Pinger
-	driver.SessionResetter
-	driver.Validator
+	return &conn{tracked: inner, origin: s, byText: map[string]*list.Element{}, recent: list.New()}, nil
 }
 
 type driverStmt interface {
@@ -69,11 +56,10 @@ type driverStmt interface {
 // conn is one connection and its prepared statements. database/sql lets one
 // goroutine at a time use it.
 type conn struct {
-	driverConn
+	*tracked
 	origin *statements
 	byText map[string]*list.Element // of *stmt
 	recent *list.List               // of *stmt, the most recently used first
-	inTx   bool
 }
 
 type stmt struct {
@@ -95,7 +81,7 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 		result, err := s.QueryContext(ctx, args)
 		if err == nil {
 			s.reading = true
-			return &rows{Rows: result, stmt: s}, nil
+			return &rows{Rows: result, done: s.free}, nil
 		}
 		if !again || !c.retry(s, err) {
 			return nil, err
@@ -169,13 +155,13 @@ func (c *conn) drop(s *stmt) error {
 	return s.Close()
 }
 
-func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
-	inner, err := c.driverConn.BeginTx(ctx, opts)
-	if err != nil {
-		return nil, err
+// free is called when the statement's rows are closed.
+func (s *stmt) free() error {
+	s.reading = false
+	if s.dropped {
+		return s.Close()
 	}
-	c.inTx = true
-	return &tx{Tx: inner, conn: c}, nil
+	return nil
 }
 
 func (c *conn) Close() error {
@@ -186,85 +172,4 @@ func (c *conn) Close() error {
 		}
 	}
 	return errors.Join(err, c.driverConn.Close())
-}
-
-// CheckNamedValue lets the driver convert arguments its own way; database/sql
-// does not see the driver's method through conn.
-func (c *conn) CheckNamedValue(value *driver.NamedValue) error {
-	if checker, ok := c.driverConn.(driver.NamedValueChecker); ok {
-		return checker.CheckNamedValue(value)
-	}
-	return driver.ErrSkip
-}
-
-// tx tells its connection when it ends.
-type tx struct {
-	driver.Tx
-	conn *conn
-}
-
-func (t *tx) Commit() error {
-	t.conn.inTx = false
-	return t.Tx.Commit()
-}
-
-func (t *tx) Rollback() error {
-	t.conn.inTx = false
-	return t.Tx.Rollback()
-}
-
-// rows frees their statement when they are closed.
-type rows struct {
-	driver.Rows
-	stmt *stmt
-}
-
-func (r *rows) Close() error {
-	err := r.Rows.Close()
-	if !r.stmt.reading { // closed before
-		return err
-	}
-	r.stmt.reading = false
-	if r.stmt.dropped {
-		return errors.Join(err, r.stmt.Close())
-	}
-	return err
-}
-
-// The methods below pass on what the driver knows about its columns, with
-// database/sql's own answer for what it does not.
-
-func (r *rows) ColumnTypeScanType(i int) reflect.Type {
-	if inner, ok := r.Rows.(driver.RowsColumnTypeScanType); ok {
-		return inner.ColumnTypeScanType(i)
-	}
-	return reflect.TypeFor[any]()
-}
-
-func (r *rows) ColumnTypeDatabaseTypeName(i int) string {
-	if inner, ok := r.Rows.(driver.RowsColumnTypeDatabaseTypeName); ok {
-		return inner.ColumnTypeDatabaseTypeName(i)
-	}
-	return ""
-}
-
-func (r *rows) ColumnTypeLength(i int) (int64, bool) {
-	if inner, ok := r.Rows.(driver.RowsColumnTypeLength); ok {
-		return inner.ColumnTypeLength(i)
-	}
-	return 0, false
-}
-
-func (r *rows) ColumnTypeNullable(i int) (nullable, ok bool) {
-	if inner, ok := r.Rows.(driver.RowsColumnTypeNullable); ok {
-		return inner.ColumnTypeNullable(i)
-	}
-	return false, false
-}
-
-func (r *rows) ColumnTypePrecisionScale(i int) (precision, scale int64, ok bool) {
-	if inner, ok := r.Rows.(driver.RowsColumnTypePrecisionScale); ok {
-		return inner.ColumnTypePrecisionScale(i)
-	}
-	return 0, 0, false
 }

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"chairside/internal/localpg/pgtest"
+
 	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
 )
@@ -34,7 +36,7 @@ func parameter(db *DB) string {
 }
 
 func TestStatementsArePreparedOnce(t *testing.T) {
-	db := openTest(t, with(postgresURL(t), "pool_size=2"))
+	db := openTest(t, with(pgtest.New(t), "pool_size=2"))
 	c, err := db.SQL.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)

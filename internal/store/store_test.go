@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"chairside/internal/localpg/pgtest"
 )
 
 func TestOpenRefusesOtherAddresses(t *testing.T) {
@@ -90,7 +92,7 @@ func TestPostgresSession(t *testing.T) {
 		}
 		return value
 	}
-	url := postgresURL(t)
+	url := pgtest.New(t)
 	for name, want := range map[string]string{
 		"statement_timeout": "30s", "lock_timeout": "10s", "idle_in_transaction_session_timeout": "1min",
 		"application_name": "chairside", "TimeZone": "UTC",
@@ -108,7 +110,7 @@ func TestPostgresSession(t *testing.T) {
 }
 
 func TestPostgresPoolIsBounded(t *testing.T) {
-	db := openTest(t, with(postgresURL(t), "pool_size=3"))
+	db := openTest(t, with(pgtest.New(t), "pool_size=3"))
 	if got := db.SQL.Stats().MaxOpenConnections; got != 3 {
 		t.Errorf("at most %d connections, want 3", got)
 	}

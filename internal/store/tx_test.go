@@ -26,6 +26,15 @@ func addPractice(ctx context.Context, client *ent.Client, slug string) (*ent.Pra
 	return client.Practice.Create().SetName(slug).SetSlug(slug).SetCountry("GB").SetTimeZone("Europe/London").Save(ctx)
 }
 
+// newPractice adds a practice in a transaction of its own.
+func newPractice(ctx context.Context, db *DB, slug string) (practice *ent.Practice, err error) {
+	err = db.Tx(ctx, func(tx *ent.Client) error {
+		practice, err = addPractice(ctx, tx, slug)
+		return err
+	})
+	return practice, err
+}
+
 func TestTx(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		db := migrated(t, url)
@@ -120,21 +129,18 @@ func TestFaultOfWhatEntReports(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		db := migrated(t, url)
 		ctx := caller.System(t.Context())
-		practice, err := addPractice(ctx, db.Ent, "twice")
+		practice, err := newPractice(ctx, db, "twice")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := db.Ent.Practice.DeleteOne(practice).Exec(ctx); err != nil {
-			t.Fatal(err)
-		}
-		_, err = db.Ent.Practice.Get(ctx, practice.ID)
+		other := practice.ID
+		other[0]++
+		_, err = db.Ent.Practice.Get(ctx, other)
 		var f *fault.Error
 		if !errors.As(Fault(ctx, err), &f) || f.Status != http.StatusNotFound {
 			t.Errorf("no such row: %v", err)
 		}
-		for range 2 {
-			_, err = addPractice(ctx, db.Ent, "twice")
-		}
+		_, err = newPractice(ctx, db, "twice")
 		if got := Fault(ctx, err); !ent.IsConstraintError(got) {
 			t.Errorf("a duplicate: %v", got)
 		}
@@ -146,22 +152,31 @@ func TestDatabaseKeepsPracticesApart(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		db := migrated(t, url)
 		ctx := caller.System(t.Context())
-		ours, err := addPractice(ctx, db.Ent, "ours")
+		ours, err := newPractice(ctx, db, "ours")
 		if err != nil {
 			t.Fatal(err)
 		}
-		theirs, err := addPractice(ctx, db.Ent, "theirs")
+		theirs, err := newPractice(ctx, db, "theirs")
 		if err != nil {
 			t.Fatal(err)
 		}
-		site, err := db.Ent.Site.Create().SetPracticeID(ours.ID).SetName("Main").Save(ctx)
+		var site *ent.Site
+		err = db.Tx(ctx, func(tx *ent.Client) error {
+			site, err = tx.Site.Create().SetPracticeID(ours.ID).SetName("Main").Save(ctx)
+			return err
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := db.Ent.Room.Create().SetPracticeID(ours.ID).SetSiteID(site.ID).SetName("1").Save(ctx); err != nil {
+		addRoom := func(practice *ent.Practice) error {
+			return db.Tx(ctx, func(tx *ent.Client) error {
+				return tx.Room.Create().SetPracticeID(practice.ID).SetSiteID(site.ID).SetName("1").Exec(ctx)
+			})
+		}
+		if err := addRoom(ours); err != nil {
 			t.Errorf("a room of our own site: %v", err)
 		}
-		if _, err := db.Ent.Room.Create().SetPracticeID(theirs.ID).SetSiteID(site.ID).SetName("1").Save(ctx); !ent.IsConstraintError(err) {
+		if err := addRoom(theirs); !ent.IsConstraintError(err) {
 			t.Errorf("a room of another practice's site: %v", err)
 		}
 	})

@@ -9,8 +9,7 @@
 // again.
 //
 // It replays the files on a throw-away database of each kind, so PostgreSQL's
-// server programs must be installed (or CHAIRSIDE_TEST_POSTGRES name an empty
-// database).
+// server programs must be installed, or -postgres URL name an empty database.
 package main
 
 import (
@@ -22,13 +21,13 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
-	"time"
 
 	"ariga.io/atlas/sql/migrate"
 	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/schema"
 
+	"chairside/internal/clock"
 	"chairside/internal/localpg"
 	"chairside/internal/store"
 )
@@ -49,22 +48,23 @@ var (
 func main() {
 	check := flag.Bool("check", false, "write nothing, fail when there is a difference")
 	hash := flag.Bool("hash", false, "bring atlas.sum up to date")
+	postgres := flag.String("postgres", "", "`URL` of an empty database to replay on, instead of a throw-away server")
 	flag.Parse()
 	named := flag.NArg() == 1 && validName.MatchString(flag.Arg(0))
 	if *check == *hash && !named || (*check || *hash) && flag.NArg() > 0 {
-		fmt.Fprintln(os.Stderr, "usage: diff NAME | -check | -hash     (NAME of lower-case letters, digits and _)")
+		fmt.Fprintln(os.Stderr, "usage: diff [-postgres URL] NAME | -check | -hash     (NAME of lower-case letters, digits and _)")
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, flag.Arg(0), *check, *hash); err != nil {
+	if err := run(ctx, flag.Arg(0), *postgres, *check, *hash); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		stop()
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, name string, check, hash bool) error {
+func run(ctx context.Context, name, postgres string, check, hash bool) error {
 	if hash {
 		for _, d := range directories {
 			if err := rehash(d.path); err != nil {
@@ -74,10 +74,10 @@ func run(ctx context.Context, name string, check, hash bool) error {
 		return nil
 	}
 	// The files of both databases get the same version.
-	version := time.Now().UTC().Format("20060102150405")
+	version := clock.Now(ctx).Format("20060102150405")
 	changed := false
 	for _, d := range directories {
-		files, err := diff(ctx, d.dialect, d.path, version, name)
+		files, err := diff(ctx, d.dialect, d.path, postgres, version, name)
 		if err != nil {
 			return fmt.Errorf("%s: %w", d.path, err)
 		}
@@ -108,7 +108,7 @@ func run(ctx context.Context, name string, check, hash bool) error {
 
 // diff gives the files that bring the directory's migrations to the schema, none
 // where they are there already.
-func diff(ctx context.Context, dialectName, path, version, name string) ([]migrate.File, error) {
+func diff(ctx context.Context, dialectName, path, postgres, version, name string) ([]migrate.File, error) {
 	local, err := migrate.NewLocalDir(path)
 	if err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func diff(ctx context.Context, dialectName, path, version, name string) ([]migra
 	if err != nil {
 		return nil, err
 	}
-	db, release, err := scratch(ctx, dialectName)
+	db, release, err := scratch(ctx, dialectName, postgres)
 	if err != nil {
 		return nil, err
 	}
@@ -183,8 +183,9 @@ func (version formatter) Format(plan *migrate.Plan) ([]migrate.File, error) {
 	return migrate.DefaultFormatter.Format(plan)
 }
 
-// scratch gives an empty database of a dialect, and what removes it.
-func scratch(ctx context.Context, dialectName string) (*store.DB, func(), error) {
+// scratch gives an empty database of a dialect, on PostgreSQL the one at the URL
+// postgres if there is one, and what removes it.
+func scratch(ctx context.Context, dialectName, postgres string) (*store.DB, func(), error) {
 	if dialectName == dialect.SQLite {
 		dir, err := os.MkdirTemp("", "chairside-diff-*")
 		if err != nil {
@@ -192,8 +193,8 @@ func scratch(ctx context.Context, dialectName string) (*store.DB, func(), error)
 		}
 		return open(ctx, "sqlite:"+filepath.Join(dir, "scratch.db"), func() { os.RemoveAll(dir) })
 	}
-	if url := os.Getenv("CHAIRSIDE_TEST_POSTGRES"); url != "" {
-		return open(ctx, url, func() {})
+	if postgres != "" {
+		return open(ctx, postgres, func() {})
 	}
 	server, err := localpg.Start(ctx)
 	if err != nil {

@@ -1,0 +1,136 @@
+package arch
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// rule says where an import, or a use of a function, is allowed. A place that
+// ends in /... means all below it.
+type rule struct {
+	what   string   // an import path, /... for all below it; or pkg.Func
+	only   []string // directories that may
+	tests  bool     // whether test files may anywhere
+	reason string
+}
+
+var leaves = []string{
+	"internal/access", "internal/caller", "internal/civil", "internal/clock", "internal/contract", "internal/decimal",
+	"internal/etag", "internal/fault", "internal/password", "internal/scope", "internal/wire",
+}
+
+var rules = []rule{
+	{"github.com/lib/pq", []string{"internal/store", "internal/localpg/pgtest"}, true, "one place knows the drivers and their errors"},
+	{"modernc.org/sqlite", []string{"internal/store"}, true, "one place knows the drivers and their errors"},
+	{"ariga.io/atlas/...", []string{"internal/store/...", "ent/..."}, true, "migrations are the store's"},
+	{"github.com/ogen-go/ogen/...", []string{"ogent", "internal/api", "internal/codegen/...", "internal/server"}, true, "the rest of the program does not know how the API is generated"},
+	{"entgo.io/contrib/...", []string{"internal/codegen/..."}, true, "needed to generate, not to run"},
+	{"chairside/internal/codegen/...", []string{"internal/codegen/..."}, false, "the program does not contain its generator"},
+	{"chairside/internal/arch", nil, false, "nothing depends on its rules"},
+	{"chairside/cmd/...", nil, false, "a command is nobody's library"},
+	{"chairside/internal/api", []string{"internal/server"}, true, "operations are reached over HTTP"},
+	{"chairside/internal/server", []string{"cmd/chairside", "internal/chairsidetest"}, true, "nothing below knows the server"},
+	{"net/http", []string{"internal/api", "internal/server", "internal/fault", "internal/wire", "internal/codegen/...", "internal/chairsidetest", "ogent", "cmd/chairside"}, true, "rules and arithmetic know no HTTP"},
+	{"os.Getenv", []string{"internal/config", "internal/localpg/pgtest", "internal/store/diff"}, true, "settings are read in one place"},
+	{"os.LookupEnv", []string{"internal/config"}, true, "settings are read in one place"},
+	{"time.Now", []string{"internal/clock", "internal/store/...", "cmd/chairside"}, true, "one reading of the clock for a request"},
+	{"caller.System", []string{"internal/caller", "internal/token", "internal/seed", "internal/practice", "cmd/chairside", "internal/chairsidetest"}, true, "work across practices is for administration alone"},
+}
+
+// closed are packages that import nothing of ours but what is listed.
+var closed = map[string][]string{
+	"schema":           leaves,
+	"internal/diary":   {"internal/civil"},
+	"internal/codegen": {"internal/contract", "internal/scope", "internal/wire"},
+}
+
+func TestImports(t *testing.T) {
+	root := os.DirFS("../..")
+	for _, leaf := range leaves {
+		closed[leaf] = leaves
+	}
+	for dir := range closed {
+		if _, err := fs.Stat(root, dir); err != nil {
+			t.Errorf("a rule names %s, which is not there", dir)
+		}
+	}
+	for _, r := range rules {
+		for _, dir := range r.only {
+			if _, err := fs.Stat(root, strings.TrimSuffix(dir, "/...")); err != nil {
+				t.Errorf("the rule on %s names %s, which is not there", r.what, dir)
+			}
+		}
+	}
+	err := fs.WalkDir(root, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && (strings.HasPrefix(entry.Name(), ".") && path != "." || entry.Name() == "testdata") {
+			return fs.SkipDir
+		}
+		if strings.HasSuffix(path, ".go") {
+			checkFile(t, root, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func checkFile(t *testing.T, root fs.FS, path string) {
+	source, err := fs.ReadFile(root, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), path, source, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, test := filepath.ToSlash(filepath.Dir(path)), strings.HasSuffix(path, "_test.go")
+	var imports []string
+	for _, i := range file.Imports {
+		name, err := strconv.Unquote(i.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		imports = append(imports, name)
+	}
+	for _, r := range rules {
+		if test && r.tests || slices.ContainsFunc(r.only, func(place string) bool { return within(dir, place) }) {
+			continue
+		}
+		pkg, function, isCall := strings.Cut(r.what, ".")
+		if isCall && !strings.Contains(r.what, "/") && len(function) > 0 && function[0] >= 'A' && function[0] <= 'Z' {
+			if generated := within(dir, "ent/...") || within(dir, "ogent"); !generated && strings.Contains(string(source), pkg+"."+function) {
+				t.Errorf("%s uses %s: %s", path, r.what, r.reason)
+			}
+			continue
+		}
+		for _, name := range imports {
+			if within(name, r.what) && !within("chairside/"+dir, r.what) {
+				t.Errorf("%s imports %s: %s", path, name, r.reason)
+			}
+		}
+	}
+	if allowed, ok := closed[dir]; ok && !test {
+		for _, name := range imports {
+			if own, ok := strings.CutPrefix(name, "chairside/"); ok && !slices.Contains(allowed, own) {
+				t.Errorf("%s imports %s: %s imports nothing of ours but %v", path, name, dir, allowed)
+			}
+		}
+	}
+}
+
+// within reports whether path is place, or below it where place ends in /....
+func within(path, place string) bool {
+	base, below := strings.CutSuffix(place, "/...")
+	return path == base || below && strings.HasPrefix(path, base+"/")
+}

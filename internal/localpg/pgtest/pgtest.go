@@ -1,0 +1,101 @@
+// Package pgtest gives tests databases on PostgreSQL.
+//
+// They are made on the server that CHAIRSIDE_TEST_POSTGRES names (the URL of a
+// database from which others can be created), or on a private server of an
+// installed PostgreSQL. Where there is neither, tests are skipped with a clear
+// word; with CI=true the whole run fails instead, so that a suite is never
+// skipped silently.
+package pgtest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"sync/atomic"
+	"testing"
+
+	_ "github.com/lib/pq" // to create databases on a given server
+
+	"chairside/internal/localpg"
+)
+
+var (
+	admin   *sql.DB  // on the server
+	address *url.URL // of the server
+	missing error    // why there is none
+	counter atomic.Int64
+)
+
+// Main runs the tests of a package with a server; it is called by TestMain.
+func Main(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	where := os.Getenv("CHAIRSIDE_TEST_POSTGRES")
+	if where == "" {
+		server, err := localpg.Start(context.Background())
+		switch {
+		case err == nil:
+			defer server.Stop()
+			where = server.URL("postgres")
+		case !errors.Is(err, localpg.ErrNotInstalled) || os.Getenv("CI") == "true":
+			fmt.Fprintln(os.Stderr, "FAIL: the tests need PostgreSQL:", err)
+			return 1
+		default:
+			fmt.Fprintln(os.Stderr, "SKIPPED: all tests on PostgreSQL:", err)
+			missing = err
+			return m.Run()
+		}
+	}
+	var err error
+	if address, err = url.Parse(where); err == nil {
+		admin, err = sql.Open("postgres", where)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "FAIL: CHAIRSIDE_TEST_POSTGRES:", err)
+		return 1
+	}
+	defer admin.Close()
+	return m.Run()
+}
+
+// New gives the URL of a new, empty database, or skips the test.
+func New(t testing.TB) string { return Clone(t, "template0") }
+
+// Clone gives the URL of a copy of a database of this server, to which nobody
+// may be connected meanwhile. It is dropped after the test.
+func Clone(t testing.TB, template string) string {
+	t.Helper()
+	if missing != nil {
+		t.Skip("no PostgreSQL: install it or set CHAIRSIDE_TEST_POSTGRES")
+	}
+	name, where, err := Create(template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := admin.Exec("DROP DATABASE IF EXISTS " + name + " WITH (FORCE)"); err != nil {
+			t.Error(err)
+		}
+	})
+	return where
+}
+
+// Missing tells why there is no server, nil where there is one.
+func Missing() error { return missing }
+
+// Create makes a database that outlives the test which needed it first, to be
+// a template for others: its name and its URL.
+func Create(template string) (name, where string, err error) {
+	name = fmt.Sprintf("chairside_test_%d_%d", os.Getpid(), counter.Add(1))
+	if _, err := admin.Exec("CREATE DATABASE " + name + " TEMPLATE " + template); err != nil {
+		return "", "", fmt.Errorf("pgtest: %w", err)
+	}
+	u := *address
+	u.Path = "/" + name
+	return name, u.String(), nil
+}

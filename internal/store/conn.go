@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"reflect"
+)
+
+// driverConn is what both drivers implement.
+type driverConn interface {
+	driver.Conn
+	driver.ConnPrepareContext
+	driver.ConnBeginTx
+	driver.QueryerContext
+	driver.ExecerContext
+	driver.Pinger
+	driver.SessionResetter
+	driver.Validator
+}
+
+// tracked is a driver's connection that knows whether it is in a transaction.
+// It is what the wrapped connections of statements and pooled have in common.
+type tracked struct {
+	driverConn
+	inTx bool
+}
+
+func track(connection driver.Conn) (*tracked, error) {
+	inner, ok := connection.(driverConn)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("store: %T lacks methods of a connection", connection), connection.Close())
+	}
+	return &tracked{driverConn: inner}, nil
+}
+
+func (c *tracked) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	inner, err := c.driverConn.BeginTx(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	c.inTx = true
+	return &tx{Tx: inner, conn: c}, nil
+}
+
+// CheckNamedValue lets the driver convert arguments its own way; database/sql
+// does not see the driver's method through a wrapper.
+func (c *tracked) CheckNamedValue(value *driver.NamedValue) error {
+	if checker, ok := c.driverConn.(driver.NamedValueChecker); ok {
+		return checker.CheckNamedValue(value)
+	}
+	return driver.ErrSkip
+}
+
+// tx tells its connection when it ends.
+type tx struct {
+	driver.Tx
+	conn *tracked
+}
+
+func (t *tx) Commit() error {
+	t.conn.inTx = false
+	return t.Tx.Commit()
+}
+
+func (t *tx) Rollback() error {
+	t.conn.inTx = false
+	return t.Tx.Rollback()
+}
+
+// rows call done once when they are closed.
+type rows struct {
+	driver.Rows
+	done func() error
+}
+
+func (r *rows) Close() error {
+	err := r.Rows.Close()
+	if r.done == nil { // closed before
+		return err
+	}
+	done := r.done
+	r.done = nil
+	return errors.Join(err, done())
+}
+
+// The methods below pass on what the driver knows about its columns, with
+// database/sql's own answer for what it does not.
+
+func (r *rows) ColumnTypeScanType(i int) reflect.Type {
+	if inner, ok := r.Rows.(driver.RowsColumnTypeScanType); ok {
+		return inner.ColumnTypeScanType(i)
+	}
+	return reflect.TypeFor[any]()
+}
+
+func (r *rows) ColumnTypeDatabaseTypeName(i int) string {
+	if inner, ok := r.Rows.(driver.RowsColumnTypeDatabaseTypeName); ok {
+		return inner.ColumnTypeDatabaseTypeName(i)
+	}
+	return ""
+}
+
+func (r *rows) ColumnTypeLength(i int) (int64, bool) {
+	if inner, ok := r.Rows.(driver.RowsColumnTypeLength); ok {
+		return inner.ColumnTypeLength(i)
+	}
+	return 0, false
+}
+
+func (r *rows) ColumnTypeNullable(i int) (nullable, ok bool) {
+	if inner, ok := r.Rows.(driver.RowsColumnTypeNullable); ok {
+		return inner.ColumnTypeNullable(i)
+	}
+	return false, false
+}
+
+func (r *rows) ColumnTypePrecisionScale(i int) (precision, scale int64, ok bool) {
+	if inner, ok := r.Rows.(driver.RowsColumnTypePrecisionScale); ok {
+		return inner.ColumnTypePrecisionScale(i)
+	}
+	return 0, 0, false
+}
