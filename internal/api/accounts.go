@@ -84,7 +84,7 @@ func currentBalance(s *sql.Selector) string { return s.C(account.FieldCurrentBal
 func balanceAt(day civil.Date) balance {
 	return func(s *sql.Selector) string {
 		sum := func(table, condition string) string {
-			t := sql.Table(table)
+			t := sql.Dialect(s.Dialect()).Table(table)
 			return fmt.Sprintf("(SELECT COALESCE(SUM(%s), 0) FROM %s WHERE %s = %s AND %s = %s AND %s AND %s <= '%s')",
 				t.C(payment.FieldAmount), table,
 				t.C(payment.FieldPracticeID), s.C(account.FieldPracticeID),

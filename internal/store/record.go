@@ -31,7 +31,7 @@ var quiet = []string{"last_used_at", "last_login", "updated_at"}
 // the names of the changed columns, never their values.
 func record(next ent.Mutator) ent.Mutator {
 	return ent.MutateFunc(func(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-		if slices.Contains(unrecorded, m.Type()) {
+		if slices.Contains(unrecorded, m.Type()) || isQuiet(m) {
 			return next.Mutate(ctx, m)
 		}
 		tx, err := transaction(m)
@@ -53,9 +53,6 @@ func record(next ent.Mutator) ent.Mutator {
 		case m.Op().Is(ent.OpCreate):
 			change.SetAction("create")
 		case m.Op().Is(ent.OpUpdateOne):
-			if !slices.ContainsFunc(fields, func(f string) bool { return !slices.Contains(quiet, f) }) {
-				return value, nil
-			}
 			change.SetAction("update")
 		case m.Op().Is(ent.OpDeleteOne):
 			change.SetAction("delete")
@@ -80,6 +77,12 @@ func record(next ent.Mutator) ent.Mutator {
 		}
 		return value, change.SetRecordID(id).SetFields(fields).Exec(ctx)
 	})
+}
+
+// isQuiet reports whether m changes nothing but quiet columns.
+func isQuiet(m ent.Mutation) bool {
+	loud := func(column string) bool { return !slices.Contains(quiet, column) }
+	return m.Op().Is(ent.OpUpdate|ent.OpUpdateOne) && len(m.ClearedFields()) == 0 && !slices.ContainsFunc(m.Fields(), loud)
 }
 
 // transaction gives the client of the transaction that m runs in.

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"chairside/internal/config"
+	"chairside/internal/store"
+)
+
+// withDatabase opens the database, sees to it that its migrations are all
+// applied, and closes it after work. An embedded database is migrated; of a
+// PostgreSQL one somebody else may be the owner, so it is only looked at.
+func (c *console) withDatabase(d config.Database, work func(db *store.DB) error) (err error) {
+	db, err := store.Open(c, d.DatabaseURL)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := c.prepare(db, d.Embedded()); err != nil {
+		return err
+	}
+	return work(db)
+}
+
+// prepare applies pending migrations, or refuses a database that has some.
+func (c *console) prepare(db *store.DB, migrate bool) error {
+	if migrate {
+		applied, err := db.Migrate(c)
+		for _, m := range applied {
+			fmt.Fprintf(c.err, "applied migration %s %s\n", m.Version, m.Name)
+		}
+		return err
+	}
+	err := db.Pending(c)
+	if errors.Is(err, store.ErrPending) {
+		return fmt.Errorf("%w; run \"chairside migrate up\" first", err)
+	}
+	return err
+}
+
+// printJSON writes a result as one line of JSON.
+func printJSON(w io.Writer, result any) error { return json.NewEncoder(w).Encode(result) }

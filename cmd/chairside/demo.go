@@ -1,0 +1,67 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"chairside/ent"
+	"chairside/ent/accesstoken"
+	"chairside/internal/caller"
+	"chairside/internal/config"
+	"chairside/internal/scope"
+	"chairside/internal/seed"
+	"chairside/internal/store"
+	"chairside/internal/token"
+)
+
+// demoToken is the name of the token that each start of a demo replaces.
+const demoToken = "demo"
+
+// fillDemo seeds the database on the first start. A database that already has
+// practices, but not the demo's, belongs to somebody: it is refused.
+func (c *console) fillDemo(db *store.DB) error {
+	if _, err := findUser(c, db.Ent, seed.DemoAdmin); !errors.Is(err, errNoUser) {
+		return err // nil where the demo is there
+	}
+	occupied, err := db.Ent.Practice.Query().Exist(caller.System(c))
+	if err != nil {
+		return err
+	}
+	if occupied {
+		return errors.New("this database holds real practices; a demo needs a database of its own (--database-url)")
+	}
+	fmt.Fprintln(c.err, "filling the demo database …")
+	return c.seed(db, config.Seed{Patients: seed.DefaultPatients, Years: seed.DefaultYears, RandomSeed: 1})
+}
+
+// welcome makes a new token for the demo's administrator, ends the one of the
+// start before, and prints how to use it.
+func (c *console) welcome(db *store.DB, baseURL string) error {
+	var value string
+	err := db.Tx(c, func(tx *ent.Client) error {
+		admin, err := findUser(c, tx, seed.DemoAdmin)
+		if err != nil {
+			return err
+		}
+		if err := token.Revoke(c, tx, accesstoken.UserID(admin.ID), accesstoken.Name(demoToken)); err != nil {
+			return err
+		}
+		value, err = token.Create(c, tx, admin, token.Grant{Name: demoToken, Scopes: scope.Everything()})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.out, `Chairside demo
+
+  Address    %[1]s
+  Reference  %[1]s/docs
+  Token      %[2]s
+
+Try it:
+
+  curl -A "try/1.0" -H "Authorization: Bearer %[2]s" "%[1]s/v1/patients?per_page=2"
+
+`, baseURL, value)
+	return err
+}

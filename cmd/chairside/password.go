@@ -1,0 +1,59 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"golang.org/x/term"
+
+	"chairside/internal/password"
+)
+
+// readPassword gives the hash of a new password. On a terminal it asks twice
+// and shows nothing; otherwise the first line of standard input is the password.
+func (c *console) readPassword() (hash string, err error) {
+	var chosen string
+	if term.IsTerminal(int(c.in.Fd())) {
+		chosen, err = c.askPassword()
+	} else {
+		chosen, err = bufio.NewReader(io.LimitReader(c.in, 2*password.MaxBytes)).ReadString('\n')
+		if errors.Is(err, io.EOF) {
+			err = nil // a last line without its end
+		}
+		chosen = strings.TrimRight(chosen, "\r\n")
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the password: %w", err)
+	}
+	if chosen == "" {
+		return "", errors.New("a password is needed: type it, or send it as a line on standard input")
+	}
+	if err := password.Check(chosen); err != nil {
+		return "", err
+	}
+	return password.Hash(c, chosen)
+}
+
+func (c *console) askPassword() (string, error) {
+	ask := func(prompt string) (string, error) {
+		fmt.Fprint(c.err, prompt)
+		typed, err := term.ReadPassword(int(c.in.Fd()))
+		fmt.Fprintln(c.err)
+		return string(typed), err
+	}
+	first, err := ask("Password: ")
+	if err != nil {
+		return "", err
+	}
+	second, err := ask("Password again: ")
+	if err != nil {
+		return "", err
+	}
+	if first != second {
+		return "", errors.New("the two are not the same")
+	}
+	return first, nil
+}

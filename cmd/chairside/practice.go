@@ -1,0 +1,47 @@
+package main
+
+import (
+	"chairside/ent"
+	"chairside/internal/config"
+	"chairside/internal/onboard"
+	"chairside/internal/store"
+)
+
+type practiceCommands struct {
+	Create practiceCreate `cmd:"" help:"Create a practice that can be worked with."`
+}
+
+type practiceCreate struct{ config.PracticeFlags }
+
+// Help is the text of --help.
+func (practiceCreate) Help() string {
+	return `Creates the practice with a site and a room, opening hours from Monday to Friday, its first user (an administrator who is also a practitioner), the seven appointment reasons, a private and an NHS payment plan, and a list of treatments with fees.
+
+The user's password is asked for, or read from the first line of standard input. Prints the ids of what was created as JSON.`
+}
+
+// Run creates the practice and prints its ids.
+func (p *practiceCreate) Run(c *console) error {
+	flags, err := p.Read()
+	if err != nil {
+		return err
+	}
+	hash, err := c.readPassword()
+	if err != nil {
+		return err
+	}
+	var opened onboard.Opened
+	err = c.withDatabase(flags.Database, func(db *store.DB) error {
+		return db.Tx(c, func(tx *ent.Client) (err error) {
+			opened, err = onboard.Practice(c, tx, onboard.NewPractice{
+				Name: flags.Name, TimeZone: flags.TimeZone, Country: flags.Country,
+				First: onboard.Person{FirstName: flags.FirstName, LastName: flags.LastName, Email: flags.Email, PasswordHash: hash},
+			})
+			return err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return printJSON(c.out, opened)
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"chairside/internal/civil"
+	"chairside/internal/config"
+	"chairside/internal/seed"
+	"chairside/internal/store"
+)
+
+type seedCommand struct{ config.SeedFlags }
+
+// Help is the text of --help.
+func (seedCommand) Help() string {
+	return "Creates two practices in Europe/London whose people do not exist. The administrators are " + seed.DemoAdmin + " and " + seed.SecondAdmin +
+		", both with the password \"" + seed.Password + "\". The same numbers and the same date make the same data, ids included."
+}
+
+// Run seeds the database.
+func (s *seedCommand) Run(c *console) error {
+	flags, err := s.Read()
+	if err != nil {
+		return err
+	}
+	return c.withDatabase(flags.Database, func(db *store.DB) error {
+		return c.seed(db, flags)
+	})
+}
+
+func (c *console) seed(db *store.DB, flags config.Seed) error {
+	if flags.AsOf.IsZero() {
+		today, err := demoToday()
+		if err != nil {
+			return err
+		}
+		flags.AsOf = today
+	}
+	return seed.Run(c, db, seed.Options{
+		Patients: flags.Patients, Years: flags.Years, RandomSeed: flags.RandomSeed, AsOf: flags.AsOf, Progress: c.err,
+	})
+}
+
+// demoToday is the day it is where the seeded practices are.
+func demoToday() (civil.Date, error) {
+	zone, err := time.LoadLocation("Europe/London")
+	if err != nil {
+		return civil.Date{}, fmt.Errorf("seed: %w", err)
+	}
+	return civil.Of(time.Now().In(zone)), nil
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"errors"
+	"log/slog"
+	"net"
+
+	"chairside/internal/config"
+	"chairside/internal/server"
+	"chairside/internal/store"
+)
+
+type serveCommand struct{ config.ServeFlags }
+
+// Help is the text of --help.
+func (serveCommand) Help() string {
+	return `An embedded database is created and migrated when the server starts. A PostgreSQL database with pending migrations is refused, unless --migrate is given.
+
+With --demo the server is a sandbox: on the first start it fills the database with a made-up practice, and on every start it prints a new token for it. It refuses a database that holds other practices.`
+}
+
+// Run serves until the program is interrupted.
+func (s *serveCommand) Run(c *console) (err error) {
+	flags, err := s.Read()
+	if err != nil {
+		return err
+	}
+	logger := newLogger(c, flags.JSONLog)
+
+	db, err := store.Open(c, flags.Database.DatabaseURL)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := c.prepare(db, flags.Database.Embedded() || flags.Migrate || flags.Demo); err != nil {
+		return err
+	}
+	if flags.Demo {
+		if err := c.fillDemo(db); err != nil {
+			return err
+		}
+	}
+
+	listener, err := new(net.ListenConfig).Listen(c, "tcp", flags.Addr)
+	if err != nil {
+		return err
+	}
+	baseURL := flags.BaseURL
+	if baseURL == "" {
+		baseURL = addressOf(listener, flags.CertFile != "")
+	}
+	srv, err := server.New(server.Options{
+		DB: db, BaseURL: baseURL, Demo: flags.Demo, RateLimit: flags.RateLimit, Logger: logger,
+		TrustedProxies: flags.TrustedProxies, CertFile: flags.CertFile, KeyFile: flags.KeyFile,
+	})
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	if flags.Demo {
+		if err := c.welcome(db, baseURL); err != nil {
+			return errors.Join(err, listener.Close())
+		}
+	}
+	logger.Info("listening", "address", listener.Addr().String(), "base_url", baseURL)
+	return srv.Run(c, listener)
+}
+
+// addressOf is the address by which a client on this machine reaches the listener.
+func addressOf(listener net.Listener, tls bool) string {
+	scheme := "http"
+	if tls {
+		scheme = "https"
+	}
+	host, port, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		return scheme + "://" + listener.Addr().String()
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return scheme + "://" + net.JoinHostPort(host, port)
+}
+
+func newLogger(c *console, json bool) *slog.Logger {
+	if json {
+		return slog.New(slog.NewJSONHandler(c.err, nil))
+	}
+	return slog.New(slog.NewTextHandler(c.err, nil))
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/google/uuid"
+
+	"chairside/ent"
+	"chairside/ent/accesstoken"
+	"chairside/ent/site"
+	"chairside/ent/user"
+	"chairside/internal/caller"
+	"chairside/internal/config"
+	"chairside/internal/store"
+	"chairside/internal/token"
+)
+
+type tokenCommands struct {
+	Create tokenCreate `cmd:"" help:"Make a token and print it."`
+	List   tokenList   `cmd:"" help:"List tokens."`
+	Revoke tokenRevoke `cmd:"" help:"End a token, at once and for good."`
+}
+
+type tokenCreate struct{ config.TokenFlags }
+
+// Help is the text of --help.
+func (tokenCreate) Help() string {
+	return "Prints the token alone. It cannot be shown again: only a hash of it is kept. It acts for the user, and lives while it is used at least every 14 days."
+}
+
+// Run makes the token and prints it.
+func (t *tokenCreate) Run(c *console) error {
+	flags, err := t.Read()
+	if err != nil {
+		return err
+	}
+	var value string
+	err = c.withDatabase(flags.Database, func(db *store.DB) error {
+		return db.Tx(c, func(tx *ent.Client) (err error) {
+			value, err = t.grant(c, tx, flags)
+			return err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(c.out, value)
+	return err
+}
+
+func (tokenCreate) grant(c *console, tx *ent.Client, flags config.Token) (value string, err error) {
+	u, err := findUser(c, tx, flags.User)
+	if err != nil {
+		return "", err
+	}
+	if !u.Active {
+		return "", errors.New("the user is disabled")
+	}
+	if flags.Site != nil {
+		ours, err := tx.Site.Query().Where(site.ID(*flags.Site), site.PracticeID(u.PracticeID)).Exist(caller.System(c))
+		if err != nil {
+			return "", err
+		}
+		if !ours {
+			return "", errors.New("the user's practice has no such site")
+		}
+	}
+	return token.Create(c, tx, u, token.Grant{Name: flags.Name, Scopes: flags.Scopes, Site: flags.Site})
+}
+
+type tokenList struct {
+	config.Database
+	User string `placeholder:"EMAIL" help:"Only tokens of this user."`
+}
+
+// Run prints the tokens, one a line. The tokens themselves are not known.
+func (t *tokenList) Run(c *console) error {
+	return c.withDatabase(t.Database, func(db *store.DB) error {
+		query := db.Ent.AccessToken.Query().WithUser().Order(accesstoken.ByCreatedAt(), accesstoken.ByID())
+		if t.User != "" {
+			u, err := findUser(c, db.Ent, t.User)
+			if err != nil {
+				return err
+			}
+			query.Where(accesstoken.HasUserWith(user.ID(u.ID)))
+		}
+		rows, err := query.All(caller.System(c))
+		if err != nil {
+			return err
+		}
+		now := time.Now()
+		table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "ID\tUSER\tNAME\tSTATE\tLAST USED\tSCOPES")
+		for _, row := range rows {
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", row.ID, row.Edges.User.Email, row.Name, token.StateOf(row, now), lastUse(row), row.Scopes)
+		}
+		return table.Flush()
+	})
+}
+
+func lastUse(row *ent.AccessToken) string {
+	if row.LastUsedAt == nil {
+		return "never"
+	}
+	return row.LastUsedAt.UTC().Format("2006-01-02 15:04 UTC")
+}
+
+type tokenRevoke struct {
+	config.Database
+	ID string `arg:"" help:"The token's id, as in \"chairside token list\"."`
+}
+
+// Run revokes the token. A token that is revoked already is no failure.
+func (t *tokenRevoke) Run(c *console) error {
+	id, err := uuid.Parse(t.ID)
+	if err != nil {
+		return errors.New("the id of a token is a uuid; see \"chairside token list\"")
+	}
+	return c.withDatabase(t.Database, func(db *store.DB) error {
+		return db.Tx(c, func(tx *ent.Client) error {
+			known, err := tx.AccessToken.Query().Where(accesstoken.ID(id)).Exist(caller.System(c))
+			if err != nil {
+				return err
+			}
+			if !known {
+				return errors.New("there is no such token")
+			}
+			return token.Revoke(c, tx, accesstoken.ID(id))
+		})
+	})
+}

@@ -1,0 +1,103 @@
+package config
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"chairside/internal/wire"
+	"chairside/schema"
+)
+
+// PracticeFlags are the flags of "chairside practice create".
+type PracticeFlags struct {
+	Database
+	Name      string `required:"" help:"Name of the practice."`
+	TimeZone  string `required:"" placeholder:"ZONE" help:"IANA name of the time zone in which times are shown, like Europe/London."`
+	Country   string `required:"" placeholder:"CODE" help:"ISO 3166 code of the country, like GB: the default for telephone numbers."`
+	Email     string `required:"" help:"E-mail address of the first user, an administrator who is also a practitioner."`
+	FirstName string `default:"Practice" help:"First name of the first user."`
+	LastName  string `default:"Administrator" help:"Last name of the first user."`
+}
+
+var countryCode = regexp.MustCompile(`^[A-Z]{2}$`)
+
+// Read checks the flags and tidies them: spaces around are cut, the country is
+// in upper case. The error is Mistakes, with everything that is wrong.
+func (f PracticeFlags) Read() (PracticeFlags, error) {
+	var m Mistakes
+	f.Database.check(&m)
+	readName(&m, "name", &f.Name)
+	readName(&m, "first-name", &f.FirstName)
+	readName(&m, "last-name", &f.LastName)
+	readEmail(&m, &f.Email)
+	if f.Country = strings.ToUpper(f.Country); !countryCode.MatchString(f.Country) {
+		m.add("country", "must be a code of two letters, like GB")
+	}
+	if _, err := time.LoadLocation(f.TimeZone); err != nil || f.TimeZone == "" || f.TimeZone == "Local" {
+		m.add("time-zone", "must be the IANA name of a time zone, like Europe/London")
+	}
+	return f, m.err()
+}
+
+// Validate reports every mistake in the flags; the parser calls it.
+func (f PracticeFlags) Validate() error {
+	_, err := f.Read()
+	return err
+}
+
+// UserFlags are the flags of "chairside user create".
+type UserFlags struct {
+	Database
+	Practice  string `required:"" placeholder:"ID" help:"The practice: its id or its short name."`
+	Email     string `required:"" help:"E-mail address, with which the user signs in."`
+	FirstName string `required:"" help:"First name."`
+	LastName  string `required:"" help:"Last name."`
+	Role      string `required:"" help:"What the user does: ${roles}."`
+}
+
+// Roles lists the words that --role takes.
+func Roles() string { return strings.Join(schema.Role("").Values(), ", ") }
+
+// Read checks the flags and cuts the spaces around them. The error is
+// Mistakes, with everything that is wrong.
+func (f UserFlags) Read() (UserFlags, error) {
+	var m Mistakes
+	f.Database.check(&m)
+	readName(&m, "practice", &f.Practice)
+	readName(&m, "first-name", &f.FirstName)
+	readName(&m, "last-name", &f.LastName)
+	readEmail(&m, &f.Email)
+	if !slices.Contains(schema.Role("").Values(), f.Role) {
+		m.add("role", "must be one of: %s", Roles())
+	}
+	return f, m.err()
+}
+
+// Validate reports every mistake in the flags; the parser calls it.
+func (f UserFlags) Validate() error {
+	_, err := f.Read()
+	return err
+}
+
+// maxName is the longest name, in bytes.
+const maxName = 255
+
+func readName(m *Mistakes, flag string, value *string) {
+	*value = strings.TrimSpace(*value)
+	if *value == "" || len(*value) > maxName || strings.ContainsRune(*value, 0) {
+		m.add(flag, "must not be blank, nor longer than %d bytes", maxName)
+	}
+}
+
+// Email is the form in which e-mail addresses are stored and looked up: without
+// spaces around, in lower case, because people do not remember which they used.
+func Email(address string) string { return strings.ToLower(strings.TrimSpace(address)) }
+
+func readEmail(m *Mistakes, value *string) {
+	*value = Email(*value)
+	if !wire.ValidEmail(*value) {
+		m.add("email", "must be an e-mail address")
+	}
+}

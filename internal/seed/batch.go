@@ -1,0 +1,173 @@
+package seed
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"chairside/ent"
+	"chairside/ent/account"
+	"chairside/ent/acquisitionsource"
+	"chairside/ent/appointment"
+	"chairside/ent/appointmentreason"
+	entcontract "chairside/ent/contract"
+	"chairside/ent/customfield"
+	"chairside/ent/customfieldanswer"
+	"chairside/ent/fee"
+	"chairside/ent/invoice"
+	"chairside/ent/invoiceitem"
+	"chairside/ent/nhsclaim"
+	"chairside/ent/patient"
+	"chairside/ent/payment"
+	"chairside/ent/paymentexplanation"
+	"chairside/ent/paymentplan"
+	"chairside/ent/practice"
+	entpractitioner "chairside/ent/practitioner"
+	"chairside/ent/room"
+	entsite "chairside/ent/site"
+	"chairside/ent/sundry"
+	enttreatment "chairside/ent/treatment"
+	"chairside/ent/treatmentcategory"
+	"chairside/ent/treatmentplan"
+	"chairside/ent/treatmentplanitem"
+	"chairside/ent/user"
+	"chairside/ent/workingsession"
+	"chairside/internal/store"
+)
+
+// batch holds rows until they are written: the practice's own, then those of
+// some patients at a time.
+type batch struct {
+	practices       []ent.Practice
+	sites           []ent.Site
+	rooms           []ent.Room
+	users           []ent.User
+	practitioners   []ent.Practitioner
+	workingSessions []ent.WorkingSession
+	plans           []ent.PaymentPlan
+	categories      []ent.TreatmentCategory
+	treatments      []ent.Treatment
+	fees            []ent.Fee
+	sundries        []ent.Sundry
+	sources         []ent.AcquisitionSource
+	reasons         []ent.AppointmentReason
+	questions       []ent.CustomField
+	contracts       []ent.Contract
+
+	patients       []ent.Patient
+	accounts       []ent.Account
+	treatmentPlans []ent.TreatmentPlan
+	invoices       []ent.Invoice
+	treatmentItems []ent.TreatmentPlanItem
+	invoiceItems   []ent.InvoiceItem
+	payments       []ent.Payment
+	explanations   []ent.PaymentExplanation
+	appointments   []ent.Appointment
+	claims         []ent.NHSClaim
+	answers        []ent.CustomFieldAnswer
+}
+
+// tables lists the tables in an order in which every row comes after those it
+// points at.
+func (b *batch) tables() []table {
+	return []table{
+		tableOf(practice.Table, practice.Columns, &b.practices),
+		tableOf(entsite.Table, entsite.Columns, &b.sites),
+		tableOf(room.Table, room.Columns, &b.rooms),
+		tableOf(user.Table, user.Columns, &b.users),
+		tableOf(entpractitioner.Table, entpractitioner.Columns, &b.practitioners),
+		tableOf(workingsession.Table, workingsession.Columns, &b.workingSessions),
+		tableOf(paymentplan.Table, paymentplan.Columns, &b.plans),
+		tableOf(treatmentcategory.Table, treatmentcategory.Columns, &b.categories),
+		tableOf(enttreatment.Table, enttreatment.Columns, &b.treatments),
+		tableOf(fee.Table, fee.Columns, &b.fees),
+		tableOf(sundry.Table, sundry.Columns, &b.sundries),
+		tableOf(acquisitionsource.Table, acquisitionsource.Columns, &b.sources),
+		tableOf(appointmentreason.Table, appointmentreason.Columns, &b.reasons),
+		tableOf(customfield.Table, customfield.Columns, &b.questions),
+		tableOf(entcontract.Table, entcontract.Columns, &b.contracts),
+		tableOf(patient.Table, patient.Columns, &b.patients),
+		tableOf(account.Table, account.Columns, &b.accounts),
+		tableOf(treatmentplan.Table, treatmentplan.Columns, &b.treatmentPlans),
+		tableOf(invoice.Table, invoice.Columns, &b.invoices),
+		tableOf(treatmentplanitem.Table, treatmentplanitem.Columns, &b.treatmentItems),
+		tableOf(invoiceitem.Table, invoiceitem.Columns, &b.invoiceItems),
+		tableOf(payment.Table, payment.Columns, &b.payments),
+		tableOf(paymentexplanation.Table, paymentexplanation.Columns, &b.explanations),
+		tableOf(appointment.Table, appointment.Columns, &b.appointments),
+		tableOf(nhsclaim.Table, nhsclaim.Columns, &b.claims),
+		tableOf(customfieldanswer.Table, customfieldanswer.Columns, &b.answers),
+	}
+}
+
+// write writes the rows and forgets them. It returns how many there were.
+func (b *batch) write(ctx context.Context, to *store.Bulk) (rows int, err error) {
+	for _, t := range b.tables() {
+		n, err := t.write(ctx, to)
+		if err != nil {
+			return rows, err
+		}
+		rows += n
+	}
+	return rows, nil
+}
+
+// table is the rows of one table.
+type table struct {
+	name    string
+	columns []string
+	rows    reflect.Value // a slice that can be set
+}
+
+func tableOf[T any](name string, columns []string, rows *[]T) table {
+	return table{name, columns, reflect.ValueOf(rows).Elem()}
+}
+
+// numbered reports whether the ids are integers.
+func (t table) numbered() bool {
+	return t.rows.Type().Elem().Field(firstColumn).Type.Kind() == reflect.Int64
+}
+
+// firstColumn is the place of the id in a row of ent's. The fields that follow
+// it are in the order of the columns.
+const firstColumn = 1
+
+func (t table) write(ctx context.Context, to *store.Bulk) (rows int, err error) {
+	rows = t.rows.Len()
+	if rows == 0 {
+		return 0, nil
+	}
+	w, err := to.Table(ctx, t.name, t.columns...)
+	if err != nil {
+		return 0, err
+	}
+	values := make([]any, len(t.columns))
+	for r := range rows {
+		row := t.rows.Index(r)
+		for i := range values {
+			if values[i], err = column(row.Field(firstColumn + i)); err != nil {
+				return 0, fmt.Errorf("seed: %s.%s: %w", t.name, t.columns[i], err)
+			}
+		}
+		if err := w.Row(values...); err != nil {
+			return 0, err
+		}
+	}
+	t.rows.SetLen(0)
+	return rows, w.Close()
+}
+
+// column is what is stored of a field: lists and maps are JSON.
+func column(field reflect.Value) (any, error) {
+	switch kind := field.Kind(); {
+	case kind == reflect.Map && field.Len() == 0:
+		return "{}", nil
+	case kind == reflect.Slice && field.Len() == 0:
+		return "[]", nil
+	case kind == reflect.Map || kind == reflect.Slice:
+		text, err := json.Marshal(field.Interface())
+		return string(text), err
+	}
+	return field.Interface(), nil
+}

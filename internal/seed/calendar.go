@@ -1,0 +1,88 @@
+package seed
+
+import (
+	"time"
+
+	"chairside/internal/civil"
+	"chairside/internal/clock"
+)
+
+const (
+	daysAhead    = 190       // how far patients book ahead
+	currentTime  = 10 * hour // what the practice's clocks show on the day as of which the data is
+	workdayStart = 8*60 + 30
+	workdayEnd   = 17*60 + 30
+)
+
+// calendar counts days from the first one of the diary and knows what the
+// practice's clocks show. Days before the first are negative.
+type calendar struct {
+	zone  *time.Location
+	first civil.Date
+	today int       // the day as of which the data is
+	end   int       // the day after the last of the diary
+	now   time.Time // currentTime on today
+
+	dates     []civil.Date // of the days of the diary
+	midnights []time.Time  // 00:00 on them, reckoned back from noon
+}
+
+func newCalendar(zone *time.Location, asOf civil.Date, years int) *calendar {
+	first := asOf.AddMonths(-12 * years)
+	c := &calendar{zone: zone, first: first, today: days(first, asOf)}
+	c.end = c.today + daysAhead
+	for day := range c.end {
+		date := first.AddDays(day)
+		c.dates = append(c.dates, date)
+		c.midnights = append(c.midnights, c.midnight(date))
+	}
+	c.now = c.at(c.today, currentTime)
+	return c
+}
+
+// days is how many days b is after a.
+func days(a, b civil.Date) int { return int(b.Time().Sub(a.Time()) / (24 * time.Hour)) }
+
+// midnight is twelve hours before noon. Clocks change at night, so minutes
+// counted from it are what the clocks show during the day.
+func (c *calendar) midnight(date civil.Date) time.Time {
+	noon := time.Date(date.Year, date.Month, date.Day, 12, 0, 0, 0, c.zone)
+	return clock.Truncate(noon.Add(-12 * time.Hour))
+}
+
+// date is the date of a day.
+func (c *calendar) date(day int) civil.Date {
+	if day >= 0 && day < len(c.dates) {
+		return c.dates[day]
+	}
+	return c.first.AddDays(day)
+}
+
+// day is the day of a date.
+func (c *calendar) day(date civil.Date) int { return days(c.first, date) }
+
+// dayOf is the day on which an instant falls.
+func (c *calendar) dayOf(t time.Time) int { return c.day(civil.Of(t.In(c.zone))) }
+
+// at is the instant at which the clocks show a minute of the day, in UTC.
+func (c *calendar) at(day, minute int) time.Time {
+	length := time.Duration(minute) * time.Minute
+	if day >= 0 && day < len(c.midnights) {
+		return c.midnights[day].Add(length)
+	}
+	return c.midnight(c.date(day)).Add(length)
+}
+
+// weekday is the day of the week, 0 is Sunday.
+func (c *calendar) weekday(day int) int {
+	const week = 7
+	return ((int(c.first.Weekday())+day)%week + week) % week
+}
+
+// past is t, or now if t is later.
+func (c *calendar) past(t time.Time) time.Time {
+	if t.After(c.now) {
+		return c.now
+	}
+	return t
+}

@@ -1,0 +1,350 @@
+package seed
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"chairside/ent"
+	entpaymentplan "chairside/ent/paymentplan"
+	enttreatment "chairside/ent/treatment"
+	entcategory "chairside/ent/treatmentcategory"
+	"chairside/internal/decimal"
+	"chairside/schema"
+)
+
+// treatment is something the practice does. Its name is its key.
+type treatment struct {
+	id       int64
+	name     string
+	words    string // for patients
+	category string
+	band     string // of the NHS; "" where the NHS does not pay
+	minutes  int
+	price    string // privately, for one
+	per      unit
+}
+
+// unit is what a treatment is done to, and priced by.
+type unit int
+
+const (
+	mouth unit = iota
+	tooth
+	surface // of a tooth
+)
+
+// The treatments that courses of treatment are made of.
+const (
+	examination     = "Examination"
+	newPatientExam  = "New patient examination"
+	emergencyExam   = "Emergency examination"
+	bitewings       = "Bitewing radiographs"
+	scaleAndPolish  = "Scale and polish"
+	hygieneVisit    = "Hygienist visit"
+	rootPlaning     = "Root surface debridement"
+	fluoride        = "Fluoride varnish"
+	fissureSealant  = "Fissure sealant"
+	compositeFront  = "Composite filling, anterior"
+	compositeBack   = "Composite filling, posterior"
+	amalgam         = "Amalgam filling"
+	extraction      = "Extraction"
+	rootCanal       = "Root canal treatment"
+	crownCeramic    = "Porcelain bonded crown"
+	crownZirconia   = "Zirconia crown"
+	partialDenture  = "Acrylic partial denture"
+	fullDenture     = "Full denture"
+	temporaryFill   = "Temporary filling"
+	whitening       = "Tooth whitening kit"
+	implant         = "Implant placement"
+	nightGuard      = "Night guard"
+	orthoAssessment = "Orthodontic assessment"
+	recement        = "Re-cement crown"
+)
+
+var treatmentList = []treatment{
+	{name: examination, words: "Check-up", category: "Diagnosis", band: "1", minutes: 15, price: "52.00"},
+	{name: newPatientExam, words: "First check-up", category: "Diagnosis", band: "1", minutes: 30, price: "75.00"},
+	{name: emergencyExam, words: "Emergency appointment", category: "Diagnosis", band: "urgent", minutes: 20, price: "68.00"},
+	{name: bitewings, words: "Small X-rays", category: "Diagnosis", band: "1", minutes: 5, price: "19.50"},
+	{name: "Panoramic radiograph", words: "Large X-ray", category: "Diagnosis", band: "1", minutes: 10, price: "41.00"},
+	{name: "Study models", words: "Models of your teeth", category: "Diagnosis", band: "1", minutes: 20, price: "58.00"},
+	{name: orthoAssessment, words: "Brace assessment", category: "Orthodontics", band: "1", minutes: 30, price: "95.00"},
+	{name: scaleAndPolish, words: "Cleaning", category: "Prevention", band: "1", minutes: 15, price: "48.00"},
+	{name: hygieneVisit, words: "Cleaning with the hygienist", category: "Prevention", minutes: 30, price: "64.00"},
+	{name: rootPlaning, words: "Deep cleaning", category: "Periodontics", band: "2", minutes: 45, price: "118.00"},
+	{name: "Periodontal review", words: "Gum check", category: "Periodontics", band: "1", minutes: 20, price: "45.00"},
+	{name: fluoride, words: "Fluoride varnish", category: "Prevention", band: "1", minutes: 10, price: "22.00"},
+	{name: fissureSealant, words: "Protective sealing", category: "Prevention", band: "1", minutes: 15, price: "34.00", per: tooth},
+	{name: compositeFront, words: "White filling", category: "Restoration", band: "2", minutes: 30, price: "112.00", per: surface},
+	{name: compositeBack, words: "White filling", category: "Restoration", minutes: 40, price: "138.00", per: surface},
+	{name: amalgam, words: "Silver filling", category: "Restoration", band: "2", minutes: 30, price: "88.00", per: surface},
+	{name: "Glass ionomer filling", words: "Filling", category: "Restoration", band: "2", minutes: 25, price: "79.00", per: surface},
+	{name: temporaryFill, words: "Temporary filling", category: "Restoration", band: "urgent", minutes: 20, price: "46.00", per: tooth},
+	{name: "Inlay", words: "Made-to-measure filling", category: "Restoration", band: "3", minutes: 50, price: "425.00", per: tooth},
+	{name: "Veneer", words: "Porcelain facing", category: "Restoration", minutes: 60, price: "560.00", per: tooth},
+	{name: extraction, words: "Tooth removal", category: "Surgery", band: "2", minutes: 30, price: "126.00", per: tooth},
+	{name: "Surgical extraction", words: "Difficult tooth removal", category: "Surgery", band: "2", minutes: 50, price: "245.00", per: tooth},
+	{name: implant, words: "Implant", category: "Surgery", minutes: 90, price: "1850.00", per: tooth},
+	{name: "Implant crown", words: "Crown on an implant", category: "Surgery", minutes: 45, price: "1150.00", per: tooth},
+	{name: "Bone graft", words: "Bone graft", category: "Surgery", minutes: 60, price: "620.00"},
+	{name: rootCanal, words: "Root canal treatment", category: "Endodontics", band: "2", minutes: 60, price: "468.00", per: tooth},
+	{name: "Root canal treatment, molar", words: "Root canal treatment of a back tooth", category: "Endodontics", band: "2", minutes: 75, price: "595.00", per: tooth},
+	{name: "Apicectomy", words: "Root end surgery", category: "Endodontics", band: "2", minutes: 60, price: "640.00", per: tooth},
+	{name: crownCeramic, words: "Crown", category: "Crowns and bridges", band: "3", minutes: 50, price: "585.00", per: tooth},
+	{name: crownZirconia, words: "Tooth-coloured crown", category: "Crowns and bridges", minutes: 50, price: "715.00", per: tooth},
+	{name: recement, words: "Crown put back", category: "Crowns and bridges", band: "urgent", minutes: 20, price: "72.00", per: tooth},
+	{name: "Bridge unit", words: "Bridge", category: "Crowns and bridges", band: "3", minutes: 60, price: "610.00", per: tooth},
+	{name: partialDenture, words: "Partial denture", category: "Dentures", band: "3", minutes: 40, price: "540.00"},
+	{name: "Chrome denture", words: "Metal denture", category: "Dentures", band: "3", minutes: 40, price: "990.00"},
+	{name: fullDenture, words: "Full denture", category: "Dentures", band: "3", minutes: 45, price: "820.00"},
+	{name: "Denture repair", words: "Denture repair", category: "Dentures", band: "urgent", minutes: 15, price: "85.00"},
+	{name: whitening, words: "Whitening", category: "Cosmetic", minutes: 30, price: "349.00"},
+	{name: "Composite bonding", words: "Bonding", category: "Cosmetic", minutes: 45, price: "265.00", per: tooth},
+	{name: nightGuard, words: "Night guard", category: "Cosmetic", minutes: 20, price: "195.00"},
+	{name: "Sports mouthguard", words: "Sports guard", category: "Cosmetic", minutes: 20, price: "92.00"},
+	{name: "Clear aligner review", words: "Aligner check", category: "Orthodontics", minutes: 15, price: "60.00"},
+	{name: "Retainer", words: "Retainer", category: "Orthodontics", minutes: 20, price: "145.00"},
+}
+
+// charges are what a patient pays the NHS for a course of treatment, and units
+// what the NHS counts for it; both by band.
+var (
+	charges = map[string]decimal.Decimal{"": 0, "urgent": 27_40, "1": 27_40, "2": 75_30, "3": 326_70}
+	units   = map[string]decimal.Decimal{"": 0, "urgent": 1_20, "1": 1_00, "2": 3_00, "3": 12_00}
+)
+
+// higher is the band of two that a course falls into.
+func higher(a, b string) string {
+	if units[b] > units[a] {
+		return b
+	}
+	return a
+}
+
+// planKind is what the prices of a payment plan are made from.
+type planKind int
+
+const (
+	planNHS     planKind = iota
+	planExempt           // NHS without charge
+	planPrivate          // the list price
+	planCare             // examinations and hygiene included, the rest a fifth off
+	planClosed           // no longer offered; a tenth off
+)
+
+var planNames = []string{planNHS: "NHS", planExempt: "NHS exempt", planPrivate: "Private", planCare: "Care Plan", planClosed: "Evergreen Plan (closed)"}
+
+func (k planKind) nhs() bool { return k == planNHS || k == planExempt }
+
+// catalogue is what can be done for patients, and what it costs.
+type catalogue struct {
+	plans      []int64 // ids by planKind
+	treatments map[string]*treatment
+	fees       map[feeKey]ent.Fee
+	sundries   []ent.Sundry
+}
+
+type feeKey struct {
+	plan      planKind
+	treatment int64
+}
+
+// writeCatalogue makes plans, treatments, fees and sundries.
+func (g *generator) writeCatalogue() {
+	c := &g.catalogue
+	for kind, name := range planNames {
+		plan := ent.PaymentPlan{ID: g.number(entpaymentplan.Table), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened, Name: name, Active: planKind(kind) != planClosed, Nhs: planKind(kind).nhs()}
+		c.plans = append(c.plans, plan.ID)
+		g.out.plans = append(g.out.plans, plan)
+	}
+	categories := map[string]int64{}
+	c.treatments = map[string]*treatment{}
+	c.fees = map[feeKey]ent.Fee{}
+	for _, t := range treatmentList {
+		if categories[t.category] == 0 {
+			row := ent.TreatmentCategory{ID: g.number(entcategory.Table), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened, Name: t.category}
+			categories[t.category] = row.ID
+			g.out.categories = append(g.out.categories, row)
+		}
+		t.id = g.number(enttreatment.Table)
+		c.treatments[t.name] = &t
+		row := ent.Treatment{
+			ID: t.id, PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
+			Nomenclature: t.name, PatientNomenclature: &t.words, TreatmentCategoryID: new(categories[t.category]), Active: t.name != "Apicectomy",
+		}
+		if t.band != "" {
+			row.UdaBand, row.NhsTreatmentCat = new(t.band), new(strings.ToUpper(t.category[:1])+t.band[:1])
+		}
+		g.out.treatments = append(g.out.treatments, row)
+		for kind := range planNames {
+			f := g.fee(planKind(kind), &t)
+			c.fees[feeKey{planKind(kind), t.id}] = f
+			g.out.fees = append(g.out.fees, f)
+		}
+	}
+	for i, s := range []struct {
+		name  string
+		price decimal.Decimal
+	}{
+		{"Soft toothbrush", 3_50}, {"Interdental brushes, pack of 8", 4_95}, {"High-fluoride toothpaste", 7_25}, {"Dental floss", 2_80},
+		{"Mouthwash, 500 ml", 5_60}, {"Electric toothbrush", 64_99}, {"Brush heads, pack of 4", 17_50}, {"Denture cleaning tablets", 4_20}, {"Chewable disclosing tablets", 2_10},
+	} {
+		sundry := ent.Sundry{ID: g.uuid(), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened, Name: s.name, Price: s.price, Active: i != 8}
+		if i == 5 { // sold at one site only
+			sundry.SiteID = &g.sites[0].id
+		}
+		c.sundries = append(c.sundries, sundry)
+		g.out.sundries = append(g.out.sundries, sundry)
+	}
+}
+
+// fee is the row for a plan and a treatment.
+func (g *generator) fee(kind planKind, t *treatment) ent.Fee {
+	price := decimal.MustParse(t.price)
+	switch {
+	case kind.nhs() && t.band != "":
+		if price = charges[t.band]; kind == planExempt {
+			price = 0
+		}
+	case kind == planCare && (t.category == "Diagnosis" || t.category == "Prevention"):
+		price = 0
+	case kind == planCare:
+		price = price / 5 * 4
+	case kind == planClosed:
+		price = price / 10 * 9
+	}
+	f := ent.Fee{
+		ID: g.uuid(), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.timeBetween(g.opened, g.at(g.today-10, 12*hour)),
+		PaymentPlanID: g.catalogue.plans[kind], TreatmentID: t.id,
+		MultiplePricing: t.per != mouth && !(kind.nhs() && t.band != ""),
+	}
+	prices := []*decimal.Decimal{&f.PriceOne, &f.PriceTwo, &f.PriceThree, &f.PriceFour, &f.PriceFive}
+	durations := []*int{&f.DurationOne, &f.DurationTwo, &f.DurationThree, &f.DurationFour, &f.DurationFive}
+	for i := range prices {
+		n := 0
+		if f.MultiplePricing {
+			n = i
+		}
+		*prices[i] = price + price*decimal.Decimal(n)*6/10
+		*durations[i] = t.minutes + t.minutes*n/3
+	}
+	return f
+}
+
+// price and length of a treatment for a count of teeth or surfaces.
+func (c *catalogue) price(kind planKind, t *treatment, count int) (price decimal.Decimal, minutes int) {
+	f := c.fees[feeKey{kind, t.id}]
+	prices := []decimal.Decimal{f.PriceOne, f.PriceTwo, f.PriceThree, f.PriceFour, f.PriceFive}
+	durations := []int{f.DurationOne, f.DurationTwo, f.DurationThree, f.DurationFour, f.DurationFive}
+	n := 0
+	if f.MultiplePricing {
+		n = min(max(count, 1), len(prices)) - 1
+	}
+	return prices[n], durations[n]
+}
+
+const (
+	staffMeeting    = "Staff meeting"
+	firstVisit      = "New patient"
+	childCheckUp    = "Child check-up"
+	whiteningReview = "Whitening"
+)
+
+// writeLists makes the acquisition sources and the reasons for appointments.
+func (g *generator) writeLists() {
+	for i, s := range []struct{ name, notes string }{
+		{"Recommended by a patient", ""}, {"Walked past", ""}, {"Web search", "Asked for on the registration form"}, {"NHS website", ""},
+		{"Social media", ""}, {"Local newspaper", "Advertisement ended"}, {"Élan Vital open day", "Every May"},
+	} {
+		id := g.uuid()
+		row := ent.AcquisitionSource{ID: id, PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened, Name: s.name, NameFolded: schema.Fold(s.name), Active: i != 5}
+		if s.notes != "" {
+			row.Notes = new(s.notes)
+		}
+		g.sources = append(g.sources, id)
+		g.out.sources = append(g.out.sources, row)
+	}
+	type reason struct {
+		name                   string
+		exam, hygiene, deleted bool
+	}
+	var all []reason
+	for _, name := range schema.Reasons {
+		all = append(all, reason{name: name, exam: strings.Contains(name, "Exam") || name == "Review", hygiene: strings.Contains(name, "Scale")})
+	}
+	all = append(all,
+		reason{name: firstVisit, exam: true}, reason{name: childCheckUp, exam: true}, reason{name: whiteningReview}, reason{name: "Implant consultation"},
+		reason{name: staffMeeting}, reason{name: "Telephone call", deleted: true}, reason{name: "Denture clinic", exam: true, deleted: true})
+	for i, r := range all {
+		g.out.reasons = append(g.out.reasons, ent.AppointmentReason{
+			ID: g.uuid(), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
+			Reason: r.name, Colour: new(diaryColours[i%len(diaryColours)]), Exam: r.exam, Hygiene: r.hygiene, Deleted: r.deleted, Position: i + 1,
+		})
+	}
+}
+
+// questions are the custom fields that are answered.
+type questions struct{ patient, treatment []question }
+
+type question struct {
+	id      uuid.UUID
+	kind    schema.QuestionType
+	share   float64 // percent of patients or treatments with an answer
+	answers []string
+}
+
+// writeQuestions makes custom fields of every type.
+func (g *generator) writeQuestions() {
+	for i, q := range []struct {
+		name, description string
+		of                schema.Customizable
+		kind              schema.QuestionType
+		share             float64
+		answers           []string
+		inactive          bool
+	}{
+		{name: "Lifestyle", of: schema.CustomizesPatient, kind: schema.QuestionTitle},
+		{name: "Interested in whitening", of: schema.CustomizesPatient, kind: schema.QuestionCheckbox, share: 45, answers: []string{"true", "false"}},
+		{name: "Preferred time of day", of: schema.CustomizesPatient, kind: schema.QuestionEnum, share: 40, answers: []string{"Morning", "Afternoon", "Evening", "Saturday"}},
+		{name: "Alcohol, units per week", of: schema.CustomizesPatient, kind: schema.QuestionNumber, share: 25, answers: []string{"0.00", "2.50", "6.00", "10.00", "14.00"}},
+		{name: "School", description: "For children", of: schema.CustomizesPatient, kind: schema.QuestionText, share: 12, answers: []string{"Hill Top Primary", "Saint Oswald's", "Riverside Academy", "École du Parc"}},
+		{name: "Space", of: schema.CustomizesPatient, kind: schema.QuestionSpacer},
+		{name: "Access needs", of: schema.CustomizesPatient, kind: schema.QuestionTextarea, share: 8, answers: []string{"Ground floor surgery, please", "Hearing loop\nSpeak clearly", "Needs a translator"}},
+		{name: "Fax number", of: schema.CustomizesPatient, kind: schema.QuestionText, share: 2, answers: []string{"none", "01632 960111"}, inactive: true},
+		{name: "Consent form signed", of: schema.CustomizesTreatment, kind: schema.QuestionCheckbox, share: 20, answers: []string{"true"}},
+		{name: "Anaesthetic", of: schema.CustomizesTreatment, kind: schema.QuestionEnum, share: 15, answers: []string{"None", "Lidocaine", "Articaine"}},
+		{name: "Shade", of: schema.CustomizesTreatment, kind: schema.QuestionText, share: 6, answers: []string{"A1", "A2", "A3.5", "B2"}},
+	} {
+		asked := question{id: g.uuid(), kind: q.kind, share: q.share, answers: q.answers}
+		row := ent.CustomField{
+			ID: asked.id, PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
+			Active: !q.inactive, CustomizableType: q.of, Name: q.name, Position: i + 1, Type: q.kind, Width: new(6 + 6*(i%2)),
+		}
+		if q.description != "" {
+			row.Description = new(q.description)
+		}
+		if q.kind == schema.QuestionEnum {
+			for n, a := range q.answers {
+				row.Options = append(row.Options, schema.Option{Name: a, Position: n + 1})
+			}
+			row.DefaultValue = new(q.answers[0])
+		}
+		g.out.questions = append(g.out.questions, row)
+		switch {
+		case !q.kind.Asks():
+		case q.of == schema.CustomizesPatient:
+			g.questions.patient = append(g.questions.patient, asked)
+		default:
+			g.questions.treatment = append(g.questions.treatment, asked)
+		}
+	}
+}
+
+func teethOf(numbers ...int) (all []string) {
+	for _, n := range numbers {
+		all = append(all, strconv.Itoa(n))
+	}
+	return all
+}

@@ -1,0 +1,262 @@
+package seed
+
+import (
+	"strings"
+	"time"
+
+	"chairside/ent"
+	entplan "chairside/ent/treatmentplan"
+	entitem "chairside/ent/treatmentplanitem"
+	"chairside/internal/civil"
+	"chairside/internal/decimal"
+	"chairside/schema"
+)
+
+// course is a course of treatment while it goes on.
+type course struct {
+	*generator
+	patient *person
+	kind    planKind
+	plan    ent.TreatmentPlan
+	by      *practitioner
+	items   []*ent.TreatmentPlanItem
+	kinds   []planKind      // of the items
+	band    string          // the highest of the NHS items
+	charged decimal.Decimal // by the NHS items
+	ortho   bool
+	last    time.Time // when something was last done
+}
+
+// begin starts a course of treatment at a visit.
+func (g *generator) begin(p *person, v *visit, kind planKind, nickname string) *course {
+	return &course{
+		generator: g, patient: p, kind: kind, by: v.by, last: v.begin,
+		plan: ent.TreatmentPlan{
+			ID: g.number(entplan.Table), PracticeID: g.practice, CreatedAt: v.begin,
+			Nickname: &nickname, PatientID: p.row.ID, PractitionerID: v.by.id, PaymentPlanID: g.catalogue.plans[kind],
+			StartDate: new(civil.Of(v.begin.In(g.zone))),
+		},
+	}
+}
+
+// add plans a treatment. NHS items cost what they add to the charge for the
+// course, which its highest band decides; what the NHS does not pay for is
+// private.
+func (c *course) add(name string, by *practitioner, teeth, surfaces []string) *ent.TreatmentPlanItem {
+	t := c.catalogue.treatments[name]
+	kind := c.kind
+	if kind.nhs() && t.band == "" {
+		kind = planPrivate
+	}
+	count := len(teeth)
+	if t.per == surface {
+		count = len(surfaces)
+	}
+	price, minutes := c.catalogue.price(kind, t, count)
+	item := &ent.TreatmentPlanItem{
+		ID: c.number(entitem.Table), PracticeID: c.practice, CreatedAt: c.plan.CreatedAt, UpdatedAt: c.plan.CreatedAt,
+		TreatmentPlanID: c.plan.ID, TreatmentID: t.id, PatientID: c.patient.row.ID, PractitionerID: by.id, PaymentPlanID: c.catalogue.plans[kind],
+		Teeth: teeth, Surfaces: surfaces, Price: price, Duration: minutes, Nomenclature: t.name,
+	}
+	if kind.nhs() {
+		item.UdaBand = &t.band
+		c.band = higher(c.band, t.band)
+		item.Price = 0
+		if kind == planNHS {
+			item.Price = max(0, charges[c.band]-c.charged)
+			c.charged += item.Price
+		}
+	}
+	c.items, c.kinds = append(c.items, item), append(c.kinds, kind)
+	return item
+}
+
+// perform completes items at the end of a visit and charges what they cost.
+func (c *course) perform(v *visit, items ...*ent.TreatmentPlanItem) {
+	var lines []line
+	for _, item := range items {
+		item.Completed, item.CompletedAt, item.UpdatedAt = true, &v.finish, v.finish
+		item.PractitionerID = v.by.id
+		c.answer(c.questions.treatment, v.finish, c.patient.row.ID, &item.ID)
+		if item.Price > 0 {
+			nhs := item.UdaBand != nil
+			lines = append(lines, line{name: item.Nomenclature, quantity: 1, price: item.Price, nhs: nhs, by: &v.by.id, item: item})
+		}
+	}
+	c.last = v.finish
+	c.patient.touch(v.finish)
+	lines = append(lines, c.sundryLines(7)...)
+	c.invoice(c.patient, c.past(c.minutesAfter(v.finish, 1, 6)), v.place.site, lines)
+}
+
+// describe names what is done at a visit.
+func describe(items []*ent.TreatmentPlanItem) string {
+	var words []string
+	for _, item := range items {
+		name := item.Nomenclature
+		if len(item.Teeth) > 0 {
+			name += " " + strings.Join(item.Teeth, ", ")
+		}
+		words = append(words, name)
+	}
+	return strings.Join(words, "; ")
+}
+
+// finish writes the course, and claims it from the NHS once it is complete.
+func (c *course) finish() {
+	plan := &c.plan
+	plan.UpdatedAt, plan.Completed = c.last, true
+	for i, item := range c.items {
+		nhs := c.kinds[i].nhs()
+		if !nhs {
+			plan.PrivateTreatmentValue += item.Price
+		}
+		switch {
+		case item.Completed:
+		case nhs:
+			plan.Completed = false
+			c.patient.ledger.plannedNHS += item.Price
+		default:
+			plan.Completed = false
+			c.patient.ledger.plannedPrivate += item.Price
+		}
+		c.out.treatmentItems = append(c.out.treatmentItems, *item)
+	}
+	plan.NhsUdaValue = units[c.band]
+	if plan.Completed {
+		plan.CompletedAt, plan.EndDate = &c.last, new(civil.Of(c.last.In(c.zone)))
+	}
+	c.out.treatmentPlans = append(c.out.treatmentPlans, *plan)
+	if plan.Completed && c.band != "" {
+		c.claim()
+	}
+	if due := plan.PrivateTreatmentValue; !plan.Completed && due > 150_00 && c.chance(50) {
+		c.deposit(c.patient, c.past(c.minutesAfter(c.last, 5, 90)), c.by.site, due/4)
+	}
+}
+
+// procedure is treatment that a check-up finds to be needed.
+type procedure struct {
+	items   []*ent.TreatmentPlanItem
+	by      *practitioner
+	visits  int // it is done at the last one
+	minutes int
+	reason  string
+	review  bool // looked at once more afterwards
+}
+
+// needs plans what a check-up found.
+func (c *course) needs() (list []procedure) {
+	age := c.patient.age
+	continuing := schema.Reasons[3]
+	plan := func(visits int, reason string, items ...*ent.TreatmentPlanItem) *procedure {
+		p := procedure{items: items, by: c.by, visits: visits, reason: reason}
+		for _, item := range items {
+			p.minutes += item.Duration
+		}
+		p.minutes = min(max(10, (p.minutes/visits+4)/5*5), 90)
+		list = append(list, p)
+		return &list[len(list)-1]
+	}
+	if age < 16 {
+		if c.chance(12) {
+			plan(1, continuing, c.add(fissureSealant, c.assistant(), teethOf(16, 26, 36, 46)[:c.between(1, 4)], nil))
+		}
+		if c.chance(10) {
+			plan(1, continuing, c.add("Glass ionomer filling", c.by, c.teeth(1, 5, 1), c.surfaces()))
+		}
+		if c.by.orthodontist && age > 9 && c.chance(25) {
+			c.ortho = true
+			plan(1, continuing, c.add(orthoAssessment, c.by, nil, nil))
+		}
+		return list
+	}
+	if c.patient.hygienist != nil && c.chance(24) {
+		p := plan(1, schema.Reasons[1], c.add(hygieneVisit, c.patient.hygienist, nil, nil))
+		p.by = c.patient.hygienist
+	}
+	if c.chance(27) {
+		material := pick(c.random, []string{compositeFront, compositeBack, amalgam})
+		fillings := []*ent.TreatmentPlanItem{c.add(material, c.assistant(), c.teeth(1, 4, 8), c.surfaces())}
+		if c.chance(30) {
+			fillings = append(fillings, c.add(material, c.assistant(), c.teeth(1, 4, 8), c.surfaces()))
+		}
+		plan(1, continuing, fillings...)
+	}
+	if age > 30 && c.chance(4) {
+		p := plan(1, continuing, c.add(rootPlaning, c.by, nil, nil))
+		p.review = true
+	}
+	if c.chance(3) {
+		plan(2, continuing, c.add(rootCanal, c.by, c.teeth(1, 4, 6), nil))
+	}
+	if age > 25 && c.chance(5) {
+		plan(2, continuing, c.add(pickIf(c.chance(50), crownCeramic, crownZirconia), c.by, c.teeth(1, 4, 7), nil))
+	}
+	if c.chance(4) {
+		p := plan(1, continuing, c.add(extraction, c.by, c.teeth(c.between(1, 2), 4, 8), nil))
+		p.review = c.chance(60)
+	}
+	if age > 55 && c.chance(4) {
+		plan(3, continuing, c.add(pickIf(age > 75, fullDenture, partialDenture), c.by, nil, nil))
+	}
+	if age < 60 && c.chance(2) {
+		plan(1, whiteningReview, c.add(whitening, c.by, nil, nil))
+	}
+	if age > 28 && c.chance(1.2) {
+		plan(2, "Implant consultation", c.add(implant, c.by, c.teeth(1, 4, 7), nil))
+	}
+	if c.chance(1.5) {
+		plan(1, schema.Reasons[6], c.add(nightGuard, c.by, nil, nil))
+	}
+	return list
+}
+
+// assistant is the therapist of the site where there is one, for some simple
+// treatment.
+func (c *course) assistant() *practitioner {
+	for _, t := range c.staff.therapists {
+		if t.site == c.by.site && c.chance(45) {
+			return t
+		}
+	}
+	return c.by
+}
+
+// teeth names n teeth between two positions of a random quadrant.
+func (c *course) teeth(n, from, to int) (all []string) {
+	low, high := min(from, to), max(from, to)
+	quadrant, start := c.between(1, 4), c.between(low, high-n+1)
+	for i := range n {
+		all = append(all, teethOf(10*quadrant+start+i)...)
+	}
+	return all
+}
+
+func (c *course) surfaces() []string {
+	return pick(c.random, [][]string{{"O"}, {"M", "O"}, {"D", "O"}, {"M", "O", "D"}, {"B"}})
+}
+
+// treat carries out the procedures, visit after visit, until one lies ahead or
+// the patient stays away.
+func (c *course) treat(list []procedure) {
+	day := c.dayOf(c.last)
+	for _, p := range list {
+		for n := range p.visits {
+			if c.chance(6) {
+				return
+			}
+			v := c.visit(c.patient, wish{by: p.by, day: day + c.between(5, 21), minutes: p.minutes, reason: p.reason, description: describe(p.items), since: c.past(c.last)})
+			if v == nil || v.state != schema.Completed {
+				return
+			}
+			day = v.day
+			if n == p.visits-1 {
+				c.perform(v, p.items...)
+			}
+		}
+		if p.review {
+			c.visit(c.patient, wish{by: c.by, day: day + c.between(7, 14), minutes: 10, reason: schema.Reasons[5], description: "Healing well", since: c.past(c.last)})
+		}
+	}
+}

@@ -1,0 +1,379 @@
+package seed
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"chairside/ent"
+	entaccount "chairside/ent/account"
+	entpatient "chairside/ent/patient"
+	"chairside/internal/civil"
+	"chairside/schema"
+)
+
+// households are made up one after the other; waiting are the members of the
+// present one who are not patients yet.
+type households struct {
+	waiting []member
+}
+
+// member of a household.
+type member struct {
+	culture *culture
+	female  bool
+	first   name
+	last    name
+	born    civil.Date
+	home    address
+	phone   phone
+	family  *uuid.UUID
+	partner string // the name of another adult of the household
+	joined  int    // the day they became a patient
+}
+
+// person is a patient whose story is being told.
+type person struct {
+	row       ent.Patient
+	age       int
+	kind      planKind
+	dentist   *practitioner
+	hygienist *practitioner
+	joined    int
+	leaves    int // the day from which they do not come any more
+	ledger    ledger
+	touched   time.Time // the last event
+}
+
+func (p *person) touch(t time.Time) {
+	if t.After(p.touched) {
+		p.touched = t
+	}
+}
+
+// populate makes up at most n more patients with all that belongs to them.
+func (g *generator) populate(n int) {
+	for ; n > 0 && g.remaining > 0; n-- {
+		g.remaining--
+		p := g.register(g.nextMember())
+		g.open(p)
+		g.live(p)
+		g.file(p)
+	}
+}
+
+// nextMember is the next patient-to-be.
+func (g *generator) nextMember() member {
+	if len(g.households.waiting) == 0 {
+		g.households.waiting = g.household()
+	}
+	m := g.households.waiting[0]
+	g.households.waiting = g.households.waiting[1:]
+	return m
+}
+
+func (g *generator) household() []member {
+	c := &cultures[g.weighted(cultureShares...)]
+	family := pick(g.random, c.surnames)
+	if g.chance(float64(c.doubleBarrels)) {
+		other := pick(g.random, c.surnames)
+		family = surname{family.male.join(other.male), family.female.join(other.female)}
+	}
+	adults, children := 1, 0
+	switch g.weighted(38, 27, 25, 10) {
+	case 1:
+		adults = 2
+	case 2:
+		adults, children = 2, g.between(1, 3)
+	case 3:
+		children = g.between(1, 2)
+	}
+	home := g.address()
+	landline := g.landline(home.town)
+	age := g.between(19, 58) + g.weighted(60, 40)*g.between(8, 32)
+	if children > 0 {
+		age = g.between(26, 52)
+	}
+	var id *uuid.UUID
+	if adults+children > 1 {
+		id = new(g.uuid())
+	}
+	joined := g.between(-8*365, -1)
+	if g.chance(34) {
+		joined = g.between(0, g.today-1)
+	}
+
+	var members []member
+	female := g.chance(52)
+	for i := range adults + children {
+		m := member{culture: c, female: female, home: home, phone: landline, family: id, joined: joined}
+		years := age + g.between(-4, 4)
+		if i >= adults {
+			m.female, years = g.chance(50), g.between(1, min(17, age-18))
+		} else if i == 1 {
+			m.female = female == g.chance(8)
+		}
+		m.born = g.date(g.today - years*365 - g.IntN(365))
+		if m.joined < g.day(m.born)+200 { // not before they were born
+			m.joined = min(g.day(m.born)+g.between(200, 900), g.today-1)
+		}
+		m.first, m.last = pick(g.random, c.male), family.male
+		if m.female {
+			m.first, m.last = pick(g.random, c.female), family.female
+		}
+		if i == 1 && g.chance(25) { // kept their own
+			own := pick(g.random, c.surnames)
+			if m.last = own.male; m.female {
+				m.last = own.female
+			}
+		}
+		members = append(members, m)
+	}
+	for i := range members {
+		if other := (i + 1) % adults; other != i {
+			members[i].partner = schema.FullName(members[other].first.text, members[other].last.text)
+		}
+	}
+	return members
+}
+
+func (n name) join(other name) name { return name{n.text + "-" + other.text, n.latin + other.latin} }
+
+// staffName is a name for someone who works here.
+func (g *generator) staffName(female bool) (first, last name) {
+	c := &cultures[g.weighted(cultureShares...)]
+	s := pick(g.random, c.surnames)
+	if female {
+		return pick(g.random, c.female), s.female
+	}
+	return pick(g.random, c.male), s.male
+}
+
+// title is how an adult is addressed.
+func title(r random, female, doctor bool) schema.Title {
+	switch {
+	case doctor || r.chance(2):
+		return "Dr"
+	case r.chance(3):
+		return pick(r, []schema.Title{"Prof", "Hon", "Rev", "Judge", pickIf(female, schema.Title("Lady"), "Sir"), pickIf(female, schema.Title("Dame"), "Lord"), pickIf(female, schema.Title("Dame"), "Earl")})
+	case !female:
+		return "Mr"
+	}
+	return pick(r, []schema.Title{"Mrs", "Ms", "Miss", "Mrs"})
+}
+
+func pickIf[T any](condition bool, yes, no T) T {
+	if condition {
+		return yes
+	}
+	return no
+}
+
+var (
+	medicalAlerts = []string{"Penicillin allergy", "Takes warfarin", "Type 1 diabetes", "Latex allergy", "Pacemaker", "Asthma, carries an inhaler", "Pregnant", "Epilepsy", "High blood pressure; check before local anaesthetic", "Heart valve replaced in 2014:\nask about cover"}
+	occupations   = []string{"Teacher", "Electrician", "Nurse", "Retired", "Student", "Accountant", "Chef", "Lorry driver", "Software developer", "Carer", "Gardener", "Musician", "Shop assistant", "Solicitor", "Plumber", "Artist"}
+	relationships = []string{"Partner", "Mother", "Father", "Sister", "Friend", "Neighbour"}
+	mailHosts     = []string{"example.com", "example.org", "example.net", "mail.example.com"}
+)
+
+// register makes the row of a patient, except for what their story brings.
+func (g *generator) register(m member) *person {
+	p := &person{age: schema.Age(m.born, g.date(g.today)), joined: m.joined, leaves: g.end}
+	g.assign(p)
+	since := g.at(m.joined, g.between(8*hour, 18*hour)).Add(time.Duration(g.IntN(60_000)) * time.Millisecond)
+	p.touch(since)
+	id := g.number(entpatient.Table)
+	p.row = ent.Patient{
+		ID: id, PracticeID: g.practice, CreatedAt: since,
+		Title: title(g.random, m.female, false), FirstName: m.first.text, LastName: m.last.text,
+		FirstNameFolded: schema.Fold(m.first.text), LastNameFolded: schema.Fold(m.last.text),
+		DateOfBirth: m.born, Gender: !m.female, Ethnicity: string(m.culture.ethnicities[g.IntN(len(m.culture.ethnicities))]), Active: true,
+		AddressLine1: m.home.line1, AddressLine2: m.home.line2, Town: optional(g.random, 97, m.home.town.name), County: m.home.town.countyOrNil(), Postcode: m.home.postcode,
+		PaymentPlanID: g.catalogue.plans[p.kind], SiteID: p.dentist.site.id, DentistID: &p.dentist.id, FamilyID: m.family,
+		DentistRecallInterval: new([]int{3, 6, 9, 12, 24}[g.weighted(4, 38, 14, 34, 10)]),
+		AcquisitionSourceID:   optional(g.random, 85, pick(g.random, g.sources)),
+		RecallMethod:          []schema.RecallMethod{schema.RecallSMS, schema.RecallEmail, schema.RecallLetter, schema.RecallPhone}[g.weighted(50, 25, 20, 5)],
+		Marketing:             g.weighted(60, 40), UseEmail: g.chance(88), UseSms: g.chance(92),
+		Occupation: optional(g.random, 40, pick(g.random, occupations)),
+		NhsNumber:  optional(g.random, pickIf(p.kind.nhs(), 85.0, 25), nhsNumber(int(id))),
+		NiNumber:   optional(g.random, 20, fmt.Sprintf("QQ%06d%c", (id*7919)%1_000_000, "ABCD"[id%4])),
+		LegacyID:   optional(g.random, pickIf(m.joined < 0, 60.0, 0), fmt.Sprintf("OLD-%05d", id)),
+		DoctorID:   optional(g.random, 30, int64(g.between(1, 40))),
+	}
+	row := &p.row
+	if p.age < 18 {
+		row.Title, row.Occupation, row.NiNumber = pickIf(m.female, schema.Title("Miss"), "Master"), nil, nil
+	}
+	if row.Ethnicity == "Z" && g.chance(30) {
+		row.Ethnicity = "99"
+	}
+	if middle := pick(g.random, pickIf(m.female, m.culture.female, m.culture.male)); middle != m.first {
+		row.MiddleName = optional(g.random, float64(m.culture.middleNames), middle.text)
+	}
+	row.PreferredName = g.preferredName(m.first)
+	if p.hygienist != nil && g.chance(55) {
+		row.HygienistID, row.HygienistRecallInterval = &p.hygienist.id, new([]int{3, 4, 6, 12}[g.weighted(15, 10, 50, 25)])
+	}
+	if g.chance(pickIf(p.age > 60, 22.0, 7)) {
+		row.MedicalAlert, row.MedicalAlertText = true, optional(g.random, 92, pick(g.random, medicalAlerts))
+	}
+	if g.chance(5) {
+		row.Metadata = map[string]string{"crm_id": fmt.Sprintf("C-%d", 10_000+id)}
+		if g.chance(30) {
+			row.Metadata["segment"] = pick(g.random, []string{"families", "implants", "élite"})
+		}
+	}
+	row.CustomField1 = optional(g.random, 10, pick(g.random, []string{"Dr Frobisher", "Bright & Sons", "None for years"}))
+	row.CustomField2 = optional(g.random, 4, fmt.Sprintf("Bay %d", g.between(1, 12)))
+	g.reach(row, m)
+	g.answer(g.questions.patient, since, id, nil)
+	g.outlook(p)
+	return p
+}
+
+// assign chooses the plan, dentist and hygienist.
+func (g *generator) assign(p *person) {
+	p.kind = []planKind{planNHS, planExempt, planPrivate, planCare, planClosed}[g.weighted(43, 12, 26, 15, 4)]
+	if p.age < 18 {
+		p.kind = pickIf(g.chance(90), planExempt, planPrivate)
+	}
+	weights := make([]int, len(g.staff.dentists))
+	for i, d := range g.staff.dentists {
+		weights[i] = d.weekly()
+	}
+	p.dentist = g.staff.dentists[g.weighted(weights...)]
+	for _, h := range g.staff.hygienists {
+		if h.site == p.dentist.site {
+			p.hygienist = h
+		}
+	}
+}
+
+// reach fills in how a patient is contacted, and what is derived from it.
+func (g *generator) reach(row *ent.Patient, m member) {
+	if g.chance(62) {
+		row.HomePhone, row.HomePhoneCountry = m.phone.number, m.phone.country
+	}
+	if g.chance(86) {
+		mobile := g.mobile()
+		row.MobilePhone, row.MobilePhoneCountry = mobile.number, mobile.country
+		row.PreferredPhoneNumber = optional(g.random, 60, 3)
+	}
+	if g.chance(18) {
+		work := g.landline(&towns[g.IntN(len(towns))])
+		row.WorkPhone, row.WorkPhoneCountry = work.number, work.country
+	}
+	if row.PreferredPhoneNumber == nil && row.HomePhone != nil {
+		row.PreferredPhoneNumber = new(1)
+	}
+	if m.partner != "" && g.chance(55) {
+		contact := g.mobile()
+		row.EmergencyContactName, row.EmergencyContactRelationship = &m.partner, new(pick(g.random, relationships))
+		row.EmergencyContactPhone, row.EmergencyContactPhoneCountry = contact.number, contact.country
+	}
+	if g.chance(82) {
+		row.EmailAddress = new(fmt.Sprintf("%s.%s%d@%s", m.first.latin, m.last.latin, row.ID%997, pick(g.random, mailHosts)))
+	}
+	derive(row)
+}
+
+// derive fills the columns that follow from others, as the hooks would.
+func derive(row *ent.Patient) {
+	for _, p := range []struct{ number, country, normalized **string }{
+		{&row.HomePhone, &row.HomePhoneCountry, &row.HomePhoneNormalized},
+		{&row.MobilePhone, &row.MobilePhoneCountry, &row.MobilePhoneNormalized},
+		{&row.WorkPhone, &row.WorkPhoneCountry, &row.WorkPhoneNormalized},
+		{&row.EmergencyContactPhone, &row.EmergencyContactPhoneCountry, &row.EmergencyContactPhoneNormalized},
+	} {
+		if *p.number == nil {
+			continue
+		}
+		if e164 := schema.NormalizePhone(**p.number, text(*p.country), "GB"); e164 != "" {
+			*p.normalized = &e164
+		}
+	}
+	row.SearchText = schema.SearchText(
+		[]string{row.FirstName, text(row.MiddleName), row.LastName, text(row.PreferredName)},
+		row.Postcode, text(row.EmailAddress), text(row.NhsNumber), text(row.LegacyID),
+		[]string{text(row.HomePhone), text(row.MobilePhone), text(row.WorkPhone), text(row.HomePhoneNormalized), text(row.MobilePhoneNormalized), text(row.WorkPhoneNormalized)})
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// outlook decides whether a patient stays.
+func (g *generator) outlook(p *person) {
+	switch g.weighted(82, 11, 7) {
+	case 1: // stopped coming
+		p.leaves = g.between(max(p.joined, 0), max(g.today-60, 1))
+	case 2: // archived
+		p.leaves = g.between(max(p.joined, 0), max(g.today-20, 1))
+		p.row.Active = false
+		p.touch(g.past(g.at(p.leaves+g.between(1, 15), g.between(9*hour, 17*hour))))
+	}
+}
+
+// file writes the patient and the account at the end of their story.
+func (g *generator) file(p *person) {
+	p.row.UpdatedAt = p.touched
+	g.out.patients = append(g.out.patients, p.row)
+	l := &p.ledger
+	g.out.accounts = append(g.out.accounts, ent.Account{
+		ID: l.account, PracticeID: g.practice, CreatedAt: p.row.CreatedAt, UpdatedAt: p.touched, PatientID: p.row.ID,
+		OpeningBalance: l.opening, CurrentBalance: l.opening + l.paid - l.invoiced,
+		PlannedNhsTreatmentValue: l.plannedNHS, PlannedPrivateTreatmentValue: l.plannedPrivate,
+	})
+}
+
+// open opens the patient's account.
+func (g *generator) open(p *person) {
+	p.ledger.account = g.number(entaccount.Table)
+	if p.joined < 0 && g.chance(6) {
+		p.ledger.opening = pickIf(g.chance(50), money(g.random, 5, 80), -money(g.random, 5, 120))
+	}
+}
+
+// preferredName is what some want to be called: in Latin letters where the
+// name has none, else the beginning of a long name.
+func (g *generator) preferredName(n name) *string {
+	switch runes := []rune(n.text); {
+	case plain(n.text) == "" && g.chance(60):
+		return new(strings.ToUpper(n.latin[:1]) + n.latin[1:])
+	case len(runes) >= 6 && g.chance(7):
+		return new(string(runes[:3]))
+	}
+	return nil
+}
+
+// nhsNumber is the n-th from the range for tests with a check digit that is one.
+func nhsNumber(n int) string {
+	for n *= 2; ; n++ { // of two numbers in a row one has a check digit
+		digits := fmt.Sprintf("999%06d", n%1_000_000)
+		sum := 0
+		for i, d := range digits {
+			sum += int(d-'0') * (10 - i)
+		}
+		if check := (11 - sum%11) % 11; check < 10 {
+			return fmt.Sprintf("%s %s %s%d", digits[:3], digits[3:6], digits[6:], check)
+		}
+	}
+}
+
+// answer answers questions about a patient, or about a treatment of theirs.
+func (g *generator) answer(asked []question, at time.Time, patient int64, item *int64) {
+	for _, q := range asked {
+		if !g.chance(q.share) {
+			continue
+		}
+		g.out.answers = append(g.out.answers, ent.CustomFieldAnswer{
+			ID: g.uuid(), PracticeID: g.practice, CreatedAt: at, UpdatedAt: at,
+			CustomFieldID: q.id, PatientID: patient, TreatmentPlanItemID: item, Value: strings.TrimSpace(pick(g.random, q.answers)),
+		})
+	}
+}

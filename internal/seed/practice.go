@@ -1,0 +1,123 @@
+package seed
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"chairside/ent"
+	"chairside/schema"
+)
+
+// generator makes up one practice, its rows into out.
+type generator struct {
+	random
+	*ids
+	*calendar
+	blueprint
+
+	out      *batch
+	practice uuid.UUID
+	opened   time.Time // when the practice's own rows were made
+
+	sites      []*site
+	staff      staff
+	catalogue  catalogue
+	sources    []uuid.UUID
+	reasons    []string // the practice's own that can be booked
+	questions  questions
+	contracts  []contract
+	households households
+
+	remaining int     // patients to be made up
+	walkIns   int     // emergencies of today so far
+	squeezed  int     // double bookings so far
+	claims    int     // NHS claims so far
+	focus     float64 // how closely, in percent, visits gather around today: empty diaries are no demo
+}
+
+// site is a building with its rooms.
+type site struct {
+	id    uuid.UUID
+	town  *town
+	rooms []uuid.UUID
+}
+
+func newGenerator(r random, i *ids, c *calendar, b blueprint, passwordHash string, out *batch) *generator {
+	g := &generator{random: r, ids: i, calendar: c, blueprint: b, out: out, remaining: b.patients}
+	g.opened = c.at(-40, 11*hour)
+	g.focus = 90 * max(0, 1-float64(b.patients)/float64(b.groups*b.patientsGroup))
+	g.openPractice()
+	g.openSites()
+	g.writeCatalogue()
+	g.hire(passwordHash)
+	g.writeLists()
+	g.writeQuestions()
+	g.agreeContracts()
+	g.blockBreaks()
+	return g
+}
+
+// weekHours are opening hours of the practice, and of practitioners without a rota.
+func weekHours() schema.OpeningHours {
+	hours := schema.OpeningHours{"Saturday": {Open: "09:00", Close: "13:00"}}
+	for day := time.Monday; day <= time.Friday; day++ {
+		hours[day.String()] = schema.Hours{Open: clockTime(workdayStart), Close: clockTime(workdayEnd)}
+	}
+	return hours
+}
+
+func clockTime(minute int) string { return fmt.Sprintf("%02d:%02d", minute/hour, minute%hour) }
+
+func (g *generator) openPractice() {
+	g.practice = g.uuid()
+	home := &towns[0]
+	g.out.practices = append(g.out.practices, ent.Practice{
+		ID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
+		Name: g.name, Slug: g.slug, Country: "GB", TimeZone: practiceTimeZone, Nhs: true, MinimumAppointmentDuration: 15,
+		PhoneNumber:              new(home.number(g.practiceNumber)),
+		EmailAddress:             new("hello@" + g.slug + ".chairside.test"),
+		Website:                  new("https://" + g.slug + ".chairside.test"),
+		OpeningHours:             weekHours(),
+		CustomPatientFieldLabel1: new("Previous dentist"),
+		CustomPatientFieldLabel2: new("Parking space"),
+		AddressLine1:             new("1 " + g.siteNames[0]),
+		Town:                     new(home.name), County: home.countyOrNil(), Postcode: new(home.area + "1 1AA"),
+	})
+}
+
+func (g *generator) openSites() {
+	for i := range g.groups * g.sitesPerGroup {
+		s := &site{id: g.uuid(), town: &towns[i%nearTowns]}
+		name := g.siteNames[i%len(g.siteNames)]
+		if round := i / len(g.siteNames); round > 0 {
+			name += fmt.Sprintf(" %d", round+1)
+		}
+		hours := weekHours()
+		if i%3 == 1 {
+			delete(hours, "Saturday")
+		}
+		if i%3 == 2 {
+			hours["Thursday"] = schema.Hours{Open: "08:30", Close: "20:00"}
+		}
+		g.out.sites = append(g.out.sites, ent.Site{
+			ID: s.id, PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
+			Name: name + " Dental", Nickname: new(strings.Fields(name)[0]), Active: true,
+			PhoneNumber: new(s.town.number(100*g.practiceNumber + i%100)), EmailAddress: new(fmt.Sprintf("site%d@%s.chairside.test", i+1, g.slug)),
+			OpeningHours: hours,
+			AddressLine1: new(fmt.Sprintf("%d %s", 10+i, name)), Town: new(s.town.name), County: s.town.countyOrNil(), Postcode: new(s.town.postcode(g.random)),
+		})
+		for n := range 5 {
+			room := ent.Room{ID: g.uuid(), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened, SiteID: s.id, Name: fmt.Sprintf("Surgery %d", n+1), Active: true}
+			if n == 4 {
+				room.Name, room.Active = "Old X-ray room", false
+			} else {
+				s.rooms = append(s.rooms, room.ID)
+			}
+			g.out.rooms = append(g.out.rooms, room)
+		}
+		g.sites = append(g.sites, s)
+	}
+}

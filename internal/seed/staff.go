@@ -1,0 +1,210 @@
+package seed
+
+import (
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/crypto/argon2"
+
+	"chairside/ent"
+	entpractitioner "chairside/ent/practitioner"
+	entuser "chairside/ent/user"
+	"chairside/internal/decimal"
+	"chairside/schema"
+)
+
+// staff are the people who work in the practice.
+type staff struct {
+	dentists, hygienists, therapists []*practitioner
+	left                             []*practitioner // worked until some time ago
+	reception                        []int64         // user ids
+}
+
+// practitioner has a diary.
+type practitioner struct {
+	id    int64
+	name  string
+	site  *site
+	until int // the day from which they no longer work
+	diary diary
+	where [7]place // per weekday
+	// orthodontist also straightens teeth.
+	orthodontist bool
+}
+
+// place is where a practitioner works.
+type place struct {
+	site *site
+	room uuid.UUID
+}
+
+func (p *practitioner) works(day, weekday int) bool {
+	return day < p.until && p.diary.work[weekday] != (slots{})
+}
+
+// weekly is how many minutes a week has.
+func (p *practitioner) weekly() (minutes int) {
+	for weekday := range p.diary.work {
+		minutes += p.diary.work[weekday].minutes()
+	}
+	return minutes
+}
+
+var diaryColours = []string{"#2563eb", "#16a34a", "#db2777", "#9333ea", "#ea580c", "#0891b2", "#ca8a04", "#4f46e5", "#dc2626", "#0d9488", "#7c3aed", "#65a30d"}
+
+// hire makes the users, and of some of them practitioners.
+func (g *generator) hire(passwordHash string) {
+	employ := func(role schema.Role, at *site, active bool, email string) ent.User {
+		female := g.chance(60)
+		first, last := g.staffName(female)
+		u := ent.User{
+			ID: g.number(entuser.Table), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
+			Title:     new(title(g.random, female, role == schema.RoleDentist)),
+			FirstName: first.text, LastName: last.text, LastNameFolded: schema.Fold(last.text),
+			Role: role, Active: active, MobilePhone: optional(g.random, 70, fmt.Sprintf("07700 900%03d", g.IntN(1000))),
+			PasswordHash: passwordHash,
+		}
+		if u.Email = email; email == "" {
+			u.Email = fmt.Sprintf("%s.%s%d@%s.chairside.test", first.latin, last.latin, len(g.out.users), g.slug)
+		}
+		if at != nil {
+			u.SiteID = &at.id
+		}
+		if active && g.chance(85) {
+			u.LastLogin = new(g.timeBetween(g.at(g.today-20, 8*hour), g.at(g.today-1, 18*hour)))
+		}
+		g.out.users = append(g.out.users, u)
+		return u
+	}
+	employ(schema.RoleAdministrator, g.sites[0], true, "admin@"+g.slug+".chairside.test")
+	employ(schema.RoleManager, nil, true, "")
+	for i, s := range g.sites {
+		for range 2 {
+			g.staff.reception = append(g.staff.reception, employ(schema.RoleReceptionist, s, true, "").ID)
+		}
+		employ(schema.RoleNurse, s, true, "")
+		employ(schema.RoleNurse, s, i%2 == 0, "")
+	}
+	for group := range g.groups {
+		for i, p := range g.posts {
+			left := p.left && group == 0 // only some have ever left
+			at := g.sites[group*g.sitesPerGroup+p.site]
+			second := g.sites[group*g.sitesPerGroup+p.second]
+			g.qualify(employ(p.role, at, !left, ""), p, at, second, group*len(g.posts)+i, left)
+		}
+	}
+}
+
+// qualify makes a user a practitioner.
+func (g *generator) qualify(u ent.User, post post, at, second *site, index int, left bool) {
+	p := &practitioner{id: g.number(entpractitioner.Table), name: schema.FullName(u.FirstName, u.LastName), site: at, until: g.end, orthodontist: post.orthodontist}
+	p.diary.busy = make([]slots, g.end)
+	if left {
+		p.until = g.today - g.today/3
+	}
+	row := ent.Practitioner{
+		ID: p.id, PracticeID: g.practice, CreatedAt: u.CreatedAt, UpdatedAt: u.UpdatedAt,
+		UserID: u.ID, SiteID: at.id, Active: !left,
+		GdcNumber: new(fmt.Sprint(900000 + index + 1000*g.practiceNumber)),
+		Colour:    new(diaryColours[index%len(diaryColours)]),
+	}
+	if left {
+		row.UpdatedAt = g.at(p.until, 18*hour)
+	}
+	switch post.role {
+	case schema.RoleHygienist:
+		g.staff.hygienists = append(g.staff.hygienists, p)
+	case schema.RoleTherapist:
+		g.staff.therapists = append(g.staff.therapists, p)
+	default:
+		row.NhsNumber = new(fmt.Sprint(700000 + index + 1000*g.practiceNumber))
+		row.UdaTarget = new(g.udaTarget())
+		if p.orthodontist {
+			row.UoaTarget = new(max(g.udaTarget()/20, 1000))
+		}
+		if left {
+			g.staff.left = append(g.staff.left, p)
+		} else {
+			g.staff.dentists = append(g.staff.dentists, p)
+		}
+	}
+	g.out.practitioners = append(g.out.practitioners, row)
+
+	for weekday := range p.where {
+		p.where[weekday] = place{at, at.rooms[index%len(at.rooms)]}
+	}
+	if len(post.rota) == 0 { // no working sessions: the practice's opening hours hold
+		for weekday := 1; weekday <= 5; weekday++ {
+			p.diary.work[weekday].fill(workdayStart, workdayEnd)
+		}
+		p.diary.work[6].fill(9*hour, 13*hour)
+	}
+	for _, shift := range post.rota {
+		for weekday := range p.where {
+			if !shift.on(weekday) {
+				continue
+			}
+			if shift.second {
+				p.where[weekday] = place{second, second.rooms[index%len(second.rooms)]}
+			}
+			p.diary.work[weekday].fill(shift.start, shift.finish)
+			g.out.workingSessions = append(g.out.workingSessions, ent.WorkingSession{
+				ID: g.uuid(), PracticeID: g.practice, CreatedAt: row.CreatedAt, UpdatedAt: row.CreatedAt,
+				PractitionerID: p.id, SiteID: p.where[weekday].site.id, Weekday: weekday, StartMinute: shift.start, FinishMinute: shift.finish,
+			})
+		}
+	}
+}
+
+// udaTarget is what one dentist should reach in a year: about what their share
+// of the patients brings.
+func (g *generator) udaTarget() decimal.Decimal {
+	dentists := 0
+	for _, p := range g.posts {
+		if p.role == schema.RoleDentist && !p.left {
+			dentists += g.groups
+		}
+	}
+	const perPatient = 110 // units a year, in hundredths
+	units := g.blueprint.patients * perPatient / dentists
+	const round = 10_00
+	return decimal.Decimal(max(1, units/round) * round)
+}
+
+// blockBreaks puts the entries without patients into the diaries.
+func (g *generator) blockBreaks() {
+	for _, p := range slices.Concat(g.staff.dentists, g.staff.hygienists, g.staff.therapists, g.staff.left) {
+		for day := range g.end {
+			weekday := g.weekday(day)
+			if !p.works(day, weekday) {
+				continue
+			}
+			breaks := 35 - g.focus/3 // an empty diary needs few
+			if day > g.today-10 && day < g.today+10 {
+				breaks = 35
+			}
+			switch {
+			case weekday == int(time.Wednesday) && g.date(day).Day <= 7:
+				g.block(p, day, 12*hour+30, 30, staffMeeting, "All welcome, bring cake")
+			case weekday >= int(time.Monday) && weekday <= int(time.Friday) && g.chance(breaks):
+				g.block(p, day, pick(g.random, []int{10*hour + 45, 11 * hour, 15*hour + 30}), 15, "Other", "Break")
+			}
+		}
+	}
+}
+
+// hashPassword is the argon2id hash of Password with a salt from r, so that it
+// is the same each time.
+func hashPassword(r random) string {
+	const passes, memory, threads, length = 2, 19 * 1024, 1, 32
+	salt := make([]byte, 0, 16)
+	for len(salt) < cap(salt) {
+		salt = append(salt, byte(r.Uint32()))
+	}
+	key := argon2.IDKey([]byte(Password), salt, passes, memory, threads, length)
+	encode := base64.RawStdEncoding.EncodeToString
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, memory, passes, threads, encode(salt), encode(key))
+}

@@ -1,0 +1,192 @@
+package seed
+
+import (
+	"chairside/ent"
+	"chairside/schema"
+)
+
+const month = 30 // days, roughly
+
+// live tells what happens to a patient: check-ups with the treatment they
+// lead to, visits to the hygienist, emergencies, and what they buy.
+func (g *generator) live(p *person) {
+	seen := g.checkUps(p)
+	hygiene := g.hygieneVisits(p)
+	g.emergencies(p)
+	if g.chance(3) && p.joined < g.today-5 {
+		day := g.between(max(p.joined+1, 0), min(p.leaves, g.today)-1)
+		g.invoice(p, g.at(max(day, 0), g.between(9*hour, 17*hour)), p.dentist.site, g.sundryLines(70))
+	}
+	row := &p.row
+	row.DentistRecallDate = new(g.date(max(seen, p.joined-month) + month**row.DentistRecallInterval))
+	if row.HygienistRecallInterval != nil {
+		row.HygienistRecallDate = new(g.date(max(hygiene, p.joined-month) + month**row.HygienistRecallInterval))
+	}
+}
+
+// never is a day before all others.
+const never = -100 * 365
+
+// checkUps returns the day of the last one that took place.
+func (g *generator) checkUps(p *person) (last int) {
+	last = never
+	interval := month * *p.row.DentistRecallInterval
+	day := g.firstVisit(p, interval)
+	first := p.joined >= 0
+	for day < min(p.leaves, g.end) {
+		if day > g.today && !first && g.chance(40) {
+			break // not booked yet
+		}
+		v := g.checkUp(p, day, first)
+		if v == nil || v.state != schema.Completed {
+			break
+		}
+		first, last = false, v.day
+		day = v.day + interval + g.around(8)
+	}
+	return last
+}
+
+// firstVisit is when a patient first comes within the diary: soon after they
+// joined, or when their turn is.
+func (g *generator) firstVisit(p *person, interval int) int {
+	if p.joined >= 0 {
+		return p.joined + g.between(2, 20)
+	}
+	turn := g.IntN(interval)
+	if g.chance(g.focus) {
+		turn = ((g.today+g.around(9))%interval + interval) % interval
+	}
+	return turn
+}
+
+// checkUp is a visit to the dentist with the treatment that follows from it.
+func (g *generator) checkUp(p *person, day int, first bool) *visit {
+	w := wish{by: g.dentist(p, day), day: day, reason: schema.Reasons[0], description: examination, since: p.row.CreatedAt}
+	exam, polish := examination, false
+	switch {
+	case first:
+		exam, w.reason = newPatientExam, firstVisit
+	case p.age < 16 && g.chance(50):
+		w.reason = childCheckUp
+	case p.age > 20 && g.chance(22):
+		polish, w.reason = true, schema.Reasons[2]
+	}
+	w.minutes = g.catalogue.treatments[exam].minutes
+	if polish {
+		w.minutes += g.catalogue.treatments[scaleAndPolish].minutes
+	}
+	v := g.visit(p, w)
+	if v == nil || v.state != schema.Completed {
+		return v
+	}
+	c := g.begin(p, v, p.kind, pickIf(first, "First course", "Check-up"))
+	done := []*ent.TreatmentPlanItem{c.add(exam, v.by, nil, nil)}
+	if polish {
+		done = append(done, c.add(scaleAndPolish, v.by, nil, nil))
+	}
+	if g.chance(22) {
+		done = append(done, c.add(bitewings, v.by, nil, nil))
+	}
+	if p.age < 16 && g.chance(50) {
+		done = append(done, c.add(fluoride, v.by, nil, nil))
+	}
+	needed := c.needs()
+	c.perform(v, done...)
+	c.treat(needed)
+	c.finish()
+	return v
+}
+
+// dentist is whom a patient sees on a day: mostly their own.
+func (g *generator) dentist(p *person, day int) *practitioner {
+	for _, d := range g.staff.left {
+		if d.site == p.dentist.site && day < d.until-longestWait && g.chance(45) {
+			return d
+		}
+	}
+	if g.chance(5) {
+		if other := pick(g.random, g.staff.dentists); other.site == p.dentist.site {
+			return other
+		}
+	}
+	return p.dentist
+}
+
+// hygieneVisits returns the day of the last one that took place.
+func (g *generator) hygieneVisits(p *person) (last int) {
+	last = never
+	if p.row.HygienistRecallInterval == nil {
+		return last
+	}
+	interval := month * *p.row.HygienistRecallInterval
+	for day := g.firstVisit(p, interval) + 9; day < min(p.leaves, g.end); day += interval + g.around(8) {
+		if day > g.today && g.chance(45) {
+			break
+		}
+		v := g.visit(p, wish{by: p.hygienist, day: day, minutes: 30, reason: schema.Reasons[1], description: hygieneVisit, since: p.row.CreatedAt})
+		if v == nil || v.state != schema.Completed {
+			break
+		}
+		c := g.begin(p, v, pickIf(p.kind.nhs(), planPrivate, p.kind), "Hygiene")
+		c.perform(v, c.add(hygieneVisit, v.by, nil, nil))
+		c.finish()
+		last, day = v.day, v.day
+	}
+	return last
+}
+
+const (
+	walkInsToday  = 8  // patients who turn up with a toothache on the present day
+	squeezedEvery = 16 // emergencies to one that is double-booked
+)
+
+// emergencies are toothaches and lost fillings.
+func (g *generator) emergencies(p *person) {
+	from := max(p.joined+3, 0)
+	for day := from + g.IntN(9*365); day < min(p.leaves, g.today); day += 30 + g.IntN(9*365) {
+		g.emergency(p, wish{by: p.dentist, day: day})
+	}
+	if g.walkIns < walkInsToday && p.leaves == g.end && p.joined < g.today-3 {
+		if by := g.onDuty(g.today); by != nil {
+			g.emergency(p, wish{by: by, day: g.today, preferred: currentTime - 70 + 20*g.walkIns})
+			g.walkIns++
+		}
+	}
+}
+
+// onDuty is a dentist who works on a day, each in turn.
+func (g *generator) onDuty(day int) *practitioner {
+	for i := range g.staff.dentists {
+		d := g.staff.dentists[(g.walkIns+i)%len(g.staff.dentists)]
+		if d.works(day, g.weekday(day)) {
+			return d
+		}
+	}
+	return nil
+}
+
+func (g *generator) emergency(p *person, w wish) {
+	w.reason, w.minutes, w.description, w.since, w.urgent = schema.Reasons[4], 20, emergencyExam, p.row.CreatedAt, true
+	g.squeezed++
+	var v *visit
+	if g.squeezed%squeezedEvery == 3 {
+		v = g.squeeze(p, w)
+	}
+	if v == nil {
+		v = g.visit(p, w)
+	}
+	if v == nil || v.state != schema.Completed {
+		return
+	}
+	c := g.begin(p, v, p.kind, "Emergency")
+	done := []*ent.TreatmentPlanItem{c.add(emergencyExam, v.by, nil, nil)}
+	switch {
+	case g.chance(35):
+		done = append(done, c.add(temporaryFill, v.by, c.teeth(1, 4, 7), nil))
+	case g.chance(15):
+		done = append(done, c.add(recement, v.by, c.teeth(1, 4, 7), nil))
+	}
+	c.perform(v, done...)
+	c.finish()
+}

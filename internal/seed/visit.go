@@ -1,0 +1,245 @@
+package seed
+
+import (
+	"time"
+
+	"chairside/ent"
+	entappointment "chairside/ent/appointment"
+	"chairside/schema"
+)
+
+// visit is an appointment that has found its time.
+type visit struct {
+	by            *practitioner
+	day           int
+	begin, finish time.Time
+	place         place
+	state         schema.AppointmentState
+}
+
+// wish is what an appointment is to be.
+type wish struct {
+	by          *practitioner
+	day         int // or later
+	preferred   int // minute of the day; 0 for any
+	minutes     int
+	reason      string
+	description string    // of what was done, once it is
+	since       time.Time // not booked earlier
+	urgent      bool      // booked at the last minute
+}
+
+// longestWait is how many days after the wished one somebody comes.
+const longestWait = 75
+
+// visit books an appointment of a patient, perhaps after one that came to
+// nothing. It returns nil where no time is free.
+func (g *generator) visit(p *person, w wish) *visit {
+	if !w.urgent && g.chance(pickIf(w.day < g.today, 9.0, 3)) {
+		if v := g.find(w); v != nil {
+			g.fail(p, w, v)
+			w.day += g.between(2, 25)
+		}
+	}
+	v := g.find(w)
+	if v == nil {
+		return nil
+	}
+	g.reserve(v)
+	v.state = g.stateOf(v)
+	g.appoint(p, w, v)
+	return v
+}
+
+// squeeze double-books an urgent appointment, or returns nil where there is
+// nothing to collide with soon.
+func (g *generator) squeeze(p *person, w wish) *visit {
+	for day := w.day; day < min(w.day+longestWait, g.today+1, w.by.until); day++ {
+		start, ok := w.by.diary.taken(day, w.preferred)
+		if !ok || !w.by.works(day, g.weekday(day)) {
+			continue
+		}
+		v := g.place(w, day, start)
+		g.reserve(v)
+		v.state = g.stateOf(v)
+		g.appoint(p, w, v)
+		return v
+	}
+	return nil
+}
+
+// find looks for a free time from the wished day on.
+func (g *generator) find(w wish) *visit {
+	preferred := w.preferred
+	if preferred == 0 {
+		preferred = 8*hour + 30 + 15*g.IntN(35)
+	}
+	for day := max(w.day, 0); day < min(w.day+longestWait, w.by.until, g.end); day++ {
+		weekday := g.weekday(day)
+		if !w.by.works(day, weekday) {
+			continue
+		}
+		if day == g.today && g.focus > 0 && w.preferred == 0 {
+			preferred = currentTime - 60 + 15*g.IntN(12)
+		}
+		if start, ok := w.by.diary.free(day, weekday, preferred, w.minutes); ok {
+			return g.place(w, day, start)
+		}
+	}
+	return nil
+}
+
+func (g *generator) place(w wish, day, start int) *visit {
+	return &visit{by: w.by, day: day, begin: g.at(day, start), finish: g.at(day, start+w.minutes), place: w.by.where[g.weekday(day)]}
+}
+
+// reserve takes the visit's time in the diary.
+func (g *generator) reserve(v *visit) {
+	start := int(v.begin.Sub(g.at(v.day, 0)) / time.Minute)
+	v.by.diary.book(v.day, start, start+schema.Minutes(v.begin, v.finish))
+}
+
+// stateOf is what state a visit that comes about is in now.
+func (g *generator) stateOf(v *visit) schema.AppointmentState {
+	const early = 45 * time.Minute // before the visit some are in the waiting room
+	switch {
+	case !v.finish.After(g.now):
+		return schema.Completed
+	case !v.begin.After(g.now):
+		return schema.InSurgery
+	case v.begin.Before(g.now.Add(early)) && g.chance(75):
+		return schema.Arrived
+	case g.chance(pickIf(v.day < g.today+7, 70.0, 25)):
+		return schema.Confirmed
+	}
+	return schema.Pending
+}
+
+// fail makes an appointment that was cancelled or missed.
+func (g *generator) fail(p *person, w wish, v *visit) {
+	v.state = schema.Cancelled
+	if v.begin.Add(time.Hour).Before(g.now) && g.chance(42) {
+		v.state = schema.DidNotAttend
+	}
+	g.appoint(p, w, v)
+}
+
+var (
+	visitNotes = []string{"Prefers the ground floor", "Bring X-rays from the last dentist", "Nervous patient, allow time", "Interpreter booked", "Ring before the visit:\nmay be late", "Ask about the night guard"}
+	campaigns  = []string{"spring-recall", "website", "été-2024"}
+)
+
+// appoint makes the row of a visit.
+func (g *generator) appoint(p *person, w wish, v *visit) {
+	row := ent.Appointment{
+		ID: g.number(entappointment.Table), PracticeID: g.practice,
+		StartTime: v.begin, FinishTime: v.finish, Duration: schema.Minutes(v.begin, v.finish),
+		PractitionerID: v.by.id, PatientID: &p.row.ID, Reason: w.reason, State: v.state,
+		Notes: optional(g.random, 8, pick(g.random, visitNotes)), RoomID: &v.place.room,
+		UserID: new(pick(g.random, g.staff.reception)), BookedViaAPI: g.chance(12),
+	}
+	if v.state == schema.Completed && w.description != "" {
+		row.TreatmentDescription = &w.description
+	}
+	if row.BookedViaAPI && g.chance(50) {
+		row.Metadata = map[string]string{"source": "online-booking"}
+		if g.chance(30) {
+			row.Metadata["campaign"] = pick(g.random, campaigns)
+		}
+	}
+	g.stamp(&row, g.bookedAt(w, v))
+	p.touch(row.UpdatedAt)
+	g.out.appointments = append(g.out.appointments, row)
+}
+
+// bookedAt is when a visit was booked.
+func (g *generator) bookedAt(w wish, v *visit) time.Time {
+	latest := g.past(v.begin.Add(-time.Hour))
+	earliest := latest.Add(-110 * 24 * time.Hour)
+	if w.urgent {
+		earliest = latest.Add(-20 * time.Hour)
+	}
+	if earliest.Before(w.since) {
+		earliest = w.since
+	}
+	if latest.Before(earliest) {
+		return earliest
+	}
+	return g.awake(g.timeBetween(earliest, latest), latest)
+}
+
+// awake moves a time in the night to the day after it, but not beyond latest.
+func (g *generator) awake(t, latest time.Time) time.Time {
+	if t.In(g.zone).Hour() < 7 {
+		t = t.Add(8 * time.Hour)
+	}
+	if t.After(latest) {
+		return latest
+	}
+	return t
+}
+
+// stamp gives an appointment the times at which it entered its states, in
+// their order.
+func (g *generator) stamp(row *ent.Appointment, booked time.Time) {
+	row.CreatedAt, row.PendingAt = booked, &booked
+	last := booked
+	enter := func(t time.Time) *time.Time {
+		if t = g.past(t); t.Before(last) {
+			t = last
+		}
+		last = t
+		return &t
+	}
+	confirm := func(percent float64) {
+		if g.chance(percent) {
+			latest := g.past(row.StartTime.Add(-20 * time.Minute))
+			row.ConfirmedAt = enter(g.awake(g.timeBetween(booked, latest), latest))
+		}
+	}
+	switch row.State {
+	case schema.Confirmed:
+		confirm(100)
+	case schema.Arrived, schema.InSurgery, schema.Completed:
+		confirm(70)
+		row.ArrivedAt = enter(g.minutesAfter(row.StartTime, -14, 2))
+		if row.State == schema.Arrived {
+			break
+		}
+		row.InSurgeryAt = enter(g.minutesAfter(row.StartTime, 0, 5))
+		if row.State == schema.InSurgery {
+			break
+		}
+		row.CompletedAt = enter(g.minutesAfter(row.FinishTime, -5, 4))
+	case schema.Cancelled:
+		confirm(30)
+		row.CancelledAt = enter(g.timeBetween(last, g.past(row.StartTime.Add(-10*time.Minute))))
+	case schema.DidNotAttend:
+		confirm(50)
+		row.DidNotAttendAt = enter(g.minutesAfter(row.StartTime, 12, 40))
+	}
+	row.UpdatedAt = last
+}
+
+// block makes an entry without a patient, if its time is free.
+func (g *generator) block(by *practitioner, day, start, minutes int, reason, notes string) {
+	if from, ok := by.diary.free(day, g.weekday(day), start, minutes); !ok || from != start {
+		return
+	}
+	by.diary.book(day, start, start+minutes)
+	v := g.place(wish{by: by, minutes: minutes}, day, start)
+	row := ent.Appointment{
+		ID: g.number(entappointment.Table), PracticeID: g.practice,
+		StartTime: v.begin, FinishTime: v.finish, Duration: minutes, PractitionerID: by.id, Reason: reason,
+		State: schema.Confirmed, Notes: new(notes), RoomID: &v.place.room, UserID: &g.staff.reception[0],
+	}
+	if !v.finish.After(g.now) {
+		row.State = schema.Completed
+	}
+	booked := g.past(v.begin.Add(-30 * 24 * time.Hour))
+	row.CreatedAt, row.UpdatedAt, row.PendingAt, row.ConfirmedAt = booked, booked, &booked, &booked
+	if row.State == schema.Completed {
+		row.CompletedAt, row.UpdatedAt = &row.FinishTime, row.FinishTime
+	}
+	g.out.appointments = append(g.out.appointments, row)
+}

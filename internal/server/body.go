@@ -1,0 +1,84 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"chairside/internal/etag"
+	"chairside/internal/fault"
+	"chairside/internal/wire"
+)
+
+const (
+	// maxBody is the most a request body may have, in bytes.
+	maxBody = 1 << 20
+	// jsonType is the media type of every body that leaves the API.
+	jsonType = "application/json; charset=utf-8"
+)
+
+// readBody replaces the body by its canonical form. Fields that could not be
+// read are kept for the method that handles the request: whether the record
+// exists is told first (behaviour.md section 6).
+func readBody(x *exchange) error {
+	schema := x.operation.Body
+	if schema == nil {
+		return nil
+	}
+	if err := isJSON(x.r); err != nil {
+		return err
+	}
+	if x.r.ContentLength > maxBody {
+		return fault.BodyTooLarge()
+	}
+	sent, err := io.ReadAll(http.MaxBytesReader(nil, x.r.Body, maxBody))
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return fault.BodyTooLarge()
+	} else if err != nil {
+		return fault.MalformedJSON().Because(err)
+	}
+	canonical, problems, err := schema.Read(sent, x.caller.Zone)
+	if err != nil {
+		return err
+	}
+	r := x.r.WithContext(wire.WithProblems(x.r.Context(), problems))
+	r.Header = r.Header.Clone()
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Content-Encoding", "identity")
+	r.Body = io.NopCloser(bytes.NewReader(canonical))
+	r.ContentLength = int64(len(canonical))
+	r.TransferEncoding = nil
+	x.r = r
+	return nil
+}
+
+// isJSON refuses bodies that are declared to be something else, or compressed,
+// or nothing at all. Without any body there is nothing to declare.
+func isJSON(r *http.Request) error {
+	declared := r.Header.Get("Content-Type")
+	if declared == "" && r.ContentLength == 0 {
+		return nil
+	}
+	mediaType, params, err := mime.ParseMediaType(declared)
+	charset := params["charset"]
+	encoding := r.Header.Get("Content-Encoding")
+	switch {
+	case err != nil,
+		mediaType != "application/json",
+		charset != "" && !strings.EqualFold(charset, "utf-8"),
+		encoding != "" && !strings.EqualFold(encoding, "identity"):
+		return fault.UnsupportedMediaType()
+	}
+	return nil
+}
+
+// ifMatch hands the If-Match header to the method that writes.
+func ifMatch(x *exchange) error {
+	if headers := x.r.Header.Values("If-Match"); len(headers) > 0 {
+		x.r = x.r.WithContext(etag.WithIfMatch(x.r.Context(), strings.Join(headers, ", ")))
+	}
+	return nil
+}

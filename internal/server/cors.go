@@ -1,0 +1,33 @@
+package server
+
+import "net/http"
+
+// Values of the CORS headers (spec.md, General conventions).
+const (
+	corsMethods = "GET, POST, PUT, PATCH, DELETE"
+	corsHeaders = "X-Requested-With, X-Prototype-Version, Content-Type, Authorization"
+	corsExposed = "ETag, X-OAuth-Scopes"
+	// preflightHeaders are accepted beyond the specification; only the answer
+	// to a preflight names them (behaviour.md section 1).
+	preflightHeaders = corsHeaders + ", If-Match, If-None-Match, Prefer"
+)
+
+// cors lets scripts of any origin call what next serves, and answers OPTIONS
+// for it. Nothing here is authorised by a cookie, so any origin may.
+func (s *Server) cors(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Access-Control-Allow-Origin", "*")
+		h.Set("Access-Control-Allow-Methods", corsMethods)
+		h.Set("Access-Control-Allow-Headers", corsHeaders)
+		h.Set("Access-Control-Expose-Headers", corsExposed)
+		if r.Method != http.MethodOptions {
+			next.ServeHTTP(w, r)
+			return
+		}
+		of(r.Context()).name = "preflight"
+		h.Set("Access-Control-Allow-Headers", preflightHeaders)
+		private(h)
+		w.WriteHeader(http.StatusNoContent)
+	})
+}

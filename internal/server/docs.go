@@ -1,0 +1,89 @@
+package server
+
+import (
+	"bytes"
+	"embed"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/swaggest/swgui/v5emb"
+
+	"chairside/internal/etag"
+	"chairside/internal/fault"
+	"chairside/ogent"
+)
+
+// static is what the reference page and answers link to. Everything is served
+// from here; nothing is loaded from elsewhere.
+//
+//go:embed static
+var static embed.FS
+
+const (
+	// refresh lets clients keep a document and ask whether it is still the one.
+	refresh = "no-cache"
+	// keepDay is for assets that change with a release at most.
+	keepDay = "public, max-age=86400"
+
+	// contentPolicy allows the reference page its own scripts and styles, and
+	// calls to this server; the viewer draws its icons from data URLs.
+	contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
+		"img-src 'self' data:; font-src 'self' data:; connect-src 'self'; " +
+		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+// openapi is the contract as a machine reads it.
+func (s *Server) openapi(w http.ResponseWriter, r *http.Request) {
+	serveAsset(w, r, "application/json", refresh, ogent.Document)
+}
+
+// docs is the contract as a person reads it, with a section on every error code.
+func (s *Server) docs(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Security-Policy", contentPolicy)
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	serveFile(w, r, "docs.html", "text/html; charset=utf-8", refresh)
+}
+
+// docsAssets are the scripts and styles of the reference page: two files of
+// ours, and the viewer's.
+func (s *Server) docsAssets() http.HandlerFunc {
+	viewer := v5emb.New("", "", "/docs/")
+	return func(w http.ResponseWriter, r *http.Request) {
+		switch name := strings.TrimPrefix(r.URL.Path, "/docs/"); name {
+		case "":
+			http.Redirect(w, r, "/docs", http.StatusMovedPermanently)
+		case "docs.js":
+			serveFile(w, r, name, "text/javascript; charset=utf-8", refresh)
+		case "docs.css":
+			serveFile(w, r, name, "text/css; charset=utf-8", refresh)
+		case "swagger-ui-bundle.js", "swagger-ui.css", "favicon-16x16.png", "favicon-32x32.png":
+			w.Header().Set("Cache-Control", keepDay)
+			viewer.ServeHTTP(w, r)
+		default:
+			s.fail(w, of(r.Context()), fault.NotFound())
+		}
+	}
+}
+
+// avatar is the picture of everyone of whom there is none: the same for all,
+// so that it says nothing of anyone (behaviour.md section 2).
+func (s *Server) avatar(w http.ResponseWriter, r *http.Request) {
+	serveFile(w, r, "avatar.svg", "image/svg+xml", "public, max-age=31536000, immutable")
+}
+
+func serveFile(w http.ResponseWriter, r *http.Request, name, mediaType, caching string) {
+	content, err := static.ReadFile("static/" + name)
+	if err != nil {
+		panic(err) // a file that this package names is embedded
+	}
+	serveAsset(w, r, mediaType, caching, content)
+}
+
+func serveAsset(w http.ResponseWriter, r *http.Request, mediaType, caching string, content []byte) {
+	h := w.Header()
+	h.Set("Content-Type", mediaType)
+	h.Set("Cache-Control", caching)
+	h.Set("ETag", etag.Of(content))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+}

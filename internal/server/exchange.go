@@ -1,0 +1,64 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"regexp"
+
+	"chairside/internal/access"
+	"chairside/internal/caller"
+	"chairside/internal/clock"
+	"chairside/internal/wire"
+)
+
+// exchange is one request on its way through the layers, and what they tell
+// each other about it.
+type exchange struct {
+	r      *http.Request // replaced as the layers learn more
+	header http.Header   // of the response
+	id     string        // the request id
+
+	method    string         // as the client sent it
+	name      string         // operation id or name of the page, for logs and metrics
+	pattern   string         // the path with {id} in place of ids
+	operation wire.Operation // known once the route is
+	serve     http.Handler   // what answers, known once the route is
+	caller    *caller.Caller // known once the token is
+	records   *access.Log    // which patients' records were read
+	err       error          // what the generated server reported
+}
+
+// check is one condition on a request. It may add to the exchange.
+type check func(x *exchange) error
+
+type exchangeKey struct{}
+
+// of gives the exchange that begin made for the request.
+func of(ctx context.Context) *exchange {
+	x, _ := ctx.Value(exchangeKey{}).(*exchange)
+	return x
+}
+
+// requestID is what an id sent by a client or proxy must look like to be kept.
+var requestID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:=@/+-]{0,127}$`)
+
+// begin gives each request its id, its one reading of the clock, the address
+// of its client, and the exchange in which the layers meet.
+func (s *Server) begin(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		x := &exchange{header: w.Header(), id: r.Header.Get("X-Request-Id"), method: r.Method, name: "none"}
+		if !requestID.MatchString(x.id) {
+			x.id = rand.Text()
+		}
+		x.header.Set("X-Request-Id", x.id)
+		x.header.Set("X-Content-Type-Options", "nosniff")
+		if s.Demo {
+			x.header.Set("X-Chairside-Environment", "sandbox")
+		}
+		ctx, records := access.With(clock.With(r.Context(), s.Clock.Now()))
+		x.records = records
+		x.r = s.throughProxies(r.WithContext(context.WithValue(ctx, exchangeKey{}, x)))
+		next.ServeHTTP(w, x.r)
+	})
+}

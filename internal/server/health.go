@@ -1,0 +1,50 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"chairside/internal/fault"
+)
+
+// probeTime is how long the database may take to answer a readiness probe.
+const probeTime = 2 * time.Second
+
+// healthz answers as long as the process does.
+func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) { status(w, "ok") }
+
+// readyz answers 200 while the server can do its work: it is not stopping, the
+// database answers, and every migration has been applied. That last one is
+// asked until it is true; a database does not lose its migrations again.
+func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
+	if err := s.ready(r.Context()); err != nil {
+		s.fail(w, of(r.Context()), fault.Unavailable(err))
+		return
+	}
+	status(w, "ready")
+}
+
+func (s *Server) ready(ctx context.Context) error {
+	if s.stopping.Load() {
+		return errors.New("server: stopping")
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	if s.migrated.Load() {
+		return s.DB.SQL.PingContext(ctx)
+	}
+	if err := s.DB.Pending(ctx); err != nil {
+		return err
+	}
+	s.migrated.Store(true)
+	return nil
+}
+
+func status(w http.ResponseWriter, word string) {
+	w.Header().Set("Content-Type", jsonType)
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = io.WriteString(w, `{"status":"`+word+`"}`+"\n") // fails where the client went away
+}

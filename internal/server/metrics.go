@@ -1,0 +1,43 @@
+package server
+
+import (
+	"database/sql"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// metrics are what /metrics tells. Labels are operation ids and status codes
+// only, so the number of series is bounded.
+type metrics struct {
+	requests *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	inFlight prometheus.Gauge
+	serve    http.HandlerFunc
+}
+
+func newMetrics(db *sql.DB) *metrics {
+	m := &metrics{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: "chairside", Name: "requests_total",
+			Help: "Requests that were answered, by operation and status.",
+		}, []string{"operation", "status"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: "chairside", Name: "request_duration_seconds",
+			Help:    "Time from the arrival of a request to the end of its answer, by operation.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}, []string{"operation"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Namespace: "chairside", Name: "requests_in_flight",
+			Help: "Requests that are being answered.",
+		}),
+	}
+	registry := prometheus.NewRegistry() // its own, so that many servers fit into one test
+	registry.MustRegister(m.requests, m.duration, m.inFlight,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		collectors.NewDBStatsCollector(db, "chairside"))
+	m.serve = promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP
+	return m
+}

@@ -1,0 +1,97 @@
+package server
+
+import (
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"chairside/internal/fault"
+	"chairside/internal/wire"
+)
+
+// tokenParameter is known everywhere and never passed on.
+const tokenParameter = "access_token"
+
+// maxUnknown bounds how many unknown parameters are named in a header.
+const maxUnknown = 20
+
+// readQuery replaces the query by its canonical form. Parameters the operation
+// does not know are named in a header, and refused for a client that asked for
+// strict handling (RFC 7240).
+func readQuery(x *exchange) error {
+	sent, params := parseQuery(x.r.URL.RawQuery)
+	canonical, unknown, malformed := wire.ReadQuery(sent, x.operation.Params, x.caller.Zone)
+	params.Merge(malformed)
+	if len(unknown) > 0 {
+		x.header.Set("X-Unknown-Parameters", nameList(unknown))
+		if strict(x.r.Header.Values("Prefer")) {
+			for _, name := range unknown {
+				params.Add(name, "is not a known parameter")
+			}
+		}
+	}
+	if len(params) > 0 {
+		return fault.InvalidParameter(params)
+	}
+	address := *x.r.URL
+	address.RawQuery = canonical.Encode()
+	request := *x.r
+	request.URL = &address
+	x.r = &request
+	return nil
+}
+
+// parseQuery is url.ParseQuery that tells which parameters are wrong: those
+// with broken percent-encoding, with NUL, or with bytes that are no UTF-8 text.
+// They are left out of the values.
+func parseQuery(raw string) (url.Values, fault.Params) {
+	values, params := url.Values{}, fault.Params{}
+	for pair := range strings.SplitSeq(raw, "&") {
+		if pair == "" {
+			continue
+		}
+		rawName, rawValue, _ := strings.Cut(pair, "=")
+		name, err := url.QueryUnescape(rawName)
+		if err != nil || !plain(name) {
+			params.Add("query", "has a parameter name that is not valid")
+			continue
+		}
+		value, err := url.QueryUnescape(rawValue)
+		switch {
+		case err != nil:
+			params.Add(name, "is not validly percent-encoded")
+		case strings.ContainsRune(value, 0):
+			params.Add(name, "must not contain NUL")
+		case !utf8.ValidString(value):
+			params.Add(name, "must be UTF-8 text")
+		default:
+			values.Add(name, value)
+		}
+	}
+	return values, params
+}
+
+func plain(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
+
+// nameList renders names for a header; what would be mistaken for a separator
+// or is not printable ASCII is percent-encoded.
+func nameList(names []string) string {
+	escaped := make([]string, 0, min(len(names), maxUnknown))
+	for _, name := range names[:cap(escaped)] {
+		escaped = append(escaped, strings.NewReplacer("%5B", "[", "%5D", "]").Replace(url.QueryEscape(name)))
+	}
+	return strings.Join(escaped, ", ")
+}
+
+// strict reports whether one of the preferences is handling=strict.
+func strict(headers []string) bool {
+	for preference := range strings.SplitSeq(strings.Join(headers, ","), ",") {
+		preference, _, _ = strings.Cut(preference, ";")
+		name, value, _ := strings.Cut(preference, "=")
+		if strings.EqualFold(strings.TrimSpace(name), "handling") &&
+			strings.EqualFold(strings.Trim(strings.TrimSpace(value), `"`), "strict") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,141 @@
+package server
+
+import (
+	"encoding/json"
+	"math"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/time/rate"
+
+	"chairside/internal/clock"
+	"chairside/internal/fault"
+)
+
+// limiter counts the requests of each token: a bucket that holds an hour's
+// worth of requests and refills steadily. A full bucket need not be
+// remembered, so what is kept is bounded by the tokens in use.
+type limiter struct {
+	perHour int // 0 is unlimited
+
+	mu      sync.Mutex
+	buckets map[uuid.UUID]*rate.Limiter
+	sweepAt int // the number of buckets at which full ones are thrown out
+}
+
+// minSweep keeps small maps from being swept all the time.
+const minSweep = 1024
+
+func newLimiter(perHour int) *limiter {
+	return &limiter{perHour: perHour, buckets: map[uuid.UUID]*rate.Limiter{}, sweepAt: minSweep}
+}
+
+// allowance is what a token may still do.
+type allowance struct {
+	limit, remaining int
+	full             time.Time     // when all of the limit is there again
+	wait             time.Duration // until the next request is possible; 0 where one is
+}
+
+// unlimited is shown where there is no limit (behaviour.md section 7).
+const unlimited = math.MaxInt32
+
+// look tells what the token may do, without counting.
+func (l *limiter) look(id uuid.UUID, now time.Time) allowance {
+	if l.perHour == 0 {
+		return allowance{limit: 0, remaining: unlimited, full: now}
+	}
+	return l.describe(l.bucket(id, now), now)
+}
+
+// take counts a request and tells what is left. ok is false where nothing was
+// left to take.
+func (l *limiter) take(id uuid.UUID, now time.Time) (a allowance, ok bool) {
+	if l.perHour == 0 {
+		return l.look(id, now), true
+	}
+	bucket := l.bucket(id, now)
+	ok = bucket.AllowN(now, 1)
+	return l.describe(bucket, now), ok
+}
+
+func (l *limiter) rate() rate.Limit { return rate.Limit(float64(l.perHour) / time.Hour.Seconds()) }
+
+func (l *limiter) describe(bucket *rate.Limiter, now time.Time) allowance {
+	left := max(bucket.TokensAt(now), 0)
+	after := func(requests float64) time.Duration {
+		return time.Duration(requests / float64(l.rate()) * float64(time.Second))
+	}
+	a := allowance{limit: l.perHour, remaining: int(left), full: now.Add(after(float64(l.perHour) - left))}
+	if left < 1 {
+		a.wait = after(1 - left)
+	}
+	return a
+}
+
+func (l *limiter) bucket(id uuid.UUID, now time.Time) *rate.Limiter {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if bucket, ok := l.buckets[id]; ok {
+		return bucket
+	}
+	if len(l.buckets) >= l.sweepAt {
+		l.sweep(now)
+	}
+	bucket := rate.NewLimiter(l.rate(), l.perHour)
+	l.buckets[id] = bucket
+	return bucket
+}
+
+// sweep forgets the full buckets. The next sweep waits until the map has
+// doubled, so the work per request stays constant.
+func (l *limiter) sweep(now time.Time) {
+	for id, bucket := range l.buckets {
+		if bucket.TokensAt(now) >= float64(l.perHour) {
+			delete(l.buckets, id)
+		}
+	}
+	l.sweepAt = max(2*len(l.buckets), minSweep)
+}
+
+// limit counts the request against its token and tells the client about it.
+// Asking about the limit does not count.
+func (s *Server) limit(x *exchange) error {
+	now := clock.Now(x.r.Context())
+	if x.pattern == rateLimitPath {
+		limitHeaders(x.header, s.limiter.look(x.caller.TokenID, now))
+		return nil
+	}
+	a, ok := s.limiter.take(x.caller.TokenID, now)
+	limitHeaders(x.header, a)
+	if !ok {
+		return fault.RateLimited(a.wait)
+	}
+	return nil
+}
+
+func limitHeaders(h http.Header, a allowance) {
+	h.Set("X-RateLimit-Limit", strconv.Itoa(a.limit))
+	h.Set("X-RateLimit-Remaining", strconv.Itoa(a.remaining))
+	h.Set("X-RateLimit-Reset", strconv.FormatInt(a.reset(), 10))
+}
+
+// reset is full in unix seconds, rounded up.
+func (a allowance) reset() int64 { return a.full.Add(time.Second - 1).Unix() }
+
+// rateLimit answers what the headers say as a body.
+func (s *Server) rateLimit(w http.ResponseWriter, r *http.Request) {
+	a := s.limiter.look(of(r.Context()).caller.TokenID, clock.Now(r.Context()))
+	type bucket struct {
+		Limit     int   `json:"limit"`
+		Remaining int   `json:"remaining"`
+		Reset     int64 `json:"reset"`
+	}
+	w.Header().Set("Content-Type", jsonType)
+	_ = json.NewEncoder(w).Encode(map[string]any{ // into memory: cannot fail
+		"resources": map[string]bucket{"core": {a.limit, a.remaining, a.reset()}},
+	})
+}

@@ -1,0 +1,38 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+
+	"chairside/internal/fault"
+)
+
+// rescue turns a panic into a 500 and logs where it happened.
+func (s *Server) rescue(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			reason := recover()
+			if reason == nil {
+				return
+			}
+			if err, ok := reason.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+				panic(reason) // asks net/http to drop the connection
+			}
+			x := of(r.Context())
+			s.Logger.Error("panic", slog.String("request_id", x.id), slog.String("operation", x.name),
+				slog.String("stack", string(debug.Stack())))
+			err, ok := reason.(error)
+			if !ok {
+				err = fmt.Errorf("panic: %v", reason)
+			}
+			if written, ok := w.(*countingWriter); ok && written.status != 0 {
+				panic(http.ErrAbortHandler) // too late for an error body
+			}
+			s.fail(w, x, fault.Internal(err))
+		}()
+		next.ServeHTTP(w, r)
+	})
+}

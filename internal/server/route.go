@@ -1,0 +1,138 @@
+package server
+
+import (
+	"mime"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"chairside/internal/fault"
+	"chairside/ogent"
+)
+
+// userAgent refuses requests that do not say which application they come from
+// (spec.md, Errors).
+func userAgent(x *exchange) error {
+	if strings.TrimSpace(x.r.UserAgent()) == "" {
+		return fault.MissingUserAgent()
+	}
+	return nil
+}
+
+// rateLimitPath tells a client about its own limit; it has no version.
+const rateLimitPath = "/rate_limit"
+
+// route finds the operation. The version prefix is optional; PUT is the same
+// as PATCH, and HEAD is GET without the body.
+func (s *Server) route(x *exchange) error {
+	r := unversioned(x.r)
+	if r.URL.Path == rateLimitPath {
+		x.name, x.pattern, x.serve = "getRateLimit", rateLimitPath, http.HandlerFunc(s.rateLimit)
+		return readOnly(x)
+	}
+	switch r.Method {
+	case http.MethodHead:
+		r.Method = http.MethodGet
+	case http.MethodPut:
+		r.Method = http.MethodPatch
+	}
+	route, ok := s.find(r.Method, r.URL)
+	if !ok {
+		if allowed := s.allowed(r.URL); len(allowed) > 0 {
+			return fault.MethodNotAllowed(allowed)
+		}
+		return fault.NotFound()
+	}
+	x.r, x.serve = r, s.routes
+	x.name, x.pattern = route.OperationID(), route.PathPattern()
+	x.operation = ogent.Operations[x.name]
+	return nil
+}
+
+// unversioned is a copy of r whose path lacks the prefix /v1.
+func unversioned(r *http.Request) *http.Request {
+	address := *r.URL
+	if rest, ok := strings.CutPrefix(address.Path, "/v1/"); ok {
+		address.Path = "/" + rest
+		if raw, ok := strings.CutPrefix(address.RawPath, "/v1/"); ok {
+			address.RawPath = "/" + raw
+		} else {
+			address.RawPath = ""
+		}
+	}
+	bare := *r
+	bare.URL = &address
+	return &bare
+}
+
+// identifier is what every id in a path looks like. The generated decoder is
+// more liberal (it would read "+5" as 5).
+var identifier = regexp.MustCompile(`^[0-9A-Fa-f-]{1,36}$`)
+
+func (s *Server) find(method string, address *url.URL) (route ogent.Route, ok bool) {
+	route, ok = s.routes.FindPath(method, address)
+	for _, id := range route.Args() {
+		ok = ok && identifier.MatchString(id)
+	}
+	return route, ok
+}
+
+// allowed lists the methods that exist for a path, none for an unknown path.
+func (s *Server) allowed(address *url.URL) (methods []string) {
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
+		if _, ok := s.find(method, address); !ok {
+			continue
+		}
+		switch method {
+		case http.MethodGet:
+			methods = append(methods, http.MethodGet, http.MethodHead)
+		case http.MethodPatch:
+			methods = append(methods, http.MethodPut, http.MethodPatch)
+		default:
+			methods = append(methods, method)
+		}
+	}
+	if len(methods) > 0 {
+		methods = append(methods, http.MethodOptions)
+	}
+	return methods
+}
+
+// readOnly refuses all methods but GET and HEAD.
+func readOnly(x *exchange) error {
+	if x.method != http.MethodGet && x.method != http.MethodHead {
+		return fault.MethodNotAllowed([]string{http.MethodGet, http.MethodHead, http.MethodOptions})
+	}
+	return nil
+}
+
+// accept refuses clients that take no JSON (RFC 9110, section 12.5.1). What it
+// cannot read it does not hold against them.
+func accept(x *exchange) error {
+	header := strings.Join(x.r.Header.Values("Accept"), ",")
+	if strings.TrimSpace(header) == "" {
+		return nil
+	}
+	ranges := []string{"*/*", "application/*", "application/json"} // ever more specific
+	best, acceptable := -1, true
+	for member := range strings.SplitSeq(header, ",") {
+		mediaRange, params, err := mime.ParseMediaType(member)
+		if err != nil {
+			continue
+		}
+		i := slices.Index(ranges, mediaRange)
+		switch weight, err := strconv.ParseFloat(params["q"], 64); {
+		case i > best:
+			best, acceptable = i, err != nil || weight > 0
+		case best < 0:
+			acceptable = false // something, and it is not JSON
+		}
+	}
+	if !acceptable {
+		return fault.NotAcceptable()
+	}
+	return nil
+}

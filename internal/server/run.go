@@ -1,0 +1,63 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/net/netutil"
+)
+
+// Limits of connections. A request that is slow to arrive, or a client that is
+// slow to read, holds a connection no longer than these.
+const (
+	headerTime  = 10 * time.Second
+	readTime    = 30 * time.Second
+	writeTime   = 60 * time.Second // longer than answerTime: the 503 still gets out
+	idleTime    = 2 * time.Minute
+	stopTime    = 20 * time.Second // for requests that are being answered at the end
+	maxHeader   = 64 << 10
+	connections = 4096 // at once; more wait to be accepted
+)
+
+// Run serves listener until ctx ends, then lets the requests that are being
+// answered finish, for at most 20 seconds. It closes the listener. The error
+// is nil after such an orderly end.
+func (s *Server) Run(ctx context.Context, listener net.Listener) error {
+	listener = netutil.LimitListener(listener, connections)
+	hs := &http.Server{
+		Handler:           s.handler,
+		ReadHeaderTimeout: headerTime,
+		ReadTimeout:       readTime,
+		WriteTimeout:      writeTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    maxHeader,
+		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS12},
+		ErrorLog:          slog.NewLogLogger(s.Logger.Handler(), slog.LevelWarn),
+	}
+	ended := make(chan error, 1)
+	go func() {
+		if s.CertFile != "" {
+			ended <- hs.ServeTLS(listener, s.CertFile, s.KeyFile)
+		} else {
+			ended <- hs.Serve(listener)
+		}
+	}()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("server: %w", err)
+	case <-ctx.Done():
+	}
+	s.stopping.Store(true)
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	defer cancel()
+	if err := hs.Shutdown(grace); err != nil {
+		return errors.Join(fmt.Errorf("server: requests were cut off: %w", err), hs.Close())
+	}
+	return nil
+}

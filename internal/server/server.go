@@ -1,0 +1,151 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"path"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"chairside/internal/api"
+	"chairside/internal/clock"
+	"chairside/internal/store"
+	"chairside/internal/wire"
+	"chairside/ogent"
+)
+
+// Options are what a server needs to run.
+type Options struct {
+	DB      *store.DB
+	BaseURL string // the public address, for links in answers
+	Demo    bool   // mark every answer as coming from a sandbox
+
+	// RateLimit is the number of requests each token may make in an hour,
+	// all at once if it likes; 0 is unlimited. Each server process counts
+	// for itself.
+	RateLimit int
+
+	Clock  clock.Clock  // the machine's where nil
+	Logger *slog.Logger // slog.Default where nil
+
+	// TrustedProxies are the networks whose X-Forwarded-For and
+	// X-Forwarded-Proto headers are believed.
+	TrustedProxies []netip.Prefix
+
+	// CertFile and KeyFile name the PEM files of a certificate and its key.
+	// With both the server speaks TLS, with none plain HTTP.
+	CertFile, KeyFile string
+}
+
+// answerTime is how long the API works on one request before it gives up with 503.
+const answerTime = 30 * time.Second
+
+// Server answers the requests of API clients.
+type Server struct {
+	Options
+	routes   *ogent.Server
+	limiter  *limiter
+	metrics  *metrics
+	migrated atomic.Bool // whether the database was found to be current
+	stopping atomic.Bool
+	handler  http.Handler
+}
+
+// New builds a server. Nothing is read from the database yet.
+func New(o Options) (*Server, error) {
+	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
+	return build(o, api.New(o.DB, o.BaseURL))
+}
+
+// build is New for any implementation of the operations.
+func build(o Options, operations ogent.Handler) (s *Server, err error) {
+	if (o.CertFile == "") != (o.KeyFile == "") {
+		return nil, errors.New("server: a TLS certificate needs its key, and a key its certificate")
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	s = &Server{Options: o, limiter: newLimiter(o.RateLimit), metrics: newMetrics(o.DB.SQL)}
+	s.routes, err = ogent.NewServer(operations, ogent.WithErrorHandler(keepError), ogent.WithNotFound(keepNotFound))
+	if err != nil {
+		return nil, err
+	}
+	s.handler = s.begin(s.observe(s.rescue(s.mounts())))
+	return s, nil
+}
+
+// Handler is the whole server as one handler, for tests and for embedding.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// mounts is everything that has an address here.
+func (s *Server) mounts() http.Handler {
+	api := s.api(
+		userAgent,
+		s.route,
+		accept,
+		s.authenticate,
+		s.limit,
+		authorize,
+		readQuery,
+		readBody,
+		ifMatch,
+	)
+
+	mux := http.NewServeMux()
+	mux.Handle("/", api)
+
+	mux.Handle("/healthz", s.page("healthz", s.healthz))
+	mux.Handle("/readyz", s.page("readyz", s.readyz))
+	mux.Handle("/metrics", s.page("metrics", s.metrics.serve))
+	mux.Handle("/openapi.json", s.page("openapi", s.openapi, userAgent))
+	mux.Handle("/docs", s.page("docs", s.docs, userAgent))
+	mux.Handle("/docs/", s.page("docs", s.docsAssets(), userAgent))
+	mux.Handle(wire.AvatarPath, s.page("avatar", s.avatar, userAgent))
+
+	// The mux would answer a path like "//x" with a redirect in HTML; the
+	// API's own routes know none of that kind and answer 404.
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if cleaned := path.Clean(r.URL.Path); cleaned != r.URL.Path && cleaned+"/" != r.URL.Path {
+			api.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// api serves the operations: the checks in their order, then the call.
+func (s *Server) api(checks ...check) http.Handler {
+	return s.cors(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		x := of(r.Context())
+		ctx, cancel := context.WithTimeout(r.Context(), answerTime)
+		defer cancel()
+		x.r = r.WithContext(ctx)
+		private(x.header)
+		for _, c := range checks {
+			if err := c(x); err != nil {
+				s.fail(w, x, err)
+				return
+			}
+		}
+		s.call(w, x)
+	}))
+}
+
+// page serves something outside the API, for reading alone.
+func (s *Server) page(name string, serve http.HandlerFunc, checks ...check) http.Handler {
+	return s.cors(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		x := of(r.Context())
+		x.name, x.pattern = name, r.Pattern
+		for _, c := range append(checks, readOnly) {
+			if err := c(x); err != nil {
+				s.fail(w, x, err)
+				return
+			}
+		}
+		serve(w, r)
+	}))
+}
