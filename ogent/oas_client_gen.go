@@ -23,7 +23,7 @@ func trimTrailingSlashes(u *url.URL) {
 type Invoker interface {
 	// CreateAppointment invokes createAppointment operation.
 	//
-	// Create a appointment.
+	// Create an appointment.
 	//
 	// POST /appointments
 	CreateAppointment(ctx context.Context, request *AppointmentInputRequest) (*AppointmentResponse, error)
@@ -35,7 +35,7 @@ type Invoker interface {
 	CreatePatient(ctx context.Context, request *PatientInputRequest) (*PatientResponse, error)
 	// DeleteAppointment invokes deleteAppointment operation.
 	//
-	// Delete a appointment.
+	// Delete an appointment.
 	//
 	// DELETE /appointments/{id}
 	DeleteAppointment(ctx context.Context, params DeleteAppointmentParams) error
@@ -47,31 +47,31 @@ type Invoker interface {
 	DeletePatient(ctx context.Context, params DeletePatientParams) error
 	// GetAccount invokes getAccount operation.
 	//
-	// Get one of: The money of each patient.
+	// Get an account.
 	//
 	// GET /accounts/{id}
 	GetAccount(ctx context.Context, params GetAccountParams) (*AccountResponse, error)
 	// GetAcquisitionSource invokes getAcquisitionSource operation.
 	//
-	// Get one of: How patients came to the practice.
+	// Get an acquisition source.
 	//
 	// GET /acquisition_sources/{id}
 	GetAcquisitionSource(ctx context.Context, params GetAcquisitionSourceParams) (*AcquisitionSourceResponse, error)
 	// GetAppointment invokes getAppointment operation.
 	//
-	// Get one of: The diary.
+	// Get an appointment.
 	//
 	// GET /appointments/{id}
 	GetAppointment(ctx context.Context, params GetAppointmentParams) (*AppointmentResponse, error)
 	// GetAppointmentReason invokes getAppointmentReason operation.
 	//
-	// Get one of: Reasons for appointments.
+	// Get an appointment reason.
 	//
 	// GET /appointment_reasons/{id}
 	GetAppointmentReason(ctx context.Context, params GetAppointmentReasonParams) (*AppointmentReasonResponse, error)
 	// GetContract invokes getContract operation.
 	//
-	// Get one of: Agreements with the NHS.
+	// Get a contract.
 	//
 	// GET /contracts/{id}
 	GetContract(ctx context.Context, params GetContractParams) (*ContractResponse, error)
@@ -83,49 +83,49 @@ type Invoker interface {
 	GetCurrentUser(ctx context.Context) (*UserResponse, error)
 	// GetCustomField invokes getCustomField operation.
 	//
-	// Get one of: Questions of the practice's own.
+	// Get a custom field.
 	//
 	// GET /custom_fields/{id}
 	GetCustomField(ctx context.Context, params GetCustomFieldParams) (*CustomFieldResponse, error)
 	// GetFee invokes getFee operation.
 	//
-	// Get one of: Prices and durations of treatments within payment plans.
+	// Get a fee.
 	//
 	// GET /fees/{id}
 	GetFee(ctx context.Context, params GetFeeParams) (*FeeResponse, error)
 	// GetInvoice invokes getInvoice operation.
 	//
-	// Get one of: What patients are charged.
+	// Get an invoice.
 	//
 	// GET /invoices/{id}
 	GetInvoice(ctx context.Context, params GetInvoiceParams) (*InvoiceResponse, error)
 	// GetInvoiceItem invokes getInvoiceItem operation.
 	//
-	// Get one of: Lines of invoices.
+	// Get an invoice item.
 	//
 	// GET /invoice_items/{id}
 	GetInvoiceItem(ctx context.Context, params GetInvoiceItemParams) (*InvoiceItemResponse, error)
 	// GetNHSClaim invokes getNHSClaim operation.
 	//
-	// Get one of: Claims to the NHS.
+	// Get a nhs claim.
 	//
 	// GET /nhs_claims/{id}
 	GetNHSClaim(ctx context.Context, params GetNHSClaimParams) (*NHSClaimResponse, error)
 	// GetPatient invokes getPatient operation.
 	//
-	// Get one of: People the practice treats.
+	// Get a patient.
 	//
 	// GET /patients/{id}
 	GetPatient(ctx context.Context, params GetPatientParams) (*PatientResponse, error)
 	// GetPayment invokes getPayment operation.
 	//
-	// Get one of: Money received from patients.
+	// Get a payment.
 	//
 	// GET /payments/{id}
 	GetPayment(ctx context.Context, params GetPaymentParams) (*PaymentResponse, error)
 	// GetPaymentPlan invokes getPaymentPlan operation.
 	//
-	// Get one of: How patients pay.
+	// Get a payment plan.
 	//
 	// GET /payment_plans/{id}
 	GetPaymentPlan(ctx context.Context, params GetPaymentPlanParams) (*PaymentPlanResponse, error)
@@ -137,55 +137,55 @@ type Invoker interface {
 	GetPractice(ctx context.Context) (*PracticeResponse, error)
 	// GetPractitioner invokes getPractitioner operation.
 	//
-	// Get one of: Dentists, hygienists and therapists.
+	// Get a practitioner.
 	//
 	// GET /practitioners/{id}
 	GetPractitioner(ctx context.Context, params GetPractitionerParams) (*PractitionerResponse, error)
 	// GetRoom invokes getRoom operation.
 	//
-	// Get one of: Surgeries of the sites.
+	// Get a room.
 	//
 	// GET /rooms/{id}
 	GetRoom(ctx context.Context, params GetRoomParams) (*RoomResponse, error)
 	// GetSite invokes getSite operation.
 	//
-	// Get one of: Buildings of the practice.
+	// Get a site.
 	//
 	// GET /sites/{id}
 	GetSite(ctx context.Context, params GetSiteParams) (*SiteResponse, error)
 	// GetSundry invokes getSundry operation.
 	//
-	// Get one of: Products the practice sells.
+	// Get a sundry.
 	//
 	// GET /sundries/{id}
 	GetSundry(ctx context.Context, params GetSundryParams) (*SundryResponse, error)
 	// GetTreatment invokes getTreatment operation.
 	//
-	// Get one of: What the practice does for patients.
+	// Get a treatment.
 	//
 	// GET /treatments/{id}
 	GetTreatment(ctx context.Context, params GetTreatmentParams) (*TreatmentResponse, error)
 	// GetTreatmentCategory invokes getTreatmentCategory operation.
 	//
-	// Get one of: Groups of treatments.
+	// Get a treatment category.
 	//
 	// GET /treatment_categories/{id}
 	GetTreatmentCategory(ctx context.Context, params GetTreatmentCategoryParams) (*TreatmentCategoryResponse, error)
 	// GetTreatmentPlan invokes getTreatmentPlan operation.
 	//
-	// Get one of: Courses of treatment.
+	// Get a treatment plan.
 	//
 	// GET /treatment_plans/{id}
 	GetTreatmentPlan(ctx context.Context, params GetTreatmentPlanParams) (*TreatmentPlanResponse, error)
 	// GetTreatmentPlanItem invokes getTreatmentPlanItem operation.
 	//
-	// Get one of: Treatments within treatment plans.
+	// Get a treatment plan item.
 	//
 	// GET /treatment_plan_items/{id}
 	GetTreatmentPlanItem(ctx context.Context, params GetTreatmentPlanItemParams) (*TreatmentPlanItemResponse, error)
 	// GetUser invokes getUser operation.
 	//
-	// Get one of: People who work in the practice.
+	// Get an user.
 	//
 	// GET /users/{id}
 	GetUser(ctx context.Context, params GetUserParams) (*UserResponse, error)
@@ -197,25 +197,25 @@ type Invoker interface {
 	GetUsersCurrent(ctx context.Context) (*UserResponse, error)
 	// ListAccounts invokes listAccounts operation.
 	//
-	// List: The money of each patient.
+	// List accounts.
 	//
 	// GET /accounts
 	ListAccounts(ctx context.Context, params ListAccountsParams) (*AccountList, error)
 	// ListAcquisitionSources invokes listAcquisitionSources operation.
 	//
-	// List: How patients came to the practice.
+	// List acquisition sources.
 	//
 	// GET /acquisition_sources
 	ListAcquisitionSources(ctx context.Context, params ListAcquisitionSourcesParams) (*AcquisitionSourceList, error)
 	// ListAppointmentReasons invokes listAppointmentReasons operation.
 	//
-	// List: Reasons for appointments.
+	// List appointment reasons.
 	//
 	// GET /appointment_reasons
 	ListAppointmentReasons(ctx context.Context, params ListAppointmentReasonsParams) (*AppointmentReasonList, error)
 	// ListAppointments invokes listAppointments operation.
 	//
-	// List: The diary.
+	// List appointments.
 	//
 	// GET /appointments
 	ListAppointments(ctx context.Context, params ListAppointmentsParams) (*AppointmentList, error)
@@ -227,115 +227,115 @@ type Invoker interface {
 	ListAvailability(ctx context.Context, params ListAvailabilityParams) (*AvailabilitySlotList, error)
 	// ListContracts invokes listContracts operation.
 	//
-	// List: Agreements with the NHS.
+	// List contracts.
 	//
 	// GET /contracts
 	ListContracts(ctx context.Context, params ListContractsParams) (*ContractList, error)
 	// ListCustomFields invokes listCustomFields operation.
 	//
-	// List: Questions of the practice's own.
+	// List custom fields.
 	//
 	// GET /custom_fields
 	ListCustomFields(ctx context.Context, params ListCustomFieldsParams) (*CustomFieldList, error)
 	// ListFees invokes listFees operation.
 	//
-	// List: Prices and durations of treatments within payment plans.
+	// List fees.
 	//
 	// GET /fees
 	ListFees(ctx context.Context, params ListFeesParams) (*FeeList, error)
 	// ListInvoiceItems invokes listInvoiceItems operation.
 	//
-	// List: Lines of invoices.
+	// List invoice items.
 	//
 	// GET /invoice_items
 	ListInvoiceItems(ctx context.Context, params ListInvoiceItemsParams) (*InvoiceItemList, error)
 	// ListInvoices invokes listInvoices operation.
 	//
-	// List: What patients are charged.
+	// List invoices.
 	//
 	// GET /invoices
 	ListInvoices(ctx context.Context, params ListInvoicesParams) (*InvoiceList, error)
 	// ListNhsClaims invokes listNhsClaims operation.
 	//
-	// List: Claims to the NHS.
+	// List nhs claims.
 	//
 	// GET /nhs_claims
 	ListNhsClaims(ctx context.Context, params ListNhsClaimsParams) (*NHSClaimList, error)
 	// ListPatients invokes listPatients operation.
 	//
-	// List: People the practice treats.
+	// List patients.
 	//
 	// GET /patients
 	ListPatients(ctx context.Context, params ListPatientsParams) (*PatientList, error)
 	// ListPaymentPlans invokes listPaymentPlans operation.
 	//
-	// List: How patients pay.
+	// List payment plans.
 	//
 	// GET /payment_plans
 	ListPaymentPlans(ctx context.Context, params ListPaymentPlansParams) (*PaymentPlanList, error)
 	// ListPayments invokes listPayments operation.
 	//
-	// List: Money received from patients.
+	// List payments.
 	//
 	// GET /payments
 	ListPayments(ctx context.Context, params ListPaymentsParams) (*PaymentList, error)
 	// ListPractitioners invokes listPractitioners operation.
 	//
-	// List: Dentists, hygienists and therapists.
+	// List practitioners.
 	//
 	// GET /practitioners
 	ListPractitioners(ctx context.Context, params ListPractitionersParams) (*PractitionerList, error)
 	// ListRooms invokes listRooms operation.
 	//
-	// List: Surgeries of the sites.
+	// List rooms.
 	//
 	// GET /rooms
 	ListRooms(ctx context.Context, params ListRoomsParams) (*RoomList, error)
 	// ListSites invokes listSites operation.
 	//
-	// List: Buildings of the practice.
+	// List sites.
 	//
 	// GET /sites
 	ListSites(ctx context.Context, params ListSitesParams) (*SiteList, error)
 	// ListSundries invokes listSundries operation.
 	//
-	// List: Products the practice sells.
+	// List sundries.
 	//
 	// GET /sundries
 	ListSundries(ctx context.Context, params ListSundriesParams) (*SundryList, error)
 	// ListTreatmentCategories invokes listTreatmentCategories operation.
 	//
-	// List: Groups of treatments.
+	// List treatment categories.
 	//
 	// GET /treatment_categories
 	ListTreatmentCategories(ctx context.Context, params ListTreatmentCategoriesParams) (*TreatmentCategoryList, error)
 	// ListTreatmentPlanItems invokes listTreatmentPlanItems operation.
 	//
-	// List: Treatments within treatment plans.
+	// List treatment plan items.
 	//
 	// GET /treatment_plan_items
 	ListTreatmentPlanItems(ctx context.Context, params ListTreatmentPlanItemsParams) (*TreatmentPlanItemList, error)
 	// ListTreatmentPlans invokes listTreatmentPlans operation.
 	//
-	// List: Courses of treatment.
+	// List treatment plans.
 	//
 	// GET /treatment_plans
 	ListTreatmentPlans(ctx context.Context, params ListTreatmentPlansParams) (*TreatmentPlanList, error)
 	// ListTreatments invokes listTreatments operation.
 	//
-	// List: What the practice does for patients.
+	// List treatments.
 	//
 	// GET /treatments
 	ListTreatments(ctx context.Context, params ListTreatmentsParams) (*TreatmentList, error)
 	// ListUsers invokes listUsers operation.
 	//
-	// List: People who work in the practice.
+	// List users.
 	//
 	// GET /users
 	ListUsers(ctx context.Context, params ListUsersParams) (*UserList, error)
 	// UpdateAppointment invokes updateAppointment operation.
 	//
-	// Change what is sent of a appointment.
+	// Change what is sent of an appointment.
 	//
 	// PATCH /appointments/{id}
 	UpdateAppointment(ctx context.Context, request *AppointmentInputRequest, params UpdateAppointmentParams) (*AppointmentResponse, error)
@@ -394,7 +394,7 @@ func (c *Client) requestURL(ctx context.Context) *url.URL {
 
 // CreateAppointment invokes createAppointment operation.
 //
-// Create a appointment.
+// Create an appointment.
 //
 // POST /appointments
 func (c *Client) CreateAppointment(ctx context.Context, request *AppointmentInputRequest) (*AppointmentResponse, error) {
@@ -486,7 +486,7 @@ func (c *Client) sendCreatePatient(ctx context.Context, request *PatientInputReq
 
 // DeleteAppointment invokes deleteAppointment operation.
 //
-// Delete a appointment.
+// Delete an appointment.
 //
 // DELETE /appointments/{id}
 func (c *Client) DeleteAppointment(ctx context.Context, params DeleteAppointmentParams) error {
@@ -608,7 +608,7 @@ func (c *Client) sendDeletePatient(ctx context.Context, params DeletePatientPara
 
 // GetAccount invokes getAccount operation.
 //
-// Get one of: The money of each patient.
+// Get an account.
 //
 // GET /accounts/{id}
 func (c *Client) GetAccount(ctx context.Context, params GetAccountParams) (*AccountResponse, error) {
@@ -669,7 +669,7 @@ func (c *Client) sendGetAccount(ctx context.Context, params GetAccountParams) (r
 
 // GetAcquisitionSource invokes getAcquisitionSource operation.
 //
-// Get one of: How patients came to the practice.
+// Get an acquisition source.
 //
 // GET /acquisition_sources/{id}
 func (c *Client) GetAcquisitionSource(ctx context.Context, params GetAcquisitionSourceParams) (*AcquisitionSourceResponse, error) {
@@ -730,7 +730,7 @@ func (c *Client) sendGetAcquisitionSource(ctx context.Context, params GetAcquisi
 
 // GetAppointment invokes getAppointment operation.
 //
-// Get one of: The diary.
+// Get an appointment.
 //
 // GET /appointments/{id}
 func (c *Client) GetAppointment(ctx context.Context, params GetAppointmentParams) (*AppointmentResponse, error) {
@@ -791,7 +791,7 @@ func (c *Client) sendGetAppointment(ctx context.Context, params GetAppointmentPa
 
 // GetAppointmentReason invokes getAppointmentReason operation.
 //
-// Get one of: Reasons for appointments.
+// Get an appointment reason.
 //
 // GET /appointment_reasons/{id}
 func (c *Client) GetAppointmentReason(ctx context.Context, params GetAppointmentReasonParams) (*AppointmentReasonResponse, error) {
@@ -852,7 +852,7 @@ func (c *Client) sendGetAppointmentReason(ctx context.Context, params GetAppoint
 
 // GetContract invokes getContract operation.
 //
-// Get one of: Agreements with the NHS.
+// Get a contract.
 //
 // GET /contracts/{id}
 func (c *Client) GetContract(ctx context.Context, params GetContractParams) (*ContractResponse, error) {
@@ -956,7 +956,7 @@ func (c *Client) sendGetCurrentUser(ctx context.Context) (res *UserResponse, err
 
 // GetCustomField invokes getCustomField operation.
 //
-// Get one of: Questions of the practice's own.
+// Get a custom field.
 //
 // GET /custom_fields/{id}
 func (c *Client) GetCustomField(ctx context.Context, params GetCustomFieldParams) (*CustomFieldResponse, error) {
@@ -1017,7 +1017,7 @@ func (c *Client) sendGetCustomField(ctx context.Context, params GetCustomFieldPa
 
 // GetFee invokes getFee operation.
 //
-// Get one of: Prices and durations of treatments within payment plans.
+// Get a fee.
 //
 // GET /fees/{id}
 func (c *Client) GetFee(ctx context.Context, params GetFeeParams) (*FeeResponse, error) {
@@ -1078,7 +1078,7 @@ func (c *Client) sendGetFee(ctx context.Context, params GetFeeParams) (res *FeeR
 
 // GetInvoice invokes getInvoice operation.
 //
-// Get one of: What patients are charged.
+// Get an invoice.
 //
 // GET /invoices/{id}
 func (c *Client) GetInvoice(ctx context.Context, params GetInvoiceParams) (*InvoiceResponse, error) {
@@ -1139,7 +1139,7 @@ func (c *Client) sendGetInvoice(ctx context.Context, params GetInvoiceParams) (r
 
 // GetInvoiceItem invokes getInvoiceItem operation.
 //
-// Get one of: Lines of invoices.
+// Get an invoice item.
 //
 // GET /invoice_items/{id}
 func (c *Client) GetInvoiceItem(ctx context.Context, params GetInvoiceItemParams) (*InvoiceItemResponse, error) {
@@ -1200,7 +1200,7 @@ func (c *Client) sendGetInvoiceItem(ctx context.Context, params GetInvoiceItemPa
 
 // GetNHSClaim invokes getNHSClaim operation.
 //
-// Get one of: Claims to the NHS.
+// Get a nhs claim.
 //
 // GET /nhs_claims/{id}
 func (c *Client) GetNHSClaim(ctx context.Context, params GetNHSClaimParams) (*NHSClaimResponse, error) {
@@ -1261,7 +1261,7 @@ func (c *Client) sendGetNHSClaim(ctx context.Context, params GetNHSClaimParams) 
 
 // GetPatient invokes getPatient operation.
 //
-// Get one of: People the practice treats.
+// Get a patient.
 //
 // GET /patients/{id}
 func (c *Client) GetPatient(ctx context.Context, params GetPatientParams) (*PatientResponse, error) {
@@ -1322,7 +1322,7 @@ func (c *Client) sendGetPatient(ctx context.Context, params GetPatientParams) (r
 
 // GetPayment invokes getPayment operation.
 //
-// Get one of: Money received from patients.
+// Get a payment.
 //
 // GET /payments/{id}
 func (c *Client) GetPayment(ctx context.Context, params GetPaymentParams) (*PaymentResponse, error) {
@@ -1383,7 +1383,7 @@ func (c *Client) sendGetPayment(ctx context.Context, params GetPaymentParams) (r
 
 // GetPaymentPlan invokes getPaymentPlan operation.
 //
-// Get one of: How patients pay.
+// Get a payment plan.
 //
 // GET /payment_plans/{id}
 func (c *Client) GetPaymentPlan(ctx context.Context, params GetPaymentPlanParams) (*PaymentPlanResponse, error) {
@@ -1487,7 +1487,7 @@ func (c *Client) sendGetPractice(ctx context.Context) (res *PracticeResponse, er
 
 // GetPractitioner invokes getPractitioner operation.
 //
-// Get one of: Dentists, hygienists and therapists.
+// Get a practitioner.
 //
 // GET /practitioners/{id}
 func (c *Client) GetPractitioner(ctx context.Context, params GetPractitionerParams) (*PractitionerResponse, error) {
@@ -1548,7 +1548,7 @@ func (c *Client) sendGetPractitioner(ctx context.Context, params GetPractitioner
 
 // GetRoom invokes getRoom operation.
 //
-// Get one of: Surgeries of the sites.
+// Get a room.
 //
 // GET /rooms/{id}
 func (c *Client) GetRoom(ctx context.Context, params GetRoomParams) (*RoomResponse, error) {
@@ -1609,7 +1609,7 @@ func (c *Client) sendGetRoom(ctx context.Context, params GetRoomParams) (res *Ro
 
 // GetSite invokes getSite operation.
 //
-// Get one of: Buildings of the practice.
+// Get a site.
 //
 // GET /sites/{id}
 func (c *Client) GetSite(ctx context.Context, params GetSiteParams) (*SiteResponse, error) {
@@ -1670,7 +1670,7 @@ func (c *Client) sendGetSite(ctx context.Context, params GetSiteParams) (res *Si
 
 // GetSundry invokes getSundry operation.
 //
-// Get one of: Products the practice sells.
+// Get a sundry.
 //
 // GET /sundries/{id}
 func (c *Client) GetSundry(ctx context.Context, params GetSundryParams) (*SundryResponse, error) {
@@ -1731,7 +1731,7 @@ func (c *Client) sendGetSundry(ctx context.Context, params GetSundryParams) (res
 
 // GetTreatment invokes getTreatment operation.
 //
-// Get one of: What the practice does for patients.
+// Get a treatment.
 //
 // GET /treatments/{id}
 func (c *Client) GetTreatment(ctx context.Context, params GetTreatmentParams) (*TreatmentResponse, error) {
@@ -1792,7 +1792,7 @@ func (c *Client) sendGetTreatment(ctx context.Context, params GetTreatmentParams
 
 // GetTreatmentCategory invokes getTreatmentCategory operation.
 //
-// Get one of: Groups of treatments.
+// Get a treatment category.
 //
 // GET /treatment_categories/{id}
 func (c *Client) GetTreatmentCategory(ctx context.Context, params GetTreatmentCategoryParams) (*TreatmentCategoryResponse, error) {
@@ -1853,7 +1853,7 @@ func (c *Client) sendGetTreatmentCategory(ctx context.Context, params GetTreatme
 
 // GetTreatmentPlan invokes getTreatmentPlan operation.
 //
-// Get one of: Courses of treatment.
+// Get a treatment plan.
 //
 // GET /treatment_plans/{id}
 func (c *Client) GetTreatmentPlan(ctx context.Context, params GetTreatmentPlanParams) (*TreatmentPlanResponse, error) {
@@ -1914,7 +1914,7 @@ func (c *Client) sendGetTreatmentPlan(ctx context.Context, params GetTreatmentPl
 
 // GetTreatmentPlanItem invokes getTreatmentPlanItem operation.
 //
-// Get one of: Treatments within treatment plans.
+// Get a treatment plan item.
 //
 // GET /treatment_plan_items/{id}
 func (c *Client) GetTreatmentPlanItem(ctx context.Context, params GetTreatmentPlanItemParams) (*TreatmentPlanItemResponse, error) {
@@ -1975,7 +1975,7 @@ func (c *Client) sendGetTreatmentPlanItem(ctx context.Context, params GetTreatme
 
 // GetUser invokes getUser operation.
 //
-// Get one of: People who work in the practice.
+// Get an user.
 //
 // GET /users/{id}
 func (c *Client) GetUser(ctx context.Context, params GetUserParams) (*UserResponse, error) {
@@ -2079,7 +2079,7 @@ func (c *Client) sendGetUsersCurrent(ctx context.Context) (res *UserResponse, er
 
 // ListAccounts invokes listAccounts operation.
 //
-// List: The money of each patient.
+// List accounts.
 //
 // GET /accounts
 func (c *Client) ListAccounts(ctx context.Context, params ListAccountsParams) (*AccountList, error) {
@@ -2261,7 +2261,7 @@ func (c *Client) sendListAccounts(ctx context.Context, params ListAccountsParams
 
 // ListAcquisitionSources invokes listAcquisitionSources operation.
 //
-// List: How patients came to the practice.
+// List acquisition sources.
 //
 // GET /acquisition_sources
 func (c *Client) ListAcquisitionSources(ctx context.Context, params ListAcquisitionSourcesParams) (*AcquisitionSourceList, error) {
@@ -2409,7 +2409,7 @@ func (c *Client) sendListAcquisitionSources(ctx context.Context, params ListAcqu
 
 // ListAppointmentReasons invokes listAppointmentReasons operation.
 //
-// List: Reasons for appointments.
+// List appointment reasons.
 //
 // GET /appointment_reasons
 func (c *Client) ListAppointmentReasons(ctx context.Context, params ListAppointmentReasonsParams) (*AppointmentReasonList, error) {
@@ -2557,7 +2557,7 @@ func (c *Client) sendListAppointmentReasons(ctx context.Context, params ListAppo
 
 // ListAppointments invokes listAppointments operation.
 //
-// List: The diary.
+// List appointments.
 //
 // GET /appointments
 func (c *Client) ListAppointments(ctx context.Context, params ListAppointmentsParams) (*AppointmentList, error) {
@@ -2998,7 +2998,7 @@ func (c *Client) sendListAvailability(ctx context.Context, params ListAvailabili
 
 // ListContracts invokes listContracts operation.
 //
-// List: Agreements with the NHS.
+// List contracts.
 //
 // GET /contracts
 func (c *Client) ListContracts(ctx context.Context, params ListContractsParams) (*ContractList, error) {
@@ -3163,7 +3163,7 @@ func (c *Client) sendListContracts(ctx context.Context, params ListContractsPara
 
 // ListCustomFields invokes listCustomFields operation.
 //
-// List: Questions of the practice's own.
+// List custom fields.
 //
 // GET /custom_fields
 func (c *Client) ListCustomFields(ctx context.Context, params ListCustomFieldsParams) (*CustomFieldList, error) {
@@ -3328,7 +3328,7 @@ func (c *Client) sendListCustomFields(ctx context.Context, params ListCustomFiel
 
 // ListFees invokes listFees operation.
 //
-// List: Prices and durations of treatments within payment plans.
+// List fees.
 //
 // GET /fees
 func (c *Client) ListFees(ctx context.Context, params ListFeesParams) (*FeeList, error) {
@@ -3493,7 +3493,7 @@ func (c *Client) sendListFees(ctx context.Context, params ListFeesParams) (res *
 
 // ListInvoiceItems invokes listInvoiceItems operation.
 //
-// List: Lines of invoices.
+// List invoice items.
 //
 // GET /invoice_items
 func (c *Client) ListInvoiceItems(ctx context.Context, params ListInvoiceItemsParams) (*InvoiceItemList, error) {
@@ -3641,7 +3641,7 @@ func (c *Client) sendListInvoiceItems(ctx context.Context, params ListInvoiceIte
 
 // ListInvoices invokes listInvoices operation.
 //
-// List: What patients are charged.
+// List invoices.
 //
 // GET /invoices
 func (c *Client) ListInvoices(ctx context.Context, params ListInvoicesParams) (*InvoiceList, error) {
@@ -3908,7 +3908,7 @@ func (c *Client) sendListInvoices(ctx context.Context, params ListInvoicesParams
 
 // ListNhsClaims invokes listNhsClaims operation.
 //
-// List: Claims to the NHS.
+// List nhs claims.
 //
 // GET /nhs_claims
 func (c *Client) ListNhsClaims(ctx context.Context, params ListNhsClaimsParams) (*NHSClaimList, error) {
@@ -4141,7 +4141,7 @@ func (c *Client) sendListNhsClaims(ctx context.Context, params ListNhsClaimsPara
 
 // ListPatients invokes listPatients operation.
 //
-// List: People the practice treats.
+// List patients.
 //
 // GET /patients
 func (c *Client) ListPatients(ctx context.Context, params ListPatientsParams) (*PatientList, error) {
@@ -4357,7 +4357,7 @@ func (c *Client) sendListPatients(ctx context.Context, params ListPatientsParams
 
 // ListPaymentPlans invokes listPaymentPlans operation.
 //
-// List: How patients pay.
+// List payment plans.
 //
 // GET /payment_plans
 func (c *Client) ListPaymentPlans(ctx context.Context, params ListPaymentPlansParams) (*PaymentPlanList, error) {
@@ -4505,7 +4505,7 @@ func (c *Client) sendListPaymentPlans(ctx context.Context, params ListPaymentPla
 
 // ListPayments invokes listPayments operation.
 //
-// List: Money received from patients.
+// List payments.
 //
 // GET /payments
 func (c *Client) ListPayments(ctx context.Context, params ListPaymentsParams) (*PaymentList, error) {
@@ -4704,7 +4704,7 @@ func (c *Client) sendListPayments(ctx context.Context, params ListPaymentsParams
 
 // ListPractitioners invokes listPractitioners operation.
 //
-// List: Dentists, hygienists and therapists.
+// List practitioners.
 //
 // GET /practitioners
 func (c *Client) ListPractitioners(ctx context.Context, params ListPractitionersParams) (*PractitionerList, error) {
@@ -4869,7 +4869,7 @@ func (c *Client) sendListPractitioners(ctx context.Context, params ListPractitio
 
 // ListRooms invokes listRooms operation.
 //
-// List: Surgeries of the sites.
+// List rooms.
 //
 // GET /rooms
 func (c *Client) ListRooms(ctx context.Context, params ListRoomsParams) (*RoomList, error) {
@@ -5034,7 +5034,7 @@ func (c *Client) sendListRooms(ctx context.Context, params ListRoomsParams) (res
 
 // ListSites invokes listSites operation.
 //
-// List: Buildings of the practice.
+// List sites.
 //
 // GET /sites
 func (c *Client) ListSites(ctx context.Context, params ListSitesParams) (*SiteList, error) {
@@ -5182,7 +5182,7 @@ func (c *Client) sendListSites(ctx context.Context, params ListSitesParams) (res
 
 // ListSundries invokes listSundries operation.
 //
-// List: Products the practice sells.
+// List sundries.
 //
 // GET /sundries
 func (c *Client) ListSundries(ctx context.Context, params ListSundriesParams) (*SundryList, error) {
@@ -5347,7 +5347,7 @@ func (c *Client) sendListSundries(ctx context.Context, params ListSundriesParams
 
 // ListTreatmentCategories invokes listTreatmentCategories operation.
 //
-// List: Groups of treatments.
+// List treatment categories.
 //
 // GET /treatment_categories
 func (c *Client) ListTreatmentCategories(ctx context.Context, params ListTreatmentCategoriesParams) (*TreatmentCategoryList, error) {
@@ -5478,7 +5478,7 @@ func (c *Client) sendListTreatmentCategories(ctx context.Context, params ListTre
 
 // ListTreatmentPlanItems invokes listTreatmentPlanItems operation.
 //
-// List: Treatments within treatment plans.
+// List treatment plan items.
 //
 // GET /treatment_plan_items
 func (c *Client) ListTreatmentPlanItems(ctx context.Context, params ListTreatmentPlanItemsParams) (*TreatmentPlanItemList, error) {
@@ -5643,7 +5643,7 @@ func (c *Client) sendListTreatmentPlanItems(ctx context.Context, params ListTrea
 
 // ListTreatmentPlans invokes listTreatmentPlans operation.
 //
-// List: Courses of treatment.
+// List treatment plans.
 //
 // GET /treatment_plans
 func (c *Client) ListTreatmentPlans(ctx context.Context, params ListTreatmentPlansParams) (*TreatmentPlanList, error) {
@@ -5808,7 +5808,7 @@ func (c *Client) sendListTreatmentPlans(ctx context.Context, params ListTreatmen
 
 // ListTreatments invokes listTreatments operation.
 //
-// List: What the practice does for patients.
+// List treatments.
 //
 // GET /treatments
 func (c *Client) ListTreatments(ctx context.Context, params ListTreatmentsParams) (*TreatmentList, error) {
@@ -5956,7 +5956,7 @@ func (c *Client) sendListTreatments(ctx context.Context, params ListTreatmentsPa
 
 // ListUsers invokes listUsers operation.
 //
-// List: People who work in the practice.
+// List users.
 //
 // GET /users
 func (c *Client) ListUsers(ctx context.Context, params ListUsersParams) (*UserList, error) {
@@ -6121,7 +6121,7 @@ func (c *Client) sendListUsers(ctx context.Context, params ListUsersParams) (res
 
 // UpdateAppointment invokes updateAppointment operation.
 //
-// Change what is sent of a appointment.
+// Change what is sent of an appointment.
 //
 // PATCH /appointments/{id}
 func (c *Client) UpdateAppointment(ctx context.Context, request *AppointmentInputRequest, params UpdateAppointmentParams) (*AppointmentResponse, error) {

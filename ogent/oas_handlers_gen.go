@@ -30,7 +30,7 @@ func recordError(string, error) {}
 
 // handleCreateAppointmentRequest handles createAppointment operation.
 //
-// Create a appointment.
+// Create an appointment.
 //
 // POST /appointments
 func (s *Server) handleCreateAppointmentRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -68,7 +68,7 @@ func (s *Server) handleCreateAppointmentRequest(args [0]string, argsEscaped bool
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    CreateAppointmentOperation,
-			OperationSummary: "Create a appointment",
+			OperationSummary: "Create an appointment",
 			OperationID:      "createAppointment",
 			Body:             request,
 			RawBody:          rawBody,
@@ -198,7 +198,7 @@ func (s *Server) handleCreatePatientRequest(args [0]string, argsEscaped bool, w 
 
 // handleDeleteAppointmentRequest handles deleteAppointment operation.
 //
-// Delete a appointment.
+// Delete an appointment.
 //
 // DELETE /appointments/{id}
 func (s *Server) handleDeleteAppointmentRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -231,7 +231,7 @@ func (s *Server) handleDeleteAppointmentRequest(args [1]string, argsEscaped bool
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    DeleteAppointmentOperation,
-			OperationSummary: "Delete a appointment",
+			OperationSummary: "Delete an appointment",
 			OperationID:      "deleteAppointment",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -366,7 +366,7 @@ func (s *Server) handleDeletePatientRequest(args [1]string, argsEscaped bool, w 
 
 // handleGetAccountRequest handles getAccount operation.
 //
-// Get one of: The money of each patient.
+// Get an account.
 //
 // GET /accounts/{id}
 func (s *Server) handleGetAccountRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -399,7 +399,7 @@ func (s *Server) handleGetAccountRequest(args [1]string, argsEscaped bool, w htt
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetAccountOperation,
-			OperationSummary: "Get one of: The money of each patient",
+			OperationSummary: "Get an account",
 			OperationID:      "getAccount",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -450,7 +450,7 @@ func (s *Server) handleGetAccountRequest(args [1]string, argsEscaped bool, w htt
 
 // handleGetAcquisitionSourceRequest handles getAcquisitionSource operation.
 //
-// Get one of: How patients came to the practice.
+// Get an acquisition source.
 //
 // GET /acquisition_sources/{id}
 func (s *Server) handleGetAcquisitionSourceRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -483,7 +483,7 @@ func (s *Server) handleGetAcquisitionSourceRequest(args [1]string, argsEscaped b
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetAcquisitionSourceOperation,
-			OperationSummary: "Get one of: How patients came to the practice",
+			OperationSummary: "Get an acquisition source",
 			OperationID:      "getAcquisitionSource",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -534,7 +534,7 @@ func (s *Server) handleGetAcquisitionSourceRequest(args [1]string, argsEscaped b
 
 // handleGetAppointmentRequest handles getAppointment operation.
 //
-// Get one of: The diary.
+// Get an appointment.
 //
 // GET /appointments/{id}
 func (s *Server) handleGetAppointmentRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -567,7 +567,7 @@ func (s *Server) handleGetAppointmentRequest(args [1]string, argsEscaped bool, w
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetAppointmentOperation,
-			OperationSummary: "Get one of: The diary",
+			OperationSummary: "Get an appointment",
 			OperationID:      "getAppointment",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -618,7 +618,7 @@ func (s *Server) handleGetAppointmentRequest(args [1]string, argsEscaped bool, w
 
 // handleGetAppointmentReasonRequest handles getAppointmentReason operation.
 //
-// Get one of: Reasons for appointments.
+// Get an appointment reason.
 //
 // GET /appointment_reasons/{id}
 func (s *Server) handleGetAppointmentReasonRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -651,7 +651,7 @@ func (s *Server) handleGetAppointmentReasonRequest(args [1]string, argsEscaped b
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetAppointmentReasonOperation,
-			OperationSummary: "Get one of: Reasons for appointments",
+			OperationSummary: "Get an appointment reason",
 			OperationID:      "getAppointmentReason",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -702,7 +702,7 @@ func (s *Server) handleGetAppointmentReasonRequest(args [1]string, argsEscaped b
 
 // handleGetContractRequest handles getContract operation.
 //
-// Get one of: Agreements with the NHS.
+// Get a contract.
 //
 // GET /contracts/{id}
 func (s *Server) handleGetContractRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -735,7 +735,7 @@ func (s *Server) handleGetContractRequest(args [1]string, argsEscaped bool, w ht
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetContractOperation,
-			OperationSummary: "Get one of: Agreements with the NHS",
+			OperationSummary: "Get a contract",
 			OperationID:      "getContract",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -851,7 +851,7 @@ func (s *Server) handleGetCurrentUserRequest(args [0]string, argsEscaped bool, w
 
 // handleGetCustomFieldRequest handles getCustomField operation.
 //
-// Get one of: Questions of the practice's own.
+// Get a custom field.
 //
 // GET /custom_fields/{id}
 func (s *Server) handleGetCustomFieldRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -884,7 +884,7 @@ func (s *Server) handleGetCustomFieldRequest(args [1]string, argsEscaped bool, w
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetCustomFieldOperation,
-			OperationSummary: "Get one of: Questions of the practice's own",
+			OperationSummary: "Get a custom field",
 			OperationID:      "getCustomField",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -935,7 +935,7 @@ func (s *Server) handleGetCustomFieldRequest(args [1]string, argsEscaped bool, w
 
 // handleGetFeeRequest handles getFee operation.
 //
-// Get one of: Prices and durations of treatments within payment plans.
+// Get a fee.
 //
 // GET /fees/{id}
 func (s *Server) handleGetFeeRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -968,7 +968,7 @@ func (s *Server) handleGetFeeRequest(args [1]string, argsEscaped bool, w http.Re
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetFeeOperation,
-			OperationSummary: "Get one of: Prices and durations of treatments within payment plans",
+			OperationSummary: "Get a fee",
 			OperationID:      "getFee",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -1019,7 +1019,7 @@ func (s *Server) handleGetFeeRequest(args [1]string, argsEscaped bool, w http.Re
 
 // handleGetInvoiceRequest handles getInvoice operation.
 //
-// Get one of: What patients are charged.
+// Get an invoice.
 //
 // GET /invoices/{id}
 func (s *Server) handleGetInvoiceRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -1052,7 +1052,7 @@ func (s *Server) handleGetInvoiceRequest(args [1]string, argsEscaped bool, w htt
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetInvoiceOperation,
-			OperationSummary: "Get one of: What patients are charged",
+			OperationSummary: "Get an invoice",
 			OperationID:      "getInvoice",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -1103,7 +1103,7 @@ func (s *Server) handleGetInvoiceRequest(args [1]string, argsEscaped bool, w htt
 
 // handleGetInvoiceItemRequest handles getInvoiceItem operation.
 //
-// Get one of: Lines of invoices.
+// Get an invoice item.
 //
 // GET /invoice_items/{id}
 func (s *Server) handleGetInvoiceItemRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -1136,7 +1136,7 @@ func (s *Server) handleGetInvoiceItemRequest(args [1]string, argsEscaped bool, w
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetInvoiceItemOperation,
-			OperationSummary: "Get one of: Lines of invoices",
+			OperationSummary: "Get an invoice item",
 			OperationID:      "getInvoiceItem",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -1187,7 +1187,7 @@ func (s *Server) handleGetInvoiceItemRequest(args [1]string, argsEscaped bool, w
 
 // handleGetNHSClaimRequest handles getNHSClaim operation.
 //
-// Get one of: Claims to the NHS.
+// Get a nhs claim.
 //
 // GET /nhs_claims/{id}
 func (s *Server) handleGetNHSClaimRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -1220,7 +1220,7 @@ func (s *Server) handleGetNHSClaimRequest(args [1]string, argsEscaped bool, w ht
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetNHSClaimOperation,
-			OperationSummary: "Get one of: Claims to the NHS",
+			OperationSummary: "Get a nhs claim",
 			OperationID:      "getNHSClaim",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -1271,7 +1271,7 @@ func (s *Server) handleGetNHSClaimRequest(args [1]string, argsEscaped bool, w ht
 
 // handleGetPatientRequest handles getPatient operation.
 //
-// Get one of: People the practice treats.
+// Get a patient.
 //
 // GET /patients/{id}
 func (s *Server) handleGetPatientRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -1304,7 +1304,7 @@ func (s *Server) handleGetPatientRequest(args [1]string, argsEscaped bool, w htt
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetPatientOperation,
-			OperationSummary: "Get one of: People the practice treats",
+			OperationSummary: "Get a patient",
 			OperationID:      "getPatient",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -1355,7 +1355,7 @@ func (s *Server) handleGetPatientRequest(args [1]string, argsEscaped bool, w htt
 
 // handleGetPaymentRequest handles getPayment operation.
 //
-// Get one of: Money received from patients.
+// Get a payment.
 //
 // GET /payments/{id}
 func (s *Server) handleGetPaymentRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -1388,7 +1388,7 @@ func (s *Server) handleGetPaymentRequest(args [1]string, argsEscaped bool, w htt
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetPaymentOperation,
-			OperationSummary: "Get one of: Money received from patients",
+			OperationSummary: "Get a payment",
 			OperationID:      "getPayment",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -1439,7 +1439,7 @@ func (s *Server) handleGetPaymentRequest(args [1]string, argsEscaped bool, w htt
 
 // handleGetPaymentPlanRequest handles getPaymentPlan operation.
 //
-// Get one of: How patients pay.
+// Get a payment plan.
 //
 // GET /payment_plans/{id}
 func (s *Server) handleGetPaymentPlanRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -1472,7 +1472,7 @@ func (s *Server) handleGetPaymentPlanRequest(args [1]string, argsEscaped bool, w
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetPaymentPlanOperation,
-			OperationSummary: "Get one of: How patients pay",
+			OperationSummary: "Get a payment plan",
 			OperationID:      "getPaymentPlan",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -1588,7 +1588,7 @@ func (s *Server) handleGetPracticeRequest(args [0]string, argsEscaped bool, w ht
 
 // handleGetPractitionerRequest handles getPractitioner operation.
 //
-// Get one of: Dentists, hygienists and therapists.
+// Get a practitioner.
 //
 // GET /practitioners/{id}
 func (s *Server) handleGetPractitionerRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -1621,7 +1621,7 @@ func (s *Server) handleGetPractitionerRequest(args [1]string, argsEscaped bool, 
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetPractitionerOperation,
-			OperationSummary: "Get one of: Dentists, hygienists and therapists",
+			OperationSummary: "Get a practitioner",
 			OperationID:      "getPractitioner",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -1672,7 +1672,7 @@ func (s *Server) handleGetPractitionerRequest(args [1]string, argsEscaped bool, 
 
 // handleGetRoomRequest handles getRoom operation.
 //
-// Get one of: Surgeries of the sites.
+// Get a room.
 //
 // GET /rooms/{id}
 func (s *Server) handleGetRoomRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -1705,7 +1705,7 @@ func (s *Server) handleGetRoomRequest(args [1]string, argsEscaped bool, w http.R
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetRoomOperation,
-			OperationSummary: "Get one of: Surgeries of the sites",
+			OperationSummary: "Get a room",
 			OperationID:      "getRoom",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -1756,7 +1756,7 @@ func (s *Server) handleGetRoomRequest(args [1]string, argsEscaped bool, w http.R
 
 // handleGetSiteRequest handles getSite operation.
 //
-// Get one of: Buildings of the practice.
+// Get a site.
 //
 // GET /sites/{id}
 func (s *Server) handleGetSiteRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -1789,7 +1789,7 @@ func (s *Server) handleGetSiteRequest(args [1]string, argsEscaped bool, w http.R
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetSiteOperation,
-			OperationSummary: "Get one of: Buildings of the practice",
+			OperationSummary: "Get a site",
 			OperationID:      "getSite",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -1840,7 +1840,7 @@ func (s *Server) handleGetSiteRequest(args [1]string, argsEscaped bool, w http.R
 
 // handleGetSundryRequest handles getSundry operation.
 //
-// Get one of: Products the practice sells.
+// Get a sundry.
 //
 // GET /sundries/{id}
 func (s *Server) handleGetSundryRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -1873,7 +1873,7 @@ func (s *Server) handleGetSundryRequest(args [1]string, argsEscaped bool, w http
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetSundryOperation,
-			OperationSummary: "Get one of: Products the practice sells",
+			OperationSummary: "Get a sundry",
 			OperationID:      "getSundry",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -1924,7 +1924,7 @@ func (s *Server) handleGetSundryRequest(args [1]string, argsEscaped bool, w http
 
 // handleGetTreatmentRequest handles getTreatment operation.
 //
-// Get one of: What the practice does for patients.
+// Get a treatment.
 //
 // GET /treatments/{id}
 func (s *Server) handleGetTreatmentRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -1957,7 +1957,7 @@ func (s *Server) handleGetTreatmentRequest(args [1]string, argsEscaped bool, w h
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetTreatmentOperation,
-			OperationSummary: "Get one of: What the practice does for patients",
+			OperationSummary: "Get a treatment",
 			OperationID:      "getTreatment",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -2008,7 +2008,7 @@ func (s *Server) handleGetTreatmentRequest(args [1]string, argsEscaped bool, w h
 
 // handleGetTreatmentCategoryRequest handles getTreatmentCategory operation.
 //
-// Get one of: Groups of treatments.
+// Get a treatment category.
 //
 // GET /treatment_categories/{id}
 func (s *Server) handleGetTreatmentCategoryRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -2041,7 +2041,7 @@ func (s *Server) handleGetTreatmentCategoryRequest(args [1]string, argsEscaped b
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetTreatmentCategoryOperation,
-			OperationSummary: "Get one of: Groups of treatments",
+			OperationSummary: "Get a treatment category",
 			OperationID:      "getTreatmentCategory",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -2092,7 +2092,7 @@ func (s *Server) handleGetTreatmentCategoryRequest(args [1]string, argsEscaped b
 
 // handleGetTreatmentPlanRequest handles getTreatmentPlan operation.
 //
-// Get one of: Courses of treatment.
+// Get a treatment plan.
 //
 // GET /treatment_plans/{id}
 func (s *Server) handleGetTreatmentPlanRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -2125,7 +2125,7 @@ func (s *Server) handleGetTreatmentPlanRequest(args [1]string, argsEscaped bool,
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetTreatmentPlanOperation,
-			OperationSummary: "Get one of: Courses of treatment",
+			OperationSummary: "Get a treatment plan",
 			OperationID:      "getTreatmentPlan",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -2176,7 +2176,7 @@ func (s *Server) handleGetTreatmentPlanRequest(args [1]string, argsEscaped bool,
 
 // handleGetTreatmentPlanItemRequest handles getTreatmentPlanItem operation.
 //
-// Get one of: Treatments within treatment plans.
+// Get a treatment plan item.
 //
 // GET /treatment_plan_items/{id}
 func (s *Server) handleGetTreatmentPlanItemRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -2209,7 +2209,7 @@ func (s *Server) handleGetTreatmentPlanItemRequest(args [1]string, argsEscaped b
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetTreatmentPlanItemOperation,
-			OperationSummary: "Get one of: Treatments within treatment plans",
+			OperationSummary: "Get a treatment plan item",
 			OperationID:      "getTreatmentPlanItem",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -2260,7 +2260,7 @@ func (s *Server) handleGetTreatmentPlanItemRequest(args [1]string, argsEscaped b
 
 // handleGetUserRequest handles getUser operation.
 //
-// Get one of: People who work in the practice.
+// Get an user.
 //
 // GET /users/{id}
 func (s *Server) handleGetUserRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -2293,7 +2293,7 @@ func (s *Server) handleGetUserRequest(args [1]string, argsEscaped bool, w http.R
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetUserOperation,
-			OperationSummary: "Get one of: People who work in the practice",
+			OperationSummary: "Get an user",
 			OperationID:      "getUser",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -2409,7 +2409,7 @@ func (s *Server) handleGetUsersCurrentRequest(args [0]string, argsEscaped bool, 
 
 // handleListAccountsRequest handles listAccounts operation.
 //
-// List: The money of each patient.
+// List accounts.
 //
 // GET /accounts
 func (s *Server) handleListAccountsRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -2442,7 +2442,7 @@ func (s *Server) handleListAccountsRequest(args [0]string, argsEscaped bool, w h
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    ListAccountsOperation,
-			OperationSummary: "List: The money of each patient",
+			OperationSummary: "List accounts",
 			OperationID:      "listAccounts",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -2521,7 +2521,7 @@ func (s *Server) handleListAccountsRequest(args [0]string, argsEscaped bool, w h
 
 // handleListAcquisitionSourcesRequest handles listAcquisitionSources operation.
 //
-// List: How patients came to the practice.
+// List acquisition sources.
 //
 // GET /acquisition_sources
 func (s *Server) handleListAcquisitionSourcesRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -2554,7 +2554,7 @@ func (s *Server) handleListAcquisitionSourcesRequest(args [0]string, argsEscaped
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    ListAcquisitionSourcesOperation,
-			OperationSummary: "List: How patients came to the practice",
+			OperationSummary: "List acquisition sources",
 			OperationID:      "listAcquisitionSources",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -2625,7 +2625,7 @@ func (s *Server) handleListAcquisitionSourcesRequest(args [0]string, argsEscaped
 
 // handleListAppointmentReasonsRequest handles listAppointmentReasons operation.
 //
-// List: Reasons for appointments.
+// List appointment reasons.
 //
 // GET /appointment_reasons
 func (s *Server) handleListAppointmentReasonsRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -2658,7 +2658,7 @@ func (s *Server) handleListAppointmentReasonsRequest(args [0]string, argsEscaped
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    ListAppointmentReasonsOperation,
-			OperationSummary: "List: Reasons for appointments",
+			OperationSummary: "List appointment reasons",
 			OperationID:      "listAppointmentReasons",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -2729,7 +2729,7 @@ func (s *Server) handleListAppointmentReasonsRequest(args [0]string, argsEscaped
 
 // handleListAppointmentsRequest handles listAppointments operation.
 //
-// List: The diary.
+// List appointments.
 //
 // GET /appointments
 func (s *Server) handleListAppointmentsRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -2762,7 +2762,7 @@ func (s *Server) handleListAppointmentsRequest(args [0]string, argsEscaped bool,
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    ListAppointmentsOperation,
-			OperationSummary: "List: The diary",
+			OperationSummary: "List appointments",
 			OperationID:      "listAppointments",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -2969,7 +2969,7 @@ func (s *Server) handleListAvailabilityRequest(args [0]string, argsEscaped bool,
 
 // handleListContractsRequest handles listContracts operation.
 //
-// List: Agreements with the NHS.
+// List contracts.
 //
 // GET /contracts
 func (s *Server) handleListContractsRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -3002,7 +3002,7 @@ func (s *Server) handleListContractsRequest(args [0]string, argsEscaped bool, w 
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    ListContractsOperation,
-			OperationSummary: "List: Agreements with the NHS",
+			OperationSummary: "List contracts",
 			OperationID:      "listContracts",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -3077,7 +3077,7 @@ func (s *Server) handleListContractsRequest(args [0]string, argsEscaped bool, w 
 
 // handleListCustomFieldsRequest handles listCustomFields operation.
 //
-// List: Questions of the practice's own.
+// List custom fields.
 //
 // GET /custom_fields
 func (s *Server) handleListCustomFieldsRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -3110,7 +3110,7 @@ func (s *Server) handleListCustomFieldsRequest(args [0]string, argsEscaped bool,
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    ListCustomFieldsOperation,
-			OperationSummary: "List: Questions of the practice's own",
+			OperationSummary: "List custom fields",
 			OperationID:      "listCustomFields",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -3185,7 +3185,7 @@ func (s *Server) handleListCustomFieldsRequest(args [0]string, argsEscaped bool,
 
 // handleListFeesRequest handles listFees operation.
 //
-// List: Prices and durations of treatments within payment plans.
+// List fees.
 //
 // GET /fees
 func (s *Server) handleListFeesRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -3218,7 +3218,7 @@ func (s *Server) handleListFeesRequest(args [0]string, argsEscaped bool, w http.
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    ListFeesOperation,
-			OperationSummary: "List: Prices and durations of treatments within payment plans",
+			OperationSummary: "List fees",
 			OperationID:      "listFees",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -3293,7 +3293,7 @@ func (s *Server) handleListFeesRequest(args [0]string, argsEscaped bool, w http.
 
 // handleListInvoiceItemsRequest handles listInvoiceItems operation.
 //
-// List: Lines of invoices.
+// List invoice items.
 //
 // GET /invoice_items
 func (s *Server) handleListInvoiceItemsRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -3326,7 +3326,7 @@ func (s *Server) handleListInvoiceItemsRequest(args [0]string, argsEscaped bool,
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    ListInvoiceItemsOperation,
-			OperationSummary: "List: Lines of invoices",
+			OperationSummary: "List invoice items",
 			OperationID:      "listInvoiceItems",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -3397,7 +3397,7 @@ func (s *Server) handleListInvoiceItemsRequest(args [0]string, argsEscaped bool,
 
 // handleListInvoicesRequest handles listInvoices operation.
 //
-// List: What patients are charged.
+// List invoices.
 //
 // GET /invoices
 func (s *Server) handleListInvoicesRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -3430,7 +3430,7 @@ func (s *Server) handleListInvoicesRequest(args [0]string, argsEscaped bool, w h
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    ListInvoicesOperation,
-			OperationSummary: "List: What patients are charged",
+			OperationSummary: "List invoices",
 			OperationID:      "listInvoices",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -3529,7 +3529,7 @@ func (s *Server) handleListInvoicesRequest(args [0]string, argsEscaped bool, w h
 
 // handleListNhsClaimsRequest handles listNhsClaims operation.
 //
-// List: Claims to the NHS.
+// List nhs claims.
 //
 // GET /nhs_claims
 func (s *Server) handleListNhsClaimsRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -3562,7 +3562,7 @@ func (s *Server) handleListNhsClaimsRequest(args [0]string, argsEscaped bool, w 
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    ListNhsClaimsOperation,
-			OperationSummary: "List: Claims to the NHS",
+			OperationSummary: "List nhs claims",
 			OperationID:      "listNhsClaims",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -3653,7 +3653,7 @@ func (s *Server) handleListNhsClaimsRequest(args [0]string, argsEscaped bool, w 
 
 // handleListPatientsRequest handles listPatients operation.
 //
-// List: People the practice treats.
+// List patients.
 //
 // GET /patients
 func (s *Server) handleListPatientsRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -3686,7 +3686,7 @@ func (s *Server) handleListPatientsRequest(args [0]string, argsEscaped bool, w h
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    ListPatientsOperation,
-			OperationSummary: "List: People the practice treats",
+			OperationSummary: "List patients",
 			OperationID:      "listPatients",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -3773,7 +3773,7 @@ func (s *Server) handleListPatientsRequest(args [0]string, argsEscaped bool, w h
 
 // handleListPaymentPlansRequest handles listPaymentPlans operation.
 //
-// List: How patients pay.
+// List payment plans.
 //
 // GET /payment_plans
 func (s *Server) handleListPaymentPlansRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -3806,7 +3806,7 @@ func (s *Server) handleListPaymentPlansRequest(args [0]string, argsEscaped bool,
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    ListPaymentPlansOperation,
-			OperationSummary: "List: How patients pay",
+			OperationSummary: "List payment plans",
 			OperationID:      "listPaymentPlans",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -3877,7 +3877,7 @@ func (s *Server) handleListPaymentPlansRequest(args [0]string, argsEscaped bool,
 
 // handleListPaymentsRequest handles listPayments operation.
 //
-// List: Money received from patients.
+// List payments.
 //
 // GET /payments
 func (s *Server) handleListPaymentsRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -3910,7 +3910,7 @@ func (s *Server) handleListPaymentsRequest(args [0]string, argsEscaped bool, w h
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    ListPaymentsOperation,
-			OperationSummary: "List: Money received from patients",
+			OperationSummary: "List payments",
 			OperationID:      "listPayments",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -3993,7 +3993,7 @@ func (s *Server) handleListPaymentsRequest(args [0]string, argsEscaped bool, w h
 
 // handleListPractitionersRequest handles listPractitioners operation.
 //
-// List: Dentists, hygienists and therapists.
+// List practitioners.
 //
 // GET /practitioners
 func (s *Server) handleListPractitionersRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -4026,7 +4026,7 @@ func (s *Server) handleListPractitionersRequest(args [0]string, argsEscaped bool
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    ListPractitionersOperation,
-			OperationSummary: "List: Dentists, hygienists and therapists",
+			OperationSummary: "List practitioners",
 			OperationID:      "listPractitioners",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -4101,7 +4101,7 @@ func (s *Server) handleListPractitionersRequest(args [0]string, argsEscaped bool
 
 // handleListRoomsRequest handles listRooms operation.
 //
-// List: Surgeries of the sites.
+// List rooms.
 //
 // GET /rooms
 func (s *Server) handleListRoomsRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -4134,7 +4134,7 @@ func (s *Server) handleListRoomsRequest(args [0]string, argsEscaped bool, w http
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    ListRoomsOperation,
-			OperationSummary: "List: Surgeries of the sites",
+			OperationSummary: "List rooms",
 			OperationID:      "listRooms",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -4209,7 +4209,7 @@ func (s *Server) handleListRoomsRequest(args [0]string, argsEscaped bool, w http
 
 // handleListSitesRequest handles listSites operation.
 //
-// List: Buildings of the practice.
+// List sites.
 //
 // GET /sites
 func (s *Server) handleListSitesRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -4242,7 +4242,7 @@ func (s *Server) handleListSitesRequest(args [0]string, argsEscaped bool, w http
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    ListSitesOperation,
-			OperationSummary: "List: Buildings of the practice",
+			OperationSummary: "List sites",
 			OperationID:      "listSites",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -4313,7 +4313,7 @@ func (s *Server) handleListSitesRequest(args [0]string, argsEscaped bool, w http
 
 // handleListSundriesRequest handles listSundries operation.
 //
-// List: Products the practice sells.
+// List sundries.
 //
 // GET /sundries
 func (s *Server) handleListSundriesRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -4346,7 +4346,7 @@ func (s *Server) handleListSundriesRequest(args [0]string, argsEscaped bool, w h
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    ListSundriesOperation,
-			OperationSummary: "List: Products the practice sells",
+			OperationSummary: "List sundries",
 			OperationID:      "listSundries",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -4421,7 +4421,7 @@ func (s *Server) handleListSundriesRequest(args [0]string, argsEscaped bool, w h
 
 // handleListTreatmentCategoriesRequest handles listTreatmentCategories operation.
 //
-// List: Groups of treatments.
+// List treatment categories.
 //
 // GET /treatment_categories
 func (s *Server) handleListTreatmentCategoriesRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -4454,7 +4454,7 @@ func (s *Server) handleListTreatmentCategoriesRequest(args [0]string, argsEscape
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    ListTreatmentCategoriesOperation,
-			OperationSummary: "List: Groups of treatments",
+			OperationSummary: "List treatment categories",
 			OperationID:      "listTreatmentCategories",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -4521,7 +4521,7 @@ func (s *Server) handleListTreatmentCategoriesRequest(args [0]string, argsEscape
 
 // handleListTreatmentPlanItemsRequest handles listTreatmentPlanItems operation.
 //
-// List: Treatments within treatment plans.
+// List treatment plan items.
 //
 // GET /treatment_plan_items
 func (s *Server) handleListTreatmentPlanItemsRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -4554,7 +4554,7 @@ func (s *Server) handleListTreatmentPlanItemsRequest(args [0]string, argsEscaped
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    ListTreatmentPlanItemsOperation,
-			OperationSummary: "List: Treatments within treatment plans",
+			OperationSummary: "List treatment plan items",
 			OperationID:      "listTreatmentPlanItems",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -4629,7 +4629,7 @@ func (s *Server) handleListTreatmentPlanItemsRequest(args [0]string, argsEscaped
 
 // handleListTreatmentPlansRequest handles listTreatmentPlans operation.
 //
-// List: Courses of treatment.
+// List treatment plans.
 //
 // GET /treatment_plans
 func (s *Server) handleListTreatmentPlansRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -4662,7 +4662,7 @@ func (s *Server) handleListTreatmentPlansRequest(args [0]string, argsEscaped boo
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    ListTreatmentPlansOperation,
-			OperationSummary: "List: Courses of treatment",
+			OperationSummary: "List treatment plans",
 			OperationID:      "listTreatmentPlans",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -4737,7 +4737,7 @@ func (s *Server) handleListTreatmentPlansRequest(args [0]string, argsEscaped boo
 
 // handleListTreatmentsRequest handles listTreatments operation.
 //
-// List: What the practice does for patients.
+// List treatments.
 //
 // GET /treatments
 func (s *Server) handleListTreatmentsRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -4770,7 +4770,7 @@ func (s *Server) handleListTreatmentsRequest(args [0]string, argsEscaped bool, w
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    ListTreatmentsOperation,
-			OperationSummary: "List: What the practice does for patients",
+			OperationSummary: "List treatments",
 			OperationID:      "listTreatments",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -4841,7 +4841,7 @@ func (s *Server) handleListTreatmentsRequest(args [0]string, argsEscaped bool, w
 
 // handleListUsersRequest handles listUsers operation.
 //
-// List: People who work in the practice.
+// List users.
 //
 // GET /users
 func (s *Server) handleListUsersRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -4874,7 +4874,7 @@ func (s *Server) handleListUsersRequest(args [0]string, argsEscaped bool, w http
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    ListUsersOperation,
-			OperationSummary: "List: People who work in the practice",
+			OperationSummary: "List users",
 			OperationID:      "listUsers",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -4949,7 +4949,7 @@ func (s *Server) handleListUsersRequest(args [0]string, argsEscaped bool, w http
 
 // handleUpdateAppointmentRequest handles updateAppointment operation.
 //
-// Change what is sent of a appointment.
+// Change what is sent of an appointment.
 //
 // PATCH /appointments/{id}
 func (s *Server) handleUpdateAppointmentRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -4997,7 +4997,7 @@ func (s *Server) handleUpdateAppointmentRequest(args [1]string, argsEscaped bool
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    UpdateAppointmentOperation,
-			OperationSummary: "Change what is sent of a appointment",
+			OperationSummary: "Change what is sent of an appointment",
 			OperationID:      "updateAppointment",
 			Body:             request,
 			RawBody:          rawBody,

@@ -1133,8 +1133,10 @@ func (s *Appointment) encodeFields(e *jx.Encoder) {
 		e.Bool(s.BookedViaAPI)
 	}
 	{
-		e.FieldStart("metadata")
-		s.Metadata.Encode(e)
+		if len(s.Metadata) != 0 {
+			e.FieldStart("metadata")
+			e.Raw(s.Metadata)
+		}
 	}
 	{
 		e.FieldStart("pending_at")
@@ -1373,7 +1375,9 @@ func (s *Appointment) Decode(d *jx.Decoder) error {
 		case "metadata":
 			requiredBitSet[1] |= 1 << 5
 			if err := func() error {
-				if err := s.Metadata.Decode(d); err != nil {
+				v, err := d.RawAppend(nil)
+				s.Metadata = jx.Raw(v)
+				if err != nil {
 					return err
 				}
 				return nil
@@ -2029,62 +2033,6 @@ func (s *AppointmentList) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON implements stdjson.Unmarshaler.
 func (s *AppointmentList) UnmarshalJSON(data []byte) error {
-	d := jx.DecodeBytes(data)
-	return s.Decode(d)
-}
-
-// Encode implements json.Marshaler.
-func (s AppointmentMetadata) Encode(e *jx.Encoder) {
-	e.ObjStart()
-	s.encodeFields(e)
-	e.ObjEnd()
-}
-
-// encodeFields implements json.Marshaler.
-func (s AppointmentMetadata) encodeFields(e *jx.Encoder) {
-	for k, elem := range s {
-		e.FieldStart(k)
-
-		e.Str(elem)
-	}
-}
-
-// Decode decodes AppointmentMetadata from json.
-func (s *AppointmentMetadata) Decode(d *jx.Decoder) error {
-	if s == nil {
-		return errors.New("invalid: unable to decode AppointmentMetadata to nil")
-	}
-	m := s.init()
-	if err := d.ObjBytes(func(d *jx.Decoder, k []byte) error {
-		var elem string
-		if err := func() error {
-			v, err := d.Str()
-			elem = string(v)
-			if err != nil {
-				return err
-			}
-			return nil
-		}(); err != nil {
-			return errors.Wrapf(err, "decode field %q", k)
-		}
-		m[string(k)] = elem
-		return nil
-	}); err != nil {
-		return errors.Wrap(err, "decode AppointmentMetadata")
-	}
-
-	return nil
-}
-
-// MarshalJSON implements stdjson.Marshaler.
-func (s AppointmentMetadata) MarshalJSON() ([]byte, error) {
-	e := jx.Encoder{}
-	s.Encode(&e)
-	return e.Bytes(), nil
-}
-
-// UnmarshalJSON implements stdjson.Unmarshaler.
-func (s *AppointmentMetadata) UnmarshalJSON(data []byte) error {
 	d := jx.DecodeBytes(data)
 	return s.Decode(d)
 }
@@ -8673,8 +8621,10 @@ func (s *Patient) encodeFields(e *jx.Encoder) {
 		s.CustomField2.Encode(e)
 	}
 	{
-		e.FieldStart("metadata")
-		s.Metadata.Encode(e)
+		if len(s.Metadata) != 0 {
+			e.FieldStart("metadata")
+			e.Raw(s.Metadata)
+		}
 	}
 	{
 		e.FieldStart("home_phone")
@@ -9279,7 +9229,9 @@ func (s *Patient) Decode(d *jx.Decoder) error {
 		case "metadata":
 			requiredBitSet[5] |= 1 << 2
 			if err := func() error {
-				if err := s.Metadata.Decode(d); err != nil {
+				v, err := d.RawAppend(nil)
+				s.Metadata = jx.Raw(v)
+				if err != nil {
 					return err
 				}
 				return nil
@@ -10724,62 +10676,6 @@ func (s *PatientList) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON implements stdjson.Unmarshaler.
 func (s *PatientList) UnmarshalJSON(data []byte) error {
-	d := jx.DecodeBytes(data)
-	return s.Decode(d)
-}
-
-// Encode implements json.Marshaler.
-func (s PatientMetadata) Encode(e *jx.Encoder) {
-	e.ObjStart()
-	s.encodeFields(e)
-	e.ObjEnd()
-}
-
-// encodeFields implements json.Marshaler.
-func (s PatientMetadata) encodeFields(e *jx.Encoder) {
-	for k, elem := range s {
-		e.FieldStart(k)
-
-		e.Str(elem)
-	}
-}
-
-// Decode decodes PatientMetadata from json.
-func (s *PatientMetadata) Decode(d *jx.Decoder) error {
-	if s == nil {
-		return errors.New("invalid: unable to decode PatientMetadata to nil")
-	}
-	m := s.init()
-	if err := d.ObjBytes(func(d *jx.Decoder, k []byte) error {
-		var elem string
-		if err := func() error {
-			v, err := d.Str()
-			elem = string(v)
-			if err != nil {
-				return err
-			}
-			return nil
-		}(); err != nil {
-			return errors.Wrapf(err, "decode field %q", k)
-		}
-		m[string(k)] = elem
-		return nil
-	}); err != nil {
-		return errors.Wrap(err, "decode PatientMetadata")
-	}
-
-	return nil
-}
-
-// MarshalJSON implements stdjson.Marshaler.
-func (s PatientMetadata) MarshalJSON() ([]byte, error) {
-	e := jx.Encoder{}
-	s.Encode(&e)
-	return e.Bytes(), nil
-}
-
-// UnmarshalJSON implements stdjson.Unmarshaler.
-func (s *PatientMetadata) UnmarshalJSON(data []byte) error {
 	d := jx.DecodeBytes(data)
 	return s.Decode(d)
 }

@@ -1898,7 +1898,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 							switch method {
 							case "GET":
 								r.name = ListAccountsOperation
-								r.summary = "List: The money of each patient"
+								r.summary = "List accounts"
 								r.operationID = "listAccounts"
 								r.operationGroup = ""
 								r.pathPattern = "/accounts"
@@ -1932,7 +1932,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 								switch method {
 								case "GET":
 									r.name = GetAccountOperation
-									r.summary = "Get one of: The money of each patient"
+									r.summary = "Get an account"
 									r.operationID = "getAccount"
 									r.operationGroup = ""
 									r.pathPattern = "/accounts/{id}"
@@ -1958,7 +1958,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 							switch method {
 							case "GET":
 								r.name = ListAcquisitionSourcesOperation
-								r.summary = "List: How patients came to the practice"
+								r.summary = "List acquisition sources"
 								r.operationID = "listAcquisitionSources"
 								r.operationGroup = ""
 								r.pathPattern = "/acquisition_sources"
@@ -1992,7 +1992,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 								switch method {
 								case "GET":
 									r.name = GetAcquisitionSourceOperation
-									r.summary = "Get one of: How patients came to the practice"
+									r.summary = "Get an acquisition source"
 									r.operationID = "getAcquisitionSource"
 									r.operationGroup = ""
 									r.pathPattern = "/acquisition_sources/{id}"
@@ -2032,7 +2032,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 							switch method {
 							case "GET":
 								r.name = ListAppointmentReasonsOperation
-								r.summary = "List: Reasons for appointments"
+								r.summary = "List appointment reasons"
 								r.operationID = "listAppointmentReasons"
 								r.operationGroup = ""
 								r.pathPattern = "/appointment_reasons"
@@ -2066,7 +2066,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 								switch method {
 								case "GET":
 									r.name = GetAppointmentReasonOperation
-									r.summary = "Get one of: Reasons for appointments"
+									r.summary = "Get an appointment reason"
 									r.operationID = "getAppointmentReason"
 									r.operationGroup = ""
 									r.pathPattern = "/appointment_reasons/{id}"
@@ -2092,7 +2092,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 							switch method {
 							case "GET":
 								r.name = ListAppointmentsOperation
-								r.summary = "List: The diary"
+								r.summary = "List appointments"
 								r.operationID = "listAppointments"
 								r.operationGroup = ""
 								r.pathPattern = "/appointments"
@@ -2101,7 +2101,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 								return r, true
 							case "POST":
 								r.name = CreateAppointmentOperation
-								r.summary = "Create a appointment"
+								r.summary = "Create an appointment"
 								r.operationID = "createAppointment"
 								r.operationGroup = ""
 								r.pathPattern = "/appointments"
@@ -2166,7 +2166,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 								switch method {
 								case "DELETE":
 									r.name = DeleteAppointmentOperation
-									r.summary = "Delete a appointment"
+									r.summary = "Delete an appointment"
 									r.operationID = "deleteAppointment"
 									r.operationGroup = ""
 									r.pathPattern = "/appointments/{id}"
@@ -2175,7 +2175,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 									return r, true
 								case "GET":
 									r.name = GetAppointmentOperation
-									r.summary = "Get one of: The diary"
+									r.summary = "Get an appointment"
 									r.operationID = "getAppointment"
 									r.operationGroup = ""
 									r.pathPattern = "/appointments/{id}"
@@ -2184,7 +2184,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 									return r, true
 								case "PATCH":
 									r.name = UpdateAppointmentOperation
-									r.summary = "Change what is sent of a appointment"
+									r.summary = "Change what is sent of an appointment"
 									r.operationID = "updateAppointment"
 									r.operationGroup = ""
 									r.pathPattern = "/appointments/{id}"
@@ -2226,7 +2226,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 						switch method {
 						case "GET":
 							r.name = ListContractsOperation
-							r.summary = "List: Agreements with the NHS"
+							r.summary = "List contracts"
 							r.operationID = "listContracts"
 							r.operationGroup = ""
 							r.pathPattern = "/contracts"
@@ -2260,7 +2260,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 							switch method {
 							case "GET":
 								r.name = GetContractOperation
-								r.summary = "Get one of: Agreements with the NHS"
+								r.summary = "Get a contract"
 								r.operationID = "getContract"
 								r.operationGroup = ""
 								r.pathPattern = "/contracts/{id}"
@@ -2286,7 +2286,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 						switch method {
 						case "GET":
 							r.name = ListCustomFieldsOperation
-							r.summary = "List: Questions of the practice's own"
+							r.summary = "List custom fields"
 							r.operationID = "listCustomFields"
 							r.operationGroup = ""
 							r.pathPattern = "/custom_fields"
@@ -2320,7 +2320,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 							switch method {
 							case "GET":
 								r.name = GetCustomFieldOperation
-								r.summary = "Get one of: Questions of the practice's own"
+								r.summary = "Get a custom field"
 								r.operationID = "getCustomField"
 								r.operationGroup = ""
 								r.pathPattern = "/custom_fields/{id}"
@@ -2348,7 +2348,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 					switch method {
 					case "GET":
 						r.name = ListFeesOperation
-						r.summary = "List: Prices and durations of treatments within payment plans"
+						r.summary = "List fees"
 						r.operationID = "listFees"
 						r.operationGroup = ""
 						r.pathPattern = "/fees"
@@ -2382,7 +2382,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 						switch method {
 						case "GET":
 							r.name = GetFeeOperation
-							r.summary = "Get one of: Prices and durations of treatments within payment plans"
+							r.summary = "Get a fee"
 							r.operationID = "getFee"
 							r.operationGroup = ""
 							r.pathPattern = "/fees/{id}"
@@ -2429,7 +2429,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 						switch method {
 						case "GET":
 							r.name = ListInvoiceItemsOperation
-							r.summary = "List: Lines of invoices"
+							r.summary = "List invoice items"
 							r.operationID = "listInvoiceItems"
 							r.operationGroup = ""
 							r.pathPattern = "/invoice_items"
@@ -2463,7 +2463,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 							switch method {
 							case "GET":
 								r.name = GetInvoiceItemOperation
-								r.summary = "Get one of: Lines of invoices"
+								r.summary = "Get an invoice item"
 								r.operationID = "getInvoiceItem"
 								r.operationGroup = ""
 								r.pathPattern = "/invoice_items/{id}"
@@ -2489,7 +2489,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 						switch method {
 						case "GET":
 							r.name = ListInvoicesOperation
-							r.summary = "List: What patients are charged"
+							r.summary = "List invoices"
 							r.operationID = "listInvoices"
 							r.operationGroup = ""
 							r.pathPattern = "/invoices"
@@ -2523,7 +2523,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 							switch method {
 							case "GET":
 								r.name = GetInvoiceOperation
-								r.summary = "Get one of: What patients are charged"
+								r.summary = "Get an invoice"
 								r.operationID = "getInvoice"
 								r.operationGroup = ""
 								r.pathPattern = "/invoices/{id}"
@@ -2551,7 +2551,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 					switch method {
 					case "GET":
 						r.name = ListNhsClaimsOperation
-						r.summary = "List: Claims to the NHS"
+						r.summary = "List nhs claims"
 						r.operationID = "listNhsClaims"
 						r.operationGroup = ""
 						r.pathPattern = "/nhs_claims"
@@ -2585,7 +2585,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 						switch method {
 						case "GET":
 							r.name = GetNHSClaimOperation
-							r.summary = "Get one of: Claims to the NHS"
+							r.summary = "Get a nhs claim"
 							r.operationID = "getNHSClaim"
 							r.operationGroup = ""
 							r.pathPattern = "/nhs_claims/{id}"
@@ -2635,7 +2635,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 							switch method {
 							case "GET":
 								r.name = ListPatientsOperation
-								r.summary = "List: People the practice treats"
+								r.summary = "List patients"
 								r.operationID = "listPatients"
 								r.operationGroup = ""
 								r.pathPattern = "/patients"
@@ -2687,7 +2687,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 									return r, true
 								case "GET":
 									r.name = GetPatientOperation
-									r.summary = "Get one of: People the practice treats"
+									r.summary = "Get a patient"
 									r.operationID = "getPatient"
 									r.operationGroup = ""
 									r.pathPattern = "/patients/{id}"
@@ -2734,7 +2734,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 								switch method {
 								case "GET":
 									r.name = ListPaymentPlansOperation
-									r.summary = "List: How patients pay"
+									r.summary = "List payment plans"
 									r.operationID = "listPaymentPlans"
 									r.operationGroup = ""
 									r.pathPattern = "/payment_plans"
@@ -2768,7 +2768,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 									switch method {
 									case "GET":
 										r.name = GetPaymentPlanOperation
-										r.summary = "Get one of: How patients pay"
+										r.summary = "Get a payment plan"
 										r.operationID = "getPaymentPlan"
 										r.operationGroup = ""
 										r.pathPattern = "/payment_plans/{id}"
@@ -2794,7 +2794,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 								switch method {
 								case "GET":
 									r.name = ListPaymentsOperation
-									r.summary = "List: Money received from patients"
+									r.summary = "List payments"
 									r.operationID = "listPayments"
 									r.operationGroup = ""
 									r.pathPattern = "/payments"
@@ -2828,7 +2828,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 									switch method {
 									case "GET":
 										r.name = GetPaymentOperation
-										r.summary = "Get one of: Money received from patients"
+										r.summary = "Get a payment"
 										r.operationID = "getPayment"
 										r.operationGroup = ""
 										r.pathPattern = "/payments/{id}"
@@ -2895,7 +2895,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 							switch method {
 							case "GET":
 								r.name = ListPractitionersOperation
-								r.summary = "List: Dentists, hygienists and therapists"
+								r.summary = "List practitioners"
 								r.operationID = "listPractitioners"
 								r.operationGroup = ""
 								r.pathPattern = "/practitioners"
@@ -2929,7 +2929,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 								switch method {
 								case "GET":
 									r.name = GetPractitionerOperation
-									r.summary = "Get one of: Dentists, hygienists and therapists"
+									r.summary = "Get a practitioner"
 									r.operationID = "getPractitioner"
 									r.operationGroup = ""
 									r.pathPattern = "/practitioners/{id}"
@@ -2959,7 +2959,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 					switch method {
 					case "GET":
 						r.name = ListRoomsOperation
-						r.summary = "List: Surgeries of the sites"
+						r.summary = "List rooms"
 						r.operationID = "listRooms"
 						r.operationGroup = ""
 						r.pathPattern = "/rooms"
@@ -2993,7 +2993,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 						switch method {
 						case "GET":
 							r.name = GetRoomOperation
-							r.summary = "Get one of: Surgeries of the sites"
+							r.summary = "Get a room"
 							r.operationID = "getRoom"
 							r.operationGroup = ""
 							r.pathPattern = "/rooms/{id}"
@@ -3031,7 +3031,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 						switch method {
 						case "GET":
 							r.name = ListSitesOperation
-							r.summary = "List: Buildings of the practice"
+							r.summary = "List sites"
 							r.operationID = "listSites"
 							r.operationGroup = ""
 							r.pathPattern = "/sites"
@@ -3065,7 +3065,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 							switch method {
 							case "GET":
 								r.name = GetSiteOperation
-								r.summary = "Get one of: Buildings of the practice"
+								r.summary = "Get a site"
 								r.operationID = "getSite"
 								r.operationGroup = ""
 								r.pathPattern = "/sites/{id}"
@@ -3091,7 +3091,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 						switch method {
 						case "GET":
 							r.name = ListSundriesOperation
-							r.summary = "List: Products the practice sells"
+							r.summary = "List sundries"
 							r.operationID = "listSundries"
 							r.operationGroup = ""
 							r.pathPattern = "/sundries"
@@ -3125,7 +3125,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 							switch method {
 							case "GET":
 								r.name = GetSundryOperation
-								r.summary = "Get one of: Products the practice sells"
+								r.summary = "Get a sundry"
 								r.operationID = "getSundry"
 								r.operationGroup = ""
 								r.pathPattern = "/sundries/{id}"
@@ -3177,7 +3177,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 							switch method {
 							case "GET":
 								r.name = ListTreatmentCategoriesOperation
-								r.summary = "List: Groups of treatments"
+								r.summary = "List treatment categories"
 								r.operationID = "listTreatmentCategories"
 								r.operationGroup = ""
 								r.pathPattern = "/treatment_categories"
@@ -3211,7 +3211,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 								switch method {
 								case "GET":
 									r.name = GetTreatmentCategoryOperation
-									r.summary = "Get one of: Groups of treatments"
+									r.summary = "Get a treatment category"
 									r.operationID = "getTreatmentCategory"
 									r.operationGroup = ""
 									r.pathPattern = "/treatment_categories/{id}"
@@ -3249,7 +3249,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 								switch method {
 								case "GET":
 									r.name = ListTreatmentPlanItemsOperation
-									r.summary = "List: Treatments within treatment plans"
+									r.summary = "List treatment plan items"
 									r.operationID = "listTreatmentPlanItems"
 									r.operationGroup = ""
 									r.pathPattern = "/treatment_plan_items"
@@ -3283,7 +3283,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 									switch method {
 									case "GET":
 										r.name = GetTreatmentPlanItemOperation
-										r.summary = "Get one of: Treatments within treatment plans"
+										r.summary = "Get a treatment plan item"
 										r.operationID = "getTreatmentPlanItem"
 										r.operationGroup = ""
 										r.pathPattern = "/treatment_plan_items/{id}"
@@ -3309,7 +3309,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 								switch method {
 								case "GET":
 									r.name = ListTreatmentPlansOperation
-									r.summary = "List: Courses of treatment"
+									r.summary = "List treatment plans"
 									r.operationID = "listTreatmentPlans"
 									r.operationGroup = ""
 									r.pathPattern = "/treatment_plans"
@@ -3343,7 +3343,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 									switch method {
 									case "GET":
 										r.name = GetTreatmentPlanOperation
-										r.summary = "Get one of: Courses of treatment"
+										r.summary = "Get a treatment plan"
 										r.operationID = "getTreatmentPlan"
 										r.operationGroup = ""
 										r.pathPattern = "/treatment_plans/{id}"
@@ -3373,7 +3373,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 						switch method {
 						case "GET":
 							r.name = ListTreatmentsOperation
-							r.summary = "List: What the practice does for patients"
+							r.summary = "List treatments"
 							r.operationID = "listTreatments"
 							r.operationGroup = ""
 							r.pathPattern = "/treatments"
@@ -3407,7 +3407,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 							switch method {
 							case "GET":
 								r.name = GetTreatmentOperation
-								r.summary = "Get one of: What the practice does for patients"
+								r.summary = "Get a treatment"
 								r.operationID = "getTreatment"
 								r.operationGroup = ""
 								r.pathPattern = "/treatments/{id}"
@@ -3459,7 +3459,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 						switch method {
 						case "GET":
 							r.name = ListUsersOperation
-							r.summary = "List: People who work in the practice"
+							r.summary = "List users"
 							r.operationID = "listUsers"
 							r.operationGroup = ""
 							r.pathPattern = "/users"
@@ -3524,7 +3524,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 							switch method {
 							case "GET":
 								r.name = GetUserOperation
-								r.summary = "Get one of: People who work in the practice"
+								r.summary = "Get an user"
 								r.operationID = "getUser"
 								r.operationGroup = ""
 								r.pathPattern = "/users/{id}"

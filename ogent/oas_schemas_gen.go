@@ -411,7 +411,7 @@ type Appointment struct {
 	// Whether it was booked through an API client.
 	BookedViaAPI bool `json:"booked_via_api"`
 	// The integrator's own keys and values: at most 3 keys of 40 characters with values of 500.
-	Metadata AppointmentMetadata `json:"metadata"`
+	Metadata jx.Raw `json:"metadata"`
 	// When the state last became Pending.
 	PendingAt NilDateTime `json:"pending_at"`
 	// When the state last became Confirmed.
@@ -504,7 +504,7 @@ func (s *Appointment) GetBookedViaAPI() bool {
 }
 
 // GetMetadata returns the value of Metadata.
-func (s *Appointment) GetMetadata() AppointmentMetadata {
+func (s *Appointment) GetMetadata() jx.Raw {
 	return s.Metadata
 }
 
@@ -634,7 +634,7 @@ func (s *Appointment) SetBookedViaAPI(val bool) {
 }
 
 // SetMetadata sets the value of Metadata.
-func (s *Appointment) SetMetadata(val AppointmentMetadata) {
+func (s *Appointment) SetMetadata(val jx.Raw) {
 	s.Metadata = val
 }
 
@@ -860,18 +860,6 @@ func (s *AppointmentList) SetAppointments(val []Appointment) {
 // SetMeta sets the value of Meta.
 func (s *AppointmentList) SetMeta(val Meta) {
 	s.Meta = val
-}
-
-// The integrator's own keys and values: at most 3 keys of 40 characters with values of 500.
-type AppointmentMetadata map[string]string
-
-func (s *AppointmentMetadata) init() AppointmentMetadata {
-	m := *s
-	if m == nil {
-		m = map[string]string{}
-		*s = m
-	}
-	return m
 }
 
 // Reasons for appointments.
@@ -4332,7 +4320,7 @@ type Patient struct {
 	// The practice's own extra datum; its label is on the practice.
 	CustomField2 NilString `json:"custom_field_2"`
 	// The integrator's own keys and values: at most 3 keys of 40 characters with values of 500.
-	Metadata PatientMetadata `json:"metadata"`
+	Metadata jx.Raw `json:"metadata"`
 	// Home phone number, as given.
 	HomePhone NilString `json:"home_phone"`
 	// ISO 3166 country code of the number.
@@ -4580,7 +4568,7 @@ func (s *Patient) GetCustomField2() NilString {
 }
 
 // GetMetadata returns the value of Metadata.
-func (s *Patient) GetMetadata() PatientMetadata {
+func (s *Patient) GetMetadata() jx.Raw {
 	return s.Metadata
 }
 
@@ -4880,7 +4868,7 @@ func (s *Patient) SetCustomField2(val NilString) {
 }
 
 // SetMetadata sets the value of Metadata.
-func (s *Patient) SetMetadata(val PatientMetadata) {
+func (s *Patient) SetMetadata(val jx.Raw) {
 	s.Metadata = val
 }
 
@@ -5634,18 +5622,6 @@ func (s *PatientList) SetPatients(val []Patient) {
 // SetMeta sets the value of Meta.
 func (s *PatientList) SetMeta(val Meta) {
 	s.Meta = val
-}
-
-// The integrator's own keys and values: at most 3 keys of 40 characters with values of 500.
-type PatientMetadata map[string]string
-
-func (s *PatientMetadata) init() PatientMetadata {
-	m := *s
-	if m == nil {
-		m = map[string]string{}
-		*s = m
-	}
-	return m
 }
 
 // Ref: #/components/schemas/PatientResponse

@@ -10,7 +10,7 @@ import (
 type Handler interface {
 	// CreateAppointment implements createAppointment operation.
 	//
-	// Create a appointment.
+	// Create an appointment.
 	//
 	// POST /appointments
 	CreateAppointment(ctx context.Context, req *AppointmentInputRequest) (*AppointmentResponse, error)
@@ -22,7 +22,7 @@ type Handler interface {
 	CreatePatient(ctx context.Context, req *PatientInputRequest) (*PatientResponse, error)
 	// DeleteAppointment implements deleteAppointment operation.
 	//
-	// Delete a appointment.
+	// Delete an appointment.
 	//
 	// DELETE /appointments/{id}
 	DeleteAppointment(ctx context.Context, params DeleteAppointmentParams) error
@@ -34,31 +34,31 @@ type Handler interface {
 	DeletePatient(ctx context.Context, params DeletePatientParams) error
 	// GetAccount implements getAccount operation.
 	//
-	// Get one of: The money of each patient.
+	// Get an account.
 	//
 	// GET /accounts/{id}
 	GetAccount(ctx context.Context, params GetAccountParams) (*AccountResponse, error)
 	// GetAcquisitionSource implements getAcquisitionSource operation.
 	//
-	// Get one of: How patients came to the practice.
+	// Get an acquisition source.
 	//
 	// GET /acquisition_sources/{id}
 	GetAcquisitionSource(ctx context.Context, params GetAcquisitionSourceParams) (*AcquisitionSourceResponse, error)
 	// GetAppointment implements getAppointment operation.
 	//
-	// Get one of: The diary.
+	// Get an appointment.
 	//
 	// GET /appointments/{id}
 	GetAppointment(ctx context.Context, params GetAppointmentParams) (*AppointmentResponse, error)
 	// GetAppointmentReason implements getAppointmentReason operation.
 	//
-	// Get one of: Reasons for appointments.
+	// Get an appointment reason.
 	//
 	// GET /appointment_reasons/{id}
 	GetAppointmentReason(ctx context.Context, params GetAppointmentReasonParams) (*AppointmentReasonResponse, error)
 	// GetContract implements getContract operation.
 	//
-	// Get one of: Agreements with the NHS.
+	// Get a contract.
 	//
 	// GET /contracts/{id}
 	GetContract(ctx context.Context, params GetContractParams) (*ContractResponse, error)
@@ -70,49 +70,49 @@ type Handler interface {
 	GetCurrentUser(ctx context.Context) (*UserResponse, error)
 	// GetCustomField implements getCustomField operation.
 	//
-	// Get one of: Questions of the practice's own.
+	// Get a custom field.
 	//
 	// GET /custom_fields/{id}
 	GetCustomField(ctx context.Context, params GetCustomFieldParams) (*CustomFieldResponse, error)
 	// GetFee implements getFee operation.
 	//
-	// Get one of: Prices and durations of treatments within payment plans.
+	// Get a fee.
 	//
 	// GET /fees/{id}
 	GetFee(ctx context.Context, params GetFeeParams) (*FeeResponse, error)
 	// GetInvoice implements getInvoice operation.
 	//
-	// Get one of: What patients are charged.
+	// Get an invoice.
 	//
 	// GET /invoices/{id}
 	GetInvoice(ctx context.Context, params GetInvoiceParams) (*InvoiceResponse, error)
 	// GetInvoiceItem implements getInvoiceItem operation.
 	//
-	// Get one of: Lines of invoices.
+	// Get an invoice item.
 	//
 	// GET /invoice_items/{id}
 	GetInvoiceItem(ctx context.Context, params GetInvoiceItemParams) (*InvoiceItemResponse, error)
 	// GetNHSClaim implements getNHSClaim operation.
 	//
-	// Get one of: Claims to the NHS.
+	// Get a nhs claim.
 	//
 	// GET /nhs_claims/{id}
 	GetNHSClaim(ctx context.Context, params GetNHSClaimParams) (*NHSClaimResponse, error)
 	// GetPatient implements getPatient operation.
 	//
-	// Get one of: People the practice treats.
+	// Get a patient.
 	//
 	// GET /patients/{id}
 	GetPatient(ctx context.Context, params GetPatientParams) (*PatientResponse, error)
 	// GetPayment implements getPayment operation.
 	//
-	// Get one of: Money received from patients.
+	// Get a payment.
 	//
 	// GET /payments/{id}
 	GetPayment(ctx context.Context, params GetPaymentParams) (*PaymentResponse, error)
 	// GetPaymentPlan implements getPaymentPlan operation.
 	//
-	// Get one of: How patients pay.
+	// Get a payment plan.
 	//
 	// GET /payment_plans/{id}
 	GetPaymentPlan(ctx context.Context, params GetPaymentPlanParams) (*PaymentPlanResponse, error)
@@ -124,55 +124,55 @@ type Handler interface {
 	GetPractice(ctx context.Context) (*PracticeResponse, error)
 	// GetPractitioner implements getPractitioner operation.
 	//
-	// Get one of: Dentists, hygienists and therapists.
+	// Get a practitioner.
 	//
 	// GET /practitioners/{id}
 	GetPractitioner(ctx context.Context, params GetPractitionerParams) (*PractitionerResponse, error)
 	// GetRoom implements getRoom operation.
 	//
-	// Get one of: Surgeries of the sites.
+	// Get a room.
 	//
 	// GET /rooms/{id}
 	GetRoom(ctx context.Context, params GetRoomParams) (*RoomResponse, error)
 	// GetSite implements getSite operation.
 	//
-	// Get one of: Buildings of the practice.
+	// Get a site.
 	//
 	// GET /sites/{id}
 	GetSite(ctx context.Context, params GetSiteParams) (*SiteResponse, error)
 	// GetSundry implements getSundry operation.
 	//
-	// Get one of: Products the practice sells.
+	// Get a sundry.
 	//
 	// GET /sundries/{id}
 	GetSundry(ctx context.Context, params GetSundryParams) (*SundryResponse, error)
 	// GetTreatment implements getTreatment operation.
 	//
-	// Get one of: What the practice does for patients.
+	// Get a treatment.
 	//
 	// GET /treatments/{id}
 	GetTreatment(ctx context.Context, params GetTreatmentParams) (*TreatmentResponse, error)
 	// GetTreatmentCategory implements getTreatmentCategory operation.
 	//
-	// Get one of: Groups of treatments.
+	// Get a treatment category.
 	//
 	// GET /treatment_categories/{id}
 	GetTreatmentCategory(ctx context.Context, params GetTreatmentCategoryParams) (*TreatmentCategoryResponse, error)
 	// GetTreatmentPlan implements getTreatmentPlan operation.
 	//
-	// Get one of: Courses of treatment.
+	// Get a treatment plan.
 	//
 	// GET /treatment_plans/{id}
 	GetTreatmentPlan(ctx context.Context, params GetTreatmentPlanParams) (*TreatmentPlanResponse, error)
 	// GetTreatmentPlanItem implements getTreatmentPlanItem operation.
 	//
-	// Get one of: Treatments within treatment plans.
+	// Get a treatment plan item.
 	//
 	// GET /treatment_plan_items/{id}
 	GetTreatmentPlanItem(ctx context.Context, params GetTreatmentPlanItemParams) (*TreatmentPlanItemResponse, error)
 	// GetUser implements getUser operation.
 	//
-	// Get one of: People who work in the practice.
+	// Get an user.
 	//
 	// GET /users/{id}
 	GetUser(ctx context.Context, params GetUserParams) (*UserResponse, error)
@@ -184,25 +184,25 @@ type Handler interface {
 	GetUsersCurrent(ctx context.Context) (*UserResponse, error)
 	// ListAccounts implements listAccounts operation.
 	//
-	// List: The money of each patient.
+	// List accounts.
 	//
 	// GET /accounts
 	ListAccounts(ctx context.Context, params ListAccountsParams) (*AccountList, error)
 	// ListAcquisitionSources implements listAcquisitionSources operation.
 	//
-	// List: How patients came to the practice.
+	// List acquisition sources.
 	//
 	// GET /acquisition_sources
 	ListAcquisitionSources(ctx context.Context, params ListAcquisitionSourcesParams) (*AcquisitionSourceList, error)
 	// ListAppointmentReasons implements listAppointmentReasons operation.
 	//
-	// List: Reasons for appointments.
+	// List appointment reasons.
 	//
 	// GET /appointment_reasons
 	ListAppointmentReasons(ctx context.Context, params ListAppointmentReasonsParams) (*AppointmentReasonList, error)
 	// ListAppointments implements listAppointments operation.
 	//
-	// List: The diary.
+	// List appointments.
 	//
 	// GET /appointments
 	ListAppointments(ctx context.Context, params ListAppointmentsParams) (*AppointmentList, error)
@@ -214,115 +214,115 @@ type Handler interface {
 	ListAvailability(ctx context.Context, params ListAvailabilityParams) (*AvailabilitySlotList, error)
 	// ListContracts implements listContracts operation.
 	//
-	// List: Agreements with the NHS.
+	// List contracts.
 	//
 	// GET /contracts
 	ListContracts(ctx context.Context, params ListContractsParams) (*ContractList, error)
 	// ListCustomFields implements listCustomFields operation.
 	//
-	// List: Questions of the practice's own.
+	// List custom fields.
 	//
 	// GET /custom_fields
 	ListCustomFields(ctx context.Context, params ListCustomFieldsParams) (*CustomFieldList, error)
 	// ListFees implements listFees operation.
 	//
-	// List: Prices and durations of treatments within payment plans.
+	// List fees.
 	//
 	// GET /fees
 	ListFees(ctx context.Context, params ListFeesParams) (*FeeList, error)
 	// ListInvoiceItems implements listInvoiceItems operation.
 	//
-	// List: Lines of invoices.
+	// List invoice items.
 	//
 	// GET /invoice_items
 	ListInvoiceItems(ctx context.Context, params ListInvoiceItemsParams) (*InvoiceItemList, error)
 	// ListInvoices implements listInvoices operation.
 	//
-	// List: What patients are charged.
+	// List invoices.
 	//
 	// GET /invoices
 	ListInvoices(ctx context.Context, params ListInvoicesParams) (*InvoiceList, error)
 	// ListNhsClaims implements listNhsClaims operation.
 	//
-	// List: Claims to the NHS.
+	// List nhs claims.
 	//
 	// GET /nhs_claims
 	ListNhsClaims(ctx context.Context, params ListNhsClaimsParams) (*NHSClaimList, error)
 	// ListPatients implements listPatients operation.
 	//
-	// List: People the practice treats.
+	// List patients.
 	//
 	// GET /patients
 	ListPatients(ctx context.Context, params ListPatientsParams) (*PatientList, error)
 	// ListPaymentPlans implements listPaymentPlans operation.
 	//
-	// List: How patients pay.
+	// List payment plans.
 	//
 	// GET /payment_plans
 	ListPaymentPlans(ctx context.Context, params ListPaymentPlansParams) (*PaymentPlanList, error)
 	// ListPayments implements listPayments operation.
 	//
-	// List: Money received from patients.
+	// List payments.
 	//
 	// GET /payments
 	ListPayments(ctx context.Context, params ListPaymentsParams) (*PaymentList, error)
 	// ListPractitioners implements listPractitioners operation.
 	//
-	// List: Dentists, hygienists and therapists.
+	// List practitioners.
 	//
 	// GET /practitioners
 	ListPractitioners(ctx context.Context, params ListPractitionersParams) (*PractitionerList, error)
 	// ListRooms implements listRooms operation.
 	//
-	// List: Surgeries of the sites.
+	// List rooms.
 	//
 	// GET /rooms
 	ListRooms(ctx context.Context, params ListRoomsParams) (*RoomList, error)
 	// ListSites implements listSites operation.
 	//
-	// List: Buildings of the practice.
+	// List sites.
 	//
 	// GET /sites
 	ListSites(ctx context.Context, params ListSitesParams) (*SiteList, error)
 	// ListSundries implements listSundries operation.
 	//
-	// List: Products the practice sells.
+	// List sundries.
 	//
 	// GET /sundries
 	ListSundries(ctx context.Context, params ListSundriesParams) (*SundryList, error)
 	// ListTreatmentCategories implements listTreatmentCategories operation.
 	//
-	// List: Groups of treatments.
+	// List treatment categories.
 	//
 	// GET /treatment_categories
 	ListTreatmentCategories(ctx context.Context, params ListTreatmentCategoriesParams) (*TreatmentCategoryList, error)
 	// ListTreatmentPlanItems implements listTreatmentPlanItems operation.
 	//
-	// List: Treatments within treatment plans.
+	// List treatment plan items.
 	//
 	// GET /treatment_plan_items
 	ListTreatmentPlanItems(ctx context.Context, params ListTreatmentPlanItemsParams) (*TreatmentPlanItemList, error)
 	// ListTreatmentPlans implements listTreatmentPlans operation.
 	//
-	// List: Courses of treatment.
+	// List treatment plans.
 	//
 	// GET /treatment_plans
 	ListTreatmentPlans(ctx context.Context, params ListTreatmentPlansParams) (*TreatmentPlanList, error)
 	// ListTreatments implements listTreatments operation.
 	//
-	// List: What the practice does for patients.
+	// List treatments.
 	//
 	// GET /treatments
 	ListTreatments(ctx context.Context, params ListTreatmentsParams) (*TreatmentList, error)
 	// ListUsers implements listUsers operation.
 	//
-	// List: People who work in the practice.
+	// List users.
 	//
 	// GET /users
 	ListUsers(ctx context.Context, params ListUsersParams) (*UserList, error)
 	// UpdateAppointment implements updateAppointment operation.
 	//
-	// Change what is sent of a appointment.
+	// Change what is sent of an appointment.
 	//
 	// PATCH /appointments/{id}
 	UpdateAppointment(ctx context.Context, req *AppointmentInputRequest, params UpdateAppointmentParams) (*AppointmentResponse, error)

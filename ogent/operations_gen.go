@@ -56,7 +56,7 @@ var Operations = map[string]wire.Operation{
 	"getAppointment": {ID: "getAppointment", Scope: "appointment:read", PatientData: true},
 	"createAppointment": {ID: "createAppointment", Scope: "appointment:create", PatientData: true, Body: &wire.Body{Key: "appointment", Create: true, Fields: []wire.Field{
 		{Name: "start_time", Kind: "datetime", Required: true, MaxRunes: 255},
-		{Name: "finish_time", Kind: "datetime", Required: true, MaxRunes: 255},
+		{Name: "finish_time", Kind: "datetime", Required: true},
 		{Name: "practitioner_id", Kind: "id", Required: true},
 		{Name: "patient_id", Kind: "id", Nullable: true, MaxRunes: 255},
 		{Name: "reason", Kind: "text", Required: true, MaxRunes: 255},
@@ -67,7 +67,7 @@ var Operations = map[string]wire.Operation{
 	}}},
 	"updateAppointment": {ID: "updateAppointment", Scope: "appointment:update", PatientData: true, Body: &wire.Body{Key: "appointment", Fields: []wire.Field{
 		{Name: "start_time", Kind: "datetime", Required: true, MaxRunes: 255},
-		{Name: "finish_time", Kind: "datetime", Required: true, MaxRunes: 255},
+		{Name: "finish_time", Kind: "datetime", Required: true},
 		{Name: "practitioner_id", Kind: "id", Required: true},
 		{Name: "patient_id", Kind: "id", Nullable: true, MaxRunes: 255},
 		{Name: "reason", Kind: "text", Required: true, MaxRunes: 255},

@@ -31,7 +31,7 @@ func AppointmentOut(e *ent.Appointment, v wire.View) (o Appointment) {
 	put(&o.RoomID, e.RoomID)
 	put(&o.UserID, e.UserID)
 	o.BookedViaAPI = e.BookedViaAPI
-	o.Metadata = e.Metadata
+	o.Metadata = raw(notNilMap(e.Metadata))
 	putAs(&o.PendingAt, e.PendingAt, v.Time)
 	putAs(&o.ConfirmedAt, e.ConfirmedAt, v.Time)
 	putAs(&o.ArrivedAt, e.ArrivedAt, v.Time)

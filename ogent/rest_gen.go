@@ -93,6 +93,13 @@ func raw(v any) jx.Raw {
 	return b
 }
 
+func notNilMap(m map[string]string) map[string]string {
+	if m == nil {
+		return map[string]string{}
+	}
+	return m
+}
+
 func notNil[T any](v []T) []T {
 	if v == nil {
 		return []T{}

@@ -64,7 +64,7 @@ func PatientOut(e *ent.Patient, v wire.View) (o Patient) {
 	o.UseSMS = e.UseSms
 	put(&o.CustomField1, e.CustomField1)
 	put(&o.CustomField2, e.CustomField2)
-	o.Metadata = e.Metadata
+	o.Metadata = raw(notNilMap(e.Metadata))
 	put(&o.HomePhone, e.HomePhone)
 	put(&o.HomePhoneCountry, e.HomePhoneCountry)
 	put(&o.HomePhoneNormalized, e.HomePhoneNormalized)

@@ -24,8 +24,8 @@ func (Appointment) Fields() []ent.Field {
 	fields := []ent.Field{
 		number(),
 		moment("start_time", "When it starts.", required(written())),
-		moment("finish_time", "When it ends: after the start, at most 24 hours later.", required(written())),
-		field.Int("duration").Comment("Minutes between start and finish."),
+		moment("finish_time", "When it ends: after the start, at most 24 hours later.", required(contract.Field{Write: true, Example: `"2026-07-01T10:00:00.000+01:00"`})),
+		field.Int("duration").Comment("Minutes between start and finish.").Annotations(contract.Field{Example: "30"}),
 		to("practitioner_id", "Whose diary it is in; an active practitioner.", required(contract.Field{Write: true, Active: true})),
 		optionalTo("patient_id", "The patient; null for a break or another entry without one.", written()),
 		text("reason", "One of the seven common reasons, or the name of one of the practice's own.", required(contract.Field{Write: true, MaxRunes: shortText, Example: "Exam"})),

@@ -104,7 +104,7 @@ func (t tenant) Interceptors() []ent.Interceptor {
 }
 
 // Hooks confine mutations.
-func (t tenant) Hooks() []ent.Hook { return []ent.Hook{confineSave(t.site)} }
+func (t tenant) Hooks() []ent.Hook { return []ent.Hook{confineSave("practice_id", t.site)} }
 
 // confine adds the caller's practice and site to every query.
 func confine(column string, s site) ent.Interceptor {
@@ -148,7 +148,7 @@ func (t site) only(c *caller.Caller) func(*sql.Selector) {
 // confineSave sets the practice of new rows and confines changes to the
 // caller's rows. Writing what belongs to the whole practice is refused to a
 // caller who is limited to a site (behaviour.md section 7).
-func confineSave(s site) ent.Hook {
+func confineSave(column string, s site) ent.Hook {
 	return func(next ent.Mutator) ent.Mutator {
 		return ent.MutateFunc(func(ctx context.Context, m ent.Mutation) (ent.Value, error) {
 			c, err := caller.From(ctx)
@@ -162,7 +162,7 @@ func confineSave(s site) ent.Hook {
 				return nil, fault.SiteLimited("")
 			}
 			if m.Op().Is(ent.OpCreate) {
-				if err := m.SetField("practice_id", c.PracticeID); err != nil {
+				if err := m.SetField(column, c.PracticeID); err != nil {
 					return nil, err
 				}
 				return next.Mutate(ctx, m)
@@ -171,7 +171,7 @@ func confineSave(s site) ent.Hook {
 			if !ok {
 				return nil, fmt.Errorf("schema: %T cannot be confined to a practice", m)
 			}
-			change.WhereP(within("practice_id", c.PracticeID), s.only(c))
+			change.WhereP(within(column, c.PracticeID), s.only(c))
 			return next.Mutate(ctx, m)
 		})
 	}

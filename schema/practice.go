@@ -64,6 +64,10 @@ func address() []ent.Field {
 // Interceptors confine queries: the practice is its own tenant.
 func (Practice) Interceptors() []ent.Interceptor { return []ent.Interceptor{confine("id", site{})} }
 
+// Hooks confine changes likewise. Nobody but the system makes a practice: its
+// id, unlike a practice_id, cannot be set.
+func (Practice) Hooks() []ent.Hook { return []ent.Hook{confineSave("id", site{})} }
+
 // Annotations of Practice.
 func (Practice) Annotations() []schema.Annotation {
 	return []schema.Annotation{contract.Resource{

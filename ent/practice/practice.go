@@ -100,7 +100,7 @@ func ValidColumn(column string) bool {
 //
 //	import _ "chairside/ent/runtime"
 var (
-	Hooks        [1]ent.Hook
+	Hooks        [2]ent.Hook
 	Interceptors [1]ent.Interceptor
 	// DefaultNhs holds the default value on creation for the "nhs" field.
 	DefaultNhs bool

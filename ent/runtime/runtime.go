@@ -467,7 +467,9 @@ func init() {
 	paymentplan.DefaultNhs = paymentplanDescNhs.Default.(bool)
 	practiceMixin := schema.Practice{}.Mixin()
 	practiceMixinHooks0 := practiceMixin[0].Hooks()
+	practiceHooks := schema.Practice{}.Hooks()
 	practice.Hooks[0] = practiceMixinHooks0[0]
+	practice.Hooks[1] = practiceHooks[0]
 	practiceInters := schema.Practice{}.Interceptors()
 	practice.Interceptors[0] = practiceInters[0]
 	practiceFields := schema.Practice{}.Fields()

@@ -75,7 +75,7 @@ func (d *document) addEntity(e *entity) {
 		many.SetPost(d.write(e, "create", "create", "Create"))
 	}
 	if e.Has("get") {
-		one.SetGet(d.operation(e, "get"+e.Name, "read", "Get one of: "+e.R.Doc).AddParameters(idParameter(e)).
+		one.SetGet(d.operation(e, "get"+e.Name, "read", "Get "+article(e.R.Key)+".").AddParameters(idParameter(e)).
 			AddResponse("200", d.response(e.Name+"Response", example(d.oneExample(e)))))
 	}
 	if e.Has("update") {
@@ -85,7 +85,7 @@ func (d *document) addEntity(e *entity) {
 		}
 	}
 	if e.Has("delete") {
-		one.SetDelete(d.operation(e, "delete"+e.Name, "delete", "Delete a "+words(e.R.Key)+".").AddParameters(idParameter(e)).
+		one.SetDelete(d.operation(e, "delete"+e.Name, "delete", "Delete "+article(e.R.Key)+".").AddParameters(idParameter(e)).
 			AddResponse("204", ogen.NewResponse().SetDescription("Done; no body.")))
 	}
 	if many.Get != nil || many.Post != nil {
@@ -163,6 +163,9 @@ func (d *document) internal(s *ogen.Schema, k wire.Kind) *ogen.Schema {
 	if k == wire.Enum {
 		s = ogen.String().SetNullable(s.Nullable).SetDescription(s.Description)
 	}
+	if k == wire.Metadata { // the generated encoder of a map has no order, and the entity tag needs one
+		s = anything().SetDescription(s.Description)
+	}
 	if k == wire.Time {
 		s.Common.Extensions = ogen.Extensions{"x-ogen-time-format": {Kind: yaml.ScalarNode, Tag: "!!str", Value: timeLayout}}
 	}
@@ -226,9 +229,9 @@ func (d *document) write(e *entity, id, verb, body string) *ogen.Operation {
 	}
 	d.AddSchema(name, d.input(e, verb == "create"))
 	d.AddSchema(name+"Request", object(property(e.R.Key, ref(name))))
-	status, doc := "200", "Change what is sent of a "+words(e.R.Key)+"."
+	status, doc := "200", "Change what is sent of "+article(e.R.Key)+"."
 	if verb == "create" {
-		status, doc = "201", "Create a "+words(e.R.Key)+"."
+		status, doc = "201", "Create "+article(e.R.Key)+"."
 	}
 	request := ogen.NewRequestBody().SetRequired(true).SetContent(map[string]ogen.Media{
 		"application/json": {Schema: ref(name + "Request"), Example: d.example(inputExample(e, verb == "create"))},
@@ -249,7 +252,7 @@ func (d *document) list(e *entity) *ogen.Operation {
 		d.AddSchema(meta, s)
 	}
 	d.AddSchema(e.Name+"List", object(property(e.R.Plural, ref(e.Summary()).AsArray()), property("meta", ref(meta))))
-	o := d.operation(e, "list"+e.Many(), "read", "List: "+e.R.Doc)
+	o := d.operation(e, "list"+e.Many(), "read", "List "+words(e.R.Plural)+".")
 	for _, p := range e.Params() {
 		o.AddParameters(d.parameter(p))
 	}

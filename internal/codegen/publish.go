@@ -16,6 +16,14 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
+// article is the words with "a" or "an" before them.
+func article(s string) string {
+	if strings.ContainsAny(s[:1], "aeiou") {
+		return "an " + words(s)
+	}
+	return "a " + words(s)
+}
+
 func words(s string) string { return strings.ReplaceAll(s, "_", " ") }
 
 // publish renders the document that integrators read.
@@ -61,7 +69,7 @@ func (d *document) operation(e *entity, id, verb, doc string) *ogen.Operation {
 		return o
 	}
 	needed := e.R.Scope + ":" + verb
-	o.SetDescription(doc + " Needs the scope `" + needed + "` or `" + e.R.Scope + "`.")
+	o.SetDescription(doc + " " + e.R.Doc + " Needs the scope `" + needed + "` or `" + e.R.Scope + "`.")
 	o.Security = ogen.SecurityRequirements{{"oauth2": {needed}}, {"bearer": {}}, {"query": {}}}
 	statuses := []int{400, 401, 403, 404, 429, 500, 503}
 	if verb != "read" {

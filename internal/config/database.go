@@ -4,7 +4,7 @@ import "strings"
 
 // Database is the flag of every command that works on data.
 type Database struct {
-	DatabaseURL string `placeholder:"URL" default:"sqlite:chairside.db" help:"The database: sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME."`
+	DatabaseURL string `placeholder:"URL" default:"sqlite:chairside.db" help:"The database: sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME. Default: ${default}"`
 }
 
 // Validate checks the form of the address; the parser calls it. Its error does

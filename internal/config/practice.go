@@ -17,8 +17,8 @@ type PracticeFlags struct {
 	TimeZone  string `required:"" placeholder:"ZONE" help:"IANA name of the time zone in which times are shown, like Europe/London."`
 	Country   string `required:"" placeholder:"CODE" help:"ISO 3166 code of the country, like GB: the default for telephone numbers."`
 	Email     string `required:"" help:"E-mail address of the first user, an administrator who is also a practitioner."`
-	FirstName string `default:"Practice" help:"First name of the first user."`
-	LastName  string `default:"Administrator" help:"Last name of the first user."`
+	FirstName string `default:"Practice" placeholder:"NAME" help:"First name of the first user. Default: ${default}"`
+	LastName  string `default:"Administrator" placeholder:"NAME" help:"Last name of the first user. Default: ${default}"`
 }
 
 var countryCode = regexp.MustCompile(`^[A-Z]{2}$`)

@@ -9,9 +9,9 @@ import (
 // SeedFlags are the flags of "chairside seed".
 type SeedFlags struct {
 	Database
-	Patients   string `placeholder:"N" default:"200" help:"Patients of the main practice."`
-	Years      string `placeholder:"N" default:"2" help:"Years of history before the date."`
-	RandomSeed string `placeholder:"N" default:"1" help:"The same number makes the same data."`
+	Patients   string `placeholder:"N" default:"200" help:"Patients of the main practice. Default: ${default}"`
+	Years      string `placeholder:"N" default:"2" help:"Years of history before the date. Default: ${default}"`
+	RandomSeed string `placeholder:"N" default:"1" help:"The same number makes the same data. Default: ${default}"`
 	AsOf       string `placeholder:"DATE" help:"The day that counts as today, YYYY-MM-DD. Default: today."`
 }
 

@@ -12,15 +12,15 @@ import (
 // ServeFlags are the flags of "chairside serve".
 type ServeFlags struct {
 	Database
-	Addr           string   `placeholder:"HOST:PORT" default:"127.0.0.1:8080" help:"Where to listen. Port 0 takes any free one."`
+	Addr           string   `placeholder:"HOST:PORT" default:"127.0.0.1:8080" help:"Where to listen. Port 0 takes any free one. Default: ${default}"`
 	BaseURL        string   `placeholder:"URL" help:"The address by which clients reach the server, for links in answers. Default: http:// and the address listened on, https:// with a certificate."`
 	Demo           bool     `help:"Serve a sandbox: create the database and fill it with made-up data on the first start, and print a token."`
 	Migrate        bool     `help:"Apply pending migrations to a PostgreSQL database before serving. An embedded one always is migrated."`
 	RateLimit      string   `placeholder:"N" help:"Requests per hour and token; 0 for no limit. Default: 3600, with --demo 36000."`
 	TLSCert        string   `name:"tls-cert" placeholder:"FILE" help:"PEM file of the TLS certificate and its chain. With --tls-key the server speaks HTTPS."`
 	TLSKey         string   `name:"tls-key" placeholder:"FILE" help:"PEM file of the certificate's private key."`
-	TrustedProxies []string `placeholder:"CIDR,…" help:"Networks of proxies whose X-Forwarded-For and X-Forwarded-Proto headers are believed."`
-	LogFormat      string   `enum:"text,json" default:"text" help:"Form of the log on standard error: text or json."`
+	TrustedProxies []string `placeholder:"CIDR" help:"Networks of proxies whose X-Forwarded-For and X-Forwarded-Proto headers are believed."`
+	LogFormat      string   `placeholder:"FORM" enum:"text,json" default:"text" help:"Form of the log on standard error, text or json. Default: ${default}"`
 }
 
 // Serve is what ServeFlags amount to.

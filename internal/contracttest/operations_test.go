@@ -101,8 +101,12 @@ var document = sync.OnceValue(func() *openapi3.T {
 	return doc
 })
 
-// closeSchema forbids undocumented members, at every depth.
+// closeSchema forbids undocumented members, at every depth. What has no type
+// may be null (OpenAPI 3.0.3), which the library does not know.
 func closeSchema(s *openapi3.Schema) {
+	if s.Type == nil {
+		s.Nullable = true
+	}
 	if len(s.Properties) > 0 && s.AdditionalProperties.Schema == nil {
 		no := false
 		s.AdditionalProperties.Has = &no

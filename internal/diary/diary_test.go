@@ -53,7 +53,7 @@ func TestFree(t *testing.T) {
 		{"booking at the start", []diary.Period{at(540, 1020)}, []diary.Period{at(540, 570)}, whole, 15, []diary.Period{at(570, 1020)}},
 		{"booking over the end", []diary.Period{at(540, 1020)}, []diary.Period{at(1000, 1100)}, whole, 15, []diary.Period{at(540, 1000)}},
 		{"booked out", []diary.Period{at(540, 1020)}, []diary.Period{at(500, 1100)}, whole, 15, nil},
-		{"bookings unsorted and overlapping", []diary.Period{at(540, 1020)}, []diary.Period{at(700, 720), at(600, 660), at(630, 650), at(655, 690)}, whole, 15, []diary.Period{at(540, 600), at(690, 700), at(720, 1020)}[0:1:1]},
+		{"bookings unsorted and overlapping", []diary.Period{at(540, 1020)}, []diary.Period{at(700, 720), at(600, 660), at(630, 650), at(655, 690)}, whole, 15, []diary.Period{at(540, 600), at(720, 1020)}},
 		{"gap of exactly the minutes", []diary.Period{at(540, 600)}, []diary.Period{at(540, 570)}, whole, 30, []diary.Period{at(570, 600)}},
 		{"gap one minute short", []diary.Period{at(540, 600)}, []diary.Period{at(540, 571)}, whole, 30, nil},
 		{"cut to the window", []diary.Period{at(540, 1020)}, nil, at(600, 660), 15, []diary.Period{at(600, 660)}},
@@ -63,9 +63,6 @@ func TestFree(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			busy := slices.Clone(c.busy)
 			got := diary.Free(c.open, busy, c.window, c.minutes)
-			if c.name == "bookings unsorted and overlapping" {
-				c.want = []diary.Period{at(540, 600), at(720, 1020)} // 690 to 700 is too short
-			}
 			if !slices.Equal(got, c.want) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}

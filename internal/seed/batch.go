@@ -101,16 +101,25 @@ func (b *batch) tables() []table {
 	}
 }
 
-// write writes the rows and forgets them. It returns how many there were.
-func (b *batch) write(ctx context.Context, to *store.Bulk) (rows int, err error) {
-	for _, t := range b.tables() {
-		n, err := t.write(ctx, to)
-		if err != nil {
-			return rows, err
+// tableNames lists all tables in that order, and those with integer ids.
+func tableNames() (all, numbered []string) {
+	for _, t := range new(batch).tables() {
+		all = append(all, t.name)
+		if t.numbered() {
+			numbered = append(numbered, t.name)
 		}
-		rows += n
 	}
-	return rows, nil
+	return all, numbered
+}
+
+// write writes the rows and forgets them.
+func (b *batch) write(ctx context.Context, to *store.Bulk) error {
+	for _, t := range b.tables() {
+		if err := t.write(ctx, to); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // table is the rows of one table.
@@ -133,29 +142,28 @@ func (t table) numbered() bool {
 // it are in the order of the columns.
 const firstColumn = 1
 
-func (t table) write(ctx context.Context, to *store.Bulk) (rows int, err error) {
-	rows = t.rows.Len()
-	if rows == 0 {
-		return 0, nil
+func (t table) write(ctx context.Context, to *store.Bulk) error {
+	if t.rows.Len() == 0 {
+		return nil
 	}
 	w, err := to.Table(ctx, t.name, t.columns...)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	values := make([]any, len(t.columns))
-	for r := range rows {
+	for r := range t.rows.Len() {
 		row := t.rows.Index(r)
 		for i := range values {
 			if values[i], err = column(row.Field(firstColumn + i)); err != nil {
-				return 0, fmt.Errorf("seed: %s.%s: %w", t.name, t.columns[i], err)
+				return fmt.Errorf("seed: %s.%s: %w", t.name, t.columns[i], err)
 			}
 		}
 		if err := w.Row(values...); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	t.rows.SetLen(0)
-	return rows, w.Close()
+	return w.Close()
 }
 
 // column is what is stored of a field: lists and maps are JSON.

@@ -24,7 +24,7 @@ type post struct {
 }
 
 // patientsPerGroup fills three sites with a dozen practitioners.
-const patientsPerGroup = 9500
+const patientsPerGroup = 20_000
 
 func demoPractice(patients int) blueprint {
 	return blueprint{

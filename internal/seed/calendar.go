@@ -8,10 +8,13 @@ import (
 )
 
 const (
-	daysAhead    = 190       // how far patients book ahead
-	currentTime  = 10 * hour // what the practice's clocks show on the day as of which the data is
+	daysAhead    = 190     // how far patients book ahead
+	currentTime  = 10 * 60 // what the practice's clocks show on the day as of which the data is
 	workdayStart = 8*60 + 30
 	workdayEnd   = 17*60 + 30
+
+	saturdayStart = 9 * 60
+	saturdayEnd   = 13 * 60
 )
 
 // calendar counts days from the first one of the diary and knows what the

@@ -49,6 +49,7 @@ const (
 	compositeFront  = "Composite filling, anterior"
 	compositeBack   = "Composite filling, posterior"
 	amalgam         = "Amalgam filling"
+	glassIonomer    = "Glass ionomer filling"
 	extraction      = "Extraction"
 	rootCanal       = "Root canal treatment"
 	crownCeramic    = "Porcelain bonded crown"
@@ -80,7 +81,7 @@ var treatmentList = []treatment{
 	{name: compositeFront, words: "White filling", category: "Restoration", band: "2", minutes: 30, price: "112.00", per: surface},
 	{name: compositeBack, words: "White filling", category: "Restoration", minutes: 40, price: "138.00", per: surface},
 	{name: amalgam, words: "Silver filling", category: "Restoration", band: "2", minutes: 30, price: "88.00", per: surface},
-	{name: "Glass ionomer filling", words: "Filling", category: "Restoration", band: "2", minutes: 25, price: "79.00", per: surface},
+	{name: glassIonomer, words: "Filling", category: "Restoration", band: "2", minutes: 25, price: "79.00", per: surface},
 	{name: temporaryFill, words: "Temporary filling", category: "Restoration", band: "urgent", minutes: 20, price: "46.00", per: tooth},
 	{name: "Inlay", words: "Made-to-measure filling", category: "Restoration", band: "3", minutes: 50, price: "425.00", per: tooth},
 	{name: "Veneer", words: "Porcelain facing", category: "Restoration", minutes: 60, price: "560.00", per: tooth},
@@ -245,11 +246,13 @@ func (c *catalogue) price(kind planKind, t *treatment, count int) (price decimal
 	return prices[n], durations[n]
 }
 
+// The practice's own reasons that appointments are made for.
 const (
-	staffMeeting    = "Staff meeting"
-	firstVisit      = "New patient"
-	childCheckUp    = "Child check-up"
-	whiteningReview = "Whitening"
+	staffMeeting        = "Staff meeting"
+	firstVisit          = "New patient"
+	childCheckUp        = "Child check-up"
+	whiteningReview     = "Whitening"
+	implantConsultation = "Implant consultation"
 )
 
 // writeLists makes the acquisition sources and the reasons for appointments.
@@ -275,7 +278,7 @@ func (g *generator) writeLists() {
 		all = append(all, reason{name: name, exam: strings.Contains(name, "Exam") || name == "Review", hygiene: strings.Contains(name, "Scale")})
 	}
 	all = append(all,
-		reason{name: firstVisit, exam: true}, reason{name: childCheckUp, exam: true}, reason{name: whiteningReview}, reason{name: "Implant consultation"},
+		reason{name: firstVisit, exam: true}, reason{name: childCheckUp, exam: true}, reason{name: whiteningReview}, reason{name: implantConsultation},
 		reason{name: staffMeeting}, reason{name: "Telephone call", deleted: true}, reason{name: "Denture clinic", exam: true, deleted: true})
 	for i, r := range all {
 		g.out.reasons = append(g.out.reasons, ent.AppointmentReason{
@@ -313,9 +316,9 @@ func (g *generator) writeQuestions() {
 		{name: "Space", of: schema.CustomizesPatient, kind: schema.QuestionSpacer},
 		{name: "Access needs", of: schema.CustomizesPatient, kind: schema.QuestionTextarea, share: 8, answers: []string{"Ground floor surgery, please", "Hearing loop\nSpeak clearly", "Needs a translator"}},
 		{name: "Fax number", of: schema.CustomizesPatient, kind: schema.QuestionText, share: 2, answers: []string{"none", "01632 960111"}, inactive: true},
-		{name: "Consent form signed", of: schema.CustomizesTreatment, kind: schema.QuestionCheckbox, share: 20, answers: []string{"true"}},
-		{name: "Anaesthetic", of: schema.CustomizesTreatment, kind: schema.QuestionEnum, share: 15, answers: []string{"None", "Lidocaine", "Articaine"}},
-		{name: "Shade", of: schema.CustomizesTreatment, kind: schema.QuestionText, share: 6, answers: []string{"A1", "A2", "A3.5", "B2"}},
+		{name: "Consent form signed", of: schema.CustomizesTreatment, kind: schema.QuestionCheckbox, share: 9, answers: []string{"true"}},
+		{name: "Anaesthetic", of: schema.CustomizesTreatment, kind: schema.QuestionEnum, share: 6, answers: []string{"None", "Lidocaine", "Articaine"}},
+		{name: "Shade", of: schema.CustomizesTreatment, kind: schema.QuestionText, share: 3, answers: []string{"A1", "A2", "A3.5", "B2"}},
 	} {
 		asked := question{id: g.uuid(), kind: q.kind, share: q.share, answers: q.answers}
 		row := ent.CustomField{

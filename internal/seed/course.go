@@ -137,88 +137,95 @@ func (c *course) finish() {
 
 // procedure is treatment that a check-up finds to be needed.
 type procedure struct {
-	items   []*ent.TreatmentPlanItem
-	by      *practitioner
-	visits  int // it is done at the last one
-	minutes int
-	reason  string
-	review  bool // looked at once more afterwards
+	items  []*ent.TreatmentPlanItem
+	by     *practitioner
+	visits int // it is done at the last one; 0 means 1
+	reason string
+	review bool // looked at once more afterwards
+}
+
+// minutes is the length of each visit.
+func (p procedure) minutes() (n int) {
+	for _, item := range p.items {
+		n += item.Duration
+	}
+	const shortest, longest = 10, 90
+	return min(max(shortest, (n/max(1, p.visits)+4)/slotMinutes*slotMinutes), longest)
 }
 
 // needs plans what a check-up found.
-func (c *course) needs() (list []procedure) {
-	age := c.patient.age
-	continuing := schema.Reasons[3]
-	plan := func(visits int, reason string, items ...*ent.TreatmentPlanItem) *procedure {
-		p := procedure{items: items, by: c.by, visits: visits, reason: reason}
-		for _, item := range items {
-			p.minutes += item.Duration
-		}
-		p.minutes = min(max(10, (p.minutes/visits+4)/5*5), 90)
-		list = append(list, p)
-		return &list[len(list)-1]
+func (c *course) needs() []procedure {
+	if c.patient.age < 16 {
+		return c.childNeeds()
 	}
-	if age < 16 {
-		if c.chance(12) {
-			plan(1, continuing, c.add(fissureSealant, c.assistant(), teethOf(16, 26, 36, 46)[:c.between(1, 4)], nil))
-		}
-		if c.chance(10) {
-			plan(1, continuing, c.add("Glass ionomer filling", c.by, c.teeth(1, 5, 1), c.surfaces()))
-		}
-		if c.by.orthodontist && age > 9 && c.chance(25) {
-			c.ortho = true
-			plan(1, continuing, c.add(orthoAssessment, c.by, nil, nil))
-		}
-		return list
-	}
-	if c.patient.hygienist != nil && c.chance(24) {
-		p := plan(1, schema.Reasons[1], c.add(hygieneVisit, c.patient.hygienist, nil, nil))
-		p.by = c.patient.hygienist
+	age, continuing := c.patient.age, schema.Reasons[3]
+	var list []procedure
+	plan := func(p procedure) { list = append(list, p) }
+
+	if by := c.patient.hygienist; by != nil && c.chance(24) {
+		plan(procedure{by: by, reason: schema.Reasons[1], items: c.adds(by, hygieneVisit)})
 	}
 	if c.chance(27) {
-		material := pick(c.random, []string{compositeFront, compositeBack, amalgam})
-		fillings := []*ent.TreatmentPlanItem{c.add(material, c.assistant(), c.teeth(1, 4, 8), c.surfaces())}
-		if c.chance(30) {
-			fillings = append(fillings, c.add(material, c.assistant(), c.teeth(1, 4, 8), c.surfaces()))
+		by, material := c.assistant(), pick(c.random, []string{compositeFront, compositeBack, amalgam})
+		p := procedure{by: by, reason: continuing}
+		for range c.weighted(0, 70, 30) {
+			p.items = append(p.items, c.add(material, by, c.teeth(1, 4, 8), c.surfaces()))
 		}
-		plan(1, continuing, fillings...)
+		plan(p)
 	}
 	if age > 30 && c.chance(4) {
-		p := plan(1, continuing, c.add(rootPlaning, c.by, nil, nil))
-		p.review = true
+		plan(procedure{by: c.by, reason: continuing, items: c.adds(c.by, rootPlaning), review: true})
 	}
 	if c.chance(3) {
-		plan(2, continuing, c.add(rootCanal, c.by, c.teeth(1, 4, 6), nil))
+		plan(procedure{by: c.by, reason: continuing, items: c.adds(c.by, rootCanal, c.teeth(1, 4, 6)...), visits: 2})
 	}
 	if age > 25 && c.chance(5) {
-		plan(2, continuing, c.add(pickIf(c.chance(50), crownCeramic, crownZirconia), c.by, c.teeth(1, 4, 7), nil))
+		crown := pickIf(c.chance(50), crownCeramic, crownZirconia)
+		plan(procedure{by: c.by, reason: continuing, items: c.adds(c.by, crown, c.teeth(1, 4, 7)...), visits: 2})
 	}
 	if c.chance(4) {
-		p := plan(1, continuing, c.add(extraction, c.by, c.teeth(c.between(1, 2), 4, 8), nil))
-		p.review = c.chance(60)
+		plan(procedure{by: c.by, reason: continuing, items: c.adds(c.by, extraction, c.teeth(c.between(1, 2), 4, 8)...), review: c.chance(60)})
 	}
 	if age > 55 && c.chance(4) {
-		plan(3, continuing, c.add(pickIf(age > 75, fullDenture, partialDenture), c.by, nil, nil))
+		plan(procedure{by: c.by, reason: continuing, items: c.adds(c.by, pickIf(age > 75, fullDenture, partialDenture)), visits: 3})
 	}
 	if age < 60 && c.chance(2) {
-		plan(1, whiteningReview, c.add(whitening, c.by, nil, nil))
+		plan(procedure{by: c.by, reason: whiteningReview, items: c.adds(c.by, whitening)})
 	}
 	if age > 28 && c.chance(1.2) {
-		plan(2, "Implant consultation", c.add(implant, c.by, c.teeth(1, 4, 7), nil))
+		plan(procedure{by: c.by, reason: implantConsultation, items: c.adds(c.by, implant, c.teeth(1, 4, 7)...), visits: 2})
 	}
 	if c.chance(1.5) {
-		plan(1, schema.Reasons[6], c.add(nightGuard, c.by, nil, nil))
+		plan(procedure{by: c.by, reason: schema.Reasons[6], items: c.adds(c.by, nightGuard)})
 	}
 	return list
+}
+
+func (c *course) childNeeds() (list []procedure) {
+	continuing := schema.Reasons[3]
+	if by := c.assistant(); c.chance(12) {
+		list = append(list, procedure{by: by, reason: continuing, items: c.adds(by, fissureSealant, teethOf(16, 26, 36, 46)[:c.between(1, 4)]...)})
+	}
+	if by := c.assistant(); c.chance(10) {
+		list = append(list, procedure{by: by, reason: continuing, items: []*ent.TreatmentPlanItem{c.add(glassIonomer, by, c.teeth(1, 5, 1), c.surfaces())}})
+	}
+	if c.by.orthodontist && c.patient.age > 9 && c.chance(25) {
+		c.ortho = true
+		list = append(list, procedure{by: c.by, reason: continuing, items: c.adds(c.by, orthoAssessment)})
+	}
+	return list
+}
+
+// adds is add for a single treatment without surfaces.
+func (c *course) adds(by *practitioner, name string, teeth ...string) []*ent.TreatmentPlanItem {
+	return []*ent.TreatmentPlanItem{c.add(name, by, teeth, nil)}
 }
 
 // assistant is the therapist of the site where there is one, for some simple
 // treatment.
 func (c *course) assistant() *practitioner {
-	for _, t := range c.staff.therapists {
-		if t.site == c.by.site && c.chance(45) {
-			return t
-		}
+	if t := c.by.site.therapist; t != nil && c.chance(75) {
+		return t
 	}
 	return c.by
 }
@@ -242,16 +249,16 @@ func (c *course) surfaces() []string {
 func (c *course) treat(list []procedure) {
 	day := c.dayOf(c.last)
 	for _, p := range list {
-		for n := range p.visits {
+		for remaining := max(1, p.visits) - 1; remaining >= 0; remaining-- {
 			if c.chance(6) {
 				return
 			}
-			v := c.visit(c.patient, wish{by: p.by, day: day + c.between(5, 21), minutes: p.minutes, reason: p.reason, description: describe(p.items), since: c.past(c.last)})
+			v := c.visit(c.patient, wish{by: p.by, day: day + c.between(5, 21), minutes: p.minutes(), reason: p.reason, description: describe(p.items), since: c.past(c.last)})
 			if v == nil || v.state != schema.Completed {
 				return
 			}
 			day = v.day
-			if n == p.visits-1 {
+			if remaining == 0 {
 				c.perform(v, p.items...)
 			}
 		}

@@ -239,16 +239,8 @@ func (g *generator) assign(p *person) {
 	if p.age < 18 {
 		p.kind = pickIf(g.chance(90), planExempt, planPrivate)
 	}
-	weights := make([]int, len(g.staff.dentists))
-	for i, d := range g.staff.dentists {
-		weights[i] = d.weekly()
-	}
-	p.dentist = g.staff.dentists[g.weighted(weights...)]
-	for _, h := range g.staff.hygienists {
-		if h.site == p.dentist.site {
-			p.hygienist = h
-		}
-	}
+	p.dentist = g.staff.dentists[g.weighted(g.staff.weekly...)]
+	p.hygienist = p.dentist.site.hygienist
 }
 
 // reach fills in how a patient is contacted, and what is derived from it.

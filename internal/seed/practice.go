@@ -40,9 +40,11 @@ type generator struct {
 
 // site is a building with its rooms.
 type site struct {
-	id    uuid.UUID
-	town  *town
-	rooms []uuid.UUID
+	id        uuid.UUID
+	town      *town
+	rooms     []uuid.UUID
+	hygienist *practitioner
+	therapist *practitioner // nil at most
 }
 
 func newGenerator(r random, i *ids, c *calendar, b blueprint, passwordHash string, out *batch) *generator {
@@ -62,7 +64,7 @@ func newGenerator(r random, i *ids, c *calendar, b blueprint, passwordHash strin
 
 // weekHours are opening hours of the practice, and of practitioners without a rota.
 func weekHours() schema.OpeningHours {
-	hours := schema.OpeningHours{"Saturday": {Open: "09:00", Close: "13:00"}}
+	hours := schema.OpeningHours{time.Saturday.String(): {Open: clockTime(saturdayStart), Close: clockTime(saturdayEnd)}}
 	for day := time.Monday; day <= time.Friday; day++ {
 		hours[day.String()] = schema.Hours{Open: clockTime(workdayStart), Close: clockTime(workdayEnd)}
 	}

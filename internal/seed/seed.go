@@ -8,6 +8,8 @@ import (
 	"io"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"chairside/internal/civil"
 	"chairside/internal/store"
 )
@@ -73,19 +75,11 @@ func Run(ctx context.Context, db *store.DB, o Options) error {
 	if err != nil {
 		return fmt.Errorf("seed: %w", err)
 	}
-	all := new(batch).tables()
-	names := make([]string, len(all))
-	var numbered []string
-	for i, t := range all {
-		names[i] = t.name
-		if t.numbered() {
-			numbered = append(numbered, t.name)
-		}
-	}
+	tables, numbered := tableNames()
 	return db.BulkLoad(ctx, func(bulk *store.Bulk) error {
 		load := func() error { return fill(ctx, bulk, zone, o, numbered) }
 		if empty && o.Patients >= unindexedFrom {
-			if err := bulk.Unindexed(ctx, names, load); err != nil {
+			if err := bulk.Unindexed(ctx, tables, load); err != nil {
 				return err
 			}
 		} else {
@@ -99,7 +93,7 @@ func Run(ctx context.Context, db *store.DB, o Options) error {
 		if err := bulk.ResetSequences(ctx, numbered...); err != nil {
 			return err
 		}
-		return bulk.Analyze(ctx, names...)
+		return bulk.Analyze(ctx, tables...)
 	})
 }
 
@@ -117,8 +111,8 @@ func vacant(ctx context.Context, db *sql.DB) (bool, error) {
 	return all == 0, nil
 }
 
-// fill makes up both practices. One goroutine makes up patients while the
-// other writes those before.
+// fill makes up both practices. While a batch of rows is written the next one
+// is made up, so there are never more than two.
 func fill(ctx context.Context, bulk *store.Bulk, zone *time.Location, o Options, numbered []string) error {
 	r := newRandom(o.RandomSeed)
 	calendar := newCalendar(zone, o.AsOf, o.Years)
@@ -133,46 +127,60 @@ func fill(ctx context.Context, bulk *store.Bulk, zone *time.Location, o Options,
 	bar := newProgress(o.Progress, o.Patients+secondPatients)
 	defer bar.finish()
 
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	filled, emptied := make(chan *batch), make(chan *batch, 2)
-	emptied <- new(batch)
-	emptied <- new(batch)
-	go func() {
-		defer close(filled)
-		swap := func(full *batch) (*batch, bool) {
-			select {
-			case filled <- full:
-			case <-ctx.Done():
-				return nil, false
-			}
-			select {
-			case b := <-emptied:
-				return b, true
-			case <-ctx.Done():
-				return nil, false
-			}
-		}
-		out, ok := <-emptied, true
+	full, empty := make(chan *batch), make(chan *batch, 2)
+	empty <- new(batch)
+	empty <- new(batch)
+	work, ctx := errgroup.WithContext(ctx)
+	work.Go(func() error {
+		defer close(full)
 		hash := hashPassword(r)
 		for _, b := range []blueprint{demoPractice(o.Patients), secondPractice()} {
-			g := newGenerator(r, ids, calendar, b, hash, out)
-			for g.remaining > 0 {
+			var g *generator
+			for g == nil || g.remaining > 0 {
+				out, err := receive(ctx, empty)
+				if err != nil {
+					return err
+				}
+				if g == nil {
+					g = newGenerator(r, ids, calendar, b, hash, out)
+				}
+				g.out = out
 				g.populate(batchPatients)
-				if g.out, ok = swap(g.out); !ok {
-					return
+				if err := send(ctx, full, out); err != nil {
+					return err
 				}
 			}
-			out = g.out
 		}
-	}()
-	for b := range filled {
-		patients := len(b.patients)
-		if _, err := b.write(ctx, bulk); err != nil {
-			return err
+		return nil
+	})
+	work.Go(func() error {
+		for b := range full {
+			patients := len(b.patients)
+			if err := b.write(ctx, bulk); err != nil {
+				return err
+			}
+			bar.add(patients)
+			empty <- b
 		}
-		bar.add(patients)
-		emptied <- b
+		return nil
+	})
+	return work.Wait()
+}
+
+func receive[T any](ctx context.Context, from <-chan T) (value T, err error) {
+	select {
+	case value = <-from:
+		return value, nil
+	case <-ctx.Done():
+		return value, ctx.Err()
 	}
-	return ctx.Err()
+}
+
+func send[T any](ctx context.Context, to chan<- T, value T) error {
+	select {
+	case to <- value:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

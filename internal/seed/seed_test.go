@@ -1,28 +1,254 @@
 package seed
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
-	"time"
 
-	"chairside/internal/civil"
+	"chairside/ent"
+	"chairside/internal/caller"
+	"chairside/internal/clock"
 	"chairside/internal/store"
+	"chairside/schema"
 )
 
-func TestSmoke(t *testing.T) {
-	ctx := context.Background()
-	db, err := store.Open(ctx, "sqlite:/tmp/seedlab.db")
+// TestSameSeedSameData compares all rows of databases, column by column.
+func TestSameSeedSameData(t *testing.T) {
+	t.Parallel()
+	fill := func(change func(*Options)) map[string]string {
+		o := demo
+		o.Patients = 60
+		change(&o)
+		return hashes(t, seeded(t, "sqlite:"+t.TempDir()+"/seed.db", o))
+	}
+	first := fill(func(*Options) {})
+	if again := fill(func(*Options) {}); !reflect.DeepEqual(first, again) {
+		t.Errorf("the same options make other data:\n%v\n%v", first, again)
+	}
+	if other := fill(func(o *Options) { o.RandomSeed = 2 }); other["patients"] == first["patients"] {
+		t.Error("another seed makes the same patients")
+	}
+	if later := fill(func(o *Options) { o.AsOf = o.AsOf.AddDays(1) }); later["appointments"] == first["appointments"] {
+		t.Error("another day makes the same appointments")
+	}
+}
+
+// hashes digests each table.
+func hashes(t *testing.T, db *store.DB) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, table := range new(batch).tables() {
+		digest := sha256.New()
+		rows, err := db.SQL.QueryContext(t.Context(), "SELECT * FROM "+table.name+" ORDER BY id")
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := make([]any, len(table.columns))
+		for i := range values {
+			values[i] = new(any)
+		}
+		for rows.Next() {
+			if err := rows.Scan(values...); err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range values {
+				fmt.Fprintf(digest, "%v\x00", *v.(*any))
+			}
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			t.Fatal(err)
+		}
+		all[table.name] = hex.EncodeToString(digest.Sum(nil))
+	}
+	return all
+}
+
+// TestSameOnBothDatabases reads through Ent, which knows nothing of how either
+// database stores things.
+func TestSameOnBothDatabases(t *testing.T) {
+	onBoth(t, func(t *testing.T, url string) {
+		o := demo
+		o.Patients = 30
+		db := seeded(t, url, o)
+		ctx := caller.System(t.Context())
+		patients, err := db.Ent.Patient.Query().Order(ent.Asc("id")).Limit(20).All(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		appointments, err := db.Ent.Appointment.Query().Order(ent.Asc("id")).Limit(200).All(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expected := new(batch)
+		zone := london(t)
+		calendar := newCalendar(zone, o.AsOf, DefaultYears)
+		r := newRandom(o.RandomSeed)
+		ids := &ids{random: r, last: map[string]int64{}, epoch: uint64(calendar.at(0, 0).UnixMilli())}
+		newGenerator(r, ids, calendar, demoPractice(o.Patients), hashPassword(r), expected).populate(20)
+		for i, p := range patients {
+			if got, want := p.String(), expected.patients[i].String(); got != want {
+				t.Errorf("stored\n%s\nwant\n%s", got, want)
+			}
+		}
+		for i, a := range appointments {
+			a.StartTime, a.FinishTime = a.StartTime.UTC(), a.FinishTime.UTC()
+			if got, want := a, expected.appointments[i]; !a.StartTime.Equal(want.StartTime) || got.Reason != want.Reason || got.State != want.State || !sameTime(got, &want) {
+				t.Errorf("stored\n%v\nwant\n%v", got, &want)
+			}
+		}
+	})
+}
+
+func sameTime(a, b *ent.Appointment) bool {
+	if a.CompletedAt == nil || b.CompletedAt == nil {
+		return a.CompletedAt == b.CompletedAt
+	}
+	return a.CompletedAt.Equal(*b.CompletedAt) && a.CreatedAt.Equal(b.CreatedAt)
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	db := open(t, "sqlite:"+t.TempDir()+"/seed.db")
+	o := demo
+	o.Patients = 5
+	var silent bytes.Buffer
+	o.Progress = &silent
+	if err := Run(t.Context(), db, Options{}); !errors.Is(err, ErrOptions) {
+		t.Errorf("without a date: %v", err)
+	}
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := Run(canceled, db, o); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+	if n := number(t, db, "SELECT count(*) FROM practices"); n != 0 {
+		t.Errorf("%d practices after a failure", n)
+	}
+	if err := Run(t.Context(), db, o); err != nil {
+		t.Fatal(err)
+	}
+	if err := Run(t.Context(), db, o); !errors.Is(err, ErrExists) {
+		t.Errorf("a second time: %v", err)
+	}
+	if silent.Len() > 0 {
+		t.Errorf("progress where there is no terminal: %q", silent.String())
+	}
+}
+
+// TestHooksAgree saves patients again through Ent, whose hooks derive what the
+// loader has derived, and finds nothing changed.
+func TestHooksAgree(t *testing.T) {
+	t.Parallel()
+	o := demo
+	o.Patients = 150
+	db := seeded(t, "sqlite:"+t.TempDir()+"/seed.db", o)
+	practice, err := db.Ent.Practice.Query().First(caller.System(t.Context()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	if _, err := db.Migrate(ctx); err != nil {
+	ctx := caller.With(t.Context(), &caller.Caller{PracticeID: practice.ID, Country: practice.Country, Zone: london(t)})
+	patients, err := db.Ent.Patient.Query().All(ctx)
+	if err != nil {
 		t.Fatal(err)
 	}
-	start := time.Now()
-	if err := Run(ctx, db, Options{RandomSeed: 1, AsOf: civil.MustParse("2026-07-01")}); err != nil {
-		t.Fatal(err)
+	for _, before := range patients {
+		want := before.String()
+		if before.FirstNameFolded != schema.Fold(before.FirstName) || before.LastNameFolded != schema.Fold(before.LastName) {
+			t.Errorf("folded names of %s", want)
+		}
+		err := db.Tx(clock.With(ctx, before.UpdatedAt), func(tx *ent.Client) error {
+			after, err := tx.Patient.UpdateOneID(before.ID).
+				SetFirstName(before.FirstName).SetLastName(before.LastName).SetUpdatedAt(before.UpdatedAt).
+				SetNillableHomePhone(before.HomePhone).SetNillableMobilePhone(before.MobilePhone).
+				SetNillableWorkPhone(before.WorkPhone).SetNillableEmergencyContactPhone(before.EmergencyContactPhone).
+				Save(ctx)
+			if err != nil {
+				return err
+			}
+			if got := after.String(); got != want {
+				t.Errorf("the hooks make\n%s\nof\n%s", got, want)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	fmt.Println(time.Since(start))
+}
+
+// TestColumns holds the loader to the order of ent's fields and columns.
+func TestColumns(t *testing.T) {
+	for _, table := range new(batch).tables() {
+		row := table.rows.Type().Elem()
+		for i, column := range table.columns {
+			field := row.Field(firstColumn + i)
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if name != column && name != "-" {
+				t.Errorf("%s: %s is written into %s", table.name, field.Name, column)
+			}
+		}
+		if next := row.Field(firstColumn + len(table.columns)); next.IsExported() && next.Name != "Edges" {
+			t.Errorf("%s: %s is not written", table.name, next.Name)
+		}
+	}
+}
+
+// TestDiary books and finds.
+func TestDiary(t *testing.T) {
+	d := diary{busy: make([]slots, 1)}
+	d.work[1].fill(9*hour, 13*hour)
+	if n := d.work[1].minutes(); n != 4*hour {
+		t.Errorf("%d minutes of work", n)
+	}
+	if _, ok := d.taken(0, 0); ok {
+		t.Error("taken before anything was booked")
+	}
+	for _, step := range []struct{ preferred, length, want int }{
+		{10 * hour, 30, 10 * hour},
+		{10 * hour, 30, 10*hour + 30},
+		{12*hour + 45, 30, 9 * hour}, // does not fit before the end of the day
+		{9*hour + 15, 45, 11 * hour},
+	} {
+		start, ok := d.free(0, 1, step.preferred, step.length)
+		if !ok || start != step.want {
+			t.Errorf("%d minutes from %s on: %s, want %s", step.length, clockTime(step.preferred), clockTime(start), clockTime(step.want))
+		}
+		d.book(0, start, start+step.length)
+	}
+	if _, ok := d.free(0, 1, 0, 4*hour); ok {
+		t.Error("four hours are free")
+	}
+	if _, ok := d.free(0, 2, 0, 5); ok {
+		t.Error("free on a day off")
+	}
+	if start, ok := d.taken(0, 10*hour+10); !ok || start != 10*hour+10 {
+		t.Errorf("taken at %s", clockTime(start))
+	}
+}
+
+// TestNHSNumbers checks the check digits of numbers and that none is repeated.
+func TestNHSNumbers(t *testing.T) {
+	var seen []string
+	for n := range 2000 {
+		number := schema.Digits(nhsNumber(n))
+		sum := 0
+		for i, d := range number[:9] {
+			sum += int(d-'0') * (10 - i)
+		}
+		if check := (11 - sum%11) % 11; len(number) != 10 || check != int(number[9]-'0') {
+			t.Errorf("%s has a wrong check digit", number)
+		}
+		seen = append(seen, number)
+	}
+	slices.Sort(seen)
+	if len(slices.Compact(seen)) != 2000 {
+		t.Error("repeated numbers")
+	}
 }

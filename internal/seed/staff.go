@@ -19,14 +19,14 @@ import (
 // staff are the people who work in the practice.
 type staff struct {
 	dentists, hygienists, therapists []*practitioner
-	left                             []*practitioner // worked until some time ago
+	left                             []*practitioner // dentists who worked until some time ago
+	weekly                           []int           // minutes a week of each of the dentists
 	reception                        []int64         // user ids
 }
 
 // practitioner has a diary.
 type practitioner struct {
 	id    int64
-	name  string
 	site  *site
 	until int // the day from which they no longer work
 	diary diary
@@ -45,7 +45,7 @@ func (p *practitioner) works(day, weekday int) bool {
 	return day < p.until && p.diary.work[weekday] != (slots{})
 }
 
-// weekly is how many minutes a week has.
+// weekly is how many minutes a week they work.
 func (p *practitioner) weekly() (minutes int) {
 	for weekday := range p.diary.work {
 		minutes += p.diary.work[weekday].minutes()
@@ -57,92 +57,75 @@ var diaryColours = []string{"#2563eb", "#16a34a", "#db2777", "#9333ea", "#ea580c
 
 // hire makes the users, and of some of them practitioners.
 func (g *generator) hire(passwordHash string) {
-	employ := func(role schema.Role, at *site, active bool, email string) ent.User {
-		female := g.chance(60)
-		first, last := g.staffName(female)
-		u := ent.User{
-			ID: g.number(entuser.Table), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
-			Title:     new(title(g.random, female, role == schema.RoleDentist)),
-			FirstName: first.text, LastName: last.text, LastNameFolded: schema.Fold(last.text),
-			Role: role, Active: active, MobilePhone: optional(g.random, 70, fmt.Sprintf("07700 900%03d", g.IntN(1000))),
-			PasswordHash: passwordHash,
-		}
-		if u.Email = email; email == "" {
-			u.Email = fmt.Sprintf("%s.%s%d@%s.chairside.test", first.latin, last.latin, len(g.out.users), g.slug)
-		}
-		if at != nil {
-			u.SiteID = &at.id
-		}
-		if active && g.chance(85) {
-			u.LastLogin = new(g.timeBetween(g.at(g.today-20, 8*hour), g.at(g.today-1, 18*hour)))
-		}
-		g.out.users = append(g.out.users, u)
-		return u
+	employ := func(role schema.Role, at *site, active bool) ent.User {
+		return g.employ(role, at, active, passwordHash)
 	}
-	employ(schema.RoleAdministrator, g.sites[0], true, "admin@"+g.slug+".chairside.test")
-	employ(schema.RoleManager, nil, true, "")
+
+	employ(schema.RoleAdministrator, g.sites[0], true)
+	employ(schema.RoleManager, nil, true)
 	for i, s := range g.sites {
 		for range 2 {
-			g.staff.reception = append(g.staff.reception, employ(schema.RoleReceptionist, s, true, "").ID)
+			g.staff.reception = append(g.staff.reception, employ(schema.RoleReceptionist, s, true).ID)
 		}
-		employ(schema.RoleNurse, s, true, "")
-		employ(schema.RoleNurse, s, i%2 == 0, "")
+		employ(schema.RoleNurse, s, true)
+		employ(schema.RoleNurse, s, i%2 == 0)
 	}
 	for group := range g.groups {
-		for i, p := range g.posts {
-			left := p.left && group == 0 // only some have ever left
-			at := g.sites[group*g.sitesPerGroup+p.site]
-			second := g.sites[group*g.sitesPerGroup+p.second]
-			g.qualify(employ(p.role, at, !left, ""), p, at, second, group*len(g.posts)+i, left)
+		sites := g.sites[group*g.sitesPerGroup:]
+		for i, post := range g.posts {
+			post.left = post.left && group == 0 // only some have ever left
+			user := employ(post.role, sites[post.site], !post.left)
+			p := &practitioner{
+				id: g.number(entpractitioner.Table), site: sites[post.site], until: g.end, orthodontist: post.orthodontist,
+				diary: diary{busy: make([]slots, g.end)},
+			}
+			if post.left {
+				p.until = g.today - g.today/3
+			}
+			index := group*len(g.posts) + i
+			g.schedule(p, post.rota, sites[post.second], index)
+			g.qualify(p, user, post, index)
 		}
 	}
 }
 
-// qualify makes a user a practitioner.
-func (g *generator) qualify(u ent.User, post post, at, second *site, index int, left bool) {
-	p := &practitioner{id: g.number(entpractitioner.Table), name: schema.FullName(u.FirstName, u.LastName), site: at, until: g.end, orthodontist: post.orthodontist}
-	p.diary.busy = make([]slots, g.end)
-	if left {
-		p.until = g.today - g.today/3
+// employ makes a user. The first of a practice is its administrator.
+func (g *generator) employ(role schema.Role, at *site, active bool, passwordHash string) ent.User {
+	female := g.chance(60)
+	first, last := g.staffName(female)
+	u := ent.User{
+		ID: g.number(entuser.Table), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
+		Title:     new(title(g.random, female, role == schema.RoleDentist)),
+		FirstName: first.text, LastName: last.text, LastNameFolded: schema.Fold(last.text),
+		Email: fmt.Sprintf("%s.%s%d@%s.chairside.test", first.latin, last.latin, len(g.out.users), g.slug),
+		Role:  role, Active: active, MobilePhone: optional(g.random, 70, fmt.Sprintf("07700 900%03d", g.IntN(1000))),
+		PasswordHash: passwordHash,
 	}
-	row := ent.Practitioner{
-		ID: p.id, PracticeID: g.practice, CreatedAt: u.CreatedAt, UpdatedAt: u.UpdatedAt,
-		UserID: u.ID, SiteID: at.id, Active: !left,
-		GdcNumber: new(fmt.Sprint(900000 + index + 1000*g.practiceNumber)),
-		Colour:    new(diaryColours[index%len(diaryColours)]),
+	if role == schema.RoleAdministrator {
+		u.Email = "admin@" + g.slug + ".chairside.test"
 	}
-	if left {
-		row.UpdatedAt = g.at(p.until, 18*hour)
+	if at != nil {
+		u.SiteID = &at.id
 	}
-	switch post.role {
-	case schema.RoleHygienist:
-		g.staff.hygienists = append(g.staff.hygienists, p)
-	case schema.RoleTherapist:
-		g.staff.therapists = append(g.staff.therapists, p)
-	default:
-		row.NhsNumber = new(fmt.Sprint(700000 + index + 1000*g.practiceNumber))
-		row.UdaTarget = new(g.udaTarget())
-		if p.orthodontist {
-			row.UoaTarget = new(max(g.udaTarget()/20, 1000))
-		}
-		if left {
-			g.staff.left = append(g.staff.left, p)
-		} else {
-			g.staff.dentists = append(g.staff.dentists, p)
-		}
+	if active && g.chance(85) {
+		u.LastLogin = new(g.timeBetween(g.at(g.today-20, 8*hour), g.at(g.today-1, 18*hour)))
 	}
-	g.out.practitioners = append(g.out.practitioners, row)
+	g.out.users = append(g.out.users, u)
+	return u
+}
 
+// schedule fills in when and where a practitioner works.
+func (g *generator) schedule(p *practitioner, week rota, second *site, index int) {
 	for weekday := range p.where {
-		p.where[weekday] = place{at, at.rooms[index%len(at.rooms)]}
+		p.where[weekday] = place{p.site, p.site.rooms[index%len(p.site.rooms)]}
 	}
-	if len(post.rota) == 0 { // no working sessions: the practice's opening hours hold
-		for weekday := 1; weekday <= 5; weekday++ {
+	if len(week) == 0 { // no working sessions: the practice's opening hours hold
+		for weekday := time.Monday; weekday <= time.Friday; weekday++ {
 			p.diary.work[weekday].fill(workdayStart, workdayEnd)
 		}
-		p.diary.work[6].fill(9*hour, 13*hour)
+		p.diary.work[time.Saturday].fill(saturdayStart, saturdayEnd)
 	}
-	for _, shift := range post.rota {
+	for _, shift := range week {
 		for weekday := range p.where {
 			if !shift.on(weekday) {
 				continue
@@ -152,11 +135,43 @@ func (g *generator) qualify(u ent.User, post post, at, second *site, index int, 
 			}
 			p.diary.work[weekday].fill(shift.start, shift.finish)
 			g.out.workingSessions = append(g.out.workingSessions, ent.WorkingSession{
-				ID: g.uuid(), PracticeID: g.practice, CreatedAt: row.CreatedAt, UpdatedAt: row.CreatedAt,
+				ID: g.uuid(), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
 				PractitionerID: p.id, SiteID: p.where[weekday].site.id, Weekday: weekday, StartMinute: shift.start, FinishMinute: shift.finish,
 			})
 		}
 	}
+}
+
+// qualify makes the practitioner's row and gives them their part.
+func (g *generator) qualify(p *practitioner, u ent.User, post post, index int) {
+	row := ent.Practitioner{
+		ID: p.id, PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
+		UserID: u.ID, SiteID: p.site.id, Active: !post.left,
+		GdcNumber: new(fmt.Sprint(900_000 + index + 1000*g.practiceNumber)),
+		Colour:    new(diaryColours[index%len(diaryColours)]),
+	}
+	if post.left {
+		row.UpdatedAt = g.at(p.until, 18*hour)
+	}
+	switch {
+	case post.role == schema.RoleHygienist:
+		g.staff.hygienists, p.site.hygienist = append(g.staff.hygienists, p), p
+	case post.role == schema.RoleTherapist:
+		g.staff.therapists, p.site.therapist = append(g.staff.therapists, p), p
+	case post.left:
+		g.staff.left = append(g.staff.left, p)
+	default:
+		g.staff.dentists = append(g.staff.dentists, p)
+		g.staff.weekly = append(g.staff.weekly, p.weekly())
+	}
+	if post.role == schema.RoleDentist {
+		row.NhsNumber = new(fmt.Sprint(700_000 + index + 1000*g.practiceNumber))
+		row.UdaTarget = new(g.udaTarget())
+		if p.orthodontist {
+			row.UoaTarget = new(max(*row.UdaTarget/20, 10_00))
+		}
+	}
+	g.out.practitioners = append(g.out.practitioners, row)
 }
 
 // udaTarget is what one dentist should reach in a year: about what their share

@@ -109,7 +109,7 @@ func (s *Server) mounts() http.Handler {
 	// The mux would answer a path like "//x" with a redirect in HTML; the
 	// API's own routes know none of that kind and answer 404.
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if cleaned := path.Clean(r.URL.Path); cleaned != r.URL.Path && cleaned+"/" != r.URL.Path {
+		if cleaned := path.Clean(r.URL.Path); cleaned != r.URL.Path && (cleaned == "/" || cleaned+"/" != r.URL.Path) {
 			api.ServeHTTP(w, r)
 			return
 		}

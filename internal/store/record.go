@@ -31,6 +31,9 @@ var quiet = []string{"last_used_at", "last_login", "updated_at"}
 // the names of the changed columns, never their values.
 func record(next ent.Mutator) ent.Mutator {
 	return ent.MutateFunc(func(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+		if _, err := caller.From(ctx); err != nil && !caller.IsSystem(ctx) {
+			return nil, err
+		}
 		if slices.Contains(unrecorded, m.Type()) || isQuiet(m) {
 			return next.Mutate(ctx, m)
 		}

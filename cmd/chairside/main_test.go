@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"chairside": main})
+}
+
+// TestScripts runs the command lines in testdata/script, which are also their
+// documentation. Each starts in a directory of its own without a database.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits":   exits,
+			"capture": capture,
+		},
+	})
+}
+
+// exits runs a command and checks its exit status: "exits 2 chairside serve --nonsense".
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits STATUS COMMAND…")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	status := "0"
+	if exit, ok := err.(*exec.ExitError); ok { //nolint:errorlint // as testscript returns it
+		status = strings.TrimPrefix(exit.Error(), "exit status ")
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if status != args[0] {
+		ts.Fatalf("exit status %s, want %s", status, args[0])
+	}
+}
+
+// capture puts what a pattern's group finds in the last output into a
+// variable: "capture ID stdout '\"site_id\":\"([^\"]+)'".
+func capture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: capture VARIABLE FILE PATTERN")
+	}
+	found := regexp.MustCompile(args[2]).FindStringSubmatch(ts.ReadFile(args[1]))
+	if found == nil {
+		ts.Fatalf("%s does not match %s", args[1], args[2])
+	}
+	ts.Setenv(args[0], found[1])
+}
+
+// demo starts "chairside serve --demo" and gives what it printed, once it serves.
+func demo(t *testing.T, dir string) (address, token string, stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	command := exec.CommandContext(ctx, "chairside", "serve", "--demo", "--addr=127.0.0.1:0")
+	command.Dir = dir
+	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	command.Stderr = log
+	out, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		fields := strings.Fields(lines.Text())
+		if len(fields) != 2 {
+			continue
+		}
+		switch fields[0] {
+		case "Address":
+			address = fields[1]
+		case "Token":
+			token = fields[1]
+		}
+		if token != "" {
+			break
+		}
+	}
+	if token == "" {
+		_ = command.Wait()
+		text, _ := os.ReadFile(log.Name())
+		t.Fatalf("the demo did not start:\n%s", text)
+	}
+	return address, token, func() error {
+		if err := command.Process.Signal(syscall.SIGTERM); err != nil {
+			return err
+		}
+		_, _ = io.Copy(io.Discard, out)
+		return command.Wait()
+	}
+}
+
+func get(t *testing.T, address, token string) (status int, body string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(text)
+}
+
+func TestDemoSeedsOnceAndPrintsATokenEachTime(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	address, first, stop := demo(t, dir)
+	status, patients := get(t, address+"/v1/patients?per_page=3", first)
+	if status != http.StatusOK || !strings.Contains(patients, `"last_name"`) {
+		t.Fatalf("%d %s", status, patients)
+	}
+	patients = strings.ReplaceAll(patients, address, "") // links hold the port
+	if err := stop(); err != nil {
+		t.Errorf("an interrupted server ended with %v", err)
+	}
+
+	address, second, stop := demo(t, dir)
+	if status, _ := get(t, address+"/v1/patients", first); status != http.StatusUnauthorized {
+		t.Errorf("the token of the first start gets %d", status)
+	}
+	status, again := get(t, address+"/v1/patients?per_page=3", second)
+	if status != http.StatusOK || strings.ReplaceAll(again, address, "") != patients {
+		t.Errorf("%d, the patients are others", status)
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,211 @@
+package api_test
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"chairside/internal/chairsidetest"
+)
+
+// shapes are the forms of behaviour.md section 2.
+var shapes = map[string]*regexp.Regexp{
+	"int":      regexp.MustCompile(`^-?\d+$`),
+	"uuid":     regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`),
+	"date":     regexp.MustCompile(`^\d{4}-\d\d-\d\d$`),
+	"datetime": regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d$`),
+	"decimal":  regexp.MustCompile(`^-?\d+\.\d\d$`),
+	"text":     regexp.MustCompile(`(?s)^.*$`),
+}
+
+// fits reports whether a value has the form of a kind.
+func fits(e *chairsidetest.Env, kind string, v any) bool {
+	if v == nil {
+		return strings.HasSuffix(kind, "?")
+	}
+	switch kind := strings.TrimSuffix(kind, "?"); kind {
+	case "bool":
+		_, ok := v.(bool)
+		return ok
+	case "hash":
+		_, ok := v.(map[string]any)
+		return ok
+	case "array":
+		_, ok := v.([]any)
+		return ok
+	case "int":
+		n, ok := v.(json.Number)
+		return ok && shapes[kind].MatchString(n.String())
+	case "url":
+		s, ok := v.(string)
+		return ok && strings.HasPrefix(s, e.URL+"/")
+	case "datetime":
+		s, ok := v.(string)
+		return ok && shapes[kind].MatchString(s) && instant(s).In(zone).Format("2006-01-02T15:04:05.000-07:00") == s
+	default:
+		s, ok := v.(string)
+		return ok && shapes[kind].MatchString(s)
+	}
+}
+
+// checkFields holds a record against the documented fields: all of them, no
+// others, each in its form.
+func checkFields(t *testing.T, e *chairsidetest.Env, kinds map[string]string, r row) {
+	t.Helper()
+	if got, want := slices.Sorted(maps.Keys(r)), slices.Sorted(maps.Keys(kinds)); !slices.Equal(got, want) {
+		t.Errorf("fields %v, want %v", got, want)
+	}
+	for name, kind := range kinds {
+		if v, there := r[name]; there && !fits(e, kind, v) {
+			t.Errorf("%s is %#v, want %s", name, v, kind)
+		}
+	}
+}
+
+// TestEveryDocumentedFieldIsPresent in its form, null where it has no value.
+func TestEveryDocumentedFieldIsPresent(t *testing.T) {
+	eachResource(t, func(t *testing.T, w *world, r resource) {
+		rows := w.rows(t, r)
+		if len(rows) == 0 {
+			t.Fatal("no rows")
+		}
+		valued := map[string]bool{}
+		for _, found := range rows {
+			checkFields(t, w.Env, r.everyField(false), found)
+			for name, v := range found {
+				valued[name] = valued[name] || v != nil
+			}
+		}
+		for name, has := range valued {
+			if !has {
+				t.Logf("%s is null in all %d rows", name, len(rows))
+			}
+		}
+	})
+}
+
+// TestOneRecordIsTheListsElement compares the single response with the list's
+// element: the same but for what only the single response has.
+func TestOneRecordIsTheListsElement(t *testing.T) {
+	eachResource(t, func(t *testing.T, w *world, r resource) {
+		for i, listed := range w.rows(t, r) {
+			if i%17 != 0 { // enough to meet every shape of row
+				continue
+			}
+			res := w.Get(t, "/v1/"+r.path+chairsidetest.ID(listed["id"]), w.token).Status(t, 200)
+			if len(res.JSON) != 1 {
+				t.Errorf("wrapped in %v", slices.Collect(maps.Keys(res.JSON)))
+			}
+			single := res.At(t, r.one).(row)
+			checkFields(t, w.Env, r.everyField(true), single)
+			for name := range r.everyField(true) {
+				if _, both := listed[name]; !both {
+					delete(single, name)
+				}
+			}
+			if !reflect.DeepEqual(single, listed) {
+				t.Errorf("one record is %v, in the list it is %v", single, listed)
+			}
+		}
+	})
+}
+
+// TestIDsInPaths tries ids that are malformed, huge, or of nothing: 404 with
+// the same body, which does not repeat the id.
+func TestIDsInPaths(t *testing.T) {
+	eachResource(t, func(t *testing.T, w *world, r resource) {
+		for _, id := range []string{
+			"0", "-1", "999999999", "9223372036854775807", "9223372036854775808", "99999999999999999999999999", "1.0", "1e1", "+1", "0x1", "abc", "%20", "%00", "null", "1;drop",
+			"00000000-0000-0000-0000-000000000000", "019f3a52-7d1c-7b6e-8c55-0a1b2c3d4e5", "019f3a52-7d1c-7b6e-8c55-0a1b2c3d4e5f0", "{019f3a52-7d1c-7b6e-8c55-0a1b2c3d4e5f}",
+		} {
+			res := w.Get(t, "/v1/"+r.path+"/"+id, w.token).Error(t, 404, "not_found")
+			if len(id) > 3 && strings.Contains(res.Text(t, "error.message"), id) {
+				t.Errorf("the message repeats the id %s", id)
+			}
+		}
+	})
+}
+
+// TestThePracticeIsOneObject with the fields that clients need.
+func TestThePracticeIsOneObject(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		practice := e.Get(t, "/v1/practice", e.Token(t, "practice:read")).Status(t, 200).At(t, "practice").(row)
+		kinds := resource{fields: "id:uuid name:text slug:text country:text phone_number:text? email_address:text? website:text? logo_url:text? time_zone:text" +
+			" nhs:bool minimum_appointment_duration:int opening_hours:hash custom_patient_field_label_1:text? custom_patient_field_label_2:text?" + address}.everyField(false)
+		checkFields(t, e, kinds, practice)
+		for day, hours := range practice["opening_hours"].(row) {
+			if _, err := time.Parse("Monday", day); err != nil {
+				t.Errorf("opening hours of %q", day)
+			}
+			checkFields(t, e, map[string]string{"open": "text", "close": "text"}, hours.(row))
+		}
+		if practice["slug"] != "demo" || practice["time_zone"] != "Europe/London" || practice["country"] != "GB" {
+			t.Errorf("got %v", practice)
+		}
+	})
+}
+
+// TestTheTokensUser is answered at two addresses.
+func TestTheTokensUser(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		token := e.Token(t, "user:read")
+		current := e.Get(t, "/v1/user", token).Status(t, 200)
+		if current.Text(t, "user.email") != "admin@demo.chairside.test" || current.Text(t, "user.permission_level") != "4" {
+			t.Errorf("got %s", current.Raw)
+		}
+		for _, path := range []string{"/v1/users/current", "/user", "/v1/users" + chairsidetest.ID(current.At(t, "user.id"))} {
+			if other := e.Get(t, path, token).Status(t, 200); string(other.Raw) != string(current.Raw) {
+				t.Errorf("%s answers %s, want %s", path, other.Raw, current.Raw)
+			}
+		}
+		if e.Get(t, "/v1/user", e.TokenOf(t, "admin@second.chairside.test", "user", nil)).Status(t, 200).Text(t, "user.id") == current.Text(t, "user.id") {
+			t.Error("the other practice's administrator is the same user")
+		}
+	})
+}
+
+// TestEmbeddedObjects checks what is inside the members that hold objects.
+func TestEmbeddedObjects(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		w := newWorld(t, e)
+		for _, c := range []struct{ path, many, member, fields string }{
+			{"practitioners", "practitioners", "user", "id:int title:text? first_name:text last_name:text email:text role:text"},
+			{"payments", "payments", "explanations", "invoice_id:int amount:decimal"},
+			{"custom_fields", "custom_fields", "options", "name:text position:int"},
+			{"patients", "patients", "custom_fields", "field_id:uuid position:int value:any"},
+			{"treatment_plan_items", "treatment_plan_items", "custom_fields", "field_id:uuid position:int value:any"},
+		} {
+			kinds := map[string]string{}
+			for f := range strings.FieldsSeq(c.fields) {
+				name, kind, _ := strings.Cut(f, ":")
+				kinds[name] = kind
+			}
+			found := 0
+			for _, r := range w.all(t, c.path, c.many, nil) {
+				members, isList := r[c.member].([]any)
+				if !isList {
+					members = []any{r[c.member]}
+				}
+				for _, m := range members {
+					inner := maps.Clone(m.(row))
+					found++
+					if kinds["value"] != "" { // its kind depends on the question
+						if _, there := inner["value"]; !there {
+							t.Errorf("%s has no value: %v", c.member, inner)
+						}
+						inner["value"], kinds["value"] = "", "text"
+					}
+					checkFields(t, e, kinds, inner)
+				}
+			}
+			if found == 0 {
+				t.Errorf("no %s has %s", c.path, c.member)
+			}
+		}
+	})
+}

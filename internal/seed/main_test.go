@@ -1,0 +1,82 @@
+package seed
+
+import (
+	"testing"
+
+	"chairside/internal/civil"
+	"chairside/internal/localpg/pgtest"
+	"chairside/internal/store"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+// demo are the options of the demo, on a Wednesday in summer time.
+var demo = Options{RandomSeed: 1, AsOf: civil.MustParse("2026-07-01")}
+
+// onBoth runs test with the URL of an empty database of each kind.
+func onBoth(t *testing.T, test func(t *testing.T, url string)) {
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(t, "sqlite:"+t.TempDir()+"/seed.db")
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		test(t, pgtest.New(t))
+	})
+}
+
+// open opens a database and gives it its tables.
+func open(t *testing.T, url string) *store.DB {
+	t.Helper()
+	db, err := store.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	if _, err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// seeded opens a database and fills it.
+func seeded(t *testing.T, url string, o Options) *store.DB {
+	t.Helper()
+	db := open(t, url)
+	if err := Run(t.Context(), db, o); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// number is the single number a query gives.
+func number(t *testing.T, db *store.DB, query string) int {
+	t.Helper()
+	var n int
+	if err := db.SQL.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return n
+}
+
+// words are the texts in the first column of a query's rows.
+func words(t *testing.T, db *store.DB, query string) (list []string) {
+	t.Helper()
+	rows, err := db.SQL.QueryContext(t.Context(), query)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var s string
+		if err := rows.Scan(&s); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, s)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}

@@ -1,0 +1,69 @@
+package server
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestDocsExplainEveryErrorCode(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	page := b.get("/docs", "Authorization:").ok(t, 200)
+	source, err := os.ReadFile("../fault/fault.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := regexp.MustCompile(`build\([^"]*"([a-z_]+)"`).FindAllStringSubmatch(string(source), -1)
+	if len(codes) < 15 {
+		t.Fatalf("found only %d codes", len(codes))
+	}
+	for _, code := range codes {
+		if !strings.Contains(page.body, `id="`+code[1]+`"`) {
+			t.Errorf("%s is not explained", code[1])
+		}
+	}
+}
+
+func TestDocsLoadNothingFromElsewhere(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	page := b.get("/docs").ok(t, 200)
+	if policy := page.Header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'; script-src 'self';") {
+		t.Errorf("policy is %q", policy)
+	}
+	links := regexp.MustCompile(`(?:src|href)="([^"]*)"`).FindAllStringSubmatch(page.body, -1)
+	if len(links) < 5 {
+		t.Fatalf("found only %d links", len(links))
+	}
+	for _, link := range links {
+		if a := b.get(link[1], "Authorization:"); a.StatusCode != 200 || len(a.body) == 0 {
+			t.Errorf("%s: %d, %d bytes", link[1], a.StatusCode, len(a.body))
+		}
+	}
+	if strings.Contains(page.body, "<script>") || strings.Contains(page.body, "style=") {
+		t.Error("the page has inline code, which its policy forbids")
+	}
+	if a := b.get("/docs/").ok(t, 301); a.Header.Get("Location") != "/docs" {
+		t.Errorf("/docs/ leads to %q", a.Header.Get("Location"))
+	}
+	b.get("/docs/nothing.js").refused(t, 404, "not_found")
+	b.get("/docs/oauth2-redirect.html").refused(t, 404, "not_found")
+}
+
+func TestOpenAPIAndAvatar(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	a := b.get("/openapi.json", "Authorization:").ok(t, 200)
+	if !json.Valid([]byte(a.body)) || a.Header.Get("Content-Type") != "application/json" {
+		t.Errorf("%s, %.60s", a.Header.Get("Content-Type"), a.body)
+	}
+	b.get("/openapi.json", "If-None-Match: "+a.Header.Get("ETag")).ok(t, 304)
+	avatar := b.get("/static/avatar.svg", "Authorization:").ok(t, 200)
+	if !strings.HasPrefix(avatar.body, "<svg") || avatar.Header.Get("Content-Type") != "image/svg+xml" || !strings.Contains(avatar.Header.Get("Cache-Control"), "immutable") {
+		t.Errorf("%v %.60s", avatar.Header, avatar.body)
+	}
+	b.get("/static/").refused(t, 404, "not_found")
+}

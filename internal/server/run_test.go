@@ -1,0 +1,80 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"chairside/ogent"
+)
+
+func TestRunFinishesRequestsBeforeItEnds(t *testing.T) {
+	t.Parallel()
+	started, release := make(chan bool), make(chan bool)
+	b := setup(t, func(_ *Options, s *stub) {
+		s.listSites = func(context.Context) (*ogent.SiteList, error) {
+			close(started)
+			<-release
+			return &ogent.SiteList{Sites: []ogent.Site{}}, nil
+		}
+	})
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- b.Run(ctx, listener) }()
+
+	answer := make(chan int, 1)
+	go func() {
+		r, _ := http.NewRequestWithContext(t.Context(), "GET", "http://"+listener.Addr().String()+"/sites", nil)
+		r.Header.Set("Authorization", "Bearer "+b.token)
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			answer <- 0
+			return
+		}
+		_, _ = io.Copy(io.Discard, response.Body)
+		_ = response.Body.Close()
+		answer <- response.StatusCode
+	}()
+	<-started
+	stop()
+	select {
+	case err := <-ended:
+		t.Fatalf("ended with a request in flight: %v", err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	close(release)
+	if status := <-answer; status != 200 {
+		t.Errorf("the request got %d", status)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("Run: %v", err)
+	}
+}
+
+func TestRunReportsAListenerThatFails(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = listener.Close()
+	if err := b.Run(t.Context(), listener); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestACertificateNeedsItsKey(t *testing.T) {
+	t.Parallel()
+	if _, err := build(Options{CertFile: "cert.pem"}, nil); err == nil {
+		t.Error("no error")
+	}
+}
