@@ -107,7 +107,7 @@ type Invoker interface {
 	GetInvoiceItem(ctx context.Context, params GetInvoiceItemParams) (*InvoiceItemResponse, error)
 	// GetNHSClaim invokes getNHSClaim operation.
 	//
-	// Get a nhs claim.
+	// Get an NHS claim.
 	//
 	// GET /nhs_claims/{id}
 	GetNHSClaim(ctx context.Context, params GetNHSClaimParams) (*NHSClaimResponse, error)
@@ -185,13 +185,13 @@ type Invoker interface {
 	GetTreatmentPlanItem(ctx context.Context, params GetTreatmentPlanItemParams) (*TreatmentPlanItemResponse, error)
 	// GetUser invokes getUser operation.
 	//
-	// Get an user.
+	// Get a user.
 	//
 	// GET /users/{id}
 	GetUser(ctx context.Context, params GetUserParams) (*UserResponse, error)
 	// GetUsersCurrent invokes getUsersCurrent operation.
 	//
-	// Get the user the token acts for (the same as /user).
+	// Get the user the token acts for, as /user does.
 	//
 	// GET /users/current
 	GetUsersCurrent(ctx context.Context) (*UserResponse, error)
@@ -257,7 +257,7 @@ type Invoker interface {
 	ListInvoices(ctx context.Context, params ListInvoicesParams) (*InvoiceList, error)
 	// ListNhsClaims invokes listNhsClaims operation.
 	//
-	// List nhs claims.
+	// List NHS claims.
 	//
 	// GET /nhs_claims
 	ListNhsClaims(ctx context.Context, params ListNhsClaimsParams) (*NHSClaimList, error)
@@ -335,19 +335,19 @@ type Invoker interface {
 	ListUsers(ctx context.Context, params ListUsersParams) (*UserList, error)
 	// UpdateAppointment invokes updateAppointment operation.
 	//
-	// Change what is sent of an appointment.
+	// Change an appointment.
 	//
 	// PATCH /appointments/{id}
 	UpdateAppointment(ctx context.Context, request *AppointmentInputRequest, params UpdateAppointmentParams) (*AppointmentResponse, error)
 	// UpdateFee invokes updateFee operation.
 	//
-	// Change what is sent of a fee.
+	// Change a fee.
 	//
 	// PATCH /fees/{id}
 	UpdateFee(ctx context.Context, request *FeeInputRequest, params UpdateFeeParams) (*FeeResponse, error)
 	// UpdatePatient invokes updatePatient operation.
 	//
-	// Change what is sent of a patient.
+	// Change a patient.
 	//
 	// PATCH /patients/{id}
 	UpdatePatient(ctx context.Context, request *PatientInputRequest, params UpdatePatientParams) (*PatientResponse, error)
@@ -1200,7 +1200,7 @@ func (c *Client) sendGetInvoiceItem(ctx context.Context, params GetInvoiceItemPa
 
 // GetNHSClaim invokes getNHSClaim operation.
 //
-// Get a nhs claim.
+// Get an NHS claim.
 //
 // GET /nhs_claims/{id}
 func (c *Client) GetNHSClaim(ctx context.Context, params GetNHSClaimParams) (*NHSClaimResponse, error) {
@@ -1975,7 +1975,7 @@ func (c *Client) sendGetTreatmentPlanItem(ctx context.Context, params GetTreatme
 
 // GetUser invokes getUser operation.
 //
-// Get an user.
+// Get a user.
 //
 // GET /users/{id}
 func (c *Client) GetUser(ctx context.Context, params GetUserParams) (*UserResponse, error) {
@@ -2036,7 +2036,7 @@ func (c *Client) sendGetUser(ctx context.Context, params GetUserParams) (res *Us
 
 // GetUsersCurrent invokes getUsersCurrent operation.
 //
-// Get the user the token acts for (the same as /user).
+// Get the user the token acts for, as /user does.
 //
 // GET /users/current
 func (c *Client) GetUsersCurrent(ctx context.Context) (*UserResponse, error) {
@@ -3908,7 +3908,7 @@ func (c *Client) sendListInvoices(ctx context.Context, params ListInvoicesParams
 
 // ListNhsClaims invokes listNhsClaims operation.
 //
-// List nhs claims.
+// List NHS claims.
 //
 // GET /nhs_claims
 func (c *Client) ListNhsClaims(ctx context.Context, params ListNhsClaimsParams) (*NHSClaimList, error) {
@@ -6121,7 +6121,7 @@ func (c *Client) sendListUsers(ctx context.Context, params ListUsersParams) (res
 
 // UpdateAppointment invokes updateAppointment operation.
 //
-// Change what is sent of an appointment.
+// Change an appointment.
 //
 // PATCH /appointments/{id}
 func (c *Client) UpdateAppointment(ctx context.Context, request *AppointmentInputRequest, params UpdateAppointmentParams) (*AppointmentResponse, error) {
@@ -6185,7 +6185,7 @@ func (c *Client) sendUpdateAppointment(ctx context.Context, request *Appointment
 
 // UpdateFee invokes updateFee operation.
 //
-// Change what is sent of a fee.
+// Change a fee.
 //
 // PATCH /fees/{id}
 func (c *Client) UpdateFee(ctx context.Context, request *FeeInputRequest, params UpdateFeeParams) (*FeeResponse, error) {
@@ -6249,7 +6249,7 @@ func (c *Client) sendUpdateFee(ctx context.Context, request *FeeInputRequest, pa
 
 // UpdatePatient invokes updatePatient operation.
 //
-// Change what is sent of a patient.
+// Change a patient.
 //
 // PATCH /patients/{id}
 func (c *Client) UpdatePatient(ctx context.Context, request *PatientInputRequest, params UpdatePatientParams) (*PatientResponse, error) {

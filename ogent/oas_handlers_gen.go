@@ -1187,7 +1187,7 @@ func (s *Server) handleGetInvoiceItemRequest(args [1]string, argsEscaped bool, w
 
 // handleGetNHSClaimRequest handles getNHSClaim operation.
 //
-// Get a nhs claim.
+// Get an NHS claim.
 //
 // GET /nhs_claims/{id}
 func (s *Server) handleGetNHSClaimRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -1220,7 +1220,7 @@ func (s *Server) handleGetNHSClaimRequest(args [1]string, argsEscaped bool, w ht
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetNHSClaimOperation,
-			OperationSummary: "Get a nhs claim",
+			OperationSummary: "Get an NHS claim",
 			OperationID:      "getNHSClaim",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -2260,7 +2260,7 @@ func (s *Server) handleGetTreatmentPlanItemRequest(args [1]string, argsEscaped b
 
 // handleGetUserRequest handles getUser operation.
 //
-// Get an user.
+// Get a user.
 //
 // GET /users/{id}
 func (s *Server) handleGetUserRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -2293,7 +2293,7 @@ func (s *Server) handleGetUserRequest(args [1]string, argsEscaped bool, w http.R
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetUserOperation,
-			OperationSummary: "Get an user",
+			OperationSummary: "Get a user",
 			OperationID:      "getUser",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -2344,7 +2344,7 @@ func (s *Server) handleGetUserRequest(args [1]string, argsEscaped bool, w http.R
 
 // handleGetUsersCurrentRequest handles getUsersCurrent operation.
 //
-// Get the user the token acts for (the same as /user).
+// Get the user the token acts for, as /user does.
 //
 // GET /users/current
 func (s *Server) handleGetUsersCurrentRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -2363,7 +2363,7 @@ func (s *Server) handleGetUsersCurrentRequest(args [0]string, argsEscaped bool, 
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetUsersCurrentOperation,
-			OperationSummary: "Get the user the token acts for (the same as /user)",
+			OperationSummary: "Get the user the token acts for, as /user does",
 			OperationID:      "getUsersCurrent",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -3529,7 +3529,7 @@ func (s *Server) handleListInvoicesRequest(args [0]string, argsEscaped bool, w h
 
 // handleListNhsClaimsRequest handles listNhsClaims operation.
 //
-// List nhs claims.
+// List NHS claims.
 //
 // GET /nhs_claims
 func (s *Server) handleListNhsClaimsRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -3562,7 +3562,7 @@ func (s *Server) handleListNhsClaimsRequest(args [0]string, argsEscaped bool, w 
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    ListNhsClaimsOperation,
-			OperationSummary: "List nhs claims",
+			OperationSummary: "List NHS claims",
 			OperationID:      "listNhsClaims",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -4949,7 +4949,7 @@ func (s *Server) handleListUsersRequest(args [0]string, argsEscaped bool, w http
 
 // handleUpdateAppointmentRequest handles updateAppointment operation.
 //
-// Change what is sent of an appointment.
+// Change an appointment.
 //
 // PATCH /appointments/{id}
 func (s *Server) handleUpdateAppointmentRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -4997,7 +4997,7 @@ func (s *Server) handleUpdateAppointmentRequest(args [1]string, argsEscaped bool
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    UpdateAppointmentOperation,
-			OperationSummary: "Change what is sent of an appointment",
+			OperationSummary: "Change an appointment",
 			OperationID:      "updateAppointment",
 			Body:             request,
 			RawBody:          rawBody,
@@ -5048,7 +5048,7 @@ func (s *Server) handleUpdateAppointmentRequest(args [1]string, argsEscaped bool
 
 // handleUpdateFeeRequest handles updateFee operation.
 //
-// Change what is sent of a fee.
+// Change a fee.
 //
 // PATCH /fees/{id}
 func (s *Server) handleUpdateFeeRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -5096,7 +5096,7 @@ func (s *Server) handleUpdateFeeRequest(args [1]string, argsEscaped bool, w http
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    UpdateFeeOperation,
-			OperationSummary: "Change what is sent of a fee",
+			OperationSummary: "Change a fee",
 			OperationID:      "updateFee",
 			Body:             request,
 			RawBody:          rawBody,
@@ -5147,7 +5147,7 @@ func (s *Server) handleUpdateFeeRequest(args [1]string, argsEscaped bool, w http
 
 // handleUpdatePatientRequest handles updatePatient operation.
 //
-// Change what is sent of a patient.
+// Change a patient.
 //
 // PATCH /patients/{id}
 func (s *Server) handleUpdatePatientRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -5195,7 +5195,7 @@ func (s *Server) handleUpdatePatientRequest(args [1]string, argsEscaped bool, w 
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    UpdatePatientOperation,
-			OperationSummary: "Change what is sent of a patient",
+			OperationSummary: "Change a patient",
 			OperationID:      "updatePatient",
 			Body:             request,
 			RawBody:          rawBody,

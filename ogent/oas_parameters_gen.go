@@ -744,7 +744,7 @@ func decodeGetInvoiceItemParams(args [1]string, argsEscaped bool, r *http.Reques
 
 // GetNHSClaimParams is parameters of getNHSClaim operation.
 type GetNHSClaimParams struct {
-	// Identifier of the nhs claim.
+	// Identifier of the NHS claim.
 	ID uuid.UUID
 }
 

@@ -2184,7 +2184,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 									return r, true
 								case "PATCH":
 									r.name = UpdateAppointmentOperation
-									r.summary = "Change what is sent of an appointment"
+									r.summary = "Change an appointment"
 									r.operationID = "updateAppointment"
 									r.operationGroup = ""
 									r.pathPattern = "/appointments/{id}"
@@ -2391,7 +2391,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 							return r, true
 						case "PATCH":
 							r.name = UpdateFeeOperation
-							r.summary = "Change what is sent of a fee"
+							r.summary = "Change a fee"
 							r.operationID = "updateFee"
 							r.operationGroup = ""
 							r.pathPattern = "/fees/{id}"
@@ -2551,7 +2551,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 					switch method {
 					case "GET":
 						r.name = ListNhsClaimsOperation
-						r.summary = "List nhs claims"
+						r.summary = "List NHS claims"
 						r.operationID = "listNhsClaims"
 						r.operationGroup = ""
 						r.pathPattern = "/nhs_claims"
@@ -2585,7 +2585,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 						switch method {
 						case "GET":
 							r.name = GetNHSClaimOperation
-							r.summary = "Get a nhs claim"
+							r.summary = "Get an NHS claim"
 							r.operationID = "getNHSClaim"
 							r.operationGroup = ""
 							r.pathPattern = "/nhs_claims/{id}"
@@ -2696,7 +2696,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 									return r, true
 								case "PATCH":
 									r.name = UpdatePatientOperation
-									r.summary = "Change what is sent of a patient"
+									r.summary = "Change a patient"
 									r.operationID = "updatePatient"
 									r.operationGroup = ""
 									r.pathPattern = "/patients/{id}"
@@ -3496,7 +3496,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 								switch method {
 								case "GET":
 									r.name = GetUsersCurrentOperation
-									r.summary = "Get the user the token acts for (the same as /user)"
+									r.summary = "Get the user the token acts for, as /user does"
 									r.operationID = "getUsersCurrent"
 									r.operationGroup = ""
 									r.pathPattern = "/users/current"
@@ -3524,7 +3524,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 							switch method {
 							case "GET":
 								r.name = GetUserOperation
-								r.summary = "Get an user"
+								r.summary = "Get a user"
 								r.operationID = "getUser"
 								r.operationGroup = ""
 								r.pathPattern = "/users/{id}"

@@ -94,7 +94,7 @@ type Handler interface {
 	GetInvoiceItem(ctx context.Context, params GetInvoiceItemParams) (*InvoiceItemResponse, error)
 	// GetNHSClaim implements getNHSClaim operation.
 	//
-	// Get a nhs claim.
+	// Get an NHS claim.
 	//
 	// GET /nhs_claims/{id}
 	GetNHSClaim(ctx context.Context, params GetNHSClaimParams) (*NHSClaimResponse, error)
@@ -172,13 +172,13 @@ type Handler interface {
 	GetTreatmentPlanItem(ctx context.Context, params GetTreatmentPlanItemParams) (*TreatmentPlanItemResponse, error)
 	// GetUser implements getUser operation.
 	//
-	// Get an user.
+	// Get a user.
 	//
 	// GET /users/{id}
 	GetUser(ctx context.Context, params GetUserParams) (*UserResponse, error)
 	// GetUsersCurrent implements getUsersCurrent operation.
 	//
-	// Get the user the token acts for (the same as /user).
+	// Get the user the token acts for, as /user does.
 	//
 	// GET /users/current
 	GetUsersCurrent(ctx context.Context) (*UserResponse, error)
@@ -244,7 +244,7 @@ type Handler interface {
 	ListInvoices(ctx context.Context, params ListInvoicesParams) (*InvoiceList, error)
 	// ListNhsClaims implements listNhsClaims operation.
 	//
-	// List nhs claims.
+	// List NHS claims.
 	//
 	// GET /nhs_claims
 	ListNhsClaims(ctx context.Context, params ListNhsClaimsParams) (*NHSClaimList, error)
@@ -322,19 +322,19 @@ type Handler interface {
 	ListUsers(ctx context.Context, params ListUsersParams) (*UserList, error)
 	// UpdateAppointment implements updateAppointment operation.
 	//
-	// Change what is sent of an appointment.
+	// Change an appointment.
 	//
 	// PATCH /appointments/{id}
 	UpdateAppointment(ctx context.Context, req *AppointmentInputRequest, params UpdateAppointmentParams) (*AppointmentResponse, error)
 	// UpdateFee implements updateFee operation.
 	//
-	// Change what is sent of a fee.
+	// Change a fee.
 	//
 	// PATCH /fees/{id}
 	UpdateFee(ctx context.Context, req *FeeInputRequest, params UpdateFeeParams) (*FeeResponse, error)
 	// UpdatePatient implements updatePatient operation.
 	//
-	// Change what is sent of a patient.
+	// Change a patient.
 	//
 	// PATCH /patients/{id}
 	UpdatePatient(ctx context.Context, req *PatientInputRequest, params UpdatePatientParams) (*PatientResponse, error)

@@ -80,6 +80,12 @@ func (Appointment) Annotations() []schema.Annotation {
 			Key: "appointment", Plural: "appointments", Scope: "appointment", Doc: "The diary.",
 			Verbs:  []contract.Verb{contract.Get, contract.List, contract.Create, contract.Update, contract.Delete},
 			Manual: []contract.Verb{contract.List},
+			Rules: map[contract.Verb]string{
+				contract.List:   "Cancelled and not attended appointments are left out unless cancelled is true.",
+				contract.Create: "Refused with 409 and the conflicts when the practitioner is booked at that time, unless force_changes is true.",
+				contract.Update: "Only what is sent changes. A state that is entered sets its timestamp; set the state Cancelled to cancel. New times, another practitioner, or a return from Cancelled or Did not attend are checked for double booking.",
+				contract.Delete: "For removal only: to cancel, set the state Cancelled.",
+			},
 			Filters: []contract.Filter{
 				{Param: "on", Kind: wire.Day, Manual: true, Doc: "On this local day."},
 				{Param: "before", Column: "start_time", Op: "LT", Doc: "Starting before this time."},
@@ -100,7 +106,8 @@ func (Appointment) Annotations() []schema.Annotation {
 			Extra: []contract.Extra{{Name: "force_changes", Kind: wire.Boolean, Doc: "True books although the practitioner is booked already."}},
 			Others: []contract.Other{{
 				ID: "listAvailability", Path: "/appointments/availability", Key: "availability", Item: "AvailabilitySlot", MaxPage: 20,
-				Doc: "List the free periods of practitioners.",
+				Doc:   "List the free periods of practitioners.",
+				Rules: "Free are working sessions, or the practice's opening hours for practitioners without any, less what is booked. Ordered by start, then practitioner.",
 				Params: []contract.Filter{
 					{Param: "start_time", Kind: wire.Time, Manual: true, Needed: true, Doc: "Start of the window; required, in the future."},
 					{Param: "finish_time", Kind: wire.Time, Manual: true, Needed: true, Doc: "End of the window; required, after start_time, at most 366 days later."},

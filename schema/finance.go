@@ -49,6 +49,7 @@ func (Account) Indexes() []ent.Index {
 func (Account) Annotations() []schema.Annotation {
 	return []schema.Annotation{contract.Resource{
 		Key: "account", Plural: "accounts", Scope: "financials", Doc: "The money of each patient.", Verbs: readable, Manual: []contract.Verb{contract.List},
+		Rules: map[contract.Verb]string{contract.List: "The balance is the patient's: above zero the practice owes the patient. The totals cover all pages."},
 		Filters: []contract.Filter{
 			{Param: "state", Kind: wire.Enum, Values: []string{"credit", "debit"}, Manual: true, Doc: "credit is a balance above zero, debit one below."},
 			{Param: "as_at", Kind: wire.Day, Manual: true, Doc: "Balances at the end of this local day."},
@@ -117,6 +118,7 @@ func (Invoice) Indexes() []ent.Index {
 func (Invoice) Annotations() []schema.Annotation {
 	return []schema.Annotation{contract.Resource{
 		Key: "invoice", Plural: "invoices", Scope: "financials", Doc: "What patients are charged.", Verbs: readable,
+		Rules: map[contract.Verb]string{contract.List: "Without the items.", contract.Get: "With its items."},
 		Filters: []contract.Filter{
 			{Param: "account_id", Doc: "Of this account."},
 			{Param: "dated_on_after", Column: "dated_on", Op: "GTE", Doc: "Dated on or after this day."},

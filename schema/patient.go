@@ -128,6 +128,11 @@ func (Patient) Annotations() []schema.Annotation {
 		Key: "patient", Plural: "patients", Scope: "patient", Doc: "People the practice treats.",
 		Verbs:  []contract.Verb{contract.Get, contract.List, contract.Create, contract.Update, contract.Delete},
 		Manual: []contract.Verb{contract.Get, contract.List},
+		Rules: map[contract.Verb]string{
+			contract.Create: "Opens the patient's account too, with a balance of 0.00.",
+			contract.Update: "Only what is sent changes; null clears what is optional. Set active to bring back an archived patient.",
+			contract.Delete: "Archives the patient: active becomes false.",
+		},
 		Filters: []contract.Filter{
 			{Param: "query", Kind: wire.Text, Manual: true, Doc: "Names in any order, a phone number in any format, an e-mail address, a postcode, an NHS number or a legacy id."},
 			{Param: "created_after", Column: "created_at", Op: "GTE", Doc: "Created at or after this time."},

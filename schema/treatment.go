@@ -130,6 +130,10 @@ func (Fee) Annotations() []schema.Annotation {
 		Key: "fee", Plural: "fees", Scope: "treatments", Doc: "Prices and durations of treatments within payment plans.",
 		Verbs:  []contract.Verb{contract.Get, contract.List, contract.Update},
 		Manual: []contract.Verb{contract.List},
+		Rules: map[contract.Verb]string{
+			contract.List:   "One of payment_plan_id and treatment_id is required.",
+			contract.Update: "Only what is sent changes.",
+		},
 		Filters: []contract.Filter{
 			{Param: "payment_plan_id", Doc: "Fees of this plan. This or treatment_id is required."},
 			{Param: "treatment_id", Doc: "Fees of this treatment. This or payment_plan_id is required."},

@@ -65,7 +65,7 @@ func (User) Annotations() []schema.Annotation {
 		},
 		Others: []contract.Other{
 			{ID: "getCurrentUser", Path: "/user", Doc: "Get the user the token acts for."},
-			{ID: "getUsersCurrent", Path: "/users/current", Doc: "Get the user the token acts for (the same as /user)."},
+			{ID: "getUsersCurrent", Path: "/users/current", Doc: "Get the user the token acts for, as /user does."},
 		},
 	}}
 }

@@ -75,7 +75,7 @@ func (d *document) addEntity(e *entity) {
 		many.SetPost(d.write(e, "create", "create", "Create"))
 	}
 	if e.Has("get") {
-		one.SetGet(d.operation(e, "get"+e.Name, "read", "Get "+article(e.R.Key)+".").AddParameters(idParameter(e)).
+		one.SetGet(d.operation(e, "get"+e.Name, "read", "Get "+article(e.R.Key)+".", e.R.Rules[contract.Get]).AddParameters(idParameter(e)).
 			AddResponse("200", d.response(e.Name+"Response", example(d.oneExample(e)))))
 	}
 	if e.Has("update") {
@@ -85,7 +85,7 @@ func (d *document) addEntity(e *entity) {
 		}
 	}
 	if e.Has("delete") {
-		one.SetDelete(d.operation(e, "delete"+e.Name, "delete", "Delete "+article(e.R.Key)+".").AddParameters(idParameter(e)).
+		one.SetDelete(d.operation(e, "delete"+e.Name, "delete", "Delete "+article(e.R.Key)+".", e.R.Rules[contract.Delete]).AddParameters(idParameter(e)).
 			AddResponse("204", ogen.NewResponse().SetDescription("Done; no body.")))
 	}
 	if many.Get != nil || many.Post != nil {
@@ -229,14 +229,14 @@ func (d *document) write(e *entity, id, verb, body string) *ogen.Operation {
 	}
 	d.AddSchema(name, d.input(e, verb == "create"))
 	d.AddSchema(name+"Request", object(property(e.R.Key, ref(name))))
-	status, doc := "200", "Change what is sent of "+article(e.R.Key)+"."
+	status, doc := "200", "Change "+article(e.R.Key)+"."
 	if verb == "create" {
 		status, doc = "201", "Create "+article(e.R.Key)+"."
 	}
 	request := ogen.NewRequestBody().SetRequired(true).SetContent(map[string]ogen.Media{
 		"application/json": {Schema: ref(name + "Request"), Example: d.example(inputExample(e, verb == "create"))},
 	})
-	return d.operation(e, id+e.Name, verb, doc).SetRequestBody(request).
+	return d.operation(e, id+e.Name, verb, doc, e.R.Rules[contract.Verb(verb)]).SetRequestBody(request).
 		AddResponse(status, d.response(e.Name+"Response", example(d.oneExample(e))))
 }
 
@@ -252,7 +252,7 @@ func (d *document) list(e *entity) *ogen.Operation {
 		d.AddSchema(meta, s)
 	}
 	d.AddSchema(e.Name+"List", object(property(e.R.Plural, ref(e.Summary()).AsArray()), property("meta", ref(meta))))
-	o := d.operation(e, "list"+e.Many(), "read", "List "+words(e.R.Plural)+".")
+	o := d.operation(e, "list"+e.Many(), "read", "List "+words(e.R.Plural)+".", e.R.Rules[contract.List])
 	for _, p := range e.Params() {
 		o.AddParameters(d.parameter(p))
 	}
@@ -261,7 +261,7 @@ func (d *document) list(e *entity) *ogen.Operation {
 
 // other is an operation beyond the standard ones.
 func (d *document) other(e *entity, o contract.Other) *ogen.Operation {
-	x := d.operation(e, o.ID, "read", o.Doc)
+	x := d.operation(e, o.ID, "read", o.Doc, o.Rules)
 	for _, p := range e.OtherParams(o) {
 		x.AddParameters(d.parameter(p))
 	}

@@ -16,15 +16,17 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// article is the words with "a" or "an" before them.
+// article is the words with "a" or "an" before them, as they are spoken.
 func article(s string) string {
-	if strings.ContainsAny(s[:1], "aeiou") {
+	if strings.ContainsAny(s[:1], "aeio") || strings.HasPrefix(s, "nhs_") {
 		return "an " + words(s)
 	}
 	return "a " + words(s)
 }
 
-func words(s string) string { return strings.ReplaceAll(s, "_", " ") }
+func words(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, "nhs_", "NHS "), "_", " ")
+}
 
 // publish renders the document that integrators read.
 func publish(m *model) ([]byte, error) {
@@ -63,13 +65,16 @@ Ids may be sent as numbers or as strings of digits. Amounts are decimal strings 
 Scripts in a browser can read the response headers ETag and X-OAuth-Scopes alone; what the others say is in the bodies too.`
 
 // operation is an operation with what all of them share.
-func (d *document) operation(e *entity, id, verb, doc string) *ogen.Operation {
+func (d *document) operation(e *entity, id, verb, doc, rules string) *ogen.Operation {
 	o := ogen.NewOperation().SetOperationID(id).SetSummary(strings.TrimSuffix(doc, ".")).AddTags(e.R.Plural)
 	if !d.published {
 		return o
 	}
 	needed := e.R.Scope + ":" + verb
-	o.SetDescription(doc + " " + e.R.Doc + " Needs the scope `" + needed + "` or `" + e.R.Scope + "`.")
+	if rules != "" {
+		doc += " " + rules
+	}
+	o.SetDescription(doc + " Needs the scope `" + needed + "` or `" + e.R.Scope + "`.")
 	o.Security = ogen.SecurityRequirements{{"oauth2": {needed}}, {"bearer": {}}, {"query": {}}}
 	statuses := []int{400, 401, 403, 404, 429, 500, 503}
 	if verb != "read" {

@@ -30,6 +30,8 @@ type Resource struct {
 	Doc    string // one sentence for the reference
 
 	Verbs []Verb
+	// Rules say, for the reference, what a verb does beyond its name.
+	Rules map[Verb]string
 	// Manual are the verbs whose method is hand-written in internal/api; get
 	// and list are generated unless named here, the others are always manual.
 	Manual []Verb
@@ -104,7 +106,8 @@ type Extra struct {
 type Other struct {
 	ID      string // operation id and method name
 	Path    string
-	Doc     string
+	Doc     string // a short sentence
+	Rules   string // what it does beyond that
 	Params  []Filter
 	Members []Computed // of each element; the resource itself when empty
 	Item    string     // name of the element type when Members are given
