@@ -82,8 +82,20 @@ func (r row) time(column string) time.Time {
 	return t
 }
 
-// put sets a column, or clears it for "".
+// set sets a column unless it has the value already: what stays as it is does
+// not count as changed.
+func (r row) set(column string, v any) error {
+	if r.value(column) == v {
+		return nil
+	}
+	return r.m.SetField(column, v)
+}
+
+// put sets an optional text, or clears it for "", unless it is so already.
 func (r row) put(column, s string) error {
+	if r.text(column) == s {
+		return nil
+	}
 	if s == "" {
 		return r.clear(column)
 	}
@@ -100,7 +112,7 @@ func (r row) clear(column string) error {
 // fold keeps the folded copy of a column.
 func fold(column string) ent.Hook {
 	return derived([]string{column}, func(r row) error {
-		return r.m.SetField(column+"_folded", Fold(r.text(column)))
+		return r.set(column+"_folded", Fold(r.text(column)))
 	})
 }
 
@@ -136,14 +148,14 @@ func indexPatient() ent.Hook {
 		for _, c := range searched[8:] {
 			phones = append(phones, r.text(c))
 		}
-		return r.m.SetField("search_text", SearchText(names, r.text("postcode"), r.text("email_address"), r.text("nhs_number"), r.text("legacy_id"), phones))
+		return r.set("search_text", SearchText(names, r.text("postcode"), r.text("email_address"), r.text("nhs_number"), r.text("legacy_id"), phones))
 	})
 }
 
 // measure keeps duration equal to finish minus start.
 func measure() ent.Hook {
 	return derived([]string{"start_time", "finish_time"}, func(r row) error {
-		return r.m.SetField("duration", Minutes(r.time("start_time"), r.time("finish_time")))
+		return r.set("duration", Minutes(r.time("start_time"), r.time("finish_time")))
 	})
 }
 

@@ -15,10 +15,12 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"chairside/internal/localpg/pgtest"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"chairside": main})
+	testscript.Main(pgtest.With{M: m}, map[string]func(){"chairside": main})
 }
 
 // TestScripts runs the command lines in testdata/script, which are also their
@@ -67,11 +69,11 @@ func capture(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // demo starts "chairside serve --demo" and gives what it printed, once it serves.
-func demo(t *testing.T, dir string) (address, token string, stop func() error) {
+func demo(t *testing.T, dir string, flags ...string) (address, token string, stop func() error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	command := exec.CommandContext(ctx, "chairside", "serve", "--demo", "--addr=127.0.0.1:0")
+	command := exec.CommandContext(ctx, "chairside", append([]string{"serve", "--demo", "--addr=127.0.0.1:0"}, flags...)...)
 	command.Dir = dir
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))

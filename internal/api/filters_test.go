@@ -105,8 +105,9 @@ func hundredths(v any) (n int64) {
 	return n
 }
 
-// valuesFor picks the values to try a filter with: of the first row, one in
-// the middle, and the last, which have boundary cases among them.
+// valuesFor picks the values to try a filter with: of the first row, of some in
+// the middle, and of the last; with each time the one just after it, with each
+// date the next, so that both sides of every bound are tried.
 func (w *world) valuesFor(f filter, rows []row) []string {
 	seen := map[string]bool{}
 	for _, i := range []int{0, len(rows) / 3, len(rows) / 2, len(rows) - 1} {
@@ -114,8 +115,14 @@ func (w *world) valuesFor(f filter, rows []row) []string {
 		if f.param == "site_id" && value == "" { // through the practitioner
 			value = w.sites[text(rows[i]["practitioner_id"])]
 		}
-		if value != "" {
-			seen[value] = true
+		if value == "" {
+			continue
+		}
+		seen[value] = true
+		if at := instant(value); !at.IsZero() && len(value) > len(time.DateOnly) {
+			seen[at.Add(time.Millisecond).In(zone).Format("2006-01-02T15:04:05.000-07:00")] = true
+		} else if !at.IsZero() {
+			seen[at.AddDate(0, 0, 1).Format(time.DateOnly)] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(seen))

@@ -64,7 +64,7 @@ func (h *Handler) CreatePatient(ctx context.Context, req *ogent.PatientInputRequ
 		if _, err := tx.Account.Create().SetPatientID(row.ID).Save(ctx); err != nil {
 			return err
 		}
-		if err := answers.save(ctx, tx, row.ID); err != nil {
+		if _, err := answers.save(ctx, tx, row.ID); err != nil {
 			return err
 		}
 		if row, err = ogent.FindPatient(ctx, tx, row.ID); err != nil {
@@ -91,13 +91,14 @@ func (h *Handler) UpdatePatient(ctx context.Context, req *ogent.PatientInputRequ
 		}
 		update := tx.Patient.UpdateOne(old)
 		ogent.SetPatient(update.Mutation(), in, old)
-		if len(answers) > 0 { // an answer is part of the patient: updated_after must find it
+		answered, err := answers.save(ctx, tx, old.ID)
+		if err != nil {
+			return err
+		}
+		if answered { // an answer is part of the patient: updated_after must find it
 			update.SetUpdatedAt(clock.Now(ctx))
 		}
 		if err := save(ctx, update); err != nil {
-			return err
-		}
-		if err := answers.save(ctx, tx, old.ID); err != nil {
 			return err
 		}
 		row, err := ogent.FindPatient(ctx, tx, old.ID)

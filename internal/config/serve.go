@@ -20,7 +20,7 @@ type ServeFlags struct {
 	TLSCert        string   `name:"tls-cert" placeholder:"FILE" help:"PEM file of the TLS certificate and its chain. With --tls-key the server speaks HTTPS."`
 	TLSKey         string   `name:"tls-key" placeholder:"FILE" help:"PEM file of the certificate's private key."`
 	TrustedProxies []string `placeholder:"CIDR" help:"Networks of proxies whose X-Forwarded-For and X-Forwarded-Proto headers are believed."`
-	LogFormat      string   `placeholder:"FORM" enum:"text,json" default:"text" help:"Form of the log on standard error, text or json. Default: ${default}"`
+	LogFormat      string   `placeholder:"FORM" enum:"json,text" default:"json" help:"Form of the log on standard error, json or text. Default: ${default}"`
 }
 
 // Serve is what ServeFlags amount to.

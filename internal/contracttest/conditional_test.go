@@ -135,3 +135,26 @@ func TestNewRecordsHaveTheTagOfTheNextGet(t *testing.T) {
 		}
 	})
 }
+
+// TestTagsDoNotDependOnChance holds for hashes, which have no order of their own.
+func TestTagsDoNotDependOnChance(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		w, token := look(t, e, "demo"), e.Token(t, "")
+		for _, op := range operations() {
+			if op.Method != http.MethodPost {
+				continue
+			}
+			q := w.request(op, 0)
+			q.Token = token
+			members := q.Body.(map[string]any)[op.Body.Key].(map[string]any)
+			members["metadata"] = map[string]string{"one": "1", "two": "2", "three": "3"}
+			r := send(t, e, op, q).Status(t, http.StatusCreated)
+			for range 20 {
+				again := e.Get(t, q.Path+"/"+r.Text(t, op.Body.Key+".id"), token)
+				if again.Header.Get("ETag") != r.Header.Get("ETag") {
+					t.Fatalf("%s:\n%s\n%s", op, r.Raw, again.Raw)
+				}
+			}
+		}
+	})
+}

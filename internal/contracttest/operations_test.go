@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -294,3 +295,13 @@ func points(name string) string {
 
 // later is beyond every time that the seeded data hold.
 var later = time.Date(2035, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// execute runs a statement behind the server's back.
+func execute(t testing.TB, e *chairsidetest.Env, statement string, args ...any) {
+	t.Helper()
+	if _, err := e.DB.SQL.ExecContext(t.Context(), statement, args...); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }

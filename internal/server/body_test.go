@@ -12,7 +12,7 @@ import (
 func (b *bundle) firstFee() string {
 	b.t.Helper()
 	var list struct{ Fees []struct{ ID string } }
-	a := b.get("/fees?per_page=1&payment_plan_id=" + itoa(b.opened.PrivatePlan)).ok(b.t, 200)
+	a := b.get("/fees?per_page=1&payment_plan_id="+itoa(b.opened.PrivatePlan)).ok(b.t, 200)
 	if err := json.Unmarshal([]byte(a.body), &list); err != nil || len(list.Fees) == 0 {
 		b.t.Fatalf("%v in %s", err, a.body)
 	}

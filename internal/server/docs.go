@@ -2,12 +2,14 @@ package server
 
 import (
 	"bytes"
+	"compress/gzip"
 	"embed"
+	"io"
 	"net/http"
 	"strings"
 	"time"
 
-	"github.com/swaggest/swgui/v5emb"
+	viewer "github.com/swaggest/swgui/v5/static"
 
 	"chairside/internal/etag"
 	"chairside/internal/fault"
@@ -47,23 +49,45 @@ func (s *Server) docs(w http.ResponseWriter, r *http.Request) {
 
 // docsAssets are the scripts and styles of the reference page: two files of
 // ours, and the viewer's.
-func (s *Server) docsAssets() http.HandlerFunc {
-	viewer := v5emb.New("", "", "/docs/")
-	return func(w http.ResponseWriter, r *http.Request) {
-		switch name := strings.TrimPrefix(r.URL.Path, "/docs/"); name {
-		case "":
-			http.Redirect(w, r, "/docs", http.StatusMovedPermanently)
-		case "docs.js":
-			serveFile(w, r, name, "text/javascript; charset=utf-8", refresh)
-		case "docs.css":
-			serveFile(w, r, name, "text/css; charset=utf-8", refresh)
-		case "swagger-ui-bundle.js", "swagger-ui.css", "favicon-16x16.png", "favicon-32x32.png":
-			w.Header().Set("Cache-Control", keepDay)
-			viewer.ServeHTTP(w, r)
-		default:
-			s.fail(w, of(r.Context()), fault.NotFound())
-		}
+func (s *Server) docsAssets(w http.ResponseWriter, r *http.Request) {
+	switch name := strings.TrimPrefix(r.URL.Path, "/docs/"); name {
+	case "":
+		http.Redirect(w, r, "/docs", http.StatusMovedPermanently)
+	case "docs.js":
+		serveFile(w, r, name, "text/javascript; charset=utf-8", refresh)
+	case "docs.css":
+		serveFile(w, r, name, "text/css; charset=utf-8", refresh)
+	case "icon.svg":
+		serveFile(w, r, name, "image/svg+xml", keepDay)
+	case "swagger-ui-bundle.js":
+		serveViewer(w, r, name, "text/javascript; charset=utf-8")
+	case "swagger-ui.css":
+		serveViewer(w, r, name, "text/css; charset=utf-8")
+	default:
+		s.fail(w, of(r.Context()), fault.NotFound())
 	}
+}
+
+// serveViewer serves a file of the viewer, which its module holds compressed.
+func serveViewer(w http.ResponseWriter, r *http.Request, name, mediaType string) {
+	content, err := viewer.FS.ReadFile(name + ".gz")
+	if err != nil {
+		panic(err) // a file that this package names is embedded
+	}
+	w.Header().Set("Vary", "Accept-Encoding")
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.Header().Set("Content-Encoding", "gzip")
+		serveAsset(w, r, mediaType, keepDay, content)
+		return
+	}
+	unpacked, err := gzip.NewReader(bytes.NewReader(content))
+	if err == nil {
+		content, err = io.ReadAll(unpacked)
+	}
+	if err != nil {
+		panic(err) // the embedded file is broken
+	}
+	serveAsset(w, r, mediaType, keepDay, content)
 }
 
 // avatar is the picture of everyone of whom there is none: the same for all,

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"compress/gzip"
 	"encoding/json"
+	"io"
 	"os"
 	"regexp"
 	"strings"
@@ -66,4 +68,22 @@ func TestOpenAPIAndAvatar(t *testing.T) {
 		t.Errorf("%v %.60s", avatar.Header, avatar.body)
 	}
 	b.get("/static/").refused(t, 404, "not_found")
+}
+
+func TestViewerIsSentAsTheClientTakesIt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	plain := b.get("/docs/swagger-ui.css").ok(t, 200)
+	packed := b.get("/docs/swagger-ui.css", "Accept-Encoding: br, gzip").ok(t, 200)
+	if packed.Header.Get("Content-Encoding") != "gzip" || plain.Header.Get("Content-Encoding") != "" {
+		t.Error("the wrong one is compressed")
+	}
+	unpacked, err := gzip.NewReader(strings.NewReader(packed.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(unpacked)
+	if err != nil || string(text) != plain.body || plain.Header.Get("ETag") == packed.Header.Get("ETag") {
+		t.Errorf("%v, or the two have other texts, or the same tag", err)
+	}
 }

@@ -43,7 +43,7 @@ func (s *Server) logRequest(x *exchange, w *countingWriter, duration time.Durati
 		slog.String("method", loggableMethod(x.method)),
 		slog.String("route", x.pattern),
 		slog.Int("status", w.status),
-		slog.Duration("duration", duration),
+		slog.Float64("duration_ms", float64(duration.Microseconds())/1000),
 		slog.Int64("bytes", w.bytes),
 	)
 }

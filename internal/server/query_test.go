@@ -63,7 +63,7 @@ func TestUnknownParameters(t *testing.T) {
 	if a := b.get("/sites?page=1", "Prefer: handling=strict").ok(t, 200); a.Header.Get("X-Unknown-Parameters") != "" {
 		t.Error("a known parameter is called unknown")
 	}
-	many := b.get("/sites?" + manyParameters(100)).ok(t, 200)
+	many := b.get("/sites?"+manyParameters(100)).ok(t, 200)
 	if got := strings.Count(many.Header.Get("X-Unknown-Parameters"), ","); got != maxUnknown-1 {
 		t.Errorf("%d names are listed", got+1)
 	}

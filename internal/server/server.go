@@ -103,7 +103,7 @@ func (s *Server) mounts() http.Handler {
 	mux.Handle("/metrics", s.page("metrics", s.metrics.serve))
 	mux.Handle("/openapi.json", s.page("openapi", s.openapi, userAgent))
 	mux.Handle("/docs", s.page("docs", s.docs, userAgent))
-	mux.Handle("/docs/", s.page("docs", s.docsAssets(), userAgent))
+	mux.Handle("/docs/", s.page("docs", s.docsAssets, userAgent))
 	mux.Handle(wire.AvatarPath, s.page("avatar", s.avatar, userAgent))
 
 	// The mux would answer a path like "//x" with a redirect in HTML; the

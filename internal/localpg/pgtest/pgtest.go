@@ -30,11 +30,15 @@ var (
 )
 
 // Main runs the tests of a package with a server; it is called by TestMain.
-func Main(m *testing.M) {
-	os.Exit(run(m))
-}
+func Main(m *testing.M) { os.Exit(With{m}.Run()) }
 
-func run(m *testing.M) int {
+// With is the tests of a package together with a server, for a TestMain that
+// has something else to run them.
+type With struct{ *testing.M }
+
+// Run runs the tests and gives the exit status.
+func (w With) Run() int {
+	m := w.M
 	where := os.Getenv("CHAIRSIDE_TEST_POSTGRES")
 	if where == "" {
 		server, err := localpg.Start(context.Background())

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"database/sql"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	_ "github.com/lib/pq" // to count overlaps past the program
+	_ "modernc.org/sqlite"
+
+	"chairside/internal/localpg/pgtest"
+)
+
+// Two processes on one database, many clients, the same times of the same
+// practitioners: each time is booked once.
+func TestProcessesNeverDoubleBook(t *testing.T) {
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		path := t.TempDir() + "/race.db"
+		raceProcesses(t, "sqlite:"+path, "sqlite", path)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		url := pgtest.New(t)
+		raceProcesses(t, url, "postgres", url)
+	})
+}
+
+const overlaps = `SELECT count(*) FROM appointments a JOIN appointments b
+	ON a.practitioner_id = b.practitioner_id AND a.id < b.id AND a.start_time < b.finish_time AND b.start_time < a.finish_time
+	WHERE a.notes = 'race' AND b.notes = 'race'`
+
+func raceProcesses(t *testing.T, url, driver, source string) {
+	const clients, times = 12, 12
+	first, _, stopFirst := demo(t, t.TempDir(), "--database-url", url)
+	second, token, stopSecond := demo(t, t.TempDir(), "--database-url", url) // its token replaces the first one's
+	var booked, refused atomic.Int64
+	var group sync.WaitGroup
+	for client := range clients {
+		group.Go(func() {
+			base := []string{first, second}[client%2]
+			for slot := range times {
+				// Each client starts elsewhere; neighbouring times overlap by half.
+				slot = (slot + client) % times
+				start := time.Date(2031, 3, 4, 9, 0, 0, 0, time.UTC).Add(time.Duration(slot) * 15 * time.Minute)
+				body := fmt.Sprintf(`{"appointment": {"start_time": %q, "finish_time": %q, "practitioner_id": %d, "reason": "Exam", "notes": "race"}}`,
+					start.Format(time.RFC3339), start.Add(30*time.Minute).Format(time.RFC3339), 1+slot%2)
+				switch status := book(t, base, token, body); status {
+				case http.StatusCreated:
+					booked.Add(1)
+				case http.StatusConflict:
+					refused.Add(1)
+				default:
+					t.Errorf("status %d", status)
+				}
+			}
+		})
+	}
+	group.Wait()
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var found int
+	if err := db.QueryRowContext(t.Context(), overlaps).Scan(&found); err != nil {
+		t.Fatal(err)
+	}
+	if found != 0 || booked.Load() == 0 || booked.Load()+refused.Load() != clients*times {
+		t.Errorf("%d overlaps, %d booked, %d refused", found, booked.Load(), refused.Load())
+	}
+	for _, stop := range []func() error{stopFirst, stopSecond} {
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func book(t *testing.T, base, token, body string) int {
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/v1/appointments", strings.NewReader(body))
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	defer res.Body.Close()
+	return res.StatusCode
+}
