@@ -217,13 +217,10 @@ func SetAppointment(m *ent.AppointmentMutation, in *AppointmentInput, old *ent.A
 	}
 }
 
-// CheckAppointmentReferences notes every reference that was sent, differs from old, and
-// points at nothing that the caller can see.
+// CheckAppointmentReferences notes every reference that was sent, differs from old
+// (nil for a new row), and points at nothing that the caller can see.
 func CheckAppointmentReferences(ctx context.Context, c *ent.Client, in *AppointmentInput, old *ent.Appointment, problems fault.Params) error {
-	if old == nil {
-		old = &ent.Appointment{}
-	}
-	if v, ok := in.PractitionerID.Get(); ok && old.PractitionerID != v {
+	if v, ok := in.PractitionerID.Get(); ok && (old == nil || old.PractitionerID != v) {
 		found, err := c.Practitioner.Query().Where(practitioner.ID(v), practitioner.Active(true)).Exist(ctx)
 		if err != nil {
 			return err
@@ -232,7 +229,7 @@ func CheckAppointmentReferences(ctx context.Context, c *ent.Client, in *Appointm
 			problems.Add("practitioner_id", "does not exist or is not active")
 		}
 	}
-	if v, ok := in.PatientID.Get(); ok && !same(old.PatientID, v) {
+	if v, ok := in.PatientID.Get(); ok && (old == nil || !same(old.PatientID, v)) {
 		found, err := c.Patient.Query().Where(patient.ID(v)).Exist(ctx)
 		if err != nil {
 			return err

@@ -182,11 +182,8 @@ func SetFee(m *ent.FeeMutation, in *FeeInput, old *ent.Fee) {
 	}
 }
 
-// CheckFeeReferences notes every reference that was sent, differs from old, and
-// points at nothing that the caller can see.
+// CheckFeeReferences notes every reference that was sent, differs from old
+// (nil for a new row), and points at nothing that the caller can see.
 func CheckFeeReferences(ctx context.Context, c *ent.Client, in *FeeInput, old *ent.Fee, problems fault.Params) error {
-	if old == nil {
-		old = &ent.Fee{}
-	}
 	return nil
 }

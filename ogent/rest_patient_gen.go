@@ -540,13 +540,10 @@ func SetPatient(m *ent.PatientMutation, in *PatientInput, old *ent.Patient) {
 	}
 }
 
-// CheckPatientReferences notes every reference that was sent, differs from old, and
-// points at nothing that the caller can see.
+// CheckPatientReferences notes every reference that was sent, differs from old
+// (nil for a new row), and points at nothing that the caller can see.
 func CheckPatientReferences(ctx context.Context, c *ent.Client, in *PatientInput, old *ent.Patient, problems fault.Params) error {
-	if old == nil {
-		old = &ent.Patient{}
-	}
-	if v, ok := in.PaymentPlanID.Get(); ok && old.PaymentPlanID != v {
+	if v, ok := in.PaymentPlanID.Get(); ok && (old == nil || old.PaymentPlanID != v) {
 		found, err := c.PaymentPlan.Query().Where(paymentplan.ID(v), paymentplan.Active(true)).Exist(ctx)
 		if err != nil {
 			return err
@@ -555,7 +552,7 @@ func CheckPatientReferences(ctx context.Context, c *ent.Client, in *PatientInput
 			problems.Add("payment_plan_id", "does not exist or is not active")
 		}
 	}
-	if v, ok := in.SiteID.Get(); ok && old.SiteID != v {
+	if v, ok := in.SiteID.Get(); ok && (old == nil || old.SiteID != v) {
 		found, err := c.Site.Query().Where(site.ID(v)).Exist(ctx)
 		if err != nil {
 			return err
@@ -564,7 +561,7 @@ func CheckPatientReferences(ctx context.Context, c *ent.Client, in *PatientInput
 			problems.Add("site_id", "does not exist")
 		}
 	}
-	if v, ok := in.DentistID.Get(); ok && !same(old.DentistID, v) {
+	if v, ok := in.DentistID.Get(); ok && (old == nil || !same(old.DentistID, v)) {
 		found, err := c.Practitioner.Query().Where(practitioner.ID(v)).Exist(ctx)
 		if err != nil {
 			return err
@@ -573,7 +570,7 @@ func CheckPatientReferences(ctx context.Context, c *ent.Client, in *PatientInput
 			problems.Add("dentist_id", "does not exist")
 		}
 	}
-	if v, ok := in.HygienistID.Get(); ok && !same(old.HygienistID, v) {
+	if v, ok := in.HygienistID.Get(); ok && (old == nil || !same(old.HygienistID, v)) {
 		found, err := c.Practitioner.Query().Where(practitioner.ID(v)).Exist(ctx)
 		if err != nil {
 			return err
@@ -582,7 +579,7 @@ func CheckPatientReferences(ctx context.Context, c *ent.Client, in *PatientInput
 			problems.Add("hygienist_id", "does not exist")
 		}
 	}
-	if v, ok := in.AcquisitionSourceID.Get(); ok && !same(old.AcquisitionSourceID, v) {
+	if v, ok := in.AcquisitionSourceID.Get(); ok && (old == nil || !same(old.AcquisitionSourceID, v)) {
 		found, err := c.AcquisitionSource.Query().Where(acquisitionsource.ID(v)).Exist(ctx)
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 	"syscall"
 	_ "time/tzdata" // practices' time zones, on machines that have none
@@ -56,6 +57,10 @@ func main() {
 	os.Exit(run(&console{ctx, os.Stdin, os.Stdout, os.Stderr}, os.Args[1:]))
 }
 
+// credentials are what stands before the host of an address that somebody typed in
+// the wrong place.
+var credentials = regexp.MustCompile(`://[^\s/@]*@`)
+
 // run parses and runs one command line and gives the exit status.
 func run(c *console, args []string) int {
 	parser, err := kong.New(&commands{},
@@ -71,7 +76,8 @@ func run(c *console, args []string) int {
 	}
 	command, err := parser.Parse(args)
 	if err != nil {
-		fmt.Fprintf(c.err, "chairside: %v\nRun \"chairside --help\" to see what there is.\n", err)
+		message := credentials.ReplaceAllString(err.Error(), "://…@")
+		fmt.Fprintf(c.err, "chairside: %s\nRun \"chairside --help\" to see what there is.\n", message)
 		return misled
 	}
 	switch err := command.Run(c); {

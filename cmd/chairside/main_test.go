@@ -27,15 +27,31 @@ func TestMain(m *testing.M) {
 // documentation. Each starts in a directory of its own without a database.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+	testscript.Run(t, scripts("testdata/script"))
+}
+
+// TestScriptsOnPostgres runs those in testdata/postgres, with a new database
+// for all of them.
+func TestScriptsOnPostgres(t *testing.T) {
+	t.Parallel()
+	params, url := scripts("testdata/postgres"), pgtest.New(t)
+	params.Setup = func(e *testscript.Env) error {
+		e.Setenv("CHAIRSIDE_DATABASE_URL", url)
+		return nil
+	}
+	testscript.Run(t, params)
+}
+
+func scripts(dir string) testscript.Params {
+	return testscript.Params{
+		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits":   exits,
 			"capture": capture,
 		},
-	})
+	}
 }
 
 // exits runs a command and checks its exit status: "exits 2 chairside serve --nonsense".
@@ -140,8 +156,19 @@ func get(t *testing.T, address, token string) (status int, body string) {
 
 func TestDemoSeedsOnceAndPrintsATokenEachTime(t *testing.T) {
 	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		startTwice(t, "sqlite:demo.db")
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		startTwice(t, pgtest.New(t))
+	})
+}
+
+func startTwice(t *testing.T, url string) {
 	dir := t.TempDir()
-	address, first, stop := demo(t, dir)
+	address, first, stop := demo(t, dir, "--database-url", url)
 	status, patients := get(t, address+"/v1/patients?per_page=3", first)
 	if status != http.StatusOK || !strings.Contains(patients, `"last_name"`) {
 		t.Fatalf("%d %s", status, patients)
@@ -151,7 +178,7 @@ func TestDemoSeedsOnceAndPrintsATokenEachTime(t *testing.T) {
 		t.Errorf("an interrupted server ended with %v", err)
 	}
 
-	address, second, stop := demo(t, dir)
+	address, second, stop := demo(t, dir, "--database-url", url)
 	if status, _ := get(t, address+"/v1/patients", first); status != http.StatusUnauthorized {
 		t.Errorf("the token of the first start gets %d", status)
 	}

@@ -154,14 +154,15 @@ func answerText(f *ent.CustomField, value jx.Raw) (text, message string) {
 	return text, ""
 }
 
-// save writes the answers of a patient.
-func (a answersToSave) save(ctx context.Context, tx *ent.Client, patient int64) error {
+// save writes the answers of a patient that differ from what is stored, and
+// reports whether any did.
+func (a answersToSave) save(ctx context.Context, tx *ent.Client, patient int64) (changed bool, err error) {
 	if len(a) == 0 {
-		return nil
+		return false, nil
 	}
 	stored, err := tx.CustomFieldAnswer.Query().Where(customfieldanswer.PatientID(patient), customfieldanswer.TreatmentPlanItemIDIsNil()).All(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, s := range stored {
 		text, sent := a[s.CustomFieldID]
@@ -175,16 +176,18 @@ func (a answersToSave) save(ctx context.Context, tx *ent.Client, patient int64) 
 			err = tx.CustomFieldAnswer.UpdateOne(s).SetValue(*text).Exec(ctx)
 		}
 		if err != nil {
-			return err
+			return false, err
 		}
+		changed = true
 	}
 	for field, text := range a {
 		if text == nil {
 			continue
 		}
 		if err := tx.CustomFieldAnswer.Create().SetCustomFieldID(field).SetPatientID(patient).SetValue(*text).Exec(ctx); err != nil {
-			return err
+			return false, err
 		}
+		changed = true
 	}
-	return nil
+	return changed, nil
 }

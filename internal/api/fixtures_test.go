@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"sync/atomic"
@@ -112,3 +113,6 @@ func systemRows(t *testing.T, e *chairsidetest.Env, query string, args ...any) (
 	}
 	return n
 }
+
+// jsonNumber is how a number is decoded.
+func jsonNumber(n int) json.Number { return json.Number(fmt.Sprint(n)) }

@@ -41,7 +41,7 @@ var rules = []rule{
 	{"os.Getenv", []string{"internal/config", "internal/localpg/pgtest", "internal/store/diff"}, true, "settings are read in one place"},
 	{"os.LookupEnv", []string{"internal/config"}, true, "settings are read in one place"},
 	{"time.Now", []string{"internal/clock", "internal/store/...", "cmd/chairside"}, true, "one reading of the clock for a request"},
-	{"caller.System", []string{"internal/caller", "internal/token", "internal/seed", "internal/practice", "cmd/chairside", "internal/chairsidetest"}, true, "work across practices is for administration alone"},
+	{"caller.System", []string{"internal/caller", "internal/token", "internal/seed", "internal/onboard", "cmd/chairside", "internal/chairsidetest"}, true, "work across practices is for administration alone"},
 }
 
 // closed are packages that import nothing of ours but what is listed.

@@ -26,16 +26,20 @@ func send(t testing.TB, e *chairsidetest.Env, op operation, q chairsidetest.Requ
 	t.Helper()
 	r := e.Do(t, q)
 	if r.Code >= http.StatusInternalServerError {
-		t.Errorf("%s %s %.300v: status %d: %s\n%s", q.Method, q.Path, q.Body, r.Code, r.Raw, tail(e))
+		t.Errorf("%s %.300s %.300v: status %d: %s\n%s", q.Method, q.Path, q.Body, r.Code, r.Raw, cause(e, r))
 	}
 	check(t, op, q, r)
 	return r
 }
 
-// tail is the end of the server's log, to explain a failure.
-func tail(e *chairsidetest.Env) string {
-	log := e.Log.String()
-	return log[max(0, len(log)-1500):]
+// cause is what the server has logged about its failure.
+func cause(e *chairsidetest.Env, r *chairsidetest.Response) string {
+	for line := range strings.Lines(e.Log.String()) {
+		if strings.Contains(line, "request failed") && strings.Contains(line, r.Header.Get("X-Request-Id")) {
+			return line
+		}
+	}
+	return "no cause is logged"
 }
 
 // cors are the headers of the specification, on every response.

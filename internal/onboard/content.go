@@ -113,16 +113,16 @@ func offer(ctx context.Context, tx *ent.Client, practice uuid.UUID, t treatment,
 		prices[nhsPlan] = nhsCharges[t.band]
 	}
 	for plan, price := range prices {
-		if err := fee(tx, practice, plan, row.ID, decimal.MustParse(price), t.minutes).Exec(ctx); err != nil {
+		if err := flatFee(tx, practice, plan, row.ID, decimal.MustParse(price), t.minutes).Exec(ctx); err != nil {
 			return fmt.Errorf("onboard: fee: %w", err)
 		}
 	}
 	return nil
 }
 
-// fee has the same price and duration whatever the count of teeth; the practice
+// flatFee has the same price and duration whatever the count of teeth; the practice
 // sets others when it turns multiple pricing on.
-func fee(tx *ent.Client, practice uuid.UUID, plan, treatment int64, price decimal.Decimal, minutes int) *ent.FeeCreate {
+func flatFee(tx *ent.Client, practice uuid.UUID, plan, treatment int64, price decimal.Decimal, minutes int) *ent.FeeCreate {
 	return tx.Fee.Create().
 		SetPracticeID(practice).SetPaymentPlanID(plan).SetTreatmentID(treatment).
 		SetPriceOne(price).SetPriceTwo(price).SetPriceThree(price).SetPriceFour(price).SetPriceFive(price).

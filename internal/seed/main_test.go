@@ -1,7 +1,9 @@
 package seed
 
 import (
+	"cmp"
 	"testing"
+	"time"
 
 	"chairside/internal/civil"
 	"chairside/internal/localpg/pgtest"
@@ -48,6 +50,27 @@ func seeded(t *testing.T, url string, o Options) *store.DB {
 		t.Fatal(err)
 	}
 	return db
+}
+
+// madeUp is the main practice, past any database.
+func madeUp(t *testing.T, o Options) *batch {
+	t.Helper()
+	calendar := newCalendar(london(t), o.AsOf, cmp.Or(o.Years, DefaultYears))
+	r := newRandom(o.RandomSeed)
+	ids := &ids{random: r, last: map[string]int64{}, epoch: uint64(calendar.at(0, 0).UnixMilli())}
+	patients := cmp.Or(o.Patients, DefaultPatients)
+	out := new(batch)
+	newGenerator(r, ids, calendar, demoPractice(patients), hashPassword(r), out).populate(patients)
+	return out
+}
+
+func london(t *testing.T) *time.Location {
+	t.Helper()
+	zone, err := time.LoadLocation(practiceTimeZone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return zone
 }
 
 // number is the single number a query gives.

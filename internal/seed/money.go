@@ -54,7 +54,7 @@ func (g *generator) invoice(p *person, at time.Time, site *site, lines []line) {
 	if len(lines) == 0 {
 		return
 	}
-	if g.chance(1.2) { // made out wrongly the first time
+	if g.voided.strikes(15, 85) { // made out wrongly the first time
 		wrong := g.writeInvoice(p, at, site, lines, false)
 		wrong.Status = schema.InvoiceStatusOf(wrong.Amount, wrong.AmountOutstanding, false, true)
 		wrong.Footnote = new("Void: made out in error")
@@ -115,7 +115,7 @@ func (g *generator) settle(p *person, inv *ent.Invoice) {
 	day := g.dayOf(inv.CreatedAt)
 	later := day + g.between(10, 60)
 	soon := g.past(g.minutesAfter(inv.CreatedAt, 1, 8))
-	if g.chance(1) { // the card was charged twice, and one charge taken back
+	if g.chargedTwice.strikes(20, 100) { // the card was charged twice, and one charge taken back
 		g.pay(p, inv, soon, total, 0, true)
 	}
 	switch g.weighted(77, 6, 8, 3, 6) {

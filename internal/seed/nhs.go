@@ -88,8 +88,20 @@ func (g *generator) contract(s *site, on civil.Date) *contract {
 	return nil
 }
 
+// claims counts those of the practice so far.
+type claims struct {
+	all, recent, problems int
+	old                   rarity
+}
+
+// inTurn gives one of the list after the other.
+func inTurn[T any](list []T, turn *int) T {
+	*turn++
+	return list[*turn%len(list)]
+}
+
 var (
-	recentStatuses  = []schema.ClaimStatus{schema.ClaimQueued, schema.ClaimSubmitted, schema.ClaimReceived, schema.ClaimNew}
+	recentStatuses  = []schema.ClaimStatus{schema.ClaimNew, schema.ClaimQueued, schema.ClaimSubmitted, schema.ClaimReceived}
 	problemStatuses = []schema.ClaimStatus{schema.ClaimError, schema.ClaimInvalid, schema.ClaimQueried, schema.ClaimWithdrawn}
 	statusComments  = map[schema.ClaimStatus]string{
 		schema.ClaimError:     "@0001 Response could not be read; send again",
@@ -107,11 +119,11 @@ func (c *course) claim() {
 		return
 	}
 	g := c.generator
-	g.claims++
+	g.claims.all++
 	row := ent.NHSClaim{
 		ID: g.uuid(), PracticeID: g.practice, CreatedAt: c.last, UpdatedAt: c.last,
 		ContractID: under.id, PatientID: c.patient.row.ID, PractitionerID: c.by.id, TreatmentPlanID: &c.plan.ID, SiteID: under.site.id,
-		ClaimStatus: schema.ClaimCompleted, SequenceNumber: 100_000 + g.claims,
+		ClaimStatus: schema.ClaimCompleted, SequenceNumber: 100_000 + g.claims.all,
 		ExpectedUda: new(c.plan.NhsUdaValue), UdaBand: new(c.band), Ortho: c.ortho,
 		PatientCharge: new(c.charged), DentistCharge: new(c.plan.NhsUdaValue * under.unit / 100),
 	}
@@ -124,9 +136,9 @@ func (c *course) claim() {
 	case submitted >= g.today:
 		row.ClaimStatus = schema.ClaimNew
 	case age < 28:
-		row.ClaimStatus = recentStatuses[g.claims%len(recentStatuses)]
-	case g.chance(6):
-		row.ClaimStatus = problemStatuses[g.claims%len(problemStatuses)]
+		row.ClaimStatus = inTurn(recentStatuses, &g.claims.recent)
+	case g.claims.old.strikes(3, 17):
+		row.ClaimStatus = inTurn(problemStatuses, &g.claims.problems)
 	}
 	if text, ok := statusComments[row.ClaimStatus]; ok {
 		row.StatusComments = &text

@@ -25,16 +25,17 @@ type generator struct {
 	sites      []*site
 	staff      staff
 	catalogue  catalogue
+	claims     claims
 	sources    []uuid.UUID
 	reasons    []string // the practice's own that can be booked
 	questions  questions
 	contracts  []contract
 	households households
 
+	squeezed, voided, chargedTwice rarity
+
 	remaining int     // patients to be made up
 	walkIns   int     // emergencies of today so far
-	squeezed  int     // double bookings so far
-	claims    int     // NHS claims so far
 	focus     float64 // how closely, in percent, visits gather around today: empty diaries are no demo
 }
 

@@ -73,6 +73,18 @@ func optional[T any](r random, percent float64, value T) *T {
 	return nil
 }
 
+// rarity counts cases, of which some are special: a few among the first, so
+// that small practices have one of everything too, and then one in many.
+type rarity struct{ cases int }
+
+func (r *rarity) strikes(early, late int) bool {
+	r.cases++
+	if r.cases <= 4*early {
+		return r.cases%early == 0
+	}
+	return r.cases%late == 0
+}
+
 // ids gives out the identifiers of rows.
 type ids struct {
 	random random

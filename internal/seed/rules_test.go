@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/decimal"
 	"chairside/schema"
 )
 
@@ -118,92 +117,41 @@ func TestRules(t *testing.T) {
 // tableIsPractice lets one query count the practices of every table.
 var tableIsPractice = map[string]string{"practices": " JOIN (SELECT id AS practice_id FROM practices) AS p ON p.practice_id = practices.id"}
 
-func london(t *testing.T) *time.Location {
-	t.Helper()
-	zone, err := time.LoadLocation(practiceTimeZone)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return zone
-}
-
 // TestWorkingHours looks for appointments outside the working sessions of
 // their practitioner, or the practice's opening hours where there are none.
 func TestWorkingHours(t *testing.T) {
-	t.Parallel()
-	db := seeded(t, "sqlite:"+t.TempDir()+"/seed.db", demo)
+	b, zone := madeUp(t, demo), london(t)
 	type period struct{ weekday, start, finish int }
 	sessions := map[int64][]period{}
-	rows, err := db.SQL.QueryContext(t.Context(), "SELECT practitioner_id, weekday, start_minute, finish_minute FROM working_sessions")
-	if err != nil {
-		t.Fatal(err)
+	for _, s := range b.workingSessions {
+		sessions[s.PractitionerID] = append(sessions[s.PractitionerID], period{s.Weekday, s.StartMinute, s.FinishMinute})
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var id int64
-		var p period
-		if err := rows.Scan(&id, &p.weekday, &p.start, &p.finish); err != nil {
-			t.Fatal(err)
-		}
-		sessions[id] = append(sessions[id], p)
-	}
-	var open []period
+	open := []period{{int(time.Saturday), saturdayStart, saturdayEnd}}
 	for weekday := time.Monday; weekday <= time.Friday; weekday++ {
 		open = append(open, period{int(weekday), workdayStart, workdayEnd})
 	}
-	open = append(open, period{int(time.Saturday), saturdayStart, saturdayEnd})
-
-	appointments, err := db.SQL.QueryContext(t.Context(), "SELECT id, practitioner_id, start_time, duration FROM appointments")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer appointments.Close()
-	zone, seen := london(t), 0
-	for appointments.Next() {
-		var id, practitioner int64
-		var start time.Time
-		var duration int
-		if err := appointments.Scan(&id, &practitioner, &start, &duration); err != nil {
-			t.Fatal(err)
-		}
-		seen++
-		list := sessions[practitioner]
+	for _, a := range b.appointments {
+		list := sessions[a.PractitionerID]
 		if list == nil {
 			list = open
 		}
-		start = start.In(zone)
+		start := a.StartTime.In(zone)
 		minute, inside := start.Hour()*hour+start.Minute(), false
 		for _, p := range list {
 			inside = inside || p.weekday == int(start.Weekday()) && p.start <= minute && minute < p.finish
 		}
 		if !inside {
-			t.Errorf("appointment %d of practitioner %d at %s is outside working hours", id, practitioner, start)
+			t.Errorf("appointment %d of practitioner %d at %s is outside working hours", a.ID, a.PractitionerID, start)
 		}
-	}
-	if seen == 0 {
-		t.Error("no appointments")
 	}
 }
 
 // TestInvoiceStatus compares every invoice with the function that derives its
 // status.
 func TestInvoiceStatus(t *testing.T) {
-	t.Parallel()
-	db := seeded(t, "sqlite:"+t.TempDir()+"/seed.db", demo)
-	rows, err := db.SQL.QueryContext(t.Context(), "SELECT amount, amount_outstanding, sent_at IS NOT NULL, status FROM invoices")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var amount, outstanding decimal.Decimal
-		var sent bool
-		var status schema.InvoiceStatus
-		if err := rows.Scan(&amount, &outstanding, &sent, &status); err != nil {
-			t.Fatal(err)
-		}
-		if want := schema.InvoiceStatusOf(amount, outstanding, sent, status == schema.InvoiceVoid); status != want {
-			t.Errorf("an invoice of %s with %s outstanding is %s, want %s", amount, outstanding, status, want)
+	for _, i := range madeUp(t, demo).invoices {
+		if want := schema.InvoiceStatusOf(i.Amount, i.AmountOutstanding, i.SentAt != nil, i.Status == schema.InvoiceVoid); i.Status != want {
+			t.Errorf("an invoice of %s with %s outstanding is %s, want %s", i.Amount, i.AmountOutstanding, i.Status, want)
 		}
 	}
 }

@@ -51,7 +51,7 @@ var ErrOptions = errors.New("seed: patients and years must be positive, and the 
 
 const (
 	batchPatients    = 1000 // whose rows are held at a time
-	unindexedFrom    = 3000 // patients from which an empty database is loaded without its indexes
+	unindexedFrom    = 1000 // patients from which an empty database is loaded without its indexes
 	secondPatients   = 24
 	practiceTimeZone = "Europe/London"
 )

@@ -137,8 +137,8 @@ func (g *generator) hygieneVisits(p *person) (last int) {
 }
 
 const (
-	walkInsToday  = 8  // patients who turn up with a toothache on the present day
-	squeezedEvery = 16 // emergencies to one that is double-booked
+	walkInsToday     = 8 // patients who turn up with a toothache on the present day
+	emergencyMinutes = 20
 )
 
 // emergencies are toothaches and lost fillings.
@@ -148,29 +148,35 @@ func (g *generator) emergencies(p *person) {
 		g.emergency(p, wish{by: p.dentist, day: day})
 	}
 	if g.walkIns < walkInsToday && p.leaves == g.end && p.joined < g.today-3 {
-		if by := g.onDuty(g.today); by != nil {
-			g.emergency(p, wish{by: by, day: g.today, preferred: currentTime - 70 + 20*g.walkIns})
-			g.walkIns++
+		preferred := currentTime - 70 + 20*g.walkIns
+		if by := g.onDuty(g.today, preferred); by != nil {
+			g.emergency(p, wish{by: by, day: g.today, preferred: preferred})
 		}
+		g.walkIns++
 	}
 }
 
-// onDuty is a dentist who works on a day, each in turn.
-func (g *generator) onDuty(day int) *practitioner {
+// onDuty is a dentist who is free at a minute of a day, each in turn, or else
+// one who at least works on it.
+func (g *generator) onDuty(day, minute int) (working *practitioner) {
+	weekday := g.weekday(day)
 	for i := range g.staff.dentists {
 		d := g.staff.dentists[(g.walkIns+i)%len(g.staff.dentists)]
-		if d.works(day, g.weekday(day)) {
+		if !d.works(day, weekday) {
+			continue
+		}
+		if start, ok := d.diary.free(day, weekday, minute, emergencyMinutes); ok && start == minute {
 			return d
 		}
+		working = d
 	}
-	return nil
+	return working
 }
 
 func (g *generator) emergency(p *person, w wish) {
-	w.reason, w.minutes, w.description, w.since, w.urgent = schema.Reasons[4], 20, emergencyExam, p.row.CreatedAt, true
-	g.squeezed++
+	w.reason, w.minutes, w.description, w.since, w.urgent = schema.Reasons[4], emergencyMinutes, emergencyExam, p.row.CreatedAt, true
 	var v *visit
-	if g.squeezed%squeezedEvery == 3 {
+	if g.squeezed.strikes(3, 32) {
 		v = g.squeeze(p, w)
 	}
 	if v == nil {

@@ -101,13 +101,13 @@ func (g *generator) reserve(v *visit) {
 
 // stateOf is what state a visit that comes about is in now.
 func (g *generator) stateOf(v *visit) schema.AppointmentState {
-	const early = 45 * time.Minute // before the visit some are in the waiting room
+	const early = 35 * time.Minute // before the visit patients are in the waiting room
 	switch {
 	case !v.finish.After(g.now):
 		return schema.Completed
 	case !v.begin.After(g.now):
 		return schema.InSurgery
-	case v.begin.Before(g.now.Add(early)) && g.chance(75):
+	case v.begin.Before(g.now.Add(early)):
 		return schema.Arrived
 	case g.chance(pickIf(v.day < g.today+7, 70.0, 25)):
 		return schema.Confirmed

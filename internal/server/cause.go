@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/ogen-go/ogen/ogenerrors"
 )
 
 // maxCause bounds the text of a cause in the log, in bytes.
@@ -54,7 +56,8 @@ func describeDatabase(err error) (string, bool) {
 		error
 		Code() int
 	}
-	if errors.As(err, &sqlite) {
+	var decoding ogenerrors.Error // has a Code, too: an HTTP status
+	if errors.As(err, &sqlite) && !errors.As(err, &decoding) {
 		return fmt.Sprintf("SQLite error %d", sqlite.Code()), true
 	}
 	return "", false

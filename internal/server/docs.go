@@ -30,7 +30,7 @@ const (
 
 	// contentPolicy allows the reference page its own scripts and styles, and
 	// calls to this server; the viewer draws its icons from data URLs.
-	contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
+	contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; " +
 		"img-src 'self' data:; font-src 'self' data:; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )

@@ -97,7 +97,7 @@ func (f Field) read(given map[string]json.RawMessage, create bool, zone *time.Lo
 		case f.Nullable:
 			return json.RawMessage("null"), ""
 		case f.Default != "":
-			return json.RawMessage(f.Default), ""
+			return f.value(json.RawMessage(f.Default), zone)
 		}
 		return nil, ""
 	}

@@ -6,9 +6,14 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"chairside/internal/fault"
 )
+
+// maxQueryRunes bounds a text parameter: what is searched for becomes part of
+// a statement, and databases bound those.
+const maxQueryRunes = 255
 
 // Param is one query parameter that an operation knows. The tables are generated.
 type Param struct {
@@ -145,6 +150,10 @@ func (p Param) value(s string, zone *time.Location) (string, string) {
 			return "", "must be a date or an ISO 8601 time"
 		}
 		return t.Format(time.RFC3339Nano), ""
+	case Text:
+		if utf8.RuneCountInString(s) > maxQueryRunes {
+			return "", "must not be longer than " + strconv.Itoa(maxQueryRunes) + " characters"
+		}
 	case Enum:
 		if !slices.Contains(p.Values, s) {
 			return "", "must be one of: " + strings.Join(p.Values, ", ")

@@ -1,0 +1,87 @@
+package api_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"chairside/internal/chairsidetest"
+	"chairside/schema"
+)
+
+// TestRacedBookingsLeaveNoOverlap has many clients book, move, hand over,
+// cancel and revive appointments of two practitioners through two servers, each
+// with a database connection pool of its own.
+func TestRacedBookingsLeaveNoOverlap(t *testing.T) {
+	for name, database := range map[string]func(testing.TB) string{"sqlite": chairsidetest.SQLite, "postgres": chairsidetest.Postgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			where := database(t)
+			servers := []*chairsidetest.Env{chairsidetest.Start(t, where), chairsidetest.Start(t, where)}
+			token := servers[0].Token(t, "appointment")
+			practitioners := []int64{hire(t, servers[0]), hire(t, servers[0])}
+			race(t, servers, token, practitioners)
+
+			var kept []row
+			for _, p := range practitioners {
+				for _, a := range servers[1].Get(t, fmt.Sprintf("/v1/appointments?per_page=100&practitioner_id=%d", p), token).Status(t, 200).List(t, "appointments") {
+					kept = append(kept, a.(row))
+				}
+			}
+			if len(kept) < 2 {
+				t.Errorf("only %d were booked", len(kept))
+			}
+			for i, a := range kept {
+				for _, b := range kept[:i] {
+					if a["practitioner_id"] == b["practitioner_id"] && instant(text(a["start_time"])).Before(instant(text(b["finish_time"]))) && instant(text(b["start_time"])).Before(instant(text(a["finish_time"]))) {
+						t.Errorf("%v overlaps %v", a, b)
+					}
+				}
+			}
+		})
+	}
+}
+
+// race has each client do the same steps in another order of times and practitioners.
+func race(t *testing.T, servers []*chairsidetest.Env, token string, practitioners []int64) {
+	const clients, rounds, slots = 8, 6, 5
+	day := instant(monday).Add(9 * time.Hour)
+	states := schema.Pending.Values()
+	answers := make([][]int, clients)
+	var all sync.WaitGroup
+	for client := range clients {
+		all.Go(func() {
+			e, path := servers[client%2], ""
+			did := func(r *chairsidetest.Response) *chairsidetest.Response {
+				answers[client] = append(answers[client], r.Code)
+				return r
+			}
+			for round := range rounds {
+				start := day.Add(time.Duration((round+client)%slots) * 20 * time.Minute)
+				times := row{"start_time": shown(start), "finish_time": shown(start.Add(30 * time.Minute))}
+				res := did(e.Post(t, "/v1/appointments", token, booking(practitioners[(client+round)%2], "", "", times)))
+				if res.Code == 201 {
+					path = "/v1/appointments" + chairsidetest.ID(res.At(t, "appointment.id"))
+				}
+				if path == "" {
+					continue
+				}
+				did(e.Patch(t, path, token, edit("appointment", change(times, row{"practitioner_id": practitioners[round%2]}))))
+				did(e.Patch(t, path, token, edit("appointment", row{"state": states[(client+round*3)%len(states)]})))
+				did(e.Patch(t, path, token, edit("appointment", row{"state": "Pending"})))
+				if round == rounds/2 {
+					did(e.Delete(t, path, token))
+					path = ""
+				}
+			}
+		})
+	}
+	all.Wait()
+	for _, code := range slices.Concat(answers...) {
+		if !slices.Contains([]int{200, 201, 204, 409}, code) {
+			t.Errorf("a request was answered with %d", code)
+		}
+	}
+}
