@@ -33,8 +33,7 @@ func publish(m *model) ([]byte, error) {
 	spec := newDocument(m, true)
 	spec.SetInfo(ogen.NewInfo().SetTitle("Chairside").SetVersion("1.0.0").
 		SetDescription(introduction).
-		SetContact(ogen.NewContact().SetName("Chairside").SetURL("https://chairside.example")).
-		SetLicense(ogen.NewLicense().SetName("Proprietary").SetURL("https://chairside.example/licence")))
+		SetContact(ogen.NewContact().SetName("Chairside")))
 	d := &document{Spec: spec, published: true}
 	d.addErrors()
 	d.addHeaders()
@@ -62,7 +61,7 @@ Every request names its client in User-Agent and carries an access token, as "Au
 
 Ids may be sent as numbers or as strings of digits. Amounts are decimal strings with two fraction digits; numbers are accepted. Times are ISO 8601; without an offset they are the practice's local time. Unknown members of a body are ignored; unknown query parameters are named in X-Unknown-Parameters, and refused with "Prefer: handling=strict".
 
-Scripts in a browser can read the response headers ETag and X-OAuth-Scopes alone; what the others say is in the bodies too.`
+Scripts in a browser can read the response headers ETag and X-OAuth-Scopes alone; what else they need is in the bodies: the request id of an error, and the rate limit at /rate_limit.`
 
 // operation is an operation with what all of them share.
 func (d *document) operation(e *entity, id, verb, doc, rules string) *ogen.Operation {
@@ -187,7 +186,7 @@ func (d *document) addUnversioned() {
 		SetDescription("Get what the token may still ask for. Needs a token and no scope; does not count as a request.").AddTags("limits").
 		AddResponse("200", d.response("RateLimit", example(`{"resources": {"core": {"limit": 3600, "remaining": 3599, "reset": 1782898200}}}`)))
 	o.Security = ogen.SecurityRequirements{{"oauth2": {}}, {"bearer": {}}, {"query": {}}}
-	for _, s := range []int{401, 403, 500, 503} {
+	for _, s := range []int{400, 401, 403, 500, 503} {
 		o.AddResponse(itoa(s), ogen.NewResponse().SetRef("#/components/responses/"+errorName(s)))
 	}
 	item := ogen.NewPathItem().SetGet(o)

@@ -57,10 +57,10 @@ func madeUp(t *testing.T, o Options) *batch {
 	t.Helper()
 	calendar := newCalendar(london(t), o.AsOf, cmp.Or(o.Years, DefaultYears))
 	r := newRandom(o.RandomSeed)
-	ids := &ids{random: r, last: map[string]int64{}, epoch: uint64(calendar.at(0, 0).UnixMilli())}
+	ids, hash := newIDs(r, calendar, map[string]int64{}), hashPassword(r)
 	patients := cmp.Or(o.Patients, DefaultPatients)
 	out := new(batch)
-	newGenerator(r, ids, calendar, demoPractice(patients), hashPassword(r), out).populate(patients)
+	newGenerator(r, ids, calendar, demoPractice(patients), hash, out).populate(patients)
 	return out
 }
 

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows how many patients have been written. The nil progress shows
-// nothing.
+// progress shows how many patients have been written, and what comes then. The
+// nil progress shows nothing.
 type progress struct{ bar *progressbar.ProgressBar }
 
 // newProgress shows a bar on w if that is a terminal.
@@ -32,6 +32,13 @@ func newProgress(w io.Writer, patients int) *progress {
 func (p *progress) add(patients int) {
 	if p != nil {
 		_ = p.bar.Add(patients)
+	}
+}
+
+// say tells what is being done now.
+func (p *progress) say(what string) {
+	if p != nil {
+		p.bar.Describe(what)
 	}
 }
 

@@ -93,6 +93,11 @@ type ids struct {
 	count  uint64           // uuids given out
 }
 
+// newIDs gives out the integer ids that follow the last ones.
+func newIDs(r random, c *calendar, last map[string]int64) *ids {
+	return &ids{random: r, last: last, epoch: uint64(c.at(0, 0).UnixMilli())}
+}
+
 // number is the next integer id of a table.
 func (i *ids) number(table string) int64 {
 	i.last[table]++

@@ -104,6 +104,9 @@ func TestRules(t *testing.T) {
 				}
 			})
 		}
+		if err := db.Verify(t.Context()); err != nil {
+			t.Errorf("the database is no longer what the migrations made: %v", err)
+		}
 		t.Run("few double bookings", func(t *testing.T) {
 			overlaps := number(t, db, `SELECT count(*) FROM appointments a JOIN appointments b ON b.practitioner_id = a.practitioner_id AND b.start_time < a.finish_time AND b.finish_time > a.start_time AND b.id > a.id
 				WHERE a.state NOT IN ('Cancelled', 'Did not attend') AND b.state NOT IN ('Cancelled', 'Did not attend')`)

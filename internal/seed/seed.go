@@ -17,11 +17,11 @@ import (
 // Options say how much to make up. The zero value of each number is replaced
 // by its default.
 type Options struct {
-	Patients   int   // of the main practice; DefaultPatients
-	Years      int   // of history before AsOf; DefaultYears
-	RandomSeed int64 // the same one makes the same data
-	AsOf       civil.Date
-	Progress   io.Writer // shows a bar while it is a terminal; nil for none
+	Patients   int        // of the main practice; DefaultPatients
+	Years      int        // of history before AsOf; DefaultYears
+	RandomSeed int64      // the same one makes the same data
+	AsOf       civil.Date // the day that is today in the data; required
+	Progress   io.Writer  // shows a bar if it is a terminal; nil for none
 }
 
 // The size of the demo.
@@ -30,7 +30,7 @@ const (
 	DefaultYears    = 2
 )
 
-// Who signs in to the practices.
+// Who signs in to the practices. All other users have the same password.
 const (
 	Password    = "demo-password"
 	DemoAdmin   = "admin@demo.chairside.test"
@@ -56,7 +56,8 @@ const (
 	practiceTimeZone = "Europe/London"
 )
 
-// Run fills db with the practices, in one transaction.
+// Run fills db with the practices, in one transaction. It refuses with
+// ErrExists a database that has them.
 func Run(ctx context.Context, db *store.DB, o Options) error {
 	if o.Patients == 0 {
 		o.Patients = DefaultPatients
@@ -76,8 +77,10 @@ func Run(ctx context.Context, db *store.DB, o Options) error {
 		return fmt.Errorf("seed: %w", err)
 	}
 	tables, numbered := tableNames()
+	bar := newProgress(o.Progress, o.Patients+secondPatients)
+	defer bar.finish()
 	return db.BulkLoad(ctx, func(bulk *store.Bulk) error {
-		load := func() error { return fill(ctx, bulk, zone, o, numbered) }
+		load := func() error { return fill(ctx, bulk, zone, o, numbered, bar) }
 		if empty && o.Patients >= unindexedFrom {
 			if err := bulk.Unindexed(ctx, tables, load); err != nil {
 				return err
@@ -113,45 +116,18 @@ func vacant(ctx context.Context, db *sql.DB) (bool, error) {
 
 // fill makes up both practices. While a batch of rows is written the next one
 // is made up, so there are never more than two.
-func fill(ctx context.Context, bulk *store.Bulk, zone *time.Location, o Options, numbered []string) error {
-	r := newRandom(o.RandomSeed)
-	calendar := newCalendar(zone, o.AsOf, o.Years)
-	ids := &ids{random: r, last: map[string]int64{}, epoch: uint64(calendar.at(0, 0).UnixMilli())}
-	for _, table := range numbered {
-		last, err := bulk.LastID(ctx, table)
-		if err != nil {
-			return err
-		}
-		ids.last[table] = last
+func fill(ctx context.Context, bulk *store.Bulk, zone *time.Location, o Options, numbered []string, bar *progress) error {
+	last, err := lastIDs(ctx, bulk, numbered)
+	if err != nil {
+		return err
 	}
-	bar := newProgress(o.Progress, o.Patients+secondPatients)
-	defer bar.finish()
-
 	full, empty := make(chan *batch), make(chan *batch, 2)
 	empty <- new(batch)
 	empty <- new(batch)
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error {
 		defer close(full)
-		hash := hashPassword(r)
-		for _, b := range []blueprint{demoPractice(o.Patients), secondPractice()} {
-			var g *generator
-			for g == nil || g.remaining > 0 {
-				out, err := receive(ctx, empty)
-				if err != nil {
-					return err
-				}
-				if g == nil {
-					g = newGenerator(r, ids, calendar, b, hash, out)
-				}
-				g.out = out
-				g.populate(batchPatients)
-				if err := send(ctx, full, out); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
+		return makeUp(ctx, newCalendar(zone, o.AsOf, o.Years), o, last, empty, full)
 	})
 	work.Go(func() error {
 		for b := range full {
@@ -162,9 +138,48 @@ func fill(ctx context.Context, bulk *store.Bulk, zone *time.Location, o Options,
 			bar.add(patients)
 			empty <- b
 		}
+		bar.say("indexes")
 		return nil
 	})
 	return work.Wait()
+}
+
+// lastIDs are the highest integer ids so far, by table.
+func lastIDs(ctx context.Context, bulk *store.Bulk, tables []string) (map[string]int64, error) {
+	last := map[string]int64{}
+	for _, table := range tables {
+		id, err := bulk.LastID(ctx, table)
+		if err != nil {
+			return nil, err
+		}
+		last[table] = id
+	}
+	return last, nil
+}
+
+// makeUp fills empty batches with one practice after the other.
+func makeUp(ctx context.Context, c *calendar, o Options, last map[string]int64, empty <-chan *batch, full chan<- *batch) error {
+	r := newRandom(o.RandomSeed)
+	ids := newIDs(r, c, last)
+	hash := hashPassword(r)
+	for _, b := range []blueprint{demoPractice(o.Patients), secondPractice()} {
+		var g *generator
+		for g == nil || g.remaining > 0 {
+			out, err := receive(ctx, empty)
+			if err != nil {
+				return err
+			}
+			if g == nil {
+				g = newGenerator(r, ids, c, b, hash, out)
+			}
+			g.out = out
+			g.populate(batchPatients)
+			if err := send(ctx, full, out); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func receive[T any](ctx context.Context, from <-chan T) (value T, err error) {

@@ -137,7 +137,7 @@ func (g *generator) hygieneVisits(p *person) (last int) {
 }
 
 const (
-	walkInsToday     = 8 // patients who turn up with a toothache on the present day
+	walkInsToday     = 10 // patients who turn up with a toothache on the present day
 	emergencyMinutes = 20
 )
 
@@ -148,7 +148,7 @@ func (g *generator) emergencies(p *person) {
 		g.emergency(p, wish{by: p.dentist, day: day})
 	}
 	if g.walkIns < walkInsToday && p.leaves == g.end && p.joined < g.today-3 {
-		preferred := currentTime - 70 + 20*g.walkIns
+		preferred := currentTime - 60 + 10*g.walkIns
 		if by := g.onDuty(g.today, preferred); by != nil {
 			g.emergency(p, wish{by: by, day: g.today, preferred: preferred})
 		}

@@ -109,7 +109,7 @@ func (g *generator) stateOf(v *visit) schema.AppointmentState {
 		return schema.InSurgery
 	case v.begin.Before(g.now.Add(early)):
 		return schema.Arrived
-	case g.chance(pickIf(v.day < g.today+7, 70.0, 25)):
+	case v.day == g.today && g.chance(90), v.day < g.today+7 && g.chance(70), g.chance(25):
 		return schema.Confirmed
 	}
 	return schema.Pending
