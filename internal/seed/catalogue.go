@@ -1,17 +1,13 @@
 package seed
 
 import (
-	"strconv"
 	"strings"
-
-	"github.com/google/uuid"
 
 	"chairside/ent"
 	entpaymentplan "chairside/ent/paymentplan"
 	enttreatment "chairside/ent/treatment"
 	entcategory "chairside/ent/treatmentcategory"
 	"chairside/internal/decimal"
-	"chairside/schema"
 )
 
 // treatment is something the practice does. Its name is its key.
@@ -244,110 +240,4 @@ func (c *catalogue) price(kind planKind, t *treatment, count int) (price decimal
 		n = min(max(count, 1), len(prices)) - 1
 	}
 	return prices[n], durations[n]
-}
-
-// The practice's own reasons that appointments are made for.
-const (
-	staffMeeting        = "Staff meeting"
-	firstVisit          = "New patient"
-	childCheckUp        = "Child check-up"
-	whiteningReview     = "Whitening"
-	implantConsultation = "Implant consultation"
-)
-
-// writeLists makes the acquisition sources and the reasons for appointments.
-func (g *generator) writeLists() {
-	for i, s := range []struct{ name, notes string }{
-		{"Recommended by a patient", ""}, {"Walked past", ""}, {"Web search", "Asked for on the registration form"}, {"NHS website", ""},
-		{"Social media", ""}, {"Local newspaper", "Advertisement ended"}, {"Élan Vital open day", "Every May"},
-	} {
-		id := g.uuid()
-		row := ent.AcquisitionSource{ID: id, PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened, Name: s.name, NameFolded: schema.Fold(s.name), Active: i != 5}
-		if s.notes != "" {
-			row.Notes = new(s.notes)
-		}
-		g.sources = append(g.sources, id)
-		g.out.sources = append(g.out.sources, row)
-	}
-	type reason struct {
-		name                   string
-		exam, hygiene, deleted bool
-	}
-	var all []reason
-	for _, name := range schema.Reasons {
-		all = append(all, reason{name: name, exam: strings.Contains(name, "Exam") || name == "Review", hygiene: strings.Contains(name, "Scale")})
-	}
-	all = append(all,
-		reason{name: firstVisit, exam: true}, reason{name: childCheckUp, exam: true}, reason{name: whiteningReview}, reason{name: implantConsultation},
-		reason{name: staffMeeting}, reason{name: "Telephone call", deleted: true}, reason{name: "Denture clinic", exam: true, deleted: true})
-	for i, r := range all {
-		g.out.reasons = append(g.out.reasons, ent.AppointmentReason{
-			ID: g.uuid(), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
-			Reason: r.name, Colour: new(diaryColours[i%len(diaryColours)]), Exam: r.exam, Hygiene: r.hygiene, Deleted: r.deleted, Position: i + 1,
-		})
-	}
-}
-
-// questions are the custom fields that are answered.
-type questions struct{ patient, treatment []question }
-
-type question struct {
-	id      uuid.UUID
-	kind    schema.QuestionType
-	share   float64 // percent of patients or treatments with an answer
-	answers []string
-}
-
-// writeQuestions makes custom fields of every type.
-func (g *generator) writeQuestions() {
-	for i, q := range []struct {
-		name, description string
-		of                schema.Customizable
-		kind              schema.QuestionType
-		share             float64
-		answers           []string
-		inactive          bool
-	}{
-		{name: "Lifestyle", of: schema.CustomizesPatient, kind: schema.QuestionTitle},
-		{name: "Interested in whitening", of: schema.CustomizesPatient, kind: schema.QuestionCheckbox, share: 45, answers: []string{"true", "false"}},
-		{name: "Preferred time of day", of: schema.CustomizesPatient, kind: schema.QuestionEnum, share: 40, answers: []string{"Morning", "Afternoon", "Evening", "Saturday"}},
-		{name: "Alcohol, units per week", of: schema.CustomizesPatient, kind: schema.QuestionNumber, share: 25, answers: []string{"0.00", "2.50", "6.00", "10.00", "14.00"}},
-		{name: "School", description: "For children", of: schema.CustomizesPatient, kind: schema.QuestionText, share: 12, answers: []string{"Hill Top Primary", "Saint Oswald's", "Riverside Academy", "École du Parc"}},
-		{name: "Space", of: schema.CustomizesPatient, kind: schema.QuestionSpacer},
-		{name: "Access needs", of: schema.CustomizesPatient, kind: schema.QuestionTextarea, share: 8, answers: []string{"Ground floor surgery, please", "Hearing loop\nSpeak clearly", "Needs a translator"}},
-		{name: "Fax number", of: schema.CustomizesPatient, kind: schema.QuestionText, share: 2, answers: []string{"none", "01632 960111"}, inactive: true},
-		{name: "Consent form signed", of: schema.CustomizesTreatment, kind: schema.QuestionCheckbox, share: 9, answers: []string{"true"}},
-		{name: "Anaesthetic", of: schema.CustomizesTreatment, kind: schema.QuestionEnum, share: 6, answers: []string{"None", "Lidocaine", "Articaine"}},
-		{name: "Shade", of: schema.CustomizesTreatment, kind: schema.QuestionText, share: 3, answers: []string{"A1", "A2", "A3.5", "B2"}},
-	} {
-		asked := question{id: g.uuid(), kind: q.kind, share: q.share, answers: q.answers}
-		row := ent.CustomField{
-			ID: asked.id, PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
-			Active: !q.inactive, CustomizableType: q.of, Name: q.name, Position: i + 1, Type: q.kind, Width: new(6 + 6*(i%2)),
-		}
-		if q.description != "" {
-			row.Description = new(q.description)
-		}
-		if q.kind == schema.QuestionEnum {
-			for n, a := range q.answers {
-				row.Options = append(row.Options, schema.Option{Name: a, Position: n + 1})
-			}
-			row.DefaultValue = new(q.answers[0])
-		}
-		g.out.questions = append(g.out.questions, row)
-		switch {
-		case !q.kind.Asks():
-		case q.of == schema.CustomizesPatient:
-			g.questions.patient = append(g.questions.patient, asked)
-		default:
-			g.questions.treatment = append(g.questions.treatment, asked)
-		}
-	}
-}
-
-func teethOf(numbers ...int) (all []string) {
-	for _, n := range numbers {
-		all = append(all, strconv.Itoa(n))
-	}
-	return all
 }

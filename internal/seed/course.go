@@ -1,6 +1,7 @@
 package seed
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -158,36 +159,36 @@ func (c *course) needs() []procedure {
 	if c.patient.age < 16 {
 		return c.childNeeds()
 	}
-	age, continuing := c.patient.age, schema.Reasons[3]
+	age := c.patient.age
 	var list []procedure
 	plan := func(p procedure) { list = append(list, p) }
 
 	if by := c.patient.hygienist; by != nil && c.chance(24) {
-		plan(procedure{by: by, reason: schema.Reasons[1], items: c.adds(by, hygieneVisit)})
+		plan(procedure{by: by, reason: reasonScale, items: c.adds(by, hygieneVisit)})
 	}
 	if c.chance(27) {
 		by, material := c.assistant(), pick(c.random, []string{compositeFront, compositeBack, amalgam})
-		p := procedure{by: by, reason: continuing}
+		p := procedure{by: by, reason: reasonContinuing}
 		for range c.weighted(0, 70, 30) {
 			p.items = append(p.items, c.add(material, by, c.teeth(1, 4, 8), c.surfaces()))
 		}
 		plan(p)
 	}
 	if age > 30 && c.chance(4) {
-		plan(procedure{by: c.by, reason: continuing, items: c.adds(c.by, rootPlaning), review: true})
+		plan(procedure{by: c.by, reason: reasonContinuing, items: c.adds(c.by, rootPlaning), review: true})
 	}
 	if c.chance(3) {
-		plan(procedure{by: c.by, reason: continuing, items: c.adds(c.by, rootCanal, c.teeth(1, 4, 6)...), visits: 2})
+		plan(procedure{by: c.by, reason: reasonContinuing, items: c.adds(c.by, rootCanal, c.teeth(1, 4, 6)...), visits: 2})
 	}
 	if age > 25 && c.chance(5) {
 		crown := pickIf(c.chance(50), crownCeramic, crownZirconia)
-		plan(procedure{by: c.by, reason: continuing, items: c.adds(c.by, crown, c.teeth(1, 4, 7)...), visits: 2})
+		plan(procedure{by: c.by, reason: reasonContinuing, items: c.adds(c.by, crown, c.teeth(1, 4, 7)...), visits: 2})
 	}
 	if c.chance(4) {
-		plan(procedure{by: c.by, reason: continuing, items: c.adds(c.by, extraction, c.teeth(c.between(1, 2), 4, 8)...), review: c.chance(60)})
+		plan(procedure{by: c.by, reason: reasonContinuing, items: c.adds(c.by, extraction, c.teeth(c.between(1, 2), 4, 8)...), review: c.chance(60)})
 	}
 	if age > 55 && c.chance(4) {
-		plan(procedure{by: c.by, reason: continuing, items: c.adds(c.by, pickIf(age > 75, fullDenture, partialDenture)), visits: 3})
+		plan(procedure{by: c.by, reason: reasonContinuing, items: c.adds(c.by, pickIf(age > 75, fullDenture, partialDenture)), visits: 3})
 	}
 	if age < 60 && c.chance(2) {
 		plan(procedure{by: c.by, reason: whiteningReview, items: c.adds(c.by, whitening)})
@@ -196,22 +197,21 @@ func (c *course) needs() []procedure {
 		plan(procedure{by: c.by, reason: implantConsultation, items: c.adds(c.by, implant, c.teeth(1, 4, 7)...), visits: 2})
 	}
 	if c.chance(1.5) {
-		plan(procedure{by: c.by, reason: schema.Reasons[6], items: c.adds(c.by, nightGuard)})
+		plan(procedure{by: c.by, reason: reasonOther, items: c.adds(c.by, nightGuard)})
 	}
 	return list
 }
 
 func (c *course) childNeeds() (list []procedure) {
-	continuing := schema.Reasons[3]
 	if by := c.assistant(); c.chance(12) {
-		list = append(list, procedure{by: by, reason: continuing, items: c.adds(by, fissureSealant, teethOf(16, 26, 36, 46)[:c.between(1, 4)]...)})
+		list = append(list, procedure{by: by, reason: reasonContinuing, items: c.adds(by, fissureSealant, teethOf(16, 26, 36, 46)[:c.between(1, 4)]...)})
 	}
 	if by := c.assistant(); c.chance(10) {
-		list = append(list, procedure{by: by, reason: continuing, items: []*ent.TreatmentPlanItem{c.add(glassIonomer, by, c.teeth(1, 5, 1), c.surfaces())}})
+		list = append(list, procedure{by: by, reason: reasonContinuing, items: []*ent.TreatmentPlanItem{c.add(glassIonomer, by, c.teeth(1, 5, 1), c.surfaces())}})
 	}
 	if c.by.orthodontist && c.patient.age > 9 && c.chance(25) {
 		c.ortho = true
-		list = append(list, procedure{by: c.by, reason: continuing, items: c.adds(c.by, orthoAssessment)})
+		list = append(list, procedure{by: c.by, reason: reasonContinuing, items: c.adds(c.by, orthoAssessment)})
 	}
 	return list
 }
@@ -228,6 +228,14 @@ func (c *course) assistant() *practitioner {
 		return t
 	}
 	return c.by
+}
+
+// teethOf names teeth in FDI notation.
+func teethOf(numbers ...int) (all []string) {
+	for _, n := range numbers {
+		all = append(all, strconv.Itoa(n))
+	}
+	return all
 }
 
 // teeth names n teeth between two positions of a random quadrant.
@@ -263,7 +271,7 @@ func (c *course) treat(list []procedure) {
 			}
 		}
 		if p.review {
-			c.visit(c.patient, wish{by: c.by, day: day + c.between(7, 14), minutes: 10, reason: schema.Reasons[5], description: "Healing well", since: c.past(c.last)})
+			c.visit(c.patient, wish{by: c.by, day: day + c.between(7, 14), minutes: 10, reason: reasonReview, description: "Healing well", since: c.past(c.last)})
 		}
 	}
 }

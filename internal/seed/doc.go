@@ -12,12 +12,14 @@
 //
 //	blueprint.go   how many sites, practitioners and rotas it has
 //	practice.go    its sites and rooms; the generator that all else hangs on
-//	catalogue.go   payment plans, treatments, fees, products, reasons, questions
+//	catalogue.go   payment plans, treatments, fees, products
+//	lists.go       acquisition sources, appointment reasons, custom fields
 //	staff.go       users, practitioners, their working sessions and breaks
 //	nhs.go         contracts, and claims for what was done under them
 //	names.go       names of many languages
 //	places.go      addresses and telephone numbers that ring nowhere
-//	people.go      households, and what is on file about each patient
+//	households.go  who lives together
+//	people.go      what is on file about each patient
 //	story.go       a patient's life: check-ups, hygiene, emergencies
 //	course.go      a course of treatment, from the first visit to the claim
 //	visit.go       an appointment: booked, stamped with its states, or missed

@@ -5,34 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"chairside/ent"
 	entaccount "chairside/ent/account"
 	entpatient "chairside/ent/patient"
-	"chairside/internal/civil"
 	"chairside/schema"
 )
-
-// households are made up one after the other; waiting are the members of the
-// present one who are not patients yet.
-type households struct {
-	waiting []member
-}
-
-// member of a household.
-type member struct {
-	culture *culture
-	female  bool
-	first   name
-	last    name
-	born    civil.Date
-	home    address
-	phone   phone
-	family  *uuid.UUID
-	partner string // the name of another adult of the household
-	joined  int    // the day they became a patient
-}
 
 // person is a patient whose story is being told.
 type person struct {
@@ -63,83 +40,6 @@ func (g *generator) populate(n int) {
 		g.file(p)
 	}
 }
-
-// nextMember is the next patient-to-be.
-func (g *generator) nextMember() member {
-	if len(g.households.waiting) == 0 {
-		g.households.waiting = g.household()
-	}
-	m := g.households.waiting[0]
-	g.households.waiting = g.households.waiting[1:]
-	return m
-}
-
-func (g *generator) household() []member {
-	c := &cultures[g.weighted(cultureShares...)]
-	family := pick(g.random, c.surnames)
-	if g.chance(float64(c.doubleBarrels)) {
-		other := pick(g.random, c.surnames)
-		family = surname{family.male.join(other.male), family.female.join(other.female)}
-	}
-	adults, children := 1, 0
-	switch g.weighted(38, 27, 25, 10) {
-	case 1:
-		adults = 2
-	case 2:
-		adults, children = 2, g.between(1, 3)
-	case 3:
-		children = g.between(1, 2)
-	}
-	home := g.address()
-	landline := g.landline(home.town)
-	age := g.between(19, 58) + g.weighted(60, 40)*g.between(8, 32)
-	if children > 0 {
-		age = g.between(26, 52)
-	}
-	var id *uuid.UUID
-	if adults+children > 1 {
-		id = new(g.uuid())
-	}
-	joined := g.between(-8*365, -1)
-	if g.chance(34) {
-		joined = g.between(0, g.today-1)
-	}
-
-	var members []member
-	female := g.chance(52)
-	for i := range adults + children {
-		m := member{culture: c, female: female, home: home, phone: landline, family: id, joined: joined}
-		years := age + g.between(-4, 4)
-		if i >= adults {
-			m.female, years = g.chance(50), g.between(1, min(17, age-18))
-		} else if i == 1 {
-			m.female = female == g.chance(8)
-		}
-		m.born = g.date(g.today - years*365 - g.IntN(365))
-		if m.joined < g.day(m.born)+200 { // not before they were born
-			m.joined = min(g.day(m.born)+g.between(200, 900), g.today-1)
-		}
-		m.first, m.last = pick(g.random, c.male), family.male
-		if m.female {
-			m.first, m.last = pick(g.random, c.female), family.female
-		}
-		if i == 1 && g.chance(25) { // kept their own
-			own := pick(g.random, c.surnames)
-			if m.last = own.male; m.female {
-				m.last = own.female
-			}
-		}
-		members = append(members, m)
-	}
-	for i := range members {
-		if other := (i + 1) % adults; other != i {
-			members[i].partner = schema.FullName(members[other].first.text, members[other].last.text)
-		}
-	}
-	return members
-}
-
-func (n name) join(other name) name { return name{n.text + "-" + other.text, n.latin + other.latin} }
 
 // staffName is a name for someone who works here.
 func (g *generator) staffName(female bool) (first, last name) {

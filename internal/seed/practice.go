@@ -27,7 +27,6 @@ type generator struct {
 	catalogue  catalogue
 	claims     claims
 	sources    []uuid.UUID
-	reasons    []string // the practice's own that can be booked
 	questions  questions
 	contracts  []contract
 	households households
@@ -45,7 +44,7 @@ type site struct {
 	town      *town
 	rooms     []uuid.UUID
 	hygienist *practitioner
-	therapist *practitioner // nil at most
+	therapist *practitioner // nil at most sites
 }
 
 func newGenerator(r random, i *ids, c *calendar, b blueprint, passwordHash string, out *batch) *generator {

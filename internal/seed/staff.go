@@ -205,7 +205,7 @@ func (g *generator) blockBreaks() {
 			case weekday == int(time.Wednesday) && g.date(day).Day <= 7:
 				g.block(p, day, 12*hour+30, 30, staffMeeting, "All welcome, bring cake")
 			case weekday >= int(time.Monday) && weekday <= int(time.Friday) && g.chance(breaks):
-				g.block(p, day, pick(g.random, []int{10*hour + 45, 11 * hour, 15*hour + 30}), 15, "Other", "Break")
+				g.block(p, day, pick(g.random, []int{10*hour + 45, 11 * hour, 15*hour + 30}), 15, reasonOther, "Break")
 			}
 		}
 	}

@@ -62,7 +62,7 @@ func (g *generator) firstVisit(p *person, interval int) int {
 
 // checkUp is a visit to the dentist with the treatment that follows from it.
 func (g *generator) checkUp(p *person, day int, first bool) *visit {
-	w := wish{by: g.dentist(p, day), day: day, reason: schema.Reasons[0], description: examination, since: p.row.CreatedAt}
+	w := wish{by: g.dentist(p, day), day: day, reason: reasonExam, description: examination, since: p.row.CreatedAt}
 	exam, polish := examination, false
 	switch {
 	case first:
@@ -70,7 +70,7 @@ func (g *generator) checkUp(p *person, day int, first bool) *visit {
 	case p.age < 16 && g.chance(50):
 		w.reason = childCheckUp
 	case p.age > 20 && g.chance(22):
-		polish, w.reason = true, schema.Reasons[2]
+		polish, w.reason = true, reasonExamAndScale
 	}
 	w.minutes = g.catalogue.treatments[exam].minutes
 	if polish {
@@ -124,7 +124,7 @@ func (g *generator) hygieneVisits(p *person) (last int) {
 		if day > g.today && g.chance(45) {
 			break
 		}
-		v := g.visit(p, wish{by: p.hygienist, day: day, minutes: 30, reason: schema.Reasons[1], description: hygieneVisit, since: p.row.CreatedAt})
+		v := g.visit(p, wish{by: p.hygienist, day: day, minutes: 30, reason: reasonScale, description: hygieneVisit, since: p.row.CreatedAt})
 		if v == nil || v.state != schema.Completed {
 			break
 		}
@@ -174,7 +174,7 @@ func (g *generator) onDuty(day, minute int) (working *practitioner) {
 }
 
 func (g *generator) emergency(p *person, w wish) {
-	w.reason, w.minutes, w.description, w.since, w.urgent = schema.Reasons[4], emergencyMinutes, emergencyExam, p.row.CreatedAt, true
+	w.reason, w.minutes, w.description, w.since, w.urgent = reasonEmergency, emergencyMinutes, emergencyExam, p.row.CreatedAt, true
 	var v *visit
 	if g.squeezed.strikes(3, 32) {
 		v = g.squeeze(p, w)

@@ -47,6 +47,9 @@ func Fault(ctx context.Context, err error) error {
 func unavailable(err error) bool {
 	var postgres *pq.Error
 	if errors.As(err, &postgres) {
+		if postgres.Severity == pq.Efatal || postgres.Severity == pq.Epanic { // no session: shutting down, full, or closed to us
+			return true
+		}
 		switch postgres.Code {
 		case pqerror.QueryCanceled, // statement_timeout, or the deadline of ctx
 			pqerror.LockNotAvailable,

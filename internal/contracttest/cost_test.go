@@ -1,0 +1,153 @@
+package contracttest
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	gen "entgo.io/ent"
+
+	"chairside/ent"
+	"chairside/internal/chairsidetest"
+)
+
+// meter counts what is asked of the database, in the units of the generated
+// client: a query each for the rows and for every kind of row they point at,
+// and a mutation for each row that is written.
+type meter struct{ queries, mutations atomic.Int64 }
+
+// watch attaches a meter to a server that has not been asked anything yet.
+func watch(e *chairsidetest.Env) *meter {
+	m := &meter{}
+	e.DB.Ent.Intercept(ent.InterceptFunc(func(next ent.Querier) ent.Querier {
+		return ent.QuerierFunc(func(ctx context.Context, q ent.Query) (ent.Value, error) {
+			m.queries.Add(1)
+			return next.Query(ctx, q)
+		})
+	}))
+	e.DB.Ent.Use(func(next gen.Mutator) gen.Mutator {
+		return gen.MutateFunc(func(ctx context.Context, mutation gen.Mutation) (gen.Value, error) {
+			m.mutations.Add(1)
+			return next.Mutate(ctx, mutation)
+		})
+	})
+	return m
+}
+
+// cost is what one request asks of the database.
+type cost struct{ queries, mutations int64 }
+
+func (m *meter) cost(request func()) cost {
+	queries, mutations := m.queries.Load(), m.mutations.Load()
+	request()
+	return cost{m.queries.Load() - queries, m.mutations.Load() - mutations}
+}
+
+// costs is what operations ask of the database beyond their token: a budget
+// that nobody exceeds unnoticed. Those that are not named read one record with
+// one query, or a list with one for the page and one to count all rows.
+var costs = map[string]cost{
+	"getRateLimit": {0, 0},
+
+	"getAccount":             {2, 0}, // with the patient
+	"listAccounts":           {3, 0}, // its totals count, too
+	"getAppointment":         {2, 0}, // with the patient
+	"listAppointments":       {3, 0},
+	"listAvailability":       {4, 0}, // practitioners, their sessions, the practice, the diary of a fortnight
+	"getInvoice":             {2, 0}, // with its items
+	"getPatient":             {4, 0}, // with the account, the questions and the answers
+	"listPatients":           {5, 0},
+	"getPayment":             {2, 0}, // with its explanations
+	"listPayments":           {4, 0}, // and its total
+	"getPractitioner":        {2, 0}, // with the user
+	"listPractitioners":      {3, 0},
+	"getTreatmentPlanItem":   {3, 0}, // with the questions and the answers
+	"listTreatmentPlanItems": {4, 0},
+
+	// A row that is written is a mutation, and its record another one.
+	"createAppointment": {5, 2},
+	"putAppointment":    {6, 2},
+	"updateAppointment": {6, 2},
+	"deleteAppointment": {2, 2},
+	"createPatient":     {11, 6}, // the patient, the account, an answer
+	"putPatient":        {13, 4},
+	"updatePatient":     {13, 4},
+	"deletePatient":     {4, 2},
+	"putFee":            {2, 2},
+	"updateFee":         {2, 2},
+}
+
+// budget is what the operation may ask for.
+func budget(op operation) cost {
+	if c, ok := costs[op.ID]; ok {
+		return c
+	}
+	if op.lists() {
+		return cost{2, 0}
+	}
+	return cost{1, 0}
+}
+
+func TestCosts(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		w, token, m := look(t, e, "demo"), e.Token(t, ""), watch(e)
+		treated := column(t, e, "SELECT id FROM appointments WHERE practice_id = $1 AND patient_id IS NOT NULL ORDER BY id", w.practice)
+		limit := chairsidetest.Request{Method: http.MethodGet, Path: "/rate_limit", Token: token}
+		e.Do(t, limit) // also notes the use of the token
+		authentication := m.cost(func() { e.Do(t, limit) })
+		if authentication != (cost{3, 0}) {
+			t.Errorf("a token costs %v", authentication)
+		}
+		for n, op := range operations() {
+			q := w.request(op, n%7)
+			if op.table() == "appointments" && op.one() {
+				q.Path = "/v1/appointments/" + treated[n%7]
+			}
+			q.Token = token
+			if op.lists() {
+				q.Path += separator(q.Path) + "per_page=2"
+			}
+			c := m.cost(func() { send(t, e, op, q).Status(t, op.Success) })
+			if c.queries -= authentication.queries; c != budget(op) {
+				t.Errorf("%s costs %v, its budget is %v", op.ID, c, budget(op))
+			}
+		}
+	})
+}
+
+// TestListsCostTheSameForEveryPage holds that nothing is asked row by row.
+func TestListsCostTheSameForEveryPage(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		w, token, m := look(t, e, "demo"), e.Token(t, ""), watch(e)
+		e.Get(t, "/rate_limit", token)
+		for _, op := range operations() {
+			if !op.lists() {
+				continue
+			}
+			base := w.request(op, 0).Path
+			page := func(size string) cost {
+				return m.cost(func() {
+					q := chairsidetest.Request{Method: http.MethodGet, Path: base + separator(base) + "per_page=" + size, Token: token}
+					send(t, e, op, q).Status(t, http.StatusOK)
+				})
+			}
+			few := page("2")
+			for _, size := range []string{"7", "20", "50", "100"} {
+				// A page that holds all rows need not count them: one less.
+				if many := page(size); many != few && many != (cost{few.queries - 1, 0}) {
+					t.Errorf("%s costs %v for 2 rows, %v for %s", op, few, many, size)
+				}
+			}
+		}
+	})
+}
+
+// separator joins a parameter to a path.
+func separator(path string) string {
+	if strings.Contains(path, "?") {
+		return "&"
+	}
+	return "?"
+}

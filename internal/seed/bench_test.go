@@ -1,0 +1,45 @@
+package seed
+
+import (
+	"testing"
+
+	"chairside/internal/localpg/pgtest"
+	"chairside/internal/store"
+)
+
+// BenchmarkRun measures how fast an empty PostgreSQL database is filled,
+// indexes included:
+//
+//	go test -run '^$' -bench Run -benchtime 1x ./internal/seed
+func BenchmarkRun(b *testing.B) {
+	rows := 0
+	for b.Loop() {
+		b.StopTimer()
+		db, err := store.Open(b.Context(), pgtest.New(b))
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := db.Migrate(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		o := demo
+		o.Patients = 20_000
+		b.StartTimer()
+		if err := Run(b.Context(), db, o); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		for _, table := range new(batch).tables() {
+			var n int
+			if err := db.SQL.QueryRowContext(b.Context(), "SELECT count(*) FROM "+table.name).Scan(&n); err != nil {
+				b.Fatal(err)
+			}
+			rows += n
+		}
+		if err := db.Close(); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")
+}
