@@ -73,6 +73,11 @@ func SearchText(names []string, postcode, email, nhsNumber, legacyID string, pho
 	words = append(words, strings.Join(strings.Fields(postcode), ""), SearchFold(email), Digits(nhsNumber), SearchFold(legacyID))
 	for _, p := range phones {
 		words = append(words, Digits(p))
+		for _, w := range strings.Fields(SearchFold(p)) { // "0114 496 0123 (evenings)"
+			if strings.ContainsFunc(w, unicode.IsLetter) {
+				words = append(words, w)
+			}
+		}
 	}
 	var b strings.Builder
 	seen := map[string]bool{"": true}

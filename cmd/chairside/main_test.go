@@ -61,7 +61,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	err := ts.Exec(args[1], args[2:]...)
 	status := "0"
-	if exit, ok := err.(*exec.ExitError); ok { //nolint:errorlint // as testscript returns it
+	if exit, ok := err.(*exec.ExitError); ok {
 		status = strings.TrimPrefix(exit.Error(), "exit status ")
 	} else if err != nil {
 		ts.Fatalf("%v", err)

@@ -28,7 +28,7 @@ func TestLogRendersSortedIDsByResource(t *testing.T) {
 	}
 }
 
-func TestNoteWithoutLogDoesNothing(t *testing.T) { Note(context.Background(), "patients", "1") }
+func TestNoteWithoutLogDoesNothing(*testing.T) { Note(context.Background(), "patients", "1") }
 
 func TestNoteIsSafeForConcurrentUse(t *testing.T) {
 	ctx, log := With(t.Context())

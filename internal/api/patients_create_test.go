@@ -89,7 +89,7 @@ func everyOptionalField(t *testing.T, e *chairsidetest.Env, token string) (sent,
 	dentist := first(t, e, token, "practitioners", "active=true")
 	sent = row{
 		"title": "Prof", "first_name": "Zoë 芳", "middle_name": "Ó Súilleabháin", "last_name": "N'Diaye", "preferred_name": "Zo", "date_of_birth": "2026-07-01", "gender": true, "ethnicity": "16", "active": false,
-		"address_line_1": "Flat 2", "address_line_2": "4 Mill Lane", "town": "Sheffield", "county": "South Yorkshire", "postcode": "S1 2AB", "email_address": "zoe.o'brien+x@mail.example.com",
+		"address_line_1": "Flat 2", "address_line_2": "4 Mill Lane", "town": "Sheffield", "county": "South Yorkshire", "postcode": "S9 9ZZ", "email_address": "zoe.o'brien+x@mail.example.com",
 		"home_phone": "0114 496 0123", "home_phone_country": "gb", "mobile_phone": "202-555-0123", "mobile_phone_country": "US", "work_phone": "ext 12 at the mill", "work_phone_country": "FR",
 		"emergency_contact_name": "Bob", "emergency_contact_relationship": "Brother", "emergency_contact_phone": "+44 7700 900123", "emergency_contact_phone_country": "GB",
 		"preferred_phone_number": 3, "dentist_id": dentist, "dentist_recall_date": "2026-12-24", "dentist_recall_interval": 24, "hygienist_id": fmt.Sprint(dentist), "hygienist_recall_date": "2027-01-31", "hygienist_recall_interval": 0,

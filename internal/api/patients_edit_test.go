@@ -122,7 +122,7 @@ func TestPhonesAreNormalized(t *testing.T) {
 		{row{"%": "020 7946 0123"}, "+442079460123"},
 		{row{"%_country": "US"}, nil},
 		{row{"%": "202-555-0123"}, "+12025550123"},
-		{row{"%_country": null}, nil},
+		{row{"%_country": null}, "+442025550123"},
 		{row{"%": "07700 900123"}, "+447700900123"},
 		{row{"%": "ask at the bakery"}, nil},
 		{row{"%": "+33 6 39 98 01 23"}, "+33639980123"},
@@ -157,23 +157,18 @@ func TestSearchFindsPatients(t *testing.T) {
 	}
 	found := []string{
 		"Zoë", "zoë", "ZOE", "zo", "O'Brien-Łuczak", "o'brien", "Łuczak", "łucz", "Zoë O'Brien-Łuczak", "O'Brien-Łuczak Zoë", "łuczak  aurelie zoe", "Aurélie", "aurelie brien", "zozo",
-		"QX1A 9ZZ", "qx1a9zz", "qx1a", "zoe.ob+x@quux.example.com", "ZOE.OB+X@QUUX", "943 476 5919", "9434765919", "943-476-5919", "4711-08", "4711", "zoe qx1a", "brien 9434765919",
+		"QX1A 9ZZ", "qx1a9zz", "qx1a", "zoe.ob+x@quux.example.com", "ZOE.OB+X@QUUX", "943 476 5919", "9434765919", "943-476-5919", "4711-08", "4711", "zoe qx1a", "brien 9434765919", "brien 943 476 5919", "zoe 07700 900777", "zoe 4711",
 		"07700 900777", "07700900777", "+447700900777", "+44 7700 900777", "0044 7700 900777", "(07700) 900-777", "+44 (0)7700 900777", "7700 900777", "900777",
 		"0114 496 0777 (evenings)", "0114 496 0777", "01144960777", "98765", "ext. 98765", "  zoe  ",
 	}
-	missed := []string{"zoex", "oe", "brienn", "zoe smith", "%", "_", "zo_", "qx1a 9zy", "9434765918", "07700 900778", "4711-09", `\`, "'", "zoe@"}
+	missed := []string{"smith 943 476 5919", "zoex", "oe", "brienn", "zoe smith", "%", "_", "zo_", "qx1a 9zy", "9434765918", "07700 900778", "4711-09", `\`, "'", "zoe@"}
 	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
 		token := e.Token(t, "patient")
 		plan := first(t, e, e.Token(t, ""), "payment_plans", "active=true")
 		id := e.Post(t, "/v1/patients", token, newPatient(plan, fields)).Status(t, 201).Text(t, "patient.id")
 		e.Post(t, "/v1/patients", elsewhere(t, e), newPatient(first(t, e, elsewhere(t, e), "payment_plans", "active=true"), fields)).Status(t, 201)
 		search := func(query string) []string {
-			var ids []string
-			for page := 1; ; page++ {
-				res := e.Get(t, "/v1/patients?per_page=100&query="+url.QueryEscape(query), token).Status(t, 200)
-				ids = append(ids, res.Column(t, "patients", "id")...)
-				return ids
-			}
+			return e.Get(t, "/v1/patients?per_page=100&query="+url.QueryEscape(query), token).Status(t, 200).Column(t, "patients", "id")
 		}
 		for _, query := range found {
 			if !slices.Contains(search(query), id) {

@@ -11,27 +11,32 @@ import (
 	"chairside/schema"
 )
 
-// found are the predicates of a patient search. A query without letters is a
+// found are the predicates of a patient search. A word with a letter in it must
+// be the beginning of a word of the patient's, in any order. What is left is a
 // number in any format: a phone, also by its international form, or an NHS
-// number, compared by its digits. In any other query every word must be the
-// beginning of a word of the patient's, in any order.
+// number, compared by its digits; or the beginnings of words, such as "4711-08",
+// an identifier of a previous system.
 func found(query, country string) []predicate.Patient {
-	query = strings.TrimSpace(query)
-	if query == "" {
-		return nil
-	}
-	if digits := schema.Digits(query); digits != "" && !strings.ContainsFunc(query, unicode.IsLetter) && !strings.Contains(query, "@") {
-		forms := []predicate.Patient{holds(digits)}
-		if e164 := schema.Digits(schema.NormalizePhone(query, "", country)); e164 != "" && e164 != digits {
-			forms = append(forms, holds(e164))
-		}
-		return []predicate.Patient{patient.Or(forms...)}
-	}
-	var where []predicate.Patient
+	var where, starts []predicate.Patient
+	var rest []string
 	for _, word := range strings.Fields(schema.SearchFold(query)) {
-		where = append(where, holds(" "+word))
+		if strings.ContainsFunc(word, unicode.IsLetter) {
+			where = append(where, holds(" "+word))
+			continue
+		}
+		rest, starts = append(rest, word), append(starts, holds(" "+word))
 	}
-	return where
+	if len(rest) == 0 {
+		return where
+	}
+	number := strings.Join(rest, " ")
+	forms := []predicate.Patient{patient.And(starts...)}
+	for _, form := range []string{number, schema.NormalizePhone(number, "", country)} {
+		if digits := schema.Digits(form); digits != "" {
+			forms = append(forms, holds(digits))
+		}
+	}
+	return append(where, patient.Or(forms...))
 }
 
 // holds is served by the trigram index of PostgreSQL.

@@ -92,7 +92,7 @@ func read(t *testing.T, dir string) {
 		_ = server.Wait() // it was interrupted
 	}()
 	base, token := announced(t, output)
-	go io.Copy(io.Discard, output) //nolint:errcheck // what follows is of no interest
+	go io.Copy(io.Discard, output)
 
 	db, err := sql.Open("sqlite", filepath.Join(dir, "new.db"))
 	if err != nil {

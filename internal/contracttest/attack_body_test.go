@@ -98,7 +98,7 @@ func TestTextComesBackAsItWasSent(t *testing.T) {
 			"a\u2028b", "\ufeff", "\uffff", "ﬀ", "İı", "\x7f", "\x1b[31m", strings.Repeat("ﷺ", 255),
 		}
 		for _, op := range operations() {
-			if op.Body == nil {
+			if op.Body == nil || op.Method == http.MethodPut {
 				continue
 			}
 			for _, f := range op.Body.Fields {

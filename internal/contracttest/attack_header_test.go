@@ -72,10 +72,8 @@ func TestStrangeHeaders(t *testing.T) {
 	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
 		values := []string{"\"", ",", ",,,", "*", "**", "W/", `W/"`, `"a" "b"`, "é", "=", ";", ";;=", "\t", strings.Repeat(",", 20_000), strings.Repeat(`"x",`, 5000), strings.Repeat("a", 40_000), "handling=strict;;;", "handling==strict", "-1", "0", "NaN", "bytes=0-10"}
-		for _, op := range operations() {
-			if op.Method == http.MethodPost || op.Method == http.MethodDelete {
-				continue
-			}
+		for _, id := range []string{"listPatients", "getAppointment", "updateFee", "getRateLimit"} { // headers are read before the operation is
+			op := find(t, id)
 			for _, header := range []string{"If-Match", "If-None-Match", "If-Modified-Since", "Prefer", "Range", "Expect", "X-Request-Id", "X-Forwarded-For", "X-Forwarded-Proto", "X-HTTP-Method-Override", "Origin", "Cookie", "Te", "Accept-Encoding", "Accept-Language", "User-Agent", "Forwarded"} {
 				for _, value := range values {
 					if header == "Expect" || header == "User-Agent" && value == "\t" {

@@ -23,14 +23,23 @@ var hostileValues = []string{
 // hostileEscaped are values that no escaping gives.
 var hostileEscaped = []string{"%", "%z", "%zz", "%0", "%00", "a%00b", "%ff", "%c0%80", "%ed%a0%80", "%F0%9F", "+", "%2", "%u0041", ";", "a;b", "&&&", "=", "=="}
 
-// TestHostileParameters gives every parameter of every operation every hostile
-// value. It is accepted, or refused naming the parameter.
+// fewValues are those for parameters whose like has had them all.
+var fewValues = []string{"", "-1", "9223372036854775808", "abc", "%_\\", "' OR '1'='1", "2026-02-30", "🦷"}
+
+// TestHostileParameters gives every parameter of every operation hostile values,
+// and the first of each name all of them. It is accepted, or refused naming the
+// parameter.
 func TestHostileParameters(t *testing.T) {
 	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
+		seen := map[string]bool{}
 		for _, op := range operations() {
 			for _, p := range op.Params {
-				for _, value := range hostileValues {
+				values := fewValues
+				if like := p.Name + " " + string(p.Kind); !seen[like] {
+					seen[like], values = true, hostileValues
+				}
+				for _, value := range values {
 					hostileParameter(t, e, w, op, token, p, p.Name+"="+url.QueryEscape(value))
 				}
 				for _, value := range hostileEscaped {

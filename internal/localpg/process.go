@@ -25,7 +25,7 @@ func startProcess(command *exec.Cmd) (*process, error) {
 		err := command.Start()
 		started <- err
 		if err == nil {
-			command.Wait() // how a throw-away server ended is of no interest
+			_ = command.Wait() // how a throw-away server ended is of no interest
 			close(p.ended)
 		}
 	}()
@@ -44,7 +44,7 @@ func (p *process) stop(timeout time.Duration) {
 			return
 		default:
 		}
-		p.command.Process.Signal(signal)
+		_ = p.command.Process.Signal(signal) // fails where it has ended
 		select {
 		case <-p.ended:
 			return

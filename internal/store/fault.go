@@ -47,7 +47,7 @@ func Fault(ctx context.Context, err error) error {
 func unavailable(err error) bool {
 	var postgres *pq.Error
 	if errors.As(err, &postgres) {
-		if postgres.Severity == pq.Efatal || postgres.Severity == pq.Epanic { // no session: shutting down, full, or closed to us
+		if postgres.Severity == pqerror.SeverityFatal || postgres.Severity == pqerror.SeverityPanic { // no session: shutting down, full, or closed to us
 			return true
 		}
 		switch postgres.Code {

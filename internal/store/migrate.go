@@ -71,7 +71,7 @@ func (db *DB) Migrate(ctx context.Context) ([]Migration, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer unlock()
+		defer func() { _ = unlock() }() // it ends with its connection
 	}
 	var applied []Migration
 	for {

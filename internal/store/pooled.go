@@ -40,7 +40,7 @@ func (c *pooledConn) QueryContext(ctx context.Context, text string, args []drive
 	}
 	result, err := c.driverConn.QueryContext(ctx, text, args)
 	if err != nil {
-		transaction.Rollback() // where this fails the driver gives the connection up
+		_ = transaction.Rollback() // where this fails the driver gives the connection up
 		return nil, err
 	}
 	return &rows{Rows: result, done: transaction.Commit}, nil
@@ -56,7 +56,7 @@ func (c *pooledConn) ExecContext(ctx context.Context, text string, args []driver
 	}
 	result, err := c.driverConn.ExecContext(ctx, text, args)
 	if err != nil {
-		transaction.Rollback() // as above
+		_ = transaction.Rollback() // as above
 		return nil, err
 	}
 	return result, transaction.Commit()

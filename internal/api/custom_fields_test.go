@@ -1,0 +1,188 @@
+package api_test
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"chairside/ent"
+	"chairside/internal/chairsidetest"
+	"chairside/schema"
+)
+
+// ask puts a question on a screen of a practice.
+func ask(t *testing.T, e *chairsidetest.Env, practice string, on schema.Customizable, kind schema.QuestionType, options ...string) (id uuid.UUID) {
+	t.Helper()
+	ctx := e.As(t, practice)
+	e.Tx(t, ctx, func(tx *ent.Client) error {
+		var choices []schema.Option
+		for i, name := range options {
+			choices = append(choices, schema.Option{Name: name, Position: i + 1})
+		}
+		f, err := tx.CustomField.Create().SetName("Question of " + string(kind)).SetCustomizableType(on).SetType(kind).SetPosition(900).SetOptions(choices).Save(ctx)
+		if err == nil {
+			id = f.ID
+		}
+		return err
+	})
+	return id
+}
+
+// answer is an entry of custom_fields as it is sent.
+func answer(field, value any) row { return row{"field_id": field, "value": value} }
+
+// answerIn gives the value of a question in a response; there is false where
+// the question is not listed.
+func answerIn(t *testing.T, r *chairsidetest.Response, field uuid.UUID) (value any, there bool) {
+	t.Helper()
+	for _, entry := range r.List(t, "patient.custom_fields") {
+		if entry.(row)["field_id"] == field.String() {
+			return entry.(row)["value"], true
+		}
+	}
+	return nil, false
+}
+
+// TestAnswersByType: a boolean for a checkbox, a decimal string for a number,
+// a string otherwise, null when unanswered.
+func TestAnswersByType(t *testing.T) {
+	cases := []struct {
+		kind schema.QuestionType
+		good [][2]any // sent and answered
+		bad  []any
+	}{
+		{schema.QuestionCheckbox, [][2]any{{true, true}, {false, false}, {"true", true}}, []any{"yes", 2, row{}, []int{}, ""}},
+		{schema.QuestionNumber, [][2]any{{5, "5.00"}, {"12.5", "12.50"}, {-0.25, "-0.25"}}, []any{"five", 1.234, true, "1e3", row{}, ""}},
+		{schema.QuestionText, [][2]any{{"Ω & <b>", "Ω & <b>"}, {"", ""}}, []any{5, true, row{}, []int{}, "a\x00"}},
+		{schema.QuestionTextarea, [][2]any{{"two\nlines", "two\nlines"}}, []any{5, false}},
+		{schema.QuestionEnum, [][2]any{{"Often", "Often"}, {"Never", "Never"}}, []any{"often", "Sometimes", 1, true}},
+		{schema.QuestionTitle, nil, []any{"x", true, null}},
+		{schema.QuestionSpacer, nil, []any{"x", null}},
+	}
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		token := e.Token(t, "")
+		for _, c := range cases {
+			field := ask(t, e, "demo", schema.CustomizesPatient, c.kind, "Never", "Often")
+			path := patientPath(t, register(t, e, token).Status(t, 201))
+			if v, there := answerIn(t, e.Get(t, path, token), field); v != nil || there != c.kind.Asks() {
+				t.Errorf("%s: unanswered it is %v (%v)", c.kind, v, there)
+			}
+			for _, good := range c.good {
+				sent := row{"custom_fields": []row{answer(field, good[0])}}
+				if v, _ := answerIn(t, register(t, e, token, sent).Status(t, 201), field); v != good[1] {
+					t.Errorf("%s: %#v is answered on create as %#v, want %#v", c.kind, good[0], v, good[1])
+				}
+				e.Clock.Advance(time.Minute)
+				res := e.Patch(t, path, token, edit("patient", sent)).Status(t, 200)
+				if v, _ := answerIn(t, res, field); v != good[1] || res.At(t, "patient.updated_at") != shown(e.Clock.Now()) {
+					t.Errorf("%s: %#v is answered on edit as %s", c.kind, good[0], res.Raw)
+				}
+				if read := e.Get(t, path, token); string(read.Raw) != string(res.Raw) {
+					t.Errorf("%s: answered %s, read %s", c.kind, res.Raw, read.Raw)
+				}
+			}
+			for _, bad := range c.bad {
+				e.Patch(t, path, token, edit("patient", row{"custom_fields": []row{answer(field, bad)}})).Error(t, 422, "validation_failed", "custom_fields")
+				register(t, e, token, row{"custom_fields": []row{answer(field, bad)}, "title": "x"}).Error(t, 422, "validation_failed", "custom_fields", "title")
+			}
+			if !c.kind.Asks() {
+				continue
+			}
+			for _, none := range []row{answer(field, null), {"field_id": field}, answer(field, null)} {
+				if v, there := answerIn(t, e.Patch(t, path, token, edit("patient", row{"custom_fields": []row{none}})).Status(t, 200), field); v != nil || !there {
+					t.Errorf("%s: removed it is %v", c.kind, v)
+				}
+			}
+		}
+	})
+}
+
+// TestAnswersOfOthersStay where only some are sent; the last of two counts.
+func TestAnswersOfOthersStay(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		token := e.Token(t, "")
+		a, b := ask(t, e, "demo", schema.CustomizesPatient, schema.QuestionText), ask(t, e, "demo", schema.CustomizesPatient, schema.QuestionText)
+		path := patientPath(t, register(t, e, token, row{"custom_fields": []row{answer(a, "one"), answer(b, "two")}}).Status(t, 201))
+		for _, step := range []struct {
+			sent any
+			a, b any
+		}{
+			{[]row{}, "one", "two"}, {null, "one", "two"}, {[]row{answer(a, "1")}, "1", "two"}, {[]row{answer(b, null)}, "1", nil}, {[]row{answer(b, "x"), answer(b, "2")}, "1", "2"},
+		} {
+			res := e.Patch(t, path, token, edit("patient", row{"custom_fields": step.sent})).Status(t, 200)
+			gotA, _ := answerIn(t, res, a)
+			gotB, _ := answerIn(t, res, b)
+			if gotA != step.a || gotB != step.b {
+				t.Errorf("%v: got %v and %v", step.sent, gotA, gotB)
+			}
+		}
+		old := e.Get(t, path, token)
+		e.Clock.Advance(time.Minute)
+		if same := e.Patch(t, path, token, edit("patient", row{"custom_fields": []row{answer(a, "1")}})).Status(t, 200); string(same.Raw) != string(old.Raw) {
+			t.Errorf("the same answer is a change: %s", same.Raw)
+		}
+	})
+}
+
+// TestAnswersToNoQuestionAreRefused: unknown, of the other screen, of the other practice.
+func TestAnswersToNoQuestionAreRefused(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		token := e.Token(t, "")
+		path := patientPath(t, register(t, e, token).Status(t, 201))
+		for _, field := range []any{
+			uuid.New(), uuid.Nil, ask(t, e, "demo", schema.CustomizesTreatment, schema.QuestionText), ask(t, e, "second", schema.CustomizesPatient, schema.QuestionText), "x", 5, null,
+		} {
+			for _, value := range []any{"x", null} {
+				e.Patch(t, path, token, edit("patient", row{"custom_fields": []row{answer(field, value)}})).Error(t, 422, "validation_failed", "custom_fields")
+			}
+		}
+		for _, malformed := range []any{"x", 5, row{}, []string{"x"}, []row{{}}, []row{{"value": "x"}}} {
+			e.Patch(t, path, token, edit("patient", row{"custom_fields": malformed})).Error(t, 422, "validation_failed", "custom_fields")
+		}
+	})
+}
+
+// TestAnswersAreListedByPosition, those of questions no longer asked only
+// where there is an answer.
+func TestAnswersAreListedByPosition(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		token := e.Token(t, "")
+		field := ask(t, e, "demo", schema.CustomizesPatient, schema.QuestionText)
+		with := patientPath(t, register(t, e, token, row{"custom_fields": []row{answer(field, "kept")}}).Status(t, 201))
+		without := patientPath(t, register(t, e, token).Status(t, 201))
+		ctx := e.As(t, "demo")
+		e.Tx(t, ctx, func(tx *ent.Client) error {
+			return tx.CustomField.UpdateOneID(field).SetActive(false).SetPosition(-1).Exec(ctx)
+		})
+		res := e.Get(t, with, token)
+		if v, _ := answerIn(t, res, field); v != "kept" || res.At(t, "patient.custom_fields.0.field_id") != field.String() {
+			t.Errorf("got %s", res.Raw)
+		}
+		if _, there := answerIn(t, e.Get(t, without, token), field); there {
+			t.Error("a question that is no longer asked is listed without an answer")
+		}
+		questions := map[any]row{}
+		w := newWorld(t, e)
+		for _, q := range w.all(t, "custom_fields", "custom_fields", nil) {
+			questions[q["id"]] = q
+		}
+		practice := e.Get(t, "/v1/practice", token).At(t, "practice.id")
+		for _, p := range w.all(t, "patients", "patients", nil) {
+			last := int64(-2)
+			for _, entry := range p["custom_fields"].([]any) {
+				found := entry.(row)
+				q := questions[found["field_id"]]
+				if q["customizable_type"] != "Patient" || q["customizable_id"] != practice || !reflect.DeepEqual(found["position"], q["position"]) || number(found["position"]) < last {
+					t.Errorf("%v is an answer to %v, after position %d", found, q, last)
+				}
+				last = number(found["position"])
+				_, isBool := found["value"].(bool)
+				if found["value"] != nil && isBool != (q["type"] == "checkbox") || q["type"] == "number" && !fits(e, "decimal?", found["value"]) {
+					t.Errorf("%v is an answer to a %v", found["value"], q["type"])
+				}
+			}
+		}
+	})
+}
