@@ -3,12 +3,35 @@ module chairside
 go 1.26.0
 
 require (
-	ariga.io/atlas v1.0.0 // indirect
-	entgo.io/contrib v0.7.0 // indirect
-	entgo.io/ent v0.14.5 // indirect
+	ariga.io/atlas v1.0.0 // migrations: differences, checksums, locks
+	entgo.io/contrib v0.7.0 // entoas: property schemas of the API document
+	entgo.io/ent v0.14.5 // the ORM
+	github.com/alecthomas/kong v1.17.0 // command line: flags, environment, help
+	github.com/alexedwards/argon2id v1.0.0 // password hashes
+	github.com/getkin/kin-openapi v0.132.0 // tests: checks answers against the API document
+	github.com/go-faster/errors v0.8.0 // of generated API code
+	github.com/go-faster/jx v1.2.0 // of generated API code: JSON
+	github.com/go-faster/yaml v0.4.6 // of the generator: extensions in the document
+	github.com/google/uuid v1.6.0 // ids
+	github.com/lib/pq v1.12.3 // PostgreSQL
+	github.com/nyaruka/phonenumbers v1.8.1 // libphonenumber: E.164 forms
+	github.com/ogen-go/ogen v1.24.0 // the API server, client and types
+	github.com/prometheus/client_golang v1.25.0 // metrics
+	github.com/rogpeppe/go-internal v1.14.1 // tests: scripts of the command line
+	github.com/schollz/progressbar/v3 v3.19.1 // progress of long commands
+	github.com/swaggest/swgui v1.8.5 // the API reference, embedded
+	golang.org/x/crypto v0.58.0 // argon2 with a chosen salt, for repeatable demo data
+	golang.org/x/net v0.62.0 // limit of open connections
+	golang.org/x/sync v0.24.0 // limit of parallel password hashes
+	golang.org/x/term v0.47.0 // password prompts; whether a progress bar is seen
+	golang.org/x/text v0.43.0 // case folding, accents
+	golang.org/x/time v0.16.0 // rate limits
+	golang.org/x/tools v0.51.0 // of the generator: imports
+	modernc.org/sqlite v1.60.0 // SQLite without C
+)
+
+require (
 	github.com/agext/levenshtein v1.2.3 // indirect
-	github.com/alecthomas/kong v1.17.0 // indirect
-	github.com/alexedwards/argon2id v1.0.0 // indirect
 	github.com/apparentlymart/go-textseg/v15 v15.0.0 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/bmatcuk/doublestar v1.3.4 // indirect
@@ -16,19 +39,13 @@ require (
 	github.com/dlclark/regexp2 v1.12.0 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/fatih/color v1.19.0 // indirect
-	github.com/getkin/kin-openapi v0.132.0 // indirect
 	github.com/ghodss/yaml v1.0.0 // indirect
-	github.com/go-faster/errors v0.8.0 // indirect
-	github.com/go-faster/jx v1.2.0 // indirect
-	github.com/go-faster/yaml v0.4.6 // indirect
 	github.com/go-openapi/inflect v0.19.0 // indirect
 	github.com/go-openapi/jsonpointer v0.21.0 // indirect
 	github.com/go-openapi/swag v0.23.0 // indirect
 	github.com/google/go-cmp v0.7.0 // indirect
-	github.com/google/uuid v1.6.0 // indirect
 	github.com/hashicorp/hcl/v2 v2.18.1 // indirect
 	github.com/josharian/intern v1.0.0 // indirect
-	github.com/lib/pq v1.12.3 // indirect
 	github.com/mailru/easyjson v0.7.7 // indirect
 	github.com/mattn/go-colorable v0.1.14 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
@@ -37,44 +54,29 @@ require (
 	github.com/mohae/deepcopy v0.0.0-20170929034955-c48cc78d4826 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/ncruces/go-strftime v1.0.0 // indirect
-	github.com/nyaruka/phonenumbers v1.8.1 // indirect
 	github.com/oasdiff/yaml v0.0.0-20250309154309-f31be36b4037 // indirect
 	github.com/oasdiff/yaml3 v0.0.0-20250309153720-d2182401db90 // indirect
-	github.com/ogen-go/ogen v1.24.0 // indirect
 	github.com/perimeterx/marshmallow v1.1.5 // indirect
-	github.com/prometheus/client_golang v1.25.0 // indirect
 	github.com/prometheus/client_model v0.6.3 // indirect
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
-	github.com/rogpeppe/go-internal v1.14.1 // indirect
-	github.com/schollz/progressbar/v3 v3.19.1 // indirect
 	github.com/segmentio/asm v1.2.1 // indirect
 	github.com/shopspring/decimal v1.4.0 // indirect
 	github.com/stoewer/go-strcase v1.2.0 // indirect
-	github.com/swaggest/swgui v1.8.5 // indirect
-	github.com/vearutop/statigz v1.4.0 // indirect
 	github.com/yuin/goldmark v1.8.2 // indirect
 	github.com/zclconf/go-cty v1.14.4 // indirect
 	github.com/zclconf/go-cty-yaml v1.1.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
 	go.uber.org/zap v1.28.0 // indirect
-	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/exp v0.0.0-20230725093048-515e97ebf090 // indirect
 	golang.org/x/mod v0.41.0 // indirect
-	golang.org/x/net v0.62.0 // indirect
-	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
-	golang.org/x/term v0.47.0 // indirect
-	golang.org/x/text v0.43.0 // indirect
-	golang.org/x/time v0.16.0 // indirect
-	golang.org/x/tools v0.51.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 	gopkg.in/yaml.v2 v2.4.0 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 	modernc.org/libc v1.77.1 // indirect
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
-	modernc.org/sqlite v1.60.0 // indirect
 )

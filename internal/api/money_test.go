@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -108,12 +109,8 @@ func TestAccountsAsAtADay(t *testing.T) {
 						total += balance
 					}
 				}
-				slices.SortStableFunc(want, func(a, b due) int { return int(b.balance - a.balance) })
-				slices.SortStableFunc(want, func(a, b due) int { // desc is asc backwards, ties too
-					if a.balance == b.balance {
-						return int(number(b.id) - number(a.id))
-					}
-					return 0
+				slices.SortFunc(want, func(a, b due) int {
+					return cmp.Or(cmp.Compare(b.balance, a.balance), cmp.Compare(number(b.id), number(a.id)))
 				})
 				query := url.Values{"as_at": {day}, "sort_by": {"current_balance"}, "sort_direction": {"desc"}, "per_page": {"10"}}
 				if state != "" {

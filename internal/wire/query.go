@@ -27,6 +27,9 @@ type Param struct {
 // aliases are other spellings of parameters that clients send (behaviour.md section 3).
 var aliases = map[string]string{"updated_since": "updated_after"}
 
+// synonyms are other words that clients send for a listed one (behaviour.md section 2).
+var synonyms = map[string]string{"complete": "completed"}
+
 // ReadQuery turns the query a client sent into its canonical form. It reports
 // the names it does not know, sorted, and a message for every parameter that is
 // malformed or missing. A date-only value of a time is the start of that day in zone.
@@ -92,7 +95,7 @@ func (p Param) value(s string, zone *time.Location) (string, string) {
 	}
 	switch p.Kind {
 	case Boolean:
-		switch s {
+		switch strings.ToLower(s) { // Python says True
 		case "true", "1":
 			return "true", ""
 		case "false", "0":
@@ -155,6 +158,9 @@ func (p Param) value(s string, zone *time.Location) (string, string) {
 			return "", "must not be longer than " + strconv.Itoa(maxQueryRunes) + " characters"
 		}
 	case Enum:
+		if word, ok := synonyms[s]; ok && slices.Contains(p.Values, word) {
+			return word, ""
+		}
 		if !slices.Contains(p.Values, s) {
 			return "", "must be one of: " + strings.Join(p.Values, ", ")
 		}

@@ -22,6 +22,7 @@ var known = []wire.Param{
 	{Name: "patient_id", Kind: wire.ID},
 	{Name: "site_id", Kind: wire.UUID},
 	{Name: "cancelled", Kind: wire.Boolean},
+	{Name: "claim_status", Kind: wire.Enum, Values: []string{"new", "completed"}},
 	{Name: "query", Kind: wire.Text},
 	{Name: "practitioner_ids", Kind: wire.ID, Array: true},
 }
@@ -61,6 +62,9 @@ func TestReadQueryGivesTheCanonicalForm(t *testing.T) {
 		"site_id=019F3A52-7D1C-7B6E-8C55-0A1B2C3D4E5F": "site_id=" + u,
 		"cancelled=true":                               "cancelled=true",
 		"cancelled=1":                                  "cancelled=true",
+		"cancelled=True":                               "cancelled=true",
+		"claim_status=completed":                       "claim_status=completed",
+		"claim_status=complete":                        "claim_status=completed",
 		"cancelled=0":                                  "cancelled=false",
 		"query=":                                       "query=",
 		"query=O'Brien+%2B44":                          "query=O'Brien+%2B44",
@@ -82,7 +86,8 @@ func TestReadQueryRefuses(t *testing.T) {
 	for name, values := range map[string][]string{
 		"page":             {"0", "-1", "", "one", "1.0", "1e1", " 1", "٣"},
 		"per_page":         {"0", "-5", "", "all", "-99999999999999999999999"},
-		"sort_by":          {"", "name", "ID", "start_time desc"},
+		"claim_status":     {"", "New", "done"},
+		"sort_by":          {"", "complete", "name", "ID", "start_time desc"},
 		"updated_after":    {"", "yesterday", "2026-02-30", "2026-13-01T00:00:00Z", "1751355000"},
 		"on":               {"", "today", "2026-02-30"},
 		"dated_on_after":   {"", "2026-02-30", "2026-07-01T00:00:00Z", "0001-01-01"},
