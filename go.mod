@@ -22,7 +22,7 @@ require (
 	github.com/swaggest/swgui v1.8.5 // the API reference, embedded
 	golang.org/x/crypto v0.58.0 // argon2 with a chosen salt, for repeatable demo data
 	golang.org/x/net v0.62.0 // limit of open connections
-	golang.org/x/sync v0.24.0 // limit of parallel password hashes
+	golang.org/x/sync v0.24.0 // writing the tables of a load side by side
 	golang.org/x/term v0.47.0 // password prompts; whether a progress bar is seen
 	golang.org/x/text v0.43.0 // case folding, accents
 	golang.org/x/time v0.16.0 // rate limits
