@@ -66,7 +66,7 @@ func TestCreateAppointmentTakesTimesAndIDsInEveryForm(t *testing.T) {
 			"2026-07-06T09:30:00+01:00", "2026-07-06T08:30:00Z", "2026-07-06T08:30:00.000Z", "2026-07-06T04:30:00-04:00", "2026-07-06T09:30:00", "2026-07-06T09:30", "2026-07-06T08:30:00.0004Z",
 		} {
 			practitioner := hire(t, e)
-			res := e.Post(t, "/v1/appointments", token, booking(chairsidetest.ID(practitioner)[1:], "09:00", "10:00", row{"start_time": start})).Status(t, 201)
+			res := e.Post(t, "/v1/appointments", token, booking(text(practitioner), "09:00", "10:00", row{"start_time": start})).Status(t, 201)
 			if got := res.Text(t, "appointment.start_time"); got != "2026-07-06T09:30:00.000+01:00" || number(res.At(t, "appointment.practitioner_id")) != practitioner {
 				t.Errorf("%s is answered as %s", start, got)
 			}
@@ -143,7 +143,7 @@ func TestCreateAppointmentRefuses(t *testing.T) {
 		"required fields that are null":  {row{"practitioner_id": null, "start_time": null, "finish_time": null, "reason": null}, []string{"practitioner_id", "start_time", "finish_time", "reason"}},
 		"required fields that are blank": {row{"practitioner_id": "", "start_time": " ", "finish_time": "", "reason": "  "}, []string{"practitioner_id", "start_time", "finish_time", "reason"}},
 		"all errors together": {row{
-			"practitioner_id": 999999, "patient_id": 999999, "finish_time": at("08:00"), "reason": "Whim", "state": "Lost", "notes": 1 == 1, "metadata": "x", "force_changes": "maybe",
+			"practitioner_id": 999999, "patient_id": 999999, "finish_time": at("08:00"), "reason": "Whim", "state": "Lost", "notes": true, "metadata": "x", "force_changes": "maybe",
 		}, []string{"practitioner_id", "patient_id", "finish_time", "reason", "state", "notes", "metadata", "force_changes"}},
 		"start that is no time":         {row{"start_time": "tomorrow"}, []string{"start_time"}},
 		"start that is a date":          {row{"start_time": monday}, []string{"start_time"}},

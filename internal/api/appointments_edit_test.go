@@ -149,7 +149,7 @@ func TestLeavingCancelledShowsTheAppointmentAgain(t *testing.T) {
 	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
 		token, practitioner := e.Token(t, "appointment"), hire(t, e)
 		path := book(t, e, token, practitioner, "09:00", "09:30")
-		list := "/v1/appointments?practitioner_id=" + chairsidetest.ID(practitioner)[1:]
+		list := "/v1/appointments?practitioner_id=" + text(practitioner)
 		for _, step := range []struct {
 			state       string
 			shown, with int // rows without and with cancelled=true
@@ -183,7 +183,7 @@ func TestADidNotAttendDateHides(t *testing.T) {
 		e.Tx(t, ctx, func(tx *ent.Client) error {
 			return tx.Appointment.UpdateOneID(number(id)).SetDidNotAttendAt(chairsidetest.Now).Exec(ctx)
 		})
-		list := "/v1/appointments?practitioner_id=" + chairsidetest.ID(practitioner)[1:]
+		list := "/v1/appointments?practitioner_id=" + text(practitioner)
 		if got := e.Get(t, list, token).Text(t, "meta.total"); got != "0" {
 			t.Errorf("%s rows", got)
 		}
@@ -226,7 +226,7 @@ func TestDeleteAppointmentRemovesIt(t *testing.T) {
 		e.Get(t, path, token).Error(t, 404, "not_found")
 		e.Patch(t, path, token, edit("appointment", row{})).Error(t, 404, "not_found")
 		e.Delete(t, path, token).Error(t, 404, "not_found")
-		if got := e.Get(t, "/v1/appointments?cancelled=true&practitioner_id="+chairsidetest.ID(practitioner)[1:], token).Text(t, "meta.total"); got != "0" {
+		if got := e.Get(t, "/v1/appointments?cancelled=true&practitioner_id="+text(practitioner), token).Text(t, "meta.total"); got != "0" {
 			t.Errorf("the list still has %s", got)
 		}
 		again := book(t, e, token, practitioner, "09:00", "09:30")

@@ -40,7 +40,7 @@ func TestOnIsTheLocalDay(t *testing.T) {
 				}
 			}
 			for _, on := range c.on {
-				query := url.Values{"practitioner_id": {chairsidetest.ID(practitioner)[1:]}, "on": {on}}
+				query := url.Values{"practitioner_id": {text(practitioner)}, "on": {on}}
 				if got := e.Get(t, "/v1/appointments?"+query.Encode(), token).Status(t, 200).Column(t, "appointments", "id"); !slices.Equal(got, want) {
 					t.Errorf("%s: on=%s: got %v, want %v", name, on, got, want)
 				}
@@ -60,7 +60,7 @@ func TestBeforeAndAfterCompareTheStart(t *testing.T) {
 			"before=2026-07-06T10:00:00": "0", "before=2026-07-06T10:00:00.001": "1", "before=2026-07-06": "0", "before=2026-07-07": "1",
 			"after=2026-07-06T10:00:00&before=2026-07-06T10:00:00": "0", "after=2026-07-06T09:00:00&before=2026-07-06T10:01:00": "1", "on=2026-07-06&before=2026-07-06T10:00:00": "0",
 		} {
-			if got := e.Get(t, "/v1/appointments?practitioner_id="+chairsidetest.ID(practitioner)[1:]+"&"+query, token).Status(t, 200).Text(t, "meta.total"); got != want {
+			if got := e.Get(t, "/v1/appointments?practitioner_id="+text(practitioner)+"&"+query, token).Status(t, 200).Text(t, "meta.total"); got != want {
 				t.Errorf("%s: %s rows, want %s", query, got, want)
 			}
 		}
@@ -75,7 +75,7 @@ func TestUpdatedAfterFindsChanges(t *testing.T) {
 		path := book(t, e, token, practitioner, "10:00", "11:00")
 		e.Clock.Advance(1e9)
 		since := func() string { return url.Values{"updated_after": {shown(e.Clock.Now())}}.Encode() }
-		list := "/v1/appointments?practitioner_id=" + chairsidetest.ID(practitioner)[1:] + "&cancelled=true&"
+		list := "/v1/appointments?practitioner_id=" + text(practitioner) + "&cancelled=true&"
 		expect := func(when, want string) {
 			t.Helper()
 			if got := e.Get(t, list+since(), token).Status(t, 200).Text(t, "meta.total"); got != want {

@@ -85,3 +85,39 @@ func race(t *testing.T, servers []*chairsidetest.Env, token string, practitioner
 		}
 	}
 }
+
+// TestOfManyEditsOfOneVersionOneWins on each server: the others are told that
+// the record has changed since they read it.
+func TestOfManyEditsOfOneVersionOneWins(t *testing.T) {
+	for name, database := range map[string]func(testing.TB) string{"sqlite": chairsidetest.SQLite, "postgres": chairsidetest.Postgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			where := database(t)
+			servers := []*chairsidetest.Env{chairsidetest.Start(t, where), chairsidetest.Start(t, where)}
+			token := servers[0].Token(t, "")
+			paths := map[string]string{
+				"appointment": book(t, servers[0], token, hire(t, servers[0]), "09:00", "09:30"),
+				"patient":     patientPath(t, register(t, servers[0], token).Status(t, 201)),
+				"fee":         fee(t, servers[0], token),
+			}
+			fields := map[string]string{"appointment": "notes", "patient": "occupation", "fee": "duration_one"}
+			for key, path := range paths {
+				tag := servers[0].Get(t, path, token).Status(t, 200).Header.Get("ETag")
+				codes := make([]int, 8)
+				var all sync.WaitGroup
+				for client := range codes {
+					all.Go(func() {
+						codes[client] = servers[client%2].Do(t, chairsidetest.Request{
+							Method: "PATCH", Path: path, Token: token, Header: map[string]string{"If-Match": tag}, Body: edit(key, row{fields[key]: fmt.Sprint(1000 + client)}),
+						}).Code
+					})
+				}
+				all.Wait()
+				slices.Sort(codes)
+				if want := []int{200, 412, 412, 412, 412, 412, 412, 412}; !slices.Equal(codes, want) {
+					t.Errorf("%s: answered %v, want %v", key, codes, want)
+				}
+			}
+		})
+	}
+}

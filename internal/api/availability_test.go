@@ -40,7 +40,6 @@ func free(t *testing.T, e *chairsidetest.Env, token, path string) []string {
 	slots := []string{}
 	for _, s := range res.List(t, "availability") {
 		slot := s.(row)
-		checkFields(t, e, map[string]string{"start_time": "datetime", "finish_time": "datetime", "available_duration": "int", "practitioner_id": "int"}, slot)
 		slots = append(slots, fmt.Sprintf("%s-%s %v", text(slot["start_time"])[11:16], text(slot["finish_time"])[11:16], slot["available_duration"]))
 	}
 	return slots
@@ -91,6 +90,17 @@ func TestAvailability(t *testing.T) {
 				}
 			})
 		}
+	})
+}
+
+func TestAvailabilitySlotHasEveryDocumentedField(t *testing.T) {
+	kinds := map[string]string{"start_time": "datetime", "finish_time": "datetime", "available_duration": "int", "practitioner_id": "int"}
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		res := e.Get(t, window(hire(t, e, mondays...)), e.Token(t, "appointment")).Status(t, 200)
+		for _, slot := range res.List(t, "availability") {
+			checkFields(t, e, kinds, slot.(row))
+		}
+		checkFields(t, e, map[string]string{"page": "int", "current_page": "int", "per_page": "int", "more": "bool"}, res.At(t, "meta").(row))
 	})
 }
 

@@ -209,3 +209,37 @@ func TestEmbeddedObjects(t *testing.T) {
 		}
 	})
 }
+
+// TestMetadataIsAnsweredInOneOrder, or the entity tag would change by itself.
+func TestMetadataIsAnsweredInOneOrder(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		token := e.Token(t, "")
+		path := book(t, e, token, hire(t, e), "09:00", "09:30", row{"metadata": row{"c": "1", "a": "<2>", "b": "3"}})
+		tag := e.Get(t, path, token).Header.Get("ETag")
+		for range 20 {
+			if got := e.Get(t, path, token).Header.Get("ETag"); got != tag {
+				t.Fatalf("the tag changed from %s to %s", tag, got)
+			}
+		}
+	})
+}
+
+// TestPicturesNeedNoToken and are the same for everyone: they say nothing of anyone.
+func TestPicturesNeedNoToken(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		w := newWorld(t, e)
+		addresses := map[any]bool{}
+		for _, p := range w.all(t, "patients", "patients", nil) {
+			addresses[p["image_url"]] = true
+		}
+		if len(addresses) != 1 {
+			t.Errorf("%d addresses", len(addresses))
+		}
+		for a := range addresses {
+			res := e.Get(t, strings.TrimPrefix(text(a), e.URL), "").Status(t, 200)
+			if kind := res.Header.Get("Content-Type"); !strings.HasPrefix(kind, "image/") || len(res.Raw) == 0 {
+				t.Errorf("the picture is %s", kind)
+			}
+		}
+	})
+}

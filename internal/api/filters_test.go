@@ -89,7 +89,7 @@ func completed(param string) filter {
 }
 
 func practitionersSite(param string) filter {
-	return filter{param, func(r row) string { return "" }, func(w *world, r row, value string) bool { return w.sites[text(r["practitioner_id"])] == value }}
+	return filter{param, func(row) string { return "" }, func(w *world, r row, value string) bool { return w.sites[text(r["practitioner_id"])] == value }}
 }
 
 func cancelled(param string) filter {

@@ -16,13 +16,13 @@ func TestQueriesWithoutEnd(t *testing.T) {
 		}
 		e.Get(t, "/v1/patients?query="+strings.Repeat("%C3%A9+", 127), token).Status(t, 200)
 
-		same := strings.Repeat(chairsidetest.ID(practitioner)[1:]+",", 70_000) + chairsidetest.ID(practitioner)[1:]
+		same := strings.Repeat(text(practitioner)+",", 70_000) + text(practitioner)
 		if got := free(t, e, token, window(same)); len(got) != 2 {
 			t.Errorf("one practitioner named often has %v", got)
 		}
 		var many strings.Builder
 		for id := range 70_000 {
-			many.WriteString(chairsidetest.ID(id)[1:] + ",")
+			many.WriteString(text(id) + ",")
 		}
 		e.Get(t, window(many.String()+"1"), token).Error(t, 400, "invalid_parameter", "practitioner_ids")
 	})

@@ -260,3 +260,17 @@ func TestMetaHasWhatTheSpecificationNames(t *testing.T) {
 		}
 	})
 }
+
+// TestListsHaveEveryRow of the practice, archived and deleted ones included,
+// counted in the database itself.
+func TestListsHaveEveryRow(t *testing.T) {
+	eachResource(t, func(t *testing.T, w *world, r resource) {
+		if r.required {
+			return // a list of fees is never of all
+		}
+		stored := systemRows(t, w.Env, "SELECT count(*) FROM "+r.path+" r JOIN practices p ON p.id = r.practice_id WHERE p.slug = 'demo'")
+		if got := len(w.rows(t, r)); got != stored {
+			t.Errorf("%d rows of %d", got, stored)
+		}
+	})
+}

@@ -60,6 +60,22 @@ func TestBalancesFollowFromInvoicesAndPayments(t *testing.T) {
 	})
 }
 
+// TestBalancesAgreeWithTheDatabase: the same rule, in SQL, for both practices.
+func TestBalancesAgreeWithTheDatabase(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		wrong := systemRows(t, e, `SELECT count(*) FROM accounts a WHERE a.current_balance <> a.opening_balance
+			+ COALESCE((SELECT SUM(p.amount) FROM payments p WHERE p.patient_id = a.patient_id AND NOT p.deleted), 0)
+			- COALESCE((SELECT SUM(i.amount) FROM invoices i WHERE i.patient_id = a.patient_id AND i.status <> 'void'), 0)`)
+		if wrong != 0 {
+			t.Errorf("%d balances are wrong", wrong)
+		}
+		total := systemRows(t, e, "SELECT SUM(a.current_balance) FROM accounts a JOIN practices p ON p.id = a.practice_id WHERE p.slug = 'demo'")
+		if got := e.Get(t, "/v1/accounts", e.Token(t, "financials:read")).Status(t, 200).Text(t, "meta.total_balance"); got != shownAmount(int64(total)) {
+			t.Errorf("total_balance is %s, want %s", got, shownAmount(int64(total)))
+		}
+	})
+}
+
 // TestPlannedValuesAreTheSumsOfWhatIsNotCompleted, by the plan's kind.
 func TestPlannedValuesAreTheSumsOfWhatIsNotCompleted(t *testing.T) {
 	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {

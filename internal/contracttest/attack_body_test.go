@@ -3,6 +3,7 @@ package contracttest
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -138,7 +139,7 @@ func TestHostileBodies(t *testing.T) {
 		"invalid UTF-8":       {func(k string) string { return "{\"" + k + "\": {\"notes\": \"\xff\xfe\"}}" }, 400},
 		"overlong UTF-8":      {func(k string) string { return "{\"" + k + "\": {\"notes\": \"\xc0\x80\"}}" }, 400},
 		"encoded surrogate":   {func(k string) string { return "{\"" + k + "\": {\"notes\": \"\xed\xa0\x80\"}}" }, 400},
-		"UTF-16":              {func(k string) string { return "\xff\xfe{\x00}\x00" }, 400},
+		"UTF-16":              {func(string) string { return "\xff\xfe{\x00}\x00" }, 400},
 		"byte order mark":     {func(k string) string { return "\xef\xbb\xbf{\"" + k + "\": {}}" }, 400},
 		"control character":   {func(k string) string { return "{\"" + k + "\": {\"notes\": \"a\x01b\"}}" }, 400},
 		"deep":                {func(string) string { return strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) }, 400},
@@ -232,4 +233,38 @@ func TestReadOnlyMembersAreIgnored(t *testing.T) {
 			same(t, op.String()+" of what was read", before, send(t, e, op, q).Status(t, http.StatusOK))
 		}
 	})
+}
+
+// TestBodiesOfUnknownLength holds that a chunked body is measured as it arrives.
+func TestBodiesOfUnknownLength(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		w, token := look(t, e, "demo"), e.Token(t, "")
+		op := find(t, "updateFee")
+		for padding, want := range map[int]int{0: http.StatusOK, 1 << 20: http.StatusRequestEntityTooLarge, 8 << 20: http.StatusRequestEntityTooLarge} {
+			body := io.MultiReader(strings.NewReader(`{"fee": {"duration_one": 30}}`), io.LimitReader(blanks{}, int64(padding)))
+			r, err := http.NewRequestWithContext(t.Context(), op.Method, e.URL+w.request(op, 0).Path, body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header = http.Header{"Authorization": {"Bearer " + token}, "User-Agent": {"test"}, "Content-Type": {"application/json"}}
+			response, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			response.Body.Close()
+			if response.StatusCode != want {
+				t.Errorf("%d bytes too many: status %d, want %d", padding, response.StatusCode, want)
+			}
+		}
+	})
+}
+
+// blanks are blanks without end.
+type blanks struct{}
+
+func (blanks) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
 }

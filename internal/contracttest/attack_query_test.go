@@ -213,3 +213,35 @@ func pages(t *testing.T, e *chairsidetest.Env, op operation, token, path string)
 		}
 	}
 }
+
+// TestManyPractitioners asks for as many as fit into a request.
+func TestManyPractitioners(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		w, token, op := look(t, e, "demo"), e.Token(t, ""), find(t, "listAvailability")
+		base, _, _ := strings.Cut(w.request(op, 0).Path, "practitioner_ids")
+		one := send(t, e, op, chairsidetest.Request{Method: http.MethodGet, Path: base + "practitioner_ids=" + w.ids["practitioners"][0], Token: token}).Status(t, http.StatusOK)
+		again := base + "practitioner_ids=" + strings.Repeat(w.ids["practitioners"][0]+",", 40_000)
+		same(t, "one practitioner many times", one, send(t, e, op, chairsidetest.Request{Method: http.MethodGet, Path: again, Token: token}))
+
+		var many []string
+		for id := range int64(20_000) {
+			many = append(many, itoa(id))
+		}
+		q := chairsidetest.Request{Method: http.MethodGet, Path: base + "practitioner_ids=" + strings.Join(many, ","), Token: token}
+		send(t, e, op, q).Error(t, http.StatusBadRequest, "invalid_parameter", "practitioner_ids")
+	})
+}
+
+// TestManyParameters sends more parameters than any operation knows.
+func TestManyParameters(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		token, op := e.Token(t, ""), find(t, "listPatients")
+		q := chairsidetest.Request{Method: http.MethodGet, Path: "/v1/patients?", Token: token}
+		for i := range int64(5000) {
+			q.Path += "p" + itoa(i) + "&"
+		}
+		send(t, e, op, q).Status(t, http.StatusOK)
+		q.Header = map[string]string{"Prefer": "handling=strict"}
+		send(t, e, op, q).Error(t, http.StatusBadRequest, "invalid_parameter")
+	})
+}

@@ -221,3 +221,37 @@ func TestNewPatientsOfASiteLimitedTokenAreAtItsSite(t *testing.T) {
 		send(t, e, op, q).Error(t, http.StatusUnprocessableEntity, "validation_failed", "site_id")
 	})
 }
+
+// TestRowsOfTheSiteShowWhatTheyPointAt holds where a row of the site points at
+// a row of another: a practitioner whose user is at another site still has a
+// name, and an appointment whose patient is keeps the patient's id alone.
+func TestRowsOfTheSiteShowWhatTheyPointAt(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		l := limit(t, e)
+		practitioner, elsewhere := l.inside.ids["practitioners"][0], l.outside.ids["sites"][0]
+		user := column(t, e, "SELECT user_id FROM practitioners WHERE id = $1", practitioner)[0]
+		execute(t, e, "UPDATE users SET site_id = $1 WHERE id = $2", elsewhere, user)
+		for _, id := range []string{"getPractitioner", "listPractitioners"} {
+			q := l.inside.request(find(t, id), 0)
+			q.Token = l.token
+			send(t, e, find(t, id), q).Status(t, http.StatusOK)
+		}
+		q := l.inside.request(find(t, "getPractitioner"), 0)
+		if got := e.Get(t, q.Path, l.token).Text(t, "practitioner.user.id"); got != user {
+			t.Errorf("the user of practitioner %s is %s, want %s", practitioner, got, user)
+		}
+		// Who works at the site belongs to it.
+		op := find(t, "getUser")
+		send(t, e, op, chairsidetest.Request{Method: http.MethodGet, Path: "/v1/users/" + user, Token: l.token}).Status(t, http.StatusOK)
+
+		appointment, patient := l.inside.ids["appointments"][0], l.outside.ids["patients"][0]
+		execute(t, e, "UPDATE appointments SET patient_id = $1 WHERE id = $2", patient, appointment)
+		op = find(t, "getAppointment")
+		q = l.inside.request(op, 0)
+		q.Token = l.token
+		r := send(t, e, op, q).Status(t, http.StatusOK)
+		if r.Text(t, "appointment.patient_id") != patient || r.Text(t, "appointment.patient_name") != "" {
+			t.Errorf("%s", r.Raw)
+		}
+	})
+}

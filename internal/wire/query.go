@@ -15,6 +15,10 @@ import (
 // a statement, and databases bound those.
 const maxQueryRunes = 255
 
+// maxElements bounds an array parameter, whose values count once each, for the
+// same reason.
+const maxElements = 1000
+
 // Param is one query parameter that an operation knows. The tables are generated.
 type Param struct {
 	Name     string
@@ -60,12 +64,15 @@ func ReadQuery(sent url.Values, known []Param, zone *time.Location) (canonical u
 			continue
 		}
 		for _, v := range values {
-			c, message := p.value(v, zone)
-			if message != "" {
+			switch c, message := p.value(v, zone); {
+			case message != "":
 				params.Add(p.Name, message)
-				continue
+			case slices.Contains(canonical[p.Name], c): // named before
+			case len(canonical[p.Name]) == maxElements:
+				params.Add(p.Name, "must not have more than "+strconv.Itoa(maxElements)+" values")
+			default:
+				canonical.Add(p.Name, c)
 			}
-			canonical.Add(p.Name, c)
 		}
 	}
 	return canonical, unknown, params

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -102,6 +104,21 @@ func TestReadQueryRefuses(t *testing.T) {
 			if !slices.Equal(slices.Collect(maps.Keys(params)), []string{name}) || name != "practitioner_ids" && len(canonical) > 0 {
 				t.Errorf("%s=%q is read as %v, messages %v", name, sent, canonical, params)
 			}
+		}
+	}
+}
+
+func TestReadQueryCountsEachElementOnce(t *testing.T) {
+	list := func(n int) (ids []string) {
+		for i := range 2 * n {
+			ids = append(ids, strconv.Itoa(i%n))
+		}
+		return ids
+	}
+	for n, messages := range map[int]int{1000: 0, 1001: 1} {
+		canonical, _, params := wire.ReadQuery(url.Values{"practitioner_ids": {strings.Join(list(n), ",")}}, known, time.UTC)
+		if len(canonical["practitioner_ids"]) != 1000 || len(params["practitioner_ids"]) != messages {
+			t.Errorf("%d different ids: %d are read, messages %v", n, len(canonical["practitioner_ids"]), params)
 		}
 	}
 }

@@ -1,0 +1,104 @@
+package api_test
+
+import (
+	"net/url"
+	"slices"
+	"testing"
+	"time"
+
+	"chairside/ent"
+	"chairside/ent/practice"
+	"chairside/internal/chairsidetest"
+	"chairside/internal/diary"
+)
+
+// relocate moves the demo practice to another time zone.
+func relocate(t *testing.T, e *chairsidetest.Env, zone string) {
+	t.Helper()
+	ctx := e.As(t, "demo")
+	e.Tx(t, ctx, func(tx *ent.Client) error {
+		p, err := tx.Practice.Query().Where(practice.Slug("demo")).Only(ctx)
+		if err != nil {
+			return err
+		}
+		return tx.Practice.UpdateOne(p).SetTimeZone(zone).Exec(ctx)
+	})
+}
+
+// TestTimesAreThoseOfThePracticesZone: in answers, in bodies without an
+// offset, and in filters by day, also where midnight is skipped.
+func TestTimesAreThoseOfThePracticesZone(t *testing.T) {
+	cases := map[string]struct {
+		zone         string
+		local, shown string // a start without an offset, and how it is answered
+		day          string
+		in, out      []string // starts on the day, and beside it
+	}{
+		"west":               {"America/New_York", "2026-07-06T09:30", "2026-07-06T09:30:00.000-04:00", "2026-07-06", []string{"2026-07-06T04:00:00Z", "2026-07-07T03:59:00Z"}, []string{"2026-07-06T03:59:00Z", "2026-07-07T04:00:00Z"}},
+		"east, by half":      {"Asia/Kolkata", "2026-07-06T09:30", "2026-07-06T09:30:00.000+05:30", "2026-07-06", []string{"2026-07-05T18:30:00Z", "2026-07-06T18:29:00Z"}, []string{"2026-07-05T18:29:00Z", "2026-07-06T18:30:00Z"}},
+		"skipped midnight":   {"Asia/Beirut", "2022-03-27T01:30", "2022-03-27T01:30:00.000+03:00", "2022-03-27", []string{"2022-03-26T22:00:00Z", "2022-03-27T20:59:00Z"}, []string{"2022-03-26T21:59:00Z", "2022-03-27T21:00:00Z"}},
+		"no midnight either": {"America/Sao_Paulo", "2018-11-04T01:30", "2018-11-04T01:30:00.000-02:00", "2018-11-04", []string{"2018-11-04T03:00:00Z", "2018-11-05T01:59:00Z"}, []string{"2018-11-04T02:59:00Z", "2018-11-05T02:00:00Z"}},
+		"25 hours":           {"America/Havana", "2026-11-01T09:30", "2026-11-01T09:30:00.000-05:00", "2026-11-01", []string{"2026-11-01T04:00:00Z", "2026-11-01T05:00:00Z", "2026-11-02T04:59:00Z"}, []string{"2026-11-01T03:59:00Z", "2026-11-02T05:00:00Z"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+				relocate(t, e, c.zone)
+				token, practitioner := e.Token(t, "appointment"), hire(t, e)
+				create := func(start, finish string) *chairsidetest.Response {
+					return e.Post(t, "/v1/appointments", token, row{"appointment": row{"practitioner_id": practitioner, "reason": "Exam", "start_time": start, "finish_time": finish, "force_changes": true}}).Status(t, 201)
+				}
+				if got := create(c.local, shown(instant(c.shown).Add(time.Minute))).Text(t, "appointment.start_time"); got != c.shown {
+					t.Errorf("%s is answered as %s, want %s", c.local, got, c.shown)
+				}
+				practitioner = hire(t, e)
+				var want []string
+				for i, start := range append(slices.Clone(c.in), c.out...) {
+					res := create(start, shown(instant(start).Add(time.Minute)))
+					if i < len(c.in) {
+						want = append(want, res.Text(t, "appointment.id"))
+					}
+				}
+				query := url.Values{"practitioner_id": {text(practitioner)}, "on": {c.day}}
+				if got := e.Get(t, "/v1/appointments?"+query.Encode(), token).Status(t, 200).Column(t, "appointments", "id"); !slices.Equal(got, want) {
+					t.Errorf("on=%s: got %v, want %v", c.day, got, want)
+				}
+				next := instant(c.day).AddDate(0, 0, 1).Format(time.DateOnly)
+				between := url.Values{"practitioner_id": query["practitioner_id"], "after": {c.day}, "before": {next}}
+				if got := e.Get(t, "/v1/appointments?"+between.Encode(), token).Status(t, 200).Column(t, "appointments", "id"); !slices.Equal(got, want) {
+					t.Errorf("after=%s, before=%s: got %v, want %v", c.day, next, got, want)
+				}
+			})
+		})
+	}
+}
+
+// TestAvailabilityInThePracticesZone lays sessions onto its clocks.
+func TestAvailabilityInThePracticesZone(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		relocate(t, e, "America/Havana")
+		token := e.Token(t, "appointment")
+		practitioner := hire(t, e, diary.Hours{Weekday: time.Sunday, Start: 0, Finish: 120}, diary.Hours{Weekday: time.Monday, Start: 0, Finish: 60})
+		for day, want := range map[string][]string{
+			"2026-11-01": {"00:00-02:00 180", "00:00-01:00 60"}, // midnight to one o'clock is shown twice
+			"2027-03-14": {"01:00-02:00 60", "00:00-01:00 60"},  // midnight to one o'clock is skipped
+			"2026-07-05": {"00:00-02:00 120", "00:00-01:00 60"},
+		} {
+			end := instant(day).AddDate(0, 0, 2).Format(time.DateOnly)
+			if got := free(t, e, token, window(practitioner, map[string]string{"start_time": day, "finish_time": end})); !slices.Equal(got, want) {
+				t.Errorf("%s: got %v, want %v", day, got, want)
+			}
+		}
+	})
+}
+
+// TestBornTodayIsTodayInThePracticesZone: half past eleven at night in UTC is
+// the next day in London's summer.
+func TestBornTodayIsTodayInThePracticesZone(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		token := e.Token(t, "")
+		e.Clock.Set(time.Date(2026, 6, 30, 23, 30, 0, 0, time.UTC))
+		register(t, e, token, row{"date_of_birth": "2026-07-01"}).Status(t, 201)
+		register(t, e, token, row{"date_of_birth": "2026-07-02"}).Error(t, 422, "validation_failed", "date_of_birth")
+	})
+}
