@@ -2,12 +2,17 @@
 //
 //	schema/            the source of everything: entities, links, checks, and how each appears in the API
 //	ent/, ogent/       generated from it; never edited
-//	internal/codegen   the generator
+//	internal/codegen   the generator; internal/contract: the annotations it reads
+//	internal/wire      values as they travel: reading bodies and queries, with all their latitude
+//	internal/fault     the one error type that reaches a client
+//	internal/caller    who is calling; internal/token finds out, internal/scope says what they may do
 //	internal/api       what the operations do, one file per resource
 //	internal/diary     overlaps and free time, pure
 //	internal/store     databases: opening, transactions, migrations
 //	internal/server    the HTTP server around the operations
-//	internal/seed      demo data
+//	internal/seed      demo data; internal/onboard: a new practice
+//	internal/config    flags and environment
+//	internal/chairsidetest, internal/contracttest   the test harness, and tests across all operations
 //	cmd/chairside      the program
 //
 // After a change of schema/:

@@ -63,7 +63,8 @@ func TestReadme(t *testing.T) {
 			script = "export CHAIRSIDE_DATABASE_URL='" + serving.database + "'\n" + script
 		}
 		output, err := shell(t.Context(), env, script).CombinedOutput()
-		if err != nil || bytes.Contains(output, []byte(`"error"`)) {
+		empty := regexp.MustCompile(`"patients":\[\]`)
+		if err != nil || bytes.Contains(output, []byte(`"error"`)) || empty.Match(output) {
 			t.Fatalf("%s\n%v\n%s", script, err, output)
 		}
 	}

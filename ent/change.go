@@ -29,7 +29,7 @@ type Change struct {
 	UserID *int64 `json:"user_id,omitempty"`
 	// The token; null for the command line.
 	TokenID *uuid.UUID `json:"token_id,omitempty"`
-	// What kind of record: the entity's table.
+	// What kind of record: the name of the entity.
 	Resource string `json:"resource,omitempty"`
 	// Which record.
 	RecordID string `json:"record_id,omitempty"`

@@ -28,6 +28,11 @@ func Subjects(v Value) (table string, ids []string) {
 			ids = append(ids, fmt.Sprint(r.ID))
 		}
 		return "invoices", ids
+	case []*InvoiceItem:
+		for _, r := range rows {
+			ids = append(ids, fmt.Sprint(r.ID))
+		}
+		return "invoice_items", ids
 	case []*NHSClaim:
 		for _, r := range rows {
 			ids = append(ids, fmt.Sprint(r.ID))
@@ -43,6 +48,11 @@ func Subjects(v Value) (table string, ids []string) {
 			ids = append(ids, fmt.Sprint(r.ID))
 		}
 		return "payments", ids
+	case []*PaymentExplanation:
+		for _, r := range rows {
+			ids = append(ids, fmt.Sprint(r.ID))
+		}
+		return "payment_explanations", ids
 	case []*TreatmentPlan:
 		for _, r := range rows {
 			ids = append(ids, fmt.Sprint(r.ID))

@@ -153,7 +153,7 @@ var Operations = map[string]wire.Operation{
 		{Name: "patient_id", Kind: "id"},
 	}},
 	"getInvoice": {ID: "getInvoice", Scope: "financials:read", PatientData: true},
-	"listInvoiceItems": {ID: "listInvoiceItems", Scope: "financials:read", PatientData: false, Params: []wire.Param{
+	"listInvoiceItems": {ID: "listInvoiceItems", Scope: "financials:read", PatientData: true, Params: []wire.Param{
 		{Name: "page", Kind: "integer", Min: 1},
 		{Name: "per_page", Kind: "integer", Min: 1, Max: 100},
 		{Name: "sort_by", Kind: "enum", Values: []string{"created_at", "id", "updated_at"}},
@@ -161,7 +161,7 @@ var Operations = map[string]wire.Operation{
 		{Name: "invoice_id", Kind: "id"},
 		{Name: "updated_after", Kind: "datetime"},
 	}},
-	"getInvoiceItem": {ID: "getInvoiceItem", Scope: "financials:read", PatientData: false},
+	"getInvoiceItem": {ID: "getInvoiceItem", Scope: "financials:read", PatientData: true},
 	"listNhsClaims": {ID: "listNhsClaims", Scope: "financials:read", PatientData: true, Params: []wire.Param{
 		{Name: "page", Kind: "integer", Min: 1},
 		{Name: "per_page", Kind: "integer", Min: 1, Max: 100},

@@ -61,7 +61,7 @@ func FindNHSClaim(ctx context.Context, c *ent.Client, id uuid.UUID, where ...pre
 	return e, err
 }
 
-// GetNHSClaim answers one nhs claim.
+// GetNHSClaim answers one NHS claim.
 func (r Reads) GetNHSClaim(ctx context.Context, p GetNHSClaimParams) (*NHSClaimResponse, error) {
 	e, err := FindNHSClaim(ctx, r.Client, p.ID)
 	if err != nil {
@@ -130,7 +130,7 @@ func ReadNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsPar
 	return rows, page.Meta(total), err
 }
 
-// ListNhsClaims answers a list of nhs claims.
+// ListNhsClaims answers a list of NHS claims.
 func (r Reads) ListNhsClaims(ctx context.Context, p ListNhsClaimsParams) (*NHSClaimList, error) {
 	rows, meta, err := ReadNhsClaims(ctx, r.Client.NHSClaim.Query(), p)
 	if err != nil {

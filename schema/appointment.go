@@ -70,7 +70,7 @@ func (Appointment) Indexes() []ent.Index {
 }
 
 // Hooks of Appointment.
-func (Appointment) Hooks() []ent.Hook { return []ent.Hook{measure(), stampState()} }
+func (Appointment) Hooks() []ent.Hook { return []ent.Hook{measure(), stampState(), limitMetadata()} }
 
 // Annotations of Appointment.
 func (Appointment) Annotations() []schema.Annotation {

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -62,10 +63,10 @@ func SearchFold(s string) string {
 // SearchText is what a patient is found by. Each word stands behind a space,
 // so that " smi" finds the beginnings of words and "7700" any run of digits.
 func SearchText(names []string, postcode, email, nhsNumber, legacyID string, phones []string) string {
-	words := strings.Fields(SearchFold(strings.Join(names, " ")))
-	for _, n := range strings.Fields(SearchFold(strings.Join(names, " "))) {
-		if parts := strings.FieldsFunc(n, notWord); len(parts) > 1 { // O'Brien, Smith-Jones: each part too
-			words = append(words, parts[1:]...)
+	words := SearchWords(strings.Join(names, " "))
+	for _, n := range slices.Clone(words) {
+		if parts := strings.FieldsFunc(n, notWord); len(parts) > 1 { // O'Brien, Smith-Jones: each part, and all in one
+			words = append(append(words, parts[1:]...), strings.Join(parts, ""))
 		}
 	}
 	postcode = SearchFold(postcode)
@@ -89,6 +90,18 @@ func SearchText(names []string, postcode, email, nhsNumber, legacyID string, pho
 		}
 	}
 	return b.String()
+}
+
+// SearchWords are the words of names or of a search, folded, without the
+// punctuation around them: "Brearley, Theo" finds what "theo brearley" finds.
+func SearchWords(s string) []string {
+	var words []string
+	for _, w := range strings.Fields(SearchFold(s)) {
+		if w = strings.TrimFunc(w, notWord); w != "" {
+			words = append(words, w)
+		}
+	}
+	return words
 }
 
 func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }

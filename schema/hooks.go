@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -9,6 +10,8 @@ import (
 
 	"chairside/internal/caller"
 	"chairside/internal/clock"
+	"chairside/internal/fault"
+	"chairside/internal/wire"
 )
 
 // onSave is a hook that sets columns of the row that is created or updated,
@@ -28,7 +31,7 @@ func onSave(set func(ctx context.Context, m ent.Mutation) error) ent.Hook {
 
 // derived is a hook that runs when one of the columns is written. Updates of
 // many rows at once are refused: their old values are not at hand.
-func derived(columns []string, set func(r row) error) ent.Hook {
+func derived(columns []string, set func(r *row) error) ent.Hook {
 	return onSave(func(ctx context.Context, m ent.Mutation) error {
 		touched := m.Op().Is(ent.OpCreate)
 		for _, c := range columns {
@@ -41,7 +44,8 @@ func derived(columns []string, set func(r row) error) ent.Hook {
 		case m.Op().Is(ent.OpUpdate):
 			return fmt.Errorf("schema: columns %v are derived from cannot be updated in bulk", columns)
 		}
-		return set(row{ctx, m})
+		r := &row{ctx: ctx, m: m}
+		return cmp.Or(set(r), r.err)
 	})
 }
 
@@ -49,9 +53,10 @@ func derived(columns []string, set func(r row) error) ent.Hook {
 type row struct {
 	ctx context.Context
 	m   ent.Mutation
+	err error // the first failure to read the row as it was
 }
 
-func (r row) value(column string) any {
+func (r *row) value(column string) any {
 	if v, set := r.m.Field(column); set {
 		return v
 	}
@@ -59,13 +64,11 @@ func (r row) value(column string) any {
 		return nil
 	}
 	v, err := r.m.OldField(r.ctx, column)
-	if err != nil {
-		return nil
-	}
+	r.err = cmp.Or(r.err, err)
 	return v
 }
 
-func (r row) text(column string) string {
+func (r *row) text(column string) string {
 	switch v := r.value(column).(type) {
 	case string:
 		return v
@@ -77,14 +80,14 @@ func (r row) text(column string) string {
 	return ""
 }
 
-func (r row) time(column string) time.Time {
+func (r *row) time(column string) time.Time {
 	t, _ := r.value(column).(time.Time)
 	return t
 }
 
 // set sets a column unless it has the value already: what stays as it is does
 // not count as changed.
-func (r row) set(column string, v any) error {
+func (r *row) set(column string, v any) error {
 	if r.value(column) == v {
 		return nil
 	}
@@ -92,7 +95,7 @@ func (r row) set(column string, v any) error {
 }
 
 // put sets an optional text, or clears it for "", unless it is so already.
-func (r row) put(column, s string) error {
+func (r *row) put(column, s string) error {
 	if r.text(column) == s {
 		return nil
 	}
@@ -102,7 +105,7 @@ func (r row) put(column, s string) error {
 	return r.m.SetField(column, s)
 }
 
-func (r row) clear(column string) error {
+func (r *row) clear(column string) error {
 	if r.m.Op().Is(ent.OpCreate) {
 		return nil
 	}
@@ -111,7 +114,7 @@ func (r row) clear(column string) error {
 
 // fold keeps the folded copy of a column.
 func fold(column string) ent.Hook {
-	return derived([]string{column}, func(r row) error {
+	return derived([]string{column}, func(r *row) error {
 		return r.set(column+"_folded", Fold(r.text(column)))
 	})
 }
@@ -122,7 +125,7 @@ var phoneColumns = []string{"home_phone", "mobile_phone", "work_phone", "emergen
 func normalizePhones() []ent.Hook {
 	var hooks []ent.Hook
 	for _, p := range phoneColumns {
-		hooks = append(hooks, derived([]string{p, p + "_country"}, func(r row) error {
+		hooks = append(hooks, derived([]string{p, p + "_country"}, func(r *row) error {
 			country := ""
 			if c, err := caller.From(r.ctx); err == nil {
 				country = c.Country
@@ -140,7 +143,7 @@ var searched = []string{
 }
 
 func indexPatient() ent.Hook {
-	return derived(searched, func(r row) error {
+	return derived(searched, func(r *row) error {
 		var names, phones []string
 		for _, c := range searched[:4] {
 			names = append(names, r.text(c))
@@ -154,8 +157,19 @@ func indexPatient() ent.Hook {
 
 // measure keeps duration equal to finish minus start.
 func measure() ent.Hook {
-	return derived([]string{"start_time", "finish_time"}, func(r row) error {
+	return derived([]string{"start_time", "finish_time"}, func(r *row) error {
 		return r.set("duration", Minutes(r.time("start_time"), r.time("finish_time")))
+	})
+}
+
+// limitMetadata refuses a hash that breaks the limits of spec.md.
+func limitMetadata() ent.Hook {
+	return derived([]string{"metadata"}, func(r *row) error {
+		m, _ := r.value("metadata").(map[string]string)
+		if message := wire.CheckMetadata(m); message != "" {
+			return fault.ValidationFailed(fault.Params{"metadata": {message}})
+		}
+		return nil
 	})
 }
 
@@ -163,7 +177,7 @@ func measure() ent.Hook {
 // already has changes nothing; leaving Cancelled or Did not attend clears its
 // timestamp, so that the appointment shows in lists again.
 func stampState() ent.Hook {
-	return derived([]string{"state"}, func(r row) error {
+	return derived([]string{"state"}, func(r *row) error {
 		state, _ := r.value("state").(AppointmentState)
 		if state == "" {
 			return fmt.Errorf("schema: an appointment needs a state")

@@ -72,17 +72,19 @@ type tenant struct {
 // column that points at a row of another table which has a site_id.
 type site struct {
 	column, table string
-	nullable      bool // rows without a site belong to the whole practice
+	nullable      bool   // rows without a site belong to the whole practice
+	practises     string // column of practitioners that points at rows which belong to their sites, too
 }
 
 var (
 	ownSite        = site{column: "site_id"}
 	ownSiteIfAny   = site{column: "site_id", nullable: true}
+	ownSiteOrWorks = site{column: "site_id", nullable: true, practises: "user_id"}
 	throughPatient = site{column: "patient_id", table: "patients"}
 	throughDentist = site{column: "practitioner_id", table: "practitioners"}
 	throughInvoice = site{column: "invoice_id", table: "invoices"}
 	throughPayment = site{column: "payment_id", table: "payments"}
-	bookkeeping    = site{column: "-"} // written for every caller, read by none
+	bookkeeping    = site{column: "-"} // of the practice, whatever the site
 	isTheSite      = site{column: "id"}
 )
 
@@ -135,7 +137,12 @@ func (t site) only(c *caller.Caller) func(*sql.Selector) {
 		switch {
 		case c.SiteID == nil || t.column == "" || t == bookkeeping:
 		case t.nullable:
-			s.Where(sql.Or(sql.EQ(s.C(t.column), *c.SiteID), sql.IsNull(s.C(t.column))))
+			here := []*sql.Predicate{sql.EQ(s.C(t.column), *c.SiteID), sql.IsNull(s.C(t.column))}
+			if t.practises != "" {
+				p := sql.Table("practitioners")
+				here = append(here, sql.In(s.C("id"), sql.Select(p.C(t.practises)).From(p).Where(sql.EQ(p.C("site_id"), *c.SiteID))))
+			}
+			s.Where(sql.Or(here...))
 		case t.table == "":
 			s.Where(sql.EQ(s.C(t.column), *c.SiteID))
 		default:
@@ -159,7 +166,7 @@ func confineSave(column string, s site) ent.Hook {
 				return nil, err
 			}
 			if c.SiteID != nil && s.column == "" {
-				return nil, fault.SiteLimited("")
+				return nil, fault.SiteLimited()
 			}
 			if m.Op().Is(ent.OpCreate) {
 				if err := m.SetField(column, c.PracticeID); err != nil {

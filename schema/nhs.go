@@ -42,6 +42,11 @@ func (Contract) Edges() []ent.Edge {
 	return []ent.Edge{link("site", Site.Type, "site_id"), many("claims", NHSClaim.Type)}
 }
 
+// Indexes of Contract.
+func (Contract) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("practice_id", "name_folded", "id")} // sort_by=name
+}
+
 // Hooks of Contract.
 func (Contract) Hooks() []ent.Hook { return []ent.Hook{fold("name")} }
 

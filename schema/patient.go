@@ -119,12 +119,17 @@ func (Patient) Indexes() []ent.Index {
 
 // Hooks of Patient. The phones come before the search text that holds them.
 func (Patient) Hooks() []ent.Hook {
-	return slices.Concat([]ent.Hook{fold("first_name"), fold("last_name")}, normalizePhones(), []ent.Hook{indexPatient()})
+	return slices.Concat([]ent.Hook{fold("first_name"), fold("last_name")}, normalizePhones(), []ent.Hook{indexPatient(), limitMetadata()})
 }
 
 // Annotations of Patient.
 func (Patient) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Resource{
+	return []schema.Annotation{entsql.Annotation{Checks: map[string]string{
+		"patient_dentist_recall_months":   "dentist_recall_interval <= 24",
+		"patient_hygienist_recall_months": "hygienist_recall_interval <= 24",
+		"patient_dentist_recall_past":     "dentist_recall_interval >= 0",
+		"patient_hygienist_recall_past":   "hygienist_recall_interval >= 0",
+	}}, contract.Resource{
 		Key: "patient", Plural: "patients", Scope: "patient", Doc: "People the practice treats.",
 		Verbs:  []contract.Verb{contract.Get, contract.List, contract.Create, contract.Update, contract.Delete},
 		Manual: []contract.Verb{contract.Get, contract.List},

@@ -59,7 +59,7 @@ func (Change) Fields() []ent.Field {
 		field.Time("at").Immutable().Comment("When."),
 		field.Int64("user_id").Optional().Nillable().Immutable().Comment("The user; null for the command line."),
 		field.UUID("token_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("The token; null for the command line."),
-		field.String("resource").Immutable().Comment("What kind of record: the entity's table."),
+		field.String("resource").Immutable().Comment("What kind of record: the name of the entity."),
 		field.String("record_id").Immutable().Comment("Which record."),
 		field.String("action").Immutable().Comment("create, update or delete."),
 		field.JSON("fields", []string{}).Default([]string{}).Immutable().Comment("Names of the changed columns, sorted."),

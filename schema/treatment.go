@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
@@ -126,7 +127,12 @@ func (Fee) Indexes() []ent.Index {
 
 // Annotations of Fee.
 func (Fee) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Resource{
+	checks := map[string]string{}
+	for _, n := range []string{"one", "two", "three", "four", "five"} {
+		checks["fee_price_"+n] = "price_" + n + " >= 0"
+		checks["fee_duration_"+n] = "duration_" + n + " >= 0"
+	}
+	return []schema.Annotation{entsql.Annotation{Checks: checks}, contract.Resource{
 		Key: "fee", Plural: "fees", Scope: "treatments", Doc: "Prices and durations of treatments within payment plans.",
 		Verbs:  []contract.Verb{contract.Get, contract.List, contract.Update},
 		Manual: []contract.Verb{contract.List},

@@ -15,7 +15,7 @@ import (
 type User struct{ ent.Schema }
 
 // Mixin of User.
-func (User) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: ownSiteIfAny}, timestamps{}} }
+func (User) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: ownSiteOrWorks}, timestamps{}} }
 
 // Fields of User.
 func (User) Fields() []ent.Field {

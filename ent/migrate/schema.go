@@ -402,6 +402,11 @@ var (
 				Unique:  false,
 				Columns: []*schema.Column{ContractsColumns[17], ContractsColumns[1], ContractsColumns[0]},
 			},
+			{
+				Name:    "contract_practice_id_name_folded_id",
+				Unique:  false,
+				Columns: []*schema.Column{ContractsColumns[17], ContractsColumns[7], ContractsColumns[0]},
+			},
 		},
 	}
 	// CustomFieldsColumns holds the columns for the "custom_fields" table.
@@ -1836,6 +1841,19 @@ func init() {
 	FeesTable.ForeignKeys[0].RefTable = PracticesTable
 	FeesTable.ForeignKeys[1].RefTable = PaymentPlansTable
 	FeesTable.ForeignKeys[2].RefTable = TreatmentsTable
+	FeesTable.Annotation = &entsql.Annotation{}
+	FeesTable.Annotation.Checks = map[string]string{
+		"fee_duration_five":  "duration_five >= 0",
+		"fee_duration_four":  "duration_four >= 0",
+		"fee_duration_one":   "duration_one >= 0",
+		"fee_duration_three": "duration_three >= 0",
+		"fee_duration_two":   "duration_two >= 0",
+		"fee_price_five":     "price_five >= 0",
+		"fee_price_four":     "price_four >= 0",
+		"fee_price_one":      "price_one >= 0",
+		"fee_price_three":    "price_three >= 0",
+		"fee_price_two":      "price_two >= 0",
+	}
 	InvoicesTable.ForeignKeys[0].RefTable = AccountsTable
 	InvoicesTable.ForeignKeys[1].RefTable = PracticesTable
 	InvoicesTable.ForeignKeys[2].RefTable = SitesTable
@@ -1860,6 +1878,13 @@ func init() {
 	PatientsTable.ForeignKeys[3].RefTable = PractitionersTable
 	PatientsTable.ForeignKeys[4].RefTable = PractitionersTable
 	PatientsTable.ForeignKeys[5].RefTable = AcquisitionSourcesTable
+	PatientsTable.Annotation = &entsql.Annotation{}
+	PatientsTable.Annotation.Checks = map[string]string{
+		"patient_dentist_recall_months":   "dentist_recall_interval <= 24",
+		"patient_dentist_recall_past":     "dentist_recall_interval >= 0",
+		"patient_hygienist_recall_months": "hygienist_recall_interval <= 24",
+		"patient_hygienist_recall_past":   "hygienist_recall_interval >= 0",
+	}
 	PaymentsTable.ForeignKeys[0].RefTable = PatientsTable
 	PaymentsTable.ForeignKeys[1].RefTable = PracticesTable
 	PaymentsTable.ForeignKeys[2].RefTable = SitesTable

@@ -114,6 +114,7 @@ func init() {
 	appointment.Hooks[1] = appointmentMixinHooks1[0]
 	appointment.Hooks[2] = appointmentHooks[0]
 	appointment.Hooks[3] = appointmentHooks[1]
+	appointment.Hooks[4] = appointmentHooks[2]
 	appointmentMixinInters0 := appointmentMixin[0].Interceptors()
 	appointment.Interceptors[0] = appointmentMixinInters0[0]
 	appointmentFields := schema.Appointment{}.Fields()
@@ -370,6 +371,7 @@ func init() {
 	patient.Hooks[6] = patientHooks[4]
 	patient.Hooks[7] = patientHooks[5]
 	patient.Hooks[8] = patientHooks[6]
+	patient.Hooks[9] = patientHooks[7]
 	patientMixinInters0 := patientMixin[0].Interceptors()
 	patient.Interceptors[0] = patientMixinInters0[0]
 	patientFields := schema.Patient{}.Fields()

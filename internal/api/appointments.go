@@ -60,7 +60,7 @@ func (h *Handler) CreateAppointment(ctx context.Context, req *ogent.AppointmentI
 		if err := checkAppointment(ctx, tx, in, nil, wanted, problems); err != nil {
 			return err
 		}
-		if err := wanted.claim(ctx, tx, h.View(ctx)); err != nil {
+		if err := wanted.claim(ctx, tx); err != nil {
 			return err
 		}
 		saved, err := create.Save(ctx)
@@ -102,7 +102,7 @@ func (h *Handler) UpdateAppointment(ctx context.Context, req *ogent.AppointmentI
 			return err
 		}
 		if wanted.moves(old) {
-			if err := wanted.claim(ctx, tx, h.View(ctx)); err != nil {
+			if err := wanted.claim(ctx, tx); err != nil {
 				return err
 			}
 		}
@@ -188,7 +188,7 @@ func (b booking) moves(old *ent.Appointment) bool {
 // fault.DoubleBooking when the time is taken, also by a forced appointment.
 // Whoever books the same practitioner meanwhile waits for this transaction, in
 // this process or another.
-func (b booking) claim(ctx context.Context, tx *ent.Client, view wire.View) error {
+func (b booking) claim(ctx context.Context, tx *ent.Client) error {
 	ids := []int64{b.practitioner}
 	if b.previous != 0 && b.previous != b.practitioner {
 		ids = append(ids, b.previous)
@@ -211,7 +211,7 @@ func (b booking) claim(ctx context.Context, tx *ent.Client, view wire.View) erro
 	}
 	conflicts := make([]fault.Conflict, len(taken))
 	for i, a := range taken {
-		conflicts[i] = fault.Conflict{ID: a.ID, StartTime: view.Time(a.StartTime), FinishTime: view.Time(a.FinishTime)}
+		conflicts[i] = fault.Conflict{ID: a.ID, StartTime: a.StartTime, FinishTime: a.FinishTime}
 	}
 	return fault.DoubleBooking(conflicts)
 }

@@ -67,68 +67,62 @@ func checkFields(t *testing.T, e *chairsidetest.Env, kinds map[string]string, r 
 	}
 }
 
-// TestEveryDocumentedFieldIsPresent in its form, null where it has no value.
-func TestEveryDocumentedFieldIsPresent(t *testing.T) {
-	eachResource(t, func(t *testing.T, w *world, r resource) {
-		rows := w.rows(t, r)
-		if len(rows) == 0 {
-			t.Fatal("no rows")
+// everyDocumentedFieldIsPresent in its form, null where it has no value.
+func everyDocumentedFieldIsPresent(t *testing.T, w *world, r resource) {
+	rows := w.rows(t, r)
+	if len(rows) == 0 {
+		t.Fatal("no rows")
+	}
+	valued := map[string]bool{}
+	for _, found := range rows {
+		checkFields(t, w.Env, r.everyField(false), found)
+		for name, v := range found {
+			valued[name] = valued[name] || v != nil
 		}
-		valued := map[string]bool{}
-		for _, found := range rows {
-			checkFields(t, w.Env, r.everyField(false), found)
-			for name, v := range found {
-				valued[name] = valued[name] || v != nil
-			}
+	}
+	for name, has := range valued {
+		if !has {
+			t.Logf("%s is null in all %d rows", name, len(rows))
 		}
-		for name, has := range valued {
-			if !has {
-				t.Logf("%s is null in all %d rows", name, len(rows))
-			}
-		}
-	})
+	}
 }
 
-// TestOneRecordIsTheListsElement compares the single response with the list's
+// oneRecordIsTheListsElement compares the single response with the list's
 // element: the same but for what only the single response has.
-func TestOneRecordIsTheListsElement(t *testing.T) {
-	eachResource(t, func(t *testing.T, w *world, r resource) {
-		for i, listed := range w.rows(t, r) {
-			if i%17 != 0 { // enough to meet every shape of row
-				continue
-			}
-			res := w.Get(t, "/v1/"+r.path+chairsidetest.ID(listed["id"]), w.token).Status(t, 200)
-			if len(res.JSON) != 1 {
-				t.Errorf("wrapped in %v", slices.Collect(maps.Keys(res.JSON)))
-			}
-			single := res.At(t, r.one).(row)
-			checkFields(t, w.Env, r.everyField(true), single)
-			for name := range r.everyField(true) {
-				if _, both := listed[name]; !both {
-					delete(single, name)
-				}
-			}
-			if !reflect.DeepEqual(single, listed) {
-				t.Errorf("one record is %v, in the list it is %v", single, listed)
+func oneRecordIsTheListsElement(t *testing.T, w *world, r resource) {
+	for i, listed := range w.rows(t, r) {
+		if i%17 != 0 { // enough to meet every shape of row
+			continue
+		}
+		res := w.Get(t, "/v1/"+r.path+chairsidetest.ID(listed["id"]), w.token).Status(t, 200)
+		if len(res.JSON) != 1 {
+			t.Errorf("wrapped in %v", slices.Collect(maps.Keys(res.JSON)))
+		}
+		single := res.At(t, r.one).(row)
+		checkFields(t, w.Env, r.everyField(true), single)
+		for name := range r.everyField(true) {
+			if _, both := listed[name]; !both {
+				delete(single, name)
 			}
 		}
-	})
+		if !reflect.DeepEqual(single, listed) {
+			t.Errorf("one record is %v, in the list it is %v", single, listed)
+		}
+	}
 }
 
-// TestIDsInPaths tries ids that are malformed, huge, or of nothing: 404 with
+// idsInPaths tries ids that are malformed, huge, or of nothing: 404 with
 // the same body, which does not repeat the id.
-func TestIDsInPaths(t *testing.T) {
-	eachResource(t, func(t *testing.T, w *world, r resource) {
-		for _, id := range []string{
-			"0", "-1", "999999999", "9223372036854775807", "9223372036854775808", "99999999999999999999999999", "1.0", "1e1", "+1", "0x1", "abc", "%20", "%00", "null", "1;drop",
-			"00000000-0000-0000-0000-000000000000", "019f3a52-7d1c-7b6e-8c55-0a1b2c3d4e5", "019f3a52-7d1c-7b6e-8c55-0a1b2c3d4e5f0", "{019f3a52-7d1c-7b6e-8c55-0a1b2c3d4e5f}",
-		} {
-			res := w.Get(t, "/v1/"+r.path+"/"+id, w.token).Error(t, 404, "not_found")
-			if len(id) > 3 && strings.Contains(res.Text(t, "error.message"), id) {
-				t.Errorf("the message repeats the id %s", id)
-			}
+func idsInPaths(t *testing.T, w *world, r resource) {
+	for _, id := range []string{
+		"0", "-1", "999999999", "9223372036854775807", "9223372036854775808", "99999999999999999999999999", "1.0", "1e1", "+1", "0x1", "abc", "%20", "%00", "null", "1;drop",
+		"00000000-0000-0000-0000-000000000000", "019f3a52-7d1c-7b6e-8c55-0a1b2c3d4e5", "019f3a52-7d1c-7b6e-8c55-0a1b2c3d4e5f0", "{019f3a52-7d1c-7b6e-8c55-0a1b2c3d4e5f}",
+	} {
+		res := w.Get(t, "/v1/"+r.path+"/"+id, w.token).Error(t, 404, "not_found")
+		if len(id) > 3 && strings.Contains(res.Text(t, "error.message"), id) {
+			t.Errorf("the message repeats the id %s", id)
 		}
-	})
+	}
 }
 
 // TestThePracticeIsOneObject with the fields that clients need.

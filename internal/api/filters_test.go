@@ -152,128 +152,116 @@ func (w *world) check(t *testing.T, r resource, rows []row, filters []filter, va
 
 func head(s []string) []string { return s[:min(len(s), 12)] }
 
-// TestEachFilterSelects compares each filter with a selection made here.
-func TestEachFilterSelects(t *testing.T) {
-	eachResource(t, func(t *testing.T, w *world, r resource) {
-		rows := w.rows(t, r)
-		for _, f := range r.everyFilter() {
-			fewer := false
-			for _, value := range w.valuesFor(f, rows) {
-				fewer = w.check(t, r, rows, []filter{f}, []string{value}) < len(rows) || fewer
-			}
-			if !fewer && len(rows) > 1 {
-				t.Logf("%s of %s left no row out", f.param, r.path)
-			}
+// eachFilterSelects compares each filter with a selection made here.
+func eachFilterSelects(t *testing.T, w *world, r resource) {
+	rows := w.rows(t, r)
+	for _, f := range r.everyFilter() {
+		fewer := false
+		for _, value := range w.valuesFor(f, rows) {
+			fewer = w.check(t, r, rows, []filter{f}, []string{value}) < len(rows) || fewer
 		}
-	})
+		if !fewer && len(rows) > 1 {
+			t.Logf("%s of %s left no row out", f.param, r.path)
+		}
+	}
 }
 
-// TestFiltersCombine tries every two filters together: they are not mutually
+// filtersCombine tries every two filters together: they are not mutually
 // exclusive (spec.md, Appointments).
-func TestFiltersCombine(t *testing.T) {
-	eachResource(t, func(t *testing.T, w *world, r resource) {
-		rows := w.rows(t, r)
-		middle := []row{rows[len(rows)/2]}
-		for i, a := range r.everyFilter() {
-			for _, b := range r.everyFilter()[i+1:] {
-				va, vb := w.valuesFor(a, middle), w.valuesFor(b, middle)
-				if len(va) == 0 || len(vb) == 0 || a.param == "updated_after" && b.param == "updated_since" {
-					continue // the same parameter, or no value to try
-				}
-				w.check(t, r, rows, []filter{a, b}, []string{va[0], vb[0]})
+func filtersCombine(t *testing.T, w *world, r resource) {
+	rows := w.rows(t, r)
+	middle := []row{rows[len(rows)/2]}
+	for i, a := range r.everyFilter() {
+		for _, b := range r.everyFilter()[i+1:] {
+			va, vb := w.valuesFor(a, middle), w.valuesFor(b, middle)
+			if len(va) == 0 || len(vb) == 0 || a.param == "updated_after" && b.param == "updated_since" {
+				continue // the same parameter, or no value to try
 			}
+			w.check(t, r, rows, []filter{a, b}, []string{va[0], vb[0]})
 		}
-	})
+	}
 }
 
-// TestUnknownIDsMatchNothing asks for well-formed ids of nothing.
-func TestUnknownIDsMatchNothing(t *testing.T) {
-	eachResource(t, func(t *testing.T, w *world, r resource) {
-		for _, f := range r.filters {
-			if !strings.HasSuffix(f.param, "_id") {
-				continue
-			}
-			values := []string{"0", "999999999", "9223372036854775807", "99999999999999999999999999"}
-			if kind := r.everyField(false)[f.param]; strings.HasPrefix(kind, "uuid") {
-				values = []string{"00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"}
-			} else if kind == "" {
-				values = []string{"019f3a52-7d1c-7b6e-8c55-0a1b2c3d4e5f"}
-			}
-			for _, value := range values {
-				query := w.base(r)
-				query.Set(f.param, value)
-				if rows := w.all(t, r.path, r.many, query); len(rows) > 0 {
-					t.Errorf("%s=%s matches %d rows", f.param, value, len(rows))
-				}
+// unknownIDsMatchNothing asks for well-formed ids of nothing.
+func unknownIDsMatchNothing(t *testing.T, w *world, r resource) {
+	for _, f := range r.filters {
+		if !strings.HasSuffix(f.param, "_id") {
+			continue
+		}
+		values := []string{"0", "999999999", "9223372036854775807", "99999999999999999999999999"}
+		if kind := r.everyField(false)[f.param]; strings.HasPrefix(kind, "uuid") {
+			values = []string{"00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"}
+		} else if kind == "" {
+			values = []string{"019f3a52-7d1c-7b6e-8c55-0a1b2c3d4e5f"}
+		}
+		for _, value := range values {
+			query := w.base(r)
+			query.Set(f.param, value)
+			if rows := w.all(t, r.path, r.many, query); len(rows) > 0 {
+				t.Errorf("%s=%s matches %d rows", f.param, value, len(rows))
 			}
 		}
-	})
+	}
 }
 
-// TestMalformedFiltersAreRefused sends a malformed value of every parameter:
+// malformedFiltersAreRefused sends a malformed value of every parameter:
 // 400 that names the parameter, never ignored.
-func TestMalformedFiltersAreRefused(t *testing.T) {
-	eachResource(t, func(t *testing.T, w *world, r resource) {
-		bad := map[string]string{"page": "0", "per_page": "none", "sort_by": "nonsense", "sort_direction": "up"}
-		for _, f := range r.everyFilter() {
-			bad[f.param] = "nonsense!"
+func malformedFiltersAreRefused(t *testing.T, w *world, r resource) {
+	bad := map[string]string{"page": "0", "per_page": "none", "sort_by": "nonsense", "sort_direction": "up"}
+	for _, f := range r.everyFilter() {
+		bad[f.param] = "nonsense!"
+	}
+	for param, value := range bad {
+		query := w.base(r)
+		query.Set(param, value)
+		if param == "updated_since" {
+			param = "updated_after"
 		}
-		for param, value := range bad {
-			query := w.base(r)
-			query.Set(param, value)
-			if param == "updated_since" {
-				param = "updated_after"
-			}
-			w.Get(t, "/v1/"+r.path+"?"+query.Encode(), w.token).Error(t, 400, "invalid_parameter", param)
-		}
-	})
+		w.Get(t, "/v1/"+r.path+"?"+query.Encode(), w.token).Error(t, 400, "invalid_parameter", param)
+	}
 }
 
-// TestDateOnlyMeansTheStartOfTheLocalDay gives times as dates.
-func TestDateOnlyMeansTheStartOfTheLocalDay(t *testing.T) {
-	eachResource(t, func(t *testing.T, w *world, r resource) {
-		rows := w.rows(t, r)
-		for _, f := range r.everyFilter() {
-			value := f.value(rows[len(rows)/2])
-			if len(value) <= len(time.DateOnly) || instant(value).IsZero() {
-				continue
-			}
-			day := value[:len(time.DateOnly)]
-			want := 0
-			for _, candidate := range rows {
-				if f.keep(w, candidate, day) {
-					want++
-				}
-			}
-			query := w.base(r)
-			query.Set(f.param, day)
-			if got := w.all(t, r.path, r.many, query); len(got) != want {
-				t.Errorf("%s=%s: %d rows, want %d", f.param, day, len(got), want)
+// dateOnlyMeansTheStartOfTheLocalDay gives times as dates.
+func dateOnlyMeansTheStartOfTheLocalDay(t *testing.T, w *world, r resource) {
+	rows := w.rows(t, r)
+	for _, f := range r.everyFilter() {
+		value := f.value(rows[len(rows)/2])
+		if len(value) <= len(time.DateOnly) || instant(value).IsZero() {
+			continue
+		}
+		day := value[:len(time.DateOnly)]
+		want := 0
+		for _, candidate := range rows {
+			if f.keep(w, candidate, day) {
+				want++
 			}
 		}
-	})
+		query := w.base(r)
+		query.Set(f.param, day)
+		if got := w.all(t, r.path, r.many, query); len(got) != want {
+			t.Errorf("%s=%s: %d rows, want %d", f.param, day, len(got), want)
+		}
+	}
 }
 
-// TestAShownTimeCanBeSentBackInAnyForm filters with one instant written in
+// aShownTimeCanBeSentBackInAnyForm filters with one instant written in
 // several ways; the answers are the same.
-func TestAShownTimeCanBeSentBackInAnyForm(t *testing.T) {
-	eachResource(t, func(t *testing.T, w *world, r resource) {
-		rows := w.rows(t, r)
-		shown := instant(text(rows[len(rows)/2]["updated_at"]))
-		var want []string
-		for i, form := range []string{
-			shown.In(zone).Format("2006-01-02T15:04:05.000-07:00"), shown.UTC().Format("2006-01-02T15:04:05.000Z"),
-			shown.In(time.FixedZone("", 19800)).Format("2006-01-02T15:04:05.000-07:00"), shown.In(zone).Format("2006-01-02T15:04:05.000"),
-		} {
-			query := url.Values{"updated_after": {form}}
-			maps.Copy(query, w.base(r))
-			got := ids(w.all(t, r.path, r.many, query))
-			if i == 0 {
-				want = got
-			}
-			if !slices.Equal(got, want) || !slices.Contains(got, text(rows[len(rows)/2]["id"])) {
-				t.Errorf("updated_after=%s: %d rows, want %d", form, len(got), len(want))
-			}
+func aShownTimeCanBeSentBackInAnyForm(t *testing.T, w *world, r resource) {
+	rows := w.rows(t, r)
+	shown := instant(text(rows[len(rows)/2]["updated_at"]))
+	var want []string
+	for i, form := range []string{
+		shown.In(zone).Format("2006-01-02T15:04:05.000-07:00"), shown.UTC().Format("2006-01-02T15:04:05.000Z"),
+		shown.In(time.FixedZone("", 19800)).Format("2006-01-02T15:04:05.000-07:00"), shown.In(zone).Format("2006-01-02T15:04:05.000"),
+	} {
+		query := url.Values{"updated_after": {form}}
+		maps.Copy(query, w.base(r))
+		got := ids(w.all(t, r.path, r.many, query))
+		if i == 0 {
+			want = got
 		}
-	})
+		if !slices.Equal(got, want) || !slices.Contains(got, text(rows[len(rows)/2]["id"])) {
+			t.Errorf("updated_after=%s: %d rows, want %d", form, len(got), len(want))
+		}
+	}
 }

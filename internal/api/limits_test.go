@@ -27,3 +27,29 @@ func TestQueriesWithoutEnd(t *testing.T) {
 		e.Get(t, window(many.String()+"1"), token).Error(t, 400, "invalid_parameter", "practitioner_ids")
 	})
 }
+
+// TestUnknownParametersOfWrites are named as well, and refused before anything
+// is written to a client that prefers strictness.
+func TestUnknownParametersOfWrites(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		token := e.Token(t, "")
+		path := book(t, e, token, hire(t, e), "09:00", "09:30")
+		for method, path := range map[string]string{"GET": path, "PATCH": path, "PUT": path, "POST": "/v1/appointments", "DELETE": path} {
+			q := chairsidetest.Request{Method: method, Path: path + "?zebra=1", Token: token, Body: booking(hire(t, e), "09:00", "09:30"), Header: map[string]string{"Prefer": "handling=strict"}}
+			before := systemRows(t, e, "SELECT count(*) FROM changes")
+			e.Do(t, q).Error(t, 400, "invalid_parameter", "zebra")
+			if systemRows(t, e, "SELECT count(*) FROM changes") != before {
+				t.Errorf("%s was done nevertheless", method)
+			}
+			q.Header = nil
+			if method != "DELETE" {
+				if res := e.Do(t, q); res.Code > 299 || res.Header.Get("X-Unknown-Parameters") != "zebra" {
+					t.Errorf("%s: %d, X-Unknown-Parameters %q", method, res.Code, res.Header.Get("X-Unknown-Parameters"))
+				}
+			}
+		}
+		if res := e.Get(t, window(hire(t, e), map[string]string{"sort_by": "id"}), token).Status(t, 200); res.Header.Get("X-Unknown-Parameters") != "sort_by" {
+			t.Errorf("availability has no order: %q", res.Header.Get("X-Unknown-Parameters"))
+		}
+	})
+}

@@ -288,13 +288,43 @@ func ids(rows []row) []string {
 	return all
 }
 
-// eachResource runs a test for each resource on each database, on one copy of
-// the data: such tests only read.
-func eachResource(t *testing.T, test func(t *testing.T, w *world, r resource)) {
+// TestResources runs every test of this table for every resource, on one copy
+// of the data for each database: these tests only read.
+func TestResources(t *testing.T) {
+	tests := []struct {
+		name string
+		test func(t *testing.T, w *world, r resource)
+	}{
+		{"EveryDocumentedFieldIsPresent", everyDocumentedFieldIsPresent},
+		{"OneRecordIsTheListsElement", oneRecordIsTheListsElement},
+		{"IDsInPaths", idsInPaths},
+		{"EachFilterSelects", eachFilterSelects},
+		{"FiltersCombine", filtersCombine},
+		{"UnknownIDsMatchNothing", unknownIDsMatchNothing},
+		{"MalformedFiltersAreRefused", malformedFiltersAreRefused},
+		{"DateOnlyMeansTheStartOfTheLocalDay", dateOnlyMeansTheStartOfTheLocalDay},
+		{"AShownTimeCanBeSentBackInAnyForm", aShownTimeCanBeSentBackInAnyForm},
+		{"EverySort", everySort},
+		{"DefaultOrder", defaultOrder},
+		{"UnknownSortNamesTheAllowedOnes", unknownSortNamesTheAllowedOnes},
+		{"PagesMakeUpTheList", pagesMakeUpTheList},
+		{"PageSizes", pageSizes},
+		{"PagesPastTheEndAreEmpty", pagesPastTheEndAreEmpty},
+		{"PagesBelowOneAreRefused", pagesBelowOneAreRefused},
+		{"ListsAreNeverNull", listsAreNeverNull},
+		{"UnknownParametersAreNamed", unknownParametersAreNamed},
+		{"AccessTokenIsKnownEverywhere", accessTokenIsKnownEverywhere},
+		{"MetaHasWhatTheSpecificationNames", metaHasWhatTheSpecificationNames},
+		{"ListsHaveEveryRow", listsHaveEveryRow},
+	}
 	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
 		w := newWorld(t, e)
-		for _, r := range resources {
-			t.Run(r.path, func(t *testing.T) { test(t, w, r) })
+		for _, c := range tests {
+			t.Run(c.name, func(t *testing.T) {
+				for _, r := range resources {
+					t.Run(r.path, func(t *testing.T) { c.test(t, w, r) })
+				}
+			})
 		}
 	})
 }

@@ -21,7 +21,7 @@ func found(query, country string) []predicate.Patient {
 	var rest []string
 	for _, word := range strings.Fields(schema.SearchFold(query)) {
 		if strings.ContainsFunc(word, unicode.IsLetter) {
-			where = append(where, holds(" "+word))
+			where = append(where, holds(" "+schema.SearchWords(word)[0])) // "Brearley," is Brearley
 			continue
 		}
 		rest, starts = append(rest, word), append(starts, holds(" "+word))

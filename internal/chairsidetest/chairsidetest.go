@@ -19,6 +19,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -30,6 +31,7 @@ import (
 	"chairside/ent/user"
 	"chairside/internal/caller"
 	"chairside/internal/civil"
+	"chairside/internal/clock"
 	"chairside/internal/localpg/pgtest"
 	"chairside/internal/scope"
 	"chairside/internal/seed"
@@ -71,6 +73,8 @@ type Env struct {
 	Clock  *Clock
 	Server *server.Server
 	Log    *Log // what the server has logged
+
+	serving sync.RWMutex // held by every request that is being served
 }
 
 // Start runs a server on the seeded database at url.
@@ -91,10 +95,25 @@ func Start(t testing.TB, url string, change ...func(*server.Options)) *Env {
 	if e.Server, err = server.New(o); err != nil {
 		t.Fatal(err)
 	}
-	listener.Config.Handler = e.Server.Handler()
+	listener.Config.Handler = e.serve(e.Server.Handler())
 	listener.Start()
 	t.Cleanup(listener.Close)
 	return e
+}
+
+func (e *Env) serve(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		e.serving.RLock()
+		defer e.serving.RUnlock()
+		handler.ServeHTTP(w, r)
+	})
+}
+
+// Settle waits until the server is done with all requests: their lines in the
+// log are written after their answers.
+func (e *Env) Settle() {
+	e.serving.Lock()
+	defer e.serving.Unlock()
 }
 
 // SQLite gives the URL of a fresh copy of the seeded database.
@@ -211,13 +230,13 @@ func (e *Env) TokenOf(t testing.TB, email, scopes string, site *uuid.UUID) strin
 			t.Fatal(err)
 		}
 	}
-	value, hash := token.Mint(token.Personal)
-	create := func(tx *ent.Client) error {
-		return tx.AccessToken.Create().SetPracticeID(u.PracticeID).SetUserID(u.ID).SetName(t.Name()).
-			SetScopes(set.String()).SetHash(hash).SetNillableSiteID(site).
-			SetCreatedAt(e.Clock.Now()).SetUpdatedAt(e.Clock.Now()).Exec(ctx)
-	}
-	if err := e.DB.Tx(ctx, create); err != nil {
+	var value string
+	ctx = clock.With(ctx, e.Clock.Now())
+	err = e.DB.Tx(ctx, func(tx *ent.Client) (err error) {
+		value, err = token.Create(ctx, tx, u, token.Grant{Name: t.Name(), Scopes: set, Site: site})
+		return err
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	return value

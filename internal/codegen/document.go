@@ -11,9 +11,6 @@ import (
 	"chairside/internal/wire"
 )
 
-// timeLayout prints milliseconds and a numeric offset, never Z (behaviour.md section 2).
-const timeLayout = "2006-01-02T15:04:05.000-07:00"
-
 // document builds one of the two forms of the OpenAPI document.
 type document struct {
 	*ogen.Spec
@@ -167,7 +164,7 @@ func (d *document) internal(s *ogen.Schema, k wire.Kind) *ogen.Schema {
 		s = anything().SetDescription(s.Description)
 	}
 	if k == wire.Time {
-		s.Common.Extensions = ogen.Extensions{"x-ogen-time-format": {Kind: yaml.ScalarNode, Tag: "!!str", Value: timeLayout}}
+		s.Common.Extensions = ogen.Extensions{"x-ogen-time-format": {Kind: yaml.ScalarNode, Tag: "!!str", Value: wire.TimeLayout}}
 	}
 	return s
 }

@@ -3,7 +3,6 @@ package codegen
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"text/template"
@@ -18,7 +17,6 @@ import (
 
 // model is the schema with its annotations resolved.
 type model struct {
-	Module   string
 	Entities []*entity
 }
 
@@ -39,8 +37,8 @@ type column struct {
 	schema *ogen.Schema // from entoas
 }
 
-func newModel(module string, g *gen.Graph, schemas map[string]*ogen.Schema) (*model, error) {
-	m := &model{Module: module}
+func newModel(g *gen.Graph, schemas map[string]*ogen.Schema) (*model, error) {
+	m := &model{}
 	for _, n := range g.Nodes {
 		e := &entity{Type: n, Model: m}
 		if err := annotation(n.Annotations, &e.R); err != nil {
@@ -250,7 +248,13 @@ func (e *entity) Summary() string {
 }
 
 // PatientData reports whether rows are about one patient: reading them is logged.
-func (e *entity) PatientData() bool { return e.Name == "Patient" || e.Column("patient_id") != nil }
+func (e *entity) PatientData() bool { return isPatientData(e.Type) }
+
+// isPatientData reports whether a row tells something of a patient: it points
+// at one, or at an invoice, which does.
+func isPatientData(n *gen.Type) bool {
+	return n.Name == "Patient" || slices.ContainsFunc(n.Fields, func(f *gen.Field) bool { return f.Name == "patient_id" || f.Name == "invoice_id" })
+}
 
 // Many is the plural in names of operations: ListFees.
 func (e *entity) Many() string { return pascal(e.R.Plural) }
@@ -266,12 +270,9 @@ func pascal(s string) string {
 
 // modelFuncs are template functions that look at the schema alone.
 var modelFuncs = template.FuncMap{
-	"pascal": pascal,
-	"patient_data": func(n *gen.Type) bool {
-		return n.Name == "Patient" || slices.ContainsFunc(n.Fields, func(f *gen.Field) bool { return f.Name == "patient_id" })
-	},
-	"column_of": columnOf,
-	"words":     func(s string) string { return strings.ReplaceAll(s, "_", " ") },
+	"pascal":       pascal,
+	"patient_data": isPatientData,
+	"words":        words,
 	"dict": func(pairs ...any) map[string]any {
 		m := map[string]any{}
 		for i := 0; i+1 < len(pairs); i += 2 {
@@ -292,7 +293,6 @@ var modelFuncs = template.FuncMap{
 		}
 		return ""
 	},
-	"sorted": func(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) },
 }
 
 // propertySchemas gives every field the property schema that entoas is to use:
@@ -335,6 +335,20 @@ func (m *model) check() error {
 	for _, e := range m.Entities {
 		if e.Name != "Practice" && e.Column("practice_id") == nil {
 			complain("%s belongs to no practice: it lacks the tenant mixin", e.Name)
+		}
+		if !slices.ContainsFunc(e.R.Sorts, func(s contract.Sort) bool { return s.Key == e.R.Order }) {
+			complain("%s: the default order %q is not among its sorts", e.Name, e.R.Order)
+		}
+		for _, f := range e.R.Filters {
+			if f.Manual && f.Kind != "" {
+				continue
+			}
+			if _, err := e.Predicate(f); err != nil {
+				complain("%s: filter %s: %v", e.Name, f.Param, err)
+			}
+		}
+		if _, err := e.Loads(); err != nil {
+			complain("%s: %v", e.Name, err)
 		}
 		for _, s := range e.R.Sorts {
 			owner := e

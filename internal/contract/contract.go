@@ -39,8 +39,6 @@ type Resource struct {
 	// Filters beyond the automatic ones: updated_after, site_id, active and
 	// patient_id exist wherever the column does.
 	Filters []Filter
-	// Unfiltered names automatic filters that a list does not have.
-	Unfiltered []string
 	// Sorts beyond id, created_at and updated_at; the first of Order is the default.
 	Sorts []Sort
 	Order string // default order, "id" when empty

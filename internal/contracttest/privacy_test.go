@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"entgo.io/ent/dialect"
+
 	"chairside/internal/chairsidetest"
 	"chairside/internal/wire"
 )
@@ -135,7 +137,7 @@ func TestNothingPrivateIsSeen(t *testing.T) {
 		errors = append(errors, provoke(t, e, w, token)...)
 		execute(t, e, "ALTER TABLE accounts_away RENAME TO accounts")
 
-		e.Get(t, "/healthz", "")
+		e.Settle()
 		metrics := e.Get(t, "/metrics", "").Status(t, http.StatusOK)
 		unseen(t, "/metrics", string(metrics.Raw))
 
@@ -152,28 +154,49 @@ func TestNothingPrivateIsSeen(t *testing.T) {
 			request, body, _ := strings.Cut(text, " → ")
 			unseen(t, "the error of "+request[:min(len(request), 120)], body)
 		}
+		e.Settle()
 		unseen(t, "the log", e.Log.String())
 	})
 }
 
-// TestConstraintErrorsKeepTheirValues makes the database refuse a row with a
-// message that repeats the row's values.
-func TestConstraintErrorsKeepTheirValues(t *testing.T) {
+// TestDatabaseErrorsKeepTheirValues makes the database refuse a row, with a
+// constraint and with a message that repeats what is in the row.
+func TestDatabaseErrorsKeepTheirValues(t *testing.T) {
 	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
-		execute(t, e, "CREATE UNIQUE INDEX no_namesakes ON patients (practice_id, last_name, postcode, date_of_birth)")
 		op := find(t, "createPatient")
 		q := w.request(op, 0)
 		q.Token, q.Body = token, tainted(w, op)
 		send(t, e, op, q).Status(t, http.StatusCreated)
-		r := e.Do(t, q)
-		check(t, op, q, r)
-		r.Error(t, http.StatusInternalServerError, "internal")
-		unseen(t, "the error", string(r.Raw))
-		about := lines(t, e, r.Header.Get("X-Request-Id"))
-		if len(about) < 2 {
-			t.Errorf("the failure is not in the log: %v", about)
+		fail := func() {
+			t.Helper()
+			r := e.Do(t, q)
+			check(t, op, q, r)
+			r.Error(t, http.StatusInternalServerError, "internal")
+			unseen(t, "the error", string(r.Raw))
+			if about := lines(t, e, r.Header.Get("X-Request-Id")); len(about) < 2 {
+				t.Errorf("the failure is not in the log: %v", about)
+			}
 		}
+		execute(t, e, "CREATE UNIQUE INDEX no_namesakes ON patients (practice_id, last_name, postcode, date_of_birth)")
+		fail()
+		for _, statement := range talkative[e.DB.Dialect] {
+			execute(t, e, statement)
+		}
+		fail()
 		unseen(t, "the log", e.Log.String())
 	})
+}
+
+// talkative makes the database refuse every patient, and say who it was.
+var talkative = map[string][]string{
+	dialect.SQLite: {
+		"DROP INDEX no_namesakes",
+		"CREATE TRIGGER refuse BEFORE INSERT ON patients BEGIN SELECT RAISE(ABORT, 'no ' || NEW.last_name || ' ' || NEW.mobile_phone); END",
+	},
+	dialect.Postgres: {
+		"DROP INDEX no_namesakes",
+		"CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no % %', NEW.last_name, NEW.mobile_phone USING DETAIL = NEW.email_address, HINT = NEW.town; END $$",
+		"CREATE TRIGGER refuse BEFORE INSERT ON patients FOR EACH ROW EXECUTE FUNCTION refuse()",
+	},
 }

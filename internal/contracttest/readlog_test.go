@@ -14,11 +14,10 @@ import (
 // entry is a line of the server's log.
 type entry map[string]any
 
-// lines are the lines about a request. The log of a request is written after
-// its answer: a further request on the same connection waits for it.
+// lines are the lines about a request.
 func lines(t testing.TB, e *chairsidetest.Env, requestID string) (about []entry) {
 	t.Helper()
-	e.Get(t, "/healthz", "")
+	e.Settle()
 	for line := range strings.Lines(e.Log.String()) {
 		if !strings.Contains(line, requestID) {
 			continue

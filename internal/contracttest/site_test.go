@@ -21,7 +21,7 @@ var ofSite = map[string]string{
 	"patients":             "site_id = $2",
 	"invoices":             "site_id = $2",
 	"payments":             "site_id = $2",
-	"users":                "(site_id = $2 OR site_id IS NULL)",
+	"users":                "(site_id = $2 OR site_id IS NULL OR id IN (SELECT user_id FROM practitioners WHERE site_id = $2))",
 	"sundries":             "(site_id = $2 OR site_id IS NULL)",
 	"appointments":         "practitioner_id IN (SELECT id FROM practitioners WHERE site_id = $2)",
 	"nhs_claims":           "practitioner_id IN (SELECT id FROM practitioners WHERE site_id = $2)",

@@ -130,10 +130,8 @@ func InsufficientScope(needed string) *Error {
 
 // SiteLimited is 403: a token limited to one site may only read what belongs
 // to the whole practice.
-func SiteLimited(needed string) *Error {
-	e := build(http.StatusForbidden, access, "insufficient_scope", "The access token is limited to one site and cannot change what belongs to the whole practice.")
-	e.Scope = needed
-	return e
+func SiteLimited() *Error {
+	return build(http.StatusForbidden, access, "insufficient_scope", "The access token is limited to one site and cannot change what belongs to the whole practice.")
 }
 
 // AccountDisabled is 403: the token's user has been disabled.

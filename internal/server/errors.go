@@ -16,6 +16,7 @@ import (
 
 	"chairside/internal/fault"
 	"chairside/internal/store"
+	"chairside/internal/wire"
 )
 
 // errorBody is the body of every error (behaviour.md section 6).
@@ -37,15 +38,12 @@ type conflict struct {
 	FinishTime string `json:"finish_time"`
 }
 
-// timeLayout is how the API writes times: milliseconds and a numeric offset.
-const timeLayout = "2006-01-02T15:04:05.000-07:00"
-
 // fail is the one place that tells a client of a failure. What is not a fault
 // is logged and shown as internal.
 func (s *Server) fail(w http.ResponseWriter, x *exchange, err error) {
 	f := s.asFault(x, err)
 	if f.Code == "insufficient_scope" && f.Scope == "" {
-		f.Scope = x.operation.Scope
+		f.Scope = x.operation.Scope // what refuses below the operations does not know it
 	}
 	faultHeaders(x.header, f)
 	body := s.errorBody(x, f)
@@ -130,7 +128,7 @@ func (s *Server) errorBody(x *exchange, f *fault.Error) []byte {
 	e.Type, e.Code, e.Message, e.Params, e.RequestID = f.Type, f.Code, f.Message, f.Params, x.id
 	e.DocumentationURL = s.BaseURL + "/docs#" + f.Code
 	for _, c := range f.Conflicts {
-		e.Conflicts = append(e.Conflicts, conflict{c.ID, c.StartTime.In(zone).Format(timeLayout), c.FinishTime.In(zone).Format(timeLayout)})
+		e.Conflicts = append(e.Conflicts, conflict{c.ID, c.StartTime.In(zone).Format(wire.TimeLayout), c.FinishTime.In(zone).Format(wire.TimeLayout)})
 	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

@@ -35,7 +35,7 @@ func TestFaultsBecomeBodies(t *testing.T) {
 		{fault.NotFound(), 404, "invalid_request_error", "not_found", "", ""},
 		{fmt.Errorf("wrapped: %w", fault.ValidationFailed(params)), 422, "invalid_request_error", "validation_failed", "", ""},
 		{fault.VersionMismatch(), 412, "conflict_error", "version_mismatch", "", ""},
-		{fault.SiteLimited(""), 403, "invalid_access_error", "insufficient_scope", "WWW-Authenticate", `scope="practice:read"`},
+		{fault.SiteLimited(), 403, "invalid_access_error", "insufficient_scope", "WWW-Authenticate", `scope="practice:read"`},
 		{fault.Unavailable(errors.New("x")), 503, "api_error", "unavailable", "Retry-After", "5"},
 		{fault.RateLimited(1500 * time.Millisecond), 429, "rate_limit_error", "rate_limited", "Retry-After", "2"},
 		{errors.New("the cause"), 500, "api_error", "internal", "", ""},

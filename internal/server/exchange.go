@@ -41,7 +41,7 @@ func of(ctx context.Context) *exchange {
 }
 
 // requestID is what an id sent by a client or proxy must look like to be kept.
-var requestID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:=@/+-]{0,127}$`)
+var requestID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/+-]{0,127}$`)
 
 // begin gives each request its id, its one reading of the clock, the address
 // of its client, and the exchange in which the layers meet.

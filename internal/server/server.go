@@ -137,10 +137,11 @@ func (s *Server) api(checks ...check) http.Handler {
 
 // page serves something outside the API, for reading alone.
 func (s *Server) page(name string, serve http.HandlerFunc, checks ...check) http.Handler {
+	checks = append(checks, readOnly)
 	return s.cors(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := of(r.Context())
 		x.name, x.pattern = name, r.Pattern
-		for _, c := range append(checks, readOnly) {
+		for _, c := range checks {
 			if err := c(x); err != nil {
 				s.fail(w, x, err)
 				return

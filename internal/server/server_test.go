@@ -286,7 +286,7 @@ func TestRequestID(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for sent, kept := range map[string]bool{
-		"b7e1c1d0-91": true, "req:1/2+3=4@x.y_z": true, strings.Repeat("a", 128): true,
+		"b7e1c1d0-91": true, "req:1/2+3-4.y_z": true, strings.Repeat("a", 128): true,
 		strings.Repeat("a", 129): false, "a b": false, "-a": false, "Zoë": false, `"`: false,
 	} {
 		got := b.get("/healthz", "X-Request-Id: "+sent).Header.Get("X-Request-Id")

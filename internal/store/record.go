@@ -20,8 +20,8 @@ import (
 // its record.
 var errNoTransaction = errors.New("store: a write needs a transaction: use DB.Tx")
 
-// unrecorded are the entities whose writes leave no record: the records themselves.
-var unrecorded = []string{ent.TypeChange}
+// errAppendOnly refuses to change or remove what was recorded.
+var errAppendOnly = errors.New("store: the record of changes is append-only")
 
 // quiet are columns whose change alone is no change worth a record.
 var quiet = []string{"last_used_at", "last_login", "updated_at"}
@@ -34,7 +34,10 @@ func record(next ent.Mutator) ent.Mutator {
 		if _, err := caller.From(ctx); err != nil && !caller.IsSystem(ctx) {
 			return nil, err
 		}
-		if slices.Contains(unrecorded, m.Type()) || isQuiet(m) {
+		switch {
+		case m.Type() == ent.TypeChange && !m.Op().Is(ent.OpCreate):
+			return nil, errAppendOnly
+		case m.Type() == ent.TypeChange || isQuiet(m):
 			return next.Mutate(ctx, m)
 		}
 		tx, err := transaction(m)

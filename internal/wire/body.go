@@ -98,8 +98,10 @@ func (f Field) read(given map[string]json.RawMessage, create bool, zone *time.Lo
 			return json.RawMessage("null"), ""
 		case f.Default != "":
 			return f.value(json.RawMessage(f.Default), zone)
+		case create: // it follows from something else
+			return nil, ""
 		}
-		return nil, ""
+		return nil, blank
 	}
 	return f.value(raw, zone)
 }

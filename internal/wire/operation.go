@@ -12,6 +12,10 @@ type Operation struct {
 	PatientData bool  // what it answers or changes is a patient's
 }
 
+// TimeLayout is how times are printed: milliseconds and a numeric offset,
+// never Z (behaviour.md section 2).
+const TimeLayout = "2006-01-02T15:04:05.000-07:00"
+
 // View is how a caller sees stored values.
 type View struct {
 	Zone    *time.Location // the practice's

@@ -10,7 +10,7 @@ import (
 )
 
 func main() {
-	if err := codegen.Generate("chairside"); err != nil {
+	if err := codegen.Generate(); err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
 		os.Exit(1)
 	}

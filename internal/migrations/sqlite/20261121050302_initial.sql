@@ -186,6 +186,8 @@ CREATE TABLE `contracts` (
 CREATE INDEX `contract_practice_id_updated_at_id` ON `contracts` (`practice_id`, `updated_at`, `id`);
 -- Create index "contract_practice_id_created_at_id" to table: "contracts"
 CREATE INDEX `contract_practice_id_created_at_id` ON `contracts` (`practice_id`, `created_at`, `id`);
+-- Create index "contract_practice_id_name_folded_id" to table: "contracts"
+CREATE INDEX `contract_practice_id_name_folded_id` ON `contracts` (`practice_id`, `name_folded`, `id`);
 -- Create index "contracts_practice_id_id" to table: "contracts"
 CREATE UNIQUE INDEX `contracts_practice_id_id` ON `contracts` (`practice_id`, `id`);
 -- Create "custom_fields" table
@@ -260,7 +262,17 @@ CREATE TABLE `fees` (
   PRIMARY KEY (`id`),
   CONSTRAINT `fees_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
   CONSTRAINT `fees_payment_plans_fees` FOREIGN KEY (`practice_id`, `payment_plan_id`) REFERENCES `payment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `fees_treatments_fees` FOREIGN KEY (`practice_id`, `treatment_id`) REFERENCES `treatments` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+  CONSTRAINT `fees_treatments_fees` FOREIGN KEY (`practice_id`, `treatment_id`) REFERENCES `treatments` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `fee_duration_five` CHECK (duration_five >= 0),
+  CONSTRAINT `fee_duration_four` CHECK (duration_four >= 0),
+  CONSTRAINT `fee_duration_one` CHECK (duration_one >= 0),
+  CONSTRAINT `fee_duration_three` CHECK (duration_three >= 0),
+  CONSTRAINT `fee_duration_two` CHECK (duration_two >= 0),
+  CONSTRAINT `fee_price_five` CHECK (price_five >= 0),
+  CONSTRAINT `fee_price_four` CHECK (price_four >= 0),
+  CONSTRAINT `fee_price_one` CHECK (price_one >= 0),
+  CONSTRAINT `fee_price_three` CHECK (price_three >= 0),
+  CONSTRAINT `fee_price_two` CHECK (price_two >= 0)
 );
 -- Create index "fee_practice_id_updated_at_id" to table: "fees"
 CREATE INDEX `fee_practice_id_updated_at_id` ON `fees` (`practice_id`, `updated_at`, `id`);
@@ -467,7 +479,11 @@ CREATE TABLE `patients` (
   CONSTRAINT `patients_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `patients_practitioners_dentist` FOREIGN KEY (`practice_id`, `dentist_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `patients_practitioners_hygienist` FOREIGN KEY (`practice_id`, `hygienist_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `patients_acquisition_sources_acquisition_source` FOREIGN KEY (`practice_id`, `acquisition_source_id`) REFERENCES `acquisition_sources` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+  CONSTRAINT `patients_acquisition_sources_acquisition_source` FOREIGN KEY (`practice_id`, `acquisition_source_id`) REFERENCES `acquisition_sources` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `patient_dentist_recall_months` CHECK (dentist_recall_interval <= 24),
+  CONSTRAINT `patient_dentist_recall_past` CHECK (dentist_recall_interval >= 0),
+  CONSTRAINT `patient_hygienist_recall_months` CHECK (hygienist_recall_interval <= 24),
+  CONSTRAINT `patient_hygienist_recall_past` CHECK (hygienist_recall_interval >= 0)
 );
 -- Create index "patient_practice_id_updated_at_id" to table: "patients"
 CREATE INDEX `patient_practice_id_updated_at_id` ON `patients` (`practice_id`, `updated_at`, `id`);
