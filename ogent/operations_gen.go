@@ -63,7 +63,7 @@ var Operations = map[string]wire.Operation{
 		{Name: "state", Kind: "enum", Default: "\"Pending\"", Values: []string{"Pending", "Confirmed", "Arrived", "In surgery", "Completed", "Cancelled", "Did not attend"}, MaxRunes: 255},
 		{Name: "notes", Kind: "text", Nullable: true, MaxRunes: 65535},
 		{Name: "metadata", Kind: "metadata", Default: "{}"},
-		{Name: "force_changes", Kind: "boolean"},
+		{Name: "force_changes", Kind: "boolean", Default: "false"},
 	}}},
 	"updateAppointment": {ID: "updateAppointment", Scope: "appointment:update", PatientData: true, Body: &wire.Body{Key: "appointment", Fields: []wire.Field{
 		{Name: "start_time", Kind: "datetime", Required: true, MaxRunes: 255},
@@ -74,7 +74,7 @@ var Operations = map[string]wire.Operation{
 		{Name: "state", Kind: "enum", Default: "\"Pending\"", Values: []string{"Pending", "Confirmed", "Arrived", "In surgery", "Completed", "Cancelled", "Did not attend"}, MaxRunes: 255},
 		{Name: "notes", Kind: "text", Nullable: true, MaxRunes: 65535},
 		{Name: "metadata", Kind: "metadata", Default: "{}"},
-		{Name: "force_changes", Kind: "boolean"},
+		{Name: "force_changes", Kind: "boolean", Default: "false"},
 	}}},
 	"deleteAppointment": {ID: "deleteAppointment", Scope: "appointment:delete", PatientData: true},
 	"listAvailability": {ID: "listAvailability", Scope: "appointment:read", Params: []wire.Param{
@@ -240,7 +240,7 @@ var Operations = map[string]wire.Operation{
 		{Name: "work_phone_country", Kind: "country", Nullable: true, MaxRunes: 255},
 		{Name: "emergency_contact_phone", Kind: "text", Nullable: true, MaxRunes: 255},
 		{Name: "emergency_contact_phone_country", Kind: "country", Nullable: true, MaxRunes: 255},
-		{Name: "custom_fields", Kind: "answers"},
+		{Name: "custom_fields", Kind: "answers", Default: "[]"},
 	}}},
 	"updatePatient": {ID: "updatePatient", Scope: "patient:update", PatientData: true, Body: &wire.Body{Key: "patient", Fields: []wire.Field{
 		{Name: "title", Kind: "enum", Required: true, Values: []string{"Mr", "Mrs", "Miss", "Ms", "Dr", "Master", "Prof", "Hon", "Rev", "Sir", "Lady", "Lord", "Earl", "Judge", "Dame"}, MaxRunes: 255},
@@ -293,7 +293,7 @@ var Operations = map[string]wire.Operation{
 		{Name: "work_phone_country", Kind: "country", Nullable: true, MaxRunes: 255},
 		{Name: "emergency_contact_phone", Kind: "text", Nullable: true, MaxRunes: 255},
 		{Name: "emergency_contact_phone_country", Kind: "country", Nullable: true, MaxRunes: 255},
-		{Name: "custom_fields", Kind: "answers"},
+		{Name: "custom_fields", Kind: "answers", Default: "[]"},
 	}}},
 	"deletePatient": {ID: "deletePatient", Scope: "patient:delete", PatientData: true},
 	"listPayments": {ID: "listPayments", Scope: "financials:read", PatientData: true, Params: []wire.Param{

@@ -103,7 +103,7 @@ func (Appointment) Annotations() []schema.Annotation {
 				{Name: "patient_image_url", Kind: wire.Avatar, Nullable: true, Edge: "patient", Doc: "Address of a picture of the patient."},
 				{Name: "payment_plan_id", Kind: wire.ID, Nullable: true, Edge: "patient", Columns: []string{"payment_plan_id"}, Doc: "The plan the patient is on."},
 			},
-			Extra: []contract.Extra{{Name: "force_changes", Kind: wire.Boolean, Doc: "True books although the practitioner is booked already."}},
+			Extra: []contract.Extra{{Name: "force_changes", Kind: wire.Boolean, Null: "false", Doc: "True books although the practitioner is booked already."}},
 			Others: []contract.Other{{
 				ID: "listAvailability", Path: "/appointments/availability", Key: "availability", Item: "AvailabilitySlot", MaxPage: 20,
 				Doc:   "List the free periods of practitioners.",

@@ -149,7 +149,7 @@ func (Patient) Annotations() []schema.Annotation {
 			{Name: "custom_fields", Kind: wire.Answers, Manual: true, Doc: "Answers to the practice's own questions."},
 			{Name: "image_url", Kind: wire.Avatar, Doc: "Address of a picture."},
 		},
-		Extra: []contract.Extra{{Name: "custom_fields", Kind: wire.Answers, Doc: "Answers to set; a null value removes the answer."}},
+		Extra: []contract.Extra{{Name: "custom_fields", Kind: wire.Answers, Null: "[]", Doc: "Answers to set; a null value removes the answer."}},
 	}}
 }
 

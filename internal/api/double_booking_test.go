@@ -86,6 +86,8 @@ func TestDoubleBookingOnEdit(t *testing.T) {
 		status     int
 	}{
 		"moved onto it":                                {sent: row{"start_time": at("10:30"), "finish_time": at("11:30")}, status: 409},
+		"moved onto it, force_changes null":            {sent: row{"start_time": at("10:30"), "finish_time": at("11:30"), "force_changes": null}, status: 409},
+		"moved beside it, force_changes null":          {sent: row{"start_time": at("11:00"), "finish_time": at("11:30"), "force_changes": null}, status: 200},
 		"moved beside it":                              {sent: row{"start_time": at("11:00"), "finish_time": at("11:30")}, status: 200},
 		"made longer over it":                          {sent: row{"start_time": at("10:59")}, status: 409},
 		"made longer up to it":                         {sent: row{"start_time": at("11:00")}, status: 200},

@@ -97,6 +97,7 @@ type Embed struct {
 type Extra struct {
 	Name string
 	Kind wire.Kind
+	Null string // JSON that stands for null: what it is when nothing is sent
 	Doc  string
 }
 

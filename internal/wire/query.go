@@ -102,10 +102,10 @@ func (p Param) value(s string, zone *time.Location) (string, string) {
 	}
 	switch p.Kind {
 	case Boolean:
-		switch strings.ToLower(s) { // Python says True
-		case "true", "1":
+		switch s {
+		case "true", "1", "True": // as Python prints it
 			return "true", ""
-		case "false", "0":
+		case "false", "0", "False":
 			return "false", ""
 		}
 		return "", "must be true or false"

@@ -95,7 +95,7 @@ func TestReadQueryRefuses(t *testing.T) {
 		"dated_on_after":   {"", "2026-02-30", "2026-07-01T00:00:00Z", "0001-01-01"},
 		"patient_id":       {"", "abc", "-1", "1.5", "1,2"},
 		"site_id":          {"", "1", "019f3a52", u + "0"},
-		"cancelled":        {"", "yes", "2", "null"},
+		"cancelled":        {"", "yes", "TRUE", "2", "null"},
 		"query":            {"a\x00"},
 		"practitioner_ids": {"1,x", "x", "1,,2", "-1", "1;2"},
 	} {
