@@ -83,10 +83,12 @@ func SearchText(names []string, postcode, email, nhsNumber, legacyID string, pho
 	var b strings.Builder
 	seen := map[string]bool{"": true}
 	for _, w := range words {
-		if !seen[w] {
-			seen[w] = true
-			b.WriteByte(' ')
-			b.WriteString(w)
+		for _, form := range []string{w, strings.TrimLeftFunc(w, notWord)} { // "(evenings)" is also found as evenings
+			if !seen[form] {
+				seen[form] = true
+				b.WriteByte(' ')
+				b.WriteString(form)
+			}
 		}
 	}
 	return b.String()

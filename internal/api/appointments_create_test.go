@@ -96,11 +96,9 @@ func TestCreateAppointmentInEachState(t *testing.T) {
 				}
 			}
 		}
-		for _, absent := range []row{{"state": null}, {"state": ""}} {
-			res := e.Post(t, "/v1/appointments", token, booking(hire(t, e), "09:00", "09:30", absent)).Status(t, 201)
-			if res.Text(t, "appointment.state") != "Pending" || res.Text(t, "appointment.pending_at") == "" {
-				t.Errorf("without a state: %s", res.Raw)
-			}
+		res := e.Post(t, "/v1/appointments", token, booking(hire(t, e), "09:00", "09:30", row{"state": null})).Status(t, 201)
+		if res.Text(t, "appointment.state") != "Pending" || res.Text(t, "appointment.pending_at") == "" {
+			t.Errorf("without a state: %s", res.Raw)
 		}
 	})
 }
@@ -157,6 +155,7 @@ func TestCreateAppointmentRefuses(t *testing.T) {
 		"practitioner beyond 64 bits":   {row{"practitioner_id": "99999999999999999999999"}, []string{"practitioner_id"}},
 		"patient that is a word":        {row{"patient_id": "Ada"}, []string{"patient_id"}},
 		"patient beyond 64 bits":        {row{"patient_id": "99999999999999999999999"}, []string{"patient_id"}},
+		"blank state":                   {row{"state": ""}, []string{"state"}},
 		"unknown state":                 {row{"state": "Booked"}, []string{"state"}},
 		"state in lower case":           {row{"state": "pending"}, []string{"state"}},
 		"notes with NUL":                {row{"notes": "a\x00b"}, []string{"notes"}},

@@ -31,8 +31,6 @@ const (
 // start, then practitioner (behaviour.md section 4). The diary is read a
 // fortnight at a time until the page is full.
 func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailabilityParams) (*ogent.AvailabilitySlotList, error) {
-	slices.Sort(p.PractitionerIds)
-	p.PractitionerIds = slices.Compact(p.PractitionerIds)
 	window, err := availabilityWindow(clock.Now(ctx), p)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"chairside/ent"
+	"chairside/internal/caller"
 	"chairside/internal/fault"
 	"chairside/internal/store"
 	"chairside/internal/wire"
@@ -25,6 +26,9 @@ func (h *Handler) ListFees(ctx context.Context, p ogent.ListFeesParams) (*ogent.
 
 // UpdateFee changes what is sent.
 func (h *Handler) UpdateFee(ctx context.Context, req *ogent.FeeInputRequest, p ogent.UpdateFeeParams) (*ogent.FeeResponse, error) {
+	if caller.Must(ctx).SiteID != nil { // before the fee is looked for
+		return nil, fault.SiteLimited()
+	}
 	var response *ogent.FeeResponse
 	err := h.db.Tx(ctx, func(tx *ent.Client) error {
 		old, err := ogent.FindFee(ctx, tx, p.ID, store.ForUpdate)

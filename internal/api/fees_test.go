@@ -52,7 +52,7 @@ func TestEditFeeChangesOnlyWhatIsSent(t *testing.T) {
 		{row{"multiple_pricing": null}, row{"multiple_pricing": false}},
 		{row{"price_one": "12.5", "price_two": 13, "price_three": "999999999.99", "price_four": 0, "price_five": "0.05"},
 			row{"price_one": "12.50", "price_two": "13.00", "price_three": "999999999.99", "price_four": "0.00", "price_five": "0.05"}},
-		{row{"price_one": null, "price_five": ""}, row{"price_one": "0.00", "price_five": "0.00"}},
+		{row{"price_one": null}, row{"price_one": "0.00"}},
 		{row{"duration_one": 0, "duration_two": "45", "duration_three": 1440, "duration_four": 15, "duration_five": 16},
 			row{"duration_one": jsonNumber(0), "duration_two": jsonNumber(45), "duration_three": jsonNumber(1440), "duration_four": jsonNumber(15), "duration_five": jsonNumber(16)}},
 		{row{"duration_two": null}, row{"duration_two": jsonNumber(0)}},
@@ -87,7 +87,7 @@ func TestEditFeeRefuses(t *testing.T) {
 		token := e.Token(t, "")
 		path := fee(t, e, token)
 		old := e.Get(t, path, token)
-		for _, price := range []any{"12.345", 12.345, "1e3", "x", -0.01, "-1", true, []int{}, "£5", 1000000000} {
+		for _, price := range []any{"", "12.345", 12.345, "1e3", "x", -0.01, "-1", true, []int{}, "£5", 1000000000} {
 			e.Patch(t, path, token, edit("fee", row{"price_one": price, "price_five": price, "price_two": "5"})).Error(t, 422, "validation_failed", "price_one", "price_five")
 		}
 		for _, duration := range []any{-1, 1.5, "long", true, row{}, 99999999999} {

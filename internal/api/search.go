@@ -19,7 +19,7 @@ import (
 func found(query, country string) []predicate.Patient {
 	var where, starts []predicate.Patient
 	var rest []string
-	for _, word := range strings.Fields(schema.SearchFold(query)) {
+	for _, word := range strings.Fields(strings.ReplaceAll(schema.SearchFold(query), ",", " ")) {
 		if strings.ContainsFunc(word, unicode.IsLetter) {
 			where = append(where, holds(" "+schema.SearchWords(word)[0])) // "Brearley," is Brearley
 			continue

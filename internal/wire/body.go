@@ -90,7 +90,9 @@ func (f Field) read(given map[string]json.RawMessage, create bool, zone *time.Lo
 		}
 		return nil, ""
 	}
-	if s, isText := text(raw); string(raw) == "null" || isText && strings.TrimSpace(s) == "" && (f.Required || f.Kind != Text) {
+	s, isText := text(raw)
+	null, empty := string(raw) == "null", isText && strings.TrimSpace(s) == ""
+	if null || empty && (f.Required || f.Nullable && f.Kind != Text) {
 		switch {
 		case f.Required:
 			return nil, blank

@@ -92,8 +92,8 @@ func ParseTime(s string, zone *time.Location) (time.Time, bool) {
 	if len(s) > len("2006-01-02") && (s[10] == ' ' || s[10] == 't') {
 		s = s[:10] + "T" + s[11:]
 	}
-	if n := len(s) - len(" 01:00"); n > 11 && s[n] == ' ' { // a "+" that was not escaped in a query
-		s = s[:n] + "+" + s[n+1:]
+	if len(s) > len("2006-01-02T") { // a "+" that was not escaped in a query
+		s = s[:11] + strings.Replace(s[11:], " ", "+", 1)
 	}
 	for _, layout := range timeLayouts {
 		if t, err := time.ParseInLocation(layout, s, zone); err == nil {
