@@ -4,6 +4,7 @@ package ent
 
 import (
 	"chairside/ent/accesstoken"
+	"chairside/ent/application"
 	"chairside/ent/practice"
 	"chairside/ent/site"
 	"chairside/ent/user"
@@ -36,6 +37,8 @@ type AccessToken struct {
 	UserID int64 `json:"user_id,omitempty"`
 	// Space-separated scopes.
 	Scopes string `json:"scopes,omitempty"`
+	// The application it was given to; null for a personal token.
+	ApplicationID *uuid.UUID `json:"application_id,omitempty"`
 	// The one site it is limited to.
 	SiteID *uuid.UUID `json:"site_id,omitempty"`
 	// End of its life, whatever its use.
@@ -58,9 +61,11 @@ type AccessTokenEdges struct {
 	User *User `json:"user,omitempty"`
 	// Site holds the value of the site edge.
 	Site *Site `json:"site,omitempty"`
+	// Application holds the value of the application edge.
+	Application *Application `json:"application,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [3]bool
+	loadedTypes [4]bool
 }
 
 // PracticeOrErr returns the Practice value or an error if the edge
@@ -96,12 +101,23 @@ func (e AccessTokenEdges) SiteOrErr() (*Site, error) {
 	return nil, &NotLoadedError{edge: "site"}
 }
 
+// ApplicationOrErr returns the Application value or an error if the edge
+// was not loaded in eager-loading, or loaded but was not found.
+func (e AccessTokenEdges) ApplicationOrErr() (*Application, error) {
+	if e.Application != nil {
+		return e.Application, nil
+	} else if e.loadedTypes[3] {
+		return nil, &NotFoundError{label: application.Label}
+	}
+	return nil, &NotLoadedError{edge: "application"}
+}
+
 // scanValues returns the types for scanning values from sql.Rows.
 func (*AccessToken) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case accesstoken.FieldSiteID:
+		case accesstoken.FieldApplicationID, accesstoken.FieldSiteID:
 			values[i] = &sql.NullScanner{S: new(uuid.UUID)}
 		case accesstoken.FieldHash:
 			values[i] = new([]byte)
@@ -176,6 +192,13 @@ func (_m *AccessToken) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Scopes = value.String
 			}
+		case accesstoken.FieldApplicationID:
+			if value, ok := values[i].(*sql.NullScanner); !ok {
+				return fmt.Errorf("unexpected type %T for field application_id", values[i])
+			} else if value.Valid {
+				_m.ApplicationID = new(uuid.UUID)
+				*_m.ApplicationID = *value.S.(*uuid.UUID)
+			}
 		case accesstoken.FieldSiteID:
 			if value, ok := values[i].(*sql.NullScanner); !ok {
 				return fmt.Errorf("unexpected type %T for field site_id", values[i])
@@ -232,6 +255,11 @@ func (_m *AccessToken) QuerySite() *SiteQuery {
 	return NewAccessTokenClient(_m.config).QuerySite(_m)
 }
 
+// QueryApplication queries the "application" edge of the AccessToken entity.
+func (_m *AccessToken) QueryApplication() *ApplicationQuery {
+	return NewAccessTokenClient(_m.config).QueryApplication(_m)
+}
+
 // Update returns a builder for updating this AccessToken.
 // Note that you need to call AccessToken.Unwrap() before calling this method if this AccessToken
 // was returned from a transaction, and the transaction was committed or rolled back.
@@ -274,6 +302,11 @@ func (_m *AccessToken) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("scopes=")
 	builder.WriteString(_m.Scopes)
+	builder.WriteString(", ")
+	if v := _m.ApplicationID; v != nil {
+		builder.WriteString("application_id=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
 	builder.WriteString(", ")
 	if v := _m.SiteID; v != nil {
 		builder.WriteString("site_id=")

@@ -4,6 +4,7 @@ package ent
 
 import (
 	"chairside/ent/accesstoken"
+	"chairside/ent/application"
 	"chairside/ent/practice"
 	"chairside/ent/site"
 	"chairside/ent/user"
@@ -63,6 +64,20 @@ func (_c *AccessTokenCreate) SetUserID(v int64) *AccessTokenCreate {
 // SetScopes sets the "scopes" field.
 func (_c *AccessTokenCreate) SetScopes(v string) *AccessTokenCreate {
 	_c.mutation.SetScopes(v)
+	return _c
+}
+
+// SetApplicationID sets the "application_id" field.
+func (_c *AccessTokenCreate) SetApplicationID(v uuid.UUID) *AccessTokenCreate {
+	_c.mutation.SetApplicationID(v)
+	return _c
+}
+
+// SetNillableApplicationID sets the "application_id" field if the given value is not nil.
+func (_c *AccessTokenCreate) SetNillableApplicationID(v *uuid.UUID) *AccessTokenCreate {
+	if v != nil {
+		_c.SetApplicationID(*v)
+	}
 	return _c
 }
 
@@ -149,6 +164,11 @@ func (_c *AccessTokenCreate) SetUser(v *User) *AccessTokenCreate {
 // SetSite sets the "site" edge to the Site entity.
 func (_c *AccessTokenCreate) SetSite(v *Site) *AccessTokenCreate {
 	return _c.SetSiteID(v.ID)
+}
+
+// SetApplication sets the "application" edge to the Application entity.
+func (_c *AccessTokenCreate) SetApplication(v *Application) *AccessTokenCreate {
+	return _c.SetApplicationID(v.ID)
 }
 
 // Mutation returns the AccessTokenMutation object of the builder.
@@ -348,6 +368,23 @@ func (_c *AccessTokenCreate) createSpec() (*AccessToken, *sqlgraph.CreateSpec) {
 			edge.Target.Nodes = append(edge.Target.Nodes, k)
 		}
 		_node.SiteID = &nodes[0]
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.ApplicationIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2O,
+			Inverse: false,
+			Table:   accesstoken.ApplicationTable,
+			Columns: []string{accesstoken.ApplicationColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(application.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_node.ApplicationID = &nodes[0]
 		_spec.Edges = append(_spec.Edges, edge)
 	}
 	return _node, _spec

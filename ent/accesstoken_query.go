@@ -4,6 +4,7 @@ package ent
 
 import (
 	"chairside/ent/accesstoken"
+	"chairside/ent/application"
 	"chairside/ent/practice"
 	"chairside/ent/predicate"
 	"chairside/ent/site"
@@ -22,14 +23,15 @@ import (
 // AccessTokenQuery is the builder for querying AccessToken entities.
 type AccessTokenQuery struct {
 	config
-	ctx          *QueryContext
-	order        []accesstoken.OrderOption
-	inters       []Interceptor
-	predicates   []predicate.AccessToken
-	withPractice *PracticeQuery
-	withUser     *UserQuery
-	withSite     *SiteQuery
-	modifiers    []func(*sql.Selector)
+	ctx             *QueryContext
+	order           []accesstoken.OrderOption
+	inters          []Interceptor
+	predicates      []predicate.AccessToken
+	withPractice    *PracticeQuery
+	withUser        *UserQuery
+	withSite        *SiteQuery
+	withApplication *ApplicationQuery
+	modifiers       []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
 	path func(context.Context) (*sql.Selector, error)
@@ -125,6 +127,28 @@ func (_q *AccessTokenQuery) QuerySite() *SiteQuery {
 			sqlgraph.From(accesstoken.Table, accesstoken.FieldID, selector),
 			sqlgraph.To(site.Table, site.FieldID),
 			sqlgraph.Edge(sqlgraph.M2O, false, accesstoken.SiteTable, accesstoken.SiteColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryApplication chains the current query on the "application" edge.
+func (_q *AccessTokenQuery) QueryApplication() *ApplicationQuery {
+	query := (&ApplicationClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(accesstoken.Table, accesstoken.FieldID, selector),
+			sqlgraph.To(application.Table, application.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, accesstoken.ApplicationTable, accesstoken.ApplicationColumn),
 		)
 		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
 		return fromU, nil
@@ -319,14 +343,15 @@ func (_q *AccessTokenQuery) Clone() *AccessTokenQuery {
 		return nil
 	}
 	return &AccessTokenQuery{
-		config:       _q.config,
-		ctx:          _q.ctx.Clone(),
-		order:        append([]accesstoken.OrderOption{}, _q.order...),
-		inters:       append([]Interceptor{}, _q.inters...),
-		predicates:   append([]predicate.AccessToken{}, _q.predicates...),
-		withPractice: _q.withPractice.Clone(),
-		withUser:     _q.withUser.Clone(),
-		withSite:     _q.withSite.Clone(),
+		config:          _q.config,
+		ctx:             _q.ctx.Clone(),
+		order:           append([]accesstoken.OrderOption{}, _q.order...),
+		inters:          append([]Interceptor{}, _q.inters...),
+		predicates:      append([]predicate.AccessToken{}, _q.predicates...),
+		withPractice:    _q.withPractice.Clone(),
+		withUser:        _q.withUser.Clone(),
+		withSite:        _q.withSite.Clone(),
+		withApplication: _q.withApplication.Clone(),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
 		path:      _q.path,
@@ -364,6 +389,17 @@ func (_q *AccessTokenQuery) WithSite(opts ...func(*SiteQuery)) *AccessTokenQuery
 		opt(query)
 	}
 	_q.withSite = query
+	return _q
+}
+
+// WithApplication tells the query-builder to eager-load the nodes that are connected to
+// the "application" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *AccessTokenQuery) WithApplication(opts ...func(*ApplicationQuery)) *AccessTokenQuery {
+	query := (&ApplicationClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withApplication = query
 	return _q
 }
 
@@ -445,10 +481,11 @@ func (_q *AccessTokenQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*
 	var (
 		nodes       = []*AccessToken{}
 		_spec       = _q.querySpec()
-		loadedTypes = [3]bool{
+		loadedTypes = [4]bool{
 			_q.withPractice != nil,
 			_q.withUser != nil,
 			_q.withSite != nil,
+			_q.withApplication != nil,
 		}
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
@@ -487,6 +524,12 @@ func (_q *AccessTokenQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*
 	if query := _q.withSite; query != nil {
 		if err := _q.loadSite(ctx, query, nodes, nil,
 			func(n *AccessToken, e *Site) { n.Edges.Site = e }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withApplication; query != nil {
+		if err := _q.loadApplication(ctx, query, nodes, nil,
+			func(n *AccessToken, e *Application) { n.Edges.Application = e }); err != nil {
 			return nil, err
 		}
 	}
@@ -583,6 +626,38 @@ func (_q *AccessTokenQuery) loadSite(ctx context.Context, query *SiteQuery, node
 	}
 	return nil
 }
+func (_q *AccessTokenQuery) loadApplication(ctx context.Context, query *ApplicationQuery, nodes []*AccessToken, init func(*AccessToken), assign func(*AccessToken, *Application)) error {
+	ids := make([]uuid.UUID, 0, len(nodes))
+	nodeids := make(map[uuid.UUID][]*AccessToken)
+	for i := range nodes {
+		if nodes[i].ApplicationID == nil {
+			continue
+		}
+		fk := *nodes[i].ApplicationID
+		if _, ok := nodeids[fk]; !ok {
+			ids = append(ids, fk)
+		}
+		nodeids[fk] = append(nodeids[fk], nodes[i])
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	query.Where(application.IDIn(ids...))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		nodes, ok := nodeids[n.ID]
+		if !ok {
+			return fmt.Errorf(`unexpected foreign-key "application_id" returned %v`, n.ID)
+		}
+		for i := range nodes {
+			assign(nodes[i], n)
+		}
+	}
+	return nil
+}
 
 func (_q *AccessTokenQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
@@ -620,6 +695,9 @@ func (_q *AccessTokenQuery) querySpec() *sqlgraph.QuerySpec {
 		}
 		if _q.withSite != nil {
 			_spec.Node.AddColumnOnce(accesstoken.FieldSiteID)
+		}
+		if _q.withApplication != nil {
+			_spec.Node.AddColumnOnce(accesstoken.FieldApplicationID)
 		}
 	}
 	if ps := _q.predicates; len(ps) > 0 {

@@ -14,13 +14,17 @@ import (
 	"chairside/ent/accesstoken"
 	"chairside/ent/account"
 	"chairside/ent/acquisitionsource"
+	"chairside/ent/application"
 	"chairside/ent/appointment"
 	"chairside/ent/appointmentreason"
+	"chairside/ent/authorizationcode"
 	"chairside/ent/change"
 	"chairside/ent/contract"
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
 	"chairside/ent/fee"
+	"chairside/ent/importedrecord"
+	"chairside/ent/importrun"
 	"chairside/ent/invoice"
 	"chairside/ent/invoiceitem"
 	"chairside/ent/nhsclaim"
@@ -31,6 +35,8 @@ import (
 	"chairside/ent/practice"
 	"chairside/ent/practitioner"
 	"chairside/ent/room"
+	"chairside/ent/session"
+	"chairside/ent/signinattempt"
 	"chairside/ent/site"
 	"chairside/ent/sundry"
 	"chairside/ent/treatment"
@@ -58,10 +64,14 @@ type Client struct {
 	Account *AccountClient
 	// AcquisitionSource is the client for interacting with the AcquisitionSource builders.
 	AcquisitionSource *AcquisitionSourceClient
+	// Application is the client for interacting with the Application builders.
+	Application *ApplicationClient
 	// Appointment is the client for interacting with the Appointment builders.
 	Appointment *AppointmentClient
 	// AppointmentReason is the client for interacting with the AppointmentReason builders.
 	AppointmentReason *AppointmentReasonClient
+	// AuthorizationCode is the client for interacting with the AuthorizationCode builders.
+	AuthorizationCode *AuthorizationCodeClient
 	// Change is the client for interacting with the Change builders.
 	Change *ChangeClient
 	// Contract is the client for interacting with the Contract builders.
@@ -72,6 +82,10 @@ type Client struct {
 	CustomFieldAnswer *CustomFieldAnswerClient
 	// Fee is the client for interacting with the Fee builders.
 	Fee *FeeClient
+	// ImportRun is the client for interacting with the ImportRun builders.
+	ImportRun *ImportRunClient
+	// ImportedRecord is the client for interacting with the ImportedRecord builders.
+	ImportedRecord *ImportedRecordClient
 	// Invoice is the client for interacting with the Invoice builders.
 	Invoice *InvoiceClient
 	// InvoiceItem is the client for interacting with the InvoiceItem builders.
@@ -92,6 +106,10 @@ type Client struct {
 	Practitioner *PractitionerClient
 	// Room is the client for interacting with the Room builders.
 	Room *RoomClient
+	// Session is the client for interacting with the Session builders.
+	Session *SessionClient
+	// SignInAttempt is the client for interacting with the SignInAttempt builders.
+	SignInAttempt *SignInAttemptClient
 	// Site is the client for interacting with the Site builders.
 	Site *SiteClient
 	// Sundry is the client for interacting with the Sundry builders.
@@ -122,13 +140,17 @@ func (c *Client) init() {
 	c.AccessToken = NewAccessTokenClient(c.config)
 	c.Account = NewAccountClient(c.config)
 	c.AcquisitionSource = NewAcquisitionSourceClient(c.config)
+	c.Application = NewApplicationClient(c.config)
 	c.Appointment = NewAppointmentClient(c.config)
 	c.AppointmentReason = NewAppointmentReasonClient(c.config)
+	c.AuthorizationCode = NewAuthorizationCodeClient(c.config)
 	c.Change = NewChangeClient(c.config)
 	c.Contract = NewContractClient(c.config)
 	c.CustomField = NewCustomFieldClient(c.config)
 	c.CustomFieldAnswer = NewCustomFieldAnswerClient(c.config)
 	c.Fee = NewFeeClient(c.config)
+	c.ImportRun = NewImportRunClient(c.config)
+	c.ImportedRecord = NewImportedRecordClient(c.config)
 	c.Invoice = NewInvoiceClient(c.config)
 	c.InvoiceItem = NewInvoiceItemClient(c.config)
 	c.NHSClaim = NewNHSClaimClient(c.config)
@@ -139,6 +161,8 @@ func (c *Client) init() {
 	c.Practice = NewPracticeClient(c.config)
 	c.Practitioner = NewPractitionerClient(c.config)
 	c.Room = NewRoomClient(c.config)
+	c.Session = NewSessionClient(c.config)
+	c.SignInAttempt = NewSignInAttemptClient(c.config)
 	c.Site = NewSiteClient(c.config)
 	c.Sundry = NewSundryClient(c.config)
 	c.Treatment = NewTreatmentClient(c.config)
@@ -242,13 +266,17 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		AccessToken:        NewAccessTokenClient(cfg),
 		Account:            NewAccountClient(cfg),
 		AcquisitionSource:  NewAcquisitionSourceClient(cfg),
+		Application:        NewApplicationClient(cfg),
 		Appointment:        NewAppointmentClient(cfg),
 		AppointmentReason:  NewAppointmentReasonClient(cfg),
+		AuthorizationCode:  NewAuthorizationCodeClient(cfg),
 		Change:             NewChangeClient(cfg),
 		Contract:           NewContractClient(cfg),
 		CustomField:        NewCustomFieldClient(cfg),
 		CustomFieldAnswer:  NewCustomFieldAnswerClient(cfg),
 		Fee:                NewFeeClient(cfg),
+		ImportRun:          NewImportRunClient(cfg),
+		ImportedRecord:     NewImportedRecordClient(cfg),
 		Invoice:            NewInvoiceClient(cfg),
 		InvoiceItem:        NewInvoiceItemClient(cfg),
 		NHSClaim:           NewNHSClaimClient(cfg),
@@ -259,6 +287,8 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Practice:           NewPracticeClient(cfg),
 		Practitioner:       NewPractitionerClient(cfg),
 		Room:               NewRoomClient(cfg),
+		Session:            NewSessionClient(cfg),
+		SignInAttempt:      NewSignInAttemptClient(cfg),
 		Site:               NewSiteClient(cfg),
 		Sundry:             NewSundryClient(cfg),
 		Treatment:          NewTreatmentClient(cfg),
@@ -289,13 +319,17 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		AccessToken:        NewAccessTokenClient(cfg),
 		Account:            NewAccountClient(cfg),
 		AcquisitionSource:  NewAcquisitionSourceClient(cfg),
+		Application:        NewApplicationClient(cfg),
 		Appointment:        NewAppointmentClient(cfg),
 		AppointmentReason:  NewAppointmentReasonClient(cfg),
+		AuthorizationCode:  NewAuthorizationCodeClient(cfg),
 		Change:             NewChangeClient(cfg),
 		Contract:           NewContractClient(cfg),
 		CustomField:        NewCustomFieldClient(cfg),
 		CustomFieldAnswer:  NewCustomFieldAnswerClient(cfg),
 		Fee:                NewFeeClient(cfg),
+		ImportRun:          NewImportRunClient(cfg),
+		ImportedRecord:     NewImportedRecordClient(cfg),
 		Invoice:            NewInvoiceClient(cfg),
 		InvoiceItem:        NewInvoiceItemClient(cfg),
 		NHSClaim:           NewNHSClaimClient(cfg),
@@ -306,6 +340,8 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Practice:           NewPracticeClient(cfg),
 		Practitioner:       NewPractitionerClient(cfg),
 		Room:               NewRoomClient(cfg),
+		Session:            NewSessionClient(cfg),
+		SignInAttempt:      NewSignInAttemptClient(cfg),
 		Site:               NewSiteClient(cfg),
 		Sundry:             NewSundryClient(cfg),
 		Treatment:          NewTreatmentClient(cfg),
@@ -343,10 +379,11 @@ func (c *Client) Close() error {
 // In order to add hooks to a specific client, call: `client.Node.Use(...)`.
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
-		c.AccessToken, c.Account, c.AcquisitionSource, c.Appointment,
-		c.AppointmentReason, c.Change, c.Contract, c.CustomField, c.CustomFieldAnswer,
-		c.Fee, c.Invoice, c.InvoiceItem, c.NHSClaim, c.Patient, c.Payment,
-		c.PaymentExplanation, c.PaymentPlan, c.Practice, c.Practitioner, c.Room,
+		c.AccessToken, c.Account, c.AcquisitionSource, c.Application, c.Appointment,
+		c.AppointmentReason, c.AuthorizationCode, c.Change, c.Contract, c.CustomField,
+		c.CustomFieldAnswer, c.Fee, c.ImportRun, c.ImportedRecord, c.Invoice,
+		c.InvoiceItem, c.NHSClaim, c.Patient, c.Payment, c.PaymentExplanation,
+		c.PaymentPlan, c.Practice, c.Practitioner, c.Room, c.Session, c.SignInAttempt,
 		c.Site, c.Sundry, c.Treatment, c.TreatmentCategory, c.TreatmentPlan,
 		c.TreatmentPlanItem, c.User, c.WorkingSession,
 	} {
@@ -358,10 +395,11 @@ func (c *Client) Use(hooks ...Hook) {
 // In order to add interceptors to a specific client, call: `client.Node.Intercept(...)`.
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
-		c.AccessToken, c.Account, c.AcquisitionSource, c.Appointment,
-		c.AppointmentReason, c.Change, c.Contract, c.CustomField, c.CustomFieldAnswer,
-		c.Fee, c.Invoice, c.InvoiceItem, c.NHSClaim, c.Patient, c.Payment,
-		c.PaymentExplanation, c.PaymentPlan, c.Practice, c.Practitioner, c.Room,
+		c.AccessToken, c.Account, c.AcquisitionSource, c.Application, c.Appointment,
+		c.AppointmentReason, c.AuthorizationCode, c.Change, c.Contract, c.CustomField,
+		c.CustomFieldAnswer, c.Fee, c.ImportRun, c.ImportedRecord, c.Invoice,
+		c.InvoiceItem, c.NHSClaim, c.Patient, c.Payment, c.PaymentExplanation,
+		c.PaymentPlan, c.Practice, c.Practitioner, c.Room, c.Session, c.SignInAttempt,
 		c.Site, c.Sundry, c.Treatment, c.TreatmentCategory, c.TreatmentPlan,
 		c.TreatmentPlanItem, c.User, c.WorkingSession,
 	} {
@@ -378,10 +416,14 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Account.mutate(ctx, m)
 	case *AcquisitionSourceMutation:
 		return c.AcquisitionSource.mutate(ctx, m)
+	case *ApplicationMutation:
+		return c.Application.mutate(ctx, m)
 	case *AppointmentMutation:
 		return c.Appointment.mutate(ctx, m)
 	case *AppointmentReasonMutation:
 		return c.AppointmentReason.mutate(ctx, m)
+	case *AuthorizationCodeMutation:
+		return c.AuthorizationCode.mutate(ctx, m)
 	case *ChangeMutation:
 		return c.Change.mutate(ctx, m)
 	case *ContractMutation:
@@ -392,6 +434,10 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.CustomFieldAnswer.mutate(ctx, m)
 	case *FeeMutation:
 		return c.Fee.mutate(ctx, m)
+	case *ImportRunMutation:
+		return c.ImportRun.mutate(ctx, m)
+	case *ImportedRecordMutation:
+		return c.ImportedRecord.mutate(ctx, m)
 	case *InvoiceMutation:
 		return c.Invoice.mutate(ctx, m)
 	case *InvoiceItemMutation:
@@ -412,6 +458,10 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Practitioner.mutate(ctx, m)
 	case *RoomMutation:
 		return c.Room.mutate(ctx, m)
+	case *SessionMutation:
+		return c.Session.mutate(ctx, m)
+	case *SignInAttemptMutation:
+		return c.SignInAttempt.mutate(ctx, m)
 	case *SiteMutation:
 		return c.Site.mutate(ctx, m)
 	case *SundryMutation:
@@ -582,6 +632,22 @@ func (c *AccessTokenClient) QuerySite(_m *AccessToken) *SiteQuery {
 			sqlgraph.From(accesstoken.Table, accesstoken.FieldID, id),
 			sqlgraph.To(site.Table, site.FieldID),
 			sqlgraph.Edge(sqlgraph.M2O, false, accesstoken.SiteTable, accesstoken.SiteColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryApplication queries the application edge of a AccessToken.
+func (c *AccessTokenClient) QueryApplication(_m *AccessToken) *ApplicationQuery {
+	query := (&ApplicationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(accesstoken.Table, accesstoken.FieldID, id),
+			sqlgraph.To(application.Table, application.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, accesstoken.ApplicationTable, accesstoken.ApplicationColumn),
 		)
 		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
 		return fromV, nil
@@ -950,6 +1016,173 @@ func (c *AcquisitionSourceClient) mutate(ctx context.Context, m *AcquisitionSour
 	}
 }
 
+// ApplicationClient is a client for the Application schema.
+type ApplicationClient struct {
+	config
+}
+
+// NewApplicationClient returns a client for the Application from the given config.
+func NewApplicationClient(c config) *ApplicationClient {
+	return &ApplicationClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `application.Hooks(f(g(h())))`.
+func (c *ApplicationClient) Use(hooks ...Hook) {
+	c.hooks.Application = append(c.hooks.Application, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `application.Intercept(f(g(h())))`.
+func (c *ApplicationClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Application = append(c.inters.Application, interceptors...)
+}
+
+// Create returns a builder for creating a Application entity.
+func (c *ApplicationClient) Create() *ApplicationCreate {
+	mutation := newApplicationMutation(c.config, OpCreate)
+	return &ApplicationCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Application entities.
+func (c *ApplicationClient) CreateBulk(builders ...*ApplicationCreate) *ApplicationCreateBulk {
+	return &ApplicationCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ApplicationClient) MapCreateBulk(slice any, setFunc func(*ApplicationCreate, int)) *ApplicationCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ApplicationCreateBulk{err: fmt.Errorf("calling to ApplicationClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ApplicationCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ApplicationCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Application.
+func (c *ApplicationClient) Update() *ApplicationUpdate {
+	mutation := newApplicationMutation(c.config, OpUpdate)
+	return &ApplicationUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ApplicationClient) UpdateOne(_m *Application) *ApplicationUpdateOne {
+	mutation := newApplicationMutation(c.config, OpUpdateOne, withApplication(_m))
+	return &ApplicationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ApplicationClient) UpdateOneID(id uuid.UUID) *ApplicationUpdateOne {
+	mutation := newApplicationMutation(c.config, OpUpdateOne, withApplicationID(id))
+	return &ApplicationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Application.
+func (c *ApplicationClient) Delete() *ApplicationDelete {
+	mutation := newApplicationMutation(c.config, OpDelete)
+	return &ApplicationDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ApplicationClient) DeleteOne(_m *Application) *ApplicationDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ApplicationClient) DeleteOneID(id uuid.UUID) *ApplicationDeleteOne {
+	builder := c.Delete().Where(application.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ApplicationDeleteOne{builder}
+}
+
+// Query returns a query builder for Application.
+func (c *ApplicationClient) Query() *ApplicationQuery {
+	return &ApplicationQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeApplication},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Application entity by its id.
+func (c *ApplicationClient) Get(ctx context.Context, id uuid.UUID) (*Application, error) {
+	return c.Query().Where(application.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ApplicationClient) GetX(ctx context.Context, id uuid.UUID) *Application {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOwner queries the owner edge of a Application.
+func (c *ApplicationClient) QueryOwner(_m *Application) *PracticeQuery {
+	query := (&PracticeClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(application.Table, application.FieldID, id),
+			sqlgraph.To(practice.Table, practice.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, application.OwnerTable, application.OwnerColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryUser queries the user edge of a Application.
+func (c *ApplicationClient) QueryUser(_m *Application) *UserQuery {
+	query := (&UserClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(application.Table, application.FieldID, id),
+			sqlgraph.To(user.Table, user.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, application.UserTable, application.UserColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *ApplicationClient) Hooks() []Hook {
+	hooks := c.hooks.Application
+	return append(hooks[:len(hooks):len(hooks)], application.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *ApplicationClient) Interceptors() []Interceptor {
+	inters := c.inters.Application
+	return append(inters[:len(inters):len(inters)], application.Interceptors[:]...)
+}
+
+func (c *ApplicationClient) mutate(ctx context.Context, m *ApplicationMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ApplicationCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ApplicationUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ApplicationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ApplicationDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Application mutation op: %q", m.Op())
+	}
+}
+
 // AppointmentClient is a client for the Appointment schema.
 type AppointmentClient struct {
 	config
@@ -1313,6 +1546,205 @@ func (c *AppointmentReasonClient) mutate(ctx context.Context, m *AppointmentReas
 		return (&AppointmentReasonDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown AppointmentReason mutation op: %q", m.Op())
+	}
+}
+
+// AuthorizationCodeClient is a client for the AuthorizationCode schema.
+type AuthorizationCodeClient struct {
+	config
+}
+
+// NewAuthorizationCodeClient returns a client for the AuthorizationCode from the given config.
+func NewAuthorizationCodeClient(c config) *AuthorizationCodeClient {
+	return &AuthorizationCodeClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `authorizationcode.Hooks(f(g(h())))`.
+func (c *AuthorizationCodeClient) Use(hooks ...Hook) {
+	c.hooks.AuthorizationCode = append(c.hooks.AuthorizationCode, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `authorizationcode.Intercept(f(g(h())))`.
+func (c *AuthorizationCodeClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AuthorizationCode = append(c.inters.AuthorizationCode, interceptors...)
+}
+
+// Create returns a builder for creating a AuthorizationCode entity.
+func (c *AuthorizationCodeClient) Create() *AuthorizationCodeCreate {
+	mutation := newAuthorizationCodeMutation(c.config, OpCreate)
+	return &AuthorizationCodeCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AuthorizationCode entities.
+func (c *AuthorizationCodeClient) CreateBulk(builders ...*AuthorizationCodeCreate) *AuthorizationCodeCreateBulk {
+	return &AuthorizationCodeCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AuthorizationCodeClient) MapCreateBulk(slice any, setFunc func(*AuthorizationCodeCreate, int)) *AuthorizationCodeCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AuthorizationCodeCreateBulk{err: fmt.Errorf("calling to AuthorizationCodeClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AuthorizationCodeCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AuthorizationCodeCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AuthorizationCode.
+func (c *AuthorizationCodeClient) Update() *AuthorizationCodeUpdate {
+	mutation := newAuthorizationCodeMutation(c.config, OpUpdate)
+	return &AuthorizationCodeUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AuthorizationCodeClient) UpdateOne(_m *AuthorizationCode) *AuthorizationCodeUpdateOne {
+	mutation := newAuthorizationCodeMutation(c.config, OpUpdateOne, withAuthorizationCode(_m))
+	return &AuthorizationCodeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AuthorizationCodeClient) UpdateOneID(id uuid.UUID) *AuthorizationCodeUpdateOne {
+	mutation := newAuthorizationCodeMutation(c.config, OpUpdateOne, withAuthorizationCodeID(id))
+	return &AuthorizationCodeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AuthorizationCode.
+func (c *AuthorizationCodeClient) Delete() *AuthorizationCodeDelete {
+	mutation := newAuthorizationCodeMutation(c.config, OpDelete)
+	return &AuthorizationCodeDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AuthorizationCodeClient) DeleteOne(_m *AuthorizationCode) *AuthorizationCodeDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AuthorizationCodeClient) DeleteOneID(id uuid.UUID) *AuthorizationCodeDeleteOne {
+	builder := c.Delete().Where(authorizationcode.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AuthorizationCodeDeleteOne{builder}
+}
+
+// Query returns a query builder for AuthorizationCode.
+func (c *AuthorizationCodeClient) Query() *AuthorizationCodeQuery {
+	return &AuthorizationCodeQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAuthorizationCode},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AuthorizationCode entity by its id.
+func (c *AuthorizationCodeClient) Get(ctx context.Context, id uuid.UUID) (*AuthorizationCode, error) {
+	return c.Query().Where(authorizationcode.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AuthorizationCodeClient) GetX(ctx context.Context, id uuid.UUID) *AuthorizationCode {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryPractice queries the practice edge of a AuthorizationCode.
+func (c *AuthorizationCodeClient) QueryPractice(_m *AuthorizationCode) *PracticeQuery {
+	query := (&PracticeClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(authorizationcode.Table, authorizationcode.FieldID, id),
+			sqlgraph.To(practice.Table, practice.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, authorizationcode.PracticeTable, authorizationcode.PracticeColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryApplication queries the application edge of a AuthorizationCode.
+func (c *AuthorizationCodeClient) QueryApplication(_m *AuthorizationCode) *ApplicationQuery {
+	query := (&ApplicationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(authorizationcode.Table, authorizationcode.FieldID, id),
+			sqlgraph.To(application.Table, application.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, authorizationcode.ApplicationTable, authorizationcode.ApplicationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryUser queries the user edge of a AuthorizationCode.
+func (c *AuthorizationCodeClient) QueryUser(_m *AuthorizationCode) *UserQuery {
+	query := (&UserClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(authorizationcode.Table, authorizationcode.FieldID, id),
+			sqlgraph.To(user.Table, user.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, authorizationcode.UserTable, authorizationcode.UserColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryToken queries the token edge of a AuthorizationCode.
+func (c *AuthorizationCodeClient) QueryToken(_m *AuthorizationCode) *AccessTokenQuery {
+	query := (&AccessTokenClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(authorizationcode.Table, authorizationcode.FieldID, id),
+			sqlgraph.To(accesstoken.Table, accesstoken.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, authorizationcode.TokenTable, authorizationcode.TokenColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *AuthorizationCodeClient) Hooks() []Hook {
+	hooks := c.hooks.AuthorizationCode
+	return append(hooks[:len(hooks):len(hooks)], authorizationcode.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *AuthorizationCodeClient) Interceptors() []Interceptor {
+	inters := c.inters.AuthorizationCode
+	return append(inters[:len(inters):len(inters)], authorizationcode.Interceptors[:]...)
+}
+
+func (c *AuthorizationCodeClient) mutate(ctx context.Context, m *AuthorizationCodeMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AuthorizationCodeCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AuthorizationCodeUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AuthorizationCodeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AuthorizationCodeDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AuthorizationCode mutation op: %q", m.Op())
 	}
 }
 
@@ -2180,6 +2612,292 @@ func (c *FeeClient) mutate(ctx context.Context, m *FeeMutation) (Value, error) {
 		return (&FeeDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Fee mutation op: %q", m.Op())
+	}
+}
+
+// ImportRunClient is a client for the ImportRun schema.
+type ImportRunClient struct {
+	config
+}
+
+// NewImportRunClient returns a client for the ImportRun from the given config.
+func NewImportRunClient(c config) *ImportRunClient {
+	return &ImportRunClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `importrun.Hooks(f(g(h())))`.
+func (c *ImportRunClient) Use(hooks ...Hook) {
+	c.hooks.ImportRun = append(c.hooks.ImportRun, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `importrun.Intercept(f(g(h())))`.
+func (c *ImportRunClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ImportRun = append(c.inters.ImportRun, interceptors...)
+}
+
+// Create returns a builder for creating a ImportRun entity.
+func (c *ImportRunClient) Create() *ImportRunCreate {
+	mutation := newImportRunMutation(c.config, OpCreate)
+	return &ImportRunCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ImportRun entities.
+func (c *ImportRunClient) CreateBulk(builders ...*ImportRunCreate) *ImportRunCreateBulk {
+	return &ImportRunCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ImportRunClient) MapCreateBulk(slice any, setFunc func(*ImportRunCreate, int)) *ImportRunCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ImportRunCreateBulk{err: fmt.Errorf("calling to ImportRunClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ImportRunCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ImportRunCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ImportRun.
+func (c *ImportRunClient) Update() *ImportRunUpdate {
+	mutation := newImportRunMutation(c.config, OpUpdate)
+	return &ImportRunUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ImportRunClient) UpdateOne(_m *ImportRun) *ImportRunUpdateOne {
+	mutation := newImportRunMutation(c.config, OpUpdateOne, withImportRun(_m))
+	return &ImportRunUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ImportRunClient) UpdateOneID(id int64) *ImportRunUpdateOne {
+	mutation := newImportRunMutation(c.config, OpUpdateOne, withImportRunID(id))
+	return &ImportRunUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ImportRun.
+func (c *ImportRunClient) Delete() *ImportRunDelete {
+	mutation := newImportRunMutation(c.config, OpDelete)
+	return &ImportRunDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ImportRunClient) DeleteOne(_m *ImportRun) *ImportRunDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ImportRunClient) DeleteOneID(id int64) *ImportRunDeleteOne {
+	builder := c.Delete().Where(importrun.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ImportRunDeleteOne{builder}
+}
+
+// Query returns a query builder for ImportRun.
+func (c *ImportRunClient) Query() *ImportRunQuery {
+	return &ImportRunQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeImportRun},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ImportRun entity by its id.
+func (c *ImportRunClient) Get(ctx context.Context, id int64) (*ImportRun, error) {
+	return c.Query().Where(importrun.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ImportRunClient) GetX(ctx context.Context, id int64) *ImportRun {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *ImportRunClient) Hooks() []Hook {
+	hooks := c.hooks.ImportRun
+	return append(hooks[:len(hooks):len(hooks)], importrun.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *ImportRunClient) Interceptors() []Interceptor {
+	inters := c.inters.ImportRun
+	return append(inters[:len(inters):len(inters)], importrun.Interceptors[:]...)
+}
+
+func (c *ImportRunClient) mutate(ctx context.Context, m *ImportRunMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ImportRunCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ImportRunUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ImportRunUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ImportRunDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ImportRun mutation op: %q", m.Op())
+	}
+}
+
+// ImportedRecordClient is a client for the ImportedRecord schema.
+type ImportedRecordClient struct {
+	config
+}
+
+// NewImportedRecordClient returns a client for the ImportedRecord from the given config.
+func NewImportedRecordClient(c config) *ImportedRecordClient {
+	return &ImportedRecordClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `importedrecord.Hooks(f(g(h())))`.
+func (c *ImportedRecordClient) Use(hooks ...Hook) {
+	c.hooks.ImportedRecord = append(c.hooks.ImportedRecord, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `importedrecord.Intercept(f(g(h())))`.
+func (c *ImportedRecordClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ImportedRecord = append(c.inters.ImportedRecord, interceptors...)
+}
+
+// Create returns a builder for creating a ImportedRecord entity.
+func (c *ImportedRecordClient) Create() *ImportedRecordCreate {
+	mutation := newImportedRecordMutation(c.config, OpCreate)
+	return &ImportedRecordCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ImportedRecord entities.
+func (c *ImportedRecordClient) CreateBulk(builders ...*ImportedRecordCreate) *ImportedRecordCreateBulk {
+	return &ImportedRecordCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ImportedRecordClient) MapCreateBulk(slice any, setFunc func(*ImportedRecordCreate, int)) *ImportedRecordCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ImportedRecordCreateBulk{err: fmt.Errorf("calling to ImportedRecordClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ImportedRecordCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ImportedRecordCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ImportedRecord.
+func (c *ImportedRecordClient) Update() *ImportedRecordUpdate {
+	mutation := newImportedRecordMutation(c.config, OpUpdate)
+	return &ImportedRecordUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ImportedRecordClient) UpdateOne(_m *ImportedRecord) *ImportedRecordUpdateOne {
+	mutation := newImportedRecordMutation(c.config, OpUpdateOne, withImportedRecord(_m))
+	return &ImportedRecordUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ImportedRecordClient) UpdateOneID(id int64) *ImportedRecordUpdateOne {
+	mutation := newImportedRecordMutation(c.config, OpUpdateOne, withImportedRecordID(id))
+	return &ImportedRecordUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ImportedRecord.
+func (c *ImportedRecordClient) Delete() *ImportedRecordDelete {
+	mutation := newImportedRecordMutation(c.config, OpDelete)
+	return &ImportedRecordDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ImportedRecordClient) DeleteOne(_m *ImportedRecord) *ImportedRecordDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ImportedRecordClient) DeleteOneID(id int64) *ImportedRecordDeleteOne {
+	builder := c.Delete().Where(importedrecord.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ImportedRecordDeleteOne{builder}
+}
+
+// Query returns a query builder for ImportedRecord.
+func (c *ImportedRecordClient) Query() *ImportedRecordQuery {
+	return &ImportedRecordQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeImportedRecord},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ImportedRecord entity by its id.
+func (c *ImportedRecordClient) Get(ctx context.Context, id int64) (*ImportedRecord, error) {
+	return c.Query().Where(importedrecord.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ImportedRecordClient) GetX(ctx context.Context, id int64) *ImportedRecord {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryPractice queries the practice edge of a ImportedRecord.
+func (c *ImportedRecordClient) QueryPractice(_m *ImportedRecord) *PracticeQuery {
+	query := (&PracticeClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(importedrecord.Table, importedrecord.FieldID, id),
+			sqlgraph.To(practice.Table, practice.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, importedrecord.PracticeTable, importedrecord.PracticeColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *ImportedRecordClient) Hooks() []Hook {
+	hooks := c.hooks.ImportedRecord
+	return append(hooks[:len(hooks):len(hooks)], importedrecord.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *ImportedRecordClient) Interceptors() []Interceptor {
+	inters := c.inters.ImportedRecord
+	return append(inters[:len(inters):len(inters)], importedrecord.Interceptors[:]...)
+}
+
+func (c *ImportedRecordClient) mutate(ctx context.Context, m *ImportedRecordMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ImportedRecordCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ImportedRecordUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ImportedRecordUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ImportedRecordDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ImportedRecord mutation op: %q", m.Op())
 	}
 }
 
@@ -4317,6 +5035,308 @@ func (c *RoomClient) mutate(ctx context.Context, m *RoomMutation) (Value, error)
 	}
 }
 
+// SessionClient is a client for the Session schema.
+type SessionClient struct {
+	config
+}
+
+// NewSessionClient returns a client for the Session from the given config.
+func NewSessionClient(c config) *SessionClient {
+	return &SessionClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `session.Hooks(f(g(h())))`.
+func (c *SessionClient) Use(hooks ...Hook) {
+	c.hooks.Session = append(c.hooks.Session, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `session.Intercept(f(g(h())))`.
+func (c *SessionClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Session = append(c.inters.Session, interceptors...)
+}
+
+// Create returns a builder for creating a Session entity.
+func (c *SessionClient) Create() *SessionCreate {
+	mutation := newSessionMutation(c.config, OpCreate)
+	return &SessionCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Session entities.
+func (c *SessionClient) CreateBulk(builders ...*SessionCreate) *SessionCreateBulk {
+	return &SessionCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SessionClient) MapCreateBulk(slice any, setFunc func(*SessionCreate, int)) *SessionCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SessionCreateBulk{err: fmt.Errorf("calling to SessionClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SessionCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SessionCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Session.
+func (c *SessionClient) Update() *SessionUpdate {
+	mutation := newSessionMutation(c.config, OpUpdate)
+	return &SessionUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SessionClient) UpdateOne(_m *Session) *SessionUpdateOne {
+	mutation := newSessionMutation(c.config, OpUpdateOne, withSession(_m))
+	return &SessionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SessionClient) UpdateOneID(id uuid.UUID) *SessionUpdateOne {
+	mutation := newSessionMutation(c.config, OpUpdateOne, withSessionID(id))
+	return &SessionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Session.
+func (c *SessionClient) Delete() *SessionDelete {
+	mutation := newSessionMutation(c.config, OpDelete)
+	return &SessionDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SessionClient) DeleteOne(_m *Session) *SessionDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SessionClient) DeleteOneID(id uuid.UUID) *SessionDeleteOne {
+	builder := c.Delete().Where(session.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SessionDeleteOne{builder}
+}
+
+// Query returns a query builder for Session.
+func (c *SessionClient) Query() *SessionQuery {
+	return &SessionQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSession},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Session entity by its id.
+func (c *SessionClient) Get(ctx context.Context, id uuid.UUID) (*Session, error) {
+	return c.Query().Where(session.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SessionClient) GetX(ctx context.Context, id uuid.UUID) *Session {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryPractice queries the practice edge of a Session.
+func (c *SessionClient) QueryPractice(_m *Session) *PracticeQuery {
+	query := (&PracticeClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(session.Table, session.FieldID, id),
+			sqlgraph.To(practice.Table, practice.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, session.PracticeTable, session.PracticeColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryUser queries the user edge of a Session.
+func (c *SessionClient) QueryUser(_m *Session) *UserQuery {
+	query := (&UserClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(session.Table, session.FieldID, id),
+			sqlgraph.To(user.Table, user.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, session.UserTable, session.UserColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *SessionClient) Hooks() []Hook {
+	hooks := c.hooks.Session
+	return append(hooks[:len(hooks):len(hooks)], session.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *SessionClient) Interceptors() []Interceptor {
+	inters := c.inters.Session
+	return append(inters[:len(inters):len(inters)], session.Interceptors[:]...)
+}
+
+func (c *SessionClient) mutate(ctx context.Context, m *SessionMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SessionCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SessionUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SessionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SessionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Session mutation op: %q", m.Op())
+	}
+}
+
+// SignInAttemptClient is a client for the SignInAttempt schema.
+type SignInAttemptClient struct {
+	config
+}
+
+// NewSignInAttemptClient returns a client for the SignInAttempt from the given config.
+func NewSignInAttemptClient(c config) *SignInAttemptClient {
+	return &SignInAttemptClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `signinattempt.Hooks(f(g(h())))`.
+func (c *SignInAttemptClient) Use(hooks ...Hook) {
+	c.hooks.SignInAttempt = append(c.hooks.SignInAttempt, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `signinattempt.Intercept(f(g(h())))`.
+func (c *SignInAttemptClient) Intercept(interceptors ...Interceptor) {
+	c.inters.SignInAttempt = append(c.inters.SignInAttempt, interceptors...)
+}
+
+// Create returns a builder for creating a SignInAttempt entity.
+func (c *SignInAttemptClient) Create() *SignInAttemptCreate {
+	mutation := newSignInAttemptMutation(c.config, OpCreate)
+	return &SignInAttemptCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of SignInAttempt entities.
+func (c *SignInAttemptClient) CreateBulk(builders ...*SignInAttemptCreate) *SignInAttemptCreateBulk {
+	return &SignInAttemptCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SignInAttemptClient) MapCreateBulk(slice any, setFunc func(*SignInAttemptCreate, int)) *SignInAttemptCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SignInAttemptCreateBulk{err: fmt.Errorf("calling to SignInAttemptClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SignInAttemptCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SignInAttemptCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for SignInAttempt.
+func (c *SignInAttemptClient) Update() *SignInAttemptUpdate {
+	mutation := newSignInAttemptMutation(c.config, OpUpdate)
+	return &SignInAttemptUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SignInAttemptClient) UpdateOne(_m *SignInAttempt) *SignInAttemptUpdateOne {
+	mutation := newSignInAttemptMutation(c.config, OpUpdateOne, withSignInAttempt(_m))
+	return &SignInAttemptUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SignInAttemptClient) UpdateOneID(id int64) *SignInAttemptUpdateOne {
+	mutation := newSignInAttemptMutation(c.config, OpUpdateOne, withSignInAttemptID(id))
+	return &SignInAttemptUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for SignInAttempt.
+func (c *SignInAttemptClient) Delete() *SignInAttemptDelete {
+	mutation := newSignInAttemptMutation(c.config, OpDelete)
+	return &SignInAttemptDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SignInAttemptClient) DeleteOne(_m *SignInAttempt) *SignInAttemptDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SignInAttemptClient) DeleteOneID(id int64) *SignInAttemptDeleteOne {
+	builder := c.Delete().Where(signinattempt.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SignInAttemptDeleteOne{builder}
+}
+
+// Query returns a query builder for SignInAttempt.
+func (c *SignInAttemptClient) Query() *SignInAttemptQuery {
+	return &SignInAttemptQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSignInAttempt},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a SignInAttempt entity by its id.
+func (c *SignInAttemptClient) Get(ctx context.Context, id int64) (*SignInAttempt, error) {
+	return c.Query().Where(signinattempt.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SignInAttemptClient) GetX(ctx context.Context, id int64) *SignInAttempt {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *SignInAttemptClient) Hooks() []Hook {
+	hooks := c.hooks.SignInAttempt
+	return append(hooks[:len(hooks):len(hooks)], signinattempt.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *SignInAttemptClient) Interceptors() []Interceptor {
+	inters := c.inters.SignInAttempt
+	return append(inters[:len(inters):len(inters)], signinattempt.Interceptors[:]...)
+}
+
+func (c *SignInAttemptClient) mutate(ctx context.Context, m *SignInAttemptMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SignInAttemptCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SignInAttemptUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SignInAttemptUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SignInAttemptDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown SignInAttempt mutation op: %q", m.Op())
+	}
+}
+
 // SiteClient is a client for the Site schema.
 type SiteClient struct {
 	config
@@ -5832,17 +6852,21 @@ func (c *WorkingSessionClient) mutate(ctx context.Context, m *WorkingSessionMuta
 // hooks and interceptors per client, for fast access.
 type (
 	hooks struct {
-		AccessToken, Account, AcquisitionSource, Appointment, AppointmentReason, Change,
-		Contract, CustomField, CustomFieldAnswer, Fee, Invoice, InvoiceItem, NHSClaim,
-		Patient, Payment, PaymentExplanation, PaymentPlan, Practice, Practitioner,
-		Room, Site, Sundry, Treatment, TreatmentCategory, TreatmentPlan,
-		TreatmentPlanItem, User, WorkingSession []ent.Hook
+		AccessToken, Account, AcquisitionSource, Application, Appointment,
+		AppointmentReason, AuthorizationCode, Change, Contract, CustomField,
+		CustomFieldAnswer, Fee, ImportRun, ImportedRecord, Invoice, InvoiceItem,
+		NHSClaim, Patient, Payment, PaymentExplanation, PaymentPlan, Practice,
+		Practitioner, Room, Session, SignInAttempt, Site, Sundry, Treatment,
+		TreatmentCategory, TreatmentPlan, TreatmentPlanItem, User,
+		WorkingSession []ent.Hook
 	}
 	inters struct {
-		AccessToken, Account, AcquisitionSource, Appointment, AppointmentReason, Change,
-		Contract, CustomField, CustomFieldAnswer, Fee, Invoice, InvoiceItem, NHSClaim,
-		Patient, Payment, PaymentExplanation, PaymentPlan, Practice, Practitioner,
-		Room, Site, Sundry, Treatment, TreatmentCategory, TreatmentPlan,
-		TreatmentPlanItem, User, WorkingSession []ent.Interceptor
+		AccessToken, Account, AcquisitionSource, Application, Appointment,
+		AppointmentReason, AuthorizationCode, Change, Contract, CustomField,
+		CustomFieldAnswer, Fee, ImportRun, ImportedRecord, Invoice, InvoiceItem,
+		NHSClaim, Patient, Payment, PaymentExplanation, PaymentPlan, Practice,
+		Practitioner, Room, Session, SignInAttempt, Site, Sundry, Treatment,
+		TreatmentCategory, TreatmentPlan, TreatmentPlanItem, User,
+		WorkingSession []ent.Interceptor
 	}
 )

@@ -6,13 +6,17 @@ import (
 	"chairside/ent/accesstoken"
 	"chairside/ent/account"
 	"chairside/ent/acquisitionsource"
+	"chairside/ent/application"
 	"chairside/ent/appointment"
 	"chairside/ent/appointmentreason"
+	"chairside/ent/authorizationcode"
 	"chairside/ent/change"
 	"chairside/ent/contract"
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
 	"chairside/ent/fee"
+	"chairside/ent/importedrecord"
+	"chairside/ent/importrun"
 	"chairside/ent/invoice"
 	"chairside/ent/invoiceitem"
 	"chairside/ent/nhsclaim"
@@ -23,6 +27,8 @@ import (
 	"chairside/ent/practice"
 	"chairside/ent/practitioner"
 	"chairside/ent/room"
+	"chairside/ent/session"
+	"chairside/ent/signinattempt"
 	"chairside/ent/site"
 	"chairside/ent/sundry"
 	"chairside/ent/treatment"
@@ -103,13 +109,17 @@ func checkColumn(t, c string) error {
 			accesstoken.Table:        accesstoken.ValidColumn,
 			account.Table:            account.ValidColumn,
 			acquisitionsource.Table:  acquisitionsource.ValidColumn,
+			application.Table:        application.ValidColumn,
 			appointment.Table:        appointment.ValidColumn,
 			appointmentreason.Table:  appointmentreason.ValidColumn,
+			authorizationcode.Table:  authorizationcode.ValidColumn,
 			change.Table:             change.ValidColumn,
 			contract.Table:           contract.ValidColumn,
 			customfield.Table:        customfield.ValidColumn,
 			customfieldanswer.Table:  customfieldanswer.ValidColumn,
 			fee.Table:                fee.ValidColumn,
+			importrun.Table:          importrun.ValidColumn,
+			importedrecord.Table:     importedrecord.ValidColumn,
 			invoice.Table:            invoice.ValidColumn,
 			invoiceitem.Table:        invoiceitem.ValidColumn,
 			nhsclaim.Table:           nhsclaim.ValidColumn,
@@ -120,6 +130,8 @@ func checkColumn(t, c string) error {
 			practice.Table:           practice.ValidColumn,
 			practitioner.Table:       practitioner.ValidColumn,
 			room.Table:               room.ValidColumn,
+			session.Table:            session.ValidColumn,
+			signinattempt.Table:      signinattempt.ValidColumn,
 			site.Table:               site.ValidColumn,
 			sundry.Table:             sundry.ValidColumn,
 			treatment.Table:          treatment.ValidColumn,

@@ -26,6 +26,13 @@ func (q *AcquisitionSourceQuery) WhereP(ps ...func(*sql.Selector)) {
 }
 
 // WhereP adds predicates on columns; the schema confines queries with it.
+func (q *ApplicationQuery) WhereP(ps ...func(*sql.Selector)) {
+	for _, p := range ps {
+		q.predicates = append(q.predicates, p)
+	}
+}
+
+// WhereP adds predicates on columns; the schema confines queries with it.
 func (q *AppointmentQuery) WhereP(ps ...func(*sql.Selector)) {
 	for _, p := range ps {
 		q.predicates = append(q.predicates, p)
@@ -34,6 +41,13 @@ func (q *AppointmentQuery) WhereP(ps ...func(*sql.Selector)) {
 
 // WhereP adds predicates on columns; the schema confines queries with it.
 func (q *AppointmentReasonQuery) WhereP(ps ...func(*sql.Selector)) {
+	for _, p := range ps {
+		q.predicates = append(q.predicates, p)
+	}
+}
+
+// WhereP adds predicates on columns; the schema confines queries with it.
+func (q *AuthorizationCodeQuery) WhereP(ps ...func(*sql.Selector)) {
 	for _, p := range ps {
 		q.predicates = append(q.predicates, p)
 	}
@@ -69,6 +83,20 @@ func (q *CustomFieldAnswerQuery) WhereP(ps ...func(*sql.Selector)) {
 
 // WhereP adds predicates on columns; the schema confines queries with it.
 func (q *FeeQuery) WhereP(ps ...func(*sql.Selector)) {
+	for _, p := range ps {
+		q.predicates = append(q.predicates, p)
+	}
+}
+
+// WhereP adds predicates on columns; the schema confines queries with it.
+func (q *ImportRunQuery) WhereP(ps ...func(*sql.Selector)) {
+	for _, p := range ps {
+		q.predicates = append(q.predicates, p)
+	}
+}
+
+// WhereP adds predicates on columns; the schema confines queries with it.
+func (q *ImportedRecordQuery) WhereP(ps ...func(*sql.Selector)) {
 	for _, p := range ps {
 		q.predicates = append(q.predicates, p)
 	}
@@ -139,6 +167,20 @@ func (q *PractitionerQuery) WhereP(ps ...func(*sql.Selector)) {
 
 // WhereP adds predicates on columns; the schema confines queries with it.
 func (q *RoomQuery) WhereP(ps ...func(*sql.Selector)) {
+	for _, p := range ps {
+		q.predicates = append(q.predicates, p)
+	}
+}
+
+// WhereP adds predicates on columns; the schema confines queries with it.
+func (q *SessionQuery) WhereP(ps ...func(*sql.Selector)) {
+	for _, p := range ps {
+		q.predicates = append(q.predicates, p)
+	}
+}
+
+// WhereP adds predicates on columns; the schema confines queries with it.
+func (q *SignInAttemptQuery) WhereP(ps ...func(*sql.Selector)) {
 	for _, p := range ps {
 		q.predicates = append(q.predicates, p)
 	}

@@ -18,10 +18,14 @@ type Tx struct {
 	Account *AccountClient
 	// AcquisitionSource is the client for interacting with the AcquisitionSource builders.
 	AcquisitionSource *AcquisitionSourceClient
+	// Application is the client for interacting with the Application builders.
+	Application *ApplicationClient
 	// Appointment is the client for interacting with the Appointment builders.
 	Appointment *AppointmentClient
 	// AppointmentReason is the client for interacting with the AppointmentReason builders.
 	AppointmentReason *AppointmentReasonClient
+	// AuthorizationCode is the client for interacting with the AuthorizationCode builders.
+	AuthorizationCode *AuthorizationCodeClient
 	// Change is the client for interacting with the Change builders.
 	Change *ChangeClient
 	// Contract is the client for interacting with the Contract builders.
@@ -32,6 +36,10 @@ type Tx struct {
 	CustomFieldAnswer *CustomFieldAnswerClient
 	// Fee is the client for interacting with the Fee builders.
 	Fee *FeeClient
+	// ImportRun is the client for interacting with the ImportRun builders.
+	ImportRun *ImportRunClient
+	// ImportedRecord is the client for interacting with the ImportedRecord builders.
+	ImportedRecord *ImportedRecordClient
 	// Invoice is the client for interacting with the Invoice builders.
 	Invoice *InvoiceClient
 	// InvoiceItem is the client for interacting with the InvoiceItem builders.
@@ -52,6 +60,10 @@ type Tx struct {
 	Practitioner *PractitionerClient
 	// Room is the client for interacting with the Room builders.
 	Room *RoomClient
+	// Session is the client for interacting with the Session builders.
+	Session *SessionClient
+	// SignInAttempt is the client for interacting with the SignInAttempt builders.
+	SignInAttempt *SignInAttemptClient
 	// Site is the client for interacting with the Site builders.
 	Site *SiteClient
 	// Sundry is the client for interacting with the Sundry builders.
@@ -202,13 +214,17 @@ func (tx *Tx) init() {
 	tx.AccessToken = NewAccessTokenClient(tx.config)
 	tx.Account = NewAccountClient(tx.config)
 	tx.AcquisitionSource = NewAcquisitionSourceClient(tx.config)
+	tx.Application = NewApplicationClient(tx.config)
 	tx.Appointment = NewAppointmentClient(tx.config)
 	tx.AppointmentReason = NewAppointmentReasonClient(tx.config)
+	tx.AuthorizationCode = NewAuthorizationCodeClient(tx.config)
 	tx.Change = NewChangeClient(tx.config)
 	tx.Contract = NewContractClient(tx.config)
 	tx.CustomField = NewCustomFieldClient(tx.config)
 	tx.CustomFieldAnswer = NewCustomFieldAnswerClient(tx.config)
 	tx.Fee = NewFeeClient(tx.config)
+	tx.ImportRun = NewImportRunClient(tx.config)
+	tx.ImportedRecord = NewImportedRecordClient(tx.config)
 	tx.Invoice = NewInvoiceClient(tx.config)
 	tx.InvoiceItem = NewInvoiceItemClient(tx.config)
 	tx.NHSClaim = NewNHSClaimClient(tx.config)
@@ -219,6 +235,8 @@ func (tx *Tx) init() {
 	tx.Practice = NewPracticeClient(tx.config)
 	tx.Practitioner = NewPractitionerClient(tx.config)
 	tx.Room = NewRoomClient(tx.config)
+	tx.Session = NewSessionClient(tx.config)
+	tx.SignInAttempt = NewSignInAttemptClient(tx.config)
 	tx.Site = NewSiteClient(tx.config)
 	tx.Sundry = NewSundryClient(tx.config)
 	tx.Treatment = NewTreatmentClient(tx.config)

@@ -8,6 +8,7 @@ import (
 	"chairside/ent/site"
 	"chairside/ent/user"
 	"chairside/schema"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -51,6 +52,12 @@ type User struct {
 	LastLogin *time.Time `json:"last_login,omitempty"`
 	// argon2id hash of the password, empty where none was set.
 	PasswordHash string `json:"-"`
+	// Shared secret of the second factor (RFC 6238), base32; empty without one.
+	TotpSecret string `json:"-"`
+	// The last time step of which a code was used: none works twice.
+	TotpStep int64 `json:"totp_step,omitempty"`
+	// SHA-256 of the codes that stand in for the second factor, once each.
+	RecoveryCodes []string `json:"-"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the UserQuery when eager-loading is set.
 	Edges        UserEdges `json:"edges"`
@@ -110,11 +117,13 @@ func (*User) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case user.FieldSiteID:
 			values[i] = &sql.NullScanner{S: new(uuid.UUID)}
+		case user.FieldRecoveryCodes:
+			values[i] = new([]byte)
 		case user.FieldActive:
 			values[i] = new(sql.NullBool)
-		case user.FieldID:
+		case user.FieldID, user.FieldTotpStep:
 			values[i] = new(sql.NullInt64)
-		case user.FieldTitle, user.FieldFirstName, user.FieldLastName, user.FieldLastNameFolded, user.FieldEmail, user.FieldMobilePhone, user.FieldRole, user.FieldPasswordHash:
+		case user.FieldTitle, user.FieldFirstName, user.FieldLastName, user.FieldLastNameFolded, user.FieldEmail, user.FieldMobilePhone, user.FieldRole, user.FieldPasswordHash, user.FieldTotpSecret:
 			values[i] = new(sql.NullString)
 		case user.FieldCreatedAt, user.FieldUpdatedAt, user.FieldLastLogin:
 			values[i] = new(sql.NullTime)
@@ -229,6 +238,26 @@ func (_m *User) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.PasswordHash = value.String
 			}
+		case user.FieldTotpSecret:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field totp_secret", values[i])
+			} else if value.Valid {
+				_m.TotpSecret = value.String
+			}
+		case user.FieldTotpStep:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field totp_step", values[i])
+			} else if value.Valid {
+				_m.TotpStep = value.Int64
+			}
+		case user.FieldRecoveryCodes:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field recovery_codes", values[i])
+			} else if value != nil && len(*value) > 0 {
+				if err := json.Unmarshal(*value, &_m.RecoveryCodes); err != nil {
+					return fmt.Errorf("unmarshal field recovery_codes: %w", err)
+				}
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -328,6 +357,13 @@ func (_m *User) String() string {
 	}
 	builder.WriteString(", ")
 	builder.WriteString("password_hash=<sensitive>")
+	builder.WriteString(", ")
+	builder.WriteString("totp_secret=<sensitive>")
+	builder.WriteString(", ")
+	builder.WriteString("totp_step=")
+	builder.WriteString(fmt.Sprintf("%v", _m.TotpStep))
+	builder.WriteString(", ")
+	builder.WriteString("recovery_codes=<sensitive>")
 	builder.WriteByte(')')
 	return builder.String()
 }

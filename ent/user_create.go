@@ -165,6 +165,40 @@ func (_c *UserCreate) SetNillablePasswordHash(v *string) *UserCreate {
 	return _c
 }
 
+// SetTotpSecret sets the "totp_secret" field.
+func (_c *UserCreate) SetTotpSecret(v string) *UserCreate {
+	_c.mutation.SetTotpSecret(v)
+	return _c
+}
+
+// SetNillableTotpSecret sets the "totp_secret" field if the given value is not nil.
+func (_c *UserCreate) SetNillableTotpSecret(v *string) *UserCreate {
+	if v != nil {
+		_c.SetTotpSecret(*v)
+	}
+	return _c
+}
+
+// SetTotpStep sets the "totp_step" field.
+func (_c *UserCreate) SetTotpStep(v int64) *UserCreate {
+	_c.mutation.SetTotpStep(v)
+	return _c
+}
+
+// SetNillableTotpStep sets the "totp_step" field if the given value is not nil.
+func (_c *UserCreate) SetNillableTotpStep(v *int64) *UserCreate {
+	if v != nil {
+		_c.SetTotpStep(*v)
+	}
+	return _c
+}
+
+// SetRecoveryCodes sets the "recovery_codes" field.
+func (_c *UserCreate) SetRecoveryCodes(v []string) *UserCreate {
+	_c.mutation.SetRecoveryCodes(v)
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *UserCreate) SetID(v int64) *UserCreate {
 	_c.mutation.SetID(v)
@@ -249,6 +283,14 @@ func (_c *UserCreate) defaults() error {
 		v := user.DefaultPasswordHash
 		_c.mutation.SetPasswordHash(v)
 	}
+	if _, ok := _c.mutation.TotpSecret(); !ok {
+		v := user.DefaultTotpSecret
+		_c.mutation.SetTotpSecret(v)
+	}
+	if _, ok := _c.mutation.TotpStep(); !ok {
+		v := user.DefaultTotpStep
+		_c.mutation.SetTotpStep(v)
+	}
 	return nil
 }
 
@@ -293,6 +335,12 @@ func (_c *UserCreate) check() error {
 	}
 	if _, ok := _c.mutation.PasswordHash(); !ok {
 		return &ValidationError{Name: "password_hash", err: errors.New(`ent: missing required field "User.password_hash"`)}
+	}
+	if _, ok := _c.mutation.TotpSecret(); !ok {
+		return &ValidationError{Name: "totp_secret", err: errors.New(`ent: missing required field "User.totp_secret"`)}
+	}
+	if _, ok := _c.mutation.TotpStep(); !ok {
+		return &ValidationError{Name: "totp_step", err: errors.New(`ent: missing required field "User.totp_step"`)}
 	}
 	if len(_c.mutation.PracticeIDs()) == 0 {
 		return &ValidationError{Name: "practice", err: errors.New(`ent: missing required edge "User.practice"`)}
@@ -376,6 +424,18 @@ func (_c *UserCreate) createSpec() (*User, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.PasswordHash(); ok {
 		_spec.SetField(user.FieldPasswordHash, field.TypeString, value)
 		_node.PasswordHash = value
+	}
+	if value, ok := _c.mutation.TotpSecret(); ok {
+		_spec.SetField(user.FieldTotpSecret, field.TypeString, value)
+		_node.TotpSecret = value
+	}
+	if value, ok := _c.mutation.TotpStep(); ok {
+		_spec.SetField(user.FieldTotpStep, field.TypeInt64, value)
+		_node.TotpStep = value
+	}
+	if value, ok := _c.mutation.RecoveryCodes(); ok {
+		_spec.SetField(user.FieldRecoveryCodes, field.TypeJSON, value)
+		_node.RecoveryCodes = value
 	}
 	if nodes := _c.mutation.PracticeIDs(); len(nodes) > 0 {
 		edge := &sqlgraph.EdgeSpec{

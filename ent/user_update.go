@@ -15,6 +15,7 @@ import (
 
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
+	"entgo.io/ent/dialect/sql/sqljson"
 	"entgo.io/ent/schema/field"
 	"github.com/google/uuid"
 )
@@ -225,6 +226,59 @@ func (_u *UserUpdate) SetNillablePasswordHash(v *string) *UserUpdate {
 	return _u
 }
 
+// SetTotpSecret sets the "totp_secret" field.
+func (_u *UserUpdate) SetTotpSecret(v string) *UserUpdate {
+	_u.mutation.SetTotpSecret(v)
+	return _u
+}
+
+// SetNillableTotpSecret sets the "totp_secret" field if the given value is not nil.
+func (_u *UserUpdate) SetNillableTotpSecret(v *string) *UserUpdate {
+	if v != nil {
+		_u.SetTotpSecret(*v)
+	}
+	return _u
+}
+
+// SetTotpStep sets the "totp_step" field.
+func (_u *UserUpdate) SetTotpStep(v int64) *UserUpdate {
+	_u.mutation.ResetTotpStep()
+	_u.mutation.SetTotpStep(v)
+	return _u
+}
+
+// SetNillableTotpStep sets the "totp_step" field if the given value is not nil.
+func (_u *UserUpdate) SetNillableTotpStep(v *int64) *UserUpdate {
+	if v != nil {
+		_u.SetTotpStep(*v)
+	}
+	return _u
+}
+
+// AddTotpStep adds value to the "totp_step" field.
+func (_u *UserUpdate) AddTotpStep(v int64) *UserUpdate {
+	_u.mutation.AddTotpStep(v)
+	return _u
+}
+
+// SetRecoveryCodes sets the "recovery_codes" field.
+func (_u *UserUpdate) SetRecoveryCodes(v []string) *UserUpdate {
+	_u.mutation.SetRecoveryCodes(v)
+	return _u
+}
+
+// AppendRecoveryCodes appends value to the "recovery_codes" field.
+func (_u *UserUpdate) AppendRecoveryCodes(v []string) *UserUpdate {
+	_u.mutation.AppendRecoveryCodes(v)
+	return _u
+}
+
+// ClearRecoveryCodes clears the value of the "recovery_codes" field.
+func (_u *UserUpdate) ClearRecoveryCodes() *UserUpdate {
+	_u.mutation.ClearRecoveryCodes()
+	return _u
+}
+
 // SetSite sets the "site" edge to the Site entity.
 func (_u *UserUpdate) SetSite(v *Site) *UserUpdate {
 	return _u.SetSiteID(v.ID)
@@ -370,6 +424,26 @@ func (_u *UserUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.PasswordHash(); ok {
 		_spec.SetField(user.FieldPasswordHash, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.TotpSecret(); ok {
+		_spec.SetField(user.FieldTotpSecret, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.TotpStep(); ok {
+		_spec.SetField(user.FieldTotpStep, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedTotpStep(); ok {
+		_spec.AddField(user.FieldTotpStep, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.RecoveryCodes(); ok {
+		_spec.SetField(user.FieldRecoveryCodes, field.TypeJSON, value)
+	}
+	if value, ok := _u.mutation.AppendedRecoveryCodes(); ok {
+		_spec.AddModifier(func(u *sql.UpdateBuilder) {
+			sqljson.Append(u, user.FieldRecoveryCodes, value)
+		})
+	}
+	if _u.mutation.RecoveryCodesCleared() {
+		_spec.ClearField(user.FieldRecoveryCodes, field.TypeJSON)
 	}
 	if _u.mutation.SiteCleared() {
 		edge := &sqlgraph.EdgeSpec{
@@ -643,6 +717,59 @@ func (_u *UserUpdateOne) SetNillablePasswordHash(v *string) *UserUpdateOne {
 	return _u
 }
 
+// SetTotpSecret sets the "totp_secret" field.
+func (_u *UserUpdateOne) SetTotpSecret(v string) *UserUpdateOne {
+	_u.mutation.SetTotpSecret(v)
+	return _u
+}
+
+// SetNillableTotpSecret sets the "totp_secret" field if the given value is not nil.
+func (_u *UserUpdateOne) SetNillableTotpSecret(v *string) *UserUpdateOne {
+	if v != nil {
+		_u.SetTotpSecret(*v)
+	}
+	return _u
+}
+
+// SetTotpStep sets the "totp_step" field.
+func (_u *UserUpdateOne) SetTotpStep(v int64) *UserUpdateOne {
+	_u.mutation.ResetTotpStep()
+	_u.mutation.SetTotpStep(v)
+	return _u
+}
+
+// SetNillableTotpStep sets the "totp_step" field if the given value is not nil.
+func (_u *UserUpdateOne) SetNillableTotpStep(v *int64) *UserUpdateOne {
+	if v != nil {
+		_u.SetTotpStep(*v)
+	}
+	return _u
+}
+
+// AddTotpStep adds value to the "totp_step" field.
+func (_u *UserUpdateOne) AddTotpStep(v int64) *UserUpdateOne {
+	_u.mutation.AddTotpStep(v)
+	return _u
+}
+
+// SetRecoveryCodes sets the "recovery_codes" field.
+func (_u *UserUpdateOne) SetRecoveryCodes(v []string) *UserUpdateOne {
+	_u.mutation.SetRecoveryCodes(v)
+	return _u
+}
+
+// AppendRecoveryCodes appends value to the "recovery_codes" field.
+func (_u *UserUpdateOne) AppendRecoveryCodes(v []string) *UserUpdateOne {
+	_u.mutation.AppendRecoveryCodes(v)
+	return _u
+}
+
+// ClearRecoveryCodes clears the value of the "recovery_codes" field.
+func (_u *UserUpdateOne) ClearRecoveryCodes() *UserUpdateOne {
+	_u.mutation.ClearRecoveryCodes()
+	return _u
+}
+
 // SetSite sets the "site" edge to the Site entity.
 func (_u *UserUpdateOne) SetSite(v *Site) *UserUpdateOne {
 	return _u.SetSiteID(v.ID)
@@ -818,6 +945,26 @@ func (_u *UserUpdateOne) sqlSave(ctx context.Context) (_node *User, err error) {
 	}
 	if value, ok := _u.mutation.PasswordHash(); ok {
 		_spec.SetField(user.FieldPasswordHash, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.TotpSecret(); ok {
+		_spec.SetField(user.FieldTotpSecret, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.TotpStep(); ok {
+		_spec.SetField(user.FieldTotpStep, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedTotpStep(); ok {
+		_spec.AddField(user.FieldTotpStep, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.RecoveryCodes(); ok {
+		_spec.SetField(user.FieldRecoveryCodes, field.TypeJSON, value)
+	}
+	if value, ok := _u.mutation.AppendedRecoveryCodes(); ok {
+		_spec.AddModifier(func(u *sql.UpdateBuilder) {
+			sqljson.Append(u, user.FieldRecoveryCodes, value)
+		})
+	}
+	if _u.mutation.RecoveryCodesCleared() {
+		_spec.ClearField(user.FieldRecoveryCodes, field.TypeJSON)
 	}
 	if _u.mutation.SiteCleared() {
 		edge := &sqlgraph.EdgeSpec{

@@ -2,10 +2,12 @@ package schema
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
@@ -182,4 +184,37 @@ func confineSave(column string, s site) ent.Hook {
 			return next.Mutate(ctx, m)
 		})
 	}
+}
+
+// installation is for rows that belong to no practice: only work across
+// practices (caller.System) sees or writes them.
+type installation struct{ mixin.Schema }
+
+// Annotations say so.
+func (installation) Annotations() []schema.Annotation {
+	return []schema.Annotation{contract.Unconfined{Reason: "only work across practices sees or writes them"}}
+}
+
+// Interceptors refuse queries on anybody's behalf.
+func (installation) Interceptors() []ent.Interceptor {
+	return []ent.Interceptor{ent.TraverseFunc(func(ctx context.Context, _ ent.Query) error { return systemOnly(ctx) })}
+}
+
+// Hooks refuse mutations on anybody's behalf.
+func (installation) Hooks() []ent.Hook {
+	return []ent.Hook{func(next ent.Mutator) ent.Mutator {
+		return ent.MutateFunc(func(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+			if err := systemOnly(ctx); err != nil {
+				return nil, err
+			}
+			return next.Mutate(ctx, m)
+		})
+	}}
+}
+
+func systemOnly(ctx context.Context) error {
+	if caller.IsSystem(ctx) {
+		return nil
+	}
+	return errors.New("schema: these rows belong to no practice")
 }

@@ -70,7 +70,7 @@ func (Practice) Hooks() []ent.Hook { return []ent.Hook{confineSave("id", site{})
 
 // Annotations of Practice.
 func (Practice) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Resource{
+	return []schema.Annotation{contract.Unconfined{Reason: "its id is the practice"}, contract.Resource{
 		Key: "practice", Plural: "practices", Scope: "practice", Doc: "The practice of the token.",
 		Others: []contract.Other{{ID: "getPractice", Path: "/practice", Doc: "Get the practice of the token's user."}},
 	}}

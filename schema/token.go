@@ -25,6 +25,7 @@ func (AccessToken) Fields() []ent.Field {
 		text("name", "What the token is for."),
 		field.Int64("user_id").Immutable().Comment("The user it acts for."),
 		text("scopes", "Space-separated scopes."),
+		field.UUID("application_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("The application it was given to; null for a personal token."),
 		field.UUID("site_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("The one site it is limited to."),
 		optionalMoment("expires_at", "End of its life, whatever its use."),
 		optionalMoment("last_used_at", "When it was last used, exact to the hour."),
@@ -37,12 +38,16 @@ func (AccessToken) Edges() []ent.Edge {
 	return []ent.Edge{
 		edge.To("user", User.Type).Unique().Required().Immutable().Field("user_id").Annotations(keep),
 		edge.To("site", Site.Type).Unique().Immutable().Field("site_id").Annotations(keep),
+		edge.To("application", Application.Type).Unique().Immutable().Field("application_id").Annotations(keep),
 	}
 }
 
 // Indexes of AccessToken.
 func (AccessToken) Indexes() []ent.Index {
-	return []ent.Index{index.Fields("practice_id", "user_id")} // tokens of a user
+	return []ent.Index{
+		index.Fields("practice_id", "user_id"), // tokens of a user
+		index.Fields("application_id"),         // tokens of an application
+	}
 }
 
 // Change is the record of one write: append-only, without values. It is

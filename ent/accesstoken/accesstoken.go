@@ -28,6 +28,8 @@ const (
 	FieldUserID = "user_id"
 	// FieldScopes holds the string denoting the scopes field in the database.
 	FieldScopes = "scopes"
+	// FieldApplicationID holds the string denoting the application_id field in the database.
+	FieldApplicationID = "application_id"
 	// FieldSiteID holds the string denoting the site_id field in the database.
 	FieldSiteID = "site_id"
 	// FieldExpiresAt holds the string denoting the expires_at field in the database.
@@ -42,6 +44,8 @@ const (
 	EdgeUser = "user"
 	// EdgeSite holds the string denoting the site edge name in mutations.
 	EdgeSite = "site"
+	// EdgeApplication holds the string denoting the application edge name in mutations.
+	EdgeApplication = "application"
 	// Table holds the table name of the accesstoken in the database.
 	Table = "access_tokens"
 	// PracticeTable is the table that holds the practice relation/edge.
@@ -65,6 +69,13 @@ const (
 	SiteInverseTable = "sites"
 	// SiteColumn is the table column denoting the site relation/edge.
 	SiteColumn = "site_id"
+	// ApplicationTable is the table that holds the application relation/edge.
+	ApplicationTable = "access_tokens"
+	// ApplicationInverseTable is the table name for the Application entity.
+	// It exists in this package in order to avoid circular dependency with the "application" package.
+	ApplicationInverseTable = "applications"
+	// ApplicationColumn is the table column denoting the application relation/edge.
+	ApplicationColumn = "application_id"
 )
 
 // Columns holds all SQL columns for accesstoken fields.
@@ -77,6 +88,7 @@ var Columns = []string{
 	FieldName,
 	FieldUserID,
 	FieldScopes,
+	FieldApplicationID,
 	FieldSiteID,
 	FieldExpiresAt,
 	FieldLastUsedAt,
@@ -145,6 +157,11 @@ func ByScopes(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldScopes, opts...).ToFunc()
 }
 
+// ByApplicationID orders the results by the application_id field.
+func ByApplicationID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldApplicationID, opts...).ToFunc()
+}
+
 // BySiteID orders the results by the site_id field.
 func BySiteID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldSiteID, opts...).ToFunc()
@@ -185,6 +202,13 @@ func BySiteField(field string, opts ...sql.OrderTermOption) OrderOption {
 		sqlgraph.OrderByNeighborTerms(s, newSiteStep(), sql.OrderByField(field, opts...))
 	}
 }
+
+// ByApplicationField orders the results by application field.
+func ByApplicationField(field string, opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newApplicationStep(), sql.OrderByField(field, opts...))
+	}
+}
 func newPracticeStep() *sqlgraph.Step {
 	return sqlgraph.NewStep(
 		sqlgraph.From(Table, FieldID),
@@ -204,5 +228,12 @@ func newSiteStep() *sqlgraph.Step {
 		sqlgraph.From(Table, FieldID),
 		sqlgraph.To(SiteInverseTable, FieldID),
 		sqlgraph.Edge(sqlgraph.M2O, false, SiteTable, SiteColumn),
+	)
+}
+func newApplicationStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(ApplicationInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.M2O, false, ApplicationTable, ApplicationColumn),
 	)
 }

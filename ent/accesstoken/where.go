@@ -91,6 +91,11 @@ func Scopes(v string) predicate.AccessToken {
 	return predicate.AccessToken(sql.FieldEQ(FieldScopes, v))
 }
 
+// ApplicationID applies equality check predicate on the "application_id" field. It's identical to ApplicationIDEQ.
+func ApplicationID(v uuid.UUID) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldEQ(FieldApplicationID, v))
+}
+
 // SiteID applies equality check predicate on the "site_id" field. It's identical to SiteIDEQ.
 func SiteID(v uuid.UUID) predicate.AccessToken {
 	return predicate.AccessToken(sql.FieldEQ(FieldSiteID, v))
@@ -401,6 +406,36 @@ func ScopesContainsFold(v string) predicate.AccessToken {
 	return predicate.AccessToken(sql.FieldContainsFold(FieldScopes, v))
 }
 
+// ApplicationIDEQ applies the EQ predicate on the "application_id" field.
+func ApplicationIDEQ(v uuid.UUID) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldEQ(FieldApplicationID, v))
+}
+
+// ApplicationIDNEQ applies the NEQ predicate on the "application_id" field.
+func ApplicationIDNEQ(v uuid.UUID) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldNEQ(FieldApplicationID, v))
+}
+
+// ApplicationIDIn applies the In predicate on the "application_id" field.
+func ApplicationIDIn(vs ...uuid.UUID) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldIn(FieldApplicationID, vs...))
+}
+
+// ApplicationIDNotIn applies the NotIn predicate on the "application_id" field.
+func ApplicationIDNotIn(vs ...uuid.UUID) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldNotIn(FieldApplicationID, vs...))
+}
+
+// ApplicationIDIsNil applies the IsNil predicate on the "application_id" field.
+func ApplicationIDIsNil() predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldIsNull(FieldApplicationID))
+}
+
+// ApplicationIDNotNil applies the NotNil predicate on the "application_id" field.
+func ApplicationIDNotNil() predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldNotNull(FieldApplicationID))
+}
+
 // SiteIDEQ applies the EQ predicate on the "site_id" field.
 func SiteIDEQ(v uuid.UUID) predicate.AccessToken {
 	return predicate.AccessToken(sql.FieldEQ(FieldSiteID, v))
@@ -642,6 +677,29 @@ func HasSite() predicate.AccessToken {
 func HasSiteWith(preds ...predicate.Site) predicate.AccessToken {
 	return predicate.AccessToken(func(s *sql.Selector) {
 		step := newSiteStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasApplication applies the HasEdge predicate on the "application" edge.
+func HasApplication() predicate.AccessToken {
+	return predicate.AccessToken(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, ApplicationTable, ApplicationColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasApplicationWith applies the HasEdge predicate on the "application" edge with a given conditions (other predicates).
+func HasApplicationWith(preds ...predicate.Application) predicate.AccessToken {
+	return predicate.AccessToken(func(s *sql.Selector) {
+		step := newApplicationStep()
 		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
 			for _, p := range preds {
 				p(s)

@@ -44,6 +44,18 @@ func (f AcquisitionSourceFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AcquisitionSourceMutation", m)
 }
 
+// The ApplicationFunc type is an adapter to allow the use of ordinary
+// function as Application mutator.
+type ApplicationFunc func(context.Context, *ent.ApplicationMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f ApplicationFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.ApplicationMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ApplicationMutation", m)
+}
+
 // The AppointmentFunc type is an adapter to allow the use of ordinary
 // function as Appointment mutator.
 type AppointmentFunc func(context.Context, *ent.AppointmentMutation) (ent.Value, error)
@@ -66,6 +78,18 @@ func (f AppointmentReasonFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AppointmentReasonMutation", m)
+}
+
+// The AuthorizationCodeFunc type is an adapter to allow the use of ordinary
+// function as AuthorizationCode mutator.
+type AuthorizationCodeFunc func(context.Context, *ent.AuthorizationCodeMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f AuthorizationCodeFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.AuthorizationCodeMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AuthorizationCodeMutation", m)
 }
 
 // The ChangeFunc type is an adapter to allow the use of ordinary
@@ -126,6 +150,30 @@ func (f FeeFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) 
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.FeeMutation", m)
+}
+
+// The ImportRunFunc type is an adapter to allow the use of ordinary
+// function as ImportRun mutator.
+type ImportRunFunc func(context.Context, *ent.ImportRunMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f ImportRunFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.ImportRunMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ImportRunMutation", m)
+}
+
+// The ImportedRecordFunc type is an adapter to allow the use of ordinary
+// function as ImportedRecord mutator.
+type ImportedRecordFunc func(context.Context, *ent.ImportedRecordMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f ImportedRecordFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.ImportedRecordMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ImportedRecordMutation", m)
 }
 
 // The InvoiceFunc type is an adapter to allow the use of ordinary
@@ -246,6 +294,30 @@ func (f RoomFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error)
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.RoomMutation", m)
+}
+
+// The SessionFunc type is an adapter to allow the use of ordinary
+// function as Session mutator.
+type SessionFunc func(context.Context, *ent.SessionMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f SessionFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.SessionMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SessionMutation", m)
+}
+
+// The SignInAttemptFunc type is an adapter to allow the use of ordinary
+// function as SignInAttempt mutator.
+type SignInAttemptFunc func(context.Context, *ent.SignInAttemptMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f SignInAttemptFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.SignInAttemptMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SignInAttemptMutation", m)
 }
 
 // The SiteFunc type is an adapter to allow the use of ordinary

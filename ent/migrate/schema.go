@@ -23,6 +23,7 @@ var (
 		{Name: "practice_id", Type: field.TypeUUID},
 		{Name: "user_id", Type: field.TypeInt64},
 		{Name: "site_id", Type: field.TypeUUID, Nullable: true},
+		{Name: "application_id", Type: field.TypeUUID, Nullable: true},
 	}
 	// AccessTokensTable holds the schema information for the "access_tokens" table.
 	AccessTokensTable = &schema.Table{
@@ -48,6 +49,12 @@ var (
 				RefColumns: []*schema.Column{SitesColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
+			{
+				Symbol:     "access_tokens_applications_application",
+				Columns:    []*schema.Column{AccessTokensColumns[12]},
+				RefColumns: []*schema.Column{ApplicationsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
 		},
 		Indexes: []*schema.Index{
 			{
@@ -64,6 +71,11 @@ var (
 				Name:    "accesstoken_practice_id_user_id",
 				Unique:  false,
 				Columns: []*schema.Column{AccessTokensColumns[9], AccessTokensColumns[10]},
+			},
+			{
+				Name:    "accesstoken_application_id",
+				Unique:  false,
+				Columns: []*schema.Column{AccessTokensColumns[12]},
 			},
 		},
 	}
@@ -155,6 +167,47 @@ var (
 				Name:    "acquisitionsource_practice_id_name_folded_id",
 				Unique:  false,
 				Columns: []*schema.Column{AcquisitionSourcesColumns[7], AcquisitionSourcesColumns[5], AcquisitionSourcesColumns[0]},
+			},
+		},
+	}
+	// ApplicationsColumns holds the columns for the "applications" table.
+	ApplicationsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "name", Type: field.TypeString},
+		{Name: "redirect_uris", Type: field.TypeJSON},
+		{Name: "scopes", Type: field.TypeString},
+		{Name: "public", Type: field.TypeBool},
+		{Name: "secret_hash", Type: field.TypeBytes, Nullable: true, Size: 32},
+		{Name: "deleted_at", Type: field.TypeTime, Nullable: true},
+		{Name: "owner_id", Type: field.TypeUUID},
+		{Name: "user_id", Type: field.TypeInt64},
+	}
+	// ApplicationsTable holds the schema information for the "applications" table.
+	ApplicationsTable = &schema.Table{
+		Name:       "applications",
+		Columns:    ApplicationsColumns,
+		PrimaryKey: []*schema.Column{ApplicationsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "applications_practices_owner",
+				Columns:    []*schema.Column{ApplicationsColumns[9]},
+				RefColumns: []*schema.Column{PracticesColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "applications_users_user",
+				Columns:    []*schema.Column{ApplicationsColumns[10]},
+				RefColumns: []*schema.Column{UsersColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "application_owner_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{ApplicationsColumns[9], ApplicationsColumns[0]},
 			},
 		},
 	}
@@ -314,6 +367,59 @@ var (
 				Name:    "appointmentreason_practice_id_position_id",
 				Unique:  false,
 				Columns: []*schema.Column{AppointmentReasonsColumns[9], AppointmentReasonsColumns[8], AppointmentReasonsColumns[0]},
+			},
+		},
+	}
+	// AuthorizationCodesColumns holds the columns for the "authorization_codes" table.
+	AuthorizationCodesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "hash", Type: field.TypeBytes, Unique: true, Size: 32},
+		{Name: "redirect_uri", Type: field.TypeString},
+		{Name: "scopes", Type: field.TypeString},
+		{Name: "challenge", Type: field.TypeString, Default: ""},
+		{Name: "expires_at", Type: field.TypeTime},
+		{Name: "used_at", Type: field.TypeTime, Nullable: true},
+		{Name: "practice_id", Type: field.TypeUUID},
+		{Name: "application_id", Type: field.TypeUUID},
+		{Name: "user_id", Type: field.TypeInt64},
+		{Name: "token_id", Type: field.TypeUUID, Nullable: true},
+	}
+	// AuthorizationCodesTable holds the schema information for the "authorization_codes" table.
+	AuthorizationCodesTable = &schema.Table{
+		Name:       "authorization_codes",
+		Columns:    AuthorizationCodesColumns,
+		PrimaryKey: []*schema.Column{AuthorizationCodesColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "authorization_codes_practices_practice",
+				Columns:    []*schema.Column{AuthorizationCodesColumns[7]},
+				RefColumns: []*schema.Column{PracticesColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "authorization_codes_applications_application",
+				Columns:    []*schema.Column{AuthorizationCodesColumns[8]},
+				RefColumns: []*schema.Column{ApplicationsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "authorization_codes_users_user",
+				Columns:    []*schema.Column{AuthorizationCodesColumns[9]},
+				RefColumns: []*schema.Column{UsersColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "authorization_codes_access_tokens_token",
+				Columns:    []*schema.Column{AuthorizationCodesColumns[10]},
+				RefColumns: []*schema.Column{AccessTokensColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "authorizationcode_expires_at",
+				Unique:  false,
+				Columns: []*schema.Column{AuthorizationCodesColumns[5]},
 			},
 		},
 	}
@@ -586,6 +692,51 @@ var (
 				Name:    "fee_practice_id_treatment_id_id",
 				Unique:  false,
 				Columns: []*schema.Column{FeesColumns[14], FeesColumns[16], FeesColumns[0]},
+			},
+		},
+	}
+	// ImportRunsColumns holds the columns for the "import_runs" table.
+	ImportRunsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "digest", Type: field.TypeString, Unique: true},
+		{Name: "progress", Type: field.TypeBytes},
+		{Name: "finished_at", Type: field.TypeTime, Nullable: true},
+	}
+	// ImportRunsTable holds the schema information for the "import_runs" table.
+	ImportRunsTable = &schema.Table{
+		Name:       "import_runs",
+		Columns:    ImportRunsColumns,
+		PrimaryKey: []*schema.Column{ImportRunsColumns[0]},
+	}
+	// ImportedRecordsColumns holds the columns for the "imported_records" table.
+	ImportedRecordsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "source", Type: field.TypeString},
+		{Name: "resource", Type: field.TypeString},
+		{Name: "legacy_id", Type: field.TypeString},
+		{Name: "record_id", Type: field.TypeString},
+		{Name: "practice_id", Type: field.TypeUUID},
+	}
+	// ImportedRecordsTable holds the schema information for the "imported_records" table.
+	ImportedRecordsTable = &schema.Table{
+		Name:       "imported_records",
+		Columns:    ImportedRecordsColumns,
+		PrimaryKey: []*schema.Column{ImportedRecordsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "imported_records_practices_practice",
+				Columns:    []*schema.Column{ImportedRecordsColumns[5]},
+				RefColumns: []*schema.Column{PracticesColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "importedrecord_practice_id_source_resource_legacy_id",
+				Unique:  true,
+				Columns: []*schema.Column{ImportedRecordsColumns[5], ImportedRecordsColumns[1], ImportedRecordsColumns[2], ImportedRecordsColumns[3]},
 			},
 		},
 	}
@@ -1348,6 +1499,83 @@ var (
 			},
 		},
 	}
+	// SessionsColumns holds the columns for the "sessions" table.
+	SessionsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "token_hash", Type: field.TypeString, Unique: true},
+		{Name: "data", Type: field.TypeBytes},
+		{Name: "user_agent", Type: field.TypeString, Default: ""},
+		{Name: "address", Type: field.TypeString, Default: ""},
+		{Name: "last_seen_at", Type: field.TypeTime},
+		{Name: "expires_at", Type: field.TypeTime},
+		{Name: "practice_id", Type: field.TypeUUID},
+		{Name: "user_id", Type: field.TypeInt64},
+	}
+	// SessionsTable holds the schema information for the "sessions" table.
+	SessionsTable = &schema.Table{
+		Name:       "sessions",
+		Columns:    SessionsColumns,
+		PrimaryKey: []*schema.Column{SessionsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "sessions_practices_practice",
+				Columns:    []*schema.Column{SessionsColumns[9]},
+				RefColumns: []*schema.Column{PracticesColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "sessions_users_user",
+				Columns:    []*schema.Column{SessionsColumns[10]},
+				RefColumns: []*schema.Column{UsersColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "session_practice_id_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{SessionsColumns[9], SessionsColumns[10]},
+			},
+			{
+				Name:    "session_expires_at",
+				Unique:  false,
+				Columns: []*schema.Column{SessionsColumns[8]},
+			},
+		},
+	}
+	// SignInAttemptsColumns holds the columns for the "sign_in_attempts" table.
+	SignInAttemptsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "account", Type: field.TypeBytes, Size: 32},
+		{Name: "address", Type: field.TypeString},
+		{Name: "at", Type: field.TypeTime},
+		{Name: "succeeded", Type: field.TypeBool, Default: false},
+	}
+	// SignInAttemptsTable holds the schema information for the "sign_in_attempts" table.
+	SignInAttemptsTable = &schema.Table{
+		Name:       "sign_in_attempts",
+		Columns:    SignInAttemptsColumns,
+		PrimaryKey: []*schema.Column{SignInAttemptsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "signinattempt_account_at",
+				Unique:  false,
+				Columns: []*schema.Column{SignInAttemptsColumns[1], SignInAttemptsColumns[3]},
+			},
+			{
+				Name:    "signinattempt_address_at",
+				Unique:  false,
+				Columns: []*schema.Column{SignInAttemptsColumns[2], SignInAttemptsColumns[3]},
+			},
+			{
+				Name:    "signinattempt_at",
+				Unique:  false,
+				Columns: []*schema.Column{SignInAttemptsColumns[3]},
+			},
+		},
+	}
 	// SitesColumns holds the columns for the "sites" table.
 	SitesColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -1695,6 +1923,9 @@ var (
 		{Name: "active", Type: field.TypeBool, Default: true},
 		{Name: "last_login", Type: field.TypeTime, Nullable: true},
 		{Name: "password_hash", Type: field.TypeString, Default: ""},
+		{Name: "totp_secret", Type: field.TypeString, Default: ""},
+		{Name: "totp_step", Type: field.TypeInt64, Default: 0},
+		{Name: "recovery_codes", Type: field.TypeJSON, Nullable: true},
 		{Name: "practice_id", Type: field.TypeUUID},
 		{Name: "site_id", Type: field.TypeUUID, Nullable: true},
 	}
@@ -1706,13 +1937,13 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "users_practices_practice",
-				Columns:    []*schema.Column{UsersColumns[13]},
+				Columns:    []*schema.Column{UsersColumns[16]},
 				RefColumns: []*schema.Column{PracticesColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "users_sites_site",
-				Columns:    []*schema.Column{UsersColumns[14]},
+				Columns:    []*schema.Column{UsersColumns[17]},
 				RefColumns: []*schema.Column{SitesColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -1721,17 +1952,17 @@ var (
 			{
 				Name:    "user_practice_id_updated_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{UsersColumns[13], UsersColumns[2], UsersColumns[0]},
+				Columns: []*schema.Column{UsersColumns[16], UsersColumns[2], UsersColumns[0]},
 			},
 			{
 				Name:    "user_practice_id_created_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{UsersColumns[13], UsersColumns[1], UsersColumns[0]},
+				Columns: []*schema.Column{UsersColumns[16], UsersColumns[1], UsersColumns[0]},
 			},
 			{
 				Name:    "user_practice_id_last_name_folded_id",
 				Unique:  false,
-				Columns: []*schema.Column{UsersColumns[13], UsersColumns[6], UsersColumns[0]},
+				Columns: []*schema.Column{UsersColumns[16], UsersColumns[6], UsersColumns[0]},
 			},
 		},
 	}
@@ -1785,13 +2016,17 @@ var (
 		AccessTokensTable,
 		AccountsTable,
 		AcquisitionSourcesTable,
+		ApplicationsTable,
 		AppointmentsTable,
 		AppointmentReasonsTable,
+		AuthorizationCodesTable,
 		ChangesTable,
 		ContractsTable,
 		CustomFieldsTable,
 		CustomFieldAnswersTable,
 		FeesTable,
+		ImportRunsTable,
+		ImportedRecordsTable,
 		InvoicesTable,
 		InvoiceItemsTable,
 		NhsClaimsTable,
@@ -1802,6 +2037,8 @@ var (
 		PracticesTable,
 		PractitionersTable,
 		RoomsTable,
+		SessionsTable,
+		SignInAttemptsTable,
 		SitesTable,
 		SundriesTable,
 		TreatmentsTable,
@@ -1817,9 +2054,12 @@ func init() {
 	AccessTokensTable.ForeignKeys[0].RefTable = PracticesTable
 	AccessTokensTable.ForeignKeys[1].RefTable = UsersTable
 	AccessTokensTable.ForeignKeys[2].RefTable = SitesTable
+	AccessTokensTable.ForeignKeys[3].RefTable = ApplicationsTable
 	AccountsTable.ForeignKeys[0].RefTable = PracticesTable
 	AccountsTable.ForeignKeys[1].RefTable = PatientsTable
 	AcquisitionSourcesTable.ForeignKeys[0].RefTable = PracticesTable
+	ApplicationsTable.ForeignKeys[0].RefTable = PracticesTable
+	ApplicationsTable.ForeignKeys[1].RefTable = UsersTable
 	AppointmentsTable.ForeignKeys[0].RefTable = PracticesTable
 	AppointmentsTable.ForeignKeys[1].RefTable = RoomsTable
 	AppointmentsTable.ForeignKeys[2].RefTable = UsersTable
@@ -1830,6 +2070,10 @@ func init() {
 		"appointment_finishes_after_start": "finish_time > start_time",
 	}
 	AppointmentReasonsTable.ForeignKeys[0].RefTable = PracticesTable
+	AuthorizationCodesTable.ForeignKeys[0].RefTable = PracticesTable
+	AuthorizationCodesTable.ForeignKeys[1].RefTable = ApplicationsTable
+	AuthorizationCodesTable.ForeignKeys[2].RefTable = UsersTable
+	AuthorizationCodesTable.ForeignKeys[3].RefTable = AccessTokensTable
 	ChangesTable.ForeignKeys[0].RefTable = PracticesTable
 	ContractsTable.ForeignKeys[0].RefTable = PracticesTable
 	ContractsTable.ForeignKeys[1].RefTable = SitesTable
@@ -1854,6 +2098,7 @@ func init() {
 		"fee_price_three":    "price_three >= 0",
 		"fee_price_two":      "price_two >= 0",
 	}
+	ImportedRecordsTable.ForeignKeys[0].RefTable = PracticesTable
 	InvoicesTable.ForeignKeys[0].RefTable = AccountsTable
 	InvoicesTable.ForeignKeys[1].RefTable = PracticesTable
 	InvoicesTable.ForeignKeys[2].RefTable = SitesTable
@@ -1897,6 +2142,8 @@ func init() {
 	PractitionersTable.ForeignKeys[2].RefTable = UsersTable
 	RoomsTable.ForeignKeys[0].RefTable = PracticesTable
 	RoomsTable.ForeignKeys[1].RefTable = SitesTable
+	SessionsTable.ForeignKeys[0].RefTable = PracticesTable
+	SessionsTable.ForeignKeys[1].RefTable = UsersTable
 	SitesTable.ForeignKeys[0].RefTable = PracticesTable
 	SundriesTable.ForeignKeys[0].RefTable = PracticesTable
 	SundriesTable.ForeignKeys[1].RefTable = SitesTable

@@ -15,11 +15,17 @@ type Account func(*sql.Selector)
 // AcquisitionSource is the predicate function for acquisitionsource builders.
 type AcquisitionSource func(*sql.Selector)
 
+// Application is the predicate function for application builders.
+type Application func(*sql.Selector)
+
 // Appointment is the predicate function for appointment builders.
 type Appointment func(*sql.Selector)
 
 // AppointmentReason is the predicate function for appointmentreason builders.
 type AppointmentReason func(*sql.Selector)
+
+// AuthorizationCode is the predicate function for authorizationcode builders.
+type AuthorizationCode func(*sql.Selector)
 
 // Change is the predicate function for change builders.
 type Change func(*sql.Selector)
@@ -35,6 +41,12 @@ type CustomFieldAnswer func(*sql.Selector)
 
 // Fee is the predicate function for fee builders.
 type Fee func(*sql.Selector)
+
+// ImportRun is the predicate function for importrun builders.
+type ImportRun func(*sql.Selector)
+
+// ImportedRecord is the predicate function for importedrecord builders.
+type ImportedRecord func(*sql.Selector)
 
 // Invoice is the predicate function for invoice builders.
 type Invoice func(*sql.Selector)
@@ -65,6 +77,12 @@ type Practitioner func(*sql.Selector)
 
 // Room is the predicate function for room builders.
 type Room func(*sql.Selector)
+
+// Session is the predicate function for session builders.
+type Session func(*sql.Selector)
+
+// SignInAttempt is the predicate function for signinattempt builders.
+type SignInAttempt func(*sql.Selector)
 
 // Site is the predicate function for site builders.
 type Site func(*sql.Selector)

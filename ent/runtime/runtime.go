@@ -6,13 +6,17 @@ import (
 	"chairside/ent/accesstoken"
 	"chairside/ent/account"
 	"chairside/ent/acquisitionsource"
+	"chairside/ent/application"
 	"chairside/ent/appointment"
 	"chairside/ent/appointmentreason"
+	"chairside/ent/authorizationcode"
 	"chairside/ent/change"
 	"chairside/ent/contract"
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
 	"chairside/ent/fee"
+	"chairside/ent/importedrecord"
+	"chairside/ent/importrun"
 	"chairside/ent/invoice"
 	"chairside/ent/invoiceitem"
 	"chairside/ent/nhsclaim"
@@ -23,6 +27,8 @@ import (
 	"chairside/ent/practice"
 	"chairside/ent/practitioner"
 	"chairside/ent/room"
+	"chairside/ent/session"
+	"chairside/ent/signinattempt"
 	"chairside/ent/site"
 	"chairside/ent/sundry"
 	"chairside/ent/treatment"
@@ -106,6 +112,23 @@ func init() {
 	acquisitionsourceDescID := acquisitionsourceFields[0].Descriptor()
 	// acquisitionsource.DefaultID holds the default value on creation for the id field.
 	acquisitionsource.DefaultID = acquisitionsourceDescID.Default.(func() uuid.UUID)
+	applicationMixin := schema.Application{}.Mixin()
+	applicationMixinHooks0 := applicationMixin[0].Hooks()
+	applicationHooks := schema.Application{}.Hooks()
+	application.Hooks[0] = applicationMixinHooks0[0]
+	application.Hooks[1] = applicationHooks[0]
+	applicationInters := schema.Application{}.Interceptors()
+	application.Interceptors[0] = applicationInters[0]
+	applicationFields := schema.Application{}.Fields()
+	_ = applicationFields
+	// applicationDescSecretHash is the schema descriptor for secret_hash field.
+	applicationDescSecretHash := applicationFields[7].Descriptor()
+	// application.SecretHashValidator is a validator for the "secret_hash" field. It is called by the builders before save.
+	application.SecretHashValidator = applicationDescSecretHash.Validators[0].(func([]byte) error)
+	// applicationDescID is the schema descriptor for id field.
+	applicationDescID := applicationFields[0].Descriptor()
+	// application.DefaultID holds the default value on creation for the id field.
+	application.DefaultID = applicationDescID.Default.(func() uuid.UUID)
 	appointmentMixin := schema.Appointment{}.Mixin()
 	appointmentMixinHooks0 := appointmentMixin[0].Hooks()
 	appointmentMixinHooks1 := appointmentMixin[1].Hooks()
@@ -152,6 +175,25 @@ func init() {
 	appointmentreasonDescID := appointmentreasonFields[0].Descriptor()
 	// appointmentreason.DefaultID holds the default value on creation for the id field.
 	appointmentreason.DefaultID = appointmentreasonDescID.Default.(func() uuid.UUID)
+	authorizationcodeMixin := schema.AuthorizationCode{}.Mixin()
+	authorizationcodeMixinHooks0 := authorizationcodeMixin[0].Hooks()
+	authorizationcode.Hooks[0] = authorizationcodeMixinHooks0[0]
+	authorizationcodeMixinInters0 := authorizationcodeMixin[0].Interceptors()
+	authorizationcode.Interceptors[0] = authorizationcodeMixinInters0[0]
+	authorizationcodeFields := schema.AuthorizationCode{}.Fields()
+	_ = authorizationcodeFields
+	// authorizationcodeDescHash is the schema descriptor for hash field.
+	authorizationcodeDescHash := authorizationcodeFields[1].Descriptor()
+	// authorizationcode.HashValidator is a validator for the "hash" field. It is called by the builders before save.
+	authorizationcode.HashValidator = authorizationcodeDescHash.Validators[0].(func([]byte) error)
+	// authorizationcodeDescChallenge is the schema descriptor for challenge field.
+	authorizationcodeDescChallenge := authorizationcodeFields[6].Descriptor()
+	// authorizationcode.DefaultChallenge holds the default value on creation for the challenge field.
+	authorizationcode.DefaultChallenge = authorizationcodeDescChallenge.Default.(string)
+	// authorizationcodeDescID is the schema descriptor for id field.
+	authorizationcodeDescID := authorizationcodeFields[0].Descriptor()
+	// authorizationcode.DefaultID holds the default value on creation for the id field.
+	authorizationcode.DefaultID = authorizationcodeDescID.Default.(func() uuid.UUID)
 	changeMixin := schema.Change{}.Mixin()
 	changeMixinHooks0 := changeMixin[0].Hooks()
 	change.Hooks[0] = changeMixinHooks0[0]
@@ -291,6 +333,18 @@ func init() {
 	feeDescID := feeFields[0].Descriptor()
 	// fee.DefaultID holds the default value on creation for the id field.
 	fee.DefaultID = feeDescID.Default.(func() uuid.UUID)
+	importrunMixin := schema.ImportRun{}.Mixin()
+	importrunMixinHooks0 := importrunMixin[0].Hooks()
+	importrunMixinHooks1 := importrunMixin[1].Hooks()
+	importrun.Hooks[0] = importrunMixinHooks0[0]
+	importrun.Hooks[1] = importrunMixinHooks1[0]
+	importrunMixinInters0 := importrunMixin[0].Interceptors()
+	importrun.Interceptors[0] = importrunMixinInters0[0]
+	importedrecordMixin := schema.ImportedRecord{}.Mixin()
+	importedrecordMixinHooks0 := importedrecordMixin[0].Hooks()
+	importedrecord.Hooks[0] = importedrecordMixinHooks0[0]
+	importedrecordMixinInters0 := importedrecordMixin[0].Interceptors()
+	importedrecord.Interceptors[0] = importedrecordMixinInters0[0]
 	invoiceMixin := schema.Invoice{}.Mixin()
 	invoiceMixinHooks0 := invoiceMixin[0].Hooks()
 	invoiceMixinHooks1 := invoiceMixin[1].Hooks()
@@ -522,6 +576,42 @@ func init() {
 	roomDescID := roomFields[0].Descriptor()
 	// room.DefaultID holds the default value on creation for the id field.
 	room.DefaultID = roomDescID.Default.(func() uuid.UUID)
+	sessionMixin := schema.Session{}.Mixin()
+	sessionMixinHooks0 := sessionMixin[0].Hooks()
+	sessionMixinHooks1 := sessionMixin[1].Hooks()
+	session.Hooks[0] = sessionMixinHooks0[0]
+	session.Hooks[1] = sessionMixinHooks1[0]
+	sessionMixinInters0 := sessionMixin[0].Interceptors()
+	session.Interceptors[0] = sessionMixinInters0[0]
+	sessionFields := schema.Session{}.Fields()
+	_ = sessionFields
+	// sessionDescUserAgent is the schema descriptor for user_agent field.
+	sessionDescUserAgent := sessionFields[4].Descriptor()
+	// session.DefaultUserAgent holds the default value on creation for the user_agent field.
+	session.DefaultUserAgent = sessionDescUserAgent.Default.(string)
+	// sessionDescAddress is the schema descriptor for address field.
+	sessionDescAddress := sessionFields[5].Descriptor()
+	// session.DefaultAddress holds the default value on creation for the address field.
+	session.DefaultAddress = sessionDescAddress.Default.(string)
+	// sessionDescID is the schema descriptor for id field.
+	sessionDescID := sessionFields[0].Descriptor()
+	// session.DefaultID holds the default value on creation for the id field.
+	session.DefaultID = sessionDescID.Default.(func() uuid.UUID)
+	signinattemptMixin := schema.SignInAttempt{}.Mixin()
+	signinattemptMixinHooks0 := signinattemptMixin[0].Hooks()
+	signinattempt.Hooks[0] = signinattemptMixinHooks0[0]
+	signinattemptMixinInters0 := signinattemptMixin[0].Interceptors()
+	signinattempt.Interceptors[0] = signinattemptMixinInters0[0]
+	signinattemptFields := schema.SignInAttempt{}.Fields()
+	_ = signinattemptFields
+	// signinattemptDescAccount is the schema descriptor for account field.
+	signinattemptDescAccount := signinattemptFields[1].Descriptor()
+	// signinattempt.AccountValidator is a validator for the "account" field. It is called by the builders before save.
+	signinattempt.AccountValidator = signinattemptDescAccount.Validators[0].(func([]byte) error)
+	// signinattemptDescSucceeded is the schema descriptor for succeeded field.
+	signinattemptDescSucceeded := signinattemptFields[4].Descriptor()
+	// signinattempt.DefaultSucceeded holds the default value on creation for the succeeded field.
+	signinattempt.DefaultSucceeded = signinattemptDescSucceeded.Default.(bool)
 	siteMixin := schema.Site{}.Mixin()
 	siteMixinHooks0 := siteMixin[0].Hooks()
 	siteMixinHooks1 := siteMixin[1].Hooks()
@@ -661,6 +751,14 @@ func init() {
 	userDescPasswordHash := userFields[11].Descriptor()
 	// user.DefaultPasswordHash holds the default value on creation for the password_hash field.
 	user.DefaultPasswordHash = userDescPasswordHash.Default.(string)
+	// userDescTotpSecret is the schema descriptor for totp_secret field.
+	userDescTotpSecret := userFields[12].Descriptor()
+	// user.DefaultTotpSecret holds the default value on creation for the totp_secret field.
+	user.DefaultTotpSecret = userDescTotpSecret.Default.(string)
+	// userDescTotpStep is the schema descriptor for totp_step field.
+	userDescTotpStep := userFields[13].Descriptor()
+	// user.DefaultTotpStep holds the default value on creation for the totp_step field.
+	user.DefaultTotpStep = userDescTotpStep.Default.(int64)
 	workingsessionMixin := schema.WorkingSession{}.Mixin()
 	workingsessionMixinHooks0 := workingsessionMixin[0].Hooks()
 	workingsessionMixinHooks1 := workingsessionMixin[1].Hooks()

@@ -44,6 +44,12 @@ const (
 	FieldLastLogin = "last_login"
 	// FieldPasswordHash holds the string denoting the password_hash field in the database.
 	FieldPasswordHash = "password_hash"
+	// FieldTotpSecret holds the string denoting the totp_secret field in the database.
+	FieldTotpSecret = "totp_secret"
+	// FieldTotpStep holds the string denoting the totp_step field in the database.
+	FieldTotpStep = "totp_step"
+	// FieldRecoveryCodes holds the string denoting the recovery_codes field in the database.
+	FieldRecoveryCodes = "recovery_codes"
 	// EdgePractice holds the string denoting the practice edge name in mutations.
 	EdgePractice = "practice"
 	// EdgeSite holds the string denoting the site edge name in mutations.
@@ -92,6 +98,9 @@ var Columns = []string{
 	FieldActive,
 	FieldLastLogin,
 	FieldPasswordHash,
+	FieldTotpSecret,
+	FieldTotpStep,
+	FieldRecoveryCodes,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -118,6 +127,10 @@ var (
 	DefaultActive bool
 	// DefaultPasswordHash holds the default value on creation for the "password_hash" field.
 	DefaultPasswordHash string
+	// DefaultTotpSecret holds the default value on creation for the "totp_secret" field.
+	DefaultTotpSecret string
+	// DefaultTotpStep holds the default value on creation for the "totp_step" field.
+	DefaultTotpStep int64
 )
 
 // TitleValidator is a validator for the "title" field enum values. It is called by the builders before save.
@@ -216,6 +229,16 @@ func ByLastLogin(opts ...sql.OrderTermOption) OrderOption {
 // ByPasswordHash orders the results by the password_hash field.
 func ByPasswordHash(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldPasswordHash, opts...).ToFunc()
+}
+
+// ByTotpSecret orders the results by the totp_secret field.
+func ByTotpSecret(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldTotpSecret, opts...).ToFunc()
+}
+
+// ByTotpStep orders the results by the totp_step field.
+func ByTotpStep(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldTotpStep, opts...).ToFunc()
 }
 
 // ByPracticeField orders the results by practice field.

@@ -117,6 +117,16 @@ func PasswordHash(v string) predicate.User {
 	return predicate.User(sql.FieldEQ(FieldPasswordHash, v))
 }
 
+// TotpSecret applies equality check predicate on the "totp_secret" field. It's identical to TotpSecretEQ.
+func TotpSecret(v string) predicate.User {
+	return predicate.User(sql.FieldEQ(FieldTotpSecret, v))
+}
+
+// TotpStep applies equality check predicate on the "totp_step" field. It's identical to TotpStepEQ.
+func TotpStep(v int64) predicate.User {
+	return predicate.User(sql.FieldEQ(FieldTotpStep, v))
+}
+
 // PracticeIDEQ applies the EQ predicate on the "practice_id" field.
 func PracticeIDEQ(v uuid.UUID) predicate.User {
 	return predicate.User(sql.FieldEQ(FieldPracticeID, v))
@@ -775,6 +785,121 @@ func PasswordHashEqualFold(v string) predicate.User {
 // PasswordHashContainsFold applies the ContainsFold predicate on the "password_hash" field.
 func PasswordHashContainsFold(v string) predicate.User {
 	return predicate.User(sql.FieldContainsFold(FieldPasswordHash, v))
+}
+
+// TotpSecretEQ applies the EQ predicate on the "totp_secret" field.
+func TotpSecretEQ(v string) predicate.User {
+	return predicate.User(sql.FieldEQ(FieldTotpSecret, v))
+}
+
+// TotpSecretNEQ applies the NEQ predicate on the "totp_secret" field.
+func TotpSecretNEQ(v string) predicate.User {
+	return predicate.User(sql.FieldNEQ(FieldTotpSecret, v))
+}
+
+// TotpSecretIn applies the In predicate on the "totp_secret" field.
+func TotpSecretIn(vs ...string) predicate.User {
+	return predicate.User(sql.FieldIn(FieldTotpSecret, vs...))
+}
+
+// TotpSecretNotIn applies the NotIn predicate on the "totp_secret" field.
+func TotpSecretNotIn(vs ...string) predicate.User {
+	return predicate.User(sql.FieldNotIn(FieldTotpSecret, vs...))
+}
+
+// TotpSecretGT applies the GT predicate on the "totp_secret" field.
+func TotpSecretGT(v string) predicate.User {
+	return predicate.User(sql.FieldGT(FieldTotpSecret, v))
+}
+
+// TotpSecretGTE applies the GTE predicate on the "totp_secret" field.
+func TotpSecretGTE(v string) predicate.User {
+	return predicate.User(sql.FieldGTE(FieldTotpSecret, v))
+}
+
+// TotpSecretLT applies the LT predicate on the "totp_secret" field.
+func TotpSecretLT(v string) predicate.User {
+	return predicate.User(sql.FieldLT(FieldTotpSecret, v))
+}
+
+// TotpSecretLTE applies the LTE predicate on the "totp_secret" field.
+func TotpSecretLTE(v string) predicate.User {
+	return predicate.User(sql.FieldLTE(FieldTotpSecret, v))
+}
+
+// TotpSecretContains applies the Contains predicate on the "totp_secret" field.
+func TotpSecretContains(v string) predicate.User {
+	return predicate.User(sql.FieldContains(FieldTotpSecret, v))
+}
+
+// TotpSecretHasPrefix applies the HasPrefix predicate on the "totp_secret" field.
+func TotpSecretHasPrefix(v string) predicate.User {
+	return predicate.User(sql.FieldHasPrefix(FieldTotpSecret, v))
+}
+
+// TotpSecretHasSuffix applies the HasSuffix predicate on the "totp_secret" field.
+func TotpSecretHasSuffix(v string) predicate.User {
+	return predicate.User(sql.FieldHasSuffix(FieldTotpSecret, v))
+}
+
+// TotpSecretEqualFold applies the EqualFold predicate on the "totp_secret" field.
+func TotpSecretEqualFold(v string) predicate.User {
+	return predicate.User(sql.FieldEqualFold(FieldTotpSecret, v))
+}
+
+// TotpSecretContainsFold applies the ContainsFold predicate on the "totp_secret" field.
+func TotpSecretContainsFold(v string) predicate.User {
+	return predicate.User(sql.FieldContainsFold(FieldTotpSecret, v))
+}
+
+// TotpStepEQ applies the EQ predicate on the "totp_step" field.
+func TotpStepEQ(v int64) predicate.User {
+	return predicate.User(sql.FieldEQ(FieldTotpStep, v))
+}
+
+// TotpStepNEQ applies the NEQ predicate on the "totp_step" field.
+func TotpStepNEQ(v int64) predicate.User {
+	return predicate.User(sql.FieldNEQ(FieldTotpStep, v))
+}
+
+// TotpStepIn applies the In predicate on the "totp_step" field.
+func TotpStepIn(vs ...int64) predicate.User {
+	return predicate.User(sql.FieldIn(FieldTotpStep, vs...))
+}
+
+// TotpStepNotIn applies the NotIn predicate on the "totp_step" field.
+func TotpStepNotIn(vs ...int64) predicate.User {
+	return predicate.User(sql.FieldNotIn(FieldTotpStep, vs...))
+}
+
+// TotpStepGT applies the GT predicate on the "totp_step" field.
+func TotpStepGT(v int64) predicate.User {
+	return predicate.User(sql.FieldGT(FieldTotpStep, v))
+}
+
+// TotpStepGTE applies the GTE predicate on the "totp_step" field.
+func TotpStepGTE(v int64) predicate.User {
+	return predicate.User(sql.FieldGTE(FieldTotpStep, v))
+}
+
+// TotpStepLT applies the LT predicate on the "totp_step" field.
+func TotpStepLT(v int64) predicate.User {
+	return predicate.User(sql.FieldLT(FieldTotpStep, v))
+}
+
+// TotpStepLTE applies the LTE predicate on the "totp_step" field.
+func TotpStepLTE(v int64) predicate.User {
+	return predicate.User(sql.FieldLTE(FieldTotpStep, v))
+}
+
+// RecoveryCodesIsNil applies the IsNil predicate on the "recovery_codes" field.
+func RecoveryCodesIsNil() predicate.User {
+	return predicate.User(sql.FieldIsNull(FieldRecoveryCodes))
+}
+
+// RecoveryCodesNotNil applies the NotNil predicate on the "recovery_codes" field.
+func RecoveryCodesNotNil() predicate.User {
+	return predicate.User(sql.FieldNotNull(FieldRecoveryCodes))
 }
 
 // HasPractice applies the HasEdge predicate on the "practice" edge.

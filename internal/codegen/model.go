@@ -333,7 +333,7 @@ func (m *model) check() error {
 	var problems []string
 	complain := func(format string, a ...any) { problems = append(problems, fmt.Sprintf(format, a...)) }
 	for _, e := range m.Entities {
-		if e.Name != "Practice" && e.Column("practice_id") == nil {
+		if _, guarded := e.Annotations[contract.Unconfined{}.Name()]; !guarded && e.Column("practice_id") == nil {
 			complain("%s belongs to no practice: it lacks the tenant mixin", e.Name)
 		}
 		if !slices.ContainsFunc(e.R.Sorts, func(s contract.Sort) bool { return s.Key == e.R.Order }) {

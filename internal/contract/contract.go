@@ -131,3 +131,10 @@ func (Field) Name() string { return "Field" }
 
 // Hidden marks a column that never leaves the server.
 func Hidden() Field { return Field{Hidden: true} }
+
+// Unconfined is the annotation of an entity without the tenant mixin. Its rows
+// are guarded in another way, which Reason names.
+type Unconfined struct{ Reason string }
+
+// Name implements ent's schema.Annotation.
+func (Unconfined) Name() string { return "Unconfined" }

@@ -24,7 +24,11 @@ var errNoTransaction = errors.New("store: a write needs a transaction: use DB.Tx
 var errAppendOnly = errors.New("store: the record of changes is append-only")
 
 // quiet are columns whose change alone is no change worth a record.
-var quiet = []string{"last_used_at", "last_login", "updated_at"}
+var quiet = []string{"last_used_at", "last_login", "totp_step", "updated_at"}
+
+// unrecorded are kinds of row that come and go by themselves, and whose writes
+// need no transaction: what they lead to (a token, a changed user) is recorded.
+var unrecorded = []string{ent.TypeAuthorizationCode, ent.TypeSession, ent.TypeSignInAttempt, ent.TypeImportRun, ent.TypeImportedRecord}
 
 // record appends one row to the record of changes for every row that is
 // created, changed or deleted, in the same transaction: who, when, what, and
@@ -37,7 +41,7 @@ func record(next ent.Mutator) ent.Mutator {
 		switch {
 		case m.Type() == ent.TypeChange && !m.Op().Is(ent.OpCreate):
 			return nil, errAppendOnly
-		case m.Type() == ent.TypeChange || isQuiet(m):
+		case m.Type() == ent.TypeChange || slices.Contains(unrecorded, m.Type()) || isQuiet(m):
 			return next.Mutate(ctx, m)
 		}
 		tx, err := transaction(m)
