@@ -27,6 +27,11 @@ func FullName(first, last string) string {
 // Minutes is the length of [start, finish) in whole minutes.
 func Minutes(start, finish time.Time) int { return int(finish.Sub(start) / time.Minute) }
 
+// NormalizeEmail is the form in which users' addresses are stored and looked
+// up: without spaces around, in lower case, because people do not remember
+// which they used.
+func NormalizeEmail(address string) string { return strings.ToLower(strings.TrimSpace(address)) }
+
 // NormalizePhone is the E.164 form of a number that libphonenumber calls
 // possible for the country (ISO 3166; the practice's where the number has
 // none), "" for any other (behaviour.md section 2).

@@ -186,8 +186,8 @@ func confineSave(column string, s site) ent.Hook {
 	}
 }
 
-// installation is for rows that belong to no practice: only work across
-// practices (caller.System) sees or writes them.
+// installation is for rows that belong to no practice: only work across all of
+// them sees or writes these.
 type installation struct{ mixin.Schema }
 
 // Annotations say so.

@@ -46,7 +46,7 @@ func (c *console) welcome(db *store.DB, baseURL string) error {
 		if err := token.Revoke(c, tx, accesstoken.UserID(admin.ID), accesstoken.Name(demoToken)); err != nil {
 			return err
 		}
-		value, err = token.Create(c, tx, admin, token.Grant{Name: demoToken, Scopes: scope.Everything()})
+		value, _, err = token.Create(c, tx, admin, token.Grant{Name: demoToken, Scopes: scope.Everything()})
 		return err
 	})
 	if err != nil {

@@ -26,6 +26,7 @@ type commands struct {
 	Practice practiceCommands `cmd:"" help:"Set up practices."`
 	User     userCommands     `cmd:"" help:"Add and look after users."`
 	Token    tokenCommands    `cmd:"" help:"Make and revoke personal access tokens."`
+	App      appCommands      `cmd:"" help:"Register and remove applications that act for users."`
 	Backup   backupCommand    `cmd:"" help:"Copy an embedded database while it is in use."`
 	Version  versionCommand   `cmd:"" help:"Print the version."`
 }

@@ -68,7 +68,8 @@ func (tokenCreate) grant(c *console, tx *ent.Client, flags config.Token) (value 
 			return "", errors.New("the user's practice has no such site")
 		}
 	}
-	return token.Create(c, tx, u, token.Grant{Name: flags.Name, Scopes: flags.Scopes, Site: flags.Site})
+	value, _, err = token.Create(c, tx, u, token.Grant{Name: flags.Name, Scopes: flags.Scopes, Site: flags.Site})
+	return value, err
 }
 
 type tokenList struct {

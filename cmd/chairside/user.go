@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"text/tabwriter"
@@ -13,6 +14,7 @@ import (
 	"chairside/internal/caller"
 	"chairside/internal/config"
 	"chairside/internal/onboard"
+	"chairside/internal/signin"
 	"chairside/internal/store"
 	"chairside/schema"
 )
@@ -102,10 +104,10 @@ type userDisable struct {
 	Email string `arg:"" help:"The user's e-mail address."`
 }
 
-// Run marks the user inactive.
+// Run marks the user inactive and ends the user's sessions.
 func (u *userDisable) Run(c *console) error {
 	return c.withDatabase(u.Database, func(db *store.DB) error {
-		return changeUser(c, db, u.Email, func(update *ent.UserUpdateOne) { update.SetActive(false) })
+		return changeUser(c, db, u.Email, signin.Disable)
 	})
 }
 
@@ -116,7 +118,7 @@ type userResetPassword struct {
 
 // Help is the text of --help.
 func (userResetPassword) Help() string {
-	return "The new password is asked for, or read from the first line of standard input."
+	return "The new password is asked for, or read from the first line of standard input. It ends the user's sessions in all browsers; tokens go on."
 }
 
 // Run stores the new password.
@@ -126,25 +128,25 @@ func (u *userResetPassword) Run(c *console) error {
 		return err
 	}
 	return c.withDatabase(u.Database, func(db *store.DB) error {
-		return changeUser(c, db, u.Email, func(update *ent.UserUpdateOne) { update.SetPasswordHash(hash) })
+		return changeUser(c, db, u.Email, func(ctx context.Context, tx *ent.Client, user *ent.User) error {
+			return signin.SetPassword(ctx, tx, user, hash)
+		})
 	})
 }
 
-func changeUser(c *console, db *store.DB, email string, change func(*ent.UserUpdateOne)) error {
+func changeUser(c *console, db *store.DB, email string, change func(context.Context, *ent.Client, *ent.User) error) error {
 	return db.Tx(c, func(tx *ent.Client) error {
 		u, err := findUser(c, tx, email)
 		if err != nil {
 			return err
 		}
-		update := tx.User.UpdateOne(u)
-		change(update)
-		return update.Exec(caller.System(c))
+		return change(c, tx, u)
 	})
 }
 
 // findUser looks a user up by e-mail address.
 func findUser(c *console, client *ent.Client, email string) (*ent.User, error) {
-	row, err := client.User.Query().Where(user.Email(config.Email(email))).Only(caller.System(c))
+	row, err := client.User.Query().Where(user.Email(schema.NormalizeEmail(email))).Only(caller.System(c))
 	if ent.IsNotFound(err) {
 		return nil, errNoUser
 	}

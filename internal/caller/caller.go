@@ -65,6 +65,12 @@ func System(ctx context.Context) context.Context {
 	return context.WithValue(ctx, systemKey{}, true)
 }
 
+// Across is System for the middle of a caller's request: the caller is left
+// behind, so that rows of other practices, or of none, can be reached.
+func Across(ctx context.Context) context.Context {
+	return System(context.WithValue(ctx, callerKey{}, (*Caller)(nil)))
+}
+
 // IsSystem reports whether ctx carries the mark of System and no caller.
 func IsSystem(ctx context.Context) bool {
 	system, _ := ctx.Value(systemKey{}).(bool)

@@ -233,7 +233,7 @@ func (e *Env) TokenOf(t testing.TB, email, scopes string, site *uuid.UUID) strin
 	var value string
 	ctx = clock.With(ctx, e.Clock.Now())
 	err = e.DB.Tx(ctx, func(tx *ent.Client) (err error) {
-		value, err = token.Create(ctx, tx, u, token.Grant{Name: t.Name(), Scopes: set, Site: site})
+		value, _, err = token.Create(ctx, tx, u, token.Grant{Name: t.Name(), Scopes: set, Site: site})
 		return err
 	})
 	if err != nil {

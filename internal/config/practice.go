@@ -91,12 +91,8 @@ func readName(m *Mistakes, flag string, value *string) {
 	}
 }
 
-// Email is the form in which e-mail addresses are stored and looked up: without
-// spaces around, in lower case, because people do not remember which they used.
-func Email(address string) string { return strings.ToLower(strings.TrimSpace(address)) }
-
 func readEmail(m *Mistakes, value *string) {
-	*value = Email(*value)
+	*value = schema.NormalizeEmail(*value)
 	if !wire.ValidEmail(*value) {
 		m.add("email", "must be an e-mail address")
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/internal/scope"
+	"chairside/schema"
 )
 
 // TokenFlags are the flags of "chairside token create".
@@ -28,7 +29,7 @@ func (f TokenFlags) Read() (Token, error) {
 	var m Mistakes
 	f.Database.check(&m)
 	readName(&m, "name", &f.Name)
-	c := Token{Database: f.Database, User: Email(f.User), Name: f.Name}
+	c := Token{Database: f.Database, User: schema.NormalizeEmail(f.User), Name: f.Name}
 	var err error
 	if c.Scopes, err = scope.Parse(f.Scopes); err != nil {
 		m.add("scopes", "%v", err)

@@ -32,7 +32,7 @@ type NewPractice struct {
 // Person is what is known of a new user.
 type Person struct {
 	FirstName, LastName string
-	Email               string // in the form of config.Email
+	Email               string // in the form of schema.NormalizeEmail
 	PasswordHash        string // "" until the user has chosen one
 }
 

@@ -99,7 +99,7 @@ func (b *bundle) mint(scopes string) (value string) {
 		if err != nil {
 			return err
 		}
-		value, err = token.Create(ctx, tx, u, token.Grant{Name: "test", Scopes: set})
+		value, _, err = token.Create(ctx, tx, u, token.Grant{Name: "test", Scopes: set})
 		return err
 	})
 	if err != nil {

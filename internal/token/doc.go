@@ -4,7 +4,7 @@
 // A token is 256 random bits behind a prefix that tells what it is:
 //
 //	cs_pat_   personal token, made by a user or on the command line
-//	cs_oat_   given to an application by OAuth
+//	cs_oat_   given to an application by OAuth (package oauth)
 //
 // Only the SHA-256 of the whole text is stored. A fast hash is enough: nobody
 // can try 2^256 values, and looking the hash up in an index tells an attacker

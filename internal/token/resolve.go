@@ -68,11 +68,7 @@ func Resolve(ctx context.Context, client *ent.Client, value string) (c *caller.C
 
 // expired reports whether the token is past its end, or was unused for too long.
 func expired(row *ent.AccessToken, now time.Time) bool {
-	lastUse := row.CreatedAt
-	if row.LastUsedAt != nil {
-		lastUse = *row.LastUsedAt
-	}
-	return row.ExpiresAt != nil && !now.Before(*row.ExpiresAt) || now.Sub(lastUse) > IdleLife
+	return now.After(Ends(row)) || row.ExpiresAt != nil && now.Equal(*row.ExpiresAt)
 }
 
 // noteUse writes the last use where what is stored is too old. The condition

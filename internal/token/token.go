@@ -17,10 +17,12 @@ import (
 	"chairside/internal/scope"
 )
 
-// Prefixes of the kinds of token.
+// Prefixes of what is minted here. Scanners for leaked secrets look for them.
 const (
-	Personal = "cs_pat_"
-	OAuth    = "cs_oat_"
+	Personal = "cs_pat_"    // a token made by a user or on the command line
+	OAuth    = "cs_oat_"    // a token given to an application
+	Code     = "cs_code_"   // a code that an application exchanges for a token
+	Secret   = "cs_secret_" // what an application proves itself with
 )
 
 const (
@@ -47,27 +49,48 @@ func Hash(value string) []byte {
 
 // Grant is what a new token may do.
 type Grant struct {
-	Name   string // what it is for, shown in lists
-	Scopes scope.Set
-	Site   *uuid.UUID // the one site it is limited to; nil for the whole practice
+	Name        string // what it is for, shown in lists
+	Scopes      scope.Set
+	Site        *uuid.UUID // the one site it is limited to; nil for the whole practice
+	ExpiresAt   *time.Time // end of its life, whatever its use; nil for none
+	Application *uuid.UUID // whom it is given to; nil makes a personal token
 }
 
-// Create stores a new personal token that acts for user and gives its value.
-// tx is the client of a transaction.
-func Create(ctx context.Context, tx *ent.Client, user *ent.User, grant Grant) (value string, err error) {
-	value, hash := Mint(Personal)
-	err = tx.AccessToken.Create().
+// Create stores a new token that acts for user, and gives its value and its
+// id. tx is the client of a transaction.
+func Create(ctx context.Context, tx *ent.Client, user *ent.User, grant Grant) (value string, id uuid.UUID, err error) {
+	prefix := Personal
+	if grant.Application != nil {
+		prefix = OAuth
+	}
+	value, hash := Mint(prefix)
+	row, err := tx.AccessToken.Create().
 		SetPracticeID(user.PracticeID).
 		SetUserID(user.ID).
 		SetHash(hash).
 		SetName(grant.Name).
 		SetScopes(grant.Scopes.String()).
 		SetNillableSiteID(grant.Site).
-		Exec(caller.System(ctx))
+		SetNillableExpiresAt(grant.ExpiresAt).
+		SetNillableApplicationID(grant.Application).
+		Save(caller.System(ctx))
 	if err != nil {
-		return "", fmt.Errorf("token: store a new token: %w", err)
+		return "", uuid.Nil, fmt.Errorf("token: store a new token: %w", err)
 	}
-	return value, nil
+	return value, row.ID, nil
+}
+
+// Ends is when the token ends unless it is used before.
+func Ends(row *ent.AccessToken) time.Time {
+	lastUse := row.CreatedAt
+	if row.LastUsedAt != nil {
+		lastUse = *row.LastUsedAt
+	}
+	idle := lastUse.Add(IdleLife)
+	if row.ExpiresAt != nil && row.ExpiresAt.Before(idle) {
+		return *row.ExpiresAt
+	}
+	return idle
 }
 
 // Revoke ends the tokens that where selects, at once and for good. Tokens that

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/google/uuid"
+
+	"chairside/ent"
+	"chairside/ent/application"
+	"chairside/internal/caller"
+	"chairside/internal/config"
+	"chairside/internal/fault"
+	"chairside/internal/oauth"
+	"chairside/internal/scope"
+	"chairside/internal/store"
+)
+
+type appCommands struct {
+	Create appCreate `cmd:"" help:"Register an application that users may let act for them."`
+	List   appList   `cmd:"" help:"List applications."`
+	Delete appDelete `cmd:"" help:"Remove an application and end its tokens."`
+}
+
+type appCreate struct{ config.AppFlags }
+
+// Help is the text of --help.
+func (appCreate) Help() string {
+	return "Prints the client id and the client secret as JSON. The secret cannot be shown again: only a hash of it is kept. A public application has none (null)."
+}
+
+// registration is what "app create" prints.
+type registration struct {
+	ClientID     string  `json:"client_id"`
+	ClientSecret *string `json:"client_secret"`
+}
+
+// Run registers the application and prints how it identifies itself.
+func (a *appCreate) Run(c *console) error {
+	flags, err := a.Read()
+	if err != nil {
+		return err
+	}
+	if len(flags.Scopes) == 0 {
+		flags.Scopes = scope.Everything()
+	}
+	var made registration
+	err = c.withDatabase(flags.Database, func(db *store.DB) error {
+		return db.Tx(c, func(tx *ent.Client) error {
+			u, err := findUser(c, tx, flags.User)
+			if err != nil {
+				return err
+			}
+			if !u.Active {
+				return errors.New("the user is disabled")
+			}
+			ctx := caller.With(c, &caller.Caller{PracticeID: u.PracticeID, UserID: u.ID})
+			app, secret, err := oauth.Register(ctx, tx, oauth.Draft{
+				Name: flags.Name, RedirectURIs: flags.RedirectURIs, Scopes: flags.Scopes, Public: flags.Public,
+			})
+			if err != nil {
+				return asMistakes(err)
+			}
+			made.ClientID = app.ID.String()
+			if secret != "" {
+				made.ClientSecret = &secret
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return printJSON(c.out, made)
+}
+
+// asMistakes words what was refused field by field for a terminal.
+func asMistakes(err error) error {
+	var f *fault.Error
+	if !errors.As(err, &f) || len(f.Params) == 0 {
+		return err
+	}
+	var lines []string
+	for _, field := range slices.Sorted(maps.Keys(f.Params)) {
+		flag := map[string]string{"redirect_uris": "redirect-uri"}[field]
+		lines = append(lines, "--"+cmp.Or(flag, field)+" "+strings.Join(f.Params[field], "; "))
+	}
+	return errors.New(strings.Join(lines, "\n"))
+}
+
+type appList struct{ config.Database }
+
+// Run prints the applications of all practices, one a line.
+func (a *appList) Run(c *console) error {
+	return c.withDatabase(a.Database, func(db *store.DB) error {
+		rows, err := db.Ent.Application.Query().
+			Where(application.DeletedAtIsNil()).
+			WithOwner().
+			Order(application.ByCreatedAt(), application.ByID()).
+			All(caller.System(c))
+		if err != nil {
+			return err
+		}
+		table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "CLIENT ID\tNAME\tPRACTICE\tKIND\tSCOPES\tREDIRECT URIS")
+		for _, row := range rows {
+			kind := "confidential"
+			if row.Public {
+				kind = "public"
+			}
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", row.ID, row.Name, row.Edges.Owner.Slug, kind, row.Scopes, strings.Join(row.RedirectUris, " "))
+		}
+		return table.Flush()
+	})
+}
+
+type appDelete struct {
+	config.Database
+	ID string `arg:"" help:"The client id, as in \"chairside app list\"."`
+}
+
+// Run deletes the application.
+func (a *appDelete) Run(c *console) error {
+	id, err := uuid.Parse(a.ID)
+	if err != nil {
+		return errors.New("a client id is a uuid; see \"chairside app list\"")
+	}
+	return c.withDatabase(a.Database, func(db *store.DB) error {
+		return db.Tx(c, func(tx *ent.Client) error {
+			app, err := oauth.Find(caller.System(c), tx, id)
+			if ent.IsNotFound(err) {
+				return errors.New("there is no such application")
+			}
+			if err != nil {
+				return err
+			}
+			return oauth.Delete(caller.With(c, &caller.Caller{PracticeID: app.OwnerID}), tx, id)
+		})
+	})
+}

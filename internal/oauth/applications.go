@@ -1,0 +1,273 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"entgo.io/ent/dialect/sql"
+	"github.com/google/uuid"
+
+	"chairside/ent"
+	"chairside/ent/accesstoken"
+	"chairside/ent/application"
+	"chairside/ent/authorizationcode"
+	"chairside/internal/caller"
+	"chairside/internal/clock"
+	"chairside/internal/fault"
+	"chairside/internal/scope"
+	"chairside/internal/token"
+)
+
+// Limits of an application.
+const (
+	maxName         = 100 // characters
+	maxRedirectURIs = 20
+	maxRedirectURI  = 2000 // bytes
+)
+
+// Draft is what somebody wants an application to be.
+type Draft struct {
+	Name         string
+	RedirectURIs []string
+	Scopes       []string // that it may ask for
+	Public       bool     // it can keep no secret; counts when it is registered
+}
+
+// tidy cuts spaces around and finds everything that is wrong.
+func (d *Draft) tidy() error {
+	wrong := fault.Params{}
+	d.Name = strings.TrimSpace(d.Name)
+	switch {
+	case d.Name == "":
+		wrong.Add("name", "can't be blank")
+	case len([]rune(d.Name)) > maxName:
+		wrong.Add("name", fmt.Sprintf("is too long (maximum is %d characters)", maxName))
+	case strings.ContainsFunc(d.Name, func(r rune) bool { return r < ' ' || r == '\u007f' }):
+		wrong.Add("name", "must not contain control characters")
+	}
+	var addresses []string
+	for _, address := range d.RedirectURIs {
+		if address = strings.TrimSpace(address); address == "" || slices.Contains(addresses, address) {
+			continue
+		}
+		if err := checkRedirectURI(address); err != nil {
+			wrong.Add("redirect_uris", err.Error())
+		}
+		addresses = append(addresses, address)
+	}
+	switch d.RedirectURIs = addresses; {
+	case len(addresses) == 0:
+		wrong.Add("redirect_uris", "can't be blank")
+	case len(addresses) > maxRedirectURIs:
+		wrong.Add("redirect_uris", fmt.Sprintf("are too many (maximum is %d)", maxRedirectURIs))
+	}
+	scopes, err := scope.Parse(strings.Join(d.Scopes, " "))
+	switch {
+	case err != nil:
+		wrong.Add("scopes", "must be scopes that exist")
+	case len(scopes) == 0:
+		wrong.Add("scopes", "can't be blank")
+	}
+	d.Scopes = scopes
+	if len(wrong) > 0 {
+		return fault.ValidationFailed(wrong)
+	}
+	return nil
+}
+
+// checkRedirectURI refuses addresses to which a code must not be sent (RFC
+// 6749, section 3.1.2; RFC 8252, section 7; RFC 9700, section 2.6).
+func checkRedirectURI(address string) error {
+	u, err := url.Parse(address)
+	switch {
+	case len(address) > maxRedirectURI:
+		return fmt.Errorf("is too long (maximum is %d bytes)", maxRedirectURI)
+	case err != nil || !u.IsAbs() || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }):
+		return errors.New("must be whole addresses, like https://app.example.com/callback")
+	case strings.Contains(address, "#"):
+		return errors.New("must not have a fragment (#)")
+	case u.User != nil:
+		return errors.New("must not have a user name")
+	case u.Scheme == "https" || u.Scheme == "http":
+		if u.Hostname() == "" || strings.Contains(u.Host, "*") {
+			return errors.New("must name a host")
+		}
+		if u.Scheme == "http" && !loopback(u.Hostname()) {
+			return errors.New("must use https, except on this computer (localhost)")
+		}
+		return nil
+	case !strings.Contains(u.Scheme, "."):
+		return errors.New("must use https, or a scheme of the application's own that holds a dot, like com.example.app:/callback")
+	}
+	return nil
+}
+
+func loopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && address.IsLoopback()
+}
+
+// Register adds an application to the caller's practice, and gives its secret,
+// "" for a public one. It fails with fault.ValidationFailed. tx is the client
+// of a transaction.
+func Register(ctx context.Context, tx *ent.Client, d Draft) (app *ent.Application, secret string, err error) {
+	if err := d.tidy(); err != nil {
+		return nil, "", err
+	}
+	c := caller.Must(ctx)
+	create := tx.Application.Create().
+		SetOwnerID(c.PracticeID).
+		SetUserID(c.UserID).
+		SetName(d.Name).
+		SetRedirectUris(d.RedirectURIs).
+		SetScopes(scope.Set(d.Scopes).String()).
+		SetPublic(d.Public)
+	if !d.Public {
+		var hash []byte
+		secret, hash = token.Mint(token.Secret)
+		create.SetSecretHash(hash)
+	}
+	if app, err = create.Save(ctx); err != nil {
+		return nil, "", fmt.Errorf("oauth: store the application: %w", err)
+	}
+	return app, secret, nil
+}
+
+// Find gives an application of the caller's practice. It fails with an error
+// that is fault.NotFound to the client.
+func Find(ctx context.Context, client *ent.Client, id uuid.UUID) (*ent.Application, error) {
+	return client.Application.Query().Where(application.ID(id), application.DeletedAtIsNil()).Only(ctx)
+}
+
+// Edit changes an application. Tokens that it holds keep their scopes. It fails
+// as Register and Find do. tx is the client of a transaction.
+func Edit(ctx context.Context, tx *ent.Client, id uuid.UUID, d Draft) error {
+	if err := d.tidy(); err != nil {
+		return err
+	}
+	app, err := Find(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	return tx.Application.UpdateOne(app).
+		SetName(d.Name).
+		SetRedirectUris(d.RedirectURIs).
+		SetScopes(scope.Set(d.Scopes).String()).
+		Exec(ctx)
+}
+
+// ErrPublic is returned where a public application is to get a secret.
+var ErrPublic = errors.New("oauth: a public application has no secret")
+
+// RotateSecret gives an application a new secret; the old one ends at once. It
+// fails as Find does, and with ErrPublic. tx is the client of a transaction.
+func RotateSecret(ctx context.Context, tx *ent.Client, id uuid.UUID) (secret string, err error) {
+	app, err := Find(ctx, tx, id)
+	switch {
+	case err != nil:
+		return "", err
+	case app.Public:
+		return "", ErrPublic
+	}
+	secret, hash := token.Mint(token.Secret)
+	return secret, tx.Application.UpdateOne(app).SetSecretHash(hash).Exec(ctx)
+}
+
+// Delete removes an application and ends its tokens, those that users of other
+// practices gave it as well. It fails as Find does. tx is the client of a
+// transaction.
+func Delete(ctx context.Context, tx *ent.Client, id uuid.UUID) error {
+	app, err := Find(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	if err := tx.Application.UpdateOne(app).SetDeletedAt(clock.Now(ctx)).ClearSecretHash().Exec(ctx); err != nil {
+		return fmt.Errorf("oauth: delete the application: %w", err)
+	}
+	everywhere := caller.Across(ctx)
+	_, err = tx.AuthorizationCode.Delete().
+		Where(authorizationcode.ApplicationID(id), authorizationcode.UsedAtIsNil()).
+		Exec(everywhere)
+	if err != nil {
+		return fmt.Errorf("oauth: delete codes: %w", err)
+	}
+	return token.Revoke(everywhere, tx, accesstoken.ApplicationID(id))
+}
+
+// Registered is an application of the caller's practice.
+type Registered struct {
+	*ent.Application
+	LastUsed *time.Time // when one of its tokens was last used, exact to the hour
+	Users    int        // who have allowed it, of all practices
+}
+
+// Applications lists those of the caller's practice, by name.
+func Applications(ctx context.Context, client *ent.Client) ([]Registered, error) {
+	apps, err := client.Application.Query().
+		Where(application.DeletedAtIsNil()).
+		Order(application.ByName(), application.ByID()).
+		All(ctx)
+	if err != nil || len(apps) == 0 {
+		return nil, err
+	}
+	ids := make([]uuid.UUID, len(apps))
+	for i, app := range apps {
+		ids[i] = app.ID
+	}
+	var use []struct {
+		ApplicationID uuid.UUID `json:"application_id"`
+		LastUsed      moment    `json:"last_used"`
+		Users         int       `json:"users"`
+	}
+	err = client.AccessToken.Query().
+		Where(accesstoken.ApplicationIDIn(ids...)).
+		GroupBy(accesstoken.FieldApplicationID).
+		Aggregate(ent.As(ent.Max(accesstoken.FieldLastUsedAt), "last_used"), distinctUsers).
+		Scan(caller.Across(ctx), &use)
+	if err != nil {
+		return nil, fmt.Errorf("oauth: use of applications: %w", err)
+	}
+	all := make([]Registered, len(apps))
+	for i, app := range apps {
+		all[i].Application = app
+		for _, u := range use {
+			if u.ApplicationID == app.ID {
+				all[i].LastUsed, all[i].Users = u.LastUsed.at, u.Users
+			}
+		}
+	}
+	return all, nil
+}
+
+// distinctUsers counts who has given the application a token that was not
+// taken back.
+func distinctUsers(s *sql.Selector) string {
+	return sql.As("COUNT(DISTINCT CASE WHEN "+s.C(accesstoken.FieldRevokedAt)+" IS NULL THEN "+s.C(accesstoken.FieldUserID)+" END)", "users")
+}
+
+// moment reads a time that an aggregate gives: SQLite does not know that it is
+// one, and gives the microseconds it stores.
+type moment struct{ at *time.Time }
+
+// Scan implements sql.Scanner.
+func (m *moment) Scan(stored any) error {
+	switch v := stored.(type) {
+	case nil:
+		m.at = nil
+	case time.Time:
+		at := v.UTC()
+		m.at = &at
+	case int64:
+		at := time.UnixMicro(v).UTC()
+		m.at = &at
+	default:
+		return fmt.Errorf("oauth: a time is stored as %T", stored)
+	}
+	return nil
+}

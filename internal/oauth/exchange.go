@@ -1,0 +1,140 @@
+package oauth
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"chairside/ent"
+	"chairside/ent/accesstoken"
+	"chairside/ent/authorizationcode"
+	"chairside/internal/caller"
+	"chairside/internal/clock"
+	"chairside/internal/scope"
+	"chairside/internal/token"
+)
+
+// granted is the answer to an exchange (RFC 6749, section 5.1).
+type granted struct {
+	AccessToken string `json:"access_token"`
+	TokenType   string `json:"token_type"`
+	ExpiresIn   int    `json:"expires_in"` // seconds, if it is not used
+	Scope       string `json:"scope"`
+}
+
+// token exchanges a code for a token.
+func (s *Server) token(w http.ResponseWriter, r *http.Request, p params) error {
+	ctx := r.Context()
+	app, err := s.authenticate(ctx, r, p)
+	if err != nil {
+		return err
+	}
+	switch p["grant_type"] {
+	case "authorization_code":
+	case "":
+		return invalidRequest("grant_type is missing.")
+	default:
+		return &Error{Status: http.StatusBadRequest, Code: "unsupported_grant_type", Description: "grant_type must be authorization_code."}
+	}
+	for _, name := range []string{"code", "redirect_uri"} {
+		if p[name] == "" {
+			return invalidRequest(name + " is missing.")
+		}
+	}
+	answer, err := s.exchange(ctx, app, p)
+	if err != nil {
+		return err
+	}
+	reply(w, http.StatusOK, answer)
+	return nil
+}
+
+// verifier is what a code_verifier looks like (RFC 7636, section 4.1).
+var verifier = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
+
+// exchange uses the code up, once, and makes the token.
+func (s *Server) exchange(ctx context.Context, app *ent.Application, p params) (answer granted, err error) {
+	challenge := ""
+	if sent := p["code_verifier"]; sent != "" {
+		if !verifier.MatchString(sent) {
+			return answer, invalidGrant("code_verifier must be 43 to 128 letters, digits or -._~.")
+		}
+		challenge = challengeOf(sent)
+	}
+	hash := token.Hash(p["code"])
+	refused := invalidGrant("The code is unknown, was used or has expired, or redirect_uri or code_verifier are not those of its authorization.")
+	used := false
+	err = s.db.Tx(caller.Across(ctx), func(tx *ent.Client) error {
+		ctx, now := caller.Across(ctx), clock.Now(ctx)
+		n, err := tx.AuthorizationCode.Update().
+			Where(
+				authorizationcode.Hash(hash),
+				authorizationcode.UsedAtIsNil(),
+				authorizationcode.ExpiresAtGT(now),
+				authorizationcode.ApplicationID(app.ID),
+				authorizationcode.RedirectURI(p["redirect_uri"]),
+				authorizationcode.Challenge(challenge),
+			).
+			SetUsedAt(now).
+			Save(ctx)
+		switch {
+		case err != nil:
+			return fmt.Errorf("oauth: use the code: %w", err)
+		case n == 0:
+			return endReplayed(ctx, tx, app, hash)
+		}
+		used = true
+		answer, err = grant(ctx, tx, app, hash)
+		return err
+	})
+	if err == nil && !used {
+		err = refused
+	}
+	return answer, err
+}
+
+// challengeOf is the code_challenge of a verifier by method S256.
+func challengeOf(verifier string) string {
+	sum := sha256.Sum256([]byte(verifier))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// grant makes the token of a code that was just used.
+func grant(ctx context.Context, tx *ent.Client, app *ent.Application, hash []byte) (answer granted, err error) {
+	code, err := tx.AuthorizationCode.Query().Where(authorizationcode.Hash(hash)).WithUser().Only(ctx)
+	if err != nil {
+		return answer, fmt.Errorf("oauth: read the code: %w", err)
+	}
+	if !code.Edges.User.Active {
+		return answer, invalidGrant("The user may no longer use the system.")
+	}
+	scopes := scope.Set(strings.Fields(code.Scopes))
+	value, id, err := token.Create(ctx, tx, code.Edges.User, token.Grant{Name: app.Name, Scopes: scopes, Application: &app.ID})
+	if err != nil {
+		return answer, err
+	}
+	if err := tx.AuthorizationCode.UpdateOne(code).SetTokenID(id).Exec(ctx); err != nil {
+		return answer, fmt.Errorf("oauth: note the token of the code: %w", err)
+	}
+	return granted{value, "bearer", int(token.IdleLife.Seconds()), code.Scopes}, nil
+}
+
+// endReplayed ends the token that a code has given, if it is one of the
+// application's that was used before: somebody else has seen it (RFC 6749,
+// section 4.1.2).
+func endReplayed(ctx context.Context, tx *ent.Client, app *ent.Application, hash []byte) error {
+	code, err := tx.AuthorizationCode.Query().
+		Where(authorizationcode.Hash(hash), authorizationcode.ApplicationID(app.ID), authorizationcode.TokenIDNotNil()).
+		Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("oauth: read the code: %w", err)
+	}
+	return token.Revoke(ctx, tx, accesstoken.ID(*code.TokenID))
+}

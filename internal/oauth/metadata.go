@@ -1,0 +1,56 @@
+package oauth
+
+import (
+	"net/http"
+
+	"chairside/internal/scope"
+)
+
+// metadata tells programs what this server can do and where (RFC 8414, section 2).
+type metadata struct {
+	Issuer                      string   `json:"issuer"`
+	AuthorizationEndpoint       string   `json:"authorization_endpoint"`
+	TokenEndpoint               string   `json:"token_endpoint"`
+	RevocationEndpoint          string   `json:"revocation_endpoint"`
+	IntrospectionEndpoint       string   `json:"introspection_endpoint"`
+	ServiceDocumentation        string   `json:"service_documentation"`
+	ScopesSupported             []string `json:"scopes_supported"`
+	ResponseTypesSupported      []string `json:"response_types_supported"`
+	ResponseModesSupported      []string `json:"response_modes_supported"`
+	GrantTypesSupported         []string `json:"grant_types_supported"`
+	TokenAuthMethods            []string `json:"token_endpoint_auth_methods_supported"`
+	RevocationAuthMethods       []string `json:"revocation_endpoint_auth_methods_supported"`
+	IntrospectionAuthMethods    []string `json:"introspection_endpoint_auth_methods_supported"`
+	CodeChallengeMethods        []string `json:"code_challenge_methods_supported"`
+	AuthorizationResponseIssuer bool     `json:"authorization_response_iss_parameter_supported"`
+}
+
+// Metadata is the metadata document.
+func (s *Server) Metadata() http.Handler {
+	secret := []string{"client_secret_basic", "client_secret_post"}
+	document := metadata{
+		Issuer:                      s.issuer,
+		AuthorizationEndpoint:       s.issuer + AuthorizePath,
+		TokenEndpoint:               s.issuer + TokenPath,
+		RevocationEndpoint:          s.issuer + RevokePath,
+		IntrospectionEndpoint:       s.issuer + IntrospectPath,
+		ServiceDocumentation:        s.issuer + "/docs",
+		ScopesSupported:             scope.All(),
+		ResponseTypesSupported:      []string{"code"},
+		ResponseModesSupported:      []string{"query"},
+		GrantTypesSupported:         []string{"authorization_code"},
+		TokenAuthMethods:            append(secret[:2:2], "none"),
+		RevocationAuthMethods:       append(secret[:2:2], "none"),
+		IntrospectionAuthMethods:    secret,
+		CodeChallengeMethods:        []string{"S256"},
+		AuthorizationResponseIssuer: true,
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			refuse(w, &Error{Status: http.StatusMethodNotAllowed, Code: "invalid_request", Description: "The method must be GET."})
+			return
+		}
+		reply(w, http.StatusOK, document)
+	})
+}

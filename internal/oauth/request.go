@@ -1,0 +1,167 @@
+package oauth
+
+import (
+	"context"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"chairside/ent"
+	"chairside/internal/scope"
+)
+
+// Request is an authorization request that was found good (RFC 6749, section
+// 4.1.1).
+type Request struct {
+	Application *ent.Application
+	Owner       *ent.Practice // who registered the application
+	RedirectURI string
+	Scopes      scope.Set
+
+	sent params
+}
+
+// Values are the parameters of the request, to send it once more.
+func (q *Request) Values() url.Values {
+	form := url.Values{}
+	for name, value := range q.sent {
+		form.Set(name, value)
+	}
+	return form
+}
+
+// Refusal is an authorization request that comes from nobody known, or wants
+// the browser sent to nowhere known: the user is told, the browser stays.
+type Refusal struct{ Message string }
+
+func (r *Refusal) Error() string { return "oauth: " + r.Message }
+
+// Redirection is an authorization request that was refused: the browser takes
+// the refusal to the application.
+type Redirection struct {
+	Address string
+	Code    string // of RFC 6749, section 4.1.2.1
+}
+
+func (r *Redirection) Error() string { return "oauth: " + r.Code }
+
+// known are the parameters of an authorization request. Others are not
+// understood and left out (RFC 6749, section 3.1).
+var known = []string{
+	"client_id", "redirect_uri", "response_type", "response_mode", "scope", "state",
+	"code_challenge", "code_challenge_method", "request", "request_uri",
+}
+
+// Check reads an authorization request. It fails with *Refusal and, only once
+// the application and the redirect address are known to be good, with
+// *Redirection.
+func (s *Server) Check(ctx context.Context, sent url.Values) (*Request, error) {
+	for _, name := range []string{"client_id", "redirect_uri"} {
+		switch values := sent[name]; {
+		case len(values) > 1:
+			return nil, &Refusal{name + " is sent more than once."}
+		case len(values) == 0 || values[0] == "":
+			return nil, &Refusal{name + " is missing."}
+		}
+	}
+	app, err := s.application(ctx, sent.Get("client_id"))
+	switch {
+	case err != nil:
+		return nil, err
+	case app == nil:
+		return nil, &Refusal{"The application is not known here. It may have been deleted."}
+	case !slices.Contains(app.RedirectUris, sent.Get("redirect_uri")):
+		return nil, &Refusal{"The address to return to is not one of those that the application has registered."}
+	}
+	q := &Request{Application: app, Owner: app.Edges.Owner, RedirectURI: sent.Get("redirect_uri")}
+	form := url.Values{}
+	for _, name := range known {
+		if values, ok := sent[name]; ok {
+			form[name] = values
+		}
+	}
+	var twice string
+	q.sent, twice = once(form)
+	if twice != "" {
+		delete(q.sent, "state") // it may be the one: returned only where it is certain
+		if twice != "state" {
+			q.sent["state"] = sent.Get("state")
+		}
+		return nil, s.redirection(q, "invalid_request", twice+" is sent more than once.")
+	}
+	if code, description := q.check(); code != "" {
+		return nil, s.redirection(q, code, description)
+	}
+	return q, nil
+}
+
+// challenge is what a code_challenge by S256 looks like: a SHA-256 in base64.
+var challenge = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
+
+// check finds what is wrong with a request, in the words of RFC 6749, section
+// 4.1.2.1. It reads the scopes.
+func (q *Request) check() (code, description string) {
+	sent, app := q.sent, q.Application
+	switch {
+	case sent["request"] != "":
+		return "request_not_supported", "request is not supported."
+	case sent["request_uri"] != "":
+		return "request_uri_not_supported", "request_uri is not supported."
+	case sent["response_type"] == "":
+		return "invalid_request", "response_type is missing."
+	case sent["response_type"] != "code":
+		return "unsupported_response_type", "response_type must be code."
+	case sent["response_mode"] != "" && sent["response_mode"] != "query":
+		return "invalid_request", "response_mode must be query."
+	case sent["code_challenge"] == "" && sent["code_challenge_method"] != "":
+		return "invalid_request", "code_challenge is missing."
+	case sent["code_challenge"] == "" && app.Public:
+		return "invalid_request", "code_challenge is missing: an application without a secret needs PKCE."
+	case sent["code_challenge"] != "" && sent["code_challenge_method"] != "S256":
+		return "invalid_request", "code_challenge_method must be S256."
+	case sent["code_challenge"] != "" && !challenge.MatchString(sent["code_challenge"]):
+		return "invalid_request", "code_challenge must be 43 letters, digits, - or _."
+	}
+	return q.readScopes()
+}
+
+// readScopes reads what is asked for. Only a space stands between two scopes.
+func (q *Request) readScopes() (code, description string) {
+	asked := strings.Split(q.sent["scope"], " ")
+	asked = slices.DeleteFunc(asked, func(s string) bool { return s == "" })
+	if len(asked) == 0 {
+		return "invalid_scope", "scope is missing."
+	}
+	allowed := scope.Set(strings.Fields(q.Application.Scopes))
+	for _, name := range asked {
+		switch {
+		case !slices.Contains(scope.All(), name):
+			return "invalid_scope", "The scope " + printable(name) + " does not exist."
+		case !allowed.Allows(name):
+			return "invalid_scope", "The application is not registered for the scope " + name + "."
+		}
+	}
+	slices.Sort(asked)
+	q.Scopes = slices.Compact(asked)
+	return "", ""
+}
+
+// redirection is a refusal that goes to the application.
+func (s *Server) redirection(q *Request, code, description string) *Redirection {
+	return &Redirection{s.answer(q, url.Values{"error": {code}, "error_description": {description}}), code}
+}
+
+// answer is the address that brings an answer to the application: with the
+// state it has sent, and who answers (RFC 9207).
+func (s *Server) answer(q *Request, what url.Values) string {
+	if state := q.sent["state"]; state != "" {
+		what.Set("state", state)
+	}
+	what.Set("iss", s.issuer)
+	separator := "?"
+	if strings.Contains(q.RedirectURI, "?") {
+		separator = "&"
+	}
+	return q.RedirectURI + separator + what.Encode()
+}

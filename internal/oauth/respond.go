@@ -1,0 +1,88 @@
+package oauth
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+)
+
+// Error is a refusal in the words of RFC 6749, section 5.2.
+type Error struct {
+	Status      int
+	Code        string // of the RFC, like invalid_grant
+	Description string // for the application's developer
+	basic       bool   // the application tried Basic: tell it what we take
+}
+
+func (e *Error) Error() string { return "oauth: " + e.Code }
+
+func invalidRequest(description string) *Error {
+	return &Error{Status: http.StatusBadRequest, Code: "invalid_request", Description: description}
+}
+
+func invalidGrant(description string) *Error {
+	return &Error{Status: http.StatusBadRequest, Code: "invalid_grant", Description: description}
+}
+
+// errorBody is the body of a refusal.
+type errorBody struct {
+	Error       string `json:"error"`
+	Description string `json:"error_description,omitempty"`
+}
+
+// reply answers an application. Nothing of it may be kept anywhere (RFC 6749,
+// section 5.1).
+func reply(w http.ResponseWriter, status int, body any) {
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("Pragma", "no-cache")
+	if body == nil {
+		w.WriteHeader(status)
+		return
+	}
+	h.Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // fails where the application went away
+}
+
+func refuse(w http.ResponseWriter, e *Error) {
+	if e.basic {
+		w.Header().Set("WWW-Authenticate", `Basic realm="chairside", charset="UTF-8"`)
+	}
+	reply(w, e.Status, errorBody{e.Code, e.Description})
+}
+
+// endpoint is a function that applications call with POST.
+func (s *Server) endpoint(serve func(w http.ResponseWriter, r *http.Request, p params) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			w.Header().Set("Allow", "POST, OPTIONS")
+			refuse(w, &Error{Status: http.StatusMethodNotAllowed, Code: "invalid_request", Description: "The method must be POST."})
+			return
+		}
+		p, refusal := readParams(w, r)
+		if refusal != nil {
+			refuse(w, refusal)
+			return
+		}
+		s.finish(w, r, serve(w, r, p))
+	})
+}
+
+// finish answers a request that has failed. What is our failure is a 5xx: an
+// application whose revocation failed must not believe that it worked.
+func (s *Server) finish(w http.ResponseWriter, r *http.Request, err error) {
+	switch e := err.(type) {
+	case nil:
+	case *Error:
+		refuse(w, e)
+	default:
+		f := s.explain(r.Context(), err)
+		code := "server_error"
+		if f.Status == http.StatusServiceUnavailable {
+			code = "temporarily_unavailable"
+			w.Header().Set("Retry-After", strconv.Itoa(int(f.RetryAfter.Seconds())))
+		}
+		refuse(w, &Error{Status: max(f.Status, http.StatusInternalServerError), Code: code, Description: f.Message})
+	}
+}

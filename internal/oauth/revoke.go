@@ -1,0 +1,49 @@
+package oauth
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"chairside/ent"
+	"chairside/ent/accesstoken"
+	"chairside/internal/caller"
+	"chairside/internal/token"
+)
+
+// revoke ends a token of the application's own (RFC 7009). For any other text
+// the answer is the same: it tells nothing about what is not the application's.
+func (s *Server) revoke(w http.ResponseWriter, r *http.Request, p params) error {
+	ctx := r.Context()
+	app, err := s.authenticate(ctx, r, p)
+	if err != nil {
+		return err
+	}
+	if p["token"] == "" {
+		return invalidRequest("token is missing.")
+	}
+	err = s.db.Tx(caller.Across(ctx), func(tx *ent.Client) error {
+		return token.Revoke(caller.Across(ctx), tx, accesstoken.Hash(token.Hash(p["token"])), accesstoken.ApplicationID(app.ID))
+	})
+	if err != nil {
+		return err
+	}
+	reply(w, http.StatusOK, nil)
+	return nil
+}
+
+// ownToken finds a token that was given to the application, nil where there is
+// none.
+func (s *Server) ownToken(ctx context.Context, app *ent.Application, value string) (*ent.AccessToken, error) {
+	row, err := s.db.Ent.AccessToken.Query().
+		Where(accesstoken.Hash(token.Hash(value)), accesstoken.ApplicationID(app.ID)).
+		WithUser().
+		Only(caller.Across(ctx))
+	switch {
+	case ent.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("oauth: find the token: %w", err)
+	}
+	return row, nil
+}

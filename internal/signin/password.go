@@ -1,0 +1,131 @@
+package signin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"chairside/ent"
+	"chairside/ent/user"
+	"chairside/internal/caller"
+	"chairside/internal/clock"
+	"chairside/internal/password"
+	"chairside/schema"
+)
+
+// ErrWrong is returned for a wrong password or code. It does not tell whether
+// there is such a user.
+var ErrWrong = errors.New("signin: wrong")
+
+// ErrDisabled is returned where the password was right and the user is disabled.
+var ErrDisabled = errors.New("signin: the user is disabled")
+
+// Password signs a user in, or the first half of the way where the user has a
+// second factor: then needsCode is true, and Code is next. It fails with
+// ErrWrong, ErrDisabled and *Throttled.
+func (s *Sessions) Password(ctx context.Context, email, given string, from Browser) (needsCode bool, err error) {
+	email = schema.NormalizeEmail(email)
+	who := account("password", email)
+	try, err := s.try(ctx, who, from.Address, passwordLimits)
+	if err != nil {
+		return false, err
+	}
+	u, err := s.db.Ent.User.Query().Where(user.Email(email)).Only(caller.System(ctx))
+	if err != nil && !ent.IsNotFound(err) {
+		return false, fmt.Errorf("signin: find the user: %w", err)
+	}
+	var hash string // of nobody: takes as long, matches nothing
+	if u != nil {
+		hash = u.PasswordHash
+	}
+	right, err := password.Verify(ctx, given, hash)
+	switch {
+	case err != nil:
+		return false, fmt.Errorf("signin: check the password: %w", err)
+	case !right:
+		return false, ErrWrong
+	}
+	if err := s.succeed(ctx, try, who, from.Address); err != nil {
+		return false, err
+	}
+	switch {
+	case !u.Active:
+		return false, ErrDisabled
+	case u.TotpSecret != "":
+		return true, s.begin(ctx, u, keyPending, from)
+	}
+	return false, s.enter(ctx, u, from)
+}
+
+// enter begins the session of a user who has shown all there is to show.
+func (s *Sessions) enter(ctx context.Context, u *ent.User, from Browser) error {
+	if err := s.db.Ent.User.UpdateOne(u).SetLastLogin(clock.Now(ctx)).Exec(caller.System(ctx)); err != nil {
+		return fmt.Errorf("signin: note the sign-in: %w", err)
+	}
+	return s.begin(ctx, u, keyUser, from)
+}
+
+// ChangePassword gives the visitor a new password and ends all other sessions.
+// The old password must be given. It fails with ErrWrong, *Throttled, and with
+// the error of password.Check for a new one that will not do, which is checked
+// first.
+func (s *Sessions) ChangePassword(ctx context.Context, old, chosen string, from Browser) error {
+	if err := password.Check(chosen); err != nil {
+		return &Unsuitable{err}
+	}
+	v := From(ctx)
+	if err := s.confirm(ctx, old, from); err != nil {
+		return err
+	}
+	hash, err := password.Hash(ctx, chosen)
+	if err != nil {
+		return err
+	}
+	return s.db.Tx(ctx, func(tx *ent.Client) error {
+		if err := tx.User.UpdateOne(v.User).SetPasswordHash(hash).Exec(ctx); err != nil {
+			return err
+		}
+		return endAll(ctx, tx, v.User.ID, v.SessionID)
+	})
+}
+
+// Unsuitable is returned for a new password that cannot be chosen; its text is
+// for the user.
+type Unsuitable struct{ error }
+
+// confirm checks the password of the visitor once more, before something that
+// a machine left unlocked should not allow.
+func (s *Sessions) confirm(ctx context.Context, given string, from Browser) error {
+	u := From(ctx).User
+	who := account("password", u.Email)
+	try, err := s.try(ctx, who, from.Address, passwordLimits)
+	if err != nil {
+		return err
+	}
+	right, err := password.Verify(ctx, given, u.PasswordHash)
+	switch {
+	case err != nil:
+		return err
+	case !right:
+		return ErrWrong
+	}
+	return s.succeed(ctx, try, who, from.Address)
+}
+
+// SetPassword gives a user a new password without asking for the old one, and
+// ends all of the user's sessions. tx is the client of a transaction.
+func SetPassword(ctx context.Context, tx *ent.Client, u *ent.User, hash string) error {
+	if err := tx.User.UpdateOne(u).SetPasswordHash(hash).Exec(caller.System(ctx)); err != nil {
+		return err
+	}
+	return endAll(ctx, tx, u.ID)
+}
+
+// Disable locks a user out of the pages and, because tokens act for an active
+// user only, out of the API. tx is the client of a transaction.
+func Disable(ctx context.Context, tx *ent.Client, u *ent.User) error {
+	if err := tx.User.UpdateOne(u).SetActive(false).Exec(caller.System(ctx)); err != nil {
+		return err
+	}
+	return endAll(ctx, tx, u.ID)
+}

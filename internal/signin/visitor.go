@@ -1,0 +1,106 @@
+package signin
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/google/uuid"
+
+	"chairside/ent"
+	"chairside/ent/user"
+	"chairside/internal/caller"
+)
+
+// Visitor is the user behind a request.
+type Visitor struct {
+	User      *ent.User // with its practice
+	SessionID uuid.UUID
+	Zone      *time.Location // of the practice
+}
+
+// Practice is the visitor's practice.
+func (v *Visitor) Practice() *ent.Practice { return v.User.Edges.Practice }
+
+type visitorKey struct{}
+
+// From gives the visitor of a request that came through Load, nil where nobody
+// has signed in.
+func From(ctx context.Context) *Visitor {
+	v, _ := ctx.Value(visitorKey{}).(*Visitor)
+	return v
+}
+
+// Load finds out who is behind each request and confines it to the practice
+// of that user. Requests without a session go on without a visitor.
+func (s *Sessions) Load(next http.Handler) http.Handler {
+	return s.manager.LoadAndSave(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		v, err := s.visitor(r.Context())
+		if err != nil {
+			s.manager.ErrorFunc(w, r, err)
+			return
+		}
+		if v != nil {
+			ctx := caller.With(r.Context(), &caller.Caller{
+				PracticeID: v.User.PracticeID,
+				UserID:     v.User.ID,
+				Zone:       v.Zone,
+				Country:    v.Practice().Country,
+				UserSiteID: v.User.SiteID,
+			})
+			r = r.WithContext(context.WithValue(ctx, visitorKey{}, v))
+		}
+		next.ServeHTTP(w, r)
+	}))
+}
+
+// visitor is the user of the session, nil where there is none, where the second
+// factor is still to come, or where the user was disabled meanwhile.
+func (s *Sessions) visitor(ctx context.Context) (*Visitor, error) {
+	id, signedIn := s.manager.Get(ctx, keyUser).(int64)
+	if !signedIn {
+		return nil, nil
+	}
+	u, err := s.db.Ent.User.Query().Where(user.ID(id), user.Active(true)).WithPractice().Only(caller.System(ctx))
+	if ent.IsNotFound(err) {
+		return nil, s.manager.Destroy(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	zone, err := time.LoadLocation(u.Edges.Practice.TimeZone)
+	if err != nil {
+		return nil, err
+	}
+	session, err := uuid.Parse(s.manager.GetString(ctx, keySession))
+	return &Visitor{User: u, SessionID: session, Zone: zone}, err
+}
+
+// Browser is where a request comes from.
+type Browser struct {
+	Address   string // of IPv6 the network of 64 bits, which one household shares
+	UserAgent string
+}
+
+// maxUserAgent is how much of a browser's name is kept, in bytes.
+const maxUserAgent = 255
+
+// BrowserOf tells where a request comes from.
+func BrowserOf(r *http.Request) Browser {
+	b := Browser{Address: r.RemoteAddr, UserAgent: r.UserAgent()}
+	if peer, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
+		b.Address = peer.Addr().String()
+	}
+	if address, err := netip.ParseAddr(b.Address); err == nil {
+		address = address.Unmap().WithZone("")
+		b.Address = address.String()
+		if network, err := address.Prefix(64); err == nil && address.Is6() {
+			b.Address = network.String()
+		}
+	}
+	if len(b.UserAgent) > maxUserAgent {
+		b.UserAgent = b.UserAgent[:maxUserAgent]
+	}
+	return b
+}
