@@ -216,5 +216,8 @@ func systemOnly(ctx context.Context) error {
 	if caller.IsSystem(ctx) {
 		return nil
 	}
+	if _, err := caller.From(ctx); err != nil {
+		return err
+	}
 	return errors.New("schema: these rows belong to no practice")
 }
