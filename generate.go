@@ -5,7 +5,13 @@
 //	internal/codegen   the generator; internal/contract: the annotations it reads
 //	internal/wire      values as they travel: reading bodies and queries, with all their latitude
 //	internal/fault     the one error type that reaches a client
+//	schema/ask         for other Go programs: questions to a practice's records
 //	internal/caller    who is calling; internal/token finds out, internal/scope says what they may do
+//	internal/oauth     the authorization server: applications, codes, tokens
+//	internal/signin    passwords, second factors, sessions
+//	internal/web       the pages: sign-in, consent, settings, reports
+//	internal/report    what managers ask of a practice, and how it is drawn
+//	internal/transfer  export, import, moving between databases
 //	internal/api       what the operations do, one file per resource
 //	internal/diary     overlaps and free time, pure
 //	internal/store     databases: opening, transactions, migrations
@@ -13,7 +19,9 @@
 //	internal/seed      demo data; internal/onboard: a new practice
 //	internal/config    flags and environment
 //	internal/chairsidetest, internal/contracttest   the test harness, and tests across all operations
+//	internal/browsertest   the pages in a browser
 //	cmd/chairside      the program
+//	cmd/chairside-bench   how fast it is, beside a hand-written server
 //
 // After a change of schema/:
 //

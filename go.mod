@@ -8,20 +8,29 @@ require (
 	entgo.io/ent v0.14.5 // the ORM
 	github.com/alecthomas/kong v1.17.0 // command line: flags, environment, help
 	github.com/alexedwards/argon2id v1.0.0 // password hashes
+	github.com/alexedwards/scs/v2 v2.9.0 // sessions of signed-in users
+	github.com/chromedp/cdproto v0.0.0-20250724212937-08a3db8b4327 // tests: of chromedp
+	github.com/chromedp/chromedp v0.14.1 // tests: the pages in a browser
 	github.com/getkin/kin-openapi v0.132.0 // tests: checks answers against the API document
+	github.com/go-analyze/charts v0.5.21 // charts of reports, as SVG
 	github.com/go-faster/errors v0.8.0 // of generated API code
 	github.com/go-faster/jx v1.2.0 // of generated API code: JSON
 	github.com/go-faster/yaml v0.4.6 // of the generator: extensions in the document
 	github.com/google/uuid v1.6.0 // ids
+	github.com/jackc/pgx/v5 v5.12.0 // the hand-written server of the benchmark
+	github.com/jedib0t/go-pretty/v6 v6.8.3 // tables on a terminal
 	github.com/lib/pq v1.12.3 // PostgreSQL
+	github.com/mileusna/useragent v1.3.5 // names of browsers, on the sessions page
 	github.com/nyaruka/phonenumbers v1.8.1 // libphonenumber: E.164 forms
 	github.com/ogen-go/ogen v1.24.0 // the API server, client and types
+	github.com/pquerna/otp v1.5.0 // second factors: time-based codes, QR codes
 	github.com/prometheus/client_golang v1.25.0 // metrics
 	github.com/rogpeppe/go-internal v1.14.1 // tests: scripts of the command line
 	github.com/schollz/progressbar/v3 v3.19.1 // progress of long commands
 	github.com/swaggest/swgui v1.8.5 // the API reference, embedded
 	golang.org/x/crypto v0.58.0 // argon2 with a chosen salt, for repeatable demo data
 	golang.org/x/net v0.62.0 // limit of open connections
+	golang.org/x/oauth2 v0.37.0 // tests: an OAuth client that is not ours
 	golang.org/x/sync v0.24.0 // writing the tables of a load side by side
 	golang.org/x/term v0.47.0 // password prompts; whether a progress bar is seen
 	golang.org/x/text v0.43.0 // case folding, accents
@@ -32,21 +41,17 @@ require (
 
 require (
 	github.com/agext/levenshtein v1.2.3 // indirect
-	github.com/alexedwards/scs/v2 v2.9.0 // indirect
 	github.com/apparentlymart/go-textseg/v15 v15.0.0 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/bmatcuk/doublestar v1.3.4 // indirect
 	github.com/boombuler/barcode v1.0.1-0.20190219062509-6c824513bacc // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
-	github.com/chromedp/cdproto v0.0.0-20250724212937-08a3db8b4327 // indirect
-	github.com/chromedp/chromedp v0.14.1 // indirect
 	github.com/chromedp/sysutil v1.1.0 // indirect
 	github.com/dlclark/regexp2 v1.12.0 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/fatih/color v1.19.0 // indirect
 	github.com/ghodss/yaml v1.0.0 // indirect
 	github.com/go-analyze/bulk v0.1.0 // indirect
-	github.com/go-analyze/charts v0.5.21 // indirect
 	github.com/go-json-experiment/json v0.0.0-20250725192818-e39067aee2d2 // indirect
 	github.com/go-openapi/inflect v0.19.0 // indirect
 	github.com/go-openapi/jsonpointer v0.21.0 // indirect
@@ -57,13 +62,14 @@ require (
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
 	github.com/google/go-cmp v0.7.0 // indirect
 	github.com/hashicorp/hcl/v2 v2.18.1 // indirect
-	github.com/jedib0t/go-pretty/v6 v6.8.3 // indirect
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/josharian/intern v1.0.0 // indirect
 	github.com/mailru/easyjson v0.7.7 // indirect
 	github.com/mattn/go-colorable v0.1.14 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/mattn/go-runewidth v0.0.16 // indirect
-	github.com/mileusna/useragent v1.3.5 // indirect
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
 	github.com/mitchellh/go-wordwrap v1.0.1 // indirect
 	github.com/mohae/deepcopy v0.0.0-20170929034955-c48cc78d4826 // indirect
@@ -72,7 +78,6 @@ require (
 	github.com/oasdiff/yaml v0.0.0-20250309154309-f31be36b4037 // indirect
 	github.com/oasdiff/yaml3 v0.0.0-20250309153720-d2182401db90 // indirect
 	github.com/perimeterx/marshmallow v1.1.5 // indirect
-	github.com/pquerna/otp v1.5.0 // indirect
 	github.com/prometheus/client_model v0.6.3 // indirect
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
@@ -89,7 +94,6 @@ require (
 	golang.org/x/exp v0.0.0-20230725093048-515e97ebf090 // indirect
 	golang.org/x/image v0.24.0 // indirect
 	golang.org/x/mod v0.41.0 // indirect
-	golang.org/x/oauth2 v0.37.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 	gopkg.in/yaml.v2 v2.4.0 // indirect

@@ -27,6 +27,9 @@ type commands struct {
 	User     userCommands     `cmd:"" help:"Add and look after users."`
 	Token    tokenCommands    `cmd:"" help:"Make and revoke personal access tokens."`
 	App      appCommands      `cmd:"" help:"Register and remove applications that act for users."`
+	Report   reportCommands   `cmd:"" help:"Ask what the practice's records come to."`
+	Export   exportCommand    `cmd:"" help:"Write everything into files, to move to another database."`
+	Import   importCommand    `cmd:"" help:"Read an export, or the CSV files of another system."`
 	Backup   backupCommand    `cmd:"" help:"Copy an embedded database while it is in use."`
 	Version  versionCommand   `cmd:"" help:"Print the version."`
 }

@@ -165,11 +165,9 @@ func (h *Handler) workingHours(ctx context.Context, ids []int64) (map[int64][]di
 func openingHours(open schema.OpeningHours) []diary.Hours {
 	var weekly []diary.Hours
 	for day := time.Sunday; day <= time.Saturday; day++ {
-		h, isOpen := open[day.String()]
-		from, fromErr := time.Parse("15:04", h.Open)
-		to, toErr := time.Parse("15:04", h.Close)
-		if isOpen && fromErr == nil && toErr == nil {
-			weekly = append(weekly, diary.Hours{Weekday: day, Start: from.Hour()*60 + from.Minute(), Finish: to.Hour()*60 + to.Minute()})
+		h := open[day.String()] // no times on days that are closed
+		if hours, ok := diary.Opening(day, h.Open, h.Close); ok {
+			weekly = append(weekly, hours)
 		}
 	}
 	return weekly

@@ -96,3 +96,40 @@ func keep(periods []Period, p Period, minutes int) []Period {
 	}
 	return append(periods, p)
 }
+
+// Length is how long the periods last together; what overlaps counts once.
+func Length(periods []Period) (length time.Duration) {
+	for _, p := range join(slices.Clone(periods)) {
+		length += p.Finish.Sub(p.Start)
+	}
+	return length
+}
+
+// Covered is how much of the open periods is busy; what overlaps counts once.
+// Together with the length of what is Free it is the length of what is open.
+func Covered(open, busy []Period) (covered time.Duration) {
+	open, busy = join(slices.Clone(open)), join(slices.Clone(busy))
+	for len(open) > 0 && len(busy) > 0 {
+		if both := open[0].within(busy[0]); !both.empty() {
+			covered += both.Finish.Sub(both.Start)
+		}
+		if open[0].Finish.Before(busy[0].Finish) {
+			open = open[1:]
+		} else {
+			busy = busy[1:]
+		}
+	}
+	return covered
+}
+
+// Opening is the stretch of a weekday between two times on the local clocks,
+// "09:00" and "17:30"; ok is false where these are no times.
+func Opening(day time.Weekday, from, until string) (h Hours, ok bool) {
+	const layout = "15:04"
+	start, startErr := time.Parse(layout, from)
+	finish, finishErr := time.Parse(layout, until)
+	if startErr != nil || finishErr != nil {
+		return Hours{}, false
+	}
+	return Hours{day, start.Hour()*60 + start.Minute(), finish.Hour()*60 + finish.Minute()}, true
+}

@@ -91,6 +91,10 @@ func FuzzFree(f *testing.F) {
 		open := diary.On(civil.Of(day), weekly, time.UTC)
 		window := at(int(from), int(until))
 		free := diary.Free(open, busy, window, minutes)
+		every := diary.Free(open, busy, at(0, 1440), 1)
+		if got, want := diary.Length(every)+diary.Covered(open, busy), diary.Length(open); got != want {
+			t.Errorf("free and busy together are %v of %v", got, want)
+		}
 
 		for i, p := range free {
 			if p.Minutes() < minutes {
@@ -164,5 +168,48 @@ func TestOnKeepsToTheClocks(t *testing.T) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 		})
+	}
+}
+
+func TestCovered(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		open, busy []diary.Period
+		want       int
+	}{
+		{"nothing booked", []diary.Period{at(540, 1020)}, nil, 0},
+		{"closed", nil, []diary.Period{at(540, 1020)}, 0},
+		{"inside", []diary.Period{at(540, 1020)}, []diary.Period{at(600, 630)}, 30},
+		{"over both ends", []diary.Period{at(540, 600)}, []diary.Period{at(500, 700)}, 60},
+		{"touching", []diary.Period{at(540, 600)}, []diary.Period{at(500, 540), at(600, 700)}, 0},
+		{"twice", []diary.Period{at(540, 600)}, []diary.Period{at(550, 570), at(560, 580)}, 30},
+		{"one booking over two sessions", []diary.Period{at(660, 720), at(540, 600)}, []diary.Period{at(590, 670)}, 20},
+		{"two sessions that overlap", []diary.Period{at(540, 600), at(570, 630)}, []diary.Period{at(560, 610)}, 50},
+	} {
+		if got := diary.Covered(c.open, c.busy); got != time.Duration(c.want)*time.Minute {
+			t.Errorf("%s: %v, want %d minutes", c.name, got, c.want)
+		}
+	}
+}
+
+func TestLength(t *testing.T) {
+	if got := diary.Length([]diary.Period{at(60, 90), at(0, 10), at(80, 100), at(5, 5)}); got != 50*time.Minute {
+		t.Errorf("got %v, want 50 minutes", got)
+	}
+}
+
+func TestOpening(t *testing.T) {
+	for _, c := range []struct {
+		from, until string
+		want        diary.Hours
+		ok          bool
+	}{
+		{"09:00", "17:30", diary.Hours{Weekday: time.Friday, Start: 540, Finish: 1050}, true},
+		{"", "", diary.Hours{}, false},
+		{"09:00", "late", diary.Hours{}, false},
+	} {
+		if got, ok := diary.Opening(time.Friday, c.from, c.until); got != c.want || ok != c.ok {
+			t.Errorf("%s to %s: %v %v", c.from, c.until, got, ok)
+		}
 	}
 }

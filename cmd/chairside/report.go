@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+
+	"golang.org/x/term"
+
+	"chairside/ent"
+	"chairside/ent/practice"
+	"chairside/internal/caller"
+	"chairside/internal/civil"
+	"chairside/internal/clock"
+	"chairside/internal/config"
+	"chairside/internal/report"
+	"chairside/internal/store"
+)
+
+type reportCommands struct {
+	List reportList `cmd:"" help:"List the reports."`
+	Show reportShow `cmd:"" default:"withargs" help:"Run a report. \"show\" may be left out."`
+}
+
+type reportList struct{}
+
+// Run prints what reports there are, one a line.
+func (reportList) Run(c *console) error {
+	table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "NAME\tTITLE")
+	for _, r := range report.All {
+		fmt.Fprintf(table, "%s\t%s\n", r.Name, r.Title)
+	}
+	return table.Flush()
+}
+
+type reportShow struct {
+	config.ReportFlags
+	Name string `arg:"" help:"Name of the report, as in \"chairside report list\"."`
+}
+
+// Help is the text of --help.
+func (reportShow) Help() string {
+	return "Reads the database, also while a server uses it. The days are the practice's own. Every report says at its end what it counts."
+}
+
+// Validate reports every mistake in the command; the parser calls it.
+func (r reportShow) Validate() error {
+	var unknown error
+	if r.Name != "" { // else the parser says what is missing
+		_, unknown = report.Find(r.Name)
+	}
+	return errors.Join(unknown, r.ReportFlags.Validate())
+}
+
+// Run asks the report and writes the answer.
+func (r *reportShow) Run(c *console) error {
+	flags, err := r.Read()
+	if err != nil {
+		return err
+	}
+	asked, err := report.Find(r.Name)
+	if err != nil {
+		return err
+	}
+	return c.withDatabase(flags.Database, func(db *store.DB) error {
+		ctx, err := c.actFor(db, flags.Practice)
+		if err != nil {
+			return err
+		}
+		filter := c.period(ctx, asked, flags)
+		var answer *report.Answer
+		err = db.View(ctx, func(client *ent.Client) error {
+			answer, err = asked.Ask(ctx, client, filter)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		format := report.Format(flags.Format)
+		if flags.Output != "" {
+			return replaceFile(flags.Output, func(w io.Writer) error { return answer.Write(w, format, 0) })
+		}
+		return answer.Write(c.out, format, c.width())
+	})
+}
+
+// actFor gives a context that acts for a practice: the named one, or the
+// oldest, which is said where there are others.
+func (c *console) actFor(db *store.DB, name string) (context.Context, error) {
+	p, err := c.practice(db, name)
+	if err != nil {
+		return nil, err
+	}
+	zone, err := time.LoadLocation(p.TimeZone)
+	if err != nil {
+		return nil, fmt.Errorf("the practice's time zone: %w", err)
+	}
+	return caller.With(c, &caller.Caller{PracticeID: p.ID, Zone: zone, Country: p.Country}), nil
+}
+
+func (c *console) practice(db *store.DB, name string) (*ent.Practice, error) {
+	if name != "" {
+		return findPractice(c, db.Ent, name)
+	}
+	all, err := db.Ent.Practice.Query().Order(practice.ByCreatedAt(), practice.ByID()).Limit(2).All(caller.System(c))
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, errNoPractice
+	}
+	if len(all) > 1 {
+		fmt.Fprintf(c.err, "there are several practices; this is %s (--practice chooses another)\n", all[0].Slug)
+	}
+	return all[0], nil
+}
+
+// period is the report's own, but for what the flags say.
+func (c *console) period(ctx context.Context, r *report.Report, flags config.Report) report.Filter {
+	today := civil.Of(clock.Now(ctx).In(caller.Must(ctx).Zone))
+	f := report.Filter{SiteID: flags.Site, PractitionerID: flags.Practitioner}
+	f.From, f.To = r.Days(today, flags.From, flags.To)
+	if r.AsAt && !flags.From.IsZero() {
+		fmt.Fprintf(c.err, "%s is as at the last day; --from makes no difference\n", r.Name)
+	}
+	return f
+}
+
+// width is the number of columns of the terminal that results go to, 0 where
+// they go somewhere else.
+func (c *console) width() int {
+	out, ok := c.out.(*os.File)
+	if !ok || !term.IsTerminal(int(out.Fd())) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(out.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+// replaceFile writes a file that is only ever there whole, readable by its
+// owner alone: reports hold patients' data.
+func replaceFile(name string, write func(io.Writer) error) error {
+	file, err := os.CreateTemp(filepath.Dir(name), ".chairside-*")
+	if err != nil {
+		return fmt.Errorf("create the file: %w", err)
+	}
+	err = write(file)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("write the file: %w", err), os.Remove(file.Name()))
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package config
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"chairside/internal/civil"
+)
+
+// ReportFlags are the flags of "chairside report NAME".
+type ReportFlags struct {
+	Database
+	Practice     string `placeholder:"ID" help:"The practice: its id or its short name. Default: the oldest one."`
+	From         string `placeholder:"DATE" help:"First day, YYYY-MM-DD. Default: as suits the report."`
+	To           string `placeholder:"DATE" help:"Last day, YYYY-MM-DD, or the day that the report is as at. Default: as suits the report."`
+	Site         string `placeholder:"ID" help:"Limit the report to one site."`
+	Practitioner string `placeholder:"ID" help:"Limit the report to one practitioner."`
+	Format       string `placeholder:"FORM" enum:"table,csv,json,html" default:"table" help:"table, csv (the first table), json, or html (a page with charts). Default: ${default}"`
+	Output       string `short:"o" placeholder:"FILE" help:"Write to this file, and replace what is there. Default: standard output."`
+}
+
+// Report is what ReportFlags amount to.
+type Report struct {
+	Database       Database
+	Practice       string     // "" where the flag was not given
+	From, To       civil.Date // zero where the flag was not given
+	Site           *uuid.UUID // nil for all
+	Practitioner   *int64     // nil for all
+	Format, Output string     // Output is "" for standard output
+}
+
+// Read checks the flags. The error is Mistakes, with everything that is wrong.
+func (f ReportFlags) Read() (Report, error) {
+	var m Mistakes
+	f.Database.check(&m)
+	c := Report{Database: f.Database, Practice: strings.TrimSpace(f.Practice), Format: f.Format, Output: f.Output}
+	c.From = readDate(&m, "from", f.From)
+	c.To = readDate(&m, "to", f.To)
+	if !c.From.IsZero() && !c.To.IsZero() && c.To.Before(c.From) {
+		m.add("from", "must not be after --to")
+	}
+	if f.Site != "" {
+		id, err := uuid.Parse(f.Site)
+		if err != nil {
+			m.add("site", "must be the id of a site")
+		}
+		c.Site = &id
+	}
+	if f.Practitioner != "" {
+		id, err := strconv.ParseInt(f.Practitioner, 10, 64)
+		if err != nil || id < 1 {
+			m.add("practitioner", "must be the id of a practitioner, a number")
+		}
+		c.Practitioner = &id
+	}
+	return c, m.err()
+}
+
+// Validate reports every mistake in the flags; the parser calls it.
+func (f ReportFlags) Validate() error {
+	_, err := f.Read()
+	return err
+}
+
+func readDate(m *Mistakes, flag, text string) (day civil.Date) {
+	if text == "" {
+		return day
+	}
+	day, err := civil.Parse(text)
+	if err != nil {
+		m.add(flag, "%v", err)
+	}
+	return day
+}

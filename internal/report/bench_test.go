@@ -1,0 +1,131 @@
+package report_test
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"entgo.io/ent/dialect"
+	entsql "entgo.io/ent/dialect/sql"
+
+	"chairside/ent"
+	"chairside/internal/localpg/pgtest"
+	"chairside/internal/report"
+	"chairside/internal/seed"
+	"chairside/internal/store"
+)
+
+// BenchmarkReports asks every report about one year of a large practice on
+// PostgreSQL, and names the indexes that its queries used:
+//
+//	CHAIRSIDE_BENCH_PATIENTS=200000 CHAIRSIDE_BENCH_YEARS=4 go test -run '^$' -bench Reports -benchtime 3x -timeout 1h ./internal/report
+//
+// With CHAIRSIDE_BENCH_DATABASE it asks a seeded database that is there.
+func BenchmarkReports(b *testing.B) {
+	url := os.Getenv("CHAIRSIDE_BENCH_DATABASE")
+	fresh := url == ""
+	if fresh {
+		url = pgtest.New(b)
+	}
+	db, err := store.Open(b.Context(), url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { db.Close() })
+	if fresh {
+		if _, err := db.Migrate(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		o := seed.Options{Patients: number("CHAIRSIDE_BENCH_PATIENTS", 2000), Years: number("CHAIRSIDE_BENCH_YEARS", 2), RandomSeed: 1, AsOf: today}
+		if err := seed.Run(b.Context(), db, o); err != nil {
+			b.Fatal(err)
+		}
+	}
+	p := practice{DB: db}.as(b, "demo")
+	for i := range report.All {
+		r := &report.All[i]
+		b.Run(r.Name, func(b *testing.B) {
+			f := year(r)
+			for b.Loop() {
+				p.ask(b, r.Name, f)
+			}
+			b.StopTimer()
+			b.Logf("indexes: %s", strings.Join(p.indexes(b, r, f), ", "))
+		})
+	}
+}
+
+// year is the year before today, or for reports about one day that day.
+func year(r *report.Report) report.Filter {
+	from, to := r.Period(today)
+	if from != to {
+		from, to = today.AddMonths(-12).AddDays(1), today
+	}
+	return report.Filter{From: from, To: to}
+}
+
+func number(variable string, otherwise int) int {
+	n, err := strconv.Atoi(os.Getenv(variable))
+	if err != nil {
+		return otherwise
+	}
+	return n
+}
+
+var usesIndex = regexp.MustCompile(`Index (?:Only )?Scan (?:Backward )?using (\S+)|Bitmap Index Scan on (\S+)`)
+
+// indexes are those that PostgreSQL uses to answer a report, and the tables
+// that it reads whole.
+func (p practice) indexes(b *testing.B, r *report.Report, f report.Filter) (names []string) {
+	spy := &spy{Driver: entsql.OpenDB(p.Dialect, p.SQL)}
+	if _, err := r.Run(p.ctx, ent.NewClient(ent.Driver(spy)), f); err != nil {
+		b.Fatal(err)
+	}
+	tx, err := p.SQL.BeginTx(b.Context(), &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer tx.Rollback()
+	for _, q := range spy.queries {
+		rows, err := tx.QueryContext(b.Context(), "EXPLAIN "+q.text, q.args...)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for rows.Next() {
+			var line string
+			if err := rows.Scan(&line); err != nil {
+				b.Fatal(err)
+			}
+			if _, table, whole := strings.Cut(line, "Seq Scan on "); whole {
+				names = append(names, "(all of "+strings.Fields(table)[0]+")")
+			}
+			if found := usesIndex.FindStringSubmatch(line); found != nil {
+				names = append(names, found[1]+found[2])
+			}
+		}
+		rows.Close()
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// spy notes the queries that pass it.
+type spy struct {
+	dialect.Driver
+	queries []query
+}
+
+type query struct {
+	text string
+	args []any
+}
+
+func (s *spy) Query(ctx context.Context, text string, args, v any) error {
+	s.queries = append(s.queries, query{text, args.([]any)})
+	return s.Driver.Query(ctx, text, args, v)
+}

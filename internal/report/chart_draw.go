@@ -1,0 +1,277 @@
+package report
+
+import (
+	"fmt"
+	"html"
+	"html/template"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-analyze/charts"
+)
+
+// Sizes in a drawing, in its own units.
+const (
+	lyingMargin = 70 // height of all but the bars
+	barTall     = 12
+	barGap      = 10
+	mostRows    = 40 // lying bars; the rest is in the table
+	axisWidth   = 60 // of the axis beside upright bars, about
+	mostWide    = 60 // upright bars of one label, together
+)
+
+// size is for whom a drawing is made. It is scaled to the width of the page, so
+// that a telephone needs one of its own: a shrunk one could not be read.
+type size struct {
+	class        string  // by which the style sheet chooses
+	width, tall  int     // tall is that of upright bars
+	longestLabel int     // characters; longer ones end in an ellipsis
+	marks        float64 // on a lying axis to a step: of a whole one the library leaves some out
+}
+
+var sizes = []size{{"chart-wide", 900, 310, 30, 2}, {"chart-slim", 400, 290, 18, 1}}
+
+// palette tells colours apart for people who see few of them: Okabe and Ito's,
+// without yellow, which paper does not show.
+var palette = charts.MakeTheme(charts.ThemeOption{
+	AxisStrokeColor:    charts.ParseColor("#767676"),
+	AxisSplitLineColor: charts.ParseColor("#e4e4e4"),
+	BackgroundColor:    charts.ColorTransparent,
+	TextColor:          charts.ParseColor("#333333"),
+	SeriesColors: []charts.Color{
+		charts.ParseColor("#0072b2"), charts.ParseColor("#e69f00"), charts.ParseColor("#009e73"), charts.ParseColor("#cc79a7"),
+		charts.ParseColor("#56b4e9"), charts.ParseColor("#d55e00"), charts.ParseColor("#000000"),
+	},
+})
+
+// blank reports whether there is nothing to be seen on the chart.
+func (c *Chart) blank() bool {
+	return c == nil || len(c.Labels) == 0 || !slices.ContainsFunc(c.Series, func(s Series) bool {
+		return slices.ContainsFunc(s.Values, func(v int64) bool { return v != 0 })
+	})
+}
+
+// cut tells how many rows at the end of the table the chart does not show.
+func (c *Chart) cut() int {
+	if c.lying() {
+		return max(0, len(c.Labels)-mostRows)
+	}
+	return 0
+}
+
+func (c *Chart) lying() bool   { return c.Form == Rows || c.Form == Parts }
+func (c *Chart) stacked() bool { return c.Form == Stacked || c.Form == Parts }
+
+// svg draws the chart in each of the sizes, of which the style sheet shows one;
+// nothing where it is blank. It holds no script and no style attributes, which
+// a page's content security policy may forbid.
+func (c *Chart) svg() (drawings template.HTML, err error) {
+	if c.blank() {
+		return "", nil
+	}
+	for _, z := range sizes {
+		drawing, err := c.svgOf(z)
+		if err != nil {
+			return "", fmt.Errorf("report: draw %q: %w", c.Title, err)
+		}
+		drawings += drawing
+	}
+	return drawings, nil
+}
+
+func (c *Chart) svgOf(z size) (template.HTML, error) {
+	n := len(c.Labels) - c.cut()
+	names := make([]string, len(c.Series))
+	values := make([][]float64, len(c.Series))
+	for i, s := range c.Series {
+		if len(s.Values) != len(c.Labels) {
+			return "", fmt.Errorf("%d values of %s for %d labels", len(s.Values), s.Name, len(c.Labels))
+		}
+		names[i] = html.EscapeString(s.Name)
+		for _, v := range s.Values[:n] {
+			values[i] = append(values[i], c.scaled(v))
+		}
+	}
+	labels := make([]string, n)
+	for i, l := range c.Labels[:n] {
+		labels[i] = html.EscapeString(shorten(printable(l), z.longestLabel)) // the library writes text as it is
+	}
+	painter, err := c.draw(z, labels, names, values)
+	if err != nil {
+		return "", err
+	}
+	drawn, err := painter.Bytes()
+	if err != nil {
+		return "", err
+	}
+	return accessible(string(drawn), z.class, c.Title), nil
+}
+
+func (c *Chart) draw(z size, labels, names []string, values [][]float64) (*charts.Painter, error) {
+	o := charts.PainterOptions{OutputFormat: charts.ChartOutputSVG, Width: z.width, Height: z.tall, Theme: palette}
+	legend := charts.LegendOption{SeriesNames: names, Show: charts.Ptr(len(names) > 1), Offset: charts.OffsetLeft, Symbol: charts.SymbolSquare, FontStyle: charts.NewFontStyleWithSize(11)}
+	padding, words := charts.NewBox(10, 10, 20, 10), charts.NewFontStyleWithSize(10)
+	low, high, step := c.axis(values)
+	if c.lying() {
+		labels, values = lying(labels, values)
+		beside := len(values)
+		if c.stacked() {
+			beside = 1
+		}
+		o.Height = lyingMargin + len(labels)*(barTall*beside+barGap)
+		option := charts.NewHorizontalBarChartOptionWithData(values)
+		option.Legend, option.Padding, option.Theme, option.ValueFormatter = legend, padding, palette, c.label
+		option.XAxis = charts.XAxisOption{LabelFontStyle: words, ValueFormatter: c.label, Unit: step / z.marks}
+		option.YAxis = charts.YAxisOption{Labels: labels, LabelFontStyle: words, LabelCount: len(labels)}
+		option.StackSeries, option.BarHeight, option.BarMargin = charts.Ptr(c.stacked()), barTall, charts.Ptr(0.0)
+		p := charts.NewPainter(o)
+		return p, p.HorizontalBarChart(option)
+	}
+	thin(labels, z.width-axisWidth)
+	p := charts.NewPainter(o)
+	x := charts.XAxisOption{Labels: labels, LabelFontStyle: words, LabelCount: len(labels)}
+	y := []charts.YAxisOption{{
+		LabelFontStyle: words, ValueFormatter: c.label, SplitLineShow: charts.Ptr(true),
+		Min: &low, Max: &high, LabelCount: int(math.Round((high-low)/step)) + 1, RangeValuePaddingScale: charts.Ptr(0.0),
+	}}
+	if c.Form == Lines {
+		option := charts.NewLineChartOptionWithData(values)
+		option.Legend, option.Padding, option.Theme, option.XAxis, option.YAxis = legend, padding, palette, x, y
+		return p, p.LineChart(option)
+	}
+	option := charts.NewBarChartOptionWithData(values)
+	option.Legend, option.Padding, option.Theme, option.XAxis, option.YAxis = legend, padding, palette, x, y
+	option.StackSeries, option.BarMargin = charts.Ptr(c.stacked()), charts.Ptr(1.0)
+	if few := len(labels) <= 6; few && c.stacked() {
+		option.BarWidth = mostWide
+	} else if few {
+		option.BarWidth = max(1, mostWide/len(values))
+	}
+	return p, p.BarChart(option)
+}
+
+// axis gives the ends of the axis of values, and a round distance between its
+// marks. It holds all values, and nothing: bars begin there.
+func (c *Chart) axis(values [][]float64) (low, high, step float64) {
+	for i := range values[0] {
+		var sum float64
+		for _, v := range values {
+			if !c.stacked() {
+				sum = 0
+			}
+			sum += v[i]
+			low, high = min(low, sum), max(high, sum)
+		}
+	}
+	const marks = 5
+	step = math.Pow(10, math.Floor(math.Log10((high-low)/marks)))
+	for _, round := range []float64{1, 2, 5, 10} {
+		if step*round*marks >= high-low {
+			step *= round
+			break
+		}
+	}
+	if c.Kind == Count {
+		step = max(step, 1)
+	}
+	return math.Floor(low/step) * step, (math.Floor(high/step) + 1) * step, step
+}
+
+// lying prepares lying bars: the library begins at the bottom, sets labels
+// close to the axis, and may have the axis begin at the smallest value, unless
+// a last, empty row makes that nothing.
+func lying(labels []string, values [][]float64) ([]string, [][]float64) {
+	if !slices.ContainsFunc(values, func(v []float64) bool { return slices.Min(v) <= 0 }) {
+		labels = append(labels, " ")
+		for i := range values {
+			values[i] = append(values[i], 0)
+		}
+	}
+	slices.Reverse(labels)
+	for i := range labels {
+		labels[i] += "\u00a0\u00a0"
+	}
+	for i := range values {
+		slices.Reverse(values[i])
+	}
+	return labels, values
+}
+
+// thin blanks labels for which there is no room, evenly.
+func thin(labels []string, width int) {
+	longest := 1
+	for _, l := range labels {
+		longest = max(longest, len([]rune(l)))
+	}
+	const letter = 8 // its width, with some space beside the label
+	every := 1 + (len(labels)*longest*letter)/width
+	for i := range labels {
+		if i%every != 0 {
+			labels[i] = " "
+		}
+	}
+}
+
+// scaled is a value in the units of the axis: a drawing need not be exact.
+func (c *Chart) scaled(v int64) float64 {
+	switch c.Kind {
+	case Money, Units, Percent:
+		return float64(v) / 100
+	case Minutes:
+		return float64(v) / 60
+	default:
+		return float64(v)
+	}
+}
+
+// label is a value on the axis.
+func (c *Chart) label(v float64) string {
+	unit := ""
+	switch c.Kind {
+	case Percent:
+		unit = " %"
+	case Minutes:
+		unit = " h"
+	}
+	switch size := math.Abs(v); {
+	case size >= 1e6:
+		return strconv.FormatFloat(math.Round(v/1e5)/10, 'f', -1, 64) + "m" + unit
+	case size >= 1e4:
+		return strconv.FormatFloat(math.Round(v/1e2)/10, 'f', -1, 64) + "k" + unit
+	default:
+		return grouped(strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64)) + unit
+	}
+}
+
+func shorten(s string, longest int) string {
+	r := []rune(s)
+	if len(r) <= longest {
+		return s
+	}
+	return strings.TrimSpace(string(r[:longest-1])) + "…"
+}
+
+var (
+	styles = regexp.MustCompile(`style="([^"]*)"`)
+	opened = regexp.MustCompile(`^<svg [^>]*(viewBox="[^"]*")>`)
+)
+
+// accessible gives a drawing a name for those who do not see it, and turns its
+// style attributes into attributes of their own.
+func accessible(svg, class, title string) template.HTML {
+	title = html.EscapeString(title)
+	svg = opened.ReplaceAllString(svg, `<svg xmlns="http://www.w3.org/2000/svg" class="`+class+`" $1 font-family="Roboto, Arial, sans-serif" role="img" aria-label="`+strings.ReplaceAll(title, "$", "$$")+`. The table beneath holds the numbers.">`)
+	svg = styles.ReplaceAllStringFunc(svg, func(style string) string {
+		var b strings.Builder
+		for property := range strings.SplitSeq(styles.FindStringSubmatch(style)[1], ";") {
+			if name, value, ok := strings.Cut(property, ":"); ok && name != "font-family" {
+				fmt.Fprintf(&b, `%s="%s" `, name, value)
+			}
+		}
+		return strings.TrimSpace(b.String())
+	})
+	return template.HTML(svg) //nolint:gosec // drawn above, of escaped text
+}

@@ -1,0 +1,21 @@
+package report
+
+import (
+	"context"
+
+	"chairside/ent/nhsclaim"
+	"chairside/ent/predicate"
+	"chairside/internal/caller"
+	"chairside/internal/civil"
+)
+
+// claimDate keeps the claims dated from one day to another, both included. A
+// claim's date is the day it was last submitted, or while it has not been, the
+// practice's day on which it was created.
+func claimDate(ctx context.Context, from, to civil.Date) []predicate.NHSClaim {
+	zone := caller.Must(ctx).Zone
+	return []predicate.NHSClaim{nhsclaim.Or(
+		nhsclaim.And(nhsclaim.SubmittedDateGTE(from), nhsclaim.SubmittedDateLTE(to)),
+		nhsclaim.And(nhsclaim.SubmittedDateIsNil(), nhsclaim.CreatedAtGTE(from.In(zone)), nhsclaim.CreatedAtLT(to.AddDays(1).In(zone))),
+	)}
+}

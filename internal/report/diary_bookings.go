@@ -1,0 +1,140 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"entgo.io/ent/dialect"
+	"entgo.io/ent/dialect/sql"
+
+	"chairside/ent"
+	"chairside/ent/appointment"
+	"chairside/internal/diary"
+	"chairside/schema"
+)
+
+// longestBooking is the most that one appointment may take.
+const longestBooking = 24 * time.Hour
+
+// booking is what the diary report needs of an appointment.
+type booking struct {
+	diary.Period
+	kind bookingKind
+}
+
+// bookingKind is what became of an appointment.
+type bookingKind byte
+
+// The kinds, as they stand in the column of packed.
+const (
+	blocked       bookingKind = '0' + iota // an entry without a patient
+	due                                    // of a patient, neither cancelled nor missed
+	missed                                 // the patient did not attend
+	cancelled                              // of a patient
+	cancelledLate                          // of a patient, at short notice
+)
+
+// blocks reports whether the time is taken.
+func (k bookingKind) blocks() bool { return k == blocked || k == due }
+
+// bookings are those of one practitioner in each of some windows.
+type bookings [][]booking
+
+// readBookings reads what falls into each of the windows, which follow one
+// another. A booking over the border of two is in both.
+func readBookings(ctx context.Context, client *ent.Client, f Filter, windows []diary.Period) (map[int64]bookings, error) {
+	start, finish := windows[0].Start.UTC(), windows[len(windows)-1].Finish.UTC()
+	q := client.Appointment.Query().Where(
+		appointment.Or(appointment.PatientIDNotNil(), appointment.StateNotIn(schema.Cancelled, schema.DidNotAttend)),
+		appointment.StartTimeGT(start.Add(-longestBooking)), appointment.StartTimeLT(finish), appointment.FinishTimeGT(start),
+	)
+	if f.PractitionerID != nil {
+		q.Where(appointment.PractitionerID(*f.PractitionerID))
+	}
+	var rows []struct {
+		PractitionerID int64 `sql:"practitioner_id"`
+		Packed         packed
+	}
+	if err := q.GroupBy(appointment.FieldPractitionerID).Aggregate(pack).Scan(ctx, &rows); err != nil {
+		return nil, err
+	}
+	found := make(map[int64]bookings, len(rows))
+	for _, row := range rows {
+		in := make(bookings, len(windows))
+		for _, b := range row.Packed {
+			first, _ := slices.BinarySearchFunc(windows, b.Start, func(w diary.Period, t time.Time) int {
+				if w.Finish.After(t) {
+					return 1
+				}
+				return -1
+			})
+			for i := first; i < len(windows) && b.Overlaps(windows[i]); i++ {
+				in[i] = append(in[i], b)
+			}
+		}
+		found[row.PractitionerID] = in
+	}
+	return found, nil
+}
+
+// packed are the bookings of a practitioner as they come from the database.
+//
+// A year of a large practice is half a million appointments. Reading a row for
+// each takes 1.4 s, most of it in the driver and in Ent's reflection; one text
+// for each practitioner, which Ent has no word for, takes 0.5 s.
+type packed []booking
+
+// pack is an aggregate of the column that packed reads: "START FINISH KIND"
+// for each appointment, with commas between, the times in milliseconds since 1970.
+func pack(s *sql.Selector) string {
+	join := "group_concat(%s, ',')"
+	millis := func(column string) string { return s.C(column) + " / 1000" } // stored as microseconds
+	if s.Dialect() == dialect.Postgres {
+		join = "string_agg(%s, ',')"
+		millis = func(column string) string {
+			return "CAST(date_part('epoch', " + s.C(column) + ") * 1000 AS bigint)"
+		}
+	}
+	start := millis(appointment.FieldStartTime)
+	kind := fmt.Sprintf("CASE %s WHEN '%s' THEN (CASE WHEN %s > %s - %d THEN '%c' ELSE '%c' END) WHEN '%s' THEN '%c' ELSE (CASE WHEN %s IS NULL THEN '%c' ELSE '%c' END) END",
+		s.C(appointment.FieldState),
+		schema.Cancelled, millis(appointment.FieldCancelledAt), start, shortNotice.Milliseconds(), cancelledLate, cancelled,
+		schema.DidNotAttend, missed,
+		s.C(appointment.FieldPatientID), blocked, due)
+	one := fmt.Sprintf("(%s) || ' ' || (%s) || ' ' || %s", start, millis(appointment.FieldFinishTime), kind)
+	return sql.As(fmt.Sprintf(join, one), "packed")
+}
+
+// Scan reads the column.
+func (p *packed) Scan(src any) error {
+	var text []byte
+	switch v := src.(type) {
+	case string:
+		text = []byte(v)
+	case []byte:
+		text = v
+	default:
+		return fmt.Errorf("report: bookings are %T", src)
+	}
+	*p = make(packed, 0, bytes.Count(text, []byte{','})+1)
+	for len(text) > 0 {
+		var one []byte
+		one, text, _ = bytes.Cut(text, []byte{','})
+		start, rest, _ := bytes.Cut(one, []byte{' '})
+		finish, kind, _ := bytes.Cut(rest, []byte{' '})
+		from, err := strconv.ParseInt(string(start), 10, 64)
+		if err != nil {
+			return fmt.Errorf("report: the start of a booking: %w", err)
+		}
+		to, err := strconv.ParseInt(string(finish), 10, 64)
+		if err != nil || len(kind) != 1 {
+			return fmt.Errorf("report: the end and kind of a booking are %q", rest)
+		}
+		*p = append(*p, booking{diary.Period{Start: time.UnixMilli(from).UTC(), Finish: time.UnixMilli(to).UTC()}, bookingKind(kind[0])})
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package report
+
+import (
+	"chairside/internal/civil"
+	"chairside/internal/decimal"
+)
+
+// diaryUse adds up rows of the diary report.
+type diaryUse struct {
+	name string
+	DiaryRow
+}
+
+func (u *diaryUse) add(row *DiaryRow) {
+	u.Session += row.Session
+	u.Booked += row.Booked
+	u.Free += row.Free
+	u.Outside += row.Outside
+	u.Due += row.Due
+	u.Cancelled += row.Cancelled
+	u.ShortNotice += row.ShortNotice
+	u.DidNotAttend += row.DidNotAttend
+	u.Lost += row.Lost
+}
+
+// diaryColumns are what both tables have after their first columns.
+var diaryColumns = []Column{
+	{Key: "session_minutes", Title: "Session", Kind: Minutes},
+	{Key: "booked_minutes", Title: "Booked", Kind: Minutes},
+	{Key: "free_minutes", Title: "Free", Kind: Minutes},
+	{Key: "utilisation", Title: "Used", Kind: Percent},
+	{Key: "outside_minutes", Title: "Outside sessions", Kind: Minutes, Minor: true},
+	{Key: "appointments", Title: "Patients due", Kind: Count, Minor: true},
+	{Key: "cancellations", Title: "Cancelled", Kind: Count},
+	{Key: "short_notice_cancellations", Title: "At short notice", Kind: Count},
+	{Key: "did_not_attend", Title: "Did not attend", Kind: Count, Minor: true},
+	{Key: "did_not_attend_rate", Title: "DNA rate", Kind: Percent},
+	{Key: "lost_minutes", Title: "Lost", Kind: Minutes},
+}
+
+// cells are the values of diaryColumns.
+func (row *DiaryRow) cells() []any {
+	return []any{
+		row.Session, row.Booked, row.Free, percent(int64(row.Booked), int64(row.Session)), row.Outside,
+		row.Due, row.Cancelled, row.ShortNotice, row.DidNotAttend, percent(int64(row.DidNotAttend), int64(row.Due)), row.Lost,
+	}
+}
+
+// diaryResult lays the report out: each month in the table, the months of all
+// together in its chart, and how well everybody is booked beneath.
+func diaryResult(rows []DiaryRow, f Filter) *Result {
+	const empty = "Nobody has working sessions or appointments in this period. Working sessions are set for each practitioner; without any, the practice's opening hours hold."
+	main := Section{
+		Key: "months", Title: "By practitioner, site and month", Empty: empty,
+		Columns: append([]Column{{Key: "practitioner", Title: "Practitioner"}, {Key: "site", Title: "Site"}, {Key: "month", Title: "Month", Kind: Month}}, diaryColumns...),
+	}
+	var all diaryUse
+	var people []*diaryUse
+	months, inMonth := months(f), map[civil.Date]*diaryUse{}
+	for _, m := range months {
+		inMonth[m] = &diaryUse{}
+	}
+	for i := range rows {
+		row := &rows[i]
+		main.Rows = append(main.Rows, append([]any{row.Practitioner, row.Site, row.Month}, row.cells()...))
+		all.add(row)
+		inMonth[row.Month].add(row)
+		if n := len(people); n == 0 || people[n-1].PractitionerID != row.PractitionerID {
+			people = append(people, &diaryUse{name: row.Practitioner, DiaryRow: DiaryRow{PractitionerID: row.PractitionerID}})
+		}
+		people[len(people)-1].add(row)
+	}
+	if len(rows) == 0 {
+		return &Result{Sections: []Section{main}}
+	}
+	main.Total = append([]any{"All", nil, nil}, all.cells()...)
+	booked, free := Series{Name: "Booked"}, Series{Name: "Free"}
+	main.Chart = &Chart{Form: Stacked, Title: "Session time by month", Kind: Minutes}
+	for _, m := range months {
+		main.Chart.Labels = append(main.Chart.Labels, m.Time().Format("Jan 2006"))
+		booked.Values = append(booked.Values, int64(inMonth[m].Booked))
+		free.Values = append(free.Values, int64(inMonth[m].Free))
+	}
+	main.Chart.Series = []Series{booked, free}
+
+	whole := Section{
+		Key: "practitioners", Title: "By practitioner", Note: "The whole period, all sites together.",
+		Columns: append([]Column{{Key: "practitioner", Title: "Practitioner"}}, diaryColumns...),
+		Chart:   &Chart{Form: Rows, Title: "How much of the session time is booked", Kind: Percent, Series: []Series{{Name: "Used"}}},
+	}
+	for _, p := range people {
+		whole.Rows = append(whole.Rows, append([]any{p.name}, p.cells()...))
+		if used, ok := percent(int64(p.Booked), int64(p.Session)).(decimal.Decimal); ok {
+			whole.Chart.Labels = append(whole.Chart.Labels, p.name)
+			whole.Chart.Series[0].Values = append(whole.Chart.Series[0].Values, int64(used))
+		}
+	}
+	return &Result{
+		Summary: []Figure{
+			{Key: "utilisation", Label: "Booked", Kind: Percent, Value: percent(int64(all.Booked), int64(all.Session)), Note: "of session time"},
+			{Key: "free_minutes", Label: "Free", Kind: Minutes, Value: all.Free},
+			{Key: "did_not_attend_rate", Label: "Did not attend", Kind: Percent, Value: percent(int64(all.DidNotAttend), int64(all.Due)), Note: "of patients due"},
+			{Key: "short_notice_cancellations", Label: "Cancelled at short notice", Kind: Count, Value: all.ShortNotice},
+			{Key: "lost_minutes", Label: "Time lost", Kind: Minutes, Value: all.Lost},
+		},
+		Sections: []Section{main, whole},
+	}
+}

@@ -1,0 +1,239 @@
+package report_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"chairside/ent"
+	"chairside/ent/contract"
+	"chairside/internal/caller"
+	"chairside/internal/civil"
+	"chairside/internal/clock"
+	"chairside/internal/decimal"
+	"chairside/internal/report"
+	"chairside/schema"
+)
+
+// claimAt puts a claim of one unit under the contract of a year.
+func (p practice) claimAt(t *testing.T, year int, status schema.ClaimStatus, created time.Time, submitted *civil.Date) {
+	t.Helper()
+	c := p.Ent.Contract.Query().Where(contract.StartDate(civil.Date{Year: year, Month: time.April, Day: 1})).FirstX(p.ctx)
+	who := p.Ent.Practitioner.Query().FirstIDX(p.ctx)
+	patient := p.Ent.Patient.Query().FirstIDX(p.ctx)
+	p.ctx = clock.With(p.ctx, created)
+	p.tx(t, func(tx *ent.Client) error {
+		return tx.NHSClaim.Create().SetContractID(c.ID).SetSiteID(c.SiteID).SetPractitionerID(who).SetPatientID(patient).
+			SetClaimStatus(status).SetSequenceNumber(999).SetExpectedUda(1_00).SetNillableSubmittedDate(submitted).Exec(p.ctx)
+	})
+}
+
+func TestClaimsBelongToAContractYear(t *testing.T) {
+	each(t, func(t *testing.T, p practice) {
+		last, first := civil.MustParse("2026-03-31"), civil.MustParse("2026-04-01")
+		midnight := first.In(p.zone) // 23:00 UTC: the clocks have gone forward
+		for _, c := range []struct {
+			name      string
+			year      int
+			created   time.Time
+			submitted *civil.Date
+			old, now  int64 // what it adds, in hundredths, to what is expected in either year
+		}{
+			{"created in the last minute", 2025, midnight.Add(-time.Minute), nil, 100, 0},
+			{"created at midnight", 2026, midnight, nil, 0, 100},
+			{"submitted on the last day", 2025, midnight.AddDate(0, 0, -9), &last, 100, 0},
+			{"submitted on the first day", 2026, midnight.AddDate(0, 0, -9), &first, 0, 100},
+			{"submitted late under the old contract", 2025, midnight.AddDate(0, 0, -9), &first, 0, 100},
+		} {
+			expected := func(at civil.Date) (sum int64) {
+				for _, line := range cells(t, p.ask(t, "contract-performance", report.Filter{To: at}), "practitioners", "expected") {
+					var n int64
+					fmt.Sscan(line, &n)
+					sum += n
+				}
+				return sum
+			}
+			old, now := expected(last), expected(first)
+			p.claimAt(t, c.year, schema.ClaimNew, c.created, c.submitted)
+			if old, now = expected(last)-old, expected(first)-now; old != c.old || now != c.now {
+				t.Errorf("%s: it adds %d to the old year and %d to the new one", c.name, old, now)
+			}
+		}
+	})
+}
+
+// debts gives a new patient, Ada Debt, invoices and payments of every kind.
+func (p practice) debts(tx *ent.Client) {
+	who := tx.Patient.Create().SetTitle("Ms").SetFirstName("Ada").SetLastName("Debt").SetDateOfBirth(civil.MustParse("1980-01-01")).SetGender(false).
+		SetEthnicity("99").SetAddressLine1("1 Way").SetPostcode("A1 1AA").SetPaymentPlanID(tx.PaymentPlan.Query().FirstIDX(p.ctx)).
+		SetSiteID(tx.Site.Query().FirstIDX(p.ctx)).SaveX(p.ctx)
+	account := tx.Account.Create().SetPatientID(who.ID).SaveX(p.ctx)
+	charge := func(amount, outstanding decimal.Decimal, dated, due string, status schema.InvoiceStatus) int64 {
+		return tx.Invoice.Create().SetAccountID(account.ID).SetPatientID(who.ID).SetSiteID(who.SiteID).SetAmount(amount).SetAmountOutstanding(outstanding).
+			SetDatedOn(civil.MustParse(dated)).SetDueOn(civil.MustParse(due)).SetStatus(status).SetPaid(outstanding == 0).SaveX(p.ctx).ID
+	}
+	pay := func(amount, explained decimal.Decimal, dated string, deleted bool, invoice int64) {
+		paid := tx.Payment.Create().SetPatientID(who.ID).SetSiteID(who.SiteID).SetAmount(amount).SetAmountUnexplained(amount - explained).
+			SetDatedOn(civil.MustParse(dated)).SetDeleted(deleted).SetMethod("Card").SaveX(p.ctx)
+		tx.PaymentExplanation.Create().SetPaymentID(paid.ID).SetInvoiceID(invoice).SetAmount(explained).ExecX(p.ctx)
+	}
+	part := charge(100_00, 30_00, "2026-01-01", "2026-01-15", schema.InvoicePartPaid)
+	pay(40_00, 40_00, "2026-02-01", false, part)
+	pay(50_00, 30_00, "2026-03-01", false, part)
+	pay(30_00, 30_00, "2026-02-15", true, part)
+	whole := charge(70_00, 0, "2026-02-10", "2026-02-24", schema.InvoicePaid)
+	pay(70_00, 70_00, "2026-05-05", false, whole)
+	back := charge(9_00, 0, "2026-02-10", "2026-02-24", schema.InvoicePaid) // not put right when the payment was taken back
+	pay(9_00, 9_00, "2026-02-10", true, back)
+	charge(500_00, 500_00, "2026-01-01", "2026-01-15", schema.InvoiceVoid)
+}
+
+func TestDebtAsAtAPastDay(t *testing.T) {
+	each(t, func(t *testing.T, p practice) {
+		p.tx(t, func(tx *ent.Client) error { p.debts(tx); return nil })
+		for _, c := range []struct{ at, owed, credit string }{
+			{"2025-12-31", "", ""},
+			{"2026-01-01", "10000|0|0|0", ""},
+			{"2026-02-01", "6000|0|0|0", ""}, // 17 days after the due date
+			{"2026-02-14", "13900|0|0|0", ""},
+			{"2026-02-15", "7900|6000|0|0", ""}, // 31 days; the deleted payment changes nothing
+			{"2026-03-01", "7900|3000|0|0", "2000"},
+			{"2026-03-16", "7900|3000|0|0", "2000"}, // 60 days
+			{"2026-03-17", "7900|0|3000|0", "2000"},
+			{"2026-04-15", "0|7900|3000|0", "2000"}, // 90 days
+			{"2026-04-16", "0|7900|0|3000", "2000"},
+			{"2026-05-05", "0|0|900|3000", "2000"},
+		} {
+			a := p.ask(t, "aged-debt", report.Filter{To: civil.MustParse(c.at)})
+			owed, credit := "", ""
+			for _, line := range cells(t, a, "patients", "patient", "current", "days_31_60", "days_61_90", "over_90") {
+				if name, rest, _ := strings.Cut(line, "|"); name == "Ada Debt" {
+					owed = rest
+				}
+			}
+			for _, line := range cells(t, a, "credit", "patient", "credit") {
+				if name, rest, _ := strings.Cut(line, "|"); name == "Ada Debt" {
+					credit = rest
+				}
+			}
+			if owed != c.owed || credit != c.credit {
+				t.Errorf("%s: owed %s, credit %s; want %s and %s", c.at, owed, credit, c.owed, c.credit)
+			}
+		}
+	})
+}
+
+// money are the reports about money and claims, with a list of what they say.
+var money = map[string][]string{
+	"contract-performance": {"practitioners", "contract_number", "practitioner_id", "unit", "target", "delivered", "value"},
+	"claims":               {"attention", "claim", "patient_id", "practitioner"},
+	"aged-debt":            {"patients", "patient_id", "current", "days_31_60", "days_61_90", "over_90", "total"},
+	"income":               {"practitioners", "practitioner_id", "invoiced", "outstanding"},
+}
+
+func TestReportsStayWithinTheCallersSite(t *testing.T) {
+	each(t, func(t *testing.T, p practice) {
+		f := report.Filter{From: civil.MustParse("2025-07-02"), To: today}
+		for _, s := range p.Ent.Site.Query().AllX(p.ctx) {
+			inside := p.limited(s)
+			at := f
+			at.SiteID = &s.ID
+			for name, columns := range money {
+				got := cells(t, inside.ask(t, name, f), columns[0], columns[1:]...)
+				want := cells(t, p.ask(t, name, at), columns[0], columns[1:]...)
+				slices.Sort(want)
+				sameRows(t, s.Name+" "+name, got, want)
+				for _, other := range p.Ent.Site.Query().AllX(p.ctx) {
+					at := f
+					at.SiteID = &other.ID
+					r, _ := report.Find(name)
+					if _, err := r.Ask(inside.ctx, p.Ent, at); other.ID != s.ID && !errors.Is(err, report.ErrSite) {
+						t.Errorf("%s: a caller of one site asks about another and gets %v", name, err)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestReportsKnowNoOtherPractice(t *testing.T) {
+	each(t, func(t *testing.T, p practice) {
+		f := report.Filter{From: civil.MustParse("2025-07-02"), To: today}
+		before := map[string][]string{}
+		for name, columns := range money {
+			before[name] = cells(t, p.ask(t, name, f), columns[0], columns[1:]...)
+			slices.Sort(before[name])
+		}
+		// Whatever happens elsewhere changes nothing here.
+		_, err := p.SQL.ExecContext(t.Context(), "UPDATE invoices SET amount_outstanding = 1000000, status = 'sent' WHERE practice_id <> "+ours)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, columns := range money {
+			sameRows(t, name, cells(t, p.ask(t, name, f), columns[0], columns[1:]...), before[name])
+		}
+		r, _ := report.Find("income")
+		theirs := p.Ent.Practitioner.Query().FirstIDX(p.as(t, "second").ctx)
+		f.PractitionerID = &theirs
+		if _, err := r.Ask(p.ctx, p.Ent, f); !errors.Is(err, report.ErrPractitioner) {
+			t.Errorf("a practitioner of another practice: %v", err)
+		}
+	})
+}
+
+func TestReportsOfAnEmptyPractice(t *testing.T) {
+	each(t, func(t *testing.T, p practice) {
+		var made *ent.Practice
+		p.tx(t, func(tx *ent.Client) (err error) {
+			made, err = tx.Practice.Create().SetName("Empty").SetSlug("empty").SetCountry("GB").SetTimeZone("Europe/London").Save(caller.System(t.Context()))
+			return err
+		})
+		p.ctx = caller.With(p.ctx, &caller.Caller{PracticeID: made.ID, Zone: p.zone, Country: "GB"})
+		for i := range report.All {
+			r := &report.All[i]
+			f := report.Filter{}
+			f.From, f.To = r.Period(today)
+			a := p.ask(t, r.Name, f)
+			for _, s := range a.Sections {
+				if len(s.Rows) != 0 {
+					t.Errorf("%s: %s of an empty practice has %v", r.Name, s.Key, s.Rows)
+				}
+				if s.Empty == "" {
+					t.Errorf("%s: %s does not say what it means that it is empty", r.Name, s.Key)
+				}
+			}
+			for _, format := range report.Formats() {
+				if err := a.Write(&strings.Builder{}, format, 80); err != nil {
+					t.Errorf("%s as %s: %v", r.Name, format, err)
+				}
+			}
+		}
+	})
+}
+
+func TestFiltersThatMakeNoSense(t *testing.T) {
+	each(t, func(t *testing.T, p practice) {
+		who := int64(1)
+		for name, c := range map[string]struct {
+			f    report.Filter
+			want error
+		}{
+			"income":    {report.Filter{From: today, To: today.AddDays(-1)}, report.ErrPeriod},
+			"aged-debt": {report.Filter{To: today, PractitionerID: &who}, report.ErrNoPractitioners},
+		} {
+			r, err := report.Find(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.Ask(p.ctx, p.Ent, c.f); !errors.Is(err, c.want) {
+				t.Errorf("%s: %v, want %v", name, err, c.want)
+			}
+		}
+		if _, err := report.Find("turnover"); err == nil || !strings.Contains(err.Error(), "income") {
+			t.Errorf("an unknown name: %v", err)
+		}
+	})
+}

@@ -1,0 +1,68 @@
+package report_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"chairside/internal/chairsidetest"
+	"chairside/internal/report"
+)
+
+var update = flag.Bool("update", false, "write the files in testdata/golden anew")
+
+// TestGolden compares every report about the small seeded practice, in each
+// format, with what was looked at once:
+//
+//	go test -run Golden ./internal/report -update
+//
+// Both databases give the same, byte for byte.
+func TestGolden(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		p := practice{DB: e.DB}.as(t, "demo")
+		for i := range report.All {
+			r := &report.All[i]
+			f := report.Filter{}
+			f.From, f.To = r.Period(today)
+			answer := p.ask(t, r.Name, f)
+			for _, format := range report.Formats() {
+				var b strings.Builder
+				if err := answer.Write(&b, format, 120); err != nil {
+					t.Fatal(err)
+				}
+				checkGolden(t, r.Name+"."+string(format), b.String())
+			}
+		}
+	})
+}
+
+func checkGolden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", "golden", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got == string(want) {
+		return
+	}
+	old, now := strings.Split(string(want), "\n"), strings.Split(got, "\n")
+	for i := range now {
+		if i >= len(old) || old[i] != now[i] {
+			t.Errorf("%s line %d: %q is new", name, i+1, now[i])
+			return
+		}
+	}
+	t.Errorf("%s lacks its end", name)
+}

@@ -1,0 +1,159 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"chairside/ent"
+	"chairside/ent/paymentplan"
+	"chairside/internal/decimal"
+)
+
+// incomeSum is what some IncomeRows come to.
+type incomeSum struct {
+	id                          any // int64, or nil
+	label                       any // of the kind Month or Text
+	invoiced, paid, outstanding decimal.Decimal
+}
+
+func (s *incomeSum) add(r IncomeRow) {
+	s.invoiced += r.Invoiced
+	s.paid += r.Paid
+	s.outstanding += r.Outstanding
+}
+
+// incomeResult lays the report out: the same rows, added up in four ways.
+func incomeResult(ctx context.Context, client *ent.Client, f Filter, rows []IncomeRow) (*Result, error) {
+	practitioners, err := practitionerNames(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	plans, err := planNames(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	var total incomeSum
+	for _, r := range rows {
+		total.add(r)
+	}
+
+	var byMonth []incomeSum
+	for _, m := range months(f) {
+		sum := incomeSum{label: m}
+		for _, r := range rows {
+			if r.Month == m {
+				sum.add(r)
+			}
+		}
+		byMonth = append(byMonth, sum)
+	}
+	if len(rows) == 0 {
+		byMonth = nil
+	}
+	byPractitioner := incomeBy(rows, func(r IncomeRow) (int64, string) {
+		return r.PractitionerID, nameOr(practitioners, r.PractitionerID, "No practitioner", "Practitioner")
+	})
+	byPlan := incomeBy(rows, func(r IncomeRow) (int64, string) {
+		return r.PaymentPlanID, nameOr(plans, r.PaymentPlanID, "No plan", "Plan")
+	})
+	byKind := incomeBy(rows, func(r IncomeRow) (int64, string) { return 0, string(r.Kind) })
+
+	return &Result{
+		Summary: []Figure{
+			{Key: "invoiced", Label: "Invoiced", Kind: Money, Value: total.invoiced},
+			{Key: "paid", Label: "Paid", Kind: Money, Value: total.paid, Note: "received in the period"},
+			{Key: "outstanding", Label: "Outstanding", Kind: Money, Value: total.outstanding, Note: "of what was invoiced"},
+		},
+		Sections: []Section{
+			incomeSection("months", "By month", Bars, byMonth, total, Column{Key: "month", Title: "Month", Kind: Month}),
+			incomeSection("practitioners", "By practitioner", Rows, byPractitioner, total, idColumn("practitioner_id"), Column{Key: "practitioner", Title: "Practitioner"}),
+			incomeSection("payment_plans", "By payment plan", Rows, byPlan, total, idColumn("payment_plan_id"), Column{Key: "payment_plan", Title: "Payment plan"}),
+			incomeSection("nhs_and_private", "NHS and private", Rows, byKind, total, Column{Key: "kind", Title: "NHS or private"}),
+		},
+	}, nil
+}
+
+// nameOr is the name of a record, of nothing where the id is 0, or a number
+// where the caller may not know of it.
+func nameOr(names map[int64]string, id int64, nothing, what string) string {
+	if id == 0 {
+		return nothing
+	}
+	return cmp.Or(names[id], fmt.Sprintf("%s %d", what, id))
+}
+
+// incomeBy adds rows up by what name says, the largest first, what is not
+// matched last.
+func incomeBy(rows []IncomeRow, name func(IncomeRow) (id int64, label string)) (sums []incomeSum) {
+	rest := incomeSum{label: string(Unmatched)}
+	for _, r := range rows {
+		if r.Kind == Unmatched {
+			rest.add(r)
+			continue
+		}
+		sum := incomeSum{}
+		if id, label := name(r); id != 0 {
+			sum.id, sum.label = id, label
+		} else {
+			sum.label = label
+		}
+		i := slices.IndexFunc(sums, func(s incomeSum) bool { return s.id == sum.id && s.label == sum.label })
+		if i < 0 {
+			i = len(sums)
+			sums = append(sums, sum)
+		}
+		sums[i].add(r)
+	}
+	slices.SortFunc(sums, func(a, b incomeSum) int {
+		return cmp.Or(cmp.Compare(b.invoiced, a.invoiced), cmp.Compare(b.paid, a.paid), compareNames(a.label.(string), b.label.(string)))
+	})
+	if slices.ContainsFunc(rows, func(r IncomeRow) bool { return r.Kind == Unmatched }) {
+		sums = append(sums, rest)
+	}
+	return sums
+}
+
+// idColumn is for programs that read the report.
+func idColumn(key string) Column { return Column{Key: key, Title: "Id", Kind: ID, Minor: true} }
+
+// incomeSection lays out one way of adding up. The last of the first columns is
+// the label.
+func incomeSection(key, title string, form Form, sums []incomeSum, total incomeSum, first ...Column) Section {
+	label := first[len(first)-1]
+	s := Section{
+		Key: key, Title: title,
+		Columns: append(first,
+			Column{Key: "invoiced", Title: "Invoiced", Kind: Money}, Column{Key: "paid", Title: "Paid", Kind: Money},
+			Column{Key: "outstanding", Title: "Outstanding", Kind: Money}, Column{Key: "share", Title: "Share of invoiced", Kind: Percent, Minor: true}),
+		Chart: &Chart{Form: form, Title: "Invoiced, paid and outstanding", Kind: Money, Series: []Series{{Name: "Invoiced"}, {Name: "Paid"}, {Name: "Outstanding"}}},
+		Empty: "Nothing was invoiced or paid in this period. Choose a longer one, or leave out the site or practitioner.",
+	}
+	line := func(id, name any, sum incomeSum, share any) []any {
+		values := []any{name, sum.invoiced, sum.paid, sum.outstanding, share}
+		if len(first) > 1 {
+			values = append([]any{id}, values...)
+		}
+		return values
+	}
+	for _, sum := range sums {
+		s.Rows = append(s.Rows, line(sum.id, sum.label, sum, percent(int64(sum.invoiced), int64(total.invoiced))))
+		s.Chart.Labels = append(s.Chart.Labels, label.Kind.text(sum.label))
+		for i, v := range []decimal.Decimal{sum.invoiced, sum.paid, sum.outstanding} {
+			s.Chart.Series[i].Values = append(s.Chart.Series[i].Values, int64(v))
+		}
+	}
+	s.Total = line(nil, "All", total, nil)
+	return s
+}
+
+// planNames are the names of the practice's payment plans.
+func planNames(ctx context.Context, client *ent.Client) (map[int64]string, error) {
+	rows, err := client.PaymentPlan.Query().Select(paymentplan.FieldID, paymentplan.FieldName).All(ctx)
+	names := make(map[int64]string, len(rows))
+	for _, r := range rows {
+		names[r.ID] = r.Name
+	}
+	return names, err
+}

@@ -1,0 +1,108 @@
+package report
+
+import (
+	_ "embed"
+	"html/template"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Style is the style sheet of Fragment, for a page on screen and on paper.
+//
+//go:embed report.css
+var Style string
+
+//go:embed report.html
+var markup string
+
+// The templates "page" and "report". This is the only place beside package web
+// that makes HTML: a report on the command line is a page, too.
+var pages = template.Must(template.New("").Funcs(template.FuncMap{
+	"text":   Kind.text,
+	"cell":   func(s Section, i int, v any) string { return s.Columns[i].Kind.text(v) },
+	"long":   long,
+	"sum":    func(s Section, i int) string { return s.sum(i) },
+	"class":  Section.class,
+	"minor":  Section.minor,
+	"broad":  func(s Section) bool { return len(s.Columns) > telephone },
+	"shown":  Section.shown,
+	"hidden": Section.hidden,
+	"count":  func(n int) string { return Count.text(n) },
+	"svg":    (*Chart).svg,
+	"cut":    (*Chart).cut,
+	"blank":  (*Chart).blank,
+	"print":  printable,
+	"style":  func() template.CSS { return template.CSS(Style) }, //nolint:gosec // our own file
+}).Parse(markup))
+
+// page is an answer with at most so many rows in a table, 0 for all of them.
+type page struct {
+	*Answer
+	Most int
+}
+
+// writeHTML writes a whole page that needs nothing beside itself.
+func (a *Answer) writeHTML(w io.Writer) error { return pages.ExecuteTemplate(w, "page", page{a, 0}) }
+
+// Fragment is the report without its heading, for a page that has its own, puts
+// it into an element of the class "report", and uses Style. Tables have at most
+// so many rows, all of them for 0. It holds no scripts and no style attributes.
+func (a *Answer) Fragment(most int) (template.HTML, error) {
+	var b strings.Builder
+	if err := pages.ExecuteTemplate(&b, "body", page{a, most}); err != nil {
+		return "", err
+	}
+	return template.HTML(b.String()), nil //nolint:gosec // made by the template
+}
+
+// shown are the first rows of a section.
+func (s Section) shown(most int) [][]any { return s.Rows[:len(s.Rows)-s.hidden(most)] }
+
+// hidden is the number of rows after those.
+func (s Section) hidden(most int) int {
+	if most == 0 {
+		return 0
+	}
+	return max(0, len(s.Rows)-most)
+}
+
+// long reports whether a value is a sentence, which needs a wider column than
+// a word.
+func long(v any) bool {
+	s, _ := v.(string)
+	return utf8.RuneCountInString(s) > 30
+}
+
+// telephone is how many columns a page on one may have room for.
+const telephone = 3
+
+// crowded tables leave out their minor columns on narrow pages and on paper.
+const crowded = 8 // columns
+
+// class is how the style sheet knows the cells of a column.
+func (s Section) class(i int) string {
+	c := s.Columns[i]
+	class := "text"
+	switch {
+	case c.Kind.number():
+		class = "number"
+	case c.Kind != Text:
+		class = "day"
+	}
+	if c.Minor && len(s.Columns) > crowded {
+		class += " minor"
+	}
+	return class
+}
+
+// minor names the columns that narrow pages leave out.
+func (s Section) minor() string {
+	var titles []string
+	for _, c := range s.Columns {
+		if c.Minor && len(s.Columns) > crowded {
+			titles = append(titles, c.Title)
+		}
+	}
+	return strings.Join(titles, ", ")
+}

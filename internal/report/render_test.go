@@ -1,0 +1,200 @@
+package report
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"chairside/internal/civil"
+	"chairside/internal/decimal"
+)
+
+// sample is an answer with everything that is hard to write.
+func sample(rows ...[]any) *Answer {
+	r := &Report{Name: "sample", Title: "Sample", Doc: "What is counted: <all> & everything."}
+	return &Answer{
+		Report: r, Practice: "Smile & \x1b[31mCo", Filter: Filter{From: civil.MustParse("2026-04-01"), To: civil.MustParse("2026-04-30")},
+		Result: &Result{
+			Summary: []Figure{{Key: "sum", Label: "Sum", Kind: Money, Value: decimal.Decimal(-1234567_05), Note: "a <note>"}},
+			Sections: []Section{{
+				Key: "lines", Title: "Lines", Empty: "There is nothing: do something.",
+				Columns: []Column{
+					{Key: "name", Title: "Name of the thing"}, {Key: "money", Title: "Money", Kind: Money}, {Key: "minutes", Title: "Time", Kind: Minutes},
+					{Key: "share", Title: "Share", Kind: Percent}, {Key: "on", Title: "On", Kind: Date}, {Key: "month", Title: "Month", Kind: Month, Minor: true},
+				},
+				Rows: rows,
+			}},
+		},
+	}
+}
+
+func TestCSVIsSafeInASpreadsheet(t *testing.T) {
+	t.Parallel()
+	day := civil.MustParse("2026-04-09")
+	names := []string{"=1+2", "+44", "-x", "@cmd", "\tx", "plain", "a \"quoted\", one", "two\nlines"}
+	var rows [][]any
+	for _, n := range names {
+		rows = append(rows, []any{n, decimal.Decimal(-12_50), 90, decimal.Decimal(33_33), day, day})
+	}
+	var b strings.Builder
+	if err := sample(rows...).Write(&b, AsCSV, 0); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(b.String(), "name,money,minutes,share,on,month\r\n") {
+		t.Errorf("it begins with %.60q", b.String())
+	}
+	records, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range names {
+		want := n
+		if i < 5 {
+			want = "'" + n
+		}
+		if got := records[i+1]; got[0] != want || got[1] != "-12.50" || got[2] != "90" || got[3] != "33.33" || got[4] != "2026-04-09" || got[5] != "2026-04" {
+			t.Errorf("%q is %q", n, got)
+		}
+	}
+}
+
+func TestJSONIsTyped(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	day := civil.MustParse("2026-04-09")
+	if err := sample([]any{"<a>", decimal.Decimal(5), 90, nil, day, day}).Write(&b, AsJSON, 0); err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal([]byte(b.String()), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := `map[from:2026-04-01 lines:[map[minutes:90 money:0.05 month:2026-04 name:<a> on:2026-04-09 share:<nil>]] ` +
+		`practice:Smile & ` + "\x1b" + `[31mCo practitioner_id:<nil> report:sample site_id:<nil> summary:map[sum:-1234567.05] to:2026-04-30]`
+	if fmt.Sprint(got) != want {
+		t.Errorf("got  %v\nwant %s", got, want)
+	}
+}
+
+func TestEmptySectionsSaySo(t *testing.T) {
+	t.Parallel()
+	for format, want := range map[Format]string{AsTable: "There is nothing: do something.", AsHTML: "There is nothing: do something.", AsJSON: `"lines": []`, AsCSV: "name,"} {
+		var b strings.Builder
+		if err := sample().Write(&b, format, 80); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%s lacks %q:\n%s", format, want, b.String())
+		}
+	}
+}
+
+func TestTablesFitTheTerminal(t *testing.T) {
+	t.Parallel()
+	day := civil.MustParse("2026-04-09")
+	row := []any{strings.Repeat("long name ", 12), decimal.Decimal(1234567_89), 12345, decimal.Decimal(100_00), day, day}
+	for _, width := range []int{200, 100, 80, 60, 40} {
+		var b strings.Builder
+		if err := sample(row).Write(&b, AsTable, width); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(b.String()) {
+			line = strings.TrimSuffix(line, "\n")
+			if text.StringWidth(line) > width || strings.HasSuffix(line, " ") {
+				t.Errorf("at %d: %q", width, line)
+			}
+			if strings.ContainsRune(line, '\x1b') {
+				t.Errorf("a name speaks to the terminal: %q", line)
+			}
+		}
+	}
+}
+
+func TestPagesAreSafe(t *testing.T) {
+	t.Parallel()
+	day := civil.MustParse("2026-04-09")
+	a := sample([]any{"<script>alert(1)</script>", decimal.Decimal(5), 90, nil, day, day})
+	a.Sections[0].Chart = &Chart{Form: Rows, Title: `A "chart" & $1`, Kind: Money, Labels: []string{"<script>alert(1)</script>"}, Series: []Series{{"<b>", []int64{5}}}}
+	whole, err := a.Fragment(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{"<script", "<b>", " style=", "<note>", "<all>"} {
+		if strings.Contains(string(whole), bad) {
+			t.Errorf("the page holds %s", bad)
+		}
+	}
+	if !strings.Contains(string(whole), `role="img" aria-label="A &#34;chart&#34; &amp; $1.`) {
+		t.Error("the chart has no name")
+	}
+}
+
+func TestCharts(t *testing.T) {
+	t.Parallel()
+	labels := func(n int) (all []string) {
+		for i := range n {
+			all = append(all, fmt.Sprintf("Bartholomew Featherstonehaugh-Cholmondeley the %dth & <Sons>", i))
+		}
+		return all
+	}
+	values := func(n int, value func(int) int64) (all []int64) {
+		for i := range n {
+			all = append(all, value(i))
+		}
+		return all
+	}
+	for _, form := range []Form{Bars, Stacked, Rows, Parts, Lines} {
+		for _, n := range []int{0, 1, 12, 60} {
+			for name, value := range map[string]func(int) int64{
+				"rising": func(i int) int64 { return int64(i+1) * 1000 }, "none": func(int) int64 { return 0 },
+				"negative": func(i int) int64 { return int64(i%5)*700 - 1400 - int64(i) }, "large": func(i int) int64 { return 900_000_000_00 + int64(i) },
+			} {
+				c := &Chart{Form: form, Title: "T", Kind: Money, Labels: labels(n), Series: []Series{{"One", values(n, value)}, {"Two & <three>", values(n, value)}}}
+				svg, err := c.svg()
+				if err != nil {
+					t.Errorf("form %d, %d %s values: %v", form, n, name, err)
+					continue
+				}
+				if blank := n == 0 || name == "none"; blank != (svg == "") {
+					t.Errorf("form %d, %d %s values: blank is %t", form, n, name, svg == "")
+				}
+				if strings.Contains(string(svg), "NaN") || strings.Contains(string(svg), "style=") {
+					t.Errorf("form %d, %d %s values: %s", form, n, name, svg)
+				}
+				decoder := xml.NewDecoder(strings.NewReader(string(svg)))
+				for {
+					if _, err := decoder.Token(); err == io.EOF {
+						break
+					} else if err != nil {
+						t.Errorf("form %d, %d %s values: %v", form, n, name, err)
+						break
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestValues(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kind Kind
+		v    any
+		want string
+	}{
+		{Money, decimal.Decimal(-1234567_05), "-1,234,567.05"}, {Money, decimal.Decimal(5), "0.05"}, {Money, nil, "–"},
+		{Count, 1234, "1,234"}, {ID, int64(1234), "1234"}, {Minutes, 450, "7:30"}, {Minutes, -5, "-0:05"}, {Minutes, 600000, "10,000:00"},
+		{Percent, decimal.Decimal(33_33), "33.3 %"}, {Percent, decimal.Decimal(99_95), "100.0 %"}, {Percent, decimal.Decimal(-5), "-0.1 %"},
+		{Date, civil.MustParse("2026-04-09"), "09 Apr 2026"}, {Month, civil.MustParse("2026-04-09"), "Apr 2026"}, {Text, "a\x1b[0mb\u202e", "a [0mb "},
+	} {
+		if got := c.kind.text(c.v); got != c.want {
+			t.Errorf("%v is %q, want %q", c.v, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"chairside/ent"
+	"chairside/ent/practitioner"
+	"chairside/ent/site"
+	"chairside/ent/user"
+	"chairside/internal/caller"
+	"chairside/internal/civil"
+	"chairside/internal/diary"
+	"chairside/schema"
+)
+
+// rota is who works when and where.
+type rota struct {
+	zone    *time.Location
+	workers []*worker            // by name
+	sites   map[uuid.UUID]string // the names of those the caller may see
+	only    []uuid.UUID          // limits: the site that is asked for, the site of the caller
+}
+
+// worker is a practitioner and their week.
+type worker struct {
+	id     int64
+	name   string
+	role   schema.Role
+	site   uuid.UUID // their own
+	active bool      // can be booked
+	weekly map[uuid.UUID][]diary.Hours
+}
+
+// shift is a stretch of work at a site.
+type shift struct {
+	diary.Period
+	site uuid.UUID
+}
+
+// readRota reads the practitioners whom the caller may see and the filter asks
+// for. As availability has it, their week is that of their working sessions,
+// or else the practice's opening hours, at their own site.
+func readRota(ctx context.Context, client *ent.Client, f Filter) (*rota, error) {
+	q := client.Practitioner.Query().WithWorkingSessions().
+		WithUser(func(q *ent.UserQuery) {
+			q.Select(user.FieldFirstName, user.FieldLastName, user.FieldLastNameFolded, user.FieldRole)
+		})
+	if f.PractitionerID != nil {
+		q.Where(practitioner.ID(*f.PractitionerID))
+	}
+	found, err := q.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	practice, err := client.Practice.Query().Only(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &rota{zone: caller.Must(ctx).Zone}
+	for _, limit := range []*uuid.UUID{f.SiteID, caller.Must(ctx).SiteID} {
+		if limit != nil {
+			r.only = append(r.only, *limit)
+		}
+	}
+	if r.sites, err = siteNames(ctx, client); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(found, func(a, b *ent.Practitioner) int {
+		return cmp.Or(strings.Compare(a.Edges.User.LastNameFolded, b.Edges.User.LastNameFolded), cmp.Compare(a.ID, b.ID))
+	})
+	for _, p := range found {
+		u := p.Edges.User
+		w := &worker{id: p.ID, name: schema.FullName(u.FirstName, u.LastName), role: u.Role, site: p.SiteID, active: p.Active, weekly: map[uuid.UUID][]diary.Hours{}}
+		for _, s := range p.Edges.WorkingSessions {
+			w.weekly[s.SiteID] = append(w.weekly[s.SiteID], diary.Hours{Weekday: time.Weekday(s.Weekday), Start: s.StartMinute, Finish: s.FinishMinute})
+		}
+		if len(w.weekly) == 0 {
+			w.weekly[p.SiteID] = openingHours(practice.OpeningHours)
+		}
+		r.workers = append(r.workers, w)
+	}
+	return r, nil
+}
+
+func siteNames(ctx context.Context, client *ent.Client) (map[uuid.UUID]string, error) {
+	found, err := client.Site.Query().Select(site.FieldName).All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := map[uuid.UUID]string{}
+	for _, s := range found {
+		names[s.ID] = s.Name
+	}
+	return names, nil
+}
+
+func openingHours(open schema.OpeningHours) (weekly []diary.Hours) {
+	for day := time.Sunday; day <= time.Saturday; day++ {
+		h := open[day.String()] // no times on days that are closed
+		if hours, ok := diary.Opening(day, h.Open, h.Close); ok {
+			weekly = append(weekly, hours)
+		}
+	}
+	return weekly
+}
+
+// asked reports whether a site is one that the report is about.
+func (r *rota) asked(site uuid.UUID) bool {
+	return !slices.ContainsFunc(r.only, func(limit uuid.UUID) bool { return limit != site })
+}
+
+// places are the sites at which somebody works, their own first.
+func (w *worker) places() []uuid.UUID {
+	own := func(id uuid.UUID) bool { return id == w.site }
+	others := slices.SortedFunc(maps.Keys(w.weekly), func(a, b uuid.UUID) int { return strings.Compare(a.String(), b.String()) })
+	return append([]uuid.UUID{w.site}, slices.DeleteFunc(others, own)...)
+}
+
+// on lays a worker's week onto a day, in order of time.
+func (w *worker) on(day civil.Date, zone *time.Location) (shifts []shift) {
+	for site, weekly := range w.weekly {
+		for _, p := range diary.On(day, weekly, zone) {
+			shifts = append(shifts, shift{p, site})
+		}
+	}
+	slices.SortFunc(shifts, func(a, b shift) int {
+		return cmp.Or(a.Start.Compare(b.Start), strings.Compare(a.site.String(), b.site.String()))
+	})
+	return shifts
+}
+
+// siteAt is where a worker is at a time of the given shifts: outside them, at
+// their own site.
+func (w *worker) siteAt(t time.Time, shifts []shift) uuid.UUID {
+	if len(w.weekly) == 1 && len(w.weekly[w.site]) > 0 { // nearly everybody
+		return w.site
+	}
+	for _, s := range shifts {
+		if !t.Before(s.Start) && t.Before(s.Finish) {
+			return s.site
+		}
+	}
+	return w.site
+}
+
+// name is that of a practitioner, or "" for one the caller may not see.
+func (r *rota) name(id int64) string {
+	for _, w := range r.workers {
+		if w.id == id {
+			return w.name
+		}
+	}
+	return ""
+}

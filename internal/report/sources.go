@@ -1,0 +1,266 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"chairside/ent"
+	"chairside/ent/invoice"
+	"chairside/ent/patient"
+	"chairside/ent/payment"
+	"chairside/ent/predicate"
+	"chairside/internal/caller"
+	"chairside/internal/civil"
+	"chairside/internal/decimal"
+	"chairside/schema"
+)
+
+var sources = Report{
+	Name: "sources", Title: "New patients by source",
+	Doc: "Patients by how they came to the practice and the month in which they were added, archived ones included, and what they brought in during their first 365 days, the day they were added being the first. " +
+		"Paid is payments that were not taken back, invoiced is invoices that are not void, by the date on them. " +
+		"Those whose first year is not over count with what they have brought in so far.",
+	Level: 3, Period: twelveMonths, Practitioners: true,
+	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
+		rows, err := Sources(ctx, client, f)
+		if err != nil {
+			return nil, err
+		}
+		return sourcesResult(rows, f), nil
+	},
+}
+
+// SourceRow is the new patients of a month who came from one source.
+type SourceRow struct {
+	SourceID *uuid.UUID // nil for patients without one
+	Source   string     // name; NoSource for patients without one
+	Month    civil.Date // its first day
+	Patients int
+	Invoiced decimal.Decimal // in their first year
+	Paid     decimal.Decimal // in their first year
+}
+
+// key tells sources of the same name apart.
+func (r *SourceRow) key() string {
+	if r.SourceID == nil {
+		return ""
+	}
+	return r.SourceID.String()
+}
+
+// NoSource is shown for patients of whom it is not known how they came.
+const NoSource = "Not recorded"
+
+// firstYear is how many days of money count, with the day a patient was added.
+const firstYear = 365
+
+// Sources counts the patients who were added in the period by acquisition
+// source and month of the practice's calendar, in order of source (none last)
+// and month, with what is on their payments and invoices of the first 365 days:
+// those dated on the local day on which they were added or one of the 364 after
+// it, at whatever site. f.SiteID is the patient's site, f.PractitionerID the
+// patient's preferred dentist.
+func Sources(ctx context.Context, client *ent.Client, f Filter) ([]SourceRow, error) {
+	zone := caller.Must(ctx).Zone
+	added := []predicate.Patient{patient.CreatedAtGTE(f.From.In(zone).UTC()), patient.CreatedAtLT(f.To.AddDays(1).In(zone).UTC())}
+	if f.SiteID != nil {
+		added = append(added, patient.SiteID(*f.SiteID))
+	}
+	if f.PractitionerID != nil {
+		added = append(added, patient.DentistID(*f.PractitionerID))
+	}
+	var people []struct {
+		ID                  int64
+		CreatedAt           time.Time  `sql:"created_at"`
+		AcquisitionSourceID *uuid.UUID `sql:"acquisition_source_id"`
+	}
+	err := client.Patient.Query().Where(added...).Select(patient.FieldID, patient.FieldCreatedAt, patient.FieldAcquisitionSourceID).Scan(ctx, &people)
+	if err != nil {
+		return nil, err
+	}
+	known, err := client.AcquisitionSource.Query().All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := map[uuid.UUID]string{uuid.Nil: NoSource}
+	for _, s := range known {
+		names[s.ID] = s.Name
+	}
+
+	type group struct {
+		source uuid.UUID
+		month  civil.Date
+	}
+	rows := map[group]*SourceRow{}
+	newcomers := make(map[int64]newcomer, len(people))
+	for _, p := range people {
+		day := civil.Of(p.CreatedAt.In(zone))
+		g := group{month: monthStart(day)}
+		if p.AcquisitionSourceID != nil {
+			g.source = *p.AcquisitionSourceID
+		}
+		if rows[g] == nil {
+			rows[g] = &SourceRow{SourceID: p.AcquisitionSourceID, Source: names[g.source], Month: g.month}
+		}
+		rows[g].Patients++
+		newcomers[p.ID] = newcomer{day, rows[g]}
+	}
+	if err := addMoney(ctx, client, f, added, newcomers); err != nil {
+		return nil, err
+	}
+	sorted := make([]SourceRow, 0, len(rows))
+	for _, row := range rows {
+		sorted = append(sorted, *row)
+	}
+	slices.SortFunc(sorted, func(a, b SourceRow) int {
+		switch {
+		case a.SourceID == nil && b.SourceID != nil:
+			return 1
+		case a.SourceID != nil && b.SourceID == nil:
+			return -1
+		}
+		return cmp.Or(compareNames(a.Source, b.Source), strings.Compare(a.key(), b.key()), a.Month.Time().Compare(b.Month.Time()))
+	})
+	return sorted, nil
+}
+
+// newcomer is a new patient: the local day on which they were added, and the
+// row they belong to.
+type newcomer struct {
+	day civil.Date
+	row *SourceRow
+}
+
+// addMoney adds to the rows what the new patients brought in. It reads a sum
+// for each patient and day: the year of each begins on another day.
+func addMoney(ctx context.Context, client *ent.Client, f Filter, added []predicate.Patient, newcomers map[int64]newcomer) error {
+	type sum struct {
+		PatientID int64      `sql:"patient_id"`
+		DatedOn   civil.Date `sql:"dated_on"`
+		Sum       decimal.Decimal
+	}
+	end := f.To.AddDays(firstYear) // the day after the first year of who was added on the last day
+	var paid, invoiced []sum
+	err := client.Payment.Query().
+		Where(payment.Deleted(false), payment.DatedOnGTE(f.From), payment.DatedOnLT(end), payment.HasPatientWith(added...)).
+		GroupBy(payment.FieldPatientID, payment.FieldDatedOn).Aggregate(ent.Sum(payment.FieldAmount)).Scan(ctx, &paid)
+	if err != nil {
+		return err
+	}
+	err = client.Invoice.Query().
+		Where(invoice.StatusNEQ(schema.InvoiceVoid), invoice.DatedOnGTE(f.From), invoice.DatedOnLT(end), invoice.HasPatientWith(added...)).
+		GroupBy(invoice.FieldPatientID, invoice.FieldDatedOn).Aggregate(ent.Sum(invoice.FieldAmount)).Scan(ctx, &invoiced)
+	if err != nil {
+		return err
+	}
+	inFirstYear := func(s sum) bool {
+		at := days(newcomers[s.PatientID].day, s.DatedOn)
+		return at >= 0 && at < firstYear
+	}
+	for _, s := range paid {
+		if inFirstYear(s) {
+			newcomers[s.PatientID].row.Paid += s.Sum
+		}
+	}
+	for _, s := range invoiced {
+		if inFirstYear(s) {
+			newcomers[s.PatientID].row.Invoiced += s.Sum
+		}
+	}
+	return nil
+}
+
+// sourcesResult lays the report out: each month in the table and its chart,
+// the sources as a whole beneath.
+func sourcesResult(rows []SourceRow, f Filter) *Result {
+	main := Section{
+		Key: "months", Title: "By source and month",
+		Columns: []Column{
+			{Key: "source", Title: "Source"}, {Key: "month", Title: "Added in", Kind: Month}, {Key: "patients", Title: "New patients", Kind: Count},
+			{Key: "invoiced", Title: "Invoiced in the first year", Kind: Money}, {Key: "paid", Title: "Paid in the first year", Kind: Money},
+		},
+		Empty: "No patients were added in this period. The source is chosen when a patient is registered.",
+	}
+	if len(rows) == 0 {
+		return &Result{Sections: []Section{main}}
+	}
+	whole := Section{
+		Key: "sources", Title: "By source",
+		Columns: []Column{
+			{Key: "source", Title: "Source"}, {Key: "patients", Title: "New patients", Kind: Count}, {Key: "share", Title: "Share", Kind: Percent},
+			{Key: "invoiced", Title: "Invoiced in the first year", Kind: Money}, {Key: "paid", Title: "Paid in the first year", Kind: Money}, {Key: "paid_per_patient", Title: "Paid per patient", Kind: Money},
+		},
+		Chart: &Chart{Form: Rows, Title: "Paid in the first year", Kind: Money},
+	}
+	var all SourceRow
+	var each []SourceRow
+	months := months(f)
+	main.Chart = &Chart{Form: Stacked, Title: "New patients by month", Kind: Count}
+	for _, m := range months {
+		main.Chart.Labels = append(main.Chart.Labels, m.Time().Format("Jan 2006"))
+	}
+	for i := range rows {
+		row := &rows[i]
+		main.Rows = append(main.Rows, []any{row.Source, row.Month, row.Patients, row.Invoiced, row.Paid})
+		if i == 0 || rows[i-1].key() != row.key() {
+			each = append(each, SourceRow{Source: row.Source})
+			main.Chart.Series = append(main.Chart.Series, Series{row.Source, make([]int64, len(months))})
+		}
+		main.Chart.Series[len(each)-1].Values[slices.Index(months, row.Month)] += int64(row.Patients)
+		for _, sum := range []*SourceRow{&each[len(each)-1], &all} {
+			sum.Patients += row.Patients
+			sum.Invoiced += row.Invoiced
+			sum.Paid += row.Paid
+		}
+	}
+	main.Total = []any{"All", nil, all.Patients, all.Invoiced, all.Paid}
+	perPatient := func(row *SourceRow) decimal.Decimal {
+		return decimal.Decimal(ratio(int64(row.Paid), 1, int64(row.Patients)))
+	}
+	paid := Series{Name: "Paid"}
+	for i := range each {
+		s := &each[i]
+		whole.Rows = append(whole.Rows, []any{s.Source, s.Patients, percent(int64(s.Patients), int64(all.Patients)), s.Invoiced, s.Paid, perPatient(s)})
+		whole.Chart.Labels, paid.Values = append(whole.Chart.Labels, s.Source), append(paid.Values, int64(s.Paid))
+	}
+	whole.Chart.Series = []Series{paid}
+	main.Chart.Series = fewer(main.Chart.Series)
+	whole.Total = []any{"All", all.Patients, percent(1, 1), all.Invoiced, all.Paid, perPatient(&all)}
+	return &Result{
+		Summary: []Figure{
+			{Key: "patients", Label: "New patients", Kind: Count, Value: all.Patients},
+			{Key: "paid", Label: "Paid", Kind: Money, Value: all.Paid, Note: "in their first year, so far"},
+			{Key: "paid_per_patient", Label: "Paid per new patient", Kind: Money, Value: perPatient(&all)},
+		},
+		Sections: []Section{main, whole},
+	}
+}
+
+// sourcesShown is how many sources the chart of the months can tell apart.
+const sourcesShown = 7
+
+// fewer keeps the largest series and adds up the others.
+func fewer(series []Series) []Series {
+	if len(series) <= sourcesShown {
+		return series
+	}
+	sum := func(s Series) (n int64) {
+		for _, v := range s.Values {
+			n += v
+		}
+		return n
+	}
+	slices.SortStableFunc(series, func(a, b Series) int { return cmp.Compare(sum(b), sum(a)) })
+	others := Series{"Others", make([]int64, len(series[0].Values))}
+	for _, s := range series[sourcesShown-1:] {
+		for i, v := range s.Values {
+			others.Values[i] += v
+		}
+	}
+	return append(series[:sourcesShown-1], others)
+}

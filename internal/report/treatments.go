@@ -1,0 +1,198 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"chairside/ent"
+	"chairside/ent/fee"
+	"chairside/ent/patient"
+	"chairside/ent/treatmentplanitem"
+	"chairside/internal/caller"
+	"chairside/internal/decimal"
+)
+
+var treatments = Report{
+	Name: "treatments", Title: "Treatment mix",
+	Doc: "What was done in the period, by treatment and payment plan: the items of treatment plans that were completed on one of its days. " +
+		"Value is the sum of their prices. The fee is what the payment plan asks for the treatment now, for one tooth or surface, and the difference that of the average price to it: " +
+		"work on more teeth or surfaces, and NHS charges that count once for a whole course, lie above or below. " +
+		"A site is that of the patients.",
+	Level: 3, Period: twelveMonths, Practitioners: true,
+	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
+		rows, err := Treatments(ctx, client, f)
+		if err != nil {
+			return nil, err
+		}
+		return treatmentsResult(rows), nil
+	},
+}
+
+// TreatmentRow is what was done of one treatment under one payment plan.
+type TreatmentRow struct {
+	TreatmentID   int64
+	Treatment     string // its name among practitioners
+	Category      string // "" for none
+	PaymentPlanID int64
+	PaymentPlan   string
+	Count         int
+	Value         decimal.Decimal
+	Average       decimal.Decimal  // Value by Count, half a penny up
+	Fee           *decimal.Decimal // nil where the plan has no fee for the treatment
+	Difference    *decimal.Decimal // Average less Fee
+}
+
+// Treatments adds up the completed treatment plan items of the period, in order
+// of category (none last), treatment and payment plan. An item belongs to the
+// practice's day of its completed_at; f.SiteID is the patient's site and
+// f.PractitionerID who treated. The fee is price_one of the plan's fee for the
+// treatment, as it is now.
+func Treatments(ctx context.Context, client *ent.Client, f Filter) ([]TreatmentRow, error) {
+	zone := caller.Must(ctx).Zone
+	q := client.TreatmentPlanItem.Query().Where(
+		treatmentplanitem.Completed(true),
+		treatmentplanitem.CompletedAtGTE(f.From.In(zone).UTC()), treatmentplanitem.CompletedAtLT(f.To.AddDays(1).In(zone).UTC()),
+	)
+	if f.SiteID != nil {
+		q.Where(treatmentplanitem.HasPatientWith(patient.SiteID(*f.SiteID)))
+	}
+	if f.PractitionerID != nil {
+		q.Where(treatmentplanitem.PractitionerID(*f.PractitionerID))
+	}
+	var sums []struct {
+		TreatmentID   int64 `sql:"treatment_id"`
+		PaymentPlanID int64 `sql:"payment_plan_id"`
+		Count         int
+		Sum           decimal.Decimal
+	}
+	err := q.GroupBy(treatmentplanitem.FieldTreatmentID, treatmentplanitem.FieldPaymentPlanID).
+		Aggregate(ent.Count(), ent.Sum(treatmentplanitem.FieldPrice)).Scan(ctx, &sums)
+	if err != nil {
+		return nil, err
+	}
+	done, err := client.Treatment.Query().WithTreatmentCategory().All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	treatments := make(map[int64]*ent.Treatment, len(done))
+	for _, t := range done {
+		treatments[t.ID] = t
+	}
+	paid, err := client.PaymentPlan.Query().All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	plans := make(map[int64]*ent.PaymentPlan, len(paid))
+	for _, p := range paid {
+		plans[p.ID] = p
+	}
+	asked, err := client.Fee.Query().Select(fee.FieldPaymentPlanID, fee.FieldTreatmentID, fee.FieldPriceOne).All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	type key struct{ plan, treatment int64 }
+	fees := make(map[key]*decimal.Decimal, len(asked))
+	for _, f := range asked {
+		fees[key{f.PaymentPlanID, f.TreatmentID}] = &f.PriceOne
+	}
+
+	rows := make([]TreatmentRow, len(sums))
+	for i, s := range sums {
+		t, plan := treatments[s.TreatmentID], plans[s.PaymentPlanID]
+		rows[i] = TreatmentRow{
+			TreatmentID: t.ID, Treatment: t.Nomenclature, PaymentPlanID: plan.ID, PaymentPlan: plan.Name,
+			Count: s.Count, Value: s.Sum, Average: decimal.Decimal(ratio(int64(s.Sum), 1, int64(s.Count))),
+			Fee: fees[key{plan.ID, t.ID}],
+		}
+		row := &rows[i]
+		if c := t.Edges.TreatmentCategory; c != nil {
+			row.Category = c.Name
+		}
+		if row.Fee != nil {
+			row.Difference = new(row.Average - *row.Fee)
+		}
+	}
+	slices.SortFunc(rows, func(a, b TreatmentRow) int {
+		if (a.Category == "") != (b.Category == "") {
+			return -compareNames(a.Category, b.Category)
+		}
+		return cmp.Or(
+			compareNames(a.Category, b.Category), compareNames(a.Treatment, b.Treatment), cmp.Compare(a.TreatmentID, b.TreatmentID),
+			compareNames(a.PaymentPlan, b.PaymentPlan), cmp.Compare(a.PaymentPlanID, b.PaymentPlanID))
+	})
+	return rows, nil
+}
+
+// treatmentsShown is how many treatments the chart shows.
+const treatmentsShown = 20
+
+// treatmentsResult lays the report out: by treatment and plan, with a chart of
+// the treatments that bring most, and by category beneath.
+func treatmentsResult(rows []TreatmentRow) *Result {
+	main := Section{
+		Key: "treatments", Title: "By treatment and payment plan",
+		Columns: []Column{
+			{Key: "category", Title: "Category"}, {Key: "treatment", Title: "Treatment"}, {Key: "payment_plan", Title: "Payment plan"},
+			{Key: "count", Title: "Done", Kind: Count}, {Key: "value", Title: "Value", Kind: Money}, {Key: "average_price", Title: "Average price", Kind: Money},
+			{Key: "fee", Title: "Fee", Kind: Money}, {Key: "difference", Title: "Against the fee", Kind: Money},
+		},
+		Empty: "No treatment was completed in this period. Items of treatment plans count once they are marked as completed.",
+	}
+	if len(rows) == 0 {
+		return &Result{Sections: []Section{main}}
+	}
+	var all TreatmentRow
+	var each, categories []TreatmentRow // added up
+	add := func(sum *TreatmentRow, row *TreatmentRow) {
+		sum.Count += row.Count
+		sum.Value += row.Value
+	}
+	for i := range rows {
+		row := &rows[i]
+		main.Rows = append(main.Rows, []any{row.Category, row.Treatment, row.PaymentPlan, row.Count, row.Value, row.Average, optional(row.Fee), optional(row.Difference)})
+		if i == 0 || rows[i-1].TreatmentID != row.TreatmentID {
+			each = append(each, TreatmentRow{Treatment: row.Treatment})
+		}
+		if i == 0 || rows[i-1].Category != row.Category {
+			categories = append(categories, TreatmentRow{Category: row.Category})
+		}
+		add(&each[len(each)-1], row)
+		add(&categories[len(categories)-1], row)
+		add(&all, row)
+	}
+	main.Total = []any{"All", nil, nil, all.Count, all.Value, average(&all), nil, nil}
+	slices.SortStableFunc(each, func(a, b TreatmentRow) int { return cmp.Compare(b.Value, a.Value) })
+	value := Series{Name: "Value"}
+	main.Chart = &Chart{Form: Rows, Title: "Value by treatment", Kind: Money}
+	for _, t := range each[:min(len(each), treatmentsShown)] {
+		main.Chart.Labels, value.Values = append(main.Chart.Labels, t.Treatment), append(value.Values, int64(t.Value))
+	}
+	main.Chart.Series = []Series{value}
+
+	whole := Section{
+		Key: "categories", Title: "By category",
+		Columns: []Column{
+			{Key: "category", Title: "Category"}, {Key: "count", Title: "Done", Kind: Count}, {Key: "value", Title: "Value", Kind: Money},
+			{Key: "share", Title: "Share of value", Kind: Percent}, {Key: "average_price", Title: "Average price", Kind: Money},
+		},
+		Total: []any{"All", all.Count, all.Value, percent(int64(all.Value), int64(all.Value)), average(&all)},
+	}
+	for i := range categories {
+		c := &categories[i]
+		whole.Rows = append(whole.Rows, []any{cmp.Or(c.Category, "None"), c.Count, c.Value, percent(int64(c.Value), int64(all.Value)), average(c)})
+	}
+	return &Result{
+		Summary: []Figure{
+			{Key: "count", Label: "Treatments done", Kind: Count, Value: all.Count},
+			{Key: "value", Label: "Value", Kind: Money, Value: all.Value},
+			{Key: "average_price", Label: "Average price", Kind: Money, Value: average(&all)},
+		},
+		Sections: []Section{main, whole},
+	}
+}
+
+// average is the value of one, half a penny rounded up.
+func average(row *TreatmentRow) decimal.Decimal {
+	return decimal.Decimal(ratio(int64(row.Value), 1, int64(row.Count)))
+}

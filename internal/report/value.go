@@ -1,0 +1,132 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"chairside/internal/civil"
+	"chairside/internal/decimal"
+)
+
+// none is what people see where there is no value.
+const none = "–"
+
+// holds reports whether v is a value of the kind, or nil.
+func (k Kind) holds(v any) bool {
+	if v == nil {
+		return true
+	}
+	var ok bool
+	switch k {
+	case Text:
+		_, ok = v.(string)
+	case Count, Minutes:
+		_, ok = v.(int)
+	case Money, Units, Percent:
+		_, ok = v.(decimal.Decimal)
+	case Date, Month:
+		_, ok = v.(civil.Date)
+	case ID:
+		_, ok = v.(int64)
+	case Clock:
+		_, ok = v.(time.Time)
+	}
+	return ok
+}
+
+// number reports whether values stand under each other to the right.
+func (k Kind) number() bool { return k != Text && k != Date && k != Month && k != Clock }
+
+// text is a value as people read it.
+func (k Kind) text(v any) string {
+	if v == nil {
+		return none
+	}
+	switch v := v.(type) {
+	case string:
+		return printable(v)
+	case int:
+		if k == Minutes {
+			return hours(v)
+		}
+		return grouped(strconv.Itoa(v))
+	case decimal.Decimal:
+		if k == Percent {
+			tenths := ratio(int64(v), 1, 10)
+			return grouped(decimal.Decimal(tenths * 10).String()[:len(decimal.Decimal(tenths*10).String())-1]) + " %"
+		}
+		return grouped(v.String())
+	case civil.Date:
+		if k == Month {
+			return v.Time().Format("Jan 2006")
+		}
+		return v.Time().Format("02 Jan 2006")
+	case time.Time:
+		return v.Format("15:04")
+	}
+	return k.plain(v)
+}
+
+// plain is a value as programs read it.
+func (k Kind) plain(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case civil.Date:
+		if k == Month {
+			return v.String()[:len("2026-04")]
+		}
+		return v.String()
+	case time.Time:
+		return v.Format(time.RFC3339)
+	}
+	return fmt.Sprint(v)
+}
+
+// json is a value as encoding/json takes it: numbers where they are whole,
+// text for all else.
+func (k Kind) json(v any) any {
+	switch v.(type) {
+	case nil, int, int64:
+		return v
+	}
+	return k.plain(v)
+}
+
+// hours are minutes as hours and minutes, "7:30".
+func hours(minutes int) string {
+	sign := ""
+	if minutes < 0 {
+		sign, minutes = "-", -minutes
+	}
+	return fmt.Sprintf("%s%s:%02d", sign, grouped(strconv.Itoa(minutes/60)), minutes%60)
+}
+
+// grouped puts commas between the thousands of a number.
+func grouped(number string) string {
+	whole, fraction, _ := strings.Cut(number, ".")
+	sign := ""
+	if strings.HasPrefix(whole, "-") {
+		sign, whole = "-", whole[1:]
+	}
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if fraction != "" {
+		whole += "." + fraction
+	}
+	return sign + whole
+}
+
+// printable is text without what would move the cursor of a terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return ' '
+		}
+		return r
+	}, s)
+}
