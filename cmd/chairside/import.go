@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"chairside/internal/config"
+	"chairside/internal/store"
+	"chairside/internal/transfer"
+)
+
+type importCommand struct{ config.ImportFlags }
+
+// Help is the text of --help.
+func (importCommand) Help() string {
+	return `An export of this program's goes into an empty database, whole or not at all.
+
+CSV files of another system go into a practice, as mapping.yaml beside them says ("go doc chairside/internal/transfer" describes it):
+
+  source: oldsoft
+  dates: [DD/MM/YYYY]
+  files:
+    - file: patients.csv
+      entity: patients
+      id: PatNo
+      columns: {Surname: last_name, DOB: date_of_birth, Sex: gender}
+      constants: {payment_plan_id: Private, ethnicity: "99"}
+
+Columns that are named like a field map themselves. A second run changes what differs and adds what is new. An import that was stopped goes on where it was. Rows that break a rule are written with their line, field and reason to rejects/FILE.csv, and totals that differ from the source's to rejects/findings.csv; both hold patients' data.
+
+Prints what became of the rows of each file. The exit status is 0 when all rows went in, and 1 when some were refused (the others are in), or the import failed.`
+}
+
+// Run imports what there is in the directory.
+func (i *importCommand) Run(c *console) error {
+	flags, err := i.Read()
+	if err != nil {
+		return err
+	}
+	native := false
+	if flags.Mapping == "" {
+		if native, err = transfer.IsExport(flags.Dir); err != nil {
+			return fmt.Errorf("%s: %w", flags.Dir, err)
+		}
+	}
+	return c.withDatabase(flags.Database, func(db *store.DB) error {
+		if native {
+			return c.restore(db, flags)
+		}
+		return c.importFiles(db, flags)
+	})
+}
+
+// restore reads an export of this program's.
+func (c *console) restore(db *store.DB, flags config.ImportFlags) error {
+	done, err := transfer.Restore(c, db, flags.Dir, transfer.RestoreOptions{DryRun: flags.DryRun, Progress: c.err})
+	switch {
+	case err != nil:
+		return err
+	case done.Already:
+		fmt.Fprintln(c.err, "this export has been imported already; nothing to do")
+		return nil
+	}
+	return printJSON(c.out, map[string]int64{"rows": done.Rows})
+}
+
+// importFiles reads the files of another system.
+func (c *console) importFiles(db *store.DB, flags config.ImportFlags) error {
+	report, err := transfer.Import(c, db, flags.Dir, transfer.ImportOptions{
+		Mapping: flags.Mapping, Practice: flags.Practice, Rejects: flags.Rejects, DryRun: flags.DryRun, Progress: c.err,
+	})
+	if err != nil {
+		return err
+	}
+	if report.Resumed {
+		fmt.Fprintln(c.err, "went on where an import of the same files was stopped")
+	}
+	for _, file := range slices.Sorted(maps.Keys(report.Ignored)) {
+		fmt.Fprintf(c.err, "%s: columns that go nowhere: %s\n", file, strings.Join(report.Ignored[file], ", "))
+	}
+	table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "FILE\tRECORDS\tROWS\tCREATED\tUPDATED\tUNCHANGED\tREJECTED")
+	for _, f := range report.Files {
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%d\t%d\n", f.File, f.Entity, f.Rows, f.Created, f.Updated, f.Unchanged, f.Rejected)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	out := flags.Rejects
+	if out == "" {
+		out = filepath.Join(flags.Dir, "rejects")
+	}
+	if report.Warnings+report.Differences > 0 {
+		fmt.Fprintf(c.err, "%d warnings, and %d totals that differ from the source's, are in %s\n", report.Warnings, report.Differences, filepath.Join(out, transfer.Findings))
+	}
+	if n := report.Rejected(); n > 0 {
+		return fmt.Errorf("%d rows were refused; they are in %s, each with its reason", n, out)
+	}
+	return nil
+}

@@ -1,0 +1,30 @@
+package config
+
+import "strings"
+
+// ExportFlags are the flags of "chairside export".
+type ExportFlags struct {
+	Database
+	Format string `placeholder:"FORM" enum:"ndjson,csv" default:"ndjson" help:"Form of the files, ndjson or csv. Default: ${default}"`
+	Dir    string `arg:"" help:"Where to write. It is made, or has to be empty."`
+}
+
+// Read checks the flags. The error is Mistakes, with everything that is wrong.
+func (f ExportFlags) Read() (ExportFlags, error) {
+	var m Mistakes
+	f.Database.check(&m)
+	checkDir(&m, f.Dir)
+	return f, m.err()
+}
+
+// Validate reports every mistake in the flags; the parser calls it.
+func (f ExportFlags) Validate() error {
+	_, err := f.Read()
+	return err
+}
+
+func checkDir(m *Mistakes, dir string) {
+	if strings.TrimSpace(dir) == "" || strings.ContainsRune(dir, 0) {
+		*m = append(*m, "DIR: must be the path of a directory")
+	}
+}

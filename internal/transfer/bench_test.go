@@ -1,0 +1,82 @@
+package transfer
+
+import (
+	"path/filepath"
+	"testing"
+
+	"chairside/internal/civil"
+	"chairside/internal/localpg/pgtest"
+	"chairside/internal/seed"
+)
+
+// BenchmarkExport and BenchmarkRestore measure a practice of 20,000 patients
+// on PostgreSQL, all tables, indexes and checks included:
+//
+//	go test -run '^$' -bench 'Export|Restore' -benchtime 1x ./internal/transfer
+func BenchmarkExport(b *testing.B) {
+	db := open(b, pgtest.New(b))
+	o := seed.Options{Patients: 20_000, Years: 2, RandomSeed: 1, AsOf: civil.MustParse("2026-07-01")}
+	if err := seed.Run(b.Context(), db, o); err != nil {
+		b.Fatal(err)
+	}
+	var rows int64
+	for b.Loop() {
+		dir := filepath.Join(b.TempDir(), "export")
+		if err := Export(b.Context(), db, dir, ExportOptions{}); err != nil {
+			b.Fatal(err)
+		}
+		m, _, err := readManifest(dir)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, f := range m.Files {
+			rows += f.Rows
+		}
+	}
+	b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")
+}
+
+func BenchmarkRestore(b *testing.B) {
+	source := open(b, "sqlite:"+filepath.Join(b.TempDir(), "source.db"))
+	o := seed.Options{Patients: 20_000, Years: 2, RandomSeed: 1, AsOf: civil.MustParse("2026-07-01")}
+	if err := seed.Run(b.Context(), source, o); err != nil {
+		b.Fatal(err)
+	}
+	dir := filepath.Join(b.TempDir(), "export")
+	if err := Export(b.Context(), source, dir, ExportOptions{}); err != nil {
+		b.Fatal(err)
+	}
+	var rows int64
+	for b.Loop() {
+		b.StopTimer()
+		db := open(b, pgtest.New(b))
+		b.StartTimer()
+		done, err := Restore(b.Context(), db, dir, RestoreOptions{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		rows += done.Rows
+	}
+	b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")
+}
+
+// BenchmarkImport measures CSV files of another system on PostgreSQL: patients,
+// appointments, invoices and payments, with checks, references, derived
+// columns, the record of changes and totals.
+//
+//	go test -run '^$' -bench Import -benchtime 1x ./internal/transfer
+func BenchmarkImport(b *testing.B) {
+	dir := b.TempDir()
+	bigPractice(b, dir, 20_000)
+	rows := 0
+	for b.Loop() {
+		b.StopTimer()
+		db := open(b, pgtest.New(b))
+		bright(b, db)
+		b.StartTimer()
+		for _, f := range importing(b, db, dir, ImportOptions{}).Files {
+			rows += f.Rows
+		}
+	}
+	b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")
+}

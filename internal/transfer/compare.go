@@ -1,0 +1,194 @@
+package transfer
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"chairside/internal/decimal"
+	"chairside/internal/store"
+	"chairside/internal/wire"
+	"chairside/schema"
+)
+
+// compare reads the files that claim totals once more, and notes where the
+// claims are not what the rows come to. It writes nothing into the database.
+func (im *importer) compare() error {
+	im.bar.say("comparing")
+	for _, p := range im.plans {
+		if slices.ContainsFunc(p.targets, func(t *target) bool { return t.role == total }) {
+			if err := im.compareFile(p); err != nil {
+				return fmt.Errorf("%s: %w", p.name, err)
+			}
+		}
+		if p.entity.table == "appointments" {
+			if err := im.warnOfDoubleBookings(p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (im *importer) compareFile(p *plan) error {
+	s, err := openSource(p.path, p.delim)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	clear(im.named)
+	seen := map[fingerprint]int32{}
+	for end := false; !end; {
+		var records []*record
+		for len(records) < batchRows {
+			row, err := s.next()
+			if errors.Is(err, io.EOF) {
+				end = true
+				break
+			}
+			if err != nil {
+				return err
+			}
+			if row.message != "" || p.seenBefore(row, seen) > 0 {
+				continue
+			}
+			if r := p.read(row, im.source); len(r.problems) == 0 {
+				records = append(records, r)
+			}
+		}
+		if len(records) == 0 {
+			continue
+		}
+		if err := im.compareBatch(p, records); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (im *importer) compareBatch(p *plan, records []*record) error {
+	var findings [][]string
+	err := im.inTx(func(tx *sql.Tx, bulk *store.Bulk) error {
+		findings = nil
+		b := &batch{importer: im, plan: p, tx: tx, bulk: bulk, records: records}
+		for _, step := range []func() error{b.findRows, b.findReferences, b.findParents, b.adopt} {
+			b.records = slices.DeleteFunc(slices.Clone(b.records), func(r *record) bool { return len(r.problems) > 0 })
+			if err := step(); err != nil {
+				return err
+			}
+		}
+		b.records = slices.DeleteFunc(b.records, func(r *record) bool { return len(r.problems) > 0 || r.existing == nil })
+		balances, err := b.balances()
+		if err != nil {
+			return err
+		}
+		for _, r := range b.records {
+			for _, t := range p.targets {
+				if t.role != total {
+					continue
+				}
+				is := balances[asText(r.id)]
+				kind := amount
+				if t.column != nil {
+					is, kind = r.existing[t.column.name], t.column.kind
+				}
+				f, err := p.compare(t, r, kind, is)
+				if err != nil {
+					return err
+				}
+				if f != nil {
+					findings = append(findings, f.record())
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil || len(findings) == 0 {
+		return err
+	}
+	im.note.Differences += len(findings)
+	im.note.Findings, err = im.findings.write(findings...)
+	return err
+}
+
+// balances are those of the patients among the records, where the file claims
+// any.
+func (b *batch) balances() (map[string]any, error) {
+	balances := map[string]any{}
+	if b.plan.entity.table != "patients" {
+		return balances, nil
+	}
+	var ids []any
+	for _, r := range b.records {
+		ids = append(ids, r.id)
+	}
+	err := b.query("SELECT patient_id, current_balance FROM accounts WHERE practice_id = $1 AND patient_id IN", []any{b.practice.id}, ids, func(values []any) {
+		balances[asText(values[0])] = values[1]
+	})
+	return balances, err
+}
+
+// compare compares what a row claims of a total with what it is; nil where they
+// agree, or nothing is claimed.
+func (p *plan) compare(t *target, r *record, k kind, is any) (*finding, error) {
+	claims := p.text(t, r.cells)
+	if claims == "" {
+		return nil, nil
+	}
+	computed, _, err := k.show(is)
+	if err != nil {
+		return nil, fmt.Errorf("transfer: %s: %w", t.field, err)
+	}
+	f := &finding{file: p.name, line: r.line, legacy: r.legacy, kind: difference, field: t.field, claimed: claims, computed: computed}
+	read, message := foreignValue(t.wire, claims, &t.read)
+	if message == "" && t.wire.Kind == wire.Decimal {
+		d, err := decimal.Parse(t.negated(read))
+		if err != nil {
+			message = err.Error()
+		}
+		read = d.String()
+	}
+	switch {
+	case message != "":
+		f.message = "cannot be compared: " + message
+	case read == computed, t.field == "status" && unpaid(read) && unpaid(computed):
+		return nil, nil
+	default:
+		f.claimed, f.message = read, "differs from what the records come to"
+	}
+	return f, nil
+}
+
+// warnOfDoubleBookings points at appointments to come that this import has
+// written although the practitioner has another one at that time. The other
+// system has let it happen, and so it is kept.
+func (im *importer) warnOfDoubleBookings(p *plan) error {
+	var findings [][]string
+	err := im.inTx(func(tx *sql.Tx, bulk *store.Bulk) error {
+		findings = nil
+		b := &batch{importer: im, plan: p, tx: tx, bulk: bulk}
+		return b.rows(`SELECT a.id, b.id FROM appointments AS a JOIN appointments AS b
+				ON b.practice_id = a.practice_id AND b.practitioner_id = a.practitioner_id
+				AND b.start_time >= a.start_time AND b.start_time < a.finish_time AND (b.start_time > a.start_time OR b.id > a.id)
+			WHERE a.practice_id = $1 AND a.start_time >= $2 AND (a.updated_at = $2 OR b.updated_at = $2)
+				AND a.state NOT IN ('Cancelled', 'Did not attend') AND b.state NOT IN ('Cancelled', 'Did not attend')
+			ORDER BY a.start_time, a.id, b.id`, []any{im.practice.id, im.now}, func(v []any) {
+			f := finding{file: p.name, kind: warning, field: "start_time", message: fmt.Sprintf("the practitioner is booked twice: appointments %s and %s overlap", asText(v[0]), asText(v[1]))}
+			findings = append(findings, f.record())
+		})
+	})
+	if err != nil || len(findings) == 0 {
+		return err
+	}
+	im.note.Warnings += len(findings)
+	im.note.Findings, err = im.findings.write(findings...)
+	return err
+}
+
+// unpaid reports whether an invoice of a status is still to be paid: other
+// systems rarely tell new ones from sent or partly paid ones.
+func unpaid(status string) bool {
+	return status != string(schema.InvoicePaid) && status != string(schema.InvoiceVoid)
+}

@@ -1,0 +1,129 @@
+// Package transfer moves data in and out: whole installations between databases
+// of either kind, and the CSV files of other systems into a practice.
+//
+//	err := transfer.Export(ctx, db, "out", transfer.ExportOptions{})
+//	done, err := transfer.Restore(ctx, other, "out", transfer.RestoreOptions{})
+//	report, err := transfer.Import(ctx, db, "oldsoft", transfer.ImportOptions{Practice: "bright"})
+//
+// Tables, columns, their order and what they refer to come from the generated
+// code (entity.go): a new entity is exported and imported without a change here.
+//
+//	export   export.go → ndjson.go or nativecsv.go → manifest.go
+//	restore  load.go: manifest → checksums → decode → store.Bulk → sequences
+//	import   import.go, for each file in the order of dependencies, 1000 rows at a time:
+//	         source.go     a row of the file, its line, its bytes
+//	         plan.go       mapping × header × entity, made once (mapping.go, fields.go)
+//	         record.go     texts → values: foreign.go, calendar.go, then the API's wire.Body
+//	         batch.go      which row it is already; what it refers to (parents.go)
+//	         rules.go      derived columns and rules, with the functions of package schema
+//	         write.go      new rows, changed rows, the record of changes (children.go)
+//	         note.go       how far it has come, in the same transaction
+//	         settle.go     then the totals of the practice
+//	         compare.go    and what the files said of them
+//
+// # An export
+//
+// One file for each table in the order of dependencies, rows in the order of
+// their ids, and manifest.json: layout, latest migration, and for each file its
+// rows, SHA-256 and the last id the table gave out. All files show the database at
+// one moment. The same data give the same bytes, whichever database they are in.
+//
+// NDJSON has one object a line with every column in the table's order. Amounts
+// are strings with two fraction digits, times RFC 3339 in UTC, bytes base64.
+// CSV has the same texts under a header; \N is null, a backslash is \\ and a
+// carriage return \r. What lives for moments stays behind (lists.go): sessions,
+// authorization codes, sign-in attempts, and the progress of imports.
+//
+// A restore needs an empty database with the same migrations. It is one
+// transaction: killed, it leaves nothing and is started again; done, it is noted
+// and a second one does nothing. Memory does not grow with the rows.
+//
+// # From SQLite to PostgreSQL
+//
+// A practice that outgrows the embedded database stops its server, and
+//
+//	chairside export out --database-url sqlite:chairside.db
+//	chairside migrate up --database-url postgres://…
+//	chairside import out --database-url postgres://…
+//
+// Users, passwords, tokens, ids and the record of changes are the same after it;
+// people who were signed in sign in again. The other direction works as well.
+//
+// # The files of another system
+//
+// mapping.yaml (or mapping.json) beside the files says how they are read. Only
+// source, and file and entity of each file, are required.
+//
+//	source: oldsoft            the other system; part of the identity of its records
+//	practice: bright           id or short name, unless --practice or the only one
+//	encoding: latin-1          utf-8 (default), latin-1, windows-1252, or mixed: UTF-8 where it is
+//	delimiter: ";"             or tab; default the most frequent of , ; tab | in the header
+//	dates: [DD/MM/YYYY]        forms of dates, beside ISO 8601; a date that two forms read
+//	                           differently is refused; a time of day may follow any of them
+//	times: ["D MMM YYYY h:mm a"]   other forms of dates with times
+//	time_zone: UTC             of times without an offset; default the practice's
+//	decimal_mark: ","          default a point
+//	nulls: [NULL, n/a]         texts that are no value; default NULL and \N
+//	files:
+//	  - file: patients.csv
+//	    entity: patients       the table, as in the API
+//	    id: PatNo              column of the id there, or several; "line" for the line's number.
+//	                           Default legacy_id or id
+//	    columns:               column → field; columns named like a field map themselves
+//	      Surname: last_name
+//	      Date: [start_time, finish_time]     a column may go to several fields; columns of
+//	      From: start_time                    the same field are joined by a space
+//	      Shoe Size: ~                        goes nowhere
+//	      Sex: {field: gender, values: {1: male, 2: female, "*": ~}}    "*" is any other word
+//	      DOB: {field: date_of_birth, dates: [DD.MM.YY]}
+//	      Dentist: {field: dentist_id, by: email, missing: blank}
+//	      Owes: {field: claimed_balance, negate: true, default: "0"}
+//	      Ref: metadata.old_reference
+//	    constants: {ethnicity: "99", payment_plan_id: Private}
+//	    # encoding … nulls also here, for one file
+//
+// A reference holds a legacy id of the file of its entity, or the name by which
+// people know such a record: e-mail address of users and practitioners, else
+// name, nomenclature or reason. by names another column of it (a practitioner's
+// are also its user's), full_name, legacy_id, or id for an id of ours. One that
+// finds nothing, or two records, refuses its row; with missing: blank the field
+// stays empty and a warning is written.
+//
+// Amounts may have a currency and thousands apart; yes, no, Y, N, 1, 0 are
+// booleans; titles, states and other words of a list are found in any case.
+// Dates with two digits for the year are at most 20 years ahead, of birth not in
+// the future. Texts are trimmed. Lists of teeth are separated by commas or spaces.
+//
+// Fields follow from others where a file does not give them: the account and the
+// site of an invoice from its patient, the patient of a treatment from its plan,
+// an appointment's end from its duration, an item's price from its total.
+// Patients take opening_balance. A payment takes invoice_id and then pays that
+// invoice, with what is left of both. Without a file of items an invoice gets one.
+//
+// Amounts that follow from other rows are computed, never taken over: what a file
+// says of them (amount and amount_outstanding of invoices, total_price of items,
+// amount_unexplained of payments, current_balance of accounts, claimed_balance of
+// patients, and so on) is compared with what the rows come to.
+//
+// # What becomes of a row
+//
+// A row's legacy id is remembered in imported_records, and on patients also in
+// legacy_id. A row that was imported before changes the columns in which it
+// differs, a new one is added; nothing is ever deleted, and what was deleted here
+// stays so. A user with the same e-mail address, and other records that can be
+// there only once, are taken for the same. Each written row leaves a line in the
+// record of changes, without a user, as the command line does.
+//
+// A row that breaks a rule of the API, the schema or the database is written to
+// rejects/FILE.csv with its line, the fields, the reasons and its cells; the rest
+// goes in. A second row with the same legacy id is refused. findings.csv lists
+// what to look at about rows that went in: claimed and computed totals
+// (difference), patients with the same name and date of birth, appointments to
+// come at the same time, references left empty (warning).
+//
+// An import that was stopped goes on after the last batch when it is started
+// again with the same files and mapping; rejects and findings are those of an
+// undisturbed one. A dry run does all of it in one transaction, which is undone;
+// on an embedded database nobody else can write meanwhile. Memory holds a batch,
+// the names of the practice's lists, and 20 bytes for each row of one file.
+package transfer

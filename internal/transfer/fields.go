@@ -1,0 +1,177 @@
+package transfer
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"chairside/internal/wire"
+	"chairside/ogent"
+	"chairside/schema"
+)
+
+// longest is how long a text may be that the API has no limit for.
+const longest = 65535
+
+// totals are columns that follow from other rows. What a file says of them is
+// never stored, but compared with what they come to.
+var totals = map[string][]string{
+	"accounts":        {"current_balance", "planned_nhs_treatment_value", "planned_private_treatment_value"},
+	"invoices":        {"amount", "amount_outstanding", "paid", "paid_on", "status"},
+	"invoice_items":   {"total_price"},
+	"payments":        {"amount_unexplained"},
+	"treatment_plans": {"private_treatment_value"},
+}
+
+// Fields of a file that are not columns of its entity.
+const (
+	legacyID       = "legacy_id"
+	openingBalance = "opening_balance" // of a patient: stored on the account
+	claimed        = "claimed_"        // before the name of a total
+	claimedBalance = "claimed_balance" // of a patient: the account's current_balance
+	paysInvoice    = "invoice_id"      // of a payment: the invoice it pays
+	metadataKey    = "metadata."       // before a key
+)
+
+// settable reports whether a file may give a value for the column.
+func (e *entity) settable(c *column) bool {
+	switch {
+	case c == nil, c.secret, c.name == "id", c.name == "practice_id", c.name == "updated_at", c.name == "search_text", c.name == "totp_step":
+		return false
+	case e.has(strings.TrimSuffix(c.name, "_folded")) && strings.HasSuffix(c.name, "_folded"),
+		e.has(strings.TrimSuffix(c.name, "_normalized")) && strings.HasSuffix(c.name, "_normalized"):
+		return false
+	}
+	return true
+}
+
+// fieldNames are the fields that a file of the entity may give.
+func (e *entity) fieldNames() []string {
+	list := []string{legacyID}
+	for i := range e.columns {
+		if c := &e.columns[i]; e.settable(c) && c.name != legacyID {
+			list = append(list, c.name)
+		}
+	}
+	switch e.table {
+	case "patients":
+		list = append(list, openingBalance, claimedBalance)
+	case "payments":
+		list = append(list, paysInvoice)
+	}
+	return list
+}
+
+// wireField is how the API reads a field, or would: a column that clients
+// cannot write is read by its type.
+func (e *entity) wireField(name string) (wire.Field, error) {
+	if e.table == "patients" && (name == openingBalance || name == claimedBalance) {
+		return wire.Field{Name: name, Kind: wire.Decimal, Nullable: true}, nil
+	}
+	for _, operation := range []string{"create" + e.name, "update" + e.name} {
+		if o, ok := ogent.Operations[operation]; ok && o.Body != nil {
+			if i := slices.IndexFunc(o.Body.Fields, func(f wire.Field) bool { return f.Name == name }); i >= 0 {
+				return o.Body.Fields[i], nil
+			}
+		}
+	}
+	c := e.column(name)
+	f := wire.Field{Name: name, Nullable: c.nullable, Required: !c.nullable && c.defaults == nil, MaxRunes: longest, Values: c.enums}
+	if name == "created_at" {
+		f.Required = false
+	}
+	if c.defaults != nil {
+		value := c.defaults
+		if c.kind == amount {
+			value = "0.00"
+		}
+		text, err := json.Marshal(value)
+		if err != nil {
+			return f, fmt.Errorf("transfer: the default of %s.%s: %w", e.table, name, err)
+		}
+		f.Default = string(text)
+	}
+	switch c.kind {
+	case integer:
+		f.Kind = wire.Integer
+	case amount:
+		f.Kind = wire.Decimal
+	case boolean:
+		f.Kind = wire.Boolean
+	case unique:
+		f.Kind = wire.UUID
+	case date:
+		f.Kind = wire.Date
+	case moment:
+		f.Kind = wire.Time
+	default:
+		f.Kind = wire.Text
+		switch {
+		case len(c.enums) > 0:
+			f.Kind = wire.Enum
+		case name == "email", name == "email_address":
+			f.Kind = wire.Email
+		}
+	}
+	if least, most, ok := bounds(e.table, name); ok {
+		f.Min, f.Max = &least, &most
+	}
+	return f, nil
+}
+
+// bounds are those of the numbers that ent's validators alone know.
+func bounds(table, column string) (least, most int64, ok bool) {
+	switch {
+	case table == "working_sessions" && column == "weekday":
+		return 0, 6, true
+	case table == "working_sessions" && strings.HasSuffix(column, "_minute"):
+		return 0, 1440, true
+	case table == "appointments" && column == "duration":
+		return 1, 1440, true
+	case table == "invoice_items" && column == "quantity":
+		return 1, 100_000, true
+	}
+	return 0, 0, false
+}
+
+// readDocument is the JSON that is stored for the text of a list or an object.
+func readDocument(c *column, s string) (string, string) {
+	if c.goType == reflect.TypeFor[[]string]() && !strings.HasPrefix(s, "[") {
+		list, err := json.Marshal(foreignList(s))
+		if err != nil {
+			return "", "must be a list"
+		}
+		return string(list), ""
+	}
+	into := reflect.New(c.goType)
+	if json.Unmarshal([]byte(s), into.Interface()) != nil {
+		return "", "must be the JSON of " + describeType(c.goType)
+	}
+	if hours, ok := into.Interface().(*schema.OpeningHours); ok {
+		if *hours == nil {
+			*hours = schema.OpeningHours{}
+		}
+	}
+	content, err := json.Marshal(into.Interface())
+	if err != nil || string(content) == "null" {
+		return "", "must be the JSON of " + describeType(c.goType)
+	}
+	return string(content), ""
+}
+
+func describeType(t reflect.Type) string {
+	if t.Kind() == reflect.Slice {
+		return "a list"
+	}
+	return "an object"
+}
+
+// emptyDocument is what stands for no value in a column that needs one.
+func emptyDocument(c *column) string {
+	if c.goType.Kind() == reflect.Slice {
+		return "[]"
+	}
+	return "{}"
+}

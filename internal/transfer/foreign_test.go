@@ -1,0 +1,232 @@
+package transfer
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"chairside/internal/civil"
+	"chairside/internal/wire"
+)
+
+func london(t testing.TB) *time.Location {
+	t.Helper()
+	zone, err := time.LoadLocation("Europe/London")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return zone
+}
+
+var today = civil.MustParse("2026-07-01")
+
+func TestDates(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		forms, text, want string
+		past              bool
+	}{
+		{"", "2026-02-03", "2026-02-03", false},
+		{"", "2026-02-03 00:00:00.000", "2026-02-03", false},
+		{"", "2026-02-03T23:30:00-05:00", "2026-02-04", false}, // the practice's day
+		{"", "03/02/2026", "is not a date", false},
+		{"", "2026-02-30", "is not a date", false},
+		{"DD/MM/YYYY", "03/02/2026", "2026-02-03", false},
+		{"DD/MM/YYYY", "3/2/2026", "2026-02-03", false},
+		{"DD/MM/YYYY", "03/02/2026 14:15", "2026-02-03", false},
+		{"DD/MM/YYYY", "13/13/2026", "is not a date", false},
+		{"DD/MM/YYYY;MM/DD/YYYY", "03/02/2026", "is ambiguous: it could be 2026-02-03 or 2026-03-02", false},
+		{"DD/MM/YYYY;MM/DD/YYYY", "03/03/2026", "2026-03-03", false},
+		{"DD/MM/YYYY;MM/DD/YYYY", "23/02/2026", "2026-02-23", false},
+		{"DD.MM.YY", "05.06.70", "1970-06-05", false},
+		{"DD.MM.YY", "05.06.30", "2030-06-05", false},
+		{"DD.MM.YY", "05.06.30", "1930-06-05", true},
+		{"D MMMM YYYY", "5 june 1970", "1970-06-05", true},
+		{"DD-MMM-YY", "05-Jun-70", "1970-06-05", true},
+		{"YYYYMMDD", "19700605", "1970-06-05", true},
+		{"YYYYMMDD", "1970605", "is not a date", true},
+	} {
+		var forms []string
+		if test.forms != "" {
+			forms = strings.Split(test.forms, ";")
+		}
+		c, err := newCalendar(forms, nil, london(t), today)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, message := c.date(test.text, test.past)
+		if message == "" {
+			message = got.String()
+		}
+		if !strings.HasPrefix(message, test.want) {
+			t.Errorf("%q as %q is %s, want %s", test.text, test.forms, message, test.want)
+		}
+	}
+}
+
+func TestMoments(t *testing.T) {
+	t.Parallel()
+	c, err := newCalendar([]string{"DD/MM/YYYY"}, []string{"DD/MM/YYYY@HH-mm"}, london(t), today)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"01/07/2026 09:30":          "2026-07-01T08:30:00Z",
+		"01/07/2026 9:30 pm":        "2026-07-01T20:30:00Z",
+		"01/07/2026 9:30PM":         "2026-07-01T20:30:00Z",
+		"01/07/2026 9.30 a.m.":      "2026-07-01T08:30:00Z",
+		"01/07/2026 12:00 AM":       "2026-06-30T23:00:00Z",
+		"01/12/2026 09:30:15":       "2026-12-01T09:30:15Z",
+		"01/07/2026@14-05":          "2026-07-01T13:05:00Z",
+		"2026-07-01 09:30":          "2026-07-01T08:30:00Z",
+		"2026-07-01T09:30:00+02:00": "2026-07-01T07:30:00Z",
+		"2026-07-01T09:30:00Z":      "2026-07-01T09:30:00Z",
+		"01/07/2026":                "2026-06-30T23:00:00Z",
+		"01/07/2026 25:00":          "",
+		"noon":                      "",
+	} {
+		got, message := c.moment(text)
+		if message == "" != (want != "") || want != "" && got.Format(time.RFC3339) != want {
+			t.Errorf("%q is %s %s, want %s", text, got, message, want)
+		}
+	}
+}
+
+func TestForms(t *testing.T) {
+	t.Parallel()
+	for _, wrong := range []string{"", "DD/MM", "MM/YYYY", "DD/MM/YYYY DD", "TT.MM.YYYY?x", "%d/%m/%Y", "2006-01-02"} {
+		if l, err := readLayout(wrong); err == nil {
+			t.Errorf("%q is %+v", wrong, l)
+		}
+	}
+}
+
+func TestAmounts(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ text, mark, want string }{
+		{"12.50", "", "12.50"}, {"12.5", "", "12.5"}, {"12", "", "12"}, {"-3.00", "", "-3.00"}, {"3.00-", "", "-3.00"}, {"(3.00)", "", "-3.00"},
+		{"£1,234.50", "", "1234.50"}, {"-£5", "", "-5"}, {"£-5", "", "-5"}, {"$ 7.00", "", "7.00"}, {"7,00 €", "", "7.00"}, {"1 234.50", "", "1234.50"},
+		{"12.5000", "", "12.50"}, {".50", "", "0.50"}, {"1,234", "", "1234"}, {"1.234,50", ",", "1234.50"}, {"12,5", ",", "12.5"}, {"1.234", ",", "1234"},
+		{"12.345", "", "12.345"}, // refused by the API's reader
+		{"1,23,4", "", ""}, {"abc", "", ""}, {"", "", ""}, {"1e5", "", ""}, {"--5", "", ""}, {"(5", "", ""},
+	} {
+		got, message := foreignAmount(test.text, test.mark)
+		if got != test.want || (message == "") != (test.want != "") {
+			t.Errorf("%q with %q is %q (%s), want %q", test.text, test.mark, got, message, test.want)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	t.Parallel()
+	read, err := newTranslator(reading{}, nil, nil, time.UTC, today)
+	if err != nil {
+		t.Fatal(err)
+	}
+	titles := wire.Field{Kind: wire.Enum, Values: []string{"Mr", "Mrs", "Dr", "Master"}}
+	for _, test := range []struct {
+		field      wire.Field
+		text, want string
+	}{
+		{titles, "MR.", "Mr"}, {titles, "mrs", "Mrs"}, {titles, "Doctor", "Dr"}, {titles, "mstr", "Master"}, {titles, "Herr", "Herr"},
+		{wire.Field{Kind: wire.Boolean}, "Y", "true"}, {wire.Field{Kind: wire.Boolean}, "no", "false"}, {wire.Field{Kind: wire.Boolean}, "0", "false"}, {wire.Field{Kind: wire.Boolean}, "maybe", ""},
+		{wire.Field{Kind: wire.Consent}, "Yes", "1"}, {wire.Field{Kind: wire.Consent}, "2", "2"},
+		{wire.Field{Kind: wire.Gender}, "F", "female"}, {wire.Field{Kind: wire.Gender}, "Male", "male"}, {wire.Field{Kind: wire.Gender}, "U", ""},
+		{wire.Field{Kind: wire.Integer}, "30.0", "30"}, {wire.Field{Kind: wire.Integer}, "30.5", "30.5"}, {wire.Field{Kind: wire.Integer}, "1:30", "90"},
+	} {
+		got, message := foreignValue(test.field, test.text, &read)
+		if got != test.want || (message == "") != (test.want != "") {
+			t.Errorf("%s %q is %q (%s), want %q", test.field.Kind, test.text, got, message, test.want)
+		}
+	}
+}
+
+// readAll reads a file and shows each row: its line and cells, or what is wrong.
+func readAll(t testing.TB, content string) (header []string, rows []string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.csv")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := openSource(path, 0)
+	if err != nil {
+		return nil, []string{err.Error()}
+	}
+	defer s.close()
+	for {
+		row, err := s.next()
+		if errors.Is(err, io.EOF) {
+			return s.header, rows
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := string(rune('0'+row.line)) + ":" + strings.Join(row.cells, "|")
+		if row.message != "" {
+			shown = string(rune('0'+row.line)) + " " + row.message
+		}
+		rows = append(rows, shown)
+	}
+}
+
+func TestSources(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		content, header, rows string
+	}{
+		"plain":              {"a,b\n1,2\n3,4\n", "a b", "2:1|2 3:3|4"},
+		"no end":             {"a,b\r\n1,2", "a b", "2:1|2"},
+		"mark and tabs":      {"\ufeffa\tb\r\n1\t2,3\r\n", "a b", "2:1|2,3"},
+		"excel":              {"sep=;\na;b\n1;2\n", "a b", "3:1|2"},
+		"pipes":              {"a|b\n1|2\n", "a b", "2:1|2"},
+		"lines in quotes":    {"a,b\n\"1\n1\",2\n3,4\n", "a b", "2:1\n1|2 4:3|4"},
+		"blank lines":        {"a,b\n\n1,2\n,\n  ,\n3,4\n\n", "a b", "3:1|2 6:3|4"},
+		"too short":          {"a,b\n1\n3,4\n", "a b", "2 has 1 columns, the header has 2 3:3|4"},
+		"separators after":   {"a,b\n1,2,,\n3,4,5\n", "a b", "2:1|2 3 has 3 columns, the header has 2"},
+		"an inch":            {"a,b\n5\" nail,2\n3,4\n", "a b", "2:5\" nail|2 3:3|4"},
+		"a quotation":        {"a,b\n\"x \"y\" z\",2\n3,4\n", "a b", "2 has a quotation mark in the wrong place, or one that is not closed 3:3|4"},
+		"not closed":         {"a,b\n\n1,\"2\n3,4\n5,6\n", "a b", "3 has a quotation mark in the wrong place, or one that is not closed 4:3|4 5:5|6"},
+		"not closed, big":    {"a,b\n1,\"2\n" + strings.Repeat("3,4\n", 3) + "5," + strings.Repeat("x", 2*maxRecord) + "\n7,8\n", "a b", ""},
+		"empty":              {"", "", ""},
+		"a header alone":     {"a,b\n", "a b", ""},
+		"sixteen bits":       {"\xff\xfea\x00,\x00", "", errUTF16.Error()},
+		"sixteen, no mark":   {"a\x00,\x00", "", errUTF16.Error()},
+		"commas in a header": {"\"a,x\";b\n1;2\n", "a,x b", "2:1|2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			header, rows := readAll(t, test.content)
+			if strings.Join(header, " ") != test.header {
+				t.Errorf("the header is %q", header)
+			}
+			if name == "not closed, big" {
+				if n := len(rows); n != 6 || rows[1] != "3:3|4" || rows[5] != "7:7|8" {
+					t.Errorf("%d rows", n)
+				}
+				return
+			}
+			if got := strings.Join(rows, " "); got != test.rows {
+				t.Errorf("got  %q\nwant %q", got, test.rows)
+			}
+		})
+	}
+}
+
+func TestEncodings(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		bytes, encoding, want string
+		ok                    bool
+	}{
+		{"Jos\xe9", latin1, "José", true}, {"Jos\xe9", utf8Encoding, "Jos\ufffd", false}, {"Jos\xe9", mixed, "José", true},
+		{"José", mixed, "José", true}, {"\x80 5", windows, "€ 5", true}, {"x\x81", windows, "x\ufffd", false},
+	} {
+		if got, ok := decodeText(test.bytes, test.encoding); got != test.want || ok != test.ok {
+			t.Errorf("%q in %s is %q, %v", test.bytes, test.encoding, got, ok)
+		}
+	}
+}

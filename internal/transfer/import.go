@@ -1,0 +1,429 @@
+package transfer
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"entgo.io/ent/dialect"
+	"entgo.io/ent/dialect/sql/sqlgraph"
+	"github.com/google/uuid"
+
+	"chairside/internal/civil"
+	"chairside/internal/clock"
+	"chairside/internal/store"
+)
+
+// ImportOptions say how files of another system are imported.
+type ImportOptions struct {
+	Mapping  string    // path of the mapping; "" for mapping.yaml in the directory
+	Practice string    // id or short name; "" for the mapping's, or the only one
+	Rejects  string    // where to write rejects and findings; "" for rejects in the directory
+	DryRun   bool      // do everything, keep nothing but the rejects
+	Progress io.Writer // shows a bar if it is a terminal; nil for none
+}
+
+// batchRows is how many rows go into the database at a time.
+const batchRows = 1000
+
+// importer imports the files of one mapping.
+type importer struct {
+	ctx      context.Context
+	db       *store.DB
+	practice practice
+	source   string
+	today    civil.Date
+	plans    []*plan
+	now      time.Time // of the beginning; resumed or not
+	out      string    // the directory of rejects
+	note     note
+	run      int64   // the row of import_runs, 0 in a dry run
+	saved    []byte  // what is noted there
+	dry      *sql.Tx // all of a dry run
+	findings *sheet
+	bar      *progress
+	named    map[string]map[string][]string // by table and column: ids by folded name
+	grown    int                            // rows since the last file began or the tables were measured
+	measured int                            // rows of the file when the tables were measured last
+}
+
+// practice is what an import has to know of where it goes.
+type practice struct {
+	id, country string
+	zone        *time.Location
+	site        string // the first one, "" for none
+}
+
+// Import reads the CSV files of another system into a practice, as their
+// mapping says. It goes on where an import of the same files was stopped. Rows
+// that break a rule are written to a file of rejects and leave the rest alone;
+// what is wrong with the mapping is a MappingError, before anything is written.
+func Import(ctx context.Context, db *store.DB, dir string, o ImportOptions) (report *Report, err error) {
+	m, content, err := readMapping(dir, o.Mapping)
+	if err != nil {
+		return nil, err
+	}
+	im := &importer{ctx: ctx, db: db, source: m.Source, now: clock.Now(ctx), named: map[string]map[string][]string{}}
+	if o.Practice == "" {
+		o.Practice = m.Practice
+	}
+	if im.practice, err = findPractice(ctx, db, o.Practice); err != nil {
+		return nil, err
+	}
+	im.today = civil.Of(im.now.In(im.practice.zone))
+	if im.plans, err = newPlans(dir, m, im.practice.zone, im.today); err != nil {
+		return nil, err
+	}
+	digest, size, err := im.digest(content)
+	if err != nil {
+		return nil, err
+	}
+	if im.out = o.Rejects; im.out == "" {
+		im.out = filepath.Join(dir, "rejects")
+	}
+	if err := os.MkdirAll(im.out, 0o700); err != nil {
+		return nil, fmt.Errorf("transfer: make the directory of rejects: %w", err)
+	}
+	report = &Report{Ignored: map[string][]string{}}
+	if o.DryRun {
+		if im.dry, err = db.SQL.BeginTx(ctx, nil); err != nil {
+			return nil, fmt.Errorf("transfer: begin: %w", err)
+		}
+		defer im.dry.Rollback() // that is what it is for
+		im.note = newNote(im.plans, im.now)
+	} else if report.Resumed, err = im.begin(digest); err != nil {
+		return nil, err
+	}
+	im.now = im.note.Started
+	if im.bar, err = newProgress(o.Progress, func() (int64, error) { return size, nil }); err != nil {
+		return nil, err
+	}
+	defer im.bar.finish()
+	if im.findings, err = openSheet(filepath.Join(im.out, Findings), im.note.Findings, findingsHeader); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, im.findings.close()) }()
+	for _, step := range []func() error{im.load, im.settle, im.compare, im.end} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	for i, p := range im.plans {
+		f := im.note.Files[i]
+		report.Files = append(report.Files, FileReport{
+			File: p.name, Entity: p.entity.table, Rows: f.Rows,
+			Created: f.Created, Updated: f.Updated, Unchanged: f.Unchanged, Rejected: f.Rejected,
+		})
+		if len(p.ignored) > 0 {
+			report.Ignored[p.name] = p.ignored
+		}
+	}
+	report.Warnings, report.Differences = im.note.Warnings, im.note.Differences
+	return report, nil
+}
+
+// ErrPractice is returned by Import where it is not clear which practice is meant.
+var ErrPractice = errors.New("name the practice to import into: its id or its short name, with --practice or in the mapping")
+
+// findPractice looks a practice up; for "" it is the only one.
+func findPractice(ctx context.Context, db *store.DB, name string) (p practice, err error) {
+	query, args := "SELECT id, country, time_zone FROM practices", []any{}
+	if name != "" {
+		query, args = query+" WHERE slug = $1", append(args, name)
+		if id, err := uuid.Parse(name); err == nil {
+			query, args = "SELECT id, country, time_zone FROM practices WHERE id = $1", []any{id.String()}
+		}
+	}
+	rows, err := db.SQL.QueryContext(ctx, query+" LIMIT 2", args...)
+	if err != nil {
+		return p, fmt.Errorf("transfer: find the practice: %w", err)
+	}
+	defer rows.Close()
+	found, zone := 0, ""
+	for ; rows.Next(); found++ {
+		if err := rows.Scan(&p.id, &p.country, &zone); err != nil {
+			return p, fmt.Errorf("transfer: find the practice: %w", err)
+		}
+	}
+	switch {
+	case rows.Err() != nil:
+		return p, fmt.Errorf("transfer: find the practice: %w", rows.Err())
+	case found == 0 && name != "":
+		return p, errors.New("there is no such practice")
+	case found != 1:
+		return p, ErrPractice
+	}
+	if p.zone, err = time.LoadLocation(zone); err != nil {
+		return p, fmt.Errorf("transfer: the practice's time zone: %w", err)
+	}
+	err = db.SQL.QueryRowContext(ctx, "SELECT id FROM sites WHERE practice_id = $1 ORDER BY created_at, id LIMIT 1", p.id).Scan(&p.site)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return p, fmt.Errorf("transfer: find the practice's site: %w", err)
+	}
+	return p, nil
+}
+
+// digest stands for all that goes into an import: where to, how, and what.
+func (im *importer) digest(mapping []byte) (digest string, size int64, err error) {
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%s\n%d\n%s", im.practice.id, len(mapping), mapping)
+	for _, p := range im.plans {
+		f, err := os.Open(p.path)
+		if err != nil {
+			return "", 0, fmt.Errorf("transfer: %w", err)
+		}
+		fmt.Fprintf(sum, "\n%s\n", p.name)
+		n, err := io.Copy(sum, readerWith{im.ctx, f})
+		if err := errors.Join(err, f.Close()); err != nil {
+			return "", 0, fmt.Errorf("transfer: read %s: %w", p.name, err)
+		}
+		size += n
+		fmt.Fprintf(sum, "\n%d", n)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), size, nil
+}
+
+// inTx runs work in a transaction of its own, in a dry run in a part of the
+// only one. Either way an error undoes what work did.
+func (im *importer) inTx(work func(tx *sql.Tx, bulk *store.Bulk) error) error {
+	if im.dry != nil {
+		return im.inSavepoint(work)
+	}
+	tx, err := im.db.SQL.BeginTx(im.ctx, nil)
+	if err != nil {
+		return fmt.Errorf("transfer: begin: %w", err)
+	}
+	defer tx.Rollback() // after a commit it does nothing
+	bulk, err := im.db.Bulk(im.ctx, tx)
+	if err != nil {
+		return err
+	}
+	if err := work(tx, bulk); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("transfer: commit: %w", err)
+	}
+	return nil
+}
+
+func (im *importer) inSavepoint(work func(tx *sql.Tx, bulk *store.Bulk) error) error {
+	bulk, err := im.db.Bulk(im.ctx, im.dry)
+	if err != nil {
+		return err
+	}
+	if _, err := im.dry.ExecContext(im.ctx, "SAVEPOINT batch"); err != nil {
+		return fmt.Errorf("transfer: begin: %w", err)
+	}
+	if err := work(im.dry, bulk); err != nil {
+		_, undone := im.dry.ExecContext(im.ctx, "ROLLBACK TO SAVEPOINT batch")
+		return errors.Join(err, undone)
+	}
+	if _, err := im.dry.ExecContext(im.ctx, "RELEASE SAVEPOINT batch"); err != nil {
+		return fmt.Errorf("transfer: commit: %w", err)
+	}
+	return nil
+}
+
+func (im *importer) postgres() bool { return im.db.Dialect == dialect.Postgres }
+
+// load reads one file after the other.
+func (im *importer) load() error {
+	if im.note.Stage != stageLoad {
+		return nil
+	}
+	for i, p := range im.plans {
+		if im.note.Files[i].Done {
+			continue
+		}
+		im.bar.say(p.name)
+		if err := im.loadFile(i, p); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	return im.reach(stageSettle)
+}
+
+func (im *importer) loadFile(i int, p *plan) (err error) {
+	s, err := openSource(p.path, p.delim)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	rejects, err := openSheet(filepath.Join(im.out, p.rejects), im.note.Files[i].Place, slices.Concat(rejectsHeader, p.header))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rejects.close()) }()
+	if _, err := rejects.write(); err != nil { // the header
+		return err
+	}
+	clear(im.named) // the file before may have added names
+	seen, shown := map[fingerprint]int32{}, int64(0)
+	done := im.note.Files[i].Rows
+	for n := 0; ; {
+		var batch []*record
+		end := false
+		for len(batch) < batchRows {
+			row, err := s.next()
+			if errors.Is(err, io.EOF) {
+				end = true
+				break
+			}
+			if err != nil {
+				return err
+			}
+			n++
+			before := p.seenBefore(row, seen)
+			if n <= done { // before the import was stopped
+				continue
+			}
+			batch = append(batch, im.record(p, row, before))
+		}
+		if len(batch) == 0 && !end {
+			continue
+		}
+		if err := im.store(i, p, batch, rejects, end); err != nil {
+			return err
+		}
+		im.bar.add(int(s.offset() - shown))
+		shown = s.offset()
+		if err := im.measure(p, len(batch), end); err != nil || end {
+			return err
+		}
+	}
+}
+
+// measure lets PostgreSQL look at tables that have grown to several times what
+// they were: without, it would plan its queries for the few rows of before.
+func (im *importer) measure(p *plan, rows int, end bool) error {
+	im.grown += rows
+	if !im.postgres() || !end && im.grown < 3*im.measured {
+		return nil
+	}
+	tables := []string{"imported_records", p.entity.table}
+	switch p.entity.table {
+	case "patients":
+		tables = append(tables, "accounts")
+	case "invoices":
+		tables = append(tables, "invoice_items")
+	case "payments":
+		tables = append(tables, "payment_explanations")
+	}
+	im.measured, im.grown = im.measured+im.grown, 0
+	if end {
+		im.measured = 0
+	}
+	return im.inTx(func(_ *sql.Tx, bulk *store.Bulk) error { return bulk.Analyze(im.ctx, tables...) })
+}
+
+// seenBefore gives the line of an earlier row with the same legacy id, 0 for
+// none, and remembers this one: 20 bytes of memory for each row of the file.
+func (p *plan) seenBefore(row sourceRow, seen map[fingerprint]int32) int {
+	if row.message != "" || len(p.id) == 0 {
+		return 0
+	}
+	cells := make([]string, len(row.cells))
+	for _, place := range p.id {
+		shown, _ := decodeText(row.cells[place], p.encoding)
+		cells[place] = strings.TrimSpace(shown)
+	}
+	legacy := p.legacyID(cells, row.line)
+	if legacy == "" {
+		return 0
+	}
+	key := fingerprintOf(legacy)
+	if before, ok := seen[key]; ok {
+		return int(before)
+	}
+	seen[key] = int32(row.line)
+	return 0
+}
+
+func (im *importer) record(p *plan, row sourceRow, before int) *record {
+	r := p.read(row, im.source)
+	if r.before = before; before > 0 {
+		r.refuse(legacyID, fmt.Sprintf("occurs already in line %d", before))
+	}
+	return r
+}
+
+// store writes records in one transaction together with how far the import has
+// come. Where the database refuses one, it tries with fewer at a time, until
+// that one is alone.
+func (im *importer) store(i int, p *plan, records []*record, rejects *sheet, end bool) error {
+	var n note
+	err := im.inTx(func(tx *sql.Tx, bulk *store.Bulk) error {
+		n = im.note.clone()
+		b := &batch{importer: im, plan: p, tx: tx, bulk: bulk}
+		if err := b.run(records, &n.Files[i]); err != nil {
+			return err
+		}
+		var refused [][]string
+		var findings [][]string
+		for _, r := range records {
+			if len(r.problems) > 0 {
+				refused = append(refused, rejectRecord(r))
+				continue
+			}
+			for _, f := range r.warnings {
+				f.file, f.line, f.legacy, f.kind = p.name, r.line, r.legacy, warning
+				findings = append(findings, f.record())
+			}
+		}
+		n.Warnings += len(findings)
+		n.Files[i].Rows += len(records)
+		n.Files[i].Done = end
+		var err error
+		if n.Files[i].Place, err = rejects.write(refused...); err != nil {
+			return err
+		}
+		if n.Findings, err = im.findings.write(findings...); err != nil {
+			return err
+		}
+		return im.save(tx, n)
+	})
+	if err == nil {
+		im.note = n
+		return nil
+	}
+	if !sqlgraph.IsConstraintError(err) || len(records) == 0 || im.ctx.Err() != nil {
+		return err
+	}
+	if len(records) == 1 {
+		r := im.record(p, records[0].row, records[0].before)
+		r.refuse("", refusalOf(err))
+		return im.store(i, p, []*record{r}, rejects, end)
+	}
+	half := len(records) / 2
+	for _, part := range [][]*record{records[:half], records[half:]} {
+		again := make([]*record, len(part))
+		for k, r := range part {
+			again[k] = im.record(p, r.row, r.before)
+		}
+		if err := im.store(i, p, again, rejects, end && &part[len(part)-1] == &records[len(records)-1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refusalOf says why the database refuses a row, without its values.
+func refusalOf(err error) string {
+	switch {
+	case sqlgraph.IsUniqueConstraintError(err):
+		return "there is another record with a value that may be there only once"
+	case sqlgraph.IsForeignKeyConstraintError(err):
+		return "refers to a record that does not exist"
+	}
+	return "breaks a rule of the database"
+}

@@ -1,0 +1,509 @@
+package transfer
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"chairside/internal/civil"
+	"chairside/internal/wire"
+)
+
+// plan is how one file of another system's is read: its mapping, put together
+// with its header and the entity.
+type plan struct {
+	name     string // of the file
+	path     string
+	rejects  string // name of the file of its rejects
+	entity   *entity
+	encoding string
+	nulls    []string
+	delim    rune
+	header   []string
+	id       []int // the columns of the legacy id
+	lineID   bool  // the line is the legacy id
+	targets  []*target
+	body     wire.Body // of the targets that are plain values
+	ignored  []string  // columns that go nowhere
+	makeItem bool      // each invoice gets one item, because no file has any
+}
+
+// target is one field of the entity and where it comes from.
+type target struct {
+	field    string
+	column   *column // nil for a field that is none
+	wire     wire.Field
+	role     role
+	cells    []cell
+	constant *string
+	by       string  // of a reference: what it is found by
+	refers   *entity // of a reference
+	blank    bool    // a reference to nothing leaves the field empty
+	negate   bool
+	read     translator
+}
+
+// role is what becomes of a target's value.
+type role int
+
+const (
+	value     role = iota // stored, after the checks of the API
+	reference             // the id of a record is stored
+	jsonValue             // stored as JSON
+	metadatum             // one key of the metadata
+	total                 // compared with what the rows come to
+)
+
+// cell is one cell of a row that a target is made of.
+type cell struct {
+	place    int
+	values   map[string]string // in lower case; nil for all as they are
+	fallback string            // for a blank one
+}
+
+// translator reads what has several forms.
+type translator struct {
+	calendar
+	decimalMark string
+}
+
+// translator puts together how a file and one of its columns write dates.
+func newTranslator(r reading, dates, times []string, zone *time.Location, today civil.Date) (translator, error) {
+	if dates == nil {
+		dates = r.Dates
+	}
+	if times == nil {
+		times = r.Times
+	}
+	c, err := newCalendar(dates, times, zone, today)
+	return translator{c, r.DecimalMark}, err
+}
+
+// newPlans reads the headers of all files and puts the plans in the order in
+// which their entities depend on each other. Everything that is wrong is told
+// at once, in a MappingError.
+func newPlans(dir string, m mapping, zone *time.Location, today civil.Date) ([]*plan, error) {
+	var mistakes MappingError
+	if m.Source == "" || len(m.Source) > 255 {
+		mistakes.add("source: must name the other system, in at most 255 bytes")
+	}
+	if len(m.Files) == 0 {
+		mistakes.add("files: must list at least one file")
+	}
+	all, err := entities()
+	if err != nil {
+		return nil, err
+	}
+	var plans []*plan
+	uses := map[string]int{}
+	for _, f := range m.Files {
+		uses[f.File]++
+	}
+	for i := range m.Files {
+		b := planner{m: m, f: m.Files[i], mistakes: &mistakes, dir: dir, today: today, all: all}
+		p := b.plan(zone)
+		if p == nil {
+			continue
+		}
+		if p.rejects = filepath.Base(p.name); uses[p.name] > 1 || p.rejects == Findings {
+			p.rejects = strings.TrimSuffix(p.rejects, filepath.Ext(p.rejects)) + "." + p.entity.table + ".csv"
+		}
+		for _, other := range plans {
+			if other.rejects == p.rejects {
+				mistakes.add("%s: is listed twice for the same records, or has the name of a file elsewhere", p.name)
+			}
+		}
+		plans = append(plans, p)
+	}
+	if len(mistakes) > 0 {
+		return nil, mistakes
+	}
+	place := func(p *plan) int { return slices.Index(all, p.entity) }
+	after := func(p *plan) int { // a payment may name the invoice it pays, whose items say what that is
+		if p.entity.table == "payments" || p.entity.table == "payment_explanations" {
+			return place(p) + len(all)
+		}
+		return place(p)
+	}
+	slices.SortStableFunc(plans, func(a, b *plan) int { return after(a) - after(b) })
+	items := slices.ContainsFunc(plans, func(p *plan) bool { return p.entity.table == "invoice_items" })
+	for _, p := range plans {
+		p.makeItem = p.entity.table == "invoices" && !items && p.target("amount") != nil
+	}
+	return plans, nil
+}
+
+func (p *plan) target(field string) *target {
+	for _, t := range p.targets {
+		if t.field == field {
+			return t
+		}
+	}
+	return nil
+}
+
+// planner makes the plan of one file.
+type planner struct {
+	m        mapping
+	f        fileMapping
+	mistakes *MappingError
+	dir      string
+	today    civil.Date
+	all      []*entity
+	zone     *time.Location
+	reading  reading
+	p        *plan
+}
+
+func (b *planner) wrong(format string, args ...any) {
+	b.mistakes.add(b.f.File+": "+format, args...)
+}
+
+func (b *planner) plan(zone *time.Location) *plan {
+	b.reading, b.zone = b.f.Reading.over(b.m.Reading), zone
+	b.p = &plan{name: b.f.File}
+	if !filepath.IsLocal(b.f.File) {
+		b.wrong("must be the name of a file in the directory")
+		return nil
+	}
+	b.p.path = filepath.Join(b.dir, b.f.File)
+	for _, e := range b.all {
+		if want := plain(b.f.Entity); want != "" && (want == plain(e.table) || want == plain(e.name)) {
+			b.p.entity = e
+		}
+	}
+	switch e := b.p.entity; {
+	case e == nil:
+		b.wrong("entity: %q is none of: %s", b.f.Entity, strings.Join(importable(b.all), ", "))
+		return nil
+	case ourOwn[e.table] != "":
+		b.wrong("entity: %s cannot be imported; %s", e.table, ourOwn[e.table])
+		return nil
+	}
+	b.readReading()
+	if !b.readHeader() {
+		return nil
+	}
+	b.readID()
+	b.readColumns()
+	b.readConstants()
+	b.checkNeeds()
+	return b.p
+}
+
+func importable(all []*entity) (list []string) {
+	for _, e := range all {
+		if ourOwn[e.table] == "" {
+			list = append(list, e.table)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+func (b *planner) readReading() {
+	switch name := strings.ToLower(b.reading.Encoding); name {
+	case "", "utf-8", "utf8":
+		b.p.encoding = utf8Encoding
+	case latin1, "latin1", "iso-8859-1":
+		b.p.encoding = latin1
+	case windows, "cp1252":
+		b.p.encoding = windows
+	case mixed:
+		b.p.encoding = mixed
+	default:
+		b.wrong("encoding: %q is none of utf-8, latin-1, windows-1252, mixed", b.reading.Encoding)
+	}
+	switch d := []rune(b.reading.Delimiter); {
+	case len(d) == 0:
+	case strings.EqualFold(string(d), "tab"), string(d) == `\t`:
+		b.p.delim = '\t'
+	case len(d) == 1 && !strings.ContainsRune("\"\r\n\ufffd", d[0]):
+		b.p.delim = d[0]
+	default:
+		b.wrong("delimiter: must be one character, or tab")
+	}
+	switch b.reading.DecimalMark {
+	case "", ".", ",":
+	default:
+		b.wrong("decimal_mark: must be . or ,")
+	}
+	if b.reading.TimeZone != "" {
+		zone, err := time.LoadLocation(b.reading.TimeZone)
+		if err != nil {
+			b.wrong("time_zone: must be the IANA name of a time zone")
+		} else {
+			b.zone = zone
+		}
+	}
+	if b.p.nulls = b.reading.Nulls; b.p.nulls == nil {
+		b.p.nulls = nullWords
+	}
+}
+
+func (b *planner) readHeader() bool {
+	s, err := openSource(b.p.path, b.p.delim)
+	if err != nil {
+		b.wrong("%v", err)
+		return false
+	}
+	defer s.close()
+	b.p.delim = s.delimiter
+	for _, name := range s.header {
+		name, _ = decodeText(name, b.p.encoding)
+		b.p.header = append(b.p.header, strings.TrimSpace(name))
+	}
+	return true
+}
+
+// place finds a column of the header, whatever its case. An empty file has none,
+// and needs none.
+func (b *planner) place(name string) int {
+	found := -1
+	for i, h := range b.p.header {
+		if headerName(h) != headerName(name) {
+			continue
+		}
+		if found >= 0 {
+			b.wrong("the header has the column %s twice", name)
+			return found
+		}
+		found = i
+	}
+	if found < 0 && len(b.p.header) > 0 {
+		b.wrong("there is no column %s; the header has: %s", name, strings.Join(b.p.header, ", "))
+	}
+	return found
+}
+
+// headerName is a column's name for comparison: "Last Name" is last_name.
+func headerName(s string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return strings.ContainsRune(" _-", r) }), "_")
+}
+
+func (b *planner) readID() {
+	ids := b.f.ID
+	if len(ids) == 0 {
+		for _, c := range b.f.Columns {
+			if c.Field == legacyID {
+				ids = append(ids, c.column)
+			}
+		}
+	}
+	for _, candidate := range []string{legacyID, "id"} {
+		if len(ids) > 0 {
+			break
+		}
+		if slices.ContainsFunc(b.p.header, func(h string) bool { return headerName(h) == candidate }) {
+			ids = names{candidate}
+		}
+	}
+	switch {
+	case len(ids) == 1 && ids[0] == "line" && !slices.ContainsFunc(b.p.header, func(h string) bool { return headerName(h) == "line" }):
+		b.p.lineID = true
+		return
+	case len(ids) == 0 && len(b.p.header) > 0 && len(b.p.entity.unique) == 0:
+		b.wrong("id: must name the column that holds the id in the other system; the header has: %s", strings.Join(b.p.header, ", "))
+	}
+	for _, name := range ids {
+		if place := b.place(name); place >= 0 {
+			b.p.id = append(b.p.id, place)
+		}
+	}
+}
+
+func (b *planner) readColumns() {
+	mapped := map[int]bool{}
+	for _, c := range b.f.Columns {
+		place := b.place(c.column)
+		if place < 0 {
+			continue
+		}
+		mapped[place] = true
+		if c.Field != "" && c.Field != legacyID {
+			b.add(c, place)
+		}
+	}
+	for _, place := range b.p.id {
+		mapped[place] = true
+	}
+	for place, h := range b.p.header {
+		name := headerName(h)
+		switch {
+		case mapped[place]:
+		case slices.Contains(b.p.entity.fieldNames(), name) && b.p.target(name) == nil && name != legacyID:
+			b.add(columnMapping{column: h, Field: name}, place)
+		default:
+			b.p.ignored = append(b.p.ignored, h)
+		}
+	}
+}
+
+func (b *planner) readConstants() {
+	for _, field := range sortedKeys(b.f.Constants) {
+		constant := b.f.Constants[field]
+		if b.p.target(field) != nil {
+			b.wrong("constants: %s comes from a column already; give the column a default instead", field)
+			continue
+		}
+		if t := b.newTarget(columnMapping{column: "constants", Field: field}); t != nil {
+			t.constant = &constant
+		}
+	}
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// add makes a column part of the target it names.
+func (b *planner) add(c columnMapping, place int) {
+	t := b.p.target(strings.TrimPrefix(c.Field, claimed))
+	if t == nil || c.Field == claimedBalance {
+		t = b.p.target(c.Field)
+	}
+	if t == nil {
+		t = b.newTarget(c)
+	}
+	if t == nil {
+		return
+	}
+	from := cell{place: place, fallback: c.Default}
+	if c.Values != nil {
+		from.values = map[string]string{}
+		for k, v := range c.Values {
+			from.values[strings.ToLower(strings.TrimSpace(k))] = v
+		}
+	}
+	t.cells = append(t.cells, from)
+}
+
+// newTarget finds out what a field is.
+func (b *planner) newTarget(c columnMapping) *target {
+	e := b.p.entity
+	name := c.Field
+	if bare, ok := strings.CutPrefix(name, claimed); ok && name != claimedBalance {
+		name = bare
+		if !slices.Contains(totals[e.table], name) {
+			b.wrong("%s: %s has no total %s", c.column, e.table, name)
+			return nil
+		}
+	}
+	t := &target{field: name, column: e.column(name), negate: c.Negate, by: c.By}
+	var err error
+	if t.read, err = newTranslator(b.reading, c.Dates, c.Times, b.zone, b.today); err != nil {
+		b.wrong("%s: dates: %v", c.column, err)
+		return nil
+	}
+	switch c.Missing {
+	case "", "reject":
+	case "blank":
+		t.blank = true
+	default:
+		b.wrong("%s: missing: must be reject or blank", c.column)
+	}
+	known := slices.Contains(e.fieldNames(), name)
+	switch {
+	case strings.HasPrefix(name, metadataKey) && e.has("metadata"):
+		t.role, t.field = metadatum, name
+	case !known:
+		b.wrong("%s: %s has no field %q; it has: %s", c.column, e.table, c.Field, strings.Join(e.fieldNames(), ", "))
+		return nil
+	case e.table == "payments" && name == paysInvoice:
+		t.role, t.refers = reference, b.entity("invoices")
+	case t.column != nil && t.column.refers != "":
+		t.role, t.refers = reference, b.entity(t.column.refers)
+	case t.column != nil && t.column.kind == document && name != "metadata":
+		t.role = jsonValue
+	case slices.Contains(totals[e.table], name) || name == claimedBalance && e.table == "patients":
+		t.role = total
+	}
+	switch {
+	case t.by != "" && t.role != reference:
+		b.wrong("%s: by: only a reference is found by something", c.column)
+	case t.role == reference && !t.refers.findableBy(t.by):
+		b.wrong("%s: by: %s are not found by %q", c.column, t.refers.table, t.by)
+	}
+	if t.role == value || t.role == total {
+		if t.wire, err = e.wireField(name); err != nil {
+			b.wrong("%s: %v", c.column, err)
+			return nil
+		}
+	}
+	if t.role == value {
+		if e.supplies(name) {
+			t.wire.Required = false
+		}
+		b.p.body.Fields = append(b.p.body.Fields, t.wire)
+	}
+	b.p.targets = append(b.p.targets, t)
+	return t
+}
+
+func (b *planner) entity(table string) *entity {
+	return b.all[slices.IndexFunc(b.all, func(e *entity) bool { return e.table == table })]
+}
+
+// checkNeeds refuses a file that cannot give what every record needs.
+func (b *planner) checkNeeds() {
+	b.p.body.Key, b.p.body.Create = rowKey, true
+	if len(b.p.header) == 0 {
+		return
+	}
+	e := b.p.entity
+	for i := range e.columns {
+		c := &e.columns[i]
+		inherited := func(r *column) bool { return b.p.target(r.name) != nil }
+		if !e.needs(c) || b.p.target(c.name) != nil || slices.ContainsFunc(e.inheritedFrom(c), inherited) {
+			continue
+		}
+		b.wrong("no column gives %s, which %s need; map a column to it, or put it among the constants", c.name, e.table)
+	}
+}
+
+// needs reports whether every new row needs a value for the column from its file.
+func (e *entity) needs(c *column) bool {
+	return !c.nullable && c.defaults == nil && c.kind != document && e.settable(c) && c.name != "created_at" &&
+		!slices.Contains(totals[e.table], c.name) && !e.supplies(c.name)
+}
+
+// supplies reports whether a column follows from others where a file does not
+// give it. A site is the patient's, or the practice's first.
+func (e *entity) supplies(column string) bool {
+	c := e.column(column)
+	return c != nil && c.refers == "sites" || supplied[e.table+"."+column]
+}
+
+var supplied = map[string]bool{
+	"appointments.finish_time": true, "appointments.duration": true,
+	"invoices.account_id": true, "invoices.due_on": true,
+	"invoice_items.item_price": true, "invoice_items.quantity": true,
+}
+
+// inheritedFrom are the references of the entity whose records have the same
+// column: where a file does not say who the patient of a treatment is, it is
+// the patient of the plan.
+func (e *entity) inheritedFrom(c *column) []*column {
+	if c.refers == "" && c.name != "nomenclature" { // the name of a treatment when it was planned
+		return nil
+	}
+	var list []*column
+	for i := range e.columns {
+		r := &e.columns[i]
+		if r.refers == "" || r.refers == "practices" || r.name == c.name {
+			continue
+		}
+		if parent, err := byTable(r.refers); err == nil {
+			if theirs := parent.column(c.name); theirs != nil && theirs.kind == c.kind && theirs.refers == c.refers {
+				list = append(list, r)
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,494 @@
+package transfer
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"chairside/internal/civil"
+	"chairside/internal/decimal"
+	"chairside/schema"
+)
+
+// longestVisit is the most that one appointment may take.
+const longestVisit = 24 * time.Hour
+
+// rules are what holds between the columns of a row, by table: what the API
+// checks when a client writes, what the schema's hooks derive, and what the
+// program keeps true of rows that clients only read.
+var rules = map[string]func(b *batch, r *record){
+	"patients":             (*batch).patient,
+	"appointments":         (*batch).appointment,
+	"invoices":             (*batch).invoice,
+	"invoice_items":        (*batch).invoiceItem,
+	"payments":             (*batch).payment,
+	"treatment_plans":      (*batch).treatmentPlan,
+	"treatment_plan_items": (*batch).treatmentPlanItem,
+	"working_sessions":     (*batch).workingSession,
+	"custom_field_answers": (*batch).answer,
+	"contracts":            (*batch).contract,
+}
+
+// applyRules completes the records and refuses those that break a rule.
+func (b *batch) applyRules() error {
+	e := b.plan.entity
+	if e.table == "payment_explanations" {
+		if err := b.explanations(); err != nil {
+			return err
+		}
+	}
+	if e.table == "appointments" {
+		if err := b.findReasons(); err != nil {
+			return err
+		}
+	}
+	for _, r := range b.records {
+		if rule := rules[e.table]; rule != nil {
+			rule(b, r)
+		}
+		for i := range e.columns {
+			c := &e.columns[i]
+			if of, ok := strings.CutSuffix(c.name, "_folded"); ok && e.has(of) {
+				r.given[c.name] = schema.Fold(r.text(of))
+			}
+			if of, ok := strings.CutSuffix(c.name, "_normalized"); ok && e.has(of) {
+				r.given[c.name] = orNull(schema.NormalizePhone(r.text(of), r.text(of+"_country"), b.practice.country))
+			}
+		}
+		if e.table == "patients" {
+			r.given["search_text"] = searchText(r)
+		}
+		b.complete(r)
+	}
+	return nil
+}
+
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// complete gives a new row its defaults, and refuses it where one is missing.
+func (b *batch) complete(r *record) {
+	e := b.plan.entity
+	for i := range e.columns {
+		c := &e.columns[i]
+		switch {
+		case c.name == "id" || c.name == "practice_id" || c.name == "updated_at" || c.nullable:
+		case c.name == "created_at":
+			r.fill(c.name, b.now)
+		case r.get(c.name) != nil:
+		case c.kind == document:
+			r.given[c.name] = emptyDocument(c)
+		case c.defaults != nil:
+			r.given[c.name] = storedDefault(c.defaults)
+		default:
+			if !slices.ContainsFunc(r.problems, func(p problem) bool { return p.field == c.name }) {
+				r.refuse(c.name, "is missing")
+			}
+		}
+	}
+}
+
+// storedDefault is a default as it is stored.
+func storedDefault(v any) any {
+	if n := reflect.ValueOf(v); n.CanInt() {
+		return n.Int()
+	}
+	return v
+}
+
+func searchText(r *record) string {
+	names := []string{r.text("first_name"), r.text("middle_name"), r.text("last_name"), r.text("preferred_name")}
+	var phones []string
+	for _, form := range []string{"", "_normalized"} {
+		for _, p := range []string{"home_phone", "mobile_phone", "work_phone"} {
+			phones = append(phones, r.text(p+form))
+		}
+	}
+	return schema.SearchText(names, r.text("postcode"), r.text("email_address"), r.text("nhs_number"), r.text(legacyID), phones)
+}
+
+func (b *batch) patient(r *record) {
+	if born, err := civil.Parse(r.text("date_of_birth")); err == nil && b.today.Before(born) {
+		r.refuse("date_of_birth", "must not be in the future")
+	}
+	if plan := b.parent(r, "payment_plan_id"); plan["active"] == false && r.get("active") != false && r.existing["payment_plan_id"] != r.get("payment_plan_id") {
+		r.refuse("payment_plan_id", "is not active; archived patients may have it")
+	}
+}
+
+// findReasons learns the practice's own reasons.
+func (b *batch) findReasons() error {
+	if b.named[reasonsKey] != nil {
+		return nil
+	}
+	b.named[reasonsKey] = map[string][]string{}
+	for _, reason := range schema.Reasons {
+		b.named[reasonsKey][fold(reason)] = []string{reason}
+	}
+	return b.rows("SELECT reason FROM appointment_reasons WHERE practice_id = $1 AND NOT deleted", []any{b.practice.id}, func(values []any) {
+		reason := asText(values[0])
+		b.named[reasonsKey][fold(reason)] = []string{reason}
+	})
+}
+
+const reasonsKey = "reasons"
+
+func (b *batch) appointment(r *record) {
+	start, minutes := r.time("start_time"), r.integer("duration")
+	if r.has("duration") && !r.has("finish_time") {
+		r.given["finish_time"] = start.Add(time.Duration(minutes) * time.Minute)
+	}
+	finish := r.time("finish_time")
+	switch length := finish.Sub(start); {
+	case finish.IsZero():
+		r.refuse("finish_time", "is missing, and so is the duration")
+	case length <= 0:
+		r.refuse("finish_time", "must be after start_time")
+	case length > longestVisit:
+		r.refuse("finish_time", "must be at most 24 hours after start_time")
+	}
+	r.given["duration"] = int64(schema.Minutes(start, finish))
+	if reason := b.named[reasonsKey][fold(r.text("reason"))]; reason != nil {
+		r.given["reason"] = reason[0]
+	} else if r.existing["reason"] != r.get("reason") {
+		r.refuse("reason", "is not a reason of this practice")
+	}
+	if r.get("state") == nil {
+		r.given["state"] = string(schema.Pending)
+		if r.has("cancelled_at") {
+			r.given["state"] = string(schema.Cancelled)
+		} else if r.has("did_not_attend_at") {
+			r.given["state"] = string(schema.DidNotAttend)
+		}
+	}
+	b.stamp(r, start, finish)
+	practitioner := b.parent(r, "practitioner_id")
+	if state := schema.AppointmentState(r.text("state")); practitioner["active"] == false && start.After(b.now) && state.Blocks() {
+		r.refuse("practitioner_id", "is not active, and the appointment is still to come")
+	}
+}
+
+// stamp gives the state its timestamp: what the file says, or else when such a
+// thing happens, but not after the import. Only an appointment that is
+// cancelled or missed has the stamp of that.
+func (b *batch) stamp(r *record, start, finish time.Time) {
+	state := schema.AppointmentState(r.text("state"))
+	for _, other := range []schema.AppointmentState{schema.Cancelled, schema.DidNotAttend} {
+		switch {
+		case other == state:
+		case r.has(other.Stamp()):
+			r.refuse(other.Stamp(), "is there although the state is "+string(state))
+		case r.existing[other.Stamp()] != nil:
+			r.given[other.Stamp()] = nil
+		}
+	}
+	stamp := state.Stamp()
+	if stamp == "" || r.has(stamp) || r.existing["state"] == string(state) && r.existing[stamp] != nil {
+		if r.given[stamp] == nil {
+			delete(r.given, stamp)
+		}
+		return
+	}
+	happened := start
+	switch state {
+	case schema.Completed:
+		happened = finish
+	case schema.Pending, schema.Confirmed:
+		if made := r.time("created_at"); !made.IsZero() {
+			happened = made
+		}
+	}
+	if happened.After(b.now) {
+		happened = b.now
+	}
+	r.given[stamp] = happened
+}
+
+func (b *batch) invoice(r *record) {
+	r.fill("due_on", r.get("dated_on"))
+	status := ""
+	if t := b.plan.target("status"); t != nil {
+		status = foreignEnum(schema.InvoiceStatus("").Values(), b.plan.text(t, r.cells))
+		if status != "" && !slices.Contains(schema.InvoiceStatus("").Values(), status) {
+			r.refuse("status", "must be one of: "+strings.Join(schema.InvoiceStatus("").Values(), ", "))
+		}
+	}
+	if status == string(schema.InvoiceSent) && r.get("sent_at") == nil {
+		if day, err := civil.Parse(r.text("dated_on")); err == nil {
+			r.given["sent_at"] = day.In(b.practice.zone).UTC()
+		}
+	}
+	void := string(schema.InvoiceVoid)
+	if was := r.text("status"); status != "" && (was == "" || (was == void) != (status == void)) {
+		r.given["status"] = string(schema.InvoiceNew) // the rest follows from the payments
+		if status == void {
+			r.given["status"] = void
+		}
+	}
+	if b.plan.makeItem && r.existing == nil {
+		total, message := b.claim(r, "amount")
+		if message != "" {
+			r.refuse("amount", message)
+		}
+		r.given["amount"], r.given["amount_outstanding"] = total, total
+	}
+}
+
+// claim is an amount of which the file says what it comes to.
+func (b *batch) claim(r *record, field string) (any, string) {
+	t := b.plan.target(field)
+	if t == nil {
+		return int64(0), ""
+	}
+	s := b.plan.text(t, r.cells)
+	if s == "" {
+		return int64(0), ""
+	}
+	s, message := foreignAmount(s, t.read.decimalMark)
+	if message != "" {
+		return int64(0), message
+	}
+	d, err := decimal.Parse(t.negated(s))
+	if err != nil {
+		return int64(0), err.Error()
+	}
+	return int64(d), ""
+}
+
+func (b *batch) invoiceItem(r *record) {
+	r.fill("quantity", int64(1))
+	quantity := r.integer("quantity")
+	if r.get("item_price") == nil {
+		total, message := b.claim(r, "total_price")
+		switch n, _ := total.(int64); {
+		case b.plan.target("total_price") == nil:
+			r.refuse("item_price", "is missing")
+		case message != "":
+			r.refuse("total_price", message)
+		case quantity == 0 || n%quantity != 0:
+			r.refuse("item_price", "is missing, and total_price is no multiple of the quantity")
+		default:
+			r.given["item_price"] = n / quantity
+		}
+	}
+	r.given["total_price"] = quantity * r.integer("item_price")
+	if r.integer("total_price") > int64(decimal.Max) || r.integer("total_price") < -int64(decimal.Max) {
+		r.refuse("total_price", decimal.ErrRange.Error())
+	}
+}
+
+func (b *batch) payment(r *record) {
+	if r.existing == nil {
+		r.given["amount_unexplained"] = r.get("amount")
+	}
+}
+
+func (b *batch) treatmentPlan(r *record) {
+	b.completion(r, "end_date")
+}
+
+func (b *batch) treatmentPlanItem(r *record) {
+	b.completion(r, "")
+	r.given["charged"] = r.get("invoice_id") != nil
+}
+
+// completion keeps completed and the time of it together.
+func (b *batch) completion(r *record, day string) {
+	if r.has("completed_at") && r.given["completed"] == nil {
+		r.given["completed"] = true
+	}
+	switch {
+	case !r.boolean("completed"):
+		if r.has("completed_at") {
+			r.refuse("completed_at", "is there although it is not completed")
+		} else if r.existing["completed_at"] != nil {
+			r.given["completed_at"] = nil
+		}
+	case r.get("completed_at") != nil:
+	case r.existing["completed_at"] != nil: // the file does not say when
+		delete(r.given, "completed_at")
+	default:
+		at := b.now
+		if end, err := civil.Parse(r.text(day)); day != "" && err == nil && end.In(b.practice.zone).Before(at) {
+			at = end.In(b.practice.zone).UTC()
+		} else if made := r.time("created_at"); !made.IsZero() {
+			at = made
+		}
+		r.given["completed_at"] = at
+	}
+}
+
+func (b *batch) workingSession(r *record) {
+	if r.integer("finish_minute") <= r.integer("start_minute") {
+		r.refuse("finish_minute", "must be after start_minute")
+	}
+}
+
+func (b *batch) contract(r *record) {
+	if end := r.text("end_date"); end != "" && end < r.text("start_date") {
+		r.refuse("end_date", "must not be before start_date")
+	}
+}
+
+// answer reads the answer to a question as the API does.
+func (b *batch) answer(r *record) {
+	question := b.parent(r, "custom_field_id")
+	kind, _ := question["type"].(string)
+	if kind == "" {
+		return
+	}
+	screen := schema.CustomizesPatient
+	if r.get("treatment_plan_item_id") != nil {
+		screen = schema.CustomizesTreatment
+	}
+	s := r.text("value")
+	switch t := schema.QuestionType(kind); {
+	case !t.Asks():
+		r.refuse("custom_field_id", "is a "+kind+", which asks nothing")
+	case question["customizable_type"] != string(screen):
+		r.refuse("custom_field_id", fmt.Sprintf("is not a question on the %s screen", strings.ToLower(string(screen))))
+	case t == schema.QuestionCheckbox:
+		word, ok := booleanWords[strings.ToLower(s)]
+		if !ok {
+			r.refuse("value", "must be yes or no")
+		}
+		r.given["value"] = word
+	case t == schema.QuestionNumber:
+		n, message := foreignAmount(s, "")
+		if message != "" {
+			r.refuse("value", message)
+			break
+		}
+		d, err := decimal.Parse(n)
+		if err != nil {
+			r.refuse("value", err.Error())
+		}
+		r.given["value"] = d.String()
+	case t == schema.QuestionEnum:
+		var options []schema.Option
+		content, _ := question["options"].(string)
+		if json.Unmarshal([]byte(content), &options) == nil && len(options) > 0 && !slices.ContainsFunc(options, func(o schema.Option) bool { return o.Name == s }) {
+			r.refuse("value", "must be one of its options")
+		}
+	}
+}
+
+// warnOfDuplicates points at patients who may be the same person: the same name
+// and day of birth under another legacy id.
+func (b *batch) warnOfDuplicates() error {
+	if b.plan.entity.table != "patients" {
+		return nil
+	}
+	person := func(first, last, born string) string { return first + "\x00" + last + "\x00" + born }
+	twins := map[string][]string{} // legacy ids, or ids of ours
+	var days []any
+	for _, r := range b.records {
+		days = append(days, r.text("date_of_birth"))
+	}
+	slices.SortFunc(days, func(a, b any) int { return strings.Compare(asText(a), asText(b)) })
+	days = slices.Compact(days)
+	err := b.query("SELECT first_name_folded, last_name_folded, date_of_birth, legacy_id, id FROM patients WHERE practice_id = $1 AND date_of_birth IN", []any{b.practice.id}, days, func(values []any) {
+		born, _, err := date.show(values[2])
+		if err != nil {
+			return // then it is nobody's
+		}
+		name := "legacy id " + asText(values[3])
+		if values[3] == nil {
+			name = "id " + asText(values[4])
+		}
+		p := person(asText(values[0]), asText(values[1]), born)
+		twins[p] = append(twins[p], name)
+	})
+	for _, r := range b.records {
+		own := "legacy id " + r.legacy
+		p := person(r.text("first_name_folded"), r.text("last_name_folded"), r.text("date_of_birth"))
+		for _, other := range twins[p] {
+			if other != own {
+				r.warnings = append(r.warnings, finding{field: "last_name", message: "has the name and the date of birth of the patient with the " + other})
+				break
+			}
+		}
+		if r.existing == nil {
+			twins[p] = append(twins[p], own)
+		}
+		if r.gone {
+			r.warnings = append(r.warnings, finding{field: legacyID, message: "its record was deleted here and stays so"})
+		}
+	}
+	return err
+}
+
+// explanations bounds what a payment may pay by what is left of it, and of the
+// invoice.
+func (b *batch) explanations() error {
+	left, err := b.leftToExplain("payment_id", "invoice_id")
+	if err != nil {
+		return err
+	}
+	for _, r := range b.records {
+		sum := r.integer("amount")
+		if sum <= 0 {
+			r.refuse("amount", "must be above zero")
+			continue
+		}
+		was, _ := r.existing["amount"].(int64)
+		for _, column := range []string{"payment_id", "invoice_id"} {
+			place := column + asText(r.get(column))
+			if r.existing[column] != nil && r.existing[column] != r.get(column) {
+				was = 0
+			}
+			if sum-was > left[place] {
+				r.refuse("amount", "is more than what is left of the "+strings.TrimSuffix(column, "_id"))
+				break
+			}
+		}
+		if len(r.problems) == 0 {
+			for _, column := range []string{"payment_id", "invoice_id"} {
+				left[column+asText(r.get(column))] -= sum - was
+			}
+		}
+	}
+	return nil
+}
+
+// leftToExplain is what is not explained yet of the payments and invoices that
+// columns of the records refer to, by column and id.
+func (b *batch) leftToExplain(columns ...string) (map[string]int64, error) {
+	left := map[string]int64{}
+	for _, column := range columns {
+		var ids []any
+		for id := range b.parents[column] {
+			ids = append(ids, b.parents[column][id]["id"])
+		}
+		ids = slices.DeleteFunc(ids, func(id any) bool { return id == nil })
+		total := "SELECT id, CASE WHEN deleted THEN 0 ELSE amount END FROM payments"
+		if column == paysInvoice {
+			total = "SELECT i.id, CASE WHEN i.status = 'void' THEN 0 ELSE (SELECT coalesce(sum(t.total_price), 0) FROM invoice_items AS t WHERE t.practice_id = i.practice_id AND t.invoice_id = i.id) END FROM invoices AS i"
+		}
+		read := func(sign int64) func(values []any) {
+			return func(values []any) {
+				n, err := asInteger(values[1])
+				if err == nil {
+					left[column+asText(values[0])] += sign * n
+				}
+			}
+		}
+		if err := b.query(total+" WHERE practice_id = $1 AND id IN", []any{b.practice.id}, ids, read(1)); err != nil {
+			return nil, err
+		}
+		for part := range slices.Chunk(ids, batchRows) {
+			query := "SELECT " + column + ", sum(amount) FROM payment_explanations WHERE practice_id = $1 AND " + column + " IN (" + placeholders(2, len(part)) + ") GROUP BY 1"
+			if err := b.rows(query, append([]any{b.practice.id}, part...), read(-1)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return left, nil
+}

@@ -1,0 +1,187 @@
+package transfer
+
+import (
+	"database/sql"
+	"fmt"
+	"time"
+
+	"chairside/internal/civil"
+	"chairside/internal/decimal"
+	"chairside/internal/store"
+	"chairside/schema"
+)
+
+// settlements are the totals of the practice, in the order in which they follow
+// from each other. Each query gives, for rows after $2 in the order of their
+// ids, what there is and what it comes from.
+var settlements = []struct {
+	table   string
+	columns []string
+	query   string
+	settle  func(v []any) (is, should row, err error)
+}{
+	{
+		"invoices", []string{"amount", "amount_outstanding", "paid", "paid_on", "status"},
+		`SELECT i.id, i.amount, i.amount_outstanding, i.paid, i.paid_on, i.status, i.sent_at,
+			(SELECT coalesce(sum(t.total_price), 0) FROM invoice_items AS t WHERE t.practice_id = i.practice_id AND t.invoice_id = i.id),
+			(SELECT coalesce(sum(x.amount), 0) FROM payment_explanations AS x JOIN payments AS p ON p.id = x.payment_id WHERE x.practice_id = i.practice_id AND x.invoice_id = i.id AND NOT p.deleted),
+			(SELECT max(p.dated_on) FROM payment_explanations AS x JOIN payments AS p ON p.id = x.payment_id WHERE x.practice_id = i.practice_id AND x.invoice_id = i.id AND NOT p.deleted),
+			i.updated_at
+		FROM invoices AS i WHERE i.practice_id = $1 AND i.id > $2 ORDER BY i.id LIMIT $3`,
+		settleInvoice,
+	},
+	{
+		"payments", []string{"amount_unexplained"},
+		`SELECT p.id, p.amount_unexplained, p.amount - (SELECT coalesce(sum(x.amount), 0) FROM payment_explanations AS x WHERE x.practice_id = p.practice_id AND x.payment_id = p.id), p.updated_at
+		FROM payments AS p WHERE p.practice_id = $1 AND p.id > $2 ORDER BY p.id LIMIT $3`,
+		settleAmounts("amount_unexplained"),
+	},
+	{
+		"treatment_plans", []string{"private_treatment_value"},
+		`SELECT t.id, t.private_treatment_value,
+			(SELECT coalesce(sum(k.price), 0) FROM treatment_plan_items AS k JOIN payment_plans AS y ON y.id = k.payment_plan_id WHERE k.practice_id = t.practice_id AND k.treatment_plan_id = t.id AND NOT y.nhs), t.updated_at
+		FROM treatment_plans AS t WHERE t.practice_id = $1 AND t.id > $2 ORDER BY t.id LIMIT $3`,
+		settleAmounts("private_treatment_value"),
+	},
+	{
+		"accounts", []string{"current_balance", "planned_nhs_treatment_value", "planned_private_treatment_value"},
+		`SELECT a.id, a.current_balance, a.planned_nhs_treatment_value, a.planned_private_treatment_value,
+			a.opening_balance
+				+ (SELECT coalesce(sum(p.amount), 0) FROM payments AS p WHERE p.practice_id = a.practice_id AND p.patient_id = a.patient_id AND NOT p.deleted)
+				- (SELECT coalesce(sum(i.amount), 0) FROM invoices AS i WHERE i.practice_id = a.practice_id AND i.patient_id = a.patient_id AND i.status <> 'void'),
+			(SELECT coalesce(sum(k.price), 0) FROM treatment_plan_items AS k JOIN payment_plans AS y ON y.id = k.payment_plan_id WHERE k.practice_id = a.practice_id AND k.patient_id = a.patient_id AND NOT k.completed AND y.nhs),
+			(SELECT coalesce(sum(k.price), 0) FROM treatment_plan_items AS k JOIN payment_plans AS y ON y.id = k.payment_plan_id WHERE k.practice_id = a.practice_id AND k.patient_id = a.patient_id AND NOT k.completed AND NOT y.nhs),
+			a.updated_at
+		FROM accounts AS a WHERE a.practice_id = $1 AND a.id > $2 ORDER BY a.id LIMIT $3`,
+		settleAmounts("current_balance", "planned_nhs_treatment_value", "planned_private_treatment_value"),
+	},
+}
+
+// settleAmounts compares as many amounts as there are columns with as many
+// that they should be.
+func settleAmounts(columns ...string) func(v []any) (is, should row, err error) {
+	return func(v []any) (row, row, error) {
+		is, should := row{}, row{}
+		for i, c := range columns {
+			was, err := asInteger(v[1+i])
+			if err != nil {
+				return nil, nil, err
+			}
+			now, err := asInteger(v[1+len(columns)+i])
+			if err != nil {
+				return nil, nil, err
+			}
+			is[c], should[c] = was, now
+		}
+		return is, should, nil
+	}
+}
+
+// settleInvoice derives an invoice from its items and what was paid on it.
+func settleInvoice(v []any) (is, should row, err error) {
+	e, err := byTable("invoices")
+	if err != nil {
+		return nil, nil, err
+	}
+	is = row{}
+	for i, c := range []string{"amount", "amount_outstanding", "paid", "paid_on", "status"} {
+		if is[c], err = e.column(c).kind.stored(v[1+i]); err != nil {
+			return nil, nil, err
+		}
+	}
+	amount, err := asInteger(v[7])
+	if err != nil {
+		return nil, nil, err
+	}
+	paid, err := asInteger(v[8])
+	if err != nil {
+		return nil, nil, err
+	}
+	void, outstanding := is["status"] == string(schema.InvoiceVoid), amount
+	if !void {
+		outstanding -= paid
+	}
+	status := schema.InvoiceStatusOf(decimal.Decimal(amount), decimal.Decimal(outstanding), v[6] != nil, void)
+	should = row{
+		"amount": amount, "amount_outstanding": outstanding, "status": string(status),
+		"paid": status == schema.InvoicePaid, "paid_on": nil,
+	}
+	if status == schema.InvoicePaid && v[9] != nil {
+		var day civil.Date
+		if err := day.Scan(v[9]); err != nil {
+			return nil, nil, err
+		}
+		should["paid_on"] = day.String()
+	}
+	return is, should, nil
+}
+
+// settle makes the totals of the practice what its rows come to. Rows that
+// agree are not written; doing it twice changes nothing.
+func (im *importer) settle() error {
+	if im.note.Stage != stageSettle {
+		return nil
+	}
+	im.bar.say("totals")
+	for i := range settlements {
+		for last, more := int64(0), true; more; {
+			err := im.inTx(func(tx *sql.Tx, bulk *store.Bulk) (err error) {
+				b := &batch{importer: im, tx: tx, bulk: bulk}
+				last, more, err = b.settle(i, last)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return im.reach(stageCompare)
+}
+
+// settle settles the rows after an id, and gives the last one's.
+func (b *batch) settle(which int, after int64) (last int64, more bool, err error) {
+	s := settlements[which]
+	e, err := byTable(s.table)
+	if err != nil {
+		return 0, false, err
+	}
+	var differ []row
+	var changes []change
+	var failed error
+	n := 0
+	last = after
+	err = b.rows(s.query, []any{b.practice.id, after, batchRows}, func(v []any) {
+		n++
+		last, _ = v[0].(int64)
+		is, should, err := s.settle(v)
+		if err != nil {
+			failed = fmt.Errorf("transfer: totals of %s %d: %w", s.table, last, err)
+			return
+		}
+		var columns []string
+		for _, c := range s.columns {
+			if is[c] != should[c] {
+				columns = append(columns, c)
+			}
+		}
+		if len(columns) == 0 {
+			return
+		}
+		should["id"], should["updated_at"] = last, b.now
+		differ = append(differ, should)
+		// What this import has written is in the record already.
+		if written, ok := v[len(v)-1].(time.Time); !ok || !written.Equal(b.now) {
+			changes = append(changes, change{asText(last), "update", columns})
+		}
+	})
+	if err == nil {
+		err = failed
+	}
+	if err != nil || len(differ) == 0 {
+		return last, n == batchRows, err
+	}
+	if err := b.updateRows(e, append(s.columns[:len(s.columns):len(s.columns)], "updated_at"), differ); err != nil {
+		return 0, false, err
+	}
+	return last, n == batchRows, b.recordChanges(e, changes)
+}

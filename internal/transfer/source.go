@@ -1,0 +1,269 @@
+package transfer
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
+)
+
+// maxRecord is the longest row of another system's file, in bytes. A longer
+// one is a quotation mark that nobody closed.
+const maxRecord = 1 << 20
+
+// Encodings of texts.
+const (
+	utf8Encoding = "utf-8"
+	windows      = "windows-1252"
+	latin1       = "latin-1"
+	mixed        = "mixed" // UTF-8 where it is, windows-1252 where it is not
+)
+
+// source reads a CSV file of another system's, row by row. A row that cannot
+// be read spoils no other.
+type source struct {
+	file      *os.File
+	delimiter rune
+	header    []string
+
+	csv   *csv.Reader
+	limit *limited
+	start int64 // where in the file the csv reader began, in bytes
+	line  int   // lines before that
+}
+
+// sourceRow is one row as it was found.
+type sourceRow struct {
+	line    int      // of the file, counted from 1
+	cells   []string // bytes in the file's encoding
+	message string   // why it cannot be read, "" where it can
+}
+
+var errUTF16 = errors.New("is UTF-16; save it as UTF-8")
+
+// openSource opens a file and reads its header. delimiter is 0 where the most
+// frequent of , ; tab and | in the header is to be taken.
+func openSource(path string, delimiter rune) (*source, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &source{file: file, delimiter: delimiter}
+	if err := s.begin(); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return s, nil
+}
+
+// begin skips what programs put before the header, and reads the header.
+func (s *source) begin() error {
+	first, err := bufio.NewReaderSize(io.LimitReader(s.file, maxRecord), maxRecord).ReadBytes('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if bytes.HasPrefix(first, []byte{0xff, 0xfe}) || bytes.HasPrefix(first, []byte{0xfe, 0xff}) || bytes.IndexByte(first, 0) >= 0 {
+		return errUTF16
+	}
+	if rest, ok := bytes.CutPrefix(first, []byte("\ufeff")); ok {
+		s.start, first = 3, rest
+	}
+	if line := strings.TrimRight(string(first), "\r\n"); len(line) == len("sep=,") && strings.EqualFold(line[:4], "sep=") { // Excel's
+		s.delimiter, s.start, s.line = rune(line[4]), s.start+int64(len(first)), 1
+		if err := s.seek(); err != nil {
+			return err
+		}
+	} else {
+		if s.delimiter == 0 {
+			s.delimiter = likeliest(first)
+		}
+		if err := s.seek(); err != nil {
+			return err
+		}
+	}
+	row, err := s.next()
+	if errors.Is(err, io.EOF) {
+		return nil // an empty file
+	}
+	if err != nil {
+		return err
+	}
+	if row.message != "" {
+		return fmt.Errorf("the header %s", row.message)
+	}
+	s.header = row.cells
+	return nil
+}
+
+// quoted is what stands between quotation marks.
+var quoted = regexp.MustCompile(`"[^"]*"`)
+
+// likeliest is the separator that a line has most of.
+func likeliest(line []byte) rune {
+	line = quoted.ReplaceAll(line, nil)
+	best, most := ',', 0
+	for _, r := range []rune{',', ';', '\t', '|'} {
+		if n := bytes.Count(line, []byte(string(r))); n > most {
+			best, most = r, n
+		}
+	}
+	return best
+}
+
+// seek makes the csv reader begin at start.
+func (s *source) seek() error {
+	if _, err := s.file.Seek(s.start, io.SeekStart); err != nil {
+		return err
+	}
+	s.limit = &limited{from: s.file}
+	s.csv = csv.NewReader(s.limit)
+	s.csv.Comma = s.delimiter
+	s.csv.FieldsPerRecord = -1
+	return nil
+}
+
+// limited refuses to give more than a row may have. The csv reader reads ahead,
+// so a little more than that is allowed.
+type limited struct {
+	from  io.Reader
+	given int64 // bytes since the csv reader began
+	until int64 // where the row it reads has to end
+}
+
+var errTooLong = errors.New("row too long")
+
+func (l *limited) Read(p []byte) (int, error) {
+	if l.given > l.until {
+		return 0, errTooLong
+	}
+	n, err := l.from.Read(p)
+	l.given += int64(n)
+	return n, err
+}
+
+// next gives the next row that is not blank, io.EOF after the last. cells are
+// valid until the next call.
+func (s *source) next() (sourceRow, error) {
+	for {
+		from := s.csv.InputOffset()
+		s.limit.until = from + maxRecord
+		cells, err := s.csv.Read()
+		if errors.Is(err, io.EOF) {
+			return sourceRow{}, io.EOF
+		}
+		if err != nil {
+			return s.recover(from, err)
+		}
+		line, _ := s.csv.FieldPos(0)
+		row := sourceRow{line: s.line + line, cells: cells}
+		switch {
+		case strings.TrimSpace(strings.Join(cells, "")) == "":
+			continue
+		case s.header != nil && len(cells) > len(s.header) && strings.TrimSpace(strings.Join(cells[len(s.header):], "")) == "":
+			row.cells = cells[:len(s.header)] // separators at the end
+		case s.header != nil && len(cells) != len(s.header):
+			row.message = fmt.Sprintf("has %d columns, the header has %d", len(cells), len(s.header))
+		}
+		return row, nil
+	}
+}
+
+// recover goes on in the line after the one in which a row began that could
+// not be read to its end.
+func (s *source) recover(from int64, cause error) (sourceRow, error) {
+	var parse *csv.ParseError
+	if !errors.As(cause, &parse) && !errors.Is(cause, errTooLong) {
+		return sourceRow{}, cause
+	}
+	if _, err := s.file.Seek(s.start+from, io.SeekStart); err != nil {
+		return sourceRow{}, err
+	}
+	lines, err := countLines(s.file, s.start, s.start+from)
+	if err != nil {
+		return sourceRow{}, err
+	}
+	if _, err := s.file.Seek(s.start+from, io.SeekStart); err != nil {
+		return sourceRow{}, err
+	}
+	reader := bufio.NewReader(s.file)
+	var text []byte
+	skipped := int64(0)
+	for { // blank lines come before the row
+		text = text[:0]
+		for {
+			part, err := reader.ReadSlice('\n')
+			skipped += int64(len(part))
+			text = append(text, part[:min(len(part), max(0, maxRecord-len(text)))]...)
+			if errors.Is(err, bufio.ErrBufferFull) {
+				continue
+			}
+			if err != nil && !errors.Is(err, io.EOF) {
+				return sourceRow{}, err
+			}
+			break
+		}
+		lines++
+		if len(text) == 0 || len(bytes.TrimSpace(text)) > 0 {
+			break
+		}
+	}
+	row := sourceRow{
+		line: s.line + lines, cells: []string{strings.TrimRight(string(text), "\r\n")},
+		message: "has a quotation mark in the wrong place, or one that is not closed",
+	}
+	if errors.Is(cause, csv.ErrBareQuote) { // 5" nail
+		lazy := csv.NewReader(bytes.NewReader(text))
+		lazy.Comma, lazy.LazyQuotes = s.delimiter, true
+		if cells, err := lazy.Read(); err == nil && len(cells) == len(s.header) {
+			row.cells, row.message = cells, ""
+		}
+	}
+	s.start, s.line = s.start+from+skipped, row.line
+	return row, s.seek()
+}
+
+// countLines counts the lines between two places.
+func countLines(file *os.File, from, to int64) (int, error) {
+	if _, err := file.Seek(from, io.SeekStart); err != nil {
+		return 0, err
+	}
+	lines, buffer := 0, make([]byte, 64<<10)
+	reader := io.LimitReader(file, to-from)
+	for {
+		n, err := reader.Read(buffer)
+		lines += bytes.Count(buffer[:n], []byte{'\n'})
+		if errors.Is(err, io.EOF) {
+			return lines, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+}
+
+// offset is how far the file has been read, in bytes.
+func (s *source) offset() int64 { return s.start + s.csv.InputOffset() }
+
+// close ends the reading.
+func (s *source) close() { _ = s.file.Close() } // it was only read
+
+// decodeText gives the text of a cell, and whether it is what its encoding
+// says. What cannot be read is shown as �.
+func decodeText(cell, encoding string) (string, bool) {
+	if encoding == mixed && !utf8.ValidString(cell) || encoding == windows || encoding == latin1 {
+		charset := charmap.Windows1252 // a superset of Latin-1 in all but control characters
+		decoded, err := charset.NewDecoder().String(cell)
+		return decoded, err == nil && !strings.ContainsRune(decoded, utf8.RuneError)
+	}
+	if !utf8.ValidString(cell) {
+		return strings.ToValidUTF8(cell, "\ufffd"), false
+	}
+	return cell, true
+}

@@ -1,0 +1,204 @@
+package transfer
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"chairside/internal/store"
+)
+
+// files writes files into a new directory.
+func files(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func rewrite(t testing.TB, dir, name, content string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const minimal = `
+source: old
+files:
+  - {file: patients.csv, entity: patient, constants: {payment_plan_id: Private, ethnicity: "99"}}
+  - {file: diary.csv, entity: appointments, constants: {practitioner_id: ann@bright.test}}
+  - {file: money.csv, entity: payments}
+`
+
+// A file whose header has our names needs no columns in its mapping. What
+// changes in it changes here, what is left out of it stays.
+func TestSecondRunChangesWhatDiffers(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		const patients = "legacy_id,Title,First Name,Last-Name,DATE OF BIRTH,Gender,Address Line 1,Postcode,opening_balance\n"
+		const diary = "ID,patient_id,start_time,finish_time,reason,state\n"
+		dir := files(t, map[string]string{
+			"mapping.yaml": minimal,
+			"patients.csv": patients + "7,Mr,Al,Ford,1990-01-02,M,1 Road,X1 1XX,\n8,Mrs,Bo,Ford,1990-01-03,F,1 Road,X1 1XX,5\n",
+			"diary.csv":    diary + "1,7,2026-06-01 09:00,2026-06-01T09:30:00,exam,Cancelled\n2,8,2026-08-01 09:00,2026-08-01 09:30,Review,Pending\n",
+			"money.csv":    "id,patient_id,dated_on,amount,method\n1,7,2026-06-01,12.5,Card\n",
+		})
+		first := importing(t, db, dir, ImportOptions{})
+		if first.Rejected() > 0 || first.Warnings+first.Differences > 0 {
+			t.Fatalf("%+v", first)
+		}
+		// Somebody works on it here.
+		execute(t, db, "UPDATE patients SET occupation = 'smith' WHERE legacy_id = '7'")
+		rewrite(t, dir, "patients.csv", patients+"7,Mr,Al,Førd,1990-01-02,M,1 Road,X1 1XX,3.00\n8,Mrs,Bo,Ford,1990-01-03,F,1 Road,X1 1XX,5\n9,Ms,Cy,New,1990-01-04,F,1 Road,X1 1XX,\n")
+		rewrite(t, dir, "diary.csv", diary+"1,7,2026-06-01 09:00,2026-06-01 09:30,Exam,Pending\n2,8,2026-08-01 09:00,2026-08-01 09:45,Review,Pending\n")
+		rewrite(t, dir, "money.csv", "id,patient_id,dated_on,amount,method\n1,7,2026-06-01,20,Card\n")
+		second := importing(t, db, dir, ImportOptions{})
+		want := []FileReport{
+			{"patients.csv", "patients", 3, 1, 1, 1, 0},
+			{"diary.csv", "appointments", 2, 0, 2, 0, 0},
+			{"money.csv", "payments", 1, 0, 1, 0, 0},
+		}
+		for i, f := range second.Files {
+			if f != want[i] {
+				t.Errorf("%+v, want %+v", f, want[i])
+			}
+		}
+		for _, query := range []string{
+			"SELECT count(*) FROM patients WHERE legacy_id = '7' AND last_name_folded = 'førd' AND search_text LIKE '% førd%' AND occupation = 'smith'",
+			"SELECT count(*) FROM accounts AS a JOIN patients AS p ON p.id = a.patient_id WHERE p.legacy_id = '7' AND opening_balance = 300 AND current_balance = 2300",
+			"SELECT count(*) FROM appointments WHERE state = 'Pending' AND cancelled_at IS NULL AND pending_at IS NOT NULL AND duration = 30",
+			"SELECT count(*) FROM appointments WHERE reason = 'Review' AND duration = 45",
+			"SELECT count(*) FROM payments WHERE amount = 2000 AND amount_unexplained = 2000",
+			`SELECT count(*) FROM changes WHERE resource = 'Patient' AND action = 'update' AND CAST(fields AS text) LIKE '%last_name%' AND CAST(fields AS text) NOT LIKE '%postcode%'`,
+		} {
+			if n := number(t, db, query); n != 1 {
+				t.Errorf("%d rows instead of one: %s", n, query)
+			}
+		}
+		for _, rule := range rulesOfMoney {
+			if n := number(t, db, rule); n != 0 {
+				t.Errorf("%d rows break a rule: %s", n, rule)
+			}
+		}
+
+		// An appointment that was deleted here does not come back.
+		execute(t, db, "DELETE FROM appointments WHERE reason = 'Review'")
+		third := importing(t, db, dir, ImportOptions{})
+		if n := number(t, db, "SELECT count(*) FROM appointments"); n != 1 || third.Rejected() > 0 {
+			t.Errorf("%d appointments; %+v", n, third)
+		}
+	})
+}
+
+// Patients who got their legacy id in another way than by an import are found.
+func TestLegacyIDsOfTheAPIAreKnown(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		dir := files(t, map[string]string{
+			"mapping.yaml": minimal[:strings.Index(minimal, "  - {file: diary")],
+			"patients.csv": "id,title,first_name,last_name,date_of_birth,gender,address_line_1,postcode\n7,Mr,Al,Ford,1990-01-02,M,1 Road,X1 1XX\n",
+		})
+		importing(t, db, dir, ImportOptions{})
+		execute(t, db, "DELETE FROM imported_records")
+		report := importing(t, db, dir, ImportOptions{})
+		if f := report.Files[0]; f.Unchanged != 1 || number(t, db, "SELECT count(*) FROM imported_records") != 1 {
+			t.Errorf("%+v", f)
+		}
+	})
+}
+
+// A dry run tells exactly what the run would, and leaves nothing behind.
+func TestDryRun(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		before := state(t, db)
+		dry, wet := t.TempDir(), t.TempDir()
+		told := importing(t, db, "testdata/oldsoft", ImportOptions{DryRun: true, Rejects: dry})
+		sameFiles(t, state(t, db), before)
+		if n := number(t, db, "SELECT count(*) FROM import_runs"); n != 0 {
+			t.Errorf("%d runs were noted", n)
+		}
+		done := importing(t, db, "testdata/oldsoft", ImportOptions{Rejects: wet})
+		if len(told.Files) != len(done.Files) || told.Rejected() != done.Rejected() || told.Differences != done.Differences {
+			t.Errorf("told %+v, done %+v", told, done)
+		}
+		want := contents(t, wet)
+		for name, got := range contents(t, dry) {
+			if name != Findings && got != want[name] {
+				t.Errorf("%s differs", name)
+			}
+		}
+	})
+}
+
+// Rows that the database alone can refuse do not stop the others.
+func TestRowsThatTheDatabaseRefuses(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		dir := files(t, map[string]string{
+			"mapping.yaml": "source: old\nfiles: [{file: staff.csv, entity: users}]",
+			"staff.csv":    "id,first_name,last_name,email,role\n1,A,A,same@x.test,nurse\n2,B,B,other@x.test,nurse\n3,C,C,Same@x.test,nurse\n4,D,D,more@x.test,nurse\n",
+		})
+		out := t.TempDir()
+		report := importing(t, db, dir, ImportOptions{Rejects: out})
+		if f := report.Files[0]; f.Created != 3 || f.Rejected != 1 || f.Rows != 4 {
+			t.Errorf("%+v", f)
+		}
+		if got := contents(t, out)["staff.csv"]; !strings.Contains(got, "\n4,email,is that of the record with the legacy id 1") {
+			t.Error(got)
+		}
+	})
+}
+
+// Two practices do not see each other's records, nor may they share users.
+func TestImportKeepsToItsPractice(t *testing.T) {
+	t.Parallel()
+	db := seeded(t, "sqlite")
+	bright(t, db)
+	dir := files(t, map[string]string{
+		"mapping.yaml": "source: old\nfiles: [{file: staff.csv, entity: users}, {file: p.csv, entity: payments}]",
+		"staff.csv":    "id,first_name,last_name,email,role\n1,A,A,admin@demo.chairside.test,nurse\n",
+		"p.csv":        "id,patient_id,dated_on,amount,method\n",
+	})
+	if _, err := Import(t.Context(), db, dir, ImportOptions{}); !errors.Is(err, ErrPractice) {
+		t.Errorf("without a practice: %v", err)
+	}
+	before := number(t, db, "SELECT count(*) FROM users")
+	rewrite(t, dir, "p.csv", "id,patient_id,dated_on,amount,method\n1,1,2026-01-01,5,Card\n")
+	mapping := "source: old\nfiles: [{file: staff.csv, entity: users}, {file: p.csv, entity: payments, columns: {patient_id: {field: patient_id, by: id}}}]"
+	rewrite(t, dir, "mapping.yaml", mapping)
+	report := importing(t, db, dir, ImportOptions{Practice: "bright"})
+	if report.Rejected() != 2 || number(t, db, "SELECT count(*) FROM users") != before {
+		t.Errorf("%+v", report)
+	}
+}
+
+// Of two processes with the same files one gives up.
+func TestTwoImportsOfTheSameFiles(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		im := importer{ctx: t.Context(), db: db, now: day}
+		if resumed, err := im.begin("digest"); err != nil || resumed {
+			t.Fatalf("%v, %v", resumed, err)
+		}
+		other := importer{ctx: t.Context(), db: db, now: day}
+		if resumed, err := other.begin("digest"); err != nil || !resumed {
+			t.Fatalf("%v, %v", resumed, err)
+		}
+		if err := other.reach(stageSettle); err != nil {
+			t.Fatal(err)
+		}
+		if err := im.reach(stageSettle); !errors.Is(err, ErrBusy) {
+			t.Errorf("got %v", err)
+		}
+		if err := other.reach(stageCompare); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,284 @@
+package transfer
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"chairside/schema"
+)
+
+// write inserts the new records, changes those that differ from their rows, and
+// leaves the rest alone. Each written row gets its line in the record of
+// changes, as if a client had written it.
+func (b *batch) write(counts *fileProgress) error {
+	e := b.plan.entity
+	var fresh, known []*record
+	for _, r := range b.records {
+		switch {
+		case r.gone:
+			counts.Unchanged++
+		case r.existing == nil:
+			fresh = append(fresh, r)
+		default:
+			known = append(known, r)
+		}
+	}
+	if err := b.giveIDs(e, fresh); err != nil {
+		return err
+	}
+	rows := make([]row, len(fresh))
+	for i, r := range fresh {
+		rows[i] = r.given
+	}
+	if err := b.insert(e, rows); err != nil {
+		return err
+	}
+	counts.Created += len(fresh)
+	changed, err := b.update(e, known)
+	if err != nil {
+		return err
+	}
+	counts.Updated += changed
+	counts.Unchanged += len(known) - changed
+	if err := b.remember(); err != nil {
+		return err
+	}
+	switch e.table {
+	case "patients":
+		return b.openAccounts(fresh, known)
+	case "invoices":
+		return b.makeItems()
+	case "payments":
+		return b.explainPayments()
+	}
+	return nil
+}
+
+// row is a row as it is written.
+type row map[string]any
+
+// giveIDs gives new records their ids. A uuid follows from the legacy id, so
+// that an import which is done again elsewhere gives the same.
+func (b *batch) giveIDs(e *entity, fresh []*record) error {
+	if e.numbered() {
+		ids, err := b.bulk.NextIDs(b.ctx, e.table, len(fresh))
+		if err != nil {
+			return err
+		}
+		for i, r := range fresh {
+			r.id = ids[i]
+			r.given["id"] = ids[i]
+		}
+		return nil
+	}
+	for _, r := range fresh {
+		r.id = b.uuidOf(e.table, r)
+		r.given["id"] = r.id
+	}
+	return nil
+}
+
+func (b *batch) uuidOf(table string, r *record) string {
+	if r.legacy == "" {
+		return schema.NewID().String()
+	}
+	space := uuid.MustParse(b.practice.id)
+	return uuid.NewSHA1(space, []byte(b.source+"\x00"+table+"\x00"+r.legacy)).String()
+}
+
+// insert writes new rows, and the record of it.
+func (b *batch) insert(e *entity, rows []row) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	w, err := b.bulk.Table(b.ctx, e.table, e.columnNames()...)
+	if err != nil {
+		return err
+	}
+	changes := make([]change, len(rows))
+	for i, r := range rows {
+		r["practice_id"], r["updated_at"] = b.practice.id, b.now
+		if made, ok := r["created_at"].(time.Time); ok && made.After(b.now) {
+			r["created_at"] = b.now
+		}
+		values := make([]any, len(e.columns))
+		var set []string
+		for k, c := range e.columns {
+			if values[k] = r[c.name]; values[k] != nil && c.name != "id" {
+				set = append(set, c.name)
+			}
+		}
+		changes[i] = change{id: asText(r["id"]), action: "create", columns: set}
+		if err := w.Row(values...); err != nil {
+			return err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return b.recordChanges(e, changes)
+}
+
+// change is a line of the record of changes.
+type change struct {
+	id, action string
+	columns    []string
+}
+
+func (im *importer) changeRow(e *entity, c change) ([]any, error) {
+	slices.Sort(c.columns)
+	columns, err := json.Marshal(c.columns)
+	if err != nil {
+		return nil, fmt.Errorf("transfer: %w", err)
+	}
+	return []any{im.practice.id, im.now, e.name, c.id, c.action, string(columns)}, nil
+}
+
+// recordChanges notes what was written: which rows and columns, no values.
+func (b *batch) recordChanges(e *entity, changes []change) error {
+	if len(changes) == 0 {
+		return nil
+	}
+	w, err := b.bulk.Table(b.ctx, "changes", "practice_id", "at", "resource", "record_id", "action", "fields")
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		values, err := b.changeRow(e, c)
+		if err != nil {
+			return err
+		}
+		if err := w.Row(values...); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+// update changes rows to what the records say, and counts those that differ.
+func (b *batch) update(e *entity, known []*record) (int, error) {
+	var rows []row
+	var changes []change
+	columns := map[string]bool{}
+	for _, r := range known {
+		var differ []string
+		for _, c := range e.columns {
+			if v, ok := r.given[c.name]; ok && c.name != "created_at" && !same(v, r.existing[c.name]) {
+				differ = append(differ, c.name)
+				columns[c.name] = true
+			}
+		}
+		if len(differ) == 0 {
+			continue
+		}
+		whole := row{"id": r.id}
+		for _, c := range e.columns {
+			whole[c.name] = r.get(c.name)
+		}
+		whole["updated_at"] = b.now
+		rows = append(rows, whole)
+		changes = append(changes, change{id: asText(r.id), action: "update", columns: differ})
+	}
+	if len(rows) == 0 {
+		return 0, nil
+	}
+	columns["updated_at"] = true
+	var list []string
+	for _, c := range e.columns {
+		if columns[c.name] && c.name != "id" {
+			list = append(list, c.name)
+		}
+	}
+	if err := b.updateRows(e, list, rows); err != nil {
+		return 0, err
+	}
+	return len(rows), b.recordChanges(e, changes)
+}
+
+// same reports whether two stored values are.
+func same(a, b any) bool {
+	if x, ok := a.(time.Time); ok {
+		y, ok := b.(time.Time)
+		return ok && x.Equal(y)
+	}
+	return reflect.DeepEqual(canonical(a), canonical(b))
+}
+
+// canonical makes documents comparable; other texts are not JSON objects or
+// lists, or compare equal anyway.
+func canonical(v any) any {
+	if s, ok := v.(string); ok && (strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[")) {
+		if c, err := canonicalJSON(s); err == nil {
+			return c
+		}
+	}
+	return v
+}
+
+// mostArguments of one statement, of either database.
+const mostArguments = 30_000
+
+// castOf is how PostgreSQL is told the type of an argument.
+var castOf = map[kind]string{
+	text: "text", integer: "bigint", amount: "bigint", boolean: "boolean", unique: "uuid",
+	date: "date", moment: "timestamptz", binary: "bytea", document: "jsonb",
+}
+
+// updateRows sets columns of some rows, many in one statement.
+func (b *batch) updateRows(e *entity, columns []string, rows []row) error {
+	all := slices.Concat([]string{"id"}, columns)
+	sets := make([]string, len(columns))
+	for i, c := range columns {
+		sets[i] = quote(c) + " = v." + quote(c)
+	}
+	for part := range slices.Chunk(rows, max(1, mostArguments/len(all))) {
+		tuples, args := make([]string, len(part)), []any{}
+		for i, r := range part {
+			places := make([]string, len(all))
+			for k, name := range all {
+				args = append(args, r[name])
+				places[k] = "$" + strconv.Itoa(len(args))
+				if b.postgres() {
+					places[k] += "::" + castOf[e.column(name).kind]
+				}
+			}
+			tuples[i] = "(" + strings.Join(places, ", ") + ")"
+		}
+		statement := "WITH v (" + quoteAll(all) + ") AS (VALUES " + strings.Join(tuples, ", ") + ") UPDATE " + quote(e.table) +
+			" SET " + strings.Join(sets, ", ") + " FROM v WHERE " + quote(e.table) + ".id = v.id"
+		if _, err := b.tx.ExecContext(b.ctx, statement, args...); err != nil {
+			return fmt.Errorf("transfer: update %s: %w", e.table, err)
+		}
+	}
+	return nil
+}
+
+// remember notes which rows the legacy ids are, where that is new.
+func (b *batch) remember() error {
+	var links [][]any
+	for _, r := range b.records {
+		if r.legacy != "" && !r.linked && r.id != nil {
+			links = append(links, []any{b.practice.id, b.source, b.plan.entity.table, r.legacy, asText(r.id)})
+		}
+	}
+	if len(links) == 0 {
+		return nil
+	}
+	w, err := b.bulk.Table(b.ctx, "imported_records", "practice_id", "source", "resource", "legacy_id", "record_id")
+	if err != nil {
+		return err
+	}
+	for _, l := range links {
+		if err := w.Row(l...); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
