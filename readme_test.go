@@ -43,6 +43,9 @@ func TestReadme(t *testing.T) {
 		"-o chairside", "-o "+filepath.Join(dir, "chairside"),
 		"./chairside ", filepath.Join(dir, "chairside")+" ",
 		"postgres://chairside@localhost/chairside", pgtest.New(t),
+		"postgres://chairside@localhost/another", pgtest.New(t),
+		" moving", " "+filepath.Join(dir, "moving"),
+		" income.csv", " "+filepath.Join(dir, "income.csv"),
 	)
 	env := append(os.Environ(), "CHAIRSIDE_ADDR=127.0.0.1:"+port, "CHAIRSIDE_DATABASE_URL=sqlite:"+filepath.Join(dir, "chairside.db"))
 	var serving *process

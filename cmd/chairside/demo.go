@@ -56,12 +56,13 @@ func (c *console) welcome(db *store.DB, baseURL string) error {
 
   Address    %[1]s
   Reference  %[1]s/docs
+  Sign in    %[1]s/sign-in as %[3]s, password %[4]s
   Token      %[2]s
 
 Try it:
 
   curl -A "try/1.0" -H "Authorization: Bearer %[2]s" "%[1]s/v1/patients?per_page=2"
 
-`, baseURL, value)
+`, baseURL, value, seed.DemoAdmin, seed.Password)
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"entgo.io/ent/dialect/sql"
 	"github.com/google/uuid"
@@ -46,9 +47,9 @@ func (d *Draft) tidy() error {
 	switch {
 	case d.Name == "":
 		wrong.Add("name", "can't be blank")
-	case len([]rune(d.Name)) > maxName:
+	case utf8.RuneCountInString(d.Name) > maxName:
 		wrong.Add("name", fmt.Sprintf("is too long (maximum is %d characters)", maxName))
-	case strings.ContainsFunc(d.Name, func(r rune) bool { return r < ' ' || r == '\u007f' }):
+	case !utf8.ValidString(d.Name) || strings.ContainsFunc(d.Name, func(r rune) bool { return r < ' ' || r == '\u007f' }):
 		wrong.Add("name", "must not contain control characters")
 	}
 	var addresses []string

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxBody is the longest body that is read, in bytes.
@@ -18,14 +19,15 @@ const maxBody = 64 << 10
 // sent (RFC 6749, section 3.1).
 type params map[string]string
 
-// once gives the parameters of a form, and the name of one that comes twice.
+// once gives the parameters of a form that come once, and the name of one, the
+// first by the alphabet, that does not.
 func once(form url.Values) (p params, twice string) {
 	p = params{}
 	for name, values := range form {
 		switch {
-		case len(values) > 1:
+		case len(values) > 1 && (twice == "" || name < twice):
 			twice = name
-		case values[0] != "":
+		case len(values) == 1 && values[0] != "":
 			p[name] = values[0]
 		}
 	}
@@ -64,11 +66,7 @@ func readForm(body string) (params, *Error) {
 	if err != nil {
 		return nil, invalidRequest("The body is not a well-formed form.")
 	}
-	p, twice := once(form)
-	if twice != "" {
-		return nil, repeated(twice)
-	}
-	return p, nil
+	return legible(form)
 }
 
 // readJSON reads an object token by token: decoded into a map, a member that
@@ -101,15 +99,22 @@ func readJSON(body []byte) (params, *Error) {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, malformed
 	}
-	p, twice := once(form)
-	if twice != "" {
-		return nil, repeated(twice)
-	}
-	return p, nil
+	return legible(form)
 }
 
-func repeated(name string) *Error {
-	return invalidRequest("A parameter is sent more than once: " + printable(name) + ".")
+// legible gives the parameters of a form in which each comes once and is text
+// that both databases can hold.
+func legible(form url.Values) (params, *Error) {
+	p, twice := once(form)
+	if twice != "" {
+		return nil, invalidRequest("A parameter is sent more than once: " + printable(twice) + ".")
+	}
+	for name, value := range p {
+		if !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
+			return nil, invalidRequest("A parameter is not text: " + printable(name) + ".")
+		}
+	}
+	return p, nil
 }
 
 // printable keeps of a text what error_description may hold (RFC 6749, section

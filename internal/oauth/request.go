@@ -82,12 +82,7 @@ func (s *Server) Check(ctx context.Context, sent url.Values) (*Request, error) {
 		}
 	}
 	var twice string
-	q.sent, twice = once(form)
-	if twice != "" {
-		delete(q.sent, "state") // it may be the one: returned only where it is certain
-		if twice != "state" {
-			q.sent["state"] = sent.Get("state")
-		}
+	if q.sent, twice = once(form); twice != "" { // a state that comes twice is not returned
 		return nil, s.redirection(q, "invalid_request", twice+" is sent more than once.")
 	}
 	if code, description := q.check(); code != "" {

@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 )
@@ -72,10 +73,11 @@ func (s *Server) endpoint(serve func(w http.ResponseWriter, r *http.Request, p p
 // finish answers a request that has failed. What is our failure is a 5xx: an
 // application whose revocation failed must not believe that it worked.
 func (s *Server) finish(w http.ResponseWriter, r *http.Request, err error) {
-	switch e := err.(type) {
-	case nil:
-	case *Error:
-		refuse(w, e)
+	var refusal *Error
+	switch {
+	case err == nil:
+	case errors.As(err, &refusal):
+		refuse(w, refusal)
 	default:
 		f := s.explain(r.Context(), err)
 		code := "server_error"

@@ -20,6 +20,10 @@
 //	call          respond.go     the generated server and the method in internal/api
 //	respond       respond.go     ETag, 304, HEAD
 //
+// What applications call of package oauth, and the pages of package web, are
+// mounted by site.go: without the API's checks, and with pages for failures of
+// pages.
+//
 // The checks from userAgent on are functions that return an error; the first
 // error ends the request, and errors.go alone writes it. A check that learns
 // something about the request puts it where it is looked for: into the

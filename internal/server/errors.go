@@ -45,6 +45,10 @@ func (s *Server) fail(w http.ResponseWriter, x *exchange, err error) {
 	if f.Code == "insufficient_scope" && f.Scope == "" {
 		f.Scope = x.operation.Scope // what refuses below the operations does not know it
 	}
+	if x.draw != nil {
+		x.draw(w, x.r, f)
+		return
+	}
 	faultHeaders(x.header, f)
 	body := s.errorBody(x, f)
 	x.header.Set("Content-Type", jsonType)

@@ -9,6 +9,7 @@ import (
 	"chairside/internal/access"
 	"chairside/internal/caller"
 	"chairside/internal/clock"
+	"chairside/internal/fault"
 	"chairside/internal/wire"
 )
 
@@ -24,9 +25,12 @@ type exchange struct {
 	pattern   string         // the path with {id} in place of ids
 	operation wire.Operation // known once the route is
 	serve     http.Handler   // what answers, known once the route is
-	caller    *caller.Caller // known once the token is
+	caller    *caller.Caller // known once the token or the session is
 	records   *access.Log    // which patients' records were read
 	err       error          // what the generated server reported
+
+	// draw tells a failure to a person; nil where a program asks.
+	draw func(http.ResponseWriter, *http.Request, *fault.Error)
 }
 
 // check is one condition on a request. It may add to the exchange.

@@ -13,7 +13,9 @@ import (
 
 	"chairside/internal/api"
 	"chairside/internal/clock"
+	"chairside/internal/oauth"
 	"chairside/internal/store"
+	"chairside/internal/web"
 	"chairside/internal/wire"
 	"chairside/ogent"
 )
@@ -48,6 +50,8 @@ const answerTime = 30 * time.Second
 type Server struct {
 	Options
 	routes   *ogent.Server
+	oauth    *oauth.Server
+	site     *web.Site
 	limiter  *limiter
 	metrics  *metrics
 	migrated atomic.Bool // whether the database was found to be current
@@ -72,6 +76,10 @@ func build(o Options, operations ogent.Handler) (s *Server, err error) {
 	s = &Server{Options: o, limiter: newLimiter(o.RateLimit), metrics: newMetrics(o.DB.SQL)}
 	s.routes, err = ogent.NewServer(operations, ogent.WithErrorHandler(keepError), ogent.WithNotFound(keepNotFound))
 	if err != nil {
+		return nil, err
+	}
+	s.oauth = oauth.New(oauth.Options{DB: o.DB, Issuer: o.BaseURL, Explain: s.explain})
+	if s.site, err = web.New(web.Options{DB: o.DB, OAuth: s.oauth, BaseURL: o.BaseURL, Explain: s.explain, Visited: s.visited}); err != nil {
 		return nil, err
 	}
 	s.handler = s.begin(s.observe(s.rescue(s.mounts())))
@@ -105,6 +113,15 @@ func (s *Server) mounts() http.Handler {
 	mux.Handle("/docs", s.page("docs", s.docs, userAgent))
 	mux.Handle("/docs/", s.page("docs", s.docsAssets, userAgent))
 	mux.Handle(wire.AvatarPath, s.page("avatar", s.avatar, userAgent))
+
+	mux.Handle(oauth.TokenPath, s.endpoint(s.oauth.Token()))
+	mux.Handle(oauth.RevokePath, s.endpoint(s.oauth.Revoke()))
+	mux.Handle(oauth.IntrospectPath, s.endpoint(s.oauth.Introspect()))
+	mux.Handle(oauth.MetadataPath, s.endpoint(s.oauth.Metadata()))
+	mux.Handle(web.AssetsPath, s.visit(http.HandlerFunc(s.site.Assets)))
+	for _, route := range s.site.Routes() {
+		mux.Handle(route.Path, s.visit(s.site.Serve(route)))
+	}
 
 	// The mux would answer a path like "//x" with a redirect in HTML; the
 	// API's own routes know none of that kind and answer 404.

@@ -186,6 +186,9 @@ func picture(key *otp.Key) (string, error) {
 // again. It fails with ErrWrong and *Throttled.
 func (s *Sessions) EnableFactor(ctx context.Context, given string, from Browser) (codes []string, err error) {
 	v, secret := From(ctx), s.manager.GetString(ctx, keySecret)
+	if v.User.TotpSecret != "" {
+		return nil, errors.New("signin: the second factor is on already")
+	}
 	who := account("factor", strconv.FormatInt(v.User.ID, 10))
 	try, err := s.try(ctx, who, from.Address, factorLimits)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,12 +85,18 @@ func (s *Sessions) begin(ctx context.Context, u *ent.User, key string, from Brow
 // SignOut ends the session of this browser.
 func (s *Sessions) SignOut(ctx context.Context) error { return s.manager.Destroy(ctx) }
 
-// List gives the sessions of the caller's user, the last used one first.
+// List gives the sessions of the caller's user, the last used one first. One
+// that waits for the second factor is none yet.
 func (s *Sessions) List(ctx context.Context) ([]*ent.Session, error) {
-	return s.db.Ent.Session.Query().
+	rows, err := s.db.Ent.Session.Query().
 		Where(session.UserID(caller.Must(ctx).UserID), session.ExpiresAtGT(clock.Now(ctx))).
 		Order(ent.Desc(session.FieldLastSeenAt), session.ByID()).
 		All(ctx)
+	return slices.DeleteFunc(rows, func(row *ent.Session) bool {
+		_, values, err := s.manager.Codec.Decode(row.Data)
+		_, signedIn := values[keyUser]
+		return err != nil || !signedIn
+	}), err
 }
 
 // End ends one session of the caller's user. One that is not there any more

@@ -1,0 +1,220 @@
+package oauth_test
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"chairside/internal/chairsidetest"
+	"chairside/internal/oauth"
+	"chairside/internal/seed"
+)
+
+// attack is the good authorization request with a change, and what becomes of it:
+//
+//	stays    an error page; the browser is sent nowhere
+//	consent  the user is asked
+//	other    the browser takes this error to the application
+type attack struct{ name, change, want string }
+
+const (
+	stays   = "stays"
+	consent = "consent"
+)
+
+// suffer sends each request three times: typed as an address by a user who has
+// signed in, by somebody who has not, and as a consent form that was tampered
+// with after it was shown.
+func suffer(t *testing.T, attacks []attack) {
+	each(t, func(t *testing.T, w *world) {
+		stranger := w.Browser(t)
+		shown := w.ask(w.admin, "").Status(t, http.StatusOK).Form(t, oauth.AuthorizePath)
+		for _, a := range attacks {
+			t.Run(a.name, func(t *testing.T) {
+				w := w.of(t)
+				sent := w.fill(alter(goodRequest, a.change))
+				w.judge(w.admin.Get(oauth.AuthorizePath+"?"+sent), sent, a.want)
+				early := a.want
+				if early == consent {
+					early = "sign-in"
+				}
+				w.judge(stranger.Get(oauth.AuthorizePath+"?"+sent), sent, early)
+				late := a.want
+				if late == consent {
+					late = "code"
+				}
+				form := tamper(w, shown, a.change)
+				form.Set("decision", "allow")
+				if strings.Contains(form.Encode(), "%00") || strings.Contains(form.Encode(), "%FF") {
+					late = stays // no browser sends that as a form
+				}
+				w.judge(w.admin.Post(oauth.AuthorizePath, form), form.Encode(), late)
+			})
+		}
+	})
+}
+
+// of is the same world in a test of its own.
+func (w *world) of(t *testing.T) *world {
+	inner := *w
+	inner.t = t
+	return &inner
+}
+
+// tamper changes the fields of a form that was shown.
+func tamper(w *world, shown *chairsidetest.Form, change string) url.Values {
+	w.t.Helper()
+	sent, err := url.ParseQuery(w.fill(alter(goodRequest, change)))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	good, _ := url.ParseQuery(goodRequest)
+	for name, values := range shown.Values { // what the page adds of its own
+		if good[name] == nil {
+			sent[name] = values
+		}
+	}
+	return sent
+}
+
+// judge checks an answer, wherever it goes.
+func (w *world) judge(p *chairsidetest.Page, sent, want string) {
+	w.t.Helper()
+	got := outcome(p)
+	if got != want {
+		w.t.Fatalf("%s, want %s: %d %s %s", got, want, p.Code, p.Header.Get("Location"), p.Text())
+	}
+	switch got {
+	case stays:
+		if p.Header.Get("Location") != "" || p.Header.Get("Refresh") != "" || strings.Contains(strings.ToLower(string(p.Raw)), "http-equiv=\"refresh") {
+			w.t.Error("the browser is sent away")
+		}
+		if slices.ContainsFunc(p.Links(), func(to string) bool { return strings.Contains(to, "://") && !strings.HasPrefix(to, w.URL) }) {
+			w.t.Errorf("the page links away: %v", p.Links())
+		}
+	case consent, "sign-in":
+	default:
+		w.judgeAnswer(p, sent)
+	}
+}
+
+// judgeAnswer checks what an answer to an application always is: to the very
+// address, with the state that was sent and the name of who answers.
+func (w *world) judgeAnswer(p *chairsidetest.Page, sent string) {
+	w.t.Helper()
+	asked, _ := url.ParseQuery(sent)
+	to := p.Header.Get("Location")
+	if !strings.HasPrefix(to, asked.Get("redirect_uri")) {
+		w.t.Errorf("sent to %s", to)
+	}
+	got := p.Redirect(w.t).Query()
+	if states := asked["state"]; len(states) == 1 && got.Get("state") != states[0] || len(states) != 1 && got.Has("state") {
+		w.t.Errorf("state %q, sent %q", got["state"], states)
+	}
+	if got.Get("iss") != w.URL {
+		w.t.Errorf("iss %q", got["iss"])
+	}
+	if got.Has("code") == got.Has("error") || got.Has("error") == (got.Get("error_description") == "") {
+		w.t.Errorf("answered %v", got)
+	}
+	for name, values := range got {
+		if len(values) != 1 && name != "a" && name != "b" {
+			w.t.Errorf("%s comes %d times", name, len(values))
+		}
+	}
+}
+
+// outcome names what has become of an authorization request.
+func outcome(p *chairsidetest.Page) string {
+	to, err := url.Parse(p.Header.Get("Location"))
+	switch {
+	case p.Code == http.StatusBadRequest:
+		return stays
+	case p.Code == http.StatusOK && p.HasForm(oauth.AuthorizePath):
+		return consent
+	case p.Code != http.StatusSeeOther || err != nil:
+		return "something else"
+	case to.Path == "/sign-in" && to.Host == "":
+		return "sign-in"
+	case to.Query().Has("error"):
+		return to.Query().Get("error")
+	case to.Query().Has("code"):
+		return "code"
+	}
+	return "something else"
+}
+
+// TestAnAuthorizationThatIsAllowedBringsACode is what the attacks are measured by.
+func TestAnAuthorizationThatIsAllowedBringsACode(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for _, change := range []string{
+			"", "code_challenge&code_challenge_method", "state", "redirect_uri=" + url.QueryEscape(queryCallback), "redirect_uri=" + localCallback,
+			"scope=appointment+patient:read+user:read", ofPublic, "client_id={second}&redirect_uri=" + secondCallback,
+		} {
+			to := w.allow(w.admin, change)
+			if !strings.HasPrefix(to.Query().Get("code"), "cs_code_") || to.Query().Get("iss") != w.URL {
+				t.Errorf("%s: %s", change, to)
+			}
+		}
+		to := w.allow(w.admin, "redirect_uri="+url.QueryEscape(queryCallback)).String()
+		if !strings.HasPrefix(to, queryCallback+"&") {
+			t.Errorf("the query of a redirect address is not kept: %s", to)
+		}
+	})
+}
+
+// TestDenyingTellsTheApplicationSo and gives it nothing.
+func TestDenyingTellsTheApplicationSo(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		form := w.ask(w.admin, "").Form(t, oauth.AuthorizePath)
+		answer := w.admin.Submit(form, url.Values{"decision": {"deny"}})
+		w.judge(answer, w.fill(goodRequest), "access_denied")
+		for _, decision := range [][]string{nil, {""}, {"yes"}, {"Allow"}, {"deny", "allow"}, {"allow", "deny"}} {
+			page := w.admin.Submit(form, url.Values{"decision": decision})
+			if outcome(page) == "code" {
+				t.Errorf("decision %q brings a code", decision)
+			}
+			if page.Code >= http.StatusInternalServerError {
+				t.Errorf("decision %q: status %d", decision, page.Code)
+			}
+		}
+	})
+}
+
+// TestStateReturnedAsSent whatever it holds.
+func TestStateReturnedAsSent(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for _, state := range []string{
+			"x", "with space", "a+b", "a%20b", "ünïcødé ✓ 牙医", `"><script>alert(1)</script>`, "a&code=evil&b=c", "#x", "?", "=&=", "'", "\\", "%00", "%zz",
+			strings.Repeat("s", 2048), `{"return":"/a?b=c"}`, "eyJhbGciOiJub25lIn0.e30.", "\u200b", "a;b",
+		} {
+			if got := w.allow(w.admin, "state="+url.QueryEscape(state)).Query(); got.Get("state") != state || len(got["code"]) != 1 || !strings.HasPrefix(got.Get("code"), "cs_code_") {
+				t.Errorf("sent %.40q, got back %.40q", state, got.Get("state"))
+			}
+			denied := w.admin.Submit(w.ask(w.admin, "state="+url.QueryEscape(state)).Form(t, oauth.AuthorizePath), url.Values{"decision": {"deny"}}).Redirect(t).Query()
+			if denied.Get("state") != state || denied.Get("error") != "access_denied" || denied.Has("code") {
+				t.Errorf("sent %.40q, got back %.40q with the refusal", state, denied.Get("state"))
+			}
+		}
+	})
+}
+
+// TestTheConsentPageSaysWhatIsAskedFor so that nobody allows what they have not read.
+func TestTheConsentPageSaysWhatIsAskedFor(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		p := w.ask(w.admin, "scope=appointment+patient:read").Status(t, http.StatusOK)
+		p.Has(t, "Recall Robot", seed.DemoAdmin)
+		form := p.Form(t, oauth.AuthorizePath)
+		if form.Method != http.MethodPost || form.Values.Get("decision") != "" {
+			t.Errorf("form %+v", form)
+		}
+		sent, _ := url.ParseQuery(w.fill(alter(goodRequest, "scope=appointment+patient:read")))
+		for name, values := range sent {
+			if !slices.Equal(form.Values[name], values) {
+				t.Errorf("the form holds %s %q, sent %q", name, form.Values[name], values)
+			}
+		}
+	})
+}

@@ -1,0 +1,150 @@
+package signin_test
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/pquerna/otp/totp"
+
+	"chairside/ent"
+	"chairside/ent/user"
+	"chairside/internal/caller"
+	"chairside/internal/chairsidetest"
+	"chairside/internal/clock"
+	"chairside/internal/seed"
+	"chairside/internal/server"
+)
+
+func TestMain(m *testing.M) { chairsidetest.Main(m) }
+
+var databases = map[string]func(testing.TB) string{"sqlite": chairsidetest.SQLite, "postgres": chairsidetest.Postgres}
+
+// behindProxy is chairsidetest.Each with a server that believes what tests say
+// of the address they come from (see from).
+func behindProxy(t *testing.T, test func(t *testing.T, e *chairsidetest.Env)) {
+	t.Helper()
+	t.Parallel()
+	for name, database := range databases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, proxied(t, database(t)))
+		})
+	}
+}
+
+func proxied(t *testing.T, database string) *chairsidetest.Env {
+	t.Helper()
+	return chairsidetest.Start(t, database, func(o *server.Options) {
+		o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	})
+}
+
+// from is a new browser at an address.
+func from(t *testing.T, e *chairsidetest.Env, address string) *chairsidetest.Browser {
+	t.Helper()
+	b := e.Browser(t)
+	b.Header.Set("X-Forwarded-For", address)
+	return b
+}
+
+// enter sends the sign-in form.
+func enter(b *chairsidetest.Browser, email, password string) *chairsidetest.Page {
+	return b.Post("/sign-in", url.Values{"email": {email}, "password": {password}})
+}
+
+// isIn reports whether a browser has a session that works.
+func isIn(t *testing.T, b *chairsidetest.Browser) bool {
+	t.Helper()
+	p := b.Get("/settings/sessions")
+	if p.Code != http.StatusOK && p.Redirect(t).Path != "/sign-in" {
+		t.Fatalf("status %d, Location %s", p.Code, p.Header.Get("Location"))
+	}
+	return p.Code == http.StatusOK
+}
+
+// mustBeIn fails the test unless the browser is, or is not, signed in.
+func mustBeIn(t *testing.T, b *chairsidetest.Browser, want bool, when string) {
+	t.Helper()
+	if isIn(t, b) != want {
+		t.Errorf("%s: signed in is %t", when, !want)
+	}
+}
+
+// wait gives what a throttled answer says in Retry-After.
+func wait(t *testing.T, p *chairsidetest.Page) time.Duration {
+	t.Helper()
+	seconds, err := strconv.Atoi(p.Status(t, http.StatusTooManyRequests).Header.Get("Retry-After"))
+	if err != nil || seconds < 1 {
+		t.Fatalf("Retry-After %q", p.Header.Get("Retry-After"))
+	}
+	return time.Duration(seconds) * time.Second
+}
+
+// colleague is a user of the main practice beside the administrator.
+func colleague(t *testing.T, e *chairsidetest.Env) *ent.User {
+	t.Helper()
+	u, err := e.DB.Ent.User.Query().Where(user.EmailNEQ(seed.DemoAdmin), user.Active(true)).Order(user.ByID()).First(e.As(t, seed.DemoSlug))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// change does something to the administrator, past the pages.
+func change(t *testing.T, e *chairsidetest.Env, work func(ctx context.Context, tx *ent.Client, u *ent.User) error) {
+	t.Helper()
+	ctx := caller.System(clock.With(t.Context(), e.Clock.Now()))
+	e.Tx(t, ctx, func(tx *ent.Client) error {
+		u, err := tx.User.Query().Where(user.Email(seed.DemoAdmin)).Only(ctx)
+		if err != nil {
+			return err
+		}
+		return work(ctx, tx, u)
+	})
+}
+
+// enrolled turns the administrator's second factor on, as the pages do.
+type enrolled struct {
+	secret   string
+	recovery []string
+	browser  *chairsidetest.Browser // signed in
+}
+
+func enrol(t *testing.T, e *chairsidetest.Env) enrolled {
+	t.Helper()
+	b := e.Browser(t).SignIn(seed.DemoAdmin)
+	secret := b.Get("/settings/second-factor").Status(t, http.StatusOK).Value(t, "setup-key")
+	made := b.Post("/settings/second-factor", url.Values{"code": {codeAt(t, secret, e.Clock.Now())}}).Status(t, http.StatusOK)
+	f := enrolled{secret, codes(t, made), b}
+	e.Clock.Advance(time.Minute) // past the code that was used
+	return f
+}
+
+// codeAt is what an authenticator shows.
+func codeAt(t *testing.T, secret string, now time.Time) string {
+	t.Helper()
+	code, err := totp.GenerateCode(secret, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code
+}
+
+// half is a browser at which the password was given, and no code yet.
+func half(t *testing.T, b *chairsidetest.Browser) *chairsidetest.Browser {
+	t.Helper()
+	if to := enter(b, seed.DemoAdmin, seed.Password).Redirect(t); to.Path != "/sign-in/code" {
+		t.Fatalf("sent to %s", to)
+	}
+	return b
+}
+
+// show sends a code.
+func show(b *chairsidetest.Browser, code string) *chairsidetest.Page {
+	return b.Post("/sign-in/code", url.Values{"code": {code}})
+}

@@ -1,0 +1,139 @@
+package signin_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"chairside/ent"
+	"chairside/internal/chairsidetest"
+	"chairside/internal/seed"
+	"chairside/internal/signin"
+)
+
+// TestUnknownUserAndWrongPasswordAreIndistinguishable in all that is answered.
+func TestUnknownUserAndWrongPasswordAreIndistinguishable(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		other := colleague(t, e)
+		change(t, e, func(ctx context.Context, tx *ent.Client, _ *ent.User) error {
+			return signin.Disable(ctx, tx, other)
+		})
+		answers := map[string]*chairsidetest.Page{}
+		for name, email := range map[string]string{"known": seed.DemoAdmin, "unknown": "nobody@demo.chairside.test", "disabled": other.Email, "odd": "no address"} {
+			p := enter(e.Browser(t), email, "wrong-password").Status(t, http.StatusUnprocessableEntity)
+			p.Raw = []byte(strings.ReplaceAll(string(p.Raw), email, "EMAIL"))
+			for _, name := range []string{"Date", "X-Request-Id", "Content-Length"} {
+				p.Header.Del(name)
+			}
+			answers[name] = p
+		}
+		for name, p := range answers {
+			if string(p.Raw) != string(answers["known"].Raw) {
+				t.Errorf("%s: %s\nknown: %s", name, p.Raw, answers["known"].Raw)
+			}
+			for header, values := range answers["known"].Header {
+				if !slices.Equal(p.Header[header], values) {
+					t.Errorf("%s: %s %q, known %q", name, header, p.Header[header], values)
+				}
+			}
+			if len(p.Header) != len(answers["known"].Header) {
+				t.Errorf("%s: other headers", name)
+			}
+		}
+	})
+}
+
+// TestOnlyTheRightPasswordSignsIn however it is sent.
+func TestOnlyTheRightPasswordSignsIn(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		for _, c := range []struct {
+			name, email, password string
+			in                    bool
+		}{
+			{"right", seed.DemoAdmin, seed.Password, true},
+			{"address in capitals, with spaces around", " ADMIN@Demo.Chairside.Test ", seed.Password, true},
+			{"password in capitals", seed.DemoAdmin, strings.ToUpper(seed.Password), false},
+			{"password with a space after it", seed.DemoAdmin, seed.Password + " ", false},
+			{"password cut off", seed.DemoAdmin, seed.Password[:8], false},
+			{"no password", seed.DemoAdmin, "", false},
+			{"no address", "", seed.Password, false},
+			{"password of 2,000 letters", seed.DemoAdmin, strings.Repeat("x", 2000), false},
+			{"password of 70,000 letters", seed.DemoAdmin, strings.Repeat("x", 70000), false},
+			{"address of 10,000 letters", strings.Repeat("x", 10000) + "@example.com", seed.Password, false},
+			{"SQL", "' OR 1=1 --", seed.Password, false},
+			{"pattern", "%@demo.chairside.test", seed.Password, false},
+			{"NUL in the address", seed.DemoAdmin + "\x00", seed.Password, false},
+			{"NUL in the password", seed.DemoAdmin, seed.Password + "\x00x", false},
+			{"broken UTF-8 in the address", seed.DemoAdmin + "\xff", seed.Password, false},
+			{"broken UTF-8 in the password", seed.DemoAdmin, seed.Password + "\xff", false},
+			{"new line in the address", seed.DemoAdmin + "\r\nX: y", seed.Password, false},
+		} {
+			b := e.Browser(t)
+			p := enter(b, c.email, c.password)
+			if p.Code >= 500 || !c.in && p.Code < 400 {
+				t.Errorf("%s: status %d", c.name, p.Code)
+			}
+			mustBeIn(t, b, c.in, c.name)
+		}
+		b := e.Browser(t)
+		b.Post("/sign-in", url.Values{"email": {"nobody@example.com", seed.DemoAdmin}, "password": {"wrong", seed.Password}})
+		mustBeIn(t, b, false, "everything twice")
+		b.Get("/sign-in?email=" + url.QueryEscape(seed.DemoAdmin) + "&password=" + seed.Password)
+		mustBeIn(t, b, false, "in the address")
+		b.Send(http.MethodPost, "/sign-in?email="+url.QueryEscape(seed.DemoAdmin)+"&password="+seed.Password, url.Values{}, nil)
+		mustBeIn(t, b, false, "in the address of a form")
+	})
+}
+
+// TestADisabledUserCannotSignIn and is told so only with the right password.
+func TestADisabledUserCannotSignIn(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		change(t, e, signin.Disable)
+		b := e.Browser(t)
+		p := enter(b, seed.DemoAdmin, seed.Password).Status(t, http.StatusUnprocessableEntity)
+		if len(p.Header.Values("Set-Cookie")) > 0 {
+			t.Errorf("cookies %q", p.Header.Values("Set-Cookie"))
+		}
+		mustBeIn(t, b, false, "disabled")
+	})
+}
+
+// TestNextIsALocalPath or it would lead a user who has just signed in to
+// somebody else's sign-in page.
+func TestNextIsALocalPath(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		for next, want := range map[string]string{
+			"":                        "/settings",
+			"/settings/tokens":        "/settings/tokens",
+			"/oauth/authorize?a=b%26": "/oauth/authorize?a=b%26",
+			"https://evil.example/":   "/settings",
+			"//evil.example/":         "/settings",
+			"///evil.example/":        "/settings",
+			"/\\evil.example/":        "/settings",
+			"\\\\evil.example/":       "/settings",
+			"/\t/evil.example/":       "/settings",
+			"/\n/evil.example/":       "/settings",
+			"\t//evil.example/":       "/settings",
+			" //evil.example/":        "/settings",
+			"/%0d%0aLocation:x":       "/%0d%0aLocation:x",
+			"/\r\nLocation: x":        "/settings",
+			"javascript:alert(1)":     "/settings",
+			"http:/settings":          "/settings",
+			"evil.example":            "/settings",
+			"?x=y":                    "/settings",
+			"/ünïcode":                "/settings",
+		} {
+			b := e.Browser(t)
+			form := b.Get("/sign-in?next="+url.QueryEscape(next)).Status(t, http.StatusOK).Form(t, "/sign-in")
+			p := b.Post("/sign-in", url.Values{"email": {seed.DemoAdmin}, "password": {seed.Password}, "next": {next}})
+			for _, got := range []string{form.Values.Get("next"), p.Redirect(t).String(), p.Header.Get("Location")} {
+				if got != want {
+					t.Errorf("next=%q leads to %q", next, got)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,249 @@
+package signin_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"chairside/ent"
+	"chairside/ent/session"
+	"chairside/internal/caller"
+	"chairside/internal/chairsidetest"
+	"chairside/internal/password"
+	"chairside/internal/seed"
+	"chairside/internal/server"
+	"chairside/internal/signin"
+)
+
+// cookie is the session cookie of a browser.
+func cookie(t *testing.T, b *chairsidetest.Browser) string {
+	t.Helper()
+	for _, c := range b.Cookies() {
+		if c.Name == "chairside_session" {
+			return c.Value
+		}
+	}
+	t.Fatal("no session cookie")
+	return ""
+}
+
+// thief is another browser with a cookie that was stolen, or planted.
+func thief(t *testing.T, e *chairsidetest.Env, value string) *chairsidetest.Browser {
+	b := e.Browser(t)
+	b.Header.Set("Cookie", "chairside_session="+value)
+	return b
+}
+
+// TestTheCookieIsForThisServerAndNoScript and goes with the browser.
+func TestTheCookieIsForThisServerAndNoScript(t *testing.T) {
+	for scheme, name := range map[string]string{"http": "chairside_session", "https": "__Host-chairside_session"} {
+		t.Run(scheme, func(t *testing.T) {
+			e := chairsidetest.Start(t, chairsidetest.SQLite(t), func(o *server.Options) { o.BaseURL = strings.Replace(o.BaseURL, "http", scheme, 1) })
+			p := enter(e.Browser(t), seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
+			given := (&http.Response{Header: p.Header}).Cookies()
+			if len(given) != 1 {
+				t.Fatalf("cookies %v", given)
+			}
+			c := given[0]
+			if c.Name != name || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" || c.MaxAge != 0 || !c.Expires.IsZero() || c.Secure != (scheme == "https") {
+				t.Errorf("cookie %s", c)
+			}
+			if len(c.Value) < 43 {
+				t.Errorf("cookie of %d letters", len(c.Value))
+			}
+		})
+	}
+}
+
+// TestASessionCannotBeFixed by planting a cookie before sign-in, nor kept from
+// the first half of a sign-in to the whole.
+func TestASessionCannotBeFixed(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		planted := strings.Repeat("a", 43)
+		victim := thief(t, e, planted)
+		p := enter(victim, seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
+		if strings.Contains(p.Header.Get("Set-Cookie"), planted) {
+			t.Errorf("the planted cookie is kept: %s", p.Header.Get("Set-Cookie"))
+		}
+		mustBeIn(t, thief(t, e, planted), false, "planted")
+
+		own := e.Browser(t).SignIn(seed.SecondAdmin) // the attacker's own session, planted
+		attackers := cookie(t, own)
+		enter(thief(t, e, attackers), seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
+		if p := own.Get("/settings/security"); p.Code == http.StatusOK {
+			p.Lacks(t, seed.DemoAdmin)
+		}
+
+		f := enrol(t, e)
+		b := half(t, e.Browser(t))
+		first := cookie(t, b)
+		show(b, codeAt(t, f.secret, e.Clock.Now())).Redirect(t)
+		if cookie(t, b) == first {
+			t.Error("the cookie of half a sign-in is that of the whole")
+		}
+		mustBeIn(t, thief(t, e, first), false, "the cookie of half a sign-in")
+	})
+}
+
+// TestAStolenSessionEndsWithSignOut on the server, not only in the browser.
+func TestAStolenSessionEndsWithSignOut(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		b := e.Browser(t).SignIn(seed.DemoAdmin)
+		other := e.Browser(t).SignIn(seed.DemoAdmin)
+		stolen := thief(t, e, cookie(t, b))
+		mustBeIn(t, stolen, true, "stolen")
+		if to := b.Post("/sign-out", url.Values{}).Redirect(t); to.Path != "/sign-in" {
+			t.Errorf("sent to %s", to)
+		}
+		mustBeIn(t, b, false, "after sign-out")
+		mustBeIn(t, stolen, false, "stolen, after sign-out")
+		mustBeIn(t, other, true, "another browser")
+		b.Post("/sign-out", url.Values{}).Redirect(t)
+		b.Get("/sign-out").Status(t, http.StatusMethodNotAllowed)
+		mustBeIn(t, other, true, "another browser, after a second sign-out")
+	})
+}
+
+// TestOnlyTheHashOfTheCookieIsStored so that who reads the database has no session.
+func TestOnlyTheHashOfTheCookieIsStored(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		value := cookie(t, e.Browser(t).SignIn(seed.DemoAdmin))
+		row := e.DB.Ent.Session.Query().OnlyX(caller.System(t.Context()))
+		if strings.Contains(row.TokenHash, value) || strings.Contains(string(row.Data), value) {
+			t.Error("the cookie is stored")
+		}
+		mustBeIn(t, thief(t, e, row.TokenHash), false, "what is stored, as a cookie")
+		for _, odd := range []string{"", "x", strings.Repeat("x", 4000), "%00", "'; DROP TABLE sessions; --"} {
+			mustBeIn(t, thief(t, e, odd), false, odd)
+		}
+	})
+}
+
+// TestASessionEndsAfterTwoIdleHoursAndTwelveInAll by the clock of the server.
+func TestASessionEndsAfterTwoIdleHoursAndTwelveInAll(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		begun := e.Clock.Now()
+		for _, c := range []struct {
+			idle time.Duration
+			in   bool
+		}{{time.Hour + 59*time.Minute, true}, {2 * time.Hour, false}, {2*time.Hour + time.Minute, false}, {24 * time.Hour, false}} {
+			e.Clock.Set(begun)
+			b := e.Browser(t).SignIn(seed.DemoAdmin)
+			e.Clock.Advance(c.idle)
+			mustBeIn(t, b, c.in, "idle for "+c.idle.String())
+		}
+		e.Clock.Set(begun)
+		b := e.Browser(t).SignIn(seed.DemoAdmin)
+		for range 7 {
+			e.Clock.Advance(100 * time.Minute)
+			mustBeIn(t, b, true, e.Clock.Now().Sub(begun).String()+" after sign-in")
+		}
+		e.Clock.Set(begun.Add(12*time.Hour - time.Minute))
+		mustBeIn(t, b, true, "11:59 after sign-in")
+		e.Clock.Set(begun.Add(12 * time.Hour))
+		mustBeIn(t, b, false, "12:00 after sign-in")
+		e.Clock.Set(begun.Add(12*time.Hour + time.Minute))
+		mustBeIn(t, b, false, "12:01 after sign-in")
+		e.Browser(t).SignIn(seed.DemoAdmin)
+		if n := e.DB.Ent.Session.Query().Where(session.ExpiresAtLT(e.Clock.Now())).CountX(caller.System(t.Context())); n > 0 {
+			t.Errorf("%d sessions that have ended are kept", n)
+		}
+	})
+}
+
+// TestAChangedPasswordEndsTheOtherSessions and leaves the one in which it was changed.
+func TestAChangedPasswordEndsTheOtherSessions(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		b, other, stranger := e.Browser(t).SignIn(seed.DemoAdmin), e.Browser(t).SignIn(seed.DemoAdmin), e.Browser(t).SignIn(seed.SecondAdmin)
+		token := e.Token(t, "")
+		refused := url.Values{"current": {"wrong-password"}, "password": {"another-password"}, "again": {"another-password"}}
+		b.Post("/settings/password", refused).Status(t, http.StatusUnprocessableEntity)
+		mustBeIn(t, other, true, "after a change that was refused")
+		b.Post("/settings/password", url.Values{"current": {seed.Password}, "password": {"another-password"}, "again": {"another-password"}}).Redirect(t)
+		mustBeIn(t, b, true, "the session of the change")
+		mustBeIn(t, other, false, "another session")
+		mustBeIn(t, stranger, true, "another user's session")
+		e.Get(t, "/v1/user", token).Status(t, http.StatusOK)
+		enter(e.Browser(t), seed.DemoAdmin, seed.Password).Status(t, http.StatusUnprocessableEntity)
+		enter(e.Browser(t), seed.DemoAdmin, "another-password").Status(t, http.StatusSeeOther)
+	})
+}
+
+// TestAResetPasswordEndsAllSessions as "chairside user reset-password" does it,
+// with a process that knows nothing of the server's.
+func TestAResetPasswordEndsAllSessions(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		b, stranger := e.Browser(t).SignIn(seed.DemoAdmin), e.Browser(t).SignIn(seed.SecondAdmin)
+		hash, err := password.Hash(t.Context(), "another-password")
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(t, e, func(ctx context.Context, tx *ent.Client, u *ent.User) error {
+			return signin.SetPassword(ctx, tx, u, hash)
+		})
+		mustBeIn(t, b, false, "after a reset")
+		mustBeIn(t, stranger, true, "another user's session")
+		enter(b, seed.DemoAdmin, seed.Password).Status(t, http.StatusUnprocessableEntity)
+		enter(b, seed.DemoAdmin, "another-password").Status(t, http.StatusSeeOther)
+	})
+}
+
+// TestADisabledUsersSessionsEnd and do not come back with the user.
+func TestADisabledUsersSessionsEnd(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		active := func(is bool) {
+			change(t, e, func(ctx context.Context, tx *ent.Client, u *ent.User) error {
+				return tx.User.UpdateOne(u).SetActive(is).Exec(ctx)
+			})
+		}
+		b, seen := e.Browser(t).SignIn(seed.DemoAdmin), e.Browser(t).SignIn(seed.DemoAdmin)
+		active(false) // however it was done
+		mustBeIn(t, seen, false, "disabled")
+		active(true)
+		mustBeIn(t, seen, false, "let in again")
+		change(t, e, signin.Disable)
+		mustBeIn(t, b, false, "disabled")
+		active(true)
+		mustBeIn(t, b, false, "let in again")
+	})
+}
+
+// TestASessionEndedOnOneServerIsEndedOnAll with the next request.
+func TestASessionEndedOnOneServerIsEndedOnAll(t *testing.T) {
+	for name, database := range databases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			where := database(t)
+			one, two := chairsidetest.Start(t, where), chairsidetest.Start(t, where)
+			b := one.Browser(t).SignIn(seed.DemoAdmin)
+			mustBeIn(t, b.At(two), true, "elsewhere")
+			other := two.Browser(t).SignIn(seed.DemoAdmin)
+			b.Post("/settings/sessions/end-others", url.Values{}).Redirect(t)
+			mustBeIn(t, other, false, "ended elsewhere")
+			mustBeIn(t, b.At(two), true, "the one that has ended the others")
+			b.At(two).Post("/sign-out", url.Values{}).Redirect(t)
+			mustBeIn(t, thief(t, one, "x"), false, "nobody")
+			mustBeIn(t, b, false, "signed out elsewhere")
+		})
+	}
+}
+
+// TestNobodyEndsAnotherUsersSession by its id.
+func TestNobodyEndsAnotherUsersSession(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		victim := e.Browser(t).SignIn(seed.DemoAdmin)
+		id := e.DB.Ent.Session.Query().OnlyX(caller.System(t.Context())).ID
+		for _, email := range []string{seed.SecondAdmin, colleague(t, e).Email} {
+			b := e.Browser(t).SignIn(email)
+			if p := b.Post("/settings/sessions/"+id.String()+"/end", url.Values{}); p.Code != http.StatusNotFound {
+				t.Errorf("%s: status %d", email, p.Code)
+			}
+			b.Post("/settings/sessions/end-others", url.Values{}).Redirect(t)
+			b.Get("/settings/sessions").Status(t, http.StatusOK).Lacks(t, id.String(), cookie(t, victim))
+		}
+		mustBeIn(t, victim, true, "afterwards")
+	})
+}

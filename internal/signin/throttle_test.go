@@ -1,0 +1,193 @@
+package signin_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"chairside/internal/chairsidetest"
+	"chairside/internal/password"
+	"chairside/internal/seed"
+)
+
+// guess sends wrong passwords, which must all be looked at. They are longer than
+// any password, so that nothing is computed: the tests have many of them.
+func guess(t *testing.T, b *chairsidetest.Browser, email string, times int) {
+	t.Helper()
+	for range times {
+		enter(b, email, strings.Repeat("x", password.MaxBytes+1)).Status(t, http.StatusUnprocessableEntity)
+	}
+}
+
+// TestTenGuessesFromOneAddressAreEnough for an account, for a quarter of an
+// hour; elsewhere and for others nothing changes.
+func TestTenGuessesFromOneAddressAreEnough(t *testing.T) {
+	for _, email := range []string{seed.DemoAdmin, "nobody@example.com"} {
+		t.Run(email, func(t *testing.T) {
+			behindProxy(t, func(t *testing.T, e *chairsidetest.Env) {
+				guesser := from(t, e, "192.0.2.1")
+				guess(t, guesser, email, 9)
+				e.Clock.Advance(5 * time.Minute)
+				guess(t, guesser, email, 1)
+				for _, password := range []string{"wrong-password", seed.Password} { // the right one is not looked at either
+					if got := wait(t, enter(guesser, email, password)); got != 10*time.Minute {
+						t.Errorf("wait %s", got)
+					}
+				}
+				mustBeIn(t, guesser, false, "throttled")
+				wait(t, enter(from(t, e, "192.0.2.1"), email, seed.Password)) // another browser there
+
+				elsewhere := from(t, e, "192.0.2.2")
+				enter(elsewhere, seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
+				other := from(t, e, "192.0.2.1")
+				enter(other, seed.SecondAdmin, seed.Password).Status(t, http.StatusSeeOther)
+
+				e.Clock.Advance(10*time.Minute - time.Second)
+				wait(t, enter(guesser, email, seed.Password))
+				e.Clock.Advance(time.Second)
+				if p := enter(guesser, email, seed.Password); p.Code == http.StatusTooManyRequests {
+					t.Errorf("still throttled after what Retry-After has said: %s", p.Text())
+				}
+			})
+		})
+	}
+}
+
+// TestThirtyGuessesFromManyAddressesAreEnough for an account, but whoever has
+// signed in from an address before still can.
+func TestThirtyGuessesFromManyAddressesAreEnough(t *testing.T) {
+	behindProxy(t, func(t *testing.T, e *chairsidetest.Env) {
+		owner := from(t, e, "198.51.100.7").SignIn(seed.DemoAdmin)
+		e.Clock.Advance(80 * 24 * time.Hour)
+		for i := range 6 {
+			guess(t, from(t, e, fmt.Sprintf("192.0.2.%d", i)), seed.DemoAdmin, 5)
+		}
+		for _, address := range []string{"192.0.2.0", "192.0.2.99", "2001:db8::1"} {
+			if got := wait(t, enter(from(t, e, address), seed.DemoAdmin, seed.Password)); got > 15*time.Minute {
+				t.Errorf("wait %s", got)
+			}
+		}
+		for range 3 {
+			enter(owner, seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
+		}
+		guess(t, owner, seed.DemoAdmin, 9) // a slip does not cost the owner the way in
+		enter(owner, seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
+		enter(from(t, e, "192.0.2.0"), seed.SecondAdmin, seed.Password).Status(t, http.StatusSeeOther)
+
+		e.Clock.Advance(15 * time.Minute)
+		enter(from(t, e, "192.0.2.99"), seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
+	})
+}
+
+// TestAnAddressIsForgottenAfterNinetyDays without a sign-in.
+func TestAnAddressIsForgottenAfterNinetyDays(t *testing.T) {
+	behindProxy(t, func(t *testing.T, e *chairsidetest.Env) {
+		owner := from(t, e, "198.51.100.7").SignIn(seed.DemoAdmin)
+		e.Clock.Advance(91 * 24 * time.Hour)
+		for i := range 6 {
+			guess(t, from(t, e, fmt.Sprintf("192.0.2.%d", i)), seed.DemoAdmin, 5)
+		}
+		wait(t, enter(owner, seed.DemoAdmin, seed.Password))
+	})
+}
+
+// TestAHundredGuessesFromOneAddressAreEnough for any accounts.
+func TestAHundredGuessesFromOneAddressAreEnough(t *testing.T) {
+	behindProxy(t, func(t *testing.T, e *chairsidetest.Env) {
+		guesser := from(t, e, "2001:db8:1:2::1")
+		for i := range 100 {
+			guess(t, guesser, fmt.Sprintf("user%d@example.com", i), 1)
+		}
+		wait(t, enter(guesser, seed.DemoAdmin, seed.Password))
+		wait(t, enter(from(t, e, "2001:db8:1:2:ffff::5"), seed.DemoAdmin, seed.Password)) // the same network of 64 bits
+		enter(from(t, e, "2001:db8:1:3::1"), seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
+		enter(from(t, e, "192.0.2.1"), seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
+	})
+}
+
+// TestASuccessForgetsTheSlipsBeforeIt from the same address.
+func TestASuccessForgetsTheSlipsBeforeIt(t *testing.T) {
+	behindProxy(t, func(t *testing.T, e *chairsidetest.Env) {
+		b := from(t, e, "192.0.2.1")
+		for range 3 {
+			guess(t, b, seed.DemoAdmin, 9)
+			enter(b, seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
+		}
+	})
+}
+
+// TestForwardedAddressesOfUntrustedPeersAreNotBelieved or every guess would
+// come from somewhere else.
+func TestForwardedAddressesOfUntrustedPeersAreNotBelieved(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		for i := range 10 {
+			guess(t, from(t, e, fmt.Sprintf("192.0.2.%d", i)), seed.DemoAdmin, 1)
+		}
+		b := from(t, e, "192.0.2.200")
+		b.Header.Set("X-Real-Ip", "192.0.2.201")
+		b.Header.Set("Forwarded", "for=192.0.2.202")
+		wait(t, enter(b, seed.DemoAdmin, seed.Password))
+	})
+}
+
+// TestManyGuessesAtOnceDoNotSlipPastTheLimit through two servers.
+func TestManyGuessesAtOnceDoNotSlipPastTheLimit(t *testing.T) {
+	t.Parallel()
+	for name, database := range databases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			where := database(t)
+			servers := []*chairsidetest.Env{chairsidetest.Start(t, where), chairsidetest.Start(t, where)}
+			answers := make([]int, 80)
+			var all sync.WaitGroup
+			for i := range answers {
+				b := servers[i%2].Browser(t)
+				all.Go(func() { answers[i] = enter(b, seed.DemoAdmin, "wrong-password").Code })
+			}
+			all.Wait()
+			looked := 0
+			for _, code := range answers {
+				if code == http.StatusUnprocessableEntity {
+					looked++
+				}
+				if !slices.Contains([]int{422, 429}, code) {
+					t.Errorf("answered %d", code)
+				}
+			}
+			if looked > 10 {
+				t.Errorf("%d guesses at once were looked at", looked)
+			}
+		})
+	}
+}
+
+// TestGuessingThePasswordFromASessionIsThrottled as well: at its change, and
+// where it confirms what is done to the second factor.
+func TestGuessingThePasswordFromASessionIsThrottled(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		f := enrol(t, e)
+		forms := map[string]url.Values{
+			"/settings/password":                     {"current": {"wrong-password"}, "password": {"another-password"}, "again": {"another-password"}},
+			"/settings/second-factor/off":            {"password": {"wrong-password"}},
+			"/settings/second-factor/recovery-codes": {"password": {"wrong-password"}},
+		}
+		tries := 0
+		for range 4 {
+			for path, form := range forms {
+				p := f.browser.Post(path, form)
+				if tries++; tries <= 10 {
+					p.Status(t, http.StatusUnprocessableEntity)
+				} else {
+					wait(t, p)
+				}
+			}
+		}
+		wait(t, f.browser.Post("/settings/second-factor/off", url.Values{"password": {seed.Password}}))
+		wait(t, enter(e.Browser(t), seed.DemoAdmin, seed.Password))
+	})
+}

@@ -1,0 +1,37 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+
+	"chairside/ent"
+	"chairside/internal/oauth"
+)
+
+// application shows one of the practice's applications, to be changed.
+func (s *Site) application(w http.ResponseWriter, r *http.Request) error {
+	app, err := s.pathApplication(r)
+	if err != nil {
+		return err
+	}
+	s.showApplication(w, r, http.StatusOK, app, form{values: map[string][]string{
+		"name": {app.Name}, "redirect_uris": {strings.Join(app.RedirectUris, "\n")}, "scopes": strings.Fields(app.Scopes),
+	}})
+	return nil
+}
+
+// pathApplication is the application whose id is in the address.
+func (s *Site) pathApplication(r *http.Request) (*ent.Application, error) {
+	id, err := pathID(r)
+	if err != nil {
+		return nil, err
+	}
+	return oauth.Find(r.Context(), s.DB.Ent, id)
+}
+
+func (s *Site) showApplication(w http.ResponseWriter, r *http.Request, status int, app *ent.Application, f form) {
+	s.show(w, r, status, "application", view{Title: app.Name, Here: applicationsPath, Form: f, Page: struct {
+		connection
+		Families []family
+	}{connection{app, "", s.BaseURL}, families(f)}})
+}

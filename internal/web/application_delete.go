@@ -1,0 +1,21 @@
+package web
+
+import (
+	"net/http"
+
+	"chairside/ent"
+	"chairside/internal/oauth"
+)
+
+// deleteApplication removes an application and ends its tokens.
+func (s *Site) deleteApplication(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	id, err := pathID(r)
+	if err != nil {
+		return err
+	}
+	if err := s.DB.Tx(ctx, func(tx *ent.Client) error { return oauth.Delete(ctx, tx, id) }); err != nil {
+		return err
+	}
+	return redirect(w, applicationsPath+"?done=application-deleted")
+}

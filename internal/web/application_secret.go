@@ -1,0 +1,35 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"chairside/ent"
+	"chairside/internal/fault"
+	"chairside/internal/oauth"
+)
+
+// rotateSecret gives an application a new secret and shows it, in this answer
+// and never again.
+func (s *Site) rotateSecret(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	app, err := s.pathApplication(r)
+	if err != nil {
+		return err
+	}
+	var secret string
+	err = s.DB.Tx(ctx, func(tx *ent.Client) (err error) {
+		secret, err = oauth.RotateSecret(ctx, tx, app.ID)
+		return err
+	})
+	switch {
+	case errors.Is(err, oauth.ErrPublic):
+		return fault.NotFound() // the page has no such form
+	case err != nil:
+		return err
+	}
+	s.show(w, r, http.StatusOK, "application_made", view{
+		Title: "New secret for " + app.Name, Here: applicationsPath, Page: connection{app, secret, s.BaseURL},
+	})
+	return nil
+}

@@ -1,0 +1,33 @@
+package web
+
+import (
+	"net/http"
+
+	"chairside/ent"
+	"chairside/ent/accesstoken"
+	"chairside/internal/fault"
+	"chairside/internal/oauth"
+	"chairside/internal/signin"
+)
+
+// revokeAuthorization takes back what the visitor has allowed an application.
+func (s *Site) revokeAuthorization(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	id, err := pathID(r)
+	if err != nil {
+		return err
+	}
+	found, err := s.DB.Ent.AccessToken.Query().
+		Where(accesstoken.UserID(signin.From(ctx).User.ID), accesstoken.ApplicationID(id)).
+		Exist(ctx)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return fault.NotFound()
+	}
+	if err := s.DB.Tx(ctx, func(tx *ent.Client) error { return oauth.Withdraw(ctx, tx, id) }); err != nil {
+		return err
+	}
+	return redirect(w, authorizationsPath+"?done=authorization-revoked")
+}

@@ -1,0 +1,109 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"chairside/internal/oauth"
+	"chairside/internal/signin"
+)
+
+// consentView is what a user decides on.
+type consentView struct {
+	*oauth.Request
+	Here string // address of this page
+}
+
+// Returns names the place to which the browser goes afterwards.
+func (c consentView) Returns() string {
+	u, err := url.Parse(c.RedirectURI)
+	switch {
+	case err != nil:
+		return c.RedirectURI
+	case u.Host == "":
+		return "the application on this device (" + u.Scheme + ")"
+	}
+	return u.Host
+}
+
+// Fields are the hidden fields: the request, and who is asked.
+func (c consentView) Fields(v *signin.Visitor) url.Values {
+	fields := c.Values()
+	fields.Set(askedField, strconv.FormatInt(v.User.ID, 10))
+	return fields
+}
+
+// askedField holds the id of the user who was shown the page.
+const askedField = "user"
+
+// consentPage asks whether an application may act for the visitor.
+func (s *Site) consentPage(w http.ResponseWriter, r *http.Request) error {
+	sent, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return errMalformed
+	}
+	q, err := s.checked(w, r, sent)
+	if q == nil {
+		return err
+	}
+	s.showConsent(w, r, http.StatusOK, q)
+	return nil
+}
+
+// checked gives a request that is good and has a visitor to decide on it. Where
+// there is none, the browser has been sent on, or the error says why not.
+func (s *Site) checked(w http.ResponseWriter, r *http.Request, sent url.Values) (*oauth.Request, error) {
+	q, err := s.OAuth.Check(r.Context(), sent)
+	var refused *oauth.Redirection
+	switch {
+	case errors.As(err, &refused):
+		return nil, redirect(w, refused.Address)
+	case err != nil:
+		return nil, err
+	case signin.From(r.Context()) == nil:
+		return nil, toSignIn(consentAddress(q))(w, r)
+	}
+	return q, nil
+}
+
+func consentAddress(q *oauth.Request) string { return oauth.AuthorizePath + "?" + q.Values().Encode() }
+
+func (s *Site) showConsent(w http.ResponseWriter, r *http.Request, status int, q *oauth.Request) {
+	allowReturn(w.Header(), q.RedirectURI)
+	title := "Allow " + strings.TrimSpace(q.Application.Name) + "?"
+	s.show(w, r, status, "consent", view{Title: title, Page: consentView{q, consentAddress(q)}})
+}
+
+// consent decides. The page is shown once more to a user who has not seen it:
+// another one has signed in meanwhile.
+func (s *Site) consent(w http.ResponseWriter, r *http.Request) error {
+	q, err := s.checked(w, r, r.PostForm)
+	if q == nil {
+		return err
+	}
+	here := strconv.FormatInt(signin.From(r.Context()).User.ID, 10)
+	asked, decision := r.PostForm[askedField], r.PostForm.Get("decision")
+	switch {
+	case len(asked) > 0 && !slices.Equal(asked, []string{here}):
+		s.showConsent(w, r, http.StatusOK, q)
+		return nil
+	case len(r.PostForm["decision"]) > 1: // it is one thing or the other
+		s.showConsent(w, r, http.StatusUnprocessableEntity, q)
+		return nil
+	case decision == "allow":
+		address, err := s.OAuth.Allow(r.Context(), q)
+		if err != nil {
+			return err
+		}
+		return redirect(w, address)
+	case decision == "deny":
+		return redirect(w, s.OAuth.Deny(q))
+	default:
+		s.showConsent(w, r, http.StatusUnprocessableEntity, q)
+		return nil
+	}
+}

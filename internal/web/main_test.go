@@ -1,0 +1,113 @@
+package web_test
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"chairside/ent"
+	"chairside/ent/user"
+	"chairside/internal/chairsidetest"
+	"chairside/internal/oauth"
+	"chairside/internal/seed"
+	"chairside/internal/store"
+	"chairside/internal/web"
+	"chairside/schema"
+)
+
+func TestMain(m *testing.M) { chairsidetest.Main(m) }
+
+// routes are the addresses of the pages.
+func routes(t *testing.T) []web.Route {
+	t.Helper()
+	site, err := web.New(web.Options{DB: &store.DB{}, OAuth: oauth.New(oauth.Options{}), BaseURL: "http://localhost"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return site.Routes()
+}
+
+// someone is an active user of the main practice with a role, who is not the
+// administrator of the seed.
+func someone(t *testing.T, e *chairsidetest.Env, role schema.Role) *ent.User {
+	t.Helper()
+	u, err := e.DB.Ent.User.Query().
+		Where(user.RoleEQ(role), user.Active(true), user.EmailNEQ(seed.DemoAdmin)).
+		Order(user.ByID()).First(e.As(t, seed.DemoSlug))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// nobody is an id that nothing has.
+const nobody = "/01980f3e-0000-7000-8000-000000000000"
+
+// application registers one, through the pages, and gives its client id and secret.
+func application(t *testing.T, b *chairsidetest.Browser, name string, scopes ...string) (id, secret string) {
+	t.Helper()
+	form := b.Get("/settings/applications/new").Status(t, http.StatusOK).Form(t, "/settings/applications")
+	made := b.Submit(form, url.Values{"name": {name}, "redirect_uris": {callback}, "scopes": scopes}).Status(t, http.StatusOK)
+	return made.Value(t, "client-id"), made.Value(t, "client-secret")
+}
+
+const callback = "https://app.example.com/callback"
+
+// makeToken makes a token through the pages and gives it and its id.
+func makeToken(t *testing.T, b *chairsidetest.Browser, name string, more url.Values) (value, id string) {
+	t.Helper()
+	given := url.Values{"name": {name}, "scopes": {"user:read"}}
+	for field, values := range more {
+		given[field] = values
+	}
+	form := b.Get("/settings/tokens/new").Status(t, http.StatusOK).Form(t, "/settings/tokens")
+	value = b.Submit(form, given).Status(t, http.StatusOK).Value(t, "token")
+	return value, strings.Split(actions(b.Get("/settings/tokens"), "/settings/tokens/")[0], "/")[3]
+}
+
+// actions are the addresses to which the forms of a page are sent, in order.
+func actions(p *chairsidetest.Page, prefix string) []string {
+	var all []string
+	for _, n := range p.All(func(n *html.Node) bool { return n.DataAtom == atom.Form }) {
+		if action := chairsidetest.Attr(n, "action"); strings.HasPrefix(action, prefix) {
+			all = append(all, action)
+		}
+	}
+	return all
+}
+
+// wrong fails the test unless the page is a 422 that says what is wrong with
+// exactly these fields, beside each and at the top.
+func wrong(t *testing.T, p *chairsidetest.Page, fields map[string]string) {
+	t.Helper()
+	p.Status(t, http.StatusUnprocessableEntity)
+	var marked []string
+	for _, n := range p.All(func(n *html.Node) bool { return strings.HasSuffix(chairsidetest.Attr(n, "id"), "-error") }) {
+		marked = append(marked, strings.TrimSuffix(chairsidetest.Attr(n, "id"), "-error"))
+	}
+	for _, field := range marked {
+		if fields[field] == "" {
+			t.Errorf("%s is marked as wrong: %q", field, p.FieldError(t, field))
+		}
+	}
+	for field, message := range fields {
+		if got := p.FieldError(t, field); !strings.Contains(got, message) {
+			t.Errorf("beside %s stands %q, want %q", field, got, message)
+		}
+		if !slices.Contains(p.Links(), "#"+field) {
+			t.Errorf("the summary does not link to %s: %v", field, p.Links())
+		}
+	}
+	summary := p.All(func(n *html.Node) bool { return chairsidetest.Attr(n, "class") == "summary" })
+	if len(summary) != 1 || chairsidetest.Attr(summary[0], "role") != "alert" || chairsidetest.Attr(summary[0], "tabindex") != "-1" {
+		t.Error("there is no summary that takes the focus")
+	}
+	if !strings.HasPrefix(p.Title(), "Error: ") {
+		t.Errorf("the title is %q", p.Title())
+	}
+}

@@ -1,0 +1,67 @@
+package web_test
+
+import (
+	"net/url"
+	"testing"
+
+	"chairside/internal/chairsidetest"
+	"chairside/internal/seed"
+)
+
+func TestNextIsAPageOfThisServer(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		b := e.Browser(t)
+		for next, want := range map[string]string{
+			"":                           "/settings",
+			"/settings/tokens":           "/settings/tokens",
+			"/oauth/authorize?a=b&c=%2F": "/oauth/authorize?a=b&c=%2F",
+			"/settings/security#factor":  "/settings/security#factor",
+			"/x?to=https://evil.example": "/x?to=https://evil.example",
+
+			"//evil.example":                   "/settings",
+			"///evil.example":                  "/settings",
+			"/\\evil.example":                  "/settings",
+			"\\\\evil.example":                 "/settings",
+			"/%5Cevil.example\\":               "/settings",
+			"https://evil.example":             "/settings",
+			"https:evil.example":               "/settings",
+			"https:/settings":                  "/settings",
+			"HTTPS://evil.example/settings":    "/settings",
+			"javascript:alert(1)":              "/settings",
+			"data:text/html,x":                 "/settings",
+			"evil.example":                     "/settings",
+			"settings":                         "/settings",
+			"?x":                               "/settings",
+			"#x":                               "/settings",
+			" /settings/tokens":                "/settings",
+			"/settings tokens":                 "/settings",
+			"/\t/evil.example":                 "/settings",
+			"/\n/evil.example":                 "/settings",
+			"/\r\nSet-Cookie: a=b":             "/settings",
+			"/\u2028/evil.example":             "/settings",
+			"／/evil.example":                   "/settings",
+			"/%zz":                             "/settings",
+			e.URL + "/settings/tokens":         "/settings",
+			"@evil.example":                    "/settings",
+			"//" + e.URL[7:] + "@evil.example": "/settings",
+		} {
+			form := b.Get("/sign-in?next="+url.QueryEscape(next)).Form(t, "/sign-in")
+			if got := form.Values.Get("next"); got != want {
+				t.Errorf("next=%q: the form has %q, want %q", next, got, want)
+			}
+			for _, p := range []*chairsidetest.Page{
+				b.Post("/sign-in", url.Values{"email": {seed.DemoAdmin}, "password": {seed.Password}, "next": {next}}),
+			} {
+				if got := p.Header.Get("Location"); got != want {
+					t.Errorf("next=%q leads to %q, want %q", next, got, want)
+				}
+			}
+			if got := b.Get("/sign-in/code?next=" + url.QueryEscape(next)).Header.Get("Location"); got != "/sign-in?next="+url.QueryEscape(want) {
+				t.Errorf("next=%q of a code leads to %q", next, got)
+			}
+			if out := b.Post("/sign-out", url.Values{"next": {next}}).Header.Get("Location"); next != "" && out != "/sign-in?next="+url.QueryEscape(want) {
+				t.Errorf("next=%q of signing out leads to %q", next, out)
+			}
+		}
+	})
+}

@@ -1,0 +1,63 @@
+package web_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"chairside/internal/chairsidetest"
+	"chairside/internal/seed"
+	"chairside/internal/store"
+)
+
+// TestPostgresGoesAway takes the database away under a running server.
+func TestPostgresGoesAway(t *testing.T) {
+	t.Parallel()
+	address := chairsidetest.Postgres(t)
+	e := chairsidetest.Start(t, address)
+	b := e.Browser(t).SignIn(seed.DemoAdmin)
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := strings.TrimPrefix(u.Path, "/")
+	u.Path = "/postgres"
+	admin, err := store.Open(t.Context(), u.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close()
+	for _, statement := range []string{
+		"ALTER DATABASE " + name + " ALLOW_CONNECTIONS false",
+		"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '" + name + "'",
+	} {
+		if _, err := admin.SQL.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	unavailable := func(p *chairsidetest.Page) {
+		t.Helper()
+		p.Status(t, http.StatusServiceUnavailable).Has(t, "unavailable for the moment", p.Header.Get("X-Request-Id")).Lacks(t, "pq:", "sql", "connection")
+		if p.Header.Get("Retry-After") == "" || p.Header.Get("Location") != "" {
+			t.Errorf("headers %v", p.Header)
+		}
+		guarded(t, p, policy)
+		sound(t, p)
+	}
+	for _, route := range routes(t) {
+		path := strings.ReplaceAll(route.Path, "/{id}", nobody)
+		if p := b.Get(path); p.Code != http.StatusMethodNotAllowed && p.Code != http.StatusNotFound {
+			unavailable(p)
+		}
+	}
+	unavailable(e.Browser(t).Post("/sign-in", url.Values{"email": {seed.DemoAdmin}, "password": {seed.Password}}))
+	unavailable(e.Browser(t).Get("/oauth/authorize?response_type=code&scope=user&client_id=" + nobody[1:] + "&redirect_uri=" + callback))
+	e.Browser(t).Get("/sign-in").Status(t, http.StatusOK) // needs no database
+	b.Get("/assets/style.css").Status(t, http.StatusOK)
+
+	if _, err := admin.SQL.ExecContext(t.Context(), "ALTER DATABASE "+name+" ALLOW_CONNECTIONS true"); err != nil {
+		t.Fatal(err)
+	}
+	b.Get("/settings/tokens").Status(t, http.StatusOK)
+}

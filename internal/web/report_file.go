@@ -1,0 +1,40 @@
+package web
+
+import (
+	"bytes"
+	"mime"
+	"net/http"
+	"time"
+
+	"chairside/internal/report"
+)
+
+var fileTypes = map[report.Format]string{
+	report.AsCSV:  "text/csv; charset=utf-8; header=present",
+	report.AsJSON: "application/json",
+}
+
+// sendReport sends a report as a file to be kept.
+func sendReport(w http.ResponseWriter, r *http.Request, a *report.Answer, format report.Format) error {
+	var content bytes.Buffer
+	if err := a.Write(&content, format, 0); err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", fileTypes[format])
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(a) + "." + string(format)}))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content.Bytes()))
+	return nil
+}
+
+// fileName tells files of one folder apart: "income-2026-04-01-to-2026-06-30".
+func fileName(a *report.Answer) string {
+	name, from, to := a.Name+"-", a.Filter.From, a.Filter.To.String()
+	switch {
+	case a.AsAt || from == a.Filter.To:
+		return name + to
+	case from.IsZero():
+		return name + "to-" + to
+	}
+	return name + from.String() + "-to-" + to
+}

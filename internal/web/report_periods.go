@@ -1,0 +1,80 @@
+package web
+
+import (
+	"net/url"
+	"time"
+
+	"chairside/internal/civil"
+)
+
+// period is a link to the same report about other days.
+type period struct {
+	Name, Address string
+	Current       bool // the page is about it
+}
+
+// periods are those that people mostly want.
+func (q *question) periods() []period {
+	from, to := q.report.Period(q.today)
+	month := civil.Date{Year: q.today.Year, Month: q.today.Month, Day: 1}
+	year := contractYear(q.today)
+	var all []period
+	add := func(name string, from, to civil.Date) { all = append(all, q.period(name, from, to)) }
+	switch {
+	case q.oneDay():
+		shown := q.filter.To
+		add("Day before", shown, shown.AddDays(-1))
+		add("Today", q.today, q.today)
+		add("Day after", shown, shown.AddDays(1))
+	case q.report.AsAt:
+		add("Today", from, q.today)
+		add("End of last month", from, month.AddDays(-1))
+		add("End of last contract year", from, year.AddDays(-1))
+	case from.IsZero(): // what has piled up
+		add("Overdue and next month", from, to)
+		add("Overdue", from, q.today.AddDays(-1))
+		add("Due this month", month, month.AddMonths(1).AddDays(-1))
+		add("Due next month", month.AddMonths(1), month.AddMonths(2).AddDays(-1))
+	default:
+		add("This month", month, month.AddMonths(1).AddDays(-1))
+		add("Last month", month.AddMonths(-1), month.AddDays(-1))
+		add("Last 12 months", month.AddMonths(-11), q.today)
+		add("This contract year", year, q.today)
+		add("Last contract year", year.AddMonths(-12), year.AddDays(-1))
+	}
+	return all
+}
+
+// oneDay reports whether the report is about a day, rather than as at its end:
+// then no day has a period that began before.
+func (q *question) oneDay() bool {
+	from, to := q.report.Period(latestDay)
+	return q.report.AsAt && from == to
+}
+
+// contractYear is the first day of the NHS contract year of a day.
+func contractYear(day civil.Date) civil.Date {
+	first := civil.Date{Year: day.Year, Month: time.April, Day: 1}
+	if day.Before(first) {
+		return first.AddMonths(-12)
+	}
+	return first
+}
+
+// period is the same question about other days.
+func (q *question) period(name string, from, to civil.Date) period {
+	values := url.Values{"to": {to.String()}}
+	current := to == q.filter.To
+	if !q.report.AsAt {
+		current = current && from == q.filter.From
+		if !from.IsZero() {
+			values.Set("from", from.String())
+		}
+	}
+	for _, field := range []string{"site", "practitioner"} {
+		if q.form.values.Has(field) && q.form.Error(field) == "" {
+			values[field] = q.form.values[field]
+		}
+	}
+	return period{name, reportsPath + "/" + q.report.Name + "?" + values.Encode(), current && len(q.form.wrong) == 0}
+}

@@ -1,0 +1,158 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"chairside/internal/caller"
+	"chairside/internal/civil"
+	"chairside/internal/clock"
+	"chairside/internal/report"
+)
+
+// Days that a report may be asked about, and how many at once: some count month
+// by month.
+var (
+	earliestDay = civil.MustParse("1900-01-01")
+	latestDay   = civil.MustParse("2199-12-31")
+)
+
+const longestYears = 10
+
+// question is what the address asks of a report.
+type question struct {
+	report *report.Report
+	filter report.Filter
+	form   form // the fields: from, to, site, practitioner
+	today  civil.Date
+}
+
+// askedOf reads the address. Fields that are left out, or empty, mean what the
+// report is about unless somebody says otherwise.
+func askedOf(r *http.Request, of *report.Report) (*question, error) {
+	sent, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, errMalformed
+	}
+	ctx := r.Context()
+	q := &question{report: of, form: form{values: url.Values{}}, today: civil.Of(clock.Now(ctx).In(caller.Must(ctx).Zone))}
+	for _, field := range []string{"from", "to", "site", "practitioner"} {
+		if value := sent.Get(field); value != "" {
+			q.form.values.Set(field, value)
+		}
+	}
+	q.readPeriod()
+	q.readWhom()
+	return q, nil
+}
+
+// readPeriod reads the days.
+func (q *question) readPeriod() {
+	if q.report.AsAt {
+		q.form.values.Del("from")
+	}
+	from, to := q.report.Days(q.today, q.day("from"), q.day("to"))
+	q.filter.From, q.filter.To = from, to
+	switch {
+	case len(q.form.wrong) > 0 || q.report.AsAt:
+	case to.Before(from):
+		q.addRefusal(report.ErrPeriod)
+	case !from.IsZero() && from.AddMonths(12*longestYears).Before(to):
+		q.form.add("from", "Choose at most "+strconv.Itoa(longestYears)+" years.")
+	}
+	q.fill("from", from)
+	q.fill("to", to)
+}
+
+// fill puts a day into a field that was left empty.
+func (q *question) fill(field string, day civil.Date) {
+	if !q.form.values.Has(field) && !day.IsZero() && (field == "to" || !q.report.AsAt) {
+		q.form.values.Set(field, day.String())
+	}
+}
+
+// day reads a field; it is zero where that is empty or wrong.
+func (q *question) day(field string) civil.Date {
+	text := q.form.Value(field)
+	if text == "" {
+		return civil.Date{}
+	}
+	day, err := civil.Parse(text)
+	switch {
+	case err != nil:
+		q.form.add(field, "Enter "+q.nameOf(field)+" like "+q.today.String()+".")
+	case day.Before(earliestDay) || latestDay.Before(day):
+		q.form.add(field, "Choose "+q.nameOf(field)+" from "+strconv.Itoa(earliestDay.Year)+" to "+strconv.Itoa(latestDay.Year)+".")
+	default:
+		return day
+	}
+	return civil.Date{}
+}
+
+func (q *question) nameOf(field string) string {
+	switch {
+	case q.report.AsAt:
+		return "the day"
+	case field == "from":
+		return "the first day"
+	}
+	return "the last day"
+}
+
+// readWhom reads site and practitioner. Whether there are such is for the
+// report to say.
+func (q *question) readWhom() {
+	if text := q.form.Value("site"); text != "" {
+		id, err := uuid.Parse(text)
+		if err != nil {
+			q.form.add("site", noSite)
+		} else {
+			q.filter.SiteID = &id
+			q.form.values.Set("site", id.String())
+		}
+	}
+	if text := q.form.Value("practitioner"); text != "" {
+		id, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			q.form.add("practitioner", noPractitioner)
+		} else {
+			q.filter.PractitionerID = &id
+			q.form.values.Set("practitioner", strconv.FormatInt(id, 10))
+		}
+	}
+	if q.filter.PractitionerID != nil && !q.report.Practitioners {
+		q.addRefusal(report.ErrNoPractitioners)
+	}
+}
+
+const (
+	noSite         = "Your practice has no such site. Choose one of the list."
+	noPractitioner = "Your practice has no such practitioner. Choose one of the list."
+)
+
+// addRefusal notes what a report refuses, and reports whether err is that.
+func (q *question) addRefusal(err error) bool {
+	switch {
+	case errors.Is(err, report.ErrSite):
+		q.form.add("site", noSite)
+	case errors.Is(err, report.ErrPractitioner):
+		q.form.add("practitioner", noPractitioner)
+	case errors.Is(err, report.ErrNoPractitioners):
+		q.form.add("", "This report cannot be limited to a practitioner.")
+	case errors.Is(err, report.ErrPeriod):
+		q.form.add("to", "The last day is before the first.")
+	default:
+		return false
+	}
+	return true
+}
+
+// address is where the same question is answered as a file with this ending,
+// or with "" as a page.
+func (q *question) address(ending string) string {
+	return reportsPath + "/" + q.report.Name + ending + "?" + q.form.values.Encode()
+}

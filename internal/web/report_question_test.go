@@ -1,0 +1,255 @@
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"chairside/ent"
+	"chairside/ent/practitioner"
+	"chairside/ent/site"
+	"chairside/internal/chairsidetest"
+	"chairside/internal/civil"
+	"chairside/internal/clock"
+	"chairside/internal/report"
+	"chairside/internal/seed"
+)
+
+func TestReportQuestions(t *testing.T) {
+	cases := []struct {
+		path  string
+		shown map[string]string // field → what it holds
+		wrong map[string]string // field → what stands beside it; none for a right question
+	}{
+		// What a report is about by itself.
+		{"income", map[string]string{"from": "2025-08-01", "to": "2026-07-01"}, nil},
+		{"income?from=&to=&site=&practitioner=", map[string]string{"from": "2025-08-01", "to": "2026-07-01"}, nil},
+		{"recalls", map[string]string{"from": "", "to": "2026-08-01"}, nil},
+		{"aged-debt", map[string]string{"to": "2026-07-01"}, nil},
+		{"day-sheet", map[string]string{"to": "2026-07-01"}, nil},
+		// What was named, and the rest as suits it.
+		{"income?from=2026-04-01&to=2026-04-30", map[string]string{"from": "2026-04-01", "to": "2026-04-30"}, nil},
+		{"income?from=2026-04-01&to=2026-04-01", map[string]string{"from": "2026-04-01", "to": "2026-04-01"}, nil},
+		{"income?to=2020-02-29", map[string]string{"from": "2019-03-01", "to": "2020-02-29"}, nil},
+		{"income?from=2026-06-01", map[string]string{"from": "2026-06-01", "to": "2026-07-01"}, nil},
+		{"income?unknown=1&from=2026-04-01&from=2026-05-01", map[string]string{"from": "2026-04-01"}, nil},
+		{"aged-debt?from=2020-01-01&to=2026-03-31", map[string]string{"to": "2026-03-31"}, nil},
+		{"contract-performance?to=2199-12-31", map[string]string{"to": "2199-12-31"}, nil},
+		{"income?from=1900-01-01&to=1910-01-01", map[string]string{"from": "1900-01-01"}, nil},
+		// What cannot be read, or does not fit together.
+		{"income?from=1.4.2026", map[string]string{"from": "1.4.2026"}, map[string]string{"from": "Enter the first day like 2026-07-01."}},
+		{"income?from=2026-02-30&to=soon", map[string]string{"to": "soon"}, map[string]string{"from": "Enter the first day", "to": "Enter the last day"}},
+		{"income?to=%22%3E%3Cscript%3E", map[string]string{"to": `"><script>`}, map[string]string{"to": "Enter the last day"}},
+		{"income?to=%00%ff", nil, map[string]string{"to": "Enter the last day"}},
+		{"day-sheet?to=2026-7-1", nil, map[string]string{"to": "Enter the day"}},
+		{"aged-debt?to=9999-12-31", nil, map[string]string{"to": "Choose the day from 1900 to 2199."}},
+		{"income?from=0001-01-01", nil, map[string]string{"from": "Choose the first day from 1900 to 2199."}},
+		{"income?from=2026-05-02&to=2026-05-01", nil, map[string]string{"to": "The last day is before the first."}},
+		{"income?from=2016-05-01&to=2026-05-02", nil, map[string]string{"from": "Choose at most 10 years."}},
+		{"income?site=1", nil, map[string]string{"site": "no such site"}},
+		{"income?site=01980f3e-0000-7000-8000-000000000000", nil, map[string]string{"site": "no such site"}},
+		{"income?practitioner=one", nil, map[string]string{"practitioner": "no such practitioner"}},
+		{"income?practitioner=99999999999999999999", nil, map[string]string{"practitioner": "no such practitioner"}},
+		{"income?practitioner=-1", nil, map[string]string{"practitioner": "no such practitioner"}},
+		{"income?to=x&site=x&practitioner=x", nil, map[string]string{"to": "Enter", "site": "no such", "practitioner": "no such"}},
+	}
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		b := e.Browser(t).SignIn(seed.DemoAdmin)
+		for _, c := range cases {
+			p := b.Get("/reports/" + c.path)
+			if len(c.wrong) > 0 {
+				wrong(t, p, c.wrong)
+				guarded(t, p, policy)
+				sound(t, p)
+				p.Lacks(t, `class="figures"`)
+				name, query, _ := strings.Cut(c.path, "?")
+				for _, ending := range []string{".csv", ".json"} {
+					file := b.Get("/reports/"+name+ending+"?"+query).Status(t, http.StatusUnprocessableEntity)
+					if file.Header.Get("Content-Disposition") != "" {
+						t.Errorf("%s: the mistakes are a file", c.path)
+					}
+				}
+			} else {
+				p.Status(t, http.StatusOK)
+			}
+			for field, want := range c.shown {
+				if got := p.Value(t, field); got != want {
+					t.Errorf("%s: %s is %q, want %q", c.path, field, got, want)
+				}
+			}
+		}
+		b.Get("/reports/income?site=%zz").Status(t, http.StatusBadRequest)
+		b.Get("/reports/aged-debt?practitioner=1").Status(t, http.StatusUnprocessableEntity).Has(t, "cannot be limited to a practitioner")
+		if p := b.Get("/reports/aged-debt"); p.ByID("practitioner") != nil || p.ByID("from") != nil {
+			t.Error("the form of a report holds fields that it does not take")
+		}
+	})
+}
+
+// TestReportIsLimited holds that site and practitioner narrow a report, stay
+// chosen, and are named on the page; that of another practice are as good as none.
+func TestReportIsLimited(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		demo, second := e.As(t, seed.DemoSlug), e.As(t, "second")
+		one := func(ctx context.Context) (*ent.Site, *ent.Practitioner) {
+			s, err := e.DB.Ent.Site.Query().Where(site.Active(true)).Order(site.ByID()).First(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := e.DB.Ent.Practitioner.Query().Where(practitioner.Active(true)).WithUser().Order(practitioner.ByID()).First(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s, p
+		}
+		b := e.Browser(t).SignIn(seed.DemoAdmin)
+		mine, me := one(demo)
+		theirs, they := one(second)
+		for _, r := range report.All {
+			path := "/reports/" + r.Name
+			form := b.Get(path).Form(t, path)
+			given := url.Values{"site": {mine.ID.String()}}
+			if r.Practitioners {
+				given.Set("practitioner", strconv.FormatInt(me.ID, 10))
+			}
+			p := b.Submit(form, given).Status(t, http.StatusOK).Has(t, " · "+mine.Name)
+			again := p.Form(t, path).Values
+			if again.Get("site") != mine.ID.String() || r.Practitioners && again.Get("practitioner") != given.Get("practitioner") {
+				t.Errorf("%s: chosen is %v", r.Name, again)
+			}
+			if r.Practitioners {
+				p.Has(t, mine.Name+" · "+me.Edges.User.FirstName)
+			}
+			for _, link := range p.Links() {
+				if strings.HasPrefix(link, path+"?") || strings.HasPrefix(link, path+".") {
+					if !strings.Contains(link, "site="+mine.ID.String()) {
+						t.Errorf("%s forgets the site: %s", r.Name, link)
+					}
+				}
+			}
+			for _, ending := range []string{"", ".csv", ".json"} {
+				p := b.Get(path + ending + "?site=" + theirs.ID.String())
+				wrong(t, p, map[string]string{"site": "no such site"})
+				p.Lacks(t, theirs.Name)
+				if r.Practitioners {
+					p := b.Get(path + ending + "?practitioner=" + strconv.FormatInt(they.ID, 10))
+					wrong(t, p, map[string]string{"practitioner": "no such practitioner"})
+					p.Lacks(t, they.Edges.User.LastName+"</option>")
+				}
+			}
+		}
+
+		// What is not active any more is offered only where it is asked for.
+		e.Tx(t, demo, func(tx *ent.Client) error { return tx.Site.UpdateOne(mine).SetActive(false).Exec(demo) })
+		b.Get("/reports/income").Lacks(t, mine.ID.String())
+		closed := b.Get("/reports/income?site="+mine.ID.String()).Status(t, http.StatusOK)
+		if got := closed.Form(t, "/reports/income").Values.Get("site"); got != mine.ID.String() {
+			t.Errorf("the site shown is not the one chosen: %q", got)
+		}
+	})
+}
+
+// TestReportPeriods follows the links to other periods: each is shown as the
+// one that the page is about.
+func TestReportPeriods(t *testing.T) {
+	want := map[string]string{
+		"income": "This month 2026-07-01 2026-07-31|Last month 2026-06-01 2026-06-30|Last 12 months 2025-08-01 2026-07-01|" +
+			"This contract year 2026-04-01 2026-07-01|Last contract year 2025-04-01 2026-03-31",
+		"recalls":   "Overdue and next month  2026-08-01|Overdue  2026-06-30|Due this month 2026-07-01 2026-07-31|Due next month 2026-08-01 2026-08-31",
+		"aged-debt": "Today  2026-07-01|End of last month  2026-06-30|End of last contract year  2026-03-31",
+		"day-sheet": "Day before  2026-06-30|Today  2026-07-01|Day after  2026-07-02",
+	}
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		b := e.Browser(t).SignIn(seed.DemoAdmin)
+		for _, r := range report.All {
+			path := "/reports/" + r.Name
+			var found []string
+			for _, link := range b.Get(path).Links() {
+				if !strings.HasPrefix(link, path+"?") {
+					continue
+				}
+				p := b.Get(link).Status(t, http.StatusOK)
+				current := p.All(func(n *html.Node) bool { return chairsidetest.Attr(n, "aria-current") == "true" })
+				asked, err := url.Parse(link)
+				if err != nil {
+					t.Fatal(err)
+				}
+				from, to := asked.Query().Get("from"), asked.Query().Get("to")
+				name := ""
+				for _, n := range current {
+					name = n.FirstChild.Data
+				}
+				if r.Name == "day-sheet" && len(current) == 0 { // the days beside it are others now
+					name = map[string]string{"2026-06-30": "Day before", "2026-07-02": "Day after"}[to]
+				} else if len(current) != 1 {
+					t.Errorf("%s: %d periods are marked", link, len(current))
+				}
+				found = append(found, name+" "+from+" "+to)
+			}
+			if len(found) < 3 || want[r.Name] != "" && strings.Join(found, "|") != want[r.Name] {
+				t.Errorf("%s offers %v", r.Name, found)
+			}
+		}
+	})
+}
+
+// TestReportFiles holds that the files are what the command writes.
+func TestReportFiles(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		b, ctx := e.Browser(t).SignIn(seed.DemoAdmin), clock.With(e.As(t, seed.DemoSlug), e.Clock.Now())
+		for i := range report.All {
+			r := &report.All[i]
+			from, to := r.Period(civil.MustParse("2026-05-31"))
+			asked := "?to=" + to.String()
+			name := r.Name + "-" + from.String() + "-to-" + to.String()
+			switch {
+			case r.AsAt:
+				name = r.Name + "-" + to.String()
+			case from.IsZero():
+				name = r.Name + "-to-" + to.String()
+			default:
+				asked += "&from=" + from.String()
+			}
+			page := b.Get("/reports/"+r.Name+asked).Status(t, http.StatusOK)
+			for format, mediaType := range map[report.Format]string{report.AsCSV: "text/csv; charset=utf-8; header=present", report.AsJSON: "application/json"} {
+				var want bytes.Buffer
+				err := e.DB.View(ctx, func(client *ent.Client) error {
+					answer, err := r.Ask(ctx, client, report.Filter{From: from, To: to})
+					if err != nil {
+						return err
+					}
+					return answer.Write(&want, format, 0)
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				link := ""
+				for _, l := range page.Links() {
+					if strings.HasPrefix(l, "/reports/"+r.Name+"."+string(format)+"?") {
+						link = l
+					}
+				}
+				p := b.Get(link).Status(t, http.StatusOK)
+				guarded(t, p, policy)
+				if !bytes.Equal(p.Raw, want.Bytes()) {
+					t.Errorf("%s is not what the command writes:\n%s\n%s", link, p.Raw, want.Bytes())
+				}
+				if got, want := p.Header.Get("Content-Disposition"), "attachment; filename="+name+"."+string(format); got != want {
+					t.Errorf("Content-Disposition %q, want %q", got, want)
+				}
+				if got := p.Header.Get("Content-Type"); got != mediaType {
+					t.Errorf("%s: Content-Type %q", link, got)
+				}
+				if head := b.Send(http.MethodHead, link, nil, nil).Status(t, http.StatusOK); len(head.Raw) > 0 {
+					t.Errorf("HEAD %s has a body", link)
+				}
+			}
+		}
+	})
+}

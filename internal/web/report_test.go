@@ -1,0 +1,254 @@
+package web_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"chairside/ent"
+	"chairside/ent/user"
+	"chairside/internal/caller"
+	"chairside/internal/chairsidetest"
+	"chairside/internal/onboard"
+	"chairside/internal/password"
+	"chairside/internal/report"
+	"chairside/internal/seed"
+	"chairside/schema"
+)
+
+func TestReportsAreForRoles(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		for _, role := range []schema.Role{schema.RoleReceptionist, schema.RoleDentist, schema.RoleManager, schema.RoleAdministrator} {
+			b := e.Browser(t)
+			if role == schema.RoleAdministrator {
+				b.SignIn(seed.DemoAdmin)
+			} else {
+				b.SignIn(someone(t, e, role).Email)
+			}
+			list := b.Get("/reports").Status(t, http.StatusOK)
+			guarded(t, list, policy)
+			sound(t, list)
+			listed := map[string]bool{}
+			for _, link := range list.Links() {
+				if listed[link] {
+					t.Errorf("%s stands twice in the list", link)
+				}
+				listed[link] = true
+			}
+			if !listed["/reports"] {
+				t.Errorf("a %s has no reports in the navigation", role)
+			}
+			for _, r := range report.All {
+				path, mayRead := "/reports/"+r.Name, role.PermissionLevel() >= r.Level
+				if listed[path] != mayRead {
+					t.Errorf("%s is listed for a %s: %v", path, role, listed[path])
+				}
+				if mayRead {
+					b.Get(path).Status(t, http.StatusOK)
+					continue
+				}
+				for _, ending := range []string{"", ".csv", ".json"} {
+					p := b.Get(path+ending).Status(t, http.StatusForbidden).Has(t, "You may not see this report")
+					guarded(t, p, policy)
+					sound(t, p)
+				}
+			}
+		}
+	})
+}
+
+func TestReportsNeedASession(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		b := e.Browser(t)
+		for _, path := range []string{"/reports", "/reports/income", "/reports/day-sheet.csv", "/reports/nothing", "/reports/income?from=2026-04-01&site="} {
+			p := b.Get(path)
+			guarded(t, p, policy)
+			if got, want := p.Redirect(t).String(), "/sign-in?next="+url.QueryEscape(path); got != want {
+				t.Errorf("%s leads to %s, want %s", path, got, want)
+			}
+		}
+		b.SignIn(seed.DemoAdmin)
+		for _, path := range []string{"/reports/nothing", "/reports/income.html", "/reports/income.csv.csv", "/reports/.csv", "/reports/income/chart", "/reports/"} {
+			b.Get(path).Status(t, http.StatusNotFound)
+		}
+		p := b.Post("/reports/income", url.Values{}).Status(t, http.StatusMethodNotAllowed)
+		if got := p.Header.Get("Allow"); got != "GET, HEAD" {
+			t.Errorf("Allow: %q", got)
+		}
+	})
+}
+
+// TestReportPages looks at every report with data: well made, charts that can
+// be read aloud and pass the policy, tables that can be scrolled by keyboard.
+func TestReportPages(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		b := e.Browser(t).SignIn(seed.DemoAdmin)
+		for _, r := range report.All {
+			path := "/reports/" + r.Name
+			p := b.Get(path).Status(t, http.StatusOK).Has(t, r.Title, r.Doc, "Demo")
+			guarded(t, p, policy)
+			sound(t, p)
+			charts, regions, tables := 0, 0, 0
+			for _, n := range p.All(func(*html.Node) bool { return true }) {
+				switch {
+				case n.DataAtom == atom.Svg:
+					charts++
+					if chairsidetest.Attr(n, "role") != "img" || chairsidetest.Attr(n, "aria-label") == "" {
+						t.Errorf("%s: a chart has no name", path)
+					}
+				case n.DataAtom == atom.Table:
+					tables++
+				case chairsidetest.Attr(n, "role") == "region":
+					regions++
+					if chairsidetest.Attr(n, "tabindex") != "0" || chairsidetest.Attr(n, "aria-label") == "" {
+						t.Errorf("%s: a table cannot be scrolled by keyboard", path)
+					}
+				}
+			}
+			if charts == 0 || tables == 0 || regions != tables {
+				t.Errorf("%s: %d charts, %d tables in %d regions", path, charts, tables, regions)
+			}
+			if head := b.Send(http.MethodHead, path, nil, nil).Status(t, http.StatusOK); len(head.Raw) > 0 {
+				t.Errorf("HEAD %s has a body", path)
+			}
+		}
+	})
+}
+
+// TestReportsOfAnEmptyPractice holds that a practice that has just begun sees
+// pages that say what is missing, about its own today.
+func TestReportsOfAnEmptyPractice(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		const email = "first@new.example.com"
+		ctx := caller.System(t.Context())
+		hash, err := password.Hash(ctx, seed.Password)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Tx(t, ctx, func(tx *ent.Client) error {
+			_, err := onboard.Practice(ctx, tx, onboard.NewPractice{
+				Name: "Brand New", TimeZone: "Pacific/Auckland", Country: "NZ",
+				First: onboard.Person{FirstName: "First", LastName: "User", Email: email, PasswordHash: hash},
+			})
+			return err
+		})
+		b := e.Browser(t).SignIn(email)
+		for _, r := range report.All {
+			p := b.Get("/reports/"+r.Name).Status(t, http.StatusOK).Has(t, "Brand New").Lacks(t, "Demo")
+			sound(t, p)
+			empty := p.All(func(n *html.Node) bool { return chairsidetest.Attr(n, "class") == "empty" })
+			// There are opening hours: the diary is free, not empty.
+			if open := r.Name == "diary" || r.Name == "day-sheet"; open != (len(empty) == 0) {
+				t.Errorf("%s: %d parts say that they are empty", r.Name, len(empty))
+			}
+		}
+		for _, want := range []string{"2026-07-01", "2026-07-02"} { // it is evening there
+			if got := b.Get("/reports/day-sheet").Value(t, "to"); got != want {
+				t.Errorf("today is %s, want %s", got, want)
+			}
+			e.Clock.Advance(3 * time.Hour / 2)
+			b.Get("/reports")
+			e.Clock.Advance(3 * time.Hour / 2)
+		}
+	})
+}
+
+// TestReportCost holds that a report asks the database as often for many rows
+// as for few.
+func TestReportCost(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		b := e.Browser(t).SignIn(seed.DemoAdmin)
+		var queries atomic.Int64
+		e.DB.Ent.Intercept(ent.InterceptFunc(func(next ent.Querier) ent.Querier {
+			queries.Add(1)
+			return next
+		}))
+		for _, r := range report.All {
+			few, many := "?from=2026-06-24&to=2026-06-25", "?from=2025-07-01&to=2026-07-01"
+			if r.AsAt {
+				few = "?to=2025-07-20"
+			}
+			look := func(asked string) (cost int64, rows int) {
+				before := queries.Load()
+				b.Get("/reports/"+r.Name+asked).Status(t, http.StatusOK)
+				e.Settle()
+				cost = queries.Load() - before
+				return cost, strings.Count(string(b.Get("/reports/"+r.Name+".csv"+asked).Status(t, http.StatusOK).Raw), "\n")
+			}
+			costFew, rowsFew := look(few)
+			costMany, rowsMany := look(many)
+			if costFew == 0 || costMany > costFew+1 || costMany > 16 { // names are not asked for where there is nobody
+				t.Errorf("%s: %d queries for few rows, %d for many", r.Name, costFew, costMany)
+			}
+			if rowsFew >= rowsMany {
+				t.Errorf("%s: %d rows are meant to be fewer than %d", r.Name, rowsFew, rowsMany)
+			}
+		}
+	})
+}
+
+// TestReportsAreOnRecord holds that reading patients' data on a page is noted
+// like reading it through the API, without a name in any log.
+func TestReportsAreOnRecord(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		b, ctx := e.Browser(t).SignIn(seed.DemoAdmin), e.As(t, seed.DemoSlug)
+		admin, err := e.DB.Ent.User.Query().Where(user.Email(seed.DemoAdmin)).Only(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range report.All {
+			for _, ending := range []string{"", ".csv", ".json"} {
+				p := b.Get("/reports/"+r.Name+ending).Status(t, http.StatusOK)
+				found := reads(t, e, p.Header.Get("X-Request-Id"))
+				named := slices.Contains([]string{"aged-debt", "claims", "recalls", "day-sheet"}, r.Name)
+				if !named && len(found) == 0 {
+					continue
+				}
+				if len(found) != 1 {
+					t.Errorf("%s%s: %d lines in the record of accesses", r.Name, ending, len(found))
+					continue
+				}
+				l := found[0]
+				records, _ := l["records"].(map[string]any)
+				patients, _ := records["patients"].([]any)
+				if l["user_id"] != float64(admin.ID) || l["practice_id"] != admin.PracticeID.String() || l["operation"] != "/reports/{name}" || named && len(patients) == 0 {
+					t.Errorf("%s%s: %v", r.Name, ending, l)
+				}
+			}
+		}
+		people, err := e.DB.Ent.Patient.Query().All(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range people {
+			if strings.Contains(e.Log.String(), p.LastName) {
+				t.Errorf("%s is in the log", p.LastName)
+			}
+		}
+	})
+}
+
+// reads are the lines about a request in the record of accesses.
+func reads(t *testing.T, e *chairsidetest.Env, requestID string) (found []map[string]any) {
+	t.Helper()
+	e.Settle()
+	for line := range strings.Lines(e.Log.String()) {
+		if !strings.Contains(line, requestID) || !strings.Contains(line, "patient data read") {
+			continue
+		}
+		var l map[string]any
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, l)
+	}
+	return found
+}

@@ -1,0 +1,53 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"chairside/internal/signin"
+)
+
+// secondFactor shows how to set an authenticator up.
+func (s *Site) secondFactor(w http.ResponseWriter, r *http.Request) error {
+	if signin.From(r.Context()).User.TotpSecret != "" {
+		return redirect(w, securityPath)
+	}
+	return s.showSecondFactor(w, r, http.StatusOK, form{})
+}
+
+func (s *Site) showSecondFactor(w http.ResponseWriter, r *http.Request, status int, f form) error {
+	enrolment, err := s.sessions.Enrol(r.Context())
+	if err != nil {
+		return err
+	}
+	s.show(w, r, status, "second_factor", view{Title: "Set up a second factor", Here: securityPath, Form: f, Page: enrolment})
+	return nil
+}
+
+// enableSecondFactor turns the second factor on and shows the recovery codes,
+// in this answer and never again. One that is on is not replaced: that takes
+// the password.
+func (s *Site) enableSecondFactor(w http.ResponseWriter, r *http.Request) error {
+	if signin.From(r.Context()).User.TotpSecret != "" {
+		return redirect(w, securityPath)
+	}
+	f := filled(r)
+	codes, err := s.sessions.EnableFactor(r.Context(), f.Value("code"), signin.BrowserOf(r))
+	var slow *signin.Throttled
+	switch {
+	case errors.Is(err, signin.ErrWrong):
+		f.add("code", "The code is wrong. Enter the one that the authenticator shows now.")
+		return s.showSecondFactor(w, r, http.StatusUnprocessableEntity, f)
+	case errors.As(err, &slow):
+		f.add("code", throttled(w, slow))
+		return s.showSecondFactor(w, r, http.StatusTooManyRequests, f)
+	case err != nil:
+		return err
+	}
+	s.showRecoveryCodes(w, r, "The second factor is on", codes)
+	return nil
+}
+
+func (s *Site) showRecoveryCodes(w http.ResponseWriter, r *http.Request, title string, codes []string) {
+	s.show(w, r, http.StatusOK, "recovery_codes", view{Title: title, Here: securityPath, Page: codes})
+}

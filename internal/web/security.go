@@ -1,0 +1,38 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"chairside/internal/signin"
+)
+
+const securityPath = "/settings/security"
+
+// security shows the forms for the password and the second factor.
+func (s *Site) security(w http.ResponseWriter, r *http.Request) error {
+	s.showSecurity(w, r, http.StatusOK, form{})
+	return nil
+}
+
+func (s *Site) showSecurity(w http.ResponseWriter, r *http.Request, status int, f form) {
+	s.show(w, r, status, "security", view{Title: "Security", Here: securityPath, Form: f})
+}
+
+// confirmed reports whether err is nil. Where the password that was to confirm
+// something was wrong, it shows the security page with that said beside the
+// field; other errors it returns.
+func (s *Site) confirmed(w http.ResponseWriter, r *http.Request, f form, field string, err error) (bool, error) {
+	var slow *signin.Throttled
+	switch {
+	case errors.Is(err, signin.ErrWrong):
+		f.add(field, "The password is wrong.")
+		s.showSecurity(w, r, http.StatusUnprocessableEntity, f)
+	case errors.As(err, &slow):
+		f.add(field, throttled(w, slow))
+		s.showSecurity(w, r, http.StatusTooManyRequests, f)
+	default:
+		return err == nil, err
+	}
+	return false, nil
+}

@@ -1,0 +1,128 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"chairside/internal/caller"
+	"chairside/internal/fault"
+	"chairside/internal/signin"
+)
+
+// maxBody is the longest form that is read, in bytes.
+const maxBody = 64 << 10
+
+// Serve answers requests for a route.
+func (s *Site) Serve(route Route) http.Handler {
+	page := s.sessions.Load(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if who, err := caller.From(r.Context()); err == nil {
+			s.Visited(r.Context(), who)
+		}
+		act, err := s.admit(w, r, route)
+		if err == nil {
+			err = act(w, r)
+		}
+		if err != nil {
+			s.fail(w, r, err)
+		}
+	}))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		guard(w.Header())
+		if err := s.check(r, route); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		page.ServeHTTP(w, r)
+	})
+}
+
+// check refuses what is refused whoever asks.
+func (s *Site) check(r *http.Request, route Route) error {
+	var allow []string
+	if route.get != nil {
+		allow = append(allow, http.MethodGet, http.MethodHead)
+	}
+	if route.post != nil {
+		allow = append(allow, http.MethodPost)
+	}
+	known := false
+	for _, method := range allow {
+		known = known || r.Method == method
+	}
+	switch {
+	case len(allow) == 0:
+		return fault.NotFound()
+	case !known:
+		return fault.MethodNotAllowed(allow)
+	case s.origins.Check(r) != nil:
+		return errCrossSite
+	}
+	return nil
+}
+
+// admit finds the action, if the visitor may have it, and reads the form.
+func (s *Site) admit(w http.ResponseWriter, r *http.Request, route Route) (action, error) {
+	visitor := signin.From(r.Context())
+	switch {
+	case route.level > anyone && visitor == nil:
+		return toSignIn(pageOf(r, route)), nil
+	case visitor != nil && visitor.User.Role.PermissionLevel() < route.level:
+		return nil, errLevel
+	case r.Method != http.MethodPost:
+		return route.get, nil
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	var tooLarge *http.MaxBytesError
+	switch err := r.ParseForm(); {
+	case errors.As(err, &tooLarge):
+		return nil, fault.BodyTooLarge()
+	case err != nil || !legible(r.PostForm):
+		return nil, errMalformed
+	}
+	return route.post, nil
+}
+
+// legible reports whether all of a form is text that both databases can hold.
+func legible(form url.Values) bool {
+	for _, values := range form {
+		for _, value := range values {
+			if !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// pageOf is the page to return to after sign-in: the one that was asked for, or
+// of what only a form leads to, the page of its section.
+func pageOf(r *http.Request, route Route) string {
+	if route.get != nil && r.Method != http.MethodPost {
+		return r.URL.RequestURI()
+	}
+	parts := strings.SplitN(r.URL.Path, "/", 4) // "", settings, section, rest
+	switch section := strings.Join(parts[:min(len(parts), 3)], "/"); section {
+	case "/settings/password", "/settings/second-factor":
+		return "/settings/security"
+	default:
+		return section
+	}
+}
+
+// toSignIn sends a visitor to sign in, and back to a page of this server.
+func toSignIn(next string) action {
+	return func(w http.ResponseWriter, _ *http.Request) error {
+		return redirect(w, "/sign-in?next="+url.QueryEscape(next))
+	}
+}
+
+// redirect sends the browser on, with a GET. Local addresses are built here;
+// others come from package oauth.
+func redirect(w http.ResponseWriter, address string) error {
+	w.Header().Set("Location", address)
+	w.WriteHeader(http.StatusSeeOther)
+	return nil
+}

@@ -1,0 +1,31 @@
+package web
+
+import (
+	"net/http"
+
+	"chairside/ent"
+	"chairside/internal/signin"
+)
+
+const sessionsPath = "/settings/sessions"
+
+// sessionRow is one browser in the list.
+type sessionRow struct {
+	*ent.Session
+	Browser string
+	Mine    bool // the one that shows the page
+}
+
+// sessionList lists where the visitor is signed in, the last used first.
+func (s *Site) sessionList(w http.ResponseWriter, r *http.Request) error {
+	all, err := s.sessions.List(r.Context())
+	if err != nil {
+		return err
+	}
+	rows := make([]sessionRow, len(all))
+	for i, row := range all {
+		rows[i] = sessionRow{row, browserName(row.UserAgent), row.ID == signin.From(r.Context()).SessionID}
+	}
+	s.show(w, r, http.StatusOK, "sessions", view{Title: "Sessions", Here: sessionsPath, Page: rows})
+	return nil
+}

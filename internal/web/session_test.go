@@ -1,0 +1,131 @@
+package web_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"chairside/internal/chairsidetest"
+	"chairside/internal/seed"
+)
+
+const iPhone = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1"
+
+// signedInElsewhere is the administrator at another browser, which names itself.
+func signedInElsewhere(t *testing.T, e *chairsidetest.Env, agent string) *chairsidetest.Browser {
+	b := e.Browser(t)
+	b.Header.Set("User-Agent", agent)
+	return b.SignIn(seed.DemoAdmin)
+}
+
+func TestSessions(t *testing.T) {
+	for name, database := range map[string]func(testing.TB) string{"sqlite": chairsidetest.SQLite, "postgres": chairsidetest.Postgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address := database(t)
+			e, other := chairsidetest.Start(t, address), chairsidetest.Start(t, address) // two processes
+			b := e.Browser(t).SignIn(seed.DemoAdmin)
+			e.Clock.Advance(5 * time.Minute)
+			other.Clock.Advance(5 * time.Minute)
+			phone := signedInElsewhere(t, e, iPhone)
+			odd := signedInElsewhere(t, e, "<script>alert(1)</script>")
+			stranger := e.Browser(t).SignIn(seed.SecondAdmin)
+
+			p := b.Get("/settings/sessions").Has(t, "Firefox on Linux", "Safari on iOS", "1 Jul 2026, 10:20")
+			sound(t, p)
+			ends := actions(p, "/settings/sessions/0")
+			if len(ends) != 2 || p.HasForm("/settings/sessions/end") {
+				t.Fatalf("sessions to end: %v", ends)
+			}
+			var phones string
+			for _, end := range ends {
+				button := p.All(func(n *html.Node) bool { return chairsidetest.Attr(n, "action") == end })[0]
+				if strings.Contains(content(button), "Safari") {
+					phones = end
+				}
+			}
+			phone.At(other).Get("/settings/tokens").Status(t, http.StatusOK)
+			back := b.Submit(p.Form(t, phones), nil)
+			b.Follow(back).Has(t, "The session is ended.").Lacks(t, "Safari")
+			phone.At(other).Get("/settings/tokens").Status(t, http.StatusSeeOther)
+			b.Submit(p.Form(t, phones), nil).Status(t, http.StatusNotFound) // it is no more
+
+			back = b.At(other).Submit(b.Get("/settings/sessions").Form(t, "/settings/sessions/end-others"), nil)
+			b.Follow(back).Has(t, "signed out everywhere else", "nowhere else")
+			odd.Get("/settings/tokens").Status(t, http.StatusSeeOther)
+			stranger.Get("/settings/tokens").Status(t, http.StatusOK)
+
+			// The one that shows the page can be ended as well: that is signing out.
+			mine := b.Get("/settings/sessions")
+			if len(actions(mine, "/settings/sessions/0")) > 0 {
+				t.Error("this browser can be ended")
+			}
+			b.Submit(mine.Form(t, "/sign-out"), nil)
+			b.At(other).Get("/settings/tokens").Status(t, http.StatusSeeOther)
+		})
+	}
+}
+
+func content(n *html.Node) string {
+	var out strings.Builder
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			out.WriteString(d.Data)
+		}
+	}
+	return out.String()
+}
+
+func TestSessionsEndByThemselves(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		idle, busy := e.Browser(t).SignIn(seed.DemoAdmin), e.Browser(t).SignIn(seed.DemoAdmin)
+		for range 7 {
+			e.Clock.Advance(100 * time.Minute)
+			busy.Get("/settings/tokens").Status(t, http.StatusOK)
+		}
+		idle.Get("/settings/tokens").Status(t, http.StatusSeeOther)
+		e.Clock.Advance(21 * time.Minute) // 12 hours and a minute after signing in
+		busy.Get("/settings/tokens").Status(t, http.StatusSeeOther)
+	})
+}
+
+func TestPasswordChange(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		b, elsewhere := e.Browser(t).SignIn(seed.DemoAdmin), e.Browser(t).SignIn(seed.DemoAdmin)
+		token, _ := makeToken(t, b, "Mine", nil)
+		const chosen = "correct horse battery"
+		form := b.Get("/settings/security").Form(t, "/settings/password")
+		for _, test := range []struct {
+			current, password, again string
+			wrong                    map[string]string
+		}{
+			{"", "", "", map[string]string{"current": "Enter the password that you have now.", "password": "Enter a new password."}},
+			{seed.Password, chosen, chosen + "x", map[string]string{"again": "not the same"}},
+			{"", chosen, "", map[string]string{"current": "Enter", "again": "not the same"}},
+			{"wrong", chosen, chosen, map[string]string{"current": "The password is wrong."}},
+			{seed.Password, "short", "short", map[string]string{"password": "The password must have at least 8 characters."}},
+			{seed.Password, strings.Repeat("x", 5000), strings.Repeat("x", 5000), map[string]string{"password": "must not have more than"}},
+		} {
+			p := b.Submit(form, url.Values{"current": {test.current}, "password": {test.password}, "again": {test.again}})
+			wrong(t, p, test.wrong)
+			sound(t, p)
+			if test.password != "" {
+				p.Lacks(t, `value="`+test.password)
+			}
+		}
+		elsewhere.Get("/settings/tokens").Status(t, http.StatusOK)
+
+		back := b.Submit(form, url.Values{"current": {seed.Password}, "password": {chosen}, "again": {chosen}})
+		b.Follow(back).Status(t, http.StatusOK).Has(t, "Your password is changed.")
+		elsewhere.Get("/settings/tokens").Status(t, http.StatusSeeOther)
+		b.Get("/settings/tokens").Status(t, http.StatusOK)
+		e.Get(t, "/v1/user", token).Status(t, http.StatusOK)
+		sign := elsewhere.Get("/sign-in").Form(t, "/sign-in")
+		elsewhere.Submit(sign, url.Values{"email": {seed.DemoAdmin}, "password": {seed.Password}}).Status(t, http.StatusUnprocessableEntity)
+		elsewhere.Submit(sign, url.Values{"email": {seed.DemoAdmin}, "password": {chosen}}).Status(t, http.StatusSeeOther)
+	})
+}

@@ -1,0 +1,48 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+
+	"chairside/internal/signin"
+)
+
+// signInCodePage asks for the code of a second factor.
+func (s *Site) signInCodePage(w http.ResponseWriter, r *http.Request) error {
+	next := r.URL.Query().Get("next")
+	if !s.sessions.Pending(r.Context()) {
+		return redirect(w, "/sign-in?next="+url.QueryEscape(local(next)))
+	}
+	s.showSignInCode(w, r, http.StatusOK, form{}, next)
+	return nil
+}
+
+func (s *Site) showSignInCode(w http.ResponseWriter, r *http.Request, status int, f form, next string) {
+	s.show(w, r, status, "sign_in_code", view{Title: "Enter your code", Form: f, Page: signInView{local(next)}})
+}
+
+// signInCode checks it.
+func (s *Site) signInCode(w http.ResponseWriter, r *http.Request) error {
+	f, next := filled(r), r.PostForm.Get("next")
+	err := s.sessions.Code(r.Context(), f.Value("code"), signin.BrowserOf(r))
+	var slow *signin.Throttled
+	switch {
+	case errors.Is(err, signin.ErrNoPassword):
+		return redirect(w, "/sign-in?done=too-late&next="+url.QueryEscape(local(next)))
+	case errors.Is(err, signin.ErrDisabled):
+		f.add("email", "This user may no longer sign in. Ask an administrator of the practice.")
+		s.showSignIn(w, r, http.StatusUnprocessableEntity, f, next)
+	case errors.Is(err, signin.ErrWrong):
+		f.add("code", "The code is wrong, or has been used already. Wait for the next one.")
+		s.showSignInCode(w, r, http.StatusUnprocessableEntity, f, next)
+	case errors.As(err, &slow):
+		f.add("code", throttled(w, slow))
+		s.showSignInCode(w, r, http.StatusTooManyRequests, f, next)
+	case err != nil:
+		return err
+	default:
+		return redirect(w, local(next))
+	}
+	return nil
+}

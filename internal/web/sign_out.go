@@ -1,0 +1,18 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+)
+
+// signOut ends the session of this browser. A page that somebody else is to
+// see is named by next.
+func (s *Site) signOut(w http.ResponseWriter, r *http.Request) error {
+	if err := s.sessions.SignOut(r.Context()); err != nil {
+		return err
+	}
+	if next := r.PostForm.Get("next"); next != "" {
+		return redirect(w, "/sign-in?next="+url.QueryEscape(local(next)))
+	}
+	return redirect(w, "/sign-in?done=signed-out")
+}

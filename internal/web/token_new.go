@@ -1,0 +1,127 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"chairside/ent"
+	"chairside/ent/site"
+	"chairside/internal/civil"
+	"chairside/internal/clock"
+	"chairside/internal/scope"
+	"chairside/internal/signin"
+	"chairside/internal/token"
+)
+
+// maxTokenName is the longest name of a token, in characters.
+const maxTokenName = 100
+
+// newToken shows the form for a token.
+func (s *Site) newToken(w http.ResponseWriter, r *http.Request) error {
+	return s.showNewToken(w, r, http.StatusOK, form{})
+}
+
+func (s *Site) showNewToken(w http.ResponseWriter, r *http.Request, status int, f form) error {
+	sites, err := s.sites(r.Context())
+	if err != nil {
+		return err
+	}
+	s.show(w, r, status, "token_new", view{Title: "New token", Here: tokensPath, Form: f, Page: struct {
+		Sites    []*ent.Site
+		Families []family
+		Today    civil.Date
+	}{sites, families(f), today(r.Context())}})
+	return nil
+}
+
+// sites are those a token can be limited to.
+func (s *Site) sites(ctx context.Context) ([]*ent.Site, error) {
+	return s.DB.Ent.Site.Query().Where(site.Active(true)).Order(site.ByName(), site.ByID()).All(ctx)
+}
+
+func today(ctx context.Context) civil.Date {
+	return civil.Of(clock.Now(ctx).In(signin.From(ctx).Zone))
+}
+
+// madeToken is a new token, shown once.
+type madeToken struct {
+	Name, Token string
+	Permissions []scope.Permission
+	Try         string // a command that uses it
+}
+
+// createToken makes a token and shows it, in this answer and never again.
+func (s *Site) createToken(w http.ResponseWriter, r *http.Request) error {
+	ctx, f := r.Context(), filled(r)
+	grant, err := s.readGrant(ctx, &f)
+	if err != nil {
+		return err
+	}
+	if len(f.Wrong()) > 0 {
+		return s.showNewToken(w, r, http.StatusUnprocessableEntity, f)
+	}
+	var value string
+	err = s.DB.Tx(ctx, func(tx *ent.Client) (err error) {
+		value, _, err = token.Create(ctx, tx, signin.From(ctx).User, grant)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.show(w, r, http.StatusOK, "token_made", view{Title: "Your new token", Here: tokensPath, Page: madeToken{
+		grant.Name, value, grant.Scopes.Permissions(), firstRequest(s.BaseURL, value, grant.Scopes),
+	}})
+	return nil
+}
+
+// readGrant reads the form and notes what is wrong with it.
+func (s *Site) readGrant(ctx context.Context, f *form) (grant token.Grant, err error) {
+	grant.Name = strings.TrimSpace(f.Value("name"))
+	switch {
+	case grant.Name == "":
+		f.add("name", "Enter a name, to tell the token from others.")
+	case utf8.RuneCountInString(grant.Name) > maxTokenName || strings.ContainsFunc(grant.Name, control):
+		f.add("name", "The name may have up to 100 characters, on one line.")
+	}
+	if grant.Scopes, err = scope.Parse(strings.Join(f.values["scopes"], " ")); err != nil || len(grant.Scopes) == 0 {
+		f.add("scopes", "Choose at least one thing that the token may do.")
+	}
+	if given := f.Value("site_id"); given != "" {
+		id, malformed := uuid.Parse(given)
+		known, err := s.DB.Ent.Site.Query().Where(site.ID(id), site.Active(true)).Exist(ctx)
+		if err != nil {
+			return grant, err
+		}
+		if malformed != nil || !known {
+			f.add("site_id", "Choose one of the sites in the list.")
+		}
+		grant.Site = &id
+	}
+	if given := f.Value("expires_on"); given != "" {
+		grant.ExpiresAt = readLastDay(ctx, f, given)
+	}
+	return grant, nil
+}
+
+// readLastDay reads the last day on which a token works: it ends with that day
+// on the practice's clocks.
+func readLastDay(ctx context.Context, f *form, given string) *time.Time {
+	day, err := civil.Parse(given)
+	switch {
+	case err != nil || day.Year > 9998: // a year that both databases hold
+		f.add("expires_on", "Enter a date, like "+today(ctx).AddMonths(3).String()+".")
+		return nil
+	case day.Before(today(ctx)):
+		f.add("expires_on", "Choose today or a later day.")
+		return nil
+	}
+	end := day.AddDays(1).In(signin.From(ctx).Zone)
+	return &end
+}
+
+func control(r rune) bool { return r < ' ' || r == '\u007f' }

@@ -1,0 +1,43 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"chairside/ent"
+	"chairside/ent/accesstoken"
+	"chairside/internal/fault"
+	"chairside/internal/signin"
+	"chairside/internal/token"
+)
+
+// revokeToken ends one of the visitor's own tokens.
+func (s *Site) revokeToken(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	id, err := pathID(r)
+	if err != nil {
+		return err
+	}
+	mine := []token.Selector{accesstoken.ID(id), accesstoken.UserID(signin.From(ctx).User.ID), accesstoken.ApplicationIDIsNil()}
+	found, err := s.DB.Ent.AccessToken.Query().Where(mine...).Exist(ctx)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return fault.NotFound()
+	}
+	if err := s.DB.Tx(ctx, func(tx *ent.Client) error { return token.Revoke(ctx, tx, mine...) }); err != nil {
+		return err
+	}
+	return redirect(w, tokensPath+"?done=token-revoked")
+}
+
+// pathID is the id in the address. It must be written as it is in links.
+func pathID(r *http.Request) (uuid.UUID, error) {
+	id, err := uuid.Parse(r.PathValue("id"))
+	if err != nil || id.String() != r.PathValue("id") {
+		return uuid.Nil, fault.NotFound()
+	}
+	return id, nil
+}

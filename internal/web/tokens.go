@@ -1,0 +1,51 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"chairside/ent"
+	"chairside/ent/accesstoken"
+	"chairside/internal/clock"
+	"chairside/internal/scope"
+	"chairside/internal/signin"
+	"chairside/internal/token"
+)
+
+const tokensPath = "/settings/tokens"
+
+// tokenRow is one token in the list.
+type tokenRow struct {
+	*ent.AccessToken
+	Summary string // what it may do
+	Expired bool
+	Ends    time.Time // unless it is used before
+	Renewed bool      // whether using it moves that end
+}
+
+// tokens lists the visitor's own tokens that were not revoked, the newest first.
+func (s *Site) tokens(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	all, err := s.DB.Ent.AccessToken.Query().
+		Where(accesstoken.UserID(signin.From(ctx).User.ID), accesstoken.ApplicationIDIsNil(), accesstoken.RevokedAtIsNil()).
+		WithSite().
+		Order(ent.Desc(accesstoken.FieldCreatedAt), accesstoken.ByID()).
+		All(ctx)
+	if err != nil {
+		return err
+	}
+	rows := make([]tokenRow, len(all))
+	for i, t := range all {
+		ends := token.Ends(t)
+		rows[i] = tokenRow{
+			AccessToken: t,
+			Summary:     scope.Set(strings.Fields(t.Scopes)).Summary(),
+			Expired:     token.StateOf(t, clock.Now(ctx)) == "expired",
+			Ends:        ends,
+			Renewed:     t.ExpiresAt == nil || ends.Before(*t.ExpiresAt),
+		}
+	}
+	s.show(w, r, http.StatusOK, "tokens", view{Title: "Tokens", Here: tokensPath, Page: rows})
+	return nil
+}

@@ -1,0 +1,75 @@
+package web
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/mileusna/useragent"
+)
+
+// Moment is a time, for machines and for people.
+type Moment struct{ Machine, Words string }
+
+const (
+	dayLayout    = "2 Jan 2006"
+	momentLayout = dayLayout + ", 15:04"
+)
+
+// At is a time on the practice's clocks: "1 Jul 2026, 10:15".
+func (v view) At(t time.Time) Moment {
+	return Moment{t.UTC().Format(time.RFC3339), t.In(v.zone).Format(momentLayout)}
+}
+
+// Until is the end of something: "the end of 31 Jul 2026" for midnight, else a time.
+func (v view) Until(t time.Time) Moment {
+	m := v.At(t)
+	if local := t.In(v.zone); local.Hour() == 0 && local.Minute() == 0 {
+		m.Words = "the end of " + local.AddDate(0, 0, -1).Format(dayLayout)
+	}
+	return m
+}
+
+// Ago is how long ago something was: "2 hours ago".
+func (v view) Ago(t time.Time) Moment {
+	m := v.At(t)
+	switch past := v.now.Sub(t); {
+	case past < time.Minute:
+		m.Words = "just now"
+	case past < time.Hour:
+		m.Words = ago(int(past/time.Minute), "minute")
+	case past < 24*time.Hour:
+		m.Words = ago(int(past/time.Hour), "hour")
+	case past < 14*24*time.Hour:
+		m.Words = ago(int(past/(24*time.Hour)), "day")
+	}
+	return m
+}
+
+// Used is Ago for what is known to the hour alone.
+func (v view) Used(t time.Time) Moment {
+	m := v.Ago(t)
+	if v.now.Sub(t) < time.Hour {
+		m.Words = "within the last hour"
+	}
+	return m
+}
+
+func ago(n int, unit string) string {
+	if n == 1 {
+		return "1 " + unit + " ago"
+	}
+	return fmt.Sprintf("%d %ss ago", n, unit)
+}
+
+// browserName tells people which browser a User-Agent header names: "Firefox
+// on Windows".
+func browserName(header string) string {
+	agent := useragent.Parse(header)
+	switch {
+	case agent.Name == "":
+		return "Unknown browser"
+	case agent.OS == "":
+		return agent.Name
+	}
+	return agent.Name + " on " + agent.OS
+}
