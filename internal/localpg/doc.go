@@ -13,6 +13,9 @@
 // PostgreSQL refuses to run as root, so root runs it as the user postgres or
 // nobody.
 //
+// StartIn (keep.go) is for a cluster that is to be found again: it keeps its
+// directory and waits for the disk.
+//
 // Text sorts linguistically by default in it ("a" < "B" < "c"), unlike on
 // SQLite: a column that was not given the collation "C" shows itself in a test.
 //

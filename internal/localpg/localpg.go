@@ -37,6 +37,8 @@ type Server struct {
 	port     int
 	password string
 	process  *process
+	kept     bool     // the cluster is not thrown away: see StartIn
+	settings []string // further arguments of the server
 }
 
 // Start creates a cluster in a temporary directory and starts a server on it.
@@ -51,18 +53,20 @@ func Start(ctx context.Context) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{bin: bin, password: rand.Text()}
+	s := &Server{bin: bin}
 	if s.dir, err = os.MkdirTemp("", dirPattern); err != nil {
 		return nil, fmt.Errorf("localpg: %w", err)
 	}
-	if err := s.start(ctx, account); err != nil {
+	if err := s.create(ctx, account); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
 	return s, nil
 }
 
-func (s *Server) start(ctx context.Context, account *syscall.Credential) error {
-	passwordFile := filepath.Join(s.dir, "password")
+// create makes the cluster and starts the server.
+func (s *Server) create(ctx context.Context, account *syscall.Credential) error {
+	s.password = rand.Text()
+	passwordFile := s.passwordFile()
 	for name, content := range map[string]string{
 		filepath.Join(s.dir, ownerFile): strconv.Itoa(os.Getpid()),
 		passwordFile:                    s.password,
@@ -81,6 +85,11 @@ func (s *Server) start(ctx context.Context, account *syscall.Credential) error {
 	if err := s.initialize(ctx, account, passwordFile); err != nil {
 		return err
 	}
+	return s.serve(ctx, account)
+}
+
+// serve starts the server on a cluster that is there.
+func (s *Server) serve(ctx context.Context, account *syscall.Credential) error {
 	// Another process may take the free port before the server does.
 	var err error
 	for range 3 {
@@ -124,13 +133,14 @@ func (s *Server) listen(ctx context.Context, account *syscall.Credential) error 
 		return err
 	}
 	s.port = port
-	command := exec.Command(s.program("postgres"), "-D", s.data(), "-p", strconv.Itoa(port),
+	arguments := []string{"-D", s.data(), "-p", strconv.Itoa(port),
 		"-c", "listen_addresses=127.0.0.1",
-		"-c", "unix_socket_directories="+s.dir,
+		"-c", "unix_socket_directories=" + s.dir,
 		"-c", "max_connections=300", // many parallel tests, each with its own pool
 		"-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off",
 		"-c", "wal_level=minimal", "-c", "max_wal_senders=0",
-	)
+	}
+	command := exec.Command(s.program("postgres"), append(arguments, s.settings...)...)
 	var log bytes.Buffer // read only after the process has ended
 	command.Stdout, command.Stderr = &log, &log
 	command.Dir = s.dir
@@ -152,7 +162,7 @@ func (s *Server) listen(ctx context.Context, account *syscall.Credential) error 
 		case <-process.ended:
 			return fmt.Errorf("localpg: postgres ended while starting: %s", log.String())
 		case <-ctx.Done():
-			process.stop(stopTimeout)
+			process.stop(syscall.SIGQUIT, stopTimeout)
 			return fmt.Errorf("localpg: postgres did not start: %w\n%s", ctx.Err(), log.String())
 		case <-time.After(20 * time.Millisecond):
 		}
@@ -188,10 +198,15 @@ func (s *Server) DropDatabase(ctx context.Context, name string) error {
 	return s.run(ctx, "dropdb", "--if-exists", "--force", name)
 }
 
-// Stop ends the server and removes all it stored. It may be called again.
+// Stop ends the server and removes all it stored, unless that is to be kept.
+// It may be called again.
 func (s *Server) Stop() error {
+	if s.kept {
+		s.stopKept()
+		return nil
+	}
 	if s.process != nil {
-		s.process.stop(stopTimeout)
+		s.process.stop(syscall.SIGQUIT, stopTimeout)
 	}
 	if err := os.RemoveAll(s.dir); err != nil {
 		return fmt.Errorf("localpg: %w", err)
@@ -210,6 +225,7 @@ func (s *Server) run(ctx context.Context, name string, arguments ...string) erro
 }
 
 func (s *Server) data() string               { return filepath.Join(s.dir, "data") }
+func (s *Server) passwordFile() string       { return filepath.Join(s.dir, "password") }
 func (s *Server) program(name string) string { return filepath.Join(s.bin, name) }
 
 // find gives the directory of the newest installation, one on PATH first.

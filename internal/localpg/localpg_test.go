@@ -139,3 +139,26 @@ func TestVersionOfAnInstallation(t *testing.T) {
 		}
 	}
 }
+
+func TestKeptClusterIsFoundAgain(t *testing.T) {
+	start(t) // skips where there is no server
+	// Not below t.TempDir, which the account of the server cannot enter.
+	dir, err := os.MkdirTemp("", "localpg-kept-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	for i, statement := range []string{"CREATE TABLE notes AS SELECT 'kept' AS body", "SELECT 1"} {
+		server, err := StartIn(t.Context(), dir, "max_connections=17")
+		if err != nil {
+			t.Fatal(err)
+		}
+		query(t, server, "postgres", statement)
+		if got := query(t, server, "postgres", "SELECT body || current_setting('max_connections') || current_setting('fsync') FROM notes"); got != "kept17on" {
+			t.Errorf("start %d: %s", i+1, got)
+		}
+		if err := server.Stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -35,10 +35,11 @@ func startProcess(command *exec.Cmd) (*process, error) {
 	return p, nil
 }
 
-// stop ends the process and waits. SIGQUIT is PostgreSQL's immediate shutdown:
-// there is nothing to save.
-func (p *process) stop(timeout time.Duration) {
-	for _, signal := range []syscall.Signal{syscall.SIGQUIT, syscall.SIGKILL} {
+// stop ends the process with a signal and waits; after the timeout it kills it.
+// SIGQUIT is PostgreSQL's immediate shutdown, for where there is nothing to
+// save; SIGINT its orderly one.
+func (p *process) stop(first syscall.Signal, timeout time.Duration) {
+	for _, signal := range []syscall.Signal{first, syscall.SIGKILL} {
 		select {
 		case <-p.ended:
 			return

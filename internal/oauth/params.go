@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -19,18 +20,19 @@ const maxBody = 64 << 10
 // sent (RFC 6749, section 3.1).
 type params map[string]string
 
-// once gives the parameters of a form that come once, and the name of one, the
-// first by the alphabet, that does not.
-func once(form url.Values) (p params, twice string) {
+// once gives the parameters of a form that come once, and the names of those
+// that do not, sorted.
+func once(form url.Values) (p params, twice []string) {
 	p = params{}
 	for name, values := range form {
 		switch {
-		case len(values) > 1 && (twice == "" || name < twice):
-			twice = name
-		case len(values) == 1 && values[0] != "":
+		case len(values) > 1:
+			twice = append(twice, name)
+		case values[0] != "":
 			p[name] = values[0]
 		}
 	}
+	slices.Sort(twice)
 	return p, twice
 }
 
@@ -106,8 +108,8 @@ func readJSON(body []byte) (params, *Error) {
 // that both databases can hold.
 func legible(form url.Values) (params, *Error) {
 	p, twice := once(form)
-	if twice != "" {
-		return nil, invalidRequest("A parameter is sent more than once: " + printable(twice) + ".")
+	if len(twice) > 0 {
+		return nil, invalidRequest("A parameter is sent more than once: " + printable(twice[0]) + ".")
 	}
 	for name, value := range p {
 		if !utf8.ValidString(value) || strings.ContainsRune(value, 0) {

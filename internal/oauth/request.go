@@ -81,9 +81,9 @@ func (s *Server) Check(ctx context.Context, sent url.Values) (*Request, error) {
 			form[name] = values
 		}
 	}
-	var twice string
-	if q.sent, twice = once(form); twice != "" { // a state that comes twice is not returned
-		return nil, s.redirection(q, "invalid_request", twice+" is sent more than once.")
+	var twice []string
+	if q.sent, twice = once(form); len(twice) > 0 { // a state that comes twice is not returned
+		return nil, s.redirection(q, "invalid_request", twice[0]+" is sent more than once.")
 	}
 	if code, description := q.check(); code != "" {
 		return nil, s.redirection(q, code, description)

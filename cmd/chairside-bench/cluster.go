@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"chairside/internal/civil"
+	"chairside/internal/localpg"
+)
+
+// settings of the benchmark's own server: what one sets on a machine that is
+// shared between a database and a program. All else is PostgreSQL's default,
+// so what is committed is on the disk.
+var settings = []string{
+	"shared_buffers=1GB", "effective_cache_size=4GB", "maintenance_work_mem=512MB", "max_wal_size=8GB", "checkpoint_timeout=15min", "random_page_cost=1.1",
+}
+
+// cluster is a PostgreSQL server with the seeded databases.
+type cluster struct {
+	own        *localpg.Server // nil where the server is somebody else's
+	dir        string          // of what is kept, SQLite's databases too
+	temporary  bool            // whether dir goes away in the end
+	address    *url.URL
+	admin      *pgx.Conn
+	version    string
+	postmaster int // 0 where the server is not on this machine
+	program    string
+	say        func(format string, args ...any)
+}
+
+// openCluster connects to the server at where, or starts one on the data in
+// dir, which goes away in the end if none is named.
+func openCluster(c *console, where, dir, program string) (*cluster, error) {
+	k := &cluster{dir: dir, program: program, say: c.say}
+	var err error
+	if dir == "" {
+		k.temporary = true
+		if k.dir, err = os.MkdirTemp("", "chairside-bench-*"); err != nil {
+			return nil, err
+		}
+		if err := os.Chmod(k.dir, 0o755); err != nil { // PostgreSQL may run as another user
+			return nil, errors.Join(err, k.close())
+		}
+	}
+	if err := k.connect(c, where); err != nil {
+		return nil, errors.Join(err, k.close())
+	}
+	return k, nil
+}
+
+func (k *cluster) connect(ctx context.Context, where string) (err error) {
+	if where == "" {
+		if k.own, err = localpg.StartIn(ctx, filepath.Join(k.dir, "postgres"), settings...); err != nil {
+			return err
+		}
+		where = k.own.URL("postgres")
+	}
+	if k.address, err = url.Parse(where); err != nil {
+		return errors.New("--postgres is no address") // the cause may repeat it
+	}
+	if k.admin, err = pgx.Connect(ctx, where); err != nil {
+		return err
+	}
+	if err := k.admin.QueryRow(ctx, "SHOW server_version").Scan(&k.version); err != nil {
+		return err
+	}
+	if k.postmaster, err = postmaster(ctx, k.admin); err != nil {
+		k.say("the database's processor time is not measured: %v", err)
+	}
+	return nil
+}
+
+func (k *cluster) close() error {
+	var err error
+	if k.admin != nil {
+		err = k.admin.Close(context.Background())
+	}
+	if k.own != nil {
+		err = errors.Join(err, k.own.Stop())
+	}
+	if k.temporary {
+		err = errors.Join(err, os.RemoveAll(k.dir))
+	}
+	return err
+}
+
+// url is the address of a database.
+func (k *cluster) url(database string) string {
+	u := *k.address
+	u.Path = "/" + database
+	return u.String()
+}
+
+// seeded is what is known of a seeded database. It is kept beside it.
+type seeded struct {
+	Patients int        `json:"patients"`
+	Years    int        `json:"years"`
+	AsOf     civil.Date `json:"as_of"`
+	Seconds  float64    `json:"seconds"` // that seeding took
+}
+
+// current reports whether the data are of this size, and not so old that their
+// bookings are all in the past.
+func (s seeded) current(z size, today civil.Date) bool {
+	const lasts = 60 // days
+	return s.Patients == z.Patients && s.Years == z.Years && !s.AsOf.AddDays(lasts).Before(today)
+}
+
+// seedArguments fill a database.
+func (k *cluster) seed(ctx context.Context, z size, today civil.Date, databaseURL string) (seeded, error) {
+	environment := "CHAIRSIDE_DATABASE_URL=" + databaseURL
+	k.say("seeding %d patients, %d years", z.Patients, z.Years)
+	start := time.Now()
+	if _, err := output(ctx, []string{k.program, "migrate", "up"}, environment); err != nil {
+		return seeded{}, err
+	}
+	_, err := output(ctx, []string{k.program, "seed", "--patients", fmt.Sprint(z.Patients), "--years", fmt.Sprint(z.Years), "--as-of", today.String()}, environment)
+	return seeded{z.Patients, z.Years, today, time.Since(start).Seconds()}, err
+}
+
+// prepare makes sure that the seeded database of a size is there, and makes a
+// copy of it for this run, in the form the program needs today.
+func (k *cluster) prepare(ctx context.Context, z size, today civil.Date, again bool) (databaseURL string, about seeded, err error) {
+	var comment string
+	err = k.admin.QueryRow(ctx, "SELECT coalesce(shobj_description(oid, 'pg_database'), '') FROM pg_database WHERE datname = $1", z.database()).Scan(&comment)
+	exists := !errors.Is(err, pgx.ErrNoRows)
+	if err != nil && exists {
+		return "", about, err
+	}
+	// A database without the comment was not finished.
+	if again || !exists || json.Unmarshal([]byte(comment), &about) != nil || !about.current(z, today) {
+		if about, err = k.fill(ctx, z, today); err != nil {
+			return "", about, err
+		}
+	}
+	if err := k.drop(ctx, z.copy()); err != nil {
+		return "", about, err
+	}
+	statement := "CREATE DATABASE " + quote(z.copy()) + " TEMPLATE " + quote(z.database())
+	var number int
+	if err := k.admin.QueryRow(ctx, "SELECT current_setting('server_version_num')::int").Scan(&number); err != nil {
+		return "", about, err
+	}
+	if number >= 150000 {
+		statement += " STRATEGY FILE_COPY" // the default logs every page
+	}
+	k.say("copying %s", z.database())
+	for _, s := range []string{statement, "CHECKPOINT"} {
+		if _, err := k.admin.Exec(ctx, s); err != nil {
+			return "", about, err
+		}
+	}
+	databaseURL = k.url(z.copy())
+	_, err = output(ctx, []string{k.program, "migrate", "up"}, "CHAIRSIDE_DATABASE_URL="+databaseURL)
+	if err != nil {
+		err = fmt.Errorf("%w(where a migration has been rewritten, seed anew with --reseed)", err)
+	}
+	return databaseURL, about, err
+}
+
+// fill seeds a database from nothing. Vacuuming it leaves it as a database is
+// that has been in use for years: all its pages are known to be visible.
+func (k *cluster) fill(ctx context.Context, z size, today civil.Date) (seeded, error) {
+	if err := k.drop(ctx, z.database()); err != nil {
+		return seeded{}, err
+	}
+	if _, err := k.admin.Exec(ctx, "CREATE DATABASE "+quote(z.database())+" TEMPLATE template0"); err != nil {
+		return seeded{}, err
+	}
+	about, err := k.seed(ctx, z, today, k.url(z.database()))
+	if err != nil {
+		return about, err
+	}
+	db, err := pgx.Connect(ctx, k.url(z.database()))
+	if err != nil {
+		return about, err
+	}
+	_, err = db.Exec(ctx, "VACUUM (FREEZE, ANALYZE)")
+	if err = errors.Join(err, db.Close(ctx)); err != nil {
+		return about, err
+	}
+	comment, err := json.Marshal(about)
+	if err != nil {
+		return about, err
+	}
+	_, err = k.admin.Exec(ctx, "COMMENT ON DATABASE "+quote(z.database())+" IS '"+strings.ReplaceAll(string(comment), "'", "''")+"'")
+	return about, err
+}
+
+func (k *cluster) drop(ctx context.Context, database string) error {
+	_, err := k.admin.Exec(ctx, "DROP DATABASE IF EXISTS "+quote(database)+" WITH (FORCE)")
+	return err
+}
+
+func quote(name string) string { return pgx.Identifier{name}.Sanitize() }
+
+// prepareSQLite is prepare for an embedded database.
+func (k *cluster) prepareSQLite(ctx context.Context, z size, today civil.Date, again bool) (databaseURL string, err error) {
+	path := filepath.Join(k.dir, z.database()+".db")
+	note := path + ".json"
+	var about seeded
+	text, err := os.ReadFile(note)
+	if again || err != nil || json.Unmarshal(text, &about) != nil || !about.current(z, today) {
+		for _, name := range []string{note, path, path + "-wal", path + "-shm"} {
+			if err := os.RemoveAll(name); err != nil {
+				return "", err
+			}
+		}
+		if about, err = k.seed(ctx, z, today, "sqlite:"+path); err != nil {
+			return "", err
+		}
+		if text, err = json.Marshal(about); err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(note, text, 0o600); err != nil {
+			return "", err
+		}
+	}
+	run := filepath.Join(k.dir, z.copy()+".db")
+	for _, name := range []string{run, run + "-wal", run + "-shm"} {
+		if err := os.RemoveAll(name); err != nil {
+			return "", err
+		}
+	}
+	// The program's own backup is a complete copy, whatever is in the log.
+	_, err = output(ctx, []string{k.program, "backup", run}, "CHAIRSIDE_DATABASE_URL=sqlite:"+path)
+	return "sqlite:" + run, err
+}
+
+// dropSQLite removes the copy that prepareSQLite made.
+func (k *cluster) dropSQLite(z size) error {
+	var err error
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(k.dir, z.copy()+".db"+suffix)))
+	}
+	return err
+}

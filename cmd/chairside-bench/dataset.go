@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"chairside/cmd/chairside-bench/load"
+	"chairside/internal/civil"
+	"chairside/internal/seed"
+)
+
+// The servers of a dataset.
+const (
+	chairside       = "chairside"
+	handWritten     = "floor"
+	chairsideSQLite = "chairside on SQLite"
+)
+
+// entry is a server and what it takes to speak to it.
+type entry struct {
+	*server
+	token string
+}
+
+// dataset is a database of one size and the servers on it.
+type dataset struct {
+	size     size
+	about    seeded
+	cluster  *cluster
+	db       *pgx.Conn
+	practice pgtype.UUID
+	entries  []entry // Chairside first
+
+	// made are the requests of each workload. They are made before anything is
+	// booked: SQLite's database does not get what is booked in this one.
+	made  map[string][]load.Request
+	diary diaryOfTheFuture
+}
+
+// allScopes are what the servers' tokens may do.
+const allScopes = "appointment patient practice financials treatments user"
+
+// open prepares the database of a size and starts the servers on it.
+func (k *cluster) open(c *console, z size, o *runCommand) (*dataset, error) {
+	today := civil.Of(time.Now())
+	where, about, err := k.prepare(c, z, today, o.Reseed)
+	if err != nil {
+		return nil, err
+	}
+	d := &dataset{size: z, about: about, cluster: k, made: map[string][]load.Request{}}
+	err = func() error {
+		if d.db, err = pgx.Connect(c, where); err != nil {
+			return err
+		}
+		if err := d.db.QueryRow(c, "SELECT id FROM practices WHERE slug = $1", seed.DemoSlug).Scan(&d.practice); err != nil {
+			return err
+		}
+		token, err := k.token(c, where)
+		if err != nil {
+			return err
+		}
+		if err := d.start(c, chairside, token, []string{k.program, "serve", "--rate-limit", "0"}, "CHAIRSIDE_DATABASE_URL="+where); err != nil {
+			return err
+		}
+		if err := d.start(c, handWritten, token, c.floor, envPrefix+"_DATABASE_URL="+where); err != nil {
+			return err
+		}
+		if !o.SQLite || z.Name != o.sqliteSize() {
+			return nil
+		}
+		embedded, err := k.prepareSQLite(c, z, about.AsOf, o.Reseed)
+		if err != nil {
+			return err
+		}
+		if token, err = k.token(c, embedded); err != nil {
+			return err
+		}
+		return d.start(c, chairsideSQLite, token, []string{k.program, "serve", "--rate-limit", "0"}, "CHAIRSIDE_DATABASE_URL="+embedded)
+	}()
+	if err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	return d, nil
+}
+
+// token makes a token of the practice's administrator.
+func (k *cluster) token(ctx context.Context, databaseURL string) (string, error) {
+	return output(ctx, []string{k.program, "token", "create", "--user", seed.DemoAdmin, "--name", "benchmark", "--scopes", allScopes}, "CHAIRSIDE_DATABASE_URL="+databaseURL)
+}
+
+func (d *dataset) start(ctx context.Context, name, token string, program []string, environment string) error {
+	s, err := start(ctx, name, program, environment)
+	if err == nil {
+		d.entries = append(d.entries, entry{s, token})
+	}
+	return err
+}
+
+// close stops the servers and drops the copy of the database.
+func (d *dataset) close() error {
+	var err error
+	for _, e := range d.entries {
+		err = errors.Join(err, e.stop())
+		if e.name == chairsideSQLite {
+			err = errors.Join(err, d.cluster.dropSQLite(d.size))
+		}
+	}
+	if d.db != nil {
+		err = errors.Join(err, d.db.Close(context.Background()))
+	}
+	return errors.Join(err, d.cluster.drop(context.Background(), d.size.copy()))
+}
+
+// entry gives the server of a name.
+func (d *dataset) entry(name string) entry {
+	for _, e := range d.entries {
+		if e.name == name {
+			return e
+		}
+	}
+	return entry{}
+}
+
+// fixed is a source of choices that is the same in every run.
+func fixed() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
+
+// column reads the first column of a query.
+func column[T any](ctx context.Context, d *dataset, query string, args ...any) ([]T, error) {
+	rows, err := d.db.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	values, err := pgx.CollectRows(rows, pgx.RowTo[T])
+	if err == nil && len(values) == 0 {
+		err = fmt.Errorf("the database of size %s has nothing for: %s", d.size.Name, query)
+	}
+	return values, err
+}
+
+// scattered gives ids of a table from all over it.
+func (d *dataset) scattered(ctx context.Context, table string) ([]int64, error) {
+	const wanted = 5000
+	var most int64
+	if err := d.db.QueryRow(ctx, "SELECT max(id) FROM "+quote(table)).Scan(&most); err != nil {
+		return nil, err
+	}
+	random, ids := fixed(), make([]int64, wanted)
+	for i := range ids {
+		ids[i] = 1 + random.Int64N(most)
+	}
+	found, err := column[int64](ctx, d, "SELECT id FROM "+quote(table)+" WHERE practice_id = $1 AND id = ANY($2)", d.practice, ids)
+	random.Shuffle(len(found), func(i, j int) { found[i], found[j] = found[j], found[i] })
+	return found, err
+}
+
+// requests are those of a workload that reads, always the same ones.
+func (d *dataset) requests(ctx context.Context, w workload) ([]load.Request, error) {
+	if made, ok := d.made[w.ID]; ok {
+		return made, nil
+	}
+	made, err := w.requests(ctx, d)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", w.ID, err)
+	}
+	d.made[w.ID] = made
+	return made, nil
+}
+
+// gets makes requests of paths.
+func gets[T any](values []T, path func(T) string) []load.Request {
+	requests := make([]load.Request, len(values))
+	for i, v := range values {
+		requests[i] = load.Request{Method: "GET", Path: path(v)}
+	}
+	return requests
+}
+
+// diaryOfTheFuture hands out times at which nobody is booked.
+type diaryOfTheFuture struct {
+	practitioners, patients []int64
+	first                   time.Time
+	next                    int // slot that was not handed out yet
+}
+
+const (
+	slotEvery  = 30 * time.Minute
+	slotLength = 15 * time.Minute
+)
+
+func (d *dataset) openDiary(ctx context.Context) (err error) {
+	if d.diary.practitioners, err = column[int64](ctx, d, "SELECT id FROM practitioners WHERE practice_id = $1 AND active ORDER BY id", d.practice); err != nil {
+		return err
+	}
+	if d.diary.patients, err = d.scattered(ctx, "patients"); err != nil {
+		return err
+	}
+	err = d.db.QueryRow(ctx, "SELECT max(finish_time) FROM appointments WHERE practice_id = $1", d.practice).Scan(&d.diary.first)
+	d.diary.first = d.diary.first.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
+	return err
+}
+
+// row is the first slot from the given one on that is the first practitioner's.
+func (f *diaryOfTheFuture) row(slot int) int {
+	n := len(f.practitioners)
+	return (slot + n - 1) / n * n
+}
+
+// at is when a slot begins: each practitioner has one at a time.
+func (f *diaryOfTheFuture) at(slot int) time.Time {
+	return f.first.Add(slotEvery * time.Duration(slot/len(f.practitioners)))
+}
+
+// bookings are requests for n free times, later than all that were handed out
+// before, one practitioner after the other.
+func (f *diaryOfTheFuture) bookings(n int) (requests []load.Request) {
+	f.next = f.row(f.next)
+	for range n {
+		start := f.at(f.next)
+		requests = append(requests, load.Request{Method: "POST", Path: "/v1/appointments", Body: fmt.Sprintf(
+			`{"appointment":{"start_time":"%s","finish_time":"%s","practitioner_id":%d,"patient_id":%d,"reason":"Exam"}}`,
+			start.Format(timestamp), start.Add(slotLength).Format(timestamp), f.practitioners[f.next%len(f.practitioners)], f.patients[f.next%len(f.patients)])})
+		f.next++
+	}
+	return requests
+}
+
+// timestamp is how times are sent.
+const timestamp = "2006-01-02T15:04:05.000Z"
+
+// plain reports whether a name is found by either server: the hand-written one
+// does not fold accents.
+func plain(name string) bool {
+	return name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz ") == ""
+}

@@ -1,0 +1,250 @@
+package floor
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+type phone struct{ number, country, normalized *string }
+
+type patient struct {
+	id                             int64
+	title, first                   string
+	middle                         *string
+	last                           string
+	preferred                      *string
+	born                           pgtype.Date
+	gender                         bool
+	ethnicity                      string
+	active                         bool
+	line1                          string
+	line2, town, county            *string
+	postcode                       string
+	email, contact, contactIs      *string
+	preferredPhone                 *int64
+	plan                           int64
+	site                           pgtype.UUID
+	dentist                        *int64
+	dentistRecall                  pgtype.Date
+	dentistMonths, hygienist       *int64
+	hygienistRecall                pgtype.Date
+	hygienistMonths                *int64
+	recallMethod                   string
+	source                         pgtype.UUID
+	doctor                         *int64
+	family                         pgtype.UUID
+	legacy                         *string
+	marketing                      int64
+	alert                          bool
+	alertText, nhs, ni, occupation *string
+	useEmail, useSMS               bool
+	custom1, custom2               *string
+	metadata                       []byte
+	home, mobile, work, emergency  phone
+	created, updated               time.Time
+	account                        *int64
+}
+
+const patientColumns = `SELECT p.id, p.title, p.first_name, p.middle_name, p.last_name, p.preferred_name, p.date_of_birth, p.gender, p.ethnicity, p.active,
+	p.address_line_1, p.address_line_2, p.town, p.county, p.postcode, p.email_address, p.emergency_contact_name, p.emergency_contact_relationship,
+	p.preferred_phone_number, p.payment_plan_id, p.site_id, p.dentist_id, p.dentist_recall_date, p.dentist_recall_interval, p.hygienist_id,
+	p.hygienist_recall_date, p.hygienist_recall_interval, p.recall_method, p.acquisition_source_id, p.doctor_id, p.family_id, p.legacy_id, p.marketing,
+	p.medical_alert, p.medical_alert_text, p.nhs_number, p.ni_number, p.occupation, p.use_email, p.use_sms, p.custom_field_1, p.custom_field_2, p.metadata,
+	p.home_phone, p.home_phone_country, p.home_phone_normalized, p.mobile_phone, p.mobile_phone_country, p.mobile_phone_normalized,
+	p.work_phone, p.work_phone_country, p.work_phone_normalized,
+	p.emergency_contact_phone, p.emergency_contact_phone_country, p.emergency_contact_phone_normalized, p.created_at, p.updated_at, c.id
+	FROM patients p LEFT JOIN accounts c ON c.patient_id = p.id`
+
+func (p *patient) scan(rows pgx.Row) error {
+	return rows.Scan(&p.id, &p.title, &p.first, &p.middle, &p.last, &p.preferred, &p.born, &p.gender, &p.ethnicity, &p.active,
+		&p.line1, &p.line2, &p.town, &p.county, &p.postcode, &p.email, &p.contact, &p.contactIs,
+		&p.preferredPhone, &p.plan, &p.site, &p.dentist, &p.dentistRecall, &p.dentistMonths, &p.hygienist,
+		&p.hygienistRecall, &p.hygienistMonths, &p.recallMethod, &p.source, &p.doctor, &p.family, &p.legacy, &p.marketing,
+		&p.alert, &p.alertText, &p.nhs, &p.ni, &p.occupation, &p.useEmail, &p.useSMS, &p.custom1, &p.custom2, &p.metadata,
+		&p.home.number, &p.home.country, &p.home.normalized, &p.mobile.number, &p.mobile.country, &p.mobile.normalized,
+		&p.work.number, &p.work.country, &p.work.normalized, &p.emergency.number, &p.emergency.country, &p.emergency.normalized,
+		&p.created, &p.updated, &p.account)
+}
+
+func (p *patient) encode(e *encoder, questions []question, answers map[answered]string) error {
+	e.open('{').key("id").int(p.id).key("title").text(p.title).key("first_name").text(p.first).key("middle_name").optionalText(p.middle)
+	e.key("last_name").text(p.last).key("preferred_name").optionalText(p.preferred).key("date_of_birth").date(p.born).key("gender").bool(p.gender)
+	e.key("ethnicity").text(p.ethnicity).key("active").bool(p.active).key("address_line_1").text(p.line1).key("address_line_2").optionalText(p.line2)
+	e.key("town").optionalText(p.town).key("county").optionalText(p.county).key("postcode").text(p.postcode).key("email_address").optionalText(p.email)
+	e.key("emergency_contact_name").optionalText(p.contact).key("emergency_contact_relationship").optionalText(p.contactIs)
+	e.key("preferred_phone_number").optionalInt(p.preferredPhone).key("payment_plan_id").int(p.plan).key("site_id").uuid(p.site)
+	e.key("dentist_id").optionalInt(p.dentist).key("dentist_recall_date").date(p.dentistRecall).key("dentist_recall_interval").optionalInt(p.dentistMonths)
+	e.key("hygienist_id").optionalInt(p.hygienist).key("hygienist_recall_date").date(p.hygienistRecall)
+	e.key("hygienist_recall_interval").optionalInt(p.hygienistMonths).key("recall_method").text(p.recallMethod).key("acquisition_source_id").uuid(p.source)
+	e.key("doctor_id").optionalInt(p.doctor).key("family_id").uuid(p.family).key("legacy_id").optionalText(p.legacy).key("marketing").int(p.marketing)
+	e.key("medical_alert").bool(p.alert).key("medical_alert_text").optionalText(p.alertText).key("nhs_number").optionalText(p.nhs)
+	e.key("ni_number").optionalText(p.ni).key("occupation").optionalText(p.occupation).key("use_email").bool(p.useEmail).key("use_sms").bool(p.useSMS)
+	e.key("custom_field_1").optionalText(p.custom1).key("custom_field_2").optionalText(p.custom2).key("metadata")
+	if _, err := e.object(p.metadata); err != nil {
+		return err
+	}
+	e.key("home_phone").optionalText(p.home.number).key("home_phone_country").optionalText(p.home.country).key("home_phone_normalized").optionalText(p.home.normalized)
+	e.key("mobile_phone").optionalText(p.mobile.number).key("mobile_phone_country").optionalText(p.mobile.country)
+	e.key("mobile_phone_normalized").optionalText(p.mobile.normalized)
+	e.key("work_phone").optionalText(p.work.number).key("work_phone_country").optionalText(p.work.country).key("work_phone_normalized").optionalText(p.work.normalized)
+	e.key("emergency_contact_phone").optionalText(p.emergency.number).key("emergency_contact_phone_country").optionalText(p.emergency.country)
+	e.key("emergency_contact_phone_normalized").optionalText(p.emergency.normalized)
+	e.key("created_at").time(p.created).key("updated_at").time(p.updated).key("account_id").optionalInt(p.account).key("custom_fields").open('[')
+	for _, q := range questions {
+		value, given := answers[answered{p.id, q.id}]
+		if !given && !q.active {
+			continue
+		}
+		e.open('{').key("field_id").uuid(q.id).key("value")
+		switch {
+		case !given:
+			e.null()
+		case q.kind == "checkbox":
+			e.bool(value == "true")
+		default:
+			e.text(value)
+		}
+		e.key("position").int(q.position).close('}')
+	}
+	e.close(']').key("image_url").avatar().close('}')
+	return nil
+}
+
+// question is one of the practice's own, on the patient screen.
+type question struct {
+	id       pgtype.UUID
+	kind     string
+	active   bool
+	position int64
+}
+
+type answered struct {
+	patient  int64
+	question pgtype.UUID
+}
+
+const (
+	questionsOfPractice = `SELECT id, type, active, position FROM custom_fields
+		WHERE practice_id = $1 AND customizable_type = 'Patient' AND type NOT IN ('title', 'spacer') ORDER BY position, id`
+	answersOfPatients = `SELECT patient_id, custom_field_id, value FROM custom_field_answers
+		WHERE practice_id = $1 AND patient_id = ANY($2) AND treatment_plan_item_id IS NULL`
+)
+
+func (s *Server) answers(ctx context.Context, c *caller, patients []patient) ([]question, map[answered]string, error) {
+	rows, err := s.db.Query(ctx, questionsOfPractice, c.practice)
+	if err != nil {
+		return nil, nil, err
+	}
+	questions, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (q question, err error) {
+		return q, row.Scan(&q.id, &q.kind, &q.active, &q.position)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	ids := make([]int64, len(patients))
+	for i := range patients {
+		ids[i] = patients[i].id
+	}
+	if rows, err = s.db.Query(ctx, answersOfPatients, c.practice, ids); err != nil {
+		return nil, nil, err
+	}
+	defer rows.Close()
+	answers := map[answered]string{}
+	for rows.Next() {
+		var (
+			a     answered
+			value string
+		)
+		if err := rows.Scan(&a.patient, &a.question, &value); err != nil {
+			return nil, nil, err
+		}
+		answers[a] = value
+	}
+	return questions, answers, rows.Err()
+}
+
+// listPatients knows the search, query.
+func (s *Server) listPatients(r *http.Request, c *caller, e *encoder) (int, error) {
+	query := r.URL.Query()
+	page, err := readPage(query, 25, 100)
+	if err != nil {
+		return 0, err
+	}
+	where, args := " WHERE p.practice_id = $1", []any{c.practice}
+	for _, alternatives := range patterns(query.Get("query")) {
+		var any []string
+		for _, p := range alternatives {
+			args = append(args, p)
+			any = append(any, "p.search_text LIKE $"+strconv.Itoa(len(args)))
+		}
+		where += " AND (" + strings.Join(any, " OR ") + ")"
+	}
+	var total int
+	if err := s.db.QueryRow(r.Context(), "SELECT count(*) FROM patients p"+where, args...).Scan(&total); err != nil {
+		return 0, err
+	}
+	n := len(args)
+	text := patientColumns + where + " ORDER BY p.id LIMIT $" + strconv.Itoa(n+1) + " OFFSET $" + strconv.Itoa(n+2)
+	rows, err := s.db.Query(r.Context(), text, append(args, page.size, page.offset())...)
+	if err != nil {
+		return 0, err
+	}
+	patients, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p patient, err error) { return p, p.scan(row) })
+	if err != nil {
+		return 0, err
+	}
+	var (
+		questions []question
+		answers   map[answered]string
+	)
+	if len(patients) > 0 {
+		if questions, answers, err = s.answers(r.Context(), c, patients); err != nil {
+			return 0, err
+		}
+	}
+	e.open('{').key("patients").open('[')
+	for i := range patients {
+		if err := patients[i].encode(e, questions, answers); err != nil {
+			return 0, err
+		}
+	}
+	e.close(']')
+	page.meta(e, total)
+	e.close('}')
+	return http.StatusOK, nil
+}
+
+var escape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// patterns are what search_text must be like, for each word one of the
+// alternatives: a word with a letter begins a word of the patient's; what else
+// there is, is a British telephone number, national or international.
+func patterns(query string) (all [][]string) {
+	var digits strings.Builder
+	for word := range strings.FieldsSeq(strings.ToLower(query)) {
+		if strings.ContainsFunc(word, unicode.IsLetter) {
+			all = append(all, []string{"% " + escape.Replace(word) + "%"})
+			continue
+		}
+		for _, r := range word {
+			if r >= '0' && r <= '9' {
+				digits.WriteRune(r)
+			}
+		}
+	}
+	if number := digits.String(); number != "" {
+		forms := []string{"%" + number + "%"}
+		if national, ok := strings.CutPrefix(number, "0"); ok {
+			forms = append(forms, "%44"+national+"%")
+		}
+		all = append(all, forms)
+	}
+	return all
+}

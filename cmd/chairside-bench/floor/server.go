@@ -1,0 +1,175 @@
+package floor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"chairside/internal/etag"
+)
+
+// connections of the pool: as many as Chairside's.
+const connections = 20
+
+// Server answers the routes that the benchmark asks for.
+type Server struct {
+	db      *pgxpool.Pool
+	baseURL string // in links, without a final slash
+}
+
+// New connects to a database of Chairside's and creates the function that
+// bookings call, in a schema of its own.
+func New(ctx context.Context, databaseURL, baseURL string) (*Server, error) {
+	config, err := pgxpool.ParseConfig(databaseURL)
+	if err != nil {
+		return nil, errors.New("floor: the database address cannot be read") // the cause may repeat it
+	}
+	config.MaxConns = connections
+	config.ConnConfig.RuntimeParams["timezone"] = "UTC"
+	config.ConnConfig.RuntimeParams["application_name"] = "chairside-bench floor"
+	db, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("floor: %w", err)
+	}
+	if _, err := db.Exec(ctx, bookFunction); err != nil {
+		db.Close()
+		return nil, fmt.Errorf("floor: create the booking function: %w", err)
+	}
+	return &Server{db: db, baseURL: strings.TrimRight(baseURL, "/")}, nil
+}
+
+// Close closes the connections.
+func (s *Server) Close() { s.db.Close() }
+
+// Handler is the whole server.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	mux.HandleFunc("GET /v1/appointments", s.route("appointment:read", s.listAppointments))
+	mux.HandleFunc("GET /v1/appointments/{id}", s.route("appointment:read", s.getAppointment))
+	mux.HandleFunc("POST /v1/appointments", s.route("appointment:create", s.book))
+	mux.HandleFunc("GET /v1/appointments/availability", s.route("appointment:read", s.availability))
+	mux.HandleFunc("GET /v1/patients", s.route("patient:read", s.listPatients))
+	mux.HandleFunc("GET /v1/invoices/{id}", s.route("financials:read", s.getInvoice))
+	return mux
+}
+
+// answer appends the body of the answer to e and gives its status.
+type answer func(r *http.Request, c *caller, e *encoder) (status int, err error)
+
+var encoders = sync.Pool{New: func() any { return &encoder{} }}
+
+// route puts the checks before an answer, and the headers around it.
+func (s *Server) route(scope string, answer answer) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Access-Control-Allow-Origin", "*")
+		h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE")
+		h.Set("Access-Control-Allow-Headers", "X-Requested-With, X-Prototype-Version, Content-Type, Authorization")
+		h.Set("Access-Control-Expose-Headers", "ETag, X-OAuth-Scopes")
+		h.Set("Cache-Control", "private, no-cache")
+		h.Set("Vary", "Authorization")
+
+		e := encoders.Get().(*encoder)
+		defer encoders.Put(e)
+		e.reset(s.baseURL)
+		status, err := s.answer(h, r, scope, answer, e)
+		if err != nil {
+			status = fail(e, err)
+		}
+		tag := etag.Of(e.b)
+		if status < 300 {
+			h.Set("ETag", tag)
+			if r.Method == http.MethodGet && !etag.None(r.Header.Get("If-None-Match"), tag) {
+				w.WriteHeader(http.StatusNotModified)
+				return
+			}
+		}
+		h.Set("Content-Type", "application/json; charset=utf-8")
+		h.Set("Content-Length", strconv.Itoa(len(e.b)))
+		w.WriteHeader(status)
+		_, _ = w.Write(e.b) // fails where the client went away
+	}
+}
+
+func (s *Server) answer(h http.Header, r *http.Request, scope string, answer answer, e *encoder) (int, error) {
+	if strings.TrimSpace(r.UserAgent()) == "" {
+		return 0, failure{http.StatusForbidden, "invalid_request_error", "missing_user_agent"}
+	}
+	c, err := s.caller(r)
+	if err != nil {
+		return 0, err
+	}
+	h.Set("X-OAuth-Scopes", c.scopes)
+	if !c.may(scope) {
+		return 0, failure{http.StatusForbidden, "invalid_access_error", "insufficient_scope"}
+	}
+	e.zone = c.zone
+	return answer(r, c, e)
+}
+
+// failure is an error that the client is told about.
+type failure struct {
+	status     int
+	kind, code string
+}
+
+func (f failure) Error() string { return f.code }
+
+var (
+	notFound         = failure{http.StatusNotFound, "invalid_request_error", "not_found"}
+	invalidParameter = failure{http.StatusBadRequest, "invalid_request_error", "invalid_parameter"}
+	validationFailed = failure{http.StatusUnprocessableEntity, "invalid_request_error", "validation_failed"}
+)
+
+// fail replaces what was written by the body of an error.
+func fail(e *encoder, err error) int {
+	f := failure{http.StatusInternalServerError, "api_error", "internal"}
+	_ = errors.As(err, &f)
+	e.b = e.b[:0]
+	e.open('{').key("error").open('{').key("type").text(f.kind).key("code").text(f.code).close('}').close('}')
+	return f.status
+}
+
+// page is the part of a list that is asked for.
+type page struct{ number, size int }
+
+func readPage(query url.Values, size, most int) (page, error) {
+	p := page{1, size}
+	for name, to := range map[string]*int{"page": &p.number, "per_page": &p.size} {
+		if !query.Has(name) {
+			continue
+		}
+		n, err := strconv.Atoi(query.Get(name))
+		if err != nil || n < 1 {
+			return p, invalidParameter
+		}
+		*to = n
+	}
+	p.size = min(p.size, most)
+	return p, nil
+}
+
+func (p page) offset() int { return (p.number - 1) * p.size }
+
+// meta is the last member of a list.
+func (p page) meta(e *encoder, total int) {
+	e.key("meta").open('{').key("total").int(int64(total)).key("page").int(int64(p.number)).key("current_page").int(int64(p.number)).
+		key("per_page").int(int64(p.size)).key("total_pages").int(int64((total + p.size - 1) / p.size)).close('}')
+}
+
+// pathID is the id in the path.
+func pathID(r *http.Request) (int64, error) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil {
+		return 0, notFound
+	}
+	return id, nil
+}

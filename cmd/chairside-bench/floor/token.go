@@ -1,0 +1,107 @@
+package floor
+
+import (
+	"crypto/sha256"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// caller is who a request comes from.
+type caller struct {
+	practice pgtype.UUID
+	user     int64
+	scopes   string
+	zone     *time.Location
+}
+
+// may reports whether the token holds a scope such as "patient:read", by itself
+// or through the bare name.
+func (c *caller) may(scope string) bool {
+	family, _, _ := strings.Cut(scope, ":")
+	for held := range strings.FieldsSeq(c.scopes) {
+		if held == scope || held == family {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	idleLife      = 14 * 24 * time.Hour // of an unused token
+	useResolution = time.Hour           // how exactly the last use is known
+)
+
+const (
+	findToken = `SELECT t.id, t.practice_id, t.user_id, t.scopes, t.created_at, t.last_used_at, t.expires_at, u.active, p.time_zone
+		FROM access_tokens t JOIN users u ON u.id = t.user_id JOIN practices p ON p.id = t.practice_id
+		WHERE t.hash = $1 AND t.revoked_at IS NULL`
+	noteUse = `UPDATE access_tokens SET last_used_at = $2 WHERE id = $1`
+)
+
+var (
+	invalidToken    = failure{http.StatusUnauthorized, "authentication_error", "invalid_token"}
+	accountDisabled = failure{http.StatusForbidden, "invalid_access_error", "account_disabled"}
+)
+
+// caller looks the token of the request up.
+func (s *Server) caller(r *http.Request) (*caller, error) {
+	value, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok {
+		return nil, invalidToken
+	}
+	hash, now := sha256.Sum256([]byte(value)), time.Now()
+	var (
+		c             caller
+		id            pgtype.UUID
+		created       time.Time
+		used, expires *time.Time
+		active        bool
+		zone          string
+	)
+	err := s.db.QueryRow(r.Context(), findToken, hash[:]).
+		Scan(&id, &c.practice, &c.user, &c.scopes, &created, &used, &expires, &active, &zone)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, invalidToken
+	}
+	if err != nil {
+		return nil, err
+	}
+	last := created
+	if used != nil {
+		last = *used
+	}
+	switch {
+	case now.After(last.Add(idleLife)) || expires != nil && !now.Before(*expires):
+		return nil, invalidToken
+	case !active:
+		return nil, accountDisabled
+	}
+	if used == nil || now.Sub(*used) > useResolution {
+		if _, err := s.db.Exec(r.Context(), noteUse, id, now); err != nil {
+			return nil, err
+		}
+	}
+	c.zone, err = loadZone(zone)
+	return &c, err
+}
+
+// zones keeps the time zones that have been read.
+var zones sync.Map // name → *time.Location
+
+func loadZone(name string) (*time.Location, error) {
+	if zone, ok := zones.Load(name); ok {
+		return zone.(*time.Location), nil
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, err
+	}
+	zones.Store(name, zone)
+	return zone, nil
+}

@@ -1,0 +1,135 @@
+package load
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Go is the generator that needs nothing installed. It writes requests that
+// are made before the clock starts straight to connections that are open by
+// then, because it shares the machine with what it measures. Each client sends
+// one request at least.
+func Go(ctx context.Context, job Job) (Result, error) { return run(ctx, job, 0) }
+
+// Send sends every request of a job once, whatever its Duration.
+func Send(ctx context.Context, job Job) (Result, error) {
+	return run(ctx, job, int64(len(job.Requests)))
+}
+
+// client is one connection and what it has measured.
+type client struct {
+	connection net.Conn
+	latencies  []time.Duration
+	statuses   map[int]int // other than 2xx
+	err        error
+}
+
+// run sends for the job's Duration, or, if most is not 0, that many requests.
+func run(ctx context.Context, job Job, most int64) (result Result, err error) {
+	address, err := url.Parse(job.URL)
+	if err != nil {
+		return result, err
+	}
+	texts := make([]string, len(job.Requests))
+	for i, r := range job.Requests {
+		texts[i] = r.text(address.Host, job.Token)
+	}
+	clients := make([]client, job.Clients)
+	defer func() {
+		for _, c := range clients {
+			if c.connection != nil {
+				_ = c.connection.Close() // nothing is left to be sent
+			}
+		}
+	}()
+	for i := range clients {
+		if clients[i].connection, err = new(net.Dialer).DialContext(ctx, "tcp", address.Host); err != nil {
+			return result, fmt.Errorf("load: %w", err)
+		}
+	}
+	var (
+		next  atomic.Int64
+		group sync.WaitGroup
+		start = time.Now()
+	)
+	take := func(first bool) (text string, ok bool) {
+		n := next.Add(1) - 1
+		if ctx.Err() != nil || most > 0 && n >= most || most == 0 && !first && time.Since(start) >= job.Duration {
+			return "", false
+		}
+		return texts[n%int64(len(texts))], true
+	}
+	for i := range clients {
+		group.Go(func() { clients[i].err = clients[i].work(take) })
+	}
+	group.Wait()
+	result.Duration = time.Since(start)
+	var all []time.Duration
+	for _, c := range clients {
+		if c.err != nil {
+			return result, fmt.Errorf("load: %w", c.err)
+		}
+		all = append(all, c.latencies...)
+		for status, n := range c.statuses {
+			result.Errors += n
+			result.Detail += fmt.Sprintf("status %d: %d; ", status, n)
+		}
+	}
+	slices.Sort(all)
+	result.Requests = len(all)
+	if len(all) > 0 {
+		result.P50, result.P99 = all[len(all)/2], all[len(all)*99/100]
+	}
+	return result, ctx.Err()
+}
+
+// work sends what take gives, until it gives no more.
+func (c *client) work(take func(first bool) (string, bool)) error {
+	answers := bufio.NewReaderSize(c.connection, 64<<10)
+	for {
+		text, ok := take(len(c.latencies) == 0)
+		if !ok {
+			return nil
+		}
+		sent := time.Now()
+		if _, err := io.WriteString(c.connection, text); err != nil {
+			return err
+		}
+		answer, err := http.ReadResponse(answers, nil)
+		if err != nil {
+			return err
+		}
+		if _, err := io.Copy(io.Discard, answer.Body); err != nil {
+			return err
+		}
+		c.latencies = append(c.latencies, time.Since(sent))
+		if answer.StatusCode < 200 || answer.StatusCode > 299 {
+			if c.statuses == nil {
+				c.statuses = map[int]int{}
+			}
+			c.statuses[answer.StatusCode]++
+		}
+	}
+}
+
+// text is the request as it is sent.
+func (r Request) text(host, token string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: %s\r\nAuthorization: Bearer %s\r\n", r.Method, r.Path, host, UserAgent, token)
+	if r.Body != "" {
+		fmt.Fprintf(&b, "Content-Type: application/json\r\nContent-Length: %d\r\n", len(r.Body))
+	}
+	b.WriteString("\r\n")
+	b.WriteString(r.Body)
+	return b.String()
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	_ "time/tzdata" // practices' time zones, on machines that have none
+
+	"github.com/alecthomas/kong"
+)
+
+// commands is the grammar of the command line.
+type commands struct {
+	Run   runCommand   `cmd:"" default:"withargs" help:"Measure Chairside and the hand-written server side by side."`
+	Floor floorCommand `cmd:"" help:"Serve with the hand-written server alone, as the benchmark does."`
+}
+
+// console is where a command runs: its context, which ends with an interrupt,
+// and its streams.
+type console struct {
+	context.Context
+	out, err io.Writer
+	// floor is the command line that runs the hand-written server.
+	floor []string
+}
+
+// say tells how far the work is.
+func (c *console) say(format string, args ...any) { fmt.Fprintf(c.err, format+"\n", args...) }
+
+// Exit statuses.
+const (
+	done   = 0
+	failed = 1
+	misled = 2 // wrong usage
+)
+
+// envPrefix begins the environment variables that stand for flags.
+const envPrefix = "CHAIRSIDE_BENCH"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	self, err := os.Executable()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "chairside-bench:", err)
+		os.Exit(failed)
+	}
+	os.Exit(run(&console{ctx, os.Stdout, os.Stderr, []string{self, "floor"}}, os.Args[1:]))
+}
+
+// run parses and runs one command line and gives the exit status.
+func run(c *console, args []string) int {
+	parser, err := kong.New(&commands{},
+		kong.Name("chairside-bench"),
+		kong.Description("How fast Chairside is beside a server written by hand, and how that changes as data grow."),
+		kong.DefaultEnvars(envPrefix),
+		kong.Writers(c.out, c.err),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
+	)
+	if err != nil {
+		panic(err) // the grammar above is wrong
+	}
+	command, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintf(c.err, "chairside-bench: %v\nRun \"chairside-bench --help\" to see what there is.\n", err)
+		return misled
+	}
+	switch err := command.Run(c); {
+	case err == nil:
+		return done
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(c.err, "chairside-bench: interrupted")
+	default:
+		fmt.Fprintf(c.err, "chairside-bench: %v\n", err)
+	}
+	return failed
+}

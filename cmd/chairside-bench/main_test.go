@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"chairside/internal/localpg/pgtest"
+)
+
+// asFloor makes the test program the hand-written server.
+const asFloor = "CHAIRSIDE_BENCH_TEST_FLOOR"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asFloor) != "" {
+		main()
+		return
+	}
+	pgtest.Main(m)
+}
+
+// bench runs a command line of the benchmark, with the chairside of this module.
+func bench(t *testing.T, args ...string) (status int, out, problems string) {
+	t.Helper()
+	t.Setenv(asFloor, "1")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var o, e bytes.Buffer
+	status = run(&console{t.Context(), &o, &e, []string{self, "floor"}}, args)
+	return status, o.String(), e.String()
+}
+
+// postgres gives the address of a server, whose databases of the benchmark are
+// dropped after the test, or skips it.
+func postgres(t *testing.T, z size) string {
+	t.Helper()
+	where := pgtest.New(t)
+	t.Cleanup(func() {
+		db, err := pgx.Connect(context.Background(), where)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer db.Close(context.Background())
+		for _, name := range []string{z.database(), z.copy()} {
+			if _, err := db.Exec(context.Background(), "DROP DATABASE IF EXISTS "+quote(name)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return where
+}
+
+// A short run at a tiny size: all servers answer alike, and the result has
+// everything. Its figures are not looked at.
+func TestRun(t *testing.T) {
+	tinySize := size{"120x1", 120, 1}
+	where := postgres(t, tinySize)
+	dir := t.TempDir()
+	program := filepath.Join(dir, "chairside")
+	if out, err := exec.Command("go", "build", "-o", program, "chairside/cmd/chairside").CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	file := filepath.Join(dir, "result.json")
+	tiny := []string{"--postgres", where, "--chairside", program, "--keep", dir, "--sizes", tinySize.Name, "--clients", "2"}
+
+	status, out, problems := bench(t, append(tiny, "--generator", "go", "--rounds", "1", "--duration", "100ms", "--warm-up", "0s", "--fresh", "50", "--output", file)...)
+	if status != done {
+		t.Fatalf("status %d: %s", status, problems)
+	}
+	if !strings.Contains(out, "W9c patients by e-mail") || !strings.Contains(out, chairsideSQLite) {
+		t.Errorf("the table is\n%s", out)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r result
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	complete(t, &r)
+
+	status, out, problems = bench(t, append(tiny, "--check", "--samples", "3", "--no-sqlite")...)
+	if status != done || !strings.Contains(out, ", 0 offences") {
+		t.Errorf("check: status %d\n%s\n%s", status, out, problems)
+	}
+}
+
+// complete checks that nothing is missing from a result.
+func complete(t *testing.T, r *result) {
+	t.Helper()
+	if len(r.Sizes) != 1 || r.Sizes[0].Rows["appointments"] == 0 || r.Sizes[0].Bytes == 0 || len(r.Sizes[0].Memory) != 3 {
+		t.Errorf("sizes are %+v", r.Sizes)
+	}
+	for _, w := range workloads {
+		servers := []string{chairside, handWritten}
+		if w.SQLite {
+			servers = append(servers, chairsideSQLite)
+		}
+		m := r.find("120x1", w.ID)
+		if m == nil {
+			t.Errorf("%s is missing", w.ID)
+			continue
+		}
+		if len(m.Ratio.Rounds) != 1 || m.Ratio.Median <= 0 || (m.SQLiteRatio != nil) != w.SQLite {
+			t.Errorf("%s: the ratio is %+v", w.ID, m.Ratio)
+		}
+		for _, name := range servers {
+			if s := m.of(name); s == nil || s.Median.Requests == 0 || s.Median.P99 <= 0 || s.Median.Resident == 0 {
+				t.Errorf("%s: %s is %+v", w.ID, name, s)
+			}
+		}
+		for _, name := range servers[1:] {
+			i := slices.IndexFunc(r.Sizes[0].Equal, func(e equality) bool { return e.Workload == w.ID && e.Server == name })
+			if i < 0 {
+				t.Errorf("%s: the answers of %s were not compared", w.ID, name)
+				continue
+			}
+			if e := r.Sizes[0].Equal[i]; e.Compared == 0 || e.Identical != e.Compared && !w.Writes {
+				t.Errorf("%s: %d of %d answers of %s are identical", w.ID, e.Identical, e.Compared, name)
+			}
+		}
+	}
+	if r.Fresh == nil || r.Fresh.Inserted != 50 || r.Fresh.W2.Median <= 0 || r.Fresh.W8.Median <= 0 || len(r.Fresh.Plans[2]) == 0 {
+		t.Errorf("fresh rows are %+v", r.Fresh)
+	}
+	if len(r.Verdicts) == 0 || r.Versions.PostgreSQL == "" || r.Versions.Chairside == "" || r.Machine.Processors == 0 {
+		t.Errorf("%+v %+v %+v", r.Verdicts, r.Versions, r.Machine)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	for _, args := range [][]string{{"--sizes", "7"}, {"--only", "W99"}, {"--rounds", "0"}, {"--generator", "ab"}, {"nonsense"}} {
+		if status, _, problems := bench(t, args...); status != misled || problems == "" {
+			t.Errorf("%v: status %d, %q", args, status, problems)
+		}
+	}
+}
+
+func TestDifferencesAreNamedWithoutTheirValues(t *testing.T) {
+	want := reply{body: []byte(`{"patient":{"id":1,"names":["Ada","Grace"]}}`)}
+	for body, says := range map[string]string{
+		`{"patient": {"names": ["Ada", "Grace"], "id": 1}}`: "",
+		`{"patient":{"id":1,"names":["Ada","Joan"]}}`:       "the answers differ at .patient.names[1]",
+		`{"patient":{"id":2,"names":["Ada","Grace"]}}`:      "the answers differ at .patient.id",
+		`{"patient":{"id":1}}`:                              "the answers differ at .patient",
+	} {
+		got := ""
+		if err := want.same(reply{body: []byte(body)}, nil); err != nil {
+			got = err.Error()
+		}
+		if got != says {
+			t.Errorf("%s: %q, want %q", body, got, says)
+		}
+	}
+	if err := want.same(reply{body: []byte(`{"patient":{"id":2,"names":["Ada","Grace"]}}`)}, []string{"id"}); err != nil {
+		t.Errorf("a member that is left out: %v", err)
+	}
+}
+
+// The floor's flags come from the environment, so that the address of the
+// database does not stand in the list of processes.
+func TestFloorRefusesAnAddressWithoutRepeatingIt(t *testing.T) {
+	secret := "s3cret"
+	where := url.URL{Scheme: "postgres", User: url.UserPassword("u", secret), Host: "127.0.0.1:1", Path: "/none"}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var o, e bytes.Buffer
+	status := run(&console{ctx, &o, &e, nil}, []string{"floor", "--database-url", where.String() + "?pool_max_conns=x"})
+	if status != failed || strings.Contains(e.String(), secret) {
+		t.Errorf("status %d: %s", status, e.String())
+	}
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"chairside/cmd/chairside-bench/load"
+)
+
+// bookingsPerSecond is more than any server makes, so that the times prepared
+// for a measurement never run out.
+const bookingsPerSecond = 6000
+
+// measure sends one workload to one server: for a short while to warm up, then
+// for as long as it counts.
+func (o *runCommand) measure(ctx context.Context, d *dataset, e entry, w workload, requests []load.Request) (m measurement, err error) {
+	if w.Writes && e.name == handWritten {
+		// What it books would not be in the totals that Chairside keeps: it must
+		// neither pay for them nor leave anything behind.
+		from := d.diary.next
+		if _, err := d.db.Exec(ctx, "ALTER TABLE appointments DISABLE TRIGGER USER"); err != nil {
+			return m, err
+		}
+		defer func() { err = errors.Join(err, d.unbook(ctx, from)) }()
+	}
+	send := func(duration time.Duration) (load.Result, error) {
+		if w.Writes {
+			requests = d.diary.bookings(int(bookingsPerSecond * (duration + time.Second).Seconds()))
+		}
+		r, err := o.generate(ctx, load.Job{URL: e.url, Token: e.token, Requests: requests, Clients: o.Clients, Duration: duration})
+		if err == nil && (r.Errors > 0 || r.Requests == 0) {
+			err = fmt.Errorf("%d of %d requests failed: %s", r.Errors, r.Requests, r.Detail)
+		}
+		if err != nil {
+			err = fmt.Errorf("%s, %s of size %s: %w", w.ID, e.name, d.size.Name, err)
+		}
+		return r, err
+	}
+	if o.WarmUp > 0 {
+		if _, err := send(o.WarmUp); err != nil {
+			return m, err
+		}
+	}
+	before, err := d.processorTime(e)
+	if err != nil {
+		return m, err
+	}
+	r, err := send(o.Duration)
+	if err != nil {
+		return m, err
+	}
+	after, err := d.processorTime(e)
+	if err != nil {
+		return m, err
+	}
+	per1000 := func(t time.Duration) float64 { return milliseconds(t) * 1000 / float64(r.Requests) }
+	m = measurement{Requests: r.Requests, PerSecond: r.PerSecond(), P50: milliseconds(r.P50), P99: milliseconds(r.P99), ServerCPU: per1000(after.server - before.server)}
+	if e.name != chairsideSQLite && d.cluster.postmaster != 0 {
+		m.DatabaseCPU = new(per1000(after.database - before.database))
+	}
+	m.Resident, _, err = memory(e.pid())
+	return m, err
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+type processorTime struct{ server, database time.Duration }
+
+func (d *dataset) processorTime(e entry) (t processorTime, err error) {
+	s, err := readStat(e.pid())
+	if err != nil {
+		return t, err
+	}
+	t.server = s.own
+	if d.cluster.postmaster != 0 {
+		t.database, err = treeCPU(d.cluster.postmaster)
+	}
+	return t, err
+}
+
+// unbook removes all bookings from a slot of the diary on, and lets triggers
+// run again.
+func (d *dataset) unbook(ctx context.Context, from int) error {
+	if _, err := d.db.Exec(ctx, "DELETE FROM appointments WHERE practice_id = $1 AND booked_via_api AND start_time >= $2", d.practice, d.diary.at(d.diary.row(from))); err != nil {
+		return err
+	}
+	_, err := d.db.Exec(ctx, "ALTER TABLE appointments ENABLE TRIGGER USER")
+	return err
+}
+
+// job is one workload at one size.
+type job struct {
+	on       *dataset
+	workload workload
+	requests []load.Request
+	result   workloadResult
+}
+
+// newJob is a job for those of the servers that the workload is meant for.
+func newJob(d *dataset, w workload, requests []load.Request) *job {
+	j := &job{d, w, requests, workloadResult{Size: d.size.Name, ID: w.ID, Title: w.Title}}
+	for _, e := range d.entries {
+		if e.name != chairsideSQLite || w.SQLite {
+			j.result.Servers = append(j.result.Servers, serverResult{Server: e.name})
+		}
+	}
+	return j
+}
+
+// jobs are the chosen workloads that write, or those that read.
+func (o *runCommand) jobs(ctx context.Context, sets []*dataset, writes bool) (jobs []*job, err error) {
+	for _, w := range o.chosen() {
+		if w.Writes != writes {
+			continue
+		}
+		for _, d := range sets {
+			var requests []load.Request
+			if !writes {
+				if requests, err = d.requests(ctx, w); err != nil {
+					return nil, err
+				}
+			}
+			jobs = append(jobs, newJob(d, w, requests))
+		}
+	}
+	return jobs, nil
+}
+
+// play measures each job on each server, in turns: what changes on the machine
+// meanwhile changes for all of them.
+func (o *runCommand) play(c *console, jobs []*job) ([]workloadResult, error) {
+	for round := range o.Rounds {
+		for _, j := range jobs {
+			servers := j.result.Servers
+			for i := range servers {
+				s := &servers[(i+round)%len(servers)]
+				m, err := o.measure(c, j.on, j.on.entry(s.Server), j.workload, j.requests)
+				if err != nil {
+					return nil, err
+				}
+				c.say("round %d  %-4s %-4s %-20s %9.1f/s", round+1, j.on.size.Name, j.workload.ID, s.Server, m.PerSecond)
+				s.Rounds = append(s.Rounds, m)
+			}
+		}
+	}
+	var results []workloadResult
+	for _, j := range jobs {
+		j.result.finish()
+		results = append(results, j.result)
+	}
+	return results, nil
+}
+
+// finish works out what follows from the rounds.
+func (w *workloadResult) finish() {
+	for i := range w.Servers {
+		w.Servers[i].Median = middle(w.Servers[i].Rounds)
+	}
+	ours := w.of(chairside)
+	w.Ratio = ratioOf(*ours, *w.of(handWritten))
+	if embedded := w.of(chairsideSQLite); embedded != nil {
+		w.SQLiteRatio = new(ratioOf(*embedded, *ours))
+	}
+}

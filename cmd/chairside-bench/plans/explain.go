@@ -1,0 +1,126 @@
+package plans
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Node is a step of a plan, with what it has done.
+type Node struct {
+	Type     string  `json:"Node Type"`
+	Relation string  `json:"Relation Name"`
+	Index    string  `json:"Index Name"`
+	Rows     float64 `json:"Actual Rows"` // of one loop
+	Loops    float64 `json:"Actual Loops"`
+	Filtered float64 `json:"Rows Removed by Filter"` // of one loop
+	Children []Node  `json:"Plans"`
+}
+
+// Executed is how a statement was executed.
+type Executed struct {
+	First, Later Node
+	TooLong      bool // it was stopped; there is no plan
+}
+
+// longest is how long a statement may take: as long as Chairside lets it.
+const longest = "30s"
+
+// executionsBefore is the number of executions after which PostgreSQL may
+// prefer a plan that does not look at the arguments.
+const executionsBefore = 5
+
+// Explains reports whether the statement can be explained: it only reads.
+func (s Statement) Explains() bool {
+	return strings.HasPrefix(strings.ToUpper(strings.TrimSpace(s.Text)), "SELECT") || strings.HasPrefix(strings.ToUpper(strings.TrimSpace(s.Text)), "WITH")
+}
+
+// Explain executes a statement as often as it takes for PostgreSQL to settle
+// on a plan, and gives the first one and the last one. Nothing is changed.
+func Explain(ctx context.Context, db *pgx.Conn, s Statement) (e Executed, err error) {
+	run := func(text string) (string, error) {
+		results, err := db.PgConn().Exec(ctx, text).ReadAll()
+		if err != nil || len(results) == 0 || len(results[len(results)-1].Rows) == 0 {
+			return "", err
+		}
+		return string(results[len(results)-1].Rows[0][0]), nil
+	}
+	if _, err := run("BEGIN READ ONLY; SET LOCAL statement_timeout = '" + longest + "'; PREPARE explained AS " + s.Text); err != nil {
+		_, rollback := run("ROLLBACK")
+		return e, errors.Join(fmt.Errorf("plans: %w", err), rollback)
+	}
+	defer func() {
+		_, end := run("ROLLBACK; DEALLOCATE explained")
+		err = errors.Join(err, end)
+	}()
+	execute := "EXECUTE explained" + s.literals()
+	for i := range executionsBefore + 1 {
+		how := "EXPLAIN (FORMAT JSON) "
+		if i == 0 || i == executionsBefore {
+			how = "EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) "
+		}
+		text, err := run(how + execute)
+		if tooLong(err) {
+			return Executed{TooLong: true}, nil
+		}
+		if err != nil {
+			return e, fmt.Errorf("plans: %w", err)
+		}
+		var plans []struct{ Plan Node }
+		if err := json.Unmarshal([]byte(text), &plans); err != nil || len(plans) != 1 {
+			return e, fmt.Errorf("plans: EXPLAIN has another form: %w", err)
+		}
+		if i == 0 {
+			e.First = plans[0].Plan
+		}
+		e.Later = plans[0].Plan
+	}
+	return e, nil
+}
+
+func tooLong(err error) bool {
+	const queryCanceled = "57014"
+	var server *pgconn.PgError
+	return errors.As(err, &server) && server.Code == queryCanceled
+}
+
+// literals are the arguments as EXECUTE takes them.
+func (s Statement) literals() string {
+	if len(s.Args) == 0 {
+		return ""
+	}
+	texts := make([]string, len(s.Args))
+	for i, a := range s.Args {
+		texts[i] = "NULL"
+		if a != nil {
+			texts[i] = "'" + strings.ReplaceAll(*a, "'", "''") + "'"
+		}
+	}
+	return "(" + strings.Join(texts, ", ") + ")"
+}
+
+// Shape is what two executions by the same plan have in common.
+func (n Node) Shape() string {
+	text := n.Type
+	if n.Index != "" {
+		text += " " + n.Index
+	} else if n.Relation != "" {
+		text += " " + n.Relation
+	}
+	var children []string
+	for _, c := range n.Children {
+		children = append(children, c.Shape())
+	}
+	if len(children) > 0 {
+		text += " (" + strings.Join(children, ", ") + ")"
+	}
+	return text
+}
+
+// Key is the same for the same statement with the same arguments.
+func (s Statement) Key() string { return s.Text + s.literals() }

@@ -1,0 +1,96 @@
+package plans_test
+
+import (
+	"database/sql"
+	"net/url"
+	"slices"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	_ "github.com/lib/pq" // the driver that Chairside uses
+
+	"chairside/cmd/chairside-bench/plans"
+	"chairside/internal/localpg/pgtest"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+const many = 1000
+
+// Each statement is sent through the proxy as Chairside would send it, and
+// explained with the arguments it had.
+func TestOffences(t *testing.T) {
+	where := pgtest.New(t)
+	db, err := pgx.Connect(t.Context(), where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close(t.Context())
+	for _, statement := range []string{
+		"CREATE TABLE visits (id bigint PRIMARY KEY, practice text, state text, note text)",
+		"INSERT INTO visits SELECT n, 'o''brien', CASE WHEN n % 5000 = 0 THEN 'rare' ELSE 'usual' END, md5(n::text) FROM generate_series(1, 20000) n",
+		"CREATE INDEX visits_state ON visits (state, id)",
+		"VACUUM ANALYZE visits",
+	} {
+		if _, err := db.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	big, err := plans.Big(t.Context(), db, many)
+	if err != nil || !big["visits"] || len(big) != 1 {
+		t.Fatalf("big are %v, %v", big, err)
+	}
+
+	address, err := url.Parse(where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy, err := plans.Listen(address.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer proxy.Close()
+	address.Host = proxy.Addr()
+	client, err := sql.Open("postgres", address.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+
+	for _, c := range []struct {
+		statement string
+		args      []any
+		want      []string
+		sorts     string // whether PostgreSQL is to sort where it can do without
+	}{
+		{"SELECT id FROM visits WHERE id = $1", []any{17}, nil, "on"},
+		{"SELECT id FROM visits WHERE state = $1 AND practice = $2 ORDER BY id LIMIT 5", []any{"rare", "o'brien"}, nil, "on"},
+		{"SELECT id FROM visits WHERE note = $1", []any{"x"}, []string{"reads all of visits"}, "on"},
+		{"SELECT id FROM visits WHERE id > $1 ORDER BY note LIMIT 5", []any{0}, []string{"sorts 20000 rows", "reads all of visits"}, "on"},
+		{"SELECT id FROM visits WHERE practice = $1 AND note IS NULL ORDER BY id LIMIT 5", []any{"o'brien"}, []string{"throws 20000 rows of visits away (visits_pkey)"}, "off"},
+		{"SELECT $1::text", []any{nil}, nil, "on"},
+	} {
+		if _, err := proxy.Take(); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := client.Query(c.statement, c.args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows.Close()
+		noted, err := proxy.Take()
+		if err != nil || len(noted) != 1 || noted[0].Text != c.statement || !noted[0].Explains() {
+			t.Fatalf("noted %v, %v", noted, err)
+		}
+		if _, err := db.Exec(t.Context(), "SET enable_sort = "+c.sorts); err != nil {
+			t.Fatal(err)
+		}
+		executed, err := plans.Explain(t.Context(), db, noted[0])
+		if err != nil {
+			t.Fatalf("%s: %v", c.statement, err)
+		}
+		if got := executed.Offences(big, many); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q; %s", c.statement, got, c.want, executed.First.Shape())
+		}
+	}
+}

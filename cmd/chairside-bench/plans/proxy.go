@@ -1,0 +1,176 @@
+package plans
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+// Statement is a prepared statement with the arguments of one execution.
+type Statement struct {
+	Text string
+	Args []*string // in text form, nil for NULL
+}
+
+// Proxy passes connections on to PostgreSQL and notes what is executed. It does
+// not understand encrypted connections.
+type Proxy struct {
+	listener net.Listener
+	target   string
+
+	mu    sync.Mutex
+	noted []Statement
+	err   error // the first message that could not be read
+}
+
+// Listen starts a proxy on a free port of this machine.
+func Listen(target string) (*Proxy, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("plans: %w", err)
+	}
+	p := &Proxy{listener: listener, target: target}
+	go p.accept()
+	return p, nil
+}
+
+// Addr is where it listens: host and port.
+func (p *Proxy) Addr() string { return p.listener.Addr().String() }
+
+// Close stops listening. Connections end when one of their ends does.
+func (p *Proxy) Close() error { return p.listener.Close() }
+
+// Take gives what was executed since it was last called. A statement is noted
+// before PostgreSQL gets it, so all that led to an answer is there.
+func (p *Proxy) Take() ([]Statement, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	noted := p.noted
+	p.noted = nil
+	return noted, p.err
+}
+
+func (p *Proxy) accept() {
+	for {
+		client, err := p.listener.Accept()
+		if err != nil {
+			return // closed
+		}
+		go p.serve(client)
+	}
+}
+
+func (p *Proxy) serve(client net.Conn) {
+	defer func() { _ = client.Close() }() // both ends may be closed already
+	server, err := net.Dial("tcp", p.target)
+	if err != nil {
+		p.fail(err)
+		return
+	}
+	defer func() { _ = server.Close() }()
+	go func() {
+		_, _ = io.Copy(client, server) // ends with the connection
+		_ = client.Close()
+	}()
+	if err := p.read(client, server); !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) {
+		p.fail(err)
+	}
+}
+
+func (p *Proxy) fail(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err == nil {
+		p.err = fmt.Errorf("plans: %w", err)
+	}
+}
+
+// longestMessage is far beyond anything that Chairside sends.
+const longestMessage = 64 << 20
+
+// read passes on what the client sends: a first message without a type, then
+// messages of a type byte, a length that counts itself, and a body. It returns
+// when a connection ends, never without an error.
+func (p *Proxy) read(client io.Reader, server io.Writer) error {
+	prepared := map[string]string{} // name → text
+	for header := 4; ; header = 5 {
+		message := make([]byte, header)
+		if _, err := io.ReadFull(client, message); err != nil {
+			return err
+		}
+		length := binary.BigEndian.Uint32(message[header-4:])
+		if length < 4 || length > longestMessage {
+			return fmt.Errorf("a message of %d bytes", length)
+		}
+		message = append(message, make([]byte, length-4)...)
+		if _, err := io.ReadFull(client, message[header:]); err != nil {
+			return err
+		}
+		if header == 5 {
+			if err := p.note(prepared, message[0], message[header:]); err != nil {
+				return err
+			}
+		}
+		if _, err := server.Write(message); err != nil {
+			return err
+		}
+	}
+}
+
+func (p *Proxy) note(prepared map[string]string, kind byte, body []byte) error {
+	switch kind {
+	case 'P':
+		var parse pgproto3.Parse
+		if err := parse.Decode(body); err != nil {
+			return err
+		}
+		prepared[parse.Name] = parse.Query
+	case 'B':
+		var bind pgproto3.Bind
+		if err := bind.Decode(body); err != nil {
+			return err
+		}
+		s := Statement{Text: prepared[bind.PreparedStatement]}
+		for i, value := range bind.Parameters {
+			if isBinary(bind.ParameterFormatCodes, i) {
+				return errors.New("an argument in binary form")
+			}
+			if value == nil {
+				s.Args = append(s.Args, nil)
+				continue
+			}
+			text := string(value)
+			s.Args = append(s.Args, &text)
+		}
+		p.add(s)
+	case 'Q':
+		var query pgproto3.Query
+		if err := query.Decode(body); err != nil {
+			return err
+		}
+		p.add(Statement{Text: query.String})
+	}
+	return nil
+}
+
+// isBinary reports the form of an argument: none given is text, one is for all.
+func isBinary(codes []int16, i int) bool {
+	switch len(codes) {
+	case 0:
+		return false
+	case 1:
+		return codes[0] == pgproto3.BinaryFormat
+	}
+	return codes[i] == pgproto3.BinaryFormat
+}
+
+func (p *Proxy) add(s Statement) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.noted = append(p.noted, s)
+}

@@ -1,0 +1,192 @@
+package plans
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"chairside/internal/civil"
+	"chairside/internal/wire"
+	"chairside/ogent"
+)
+
+// Request asks a list for one thing.
+type Request struct {
+	Operation string // as in the API document
+	What      string // the filter or the order that is tried
+	Path      string
+}
+
+// deep is the page that is asked for where the list is long enough.
+const deep = 1000
+
+// world is where the values of filters come from.
+type world struct {
+	db       *pgx.Conn
+	practice pgtype.UUID
+	asOf     civil.Date
+}
+
+// Requests makes requests of every list of the API: one for the default order,
+// one for a deep page, one for each order and direction, and some for each
+// filter. asOf is the day that is today in the data.
+func Requests(ctx context.Context, db *pgx.Conn, practice pgtype.UUID, asOf civil.Date) ([]Request, error) {
+	lists, err := lists()
+	if err != nil {
+		return nil, err
+	}
+	w := world{db, practice, asOf}
+	var all []Request
+	for _, path := range slices.Sorted(maps.Keys(lists)) {
+		found, err := w.requests(ctx, path, lists[path])
+		if err != nil {
+			return nil, fmt.Errorf("plans: %s: %w", path, err)
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// lists are the operations that answer pages, by their paths.
+func lists() (map[string]wire.Operation, error) {
+	var document struct {
+		Paths map[string]map[string]json.RawMessage
+	}
+	if err := json.Unmarshal(ogent.Document, &document); err != nil {
+		return nil, err
+	}
+	lists := map[string]wire.Operation{}
+	for path, item := range document.Paths {
+		var get struct{ OperationID string }
+		if raw, ok := item["get"]; ok {
+			if err := json.Unmarshal(raw, &get); err != nil {
+				return nil, err
+			}
+		}
+		o, ok := ogent.Operations[get.OperationID]
+		if ok && slices.ContainsFunc(o.Params, func(p wire.Param) bool { return p.Name == "page" }) {
+			lists[path] = o
+		}
+	}
+	return lists, nil
+}
+
+func (w world) requests(ctx context.Context, path string, o wire.Operation) ([]Request, error) {
+	table := strings.TrimPrefix(path, "/")
+	base, err := w.base(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	var all []Request
+	add := func(what string, query url.Values) {
+		maps.Copy(query, base)
+		all = append(all, Request{o.ID, what, "/v1" + path + "?" + query.Encode()})
+	}
+	add("default order", url.Values{})
+	add(fmt.Sprintf("page %d", deep), url.Values{"page": {fmt.Sprint(deep)}})
+	for _, p := range o.Params {
+		switch p.Name {
+		case "page", "per_page", "sort_direction":
+		case "sort_by":
+			for _, key := range p.Values {
+				for _, direction := range []string{"asc", "desc"} {
+					add("by "+key+" "+direction, url.Values{"sort_by": {key}, "sort_direction": {direction}})
+				}
+			}
+		default:
+			if base.Has(p.Name) || base.Has(p.Name+"[]") {
+				continue
+			}
+			values, err := w.values(ctx, table, p)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", p.Name, err)
+			}
+			for _, v := range values {
+				add(p.Name+"="+v, url.Values{p.Name: {v}})
+			}
+		}
+	}
+	return all, nil
+}
+
+// base are the parameters without which a list is not answered.
+func (w world) base(ctx context.Context, o wire.Operation) (url.Values, error) {
+	switch o.ID {
+	case "listFees":
+		id, err := w.first(ctx, "SELECT id::text FROM payment_plans WHERE practice_id = $1 ORDER BY id LIMIT 1")
+		return url.Values{"payment_plan_id": id}, err
+	case "listAvailability":
+		ids, err := w.first(ctx, "SELECT id::text FROM practitioners WHERE practice_id = $1 AND active ORDER BY id LIMIT 10")
+		start := time.Now().UTC().AddDate(0, 0, 1).Truncate(24 * time.Hour)
+		return url.Values{"practitioner_ids[]": ids, "start_time": {start.Format(time.RFC3339)}, "finish_time": {start.AddDate(0, 0, 14).Format(time.RFC3339)}}, err
+	}
+	return url.Values{}, nil
+}
+
+func (w world) first(ctx context.Context, query string) ([]string, error) {
+	rows, err := w.db.Query(ctx, query, w.practice)
+	if err != nil {
+		return nil, err
+	}
+	values, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err == nil && len(values) == 0 {
+		err = errors.New("no row to ask for")
+	}
+	return values, err
+}
+
+// values are what a filter is tried with: all words of an enumeration, and
+// times near the present, in the middle, and before all data.
+func (w world) values(ctx context.Context, table string, p wire.Param) ([]string, error) {
+	days := []civil.Date{w.asOf.AddDays(-1), w.asOf.AddDays(-500), w.asOf.AddDays(-20_000)}
+	var values []string
+	switch p.Kind {
+	case wire.Enum:
+		return p.Values, nil
+	case wire.Boolean:
+		return []string{"true", "false"}, nil
+	case wire.Day, wire.Date:
+		for _, day := range days {
+			values = append(values, day.String())
+		}
+		return values, nil
+	case wire.Time:
+		for _, day := range days {
+			values = append(values, day.Time().Add(9*time.Hour).Format(time.RFC3339))
+		}
+		return values, nil
+	case wire.Integer:
+		return []string{"30"}, nil
+	case wire.Text:
+		return w.first(ctx, `SELECT unnest(ARRAY[first_name || ' ' || last_name, last_name, mobile_phone, email_address, postcode]) FROM patients
+			WHERE practice_id = $1 AND mobile_phone IS NOT NULL AND email_address IS NOT NULL ORDER BY id LIMIT 5`)
+	case wire.ID, wire.UUID:
+		return w.id(ctx, table, p.Name)
+	}
+	return nil, fmt.Errorf("no values of kind %s", p.Kind)
+}
+
+// id gives the id that most rows of the table point at, or any where the table
+// has no such column.
+func (w world) id(ctx context.Context, table, column string) ([]string, error) {
+	var has bool
+	err := w.db.QueryRow(ctx, "SELECT count(*) > 0 FROM information_schema.columns WHERE table_name = $1 AND column_name = $2", table, column).Scan(&has)
+	if err != nil {
+		return nil, err
+	}
+	name := pgx.Identifier{column}.Sanitize()
+	if has {
+		return w.first(ctx, "SELECT "+name+"::text FROM "+pgx.Identifier{table}.Sanitize()+" WHERE practice_id = $1 AND "+name+" IS NOT NULL GROUP BY "+name+" ORDER BY count(*) DESC, "+name+" LIMIT 1")
+	}
+	pointed := strings.TrimSuffix(column, "_id") + "s"
+	return w.first(ctx, "SELECT id::text FROM "+pgx.Identifier{pointed}.Sanitize()+" WHERE practice_id = $1 ORDER BY id LIMIT 1")
+}

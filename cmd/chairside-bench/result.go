@@ -1,0 +1,165 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"os"
+	"slices"
+	"time"
+)
+
+// result is the file that a run writes.
+type result struct {
+	TakenAt   time.Time        `json:"taken_at"`
+	Machine   machine          `json:"machine"`
+	Versions  versions         `json:"versions"`
+	Settings  runSettings      `json:"settings"`
+	Sizes     []sizeResult     `json:"sizes"`
+	Workloads []workloadResult `json:"workloads"`
+	Fresh     *freshResult     `json:"fresh_rows,omitempty"`
+	Verdicts  []verdict        `json:"verdicts"`
+}
+
+type machine struct {
+	Processor   string  `json:"processor"`
+	Processors  int     `json:"processors"`
+	MemoryBytes int64   `json:"memory_bytes"`
+	System      string  `json:"system"`
+	Load        float64 `json:"load_before"` // mean number of busy processes in the minute before
+}
+
+type versions struct {
+	Chairside  string `json:"chairside"`
+	Go         string `json:"go"`
+	PostgreSQL string `json:"postgresql"`
+	Generator  string `json:"generator"`
+}
+
+type runSettings struct {
+	Rounds     int      `json:"rounds"`
+	Clients    int      `json:"clients"`
+	Duration   float64  `json:"seconds"`
+	WarmUp     float64  `json:"warm_up_seconds"`
+	PostgreSQL []string `json:"postgresql,omitempty"` // none where the server is somebody else's
+}
+
+// sizeResult is what there is in a database, and what serving it took.
+type sizeResult struct {
+	Name   string           `json:"name"`
+	Seeded seeded           `json:"seeded"`
+	Rows   map[string]int64 `json:"rows"`
+	Bytes  int64            `json:"bytes"`
+	Equal  []equality       `json:"equal"`
+	Memory []memoryResult   `json:"memory"` // after everything
+}
+
+type memoryResult struct {
+	Server   string `json:"server"`
+	Resident int64  `json:"resident_bytes"`
+	Peak     int64  `json:"peak_bytes"`
+}
+
+// workloadResult is one workload at one size.
+type workloadResult struct {
+	Size    string         `json:"size"`
+	ID      string         `json:"id"`
+	Title   string         `json:"title"`
+	Servers []serverResult `json:"servers"`
+	// Ratio is Chairside's rate to the hand-written server's, round by round.
+	Ratio ratio `json:"ratio"`
+	// SQLiteRatio is the rate on SQLite to that on PostgreSQL.
+	SQLiteRatio *ratio `json:"sqlite_ratio,omitempty"`
+}
+
+type serverResult struct {
+	Server string        `json:"server"`
+	Rounds []measurement `json:"rounds"`
+	Median measurement   `json:"median"` // of each figure by itself
+}
+
+// measurement is one workload on one server for one time.
+type measurement struct {
+	Requests  int     `json:"requests"`
+	PerSecond float64 `json:"requests_per_second"`
+	P50       float64 `json:"p50_ms"`
+	P99       float64 `json:"p99_ms"`
+	// Processor time of the server and of PostgreSQL, in ms per 1,000 requests.
+	ServerCPU   float64  `json:"server_cpu_ms_per_1000"`
+	DatabaseCPU *float64 `json:"database_cpu_ms_per_1000"` // null where there is none to see
+	Resident    int64    `json:"resident_bytes"`
+}
+
+// ratio is a ratio in each round, and their middle and ends.
+type ratio struct {
+	Median float64   `json:"median"`
+	Min    float64   `json:"min"`
+	Max    float64   `json:"max"`
+	Rounds []float64 `json:"rounds"`
+}
+
+// ratioOf compares the rates of two servers round by round.
+func ratioOf(a, b serverResult) ratio {
+	var r ratio
+	for i := range min(len(a.Rounds), len(b.Rounds)) {
+		r.Rounds = append(r.Rounds, a.Rounds[i].PerSecond/b.Rounds[i].PerSecond)
+	}
+	r.Median, r.Min, r.Max = median(r.Rounds), slices.Min(r.Rounds), slices.Max(r.Rounds)
+	return r
+}
+
+func median[T cmp.Ordered](values []T) T {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2]
+}
+
+// middle gives the median of each figure.
+func middle(rounds []measurement) measurement {
+	of := func(figure func(m measurement) float64) float64 {
+		var all []float64
+		for _, m := range rounds {
+			all = append(all, figure(m))
+		}
+		return median(all)
+	}
+	m := measurement{
+		Requests:  int(of(func(m measurement) float64 { return float64(m.Requests) })),
+		PerSecond: of(func(m measurement) float64 { return m.PerSecond }),
+		P50:       of(func(m measurement) float64 { return m.P50 }),
+		P99:       of(func(m measurement) float64 { return m.P99 }),
+		ServerCPU: of(func(m measurement) float64 { return m.ServerCPU }),
+		Resident:  int64(of(func(m measurement) float64 { return float64(m.Resident) })),
+	}
+	if rounds[0].DatabaseCPU != nil {
+		m.DatabaseCPU = new(of(func(m measurement) float64 { return *m.DatabaseCPU }))
+	}
+	return m
+}
+
+// find gives the result of a workload at a size, nil where it was not measured.
+func (r *result) find(size, id string) *workloadResult {
+	for i, w := range r.Workloads {
+		if w.Size == size && w.ID == id {
+			return &r.Workloads[i]
+		}
+	}
+	return nil
+}
+
+// of gives the result of a server, nil where it was not measured.
+func (w *workloadResult) of(server string) *serverResult {
+	for i, s := range w.Servers {
+		if s.Server == server {
+			return &w.Servers[i]
+		}
+	}
+	return nil
+}
+
+// write writes the file.
+func (r *result) write(path string) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(text, '\n'), 0o644)
+}

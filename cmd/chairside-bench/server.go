@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// baseURL is in the links of all servers, so that their answers can be compared.
+const baseURL = "http://practice.example"
+
+const (
+	startTime = time.Minute // for a server to become ready
+	stopTime  = 30 * time.Second
+)
+
+// server is a server process that is being measured.
+type server struct {
+	name    string
+	url     string
+	command *exec.Cmd
+	ended   chan struct{} // closed when the process is gone
+}
+
+// start runs a program that serves on the address that is appended to its
+// arguments, and waits until it is ready. What it logs is thrown away, as
+// nobody reads it and a pipe would cost the measured machine time.
+func start(ctx context.Context, name string, program []string, environment ...string) (*server, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	command := exec.Command(program[0], append(program[1:], "--addr", address, "--base-url", baseURL)...)
+	command.Env = append(os.Environ(), environment...)
+	if err := command.Start(); err != nil {
+		return nil, err
+	}
+	s := &server{name: name, url: "http://" + address, command: command, ended: make(chan struct{})}
+	go func() {
+		_ = command.Wait() // how it ended shows where it was expected to answer
+		close(s.ended)
+	}()
+	if err := s.ready(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", strings.Join(program, " "), err), s.stop())
+	}
+	return s, nil
+}
+
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer listener.Close()
+	return listener.Addr().String(), nil
+}
+
+func (s *server) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	for {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/readyz", nil)
+		if err != nil {
+			return err
+		}
+		if response, err := http.DefaultClient.Do(request); err == nil {
+			response.Body.Close()
+			if response.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-s.ended:
+			return errors.New("ended instead of serving")
+		case <-ctx.Done():
+			return fmt.Errorf("did not become ready: %w", ctx.Err())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+func (s *server) pid() int { return s.command.Process.Pid }
+
+// stop ends the process and waits for it. It may be called again.
+func (s *server) stop() error {
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		_ = s.command.Process.Signal(signal) // fails where it has ended
+		select {
+		case <-s.ended:
+			return nil
+		case <-time.After(stopTime):
+		}
+	}
+	return fmt.Errorf("%s does not end", s.name)
+}
+
+// output runs a program to its end and gives what it printed, or an error with
+// what it complained of.
+func output(ctx context.Context, program []string, environment ...string) (string, error) {
+	command := exec.CommandContext(ctx, program[0], program[1:]...)
+	command.Env = append(os.Environ(), environment...)
+	var out, problems bytes.Buffer
+	command.Stdout, command.Stderr = &out, io.Writer(&problems)
+	if err := command.Run(); err != nil {
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		return "", fmt.Errorf("%s: %w\n%s", strings.Join(program, " "), err, problems.String())
+	}
+	return strings.TrimSpace(out.String()), nil
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"chairside/cmd/chairside-bench/load"
+	"chairside/cmd/chairside-bench/plans"
+)
+
+// spy is one more Chairside on the database of a dataset, whose statements are
+// read along.
+type spy struct {
+	*dataset
+	entry
+	proxy *plans.Proxy
+}
+
+func (d *dataset) spy(ctx context.Context) (*spy, error) {
+	proxy, err := plans.Listen(d.cluster.address.Host)
+	if err != nil {
+		return nil, err
+	}
+	through, err := url.Parse(d.cluster.url(d.size.copy()))
+	if err != nil {
+		return nil, errors.Join(err, proxy.Close())
+	}
+	through.Host = proxy.Addr()
+	s, err := start(ctx, "chairside behind a proxy", []string{d.cluster.program, "serve", "--rate-limit", "0"}, "CHAIRSIDE_DATABASE_URL="+through.String())
+	if err != nil {
+		return nil, errors.Join(err, proxy.Close())
+	}
+	return &spy{d, entry{s, d.entry(chairside).token}, proxy}, nil
+}
+
+func (s *spy) close() error { return errors.Join(s.stop(), s.proxy.Close()) }
+
+// statements sends a request and gives what it made Chairside read.
+func (s *spy) statements(ctx context.Context, r load.Request) (reading []plans.Statement, err error) {
+	if _, err := s.proxy.Take(); err != nil {
+		return nil, err
+	}
+	answer, err := s.send(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if answer.status != http.StatusOK {
+		return nil, fmt.Errorf("status %d: %.300s", answer.status, answer.body)
+	}
+	all, err := s.proxy.Take()
+	for _, statement := range all {
+		if statement.Explains() {
+			reading = append(reading, statement)
+		}
+	}
+	return reading, err
+}
+
+// shapes are the plans of what a request reads.
+func (s *spy) shapes(ctx context.Context, r load.Request) (shapes []string, err error) {
+	statements, err := s.statements(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	for _, statement := range statements {
+		executed, err := plans.Explain(ctx, s.db, statement)
+		if err != nil {
+			return nil, err
+		}
+		shapes = append(shapes, executed.Later.Shape())
+	}
+	return shapes, nil
+}

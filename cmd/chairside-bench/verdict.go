@@ -1,0 +1,82 @@
+package main
+
+import "fmt"
+
+// verdict is a target and what was measured of it.
+type verdict struct {
+	What   string  `json:"what"`
+	Wanted string  `json:"wanted"`
+	Is     float64 `json:"is"`
+	Met    bool    `json:"met"`
+}
+
+func atLeast(what string, wanted, is float64) verdict {
+	return verdict{what, fmt.Sprintf("≥ %g", wanted), is, is >= wanted}
+}
+
+func atMost(what string, wanted, is float64) verdict {
+	return verdict{what, fmt.Sprintf("≤ %g", wanted), is, is <= wanted}
+}
+
+func targetOf(id string) float64 {
+	for _, w := range workloads {
+		if w.ID == id {
+			return w.Target
+		}
+	}
+	return 0
+}
+
+const (
+	searchFactor   = 3   // p99 of a search to that of W1
+	keptAfterFresh = 0.8 // of W2's rate
+	residentTarget = 80  // MB
+)
+
+// judge compares what was measured with the targets. What was not measured has
+// no verdict.
+func (r *result) judge() {
+	for _, w := range workloads {
+		if m := r.find(judged, w.ID); m != nil && w.Target > 0 {
+			r.Verdicts = append(r.Verdicts, atLeast(w.ID+" to the hand-written server, "+judged, w.Target, m.Ratio.Median))
+		}
+	}
+	r.judgeSearch()
+	for _, w := range workloads {
+		small, large := r.find(smallest, w.ID), r.find(largest, w.ID)
+		if w.Growth == 0 || small == nil || large == nil {
+			continue
+		}
+		r.Verdicts = append(r.Verdicts, atLeast(fmt.Sprintf("%s at %s to %s", w.ID, largest, smallest), w.Growth, ratioOf(*large.of(chairside), *small.of(chairside)).Median))
+	}
+	for _, w := range r.Workloads {
+		if w.SQLiteRatio != nil {
+			r.Verdicts = append(r.Verdicts, atLeast(fmt.Sprintf("%s on SQLite to PostgreSQL, %s", w.ID, w.Size), 1, w.SQLiteRatio.Median))
+		}
+	}
+	if f := r.Fresh; f != nil {
+		r.Verdicts = append(r.Verdicts,
+			atLeast(fmt.Sprintf("W2 after %d inserts without vacuum, to before", f.Inserted), keptAfterFresh, f.W2.Median),
+			atLeast(fmt.Sprintf("W8 after %d inserts, to the hand-written server", f.InsertedForW8), targetOf("W8"), f.W8.Median))
+		r.Verdicts = append(r.Verdicts, verdict{"W8 keeps its plan", "1", map[bool]float64{true: 1}[f.SamePlan], f.SamePlan})
+	}
+	for _, z := range r.Sizes {
+		for _, m := range z.Memory {
+			if m.Server == chairside && z.Name == judged {
+				r.Verdicts = append(r.Verdicts, atMost("resident MB after everything, "+z.Name, residentTarget, float64(m.Resident)/(1<<20)))
+			}
+		}
+	}
+}
+
+func (r *result) judgeSearch() {
+	one := r.find(judged, "W1")
+	if one == nil {
+		return
+	}
+	for _, id := range []string{"W9a", "W9b", "W9c"} {
+		if m := r.find(judged, id); m != nil {
+			r.Verdicts = append(r.Verdicts, atMost("p99 of "+id+" to that of W1, "+judged, searchFactor, m.of(chairside).Median.P99/one.of(chairside).Median.P99))
+		}
+	}
+}

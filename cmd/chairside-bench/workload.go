@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"chairside/cmd/chairside-bench/load"
+)
+
+// workload is one kind of request.
+type workload struct {
+	ID, Title string
+	// Target is the least ratio of Chairside's rate to the hand-written
+	// server's, at the size that is judged; 0 for none.
+	Target float64
+	// Growth is the least part of its rate at the smallest size that
+	// Chairside keeps at the largest; 0 for none.
+	Growth float64
+	SQLite bool // whether it is measured on SQLite too
+	Writes bool
+	// requests are sent one after the other, from many different places of
+	// the data; nil for bookings, which are made as they are needed.
+	requests func(ctx context.Context, d *dataset) ([]load.Request, error)
+}
+
+// workloads in the order of the measurements: what writes comes last, so that
+// reads see the data as they were seeded.
+var workloads = []workload{
+	{ID: "W1", Title: "one appointment", Target: 0.85, Growth: 0.65, SQLite: true, requests: oneAppointment},
+	{ID: "W2", Title: "25 appointments of a practitioner, with total", Target: 5, Growth: 0.65, SQLite: true, requests: ofPractitioner},
+	{ID: "W3", Title: "100 patients, with total", Target: 8, Growth: 0.65, SQLite: true, requests: hundredPatients},
+	{ID: "W4", Title: "page 1000 of appointments, with total", Target: 100, Growth: 0.5, SQLite: true, requests: deepPage},
+	{ID: "W6", Title: "one invoice with its items", Target: 0.9, Growth: 0.65, SQLite: true, requests: oneInvoice},
+	{ID: "W7", Title: "availability, 10 practitioners, 14 days", Target: 5, SQLite: true, requests: availability},
+	{ID: "W8", Title: "appointments updated after a recent time", Target: 1.4, SQLite: true, requests: recentlyUpdated},
+	{ID: "W9a", Title: "patients by name", Growth: 0.65, requests: byName},
+	{ID: "W9b", Title: "patients by phone", Growth: 0.65, requests: byPhone},
+	{ID: "W9c", Title: "patients by e-mail", Growth: 0.65, requests: byEmail},
+	{ID: "W5", Title: "book, with the overlap check", Target: 0.85, Writes: true},
+}
+
+func oneAppointment(ctx context.Context, d *dataset) ([]load.Request, error) {
+	ids, err := d.scattered(ctx, "appointments")
+	return gets(ids, func(id int64) string { return fmt.Sprintf("/v1/appointments/%d", id) }), err
+}
+
+func oneInvoice(ctx context.Context, d *dataset) ([]load.Request, error) {
+	ids, err := d.scattered(ctx, "invoices")
+	return gets(ids, func(id int64) string { return fmt.Sprintf("/v1/invoices/%d", id) }), err
+}
+
+func ofPractitioner(ctx context.Context, d *dataset) ([]load.Request, error) {
+	ids, err := column[int64](ctx, d, `SELECT practitioner_id FROM appointments WHERE practice_id = $1 AND cancelled_at IS NULL AND did_not_attend_at IS NULL
+		GROUP BY practitioner_id HAVING count(*) > 25 ORDER BY practitioner_id`, d.practice)
+	return gets(ids, func(id int64) string { return fmt.Sprintf("/v1/appointments?practitioner_id=%d", id) }), err
+}
+
+// somePages are the pages that lists are asked for, the last of them being most.
+func somePages(most int) (pages []int) {
+	for page := max(1, most-9); page <= most; page++ {
+		pages = append(pages, page)
+	}
+	return pages
+}
+
+func hundredPatients(context.Context, *dataset) ([]load.Request, error) {
+	return gets(somePages(10), func(page int) string { return fmt.Sprintf("/v1/patients?per_page=100&page=%d", page) }), nil
+}
+
+// deepPage is page 1000, or the last full one of a smaller database.
+func deepPage(ctx context.Context, d *dataset) ([]load.Request, error) {
+	var rows int
+	err := d.db.QueryRow(ctx, "SELECT count(*) FROM appointments WHERE practice_id = $1 AND cancelled_at IS NULL AND did_not_attend_at IS NULL", d.practice).Scan(&rows)
+	return gets(somePages(min(1000, max(rows/25, 1))), func(page int) string { return fmt.Sprintf("/v1/appointments?page=%d", page) }), err
+}
+
+// availability asks about a fortnight from tomorrow on, or from any of the
+// weeks after, as long as there are bookings.
+func availability(ctx context.Context, d *dataset) ([]load.Request, error) {
+	ids, err := column[int64](ctx, d, "SELECT id FROM practitioners WHERE practice_id = $1 AND active ORDER BY id", d.practice)
+	if err != nil {
+		return nil, err
+	}
+	const weeks, perWeek, asked = 12, 20, 10
+	random, first := fixed(), time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1).Add(8*time.Hour)
+	var requests []load.Request
+	for i := range weeks * perWeek {
+		start := first.AddDate(0, 0, 7*(i/perWeek))
+		query := url.Values{"start_time": {start.Format(timestamp)}, "finish_time": {start.AddDate(0, 0, 14).Format(timestamp)}}
+		random.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+		for _, id := range ids[:min(asked, len(ids))] {
+			query.Add("practitioner_ids[]", fmt.Sprint(id))
+		}
+		requests = append(requests, load.Request{Method: "GET", Path: "/v1/appointments/availability?" + query.Encode()})
+	}
+	random.Shuffle(len(requests), func(i, j int) { requests[i], requests[j] = requests[j], requests[i] })
+	return requests, nil
+}
+
+// recentlyUpdated asks for what has changed since a time after which there are
+// between a hundred and a thousand changes, whatever the size of the data.
+func recentlyUpdated(ctx context.Context, d *dataset) ([]load.Request, error) {
+	times, err := column[time.Time](ctx, d, "SELECT updated_at FROM (SELECT updated_at FROM appointments WHERE practice_id = $1 ORDER BY updated_at DESC OFFSET 100 LIMIT 900) recent ORDER BY md5(updated_at::text) LIMIT 50", d.practice)
+	return gets(times, func(t time.Time) string {
+		return "/v1/appointments?updated_after=" + url.QueryEscape(t.UTC().Format(timestamp))
+	}), err
+}
+
+// searches asks for patients by what a query gives of some of them.
+func searches(ctx context.Context, d *dataset, expression, where string, accept func(string) bool) ([]load.Request, error) {
+	ids, err := d.scattered(ctx, "patients")
+	if err != nil {
+		return nil, err
+	}
+	texts, err := column[string](ctx, d, "SELECT "+expression+" FROM patients WHERE id = ANY($1) AND "+where+" ORDER BY md5(id::text)", ids)
+	if err != nil {
+		return nil, err
+	}
+	var accepted []string
+	for _, text := range texts {
+		if accept(text) {
+			accepted = append(accepted, text)
+		}
+	}
+	if len(accepted) == 0 {
+		return nil, fmt.Errorf("no patient to be found by %s", expression)
+	}
+	return gets(accepted, func(text string) string { return "/v1/patients?query=" + url.QueryEscape(text) }), nil
+}
+
+func byName(ctx context.Context, d *dataset) ([]load.Request, error) {
+	return searches(ctx, d, "first_name || ' ' || last_name", "true", plain)
+}
+
+// byPhone leaves out numbers of other countries: the hand-written server knows none.
+func byPhone(ctx context.Context, d *dataset) ([]load.Request, error) {
+	return searches(ctx, d, "mobile_phone", "mobile_phone IS NOT NULL", func(number string) bool {
+		digits := strings.ReplaceAll(number, " ", "")
+		return strings.HasPrefix(digits, "07700") || strings.HasPrefix(digits, "+447700")
+	})
+}
+
+func byEmail(ctx context.Context, d *dataset) ([]load.Request, error) {
+	return searches(ctx, d, "email_address", "email_address IS NOT NULL", func(string) bool { return true })
+}
