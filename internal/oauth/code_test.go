@@ -166,6 +166,27 @@ func TestAnEditedApplicationIsCheckedAgain(t *testing.T) {
 	})
 }
 
+// TestACodeOfAnEditedApplicationGivesWhatIsStillAllowed and goes where it still may.
+func TestACodeOfAnEditedApplicationGivesWhatIsStillAllowed(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		edit := func(address, scopes string) {
+			w.change(seed.DemoAdmin, func(ctx context.Context, tx *ent.Client) error {
+				return oauth.Edit(ctx, tx, w.id("{app}"), oauth.Draft{Name: "Recall Robot", RedirectURIs: []string{address}, Scopes: strings.Fields(scopes)})
+			})
+		}
+		asked := "scope=user:read+appointment"
+		narrowed, none, moved := w.code(w.admin, asked), w.code(w.admin, asked), w.code(w.admin, asked)
+		edit(callback, "user:read")
+		if got := w.exchange("code="+narrowed).Status(t, 200).Text(t, "scope"); got != "user:read" {
+			t.Errorf("the token has the scopes %q", got)
+		}
+		edit(callback, "patient:read")
+		refused(t, w.exchange("code="+none), 400, "invalid_grant")
+		edit("https://new.example.com/", "appointment user:read")
+		refused(t, w.exchange("code="+moved), 400, "invalid_grant")
+	})
+}
+
 // TestConsentIsForWhomItWasShownTo not for who has signed in since.
 func TestConsentIsForWhomItWasShownTo(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {

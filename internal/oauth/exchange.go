@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"chairside/ent"
@@ -18,11 +19,12 @@ import (
 	"chairside/internal/token"
 )
 
-// granted is the answer to an exchange (RFC 6749, section 5.1).
+// granted is the answer to an exchange (RFC 6749, section 5.1). It has no
+// expires_in: clients would take it for the end of a token that every use
+// renews.
 type granted struct {
 	AccessToken string `json:"access_token"`
 	TokenType   string `json:"token_type"`
-	ExpiresIn   int    `json:"expires_in"` // seconds, if it is not used
 	Scope       string `json:"scope"`
 }
 
@@ -70,6 +72,9 @@ func (s *Server) exchange(ctx context.Context, app *ent.Application, p params) (
 	used := false
 	err = s.db.Tx(caller.Across(ctx), func(tx *ent.Client) error {
 		ctx, now := caller.Across(ctx), clock.Now(ctx)
+		if !slices.Contains(app.RedirectUris, p["redirect_uri"]) { // not any more, if it ever was
+			return endReplayed(ctx, tx, app, hash)
+		}
 		n, err := tx.AuthorizationCode.Update().
 			Where(
 				authorizationcode.Hash(hash),
@@ -112,7 +117,11 @@ func grant(ctx context.Context, tx *ent.Client, app *ent.Application, hash []byt
 	if !code.Edges.User.Active {
 		return answer, invalidGrant("The user may no longer use the system.")
 	}
-	scopes := scope.Set(strings.Fields(code.Scopes))
+	allowed := scope.Set(strings.Fields(app.Scopes))
+	scopes := slices.DeleteFunc(scope.Set(strings.Fields(code.Scopes)), func(s string) bool { return !allowed.Allows(s) })
+	if len(scopes) == 0 { // the application was edited meanwhile
+		return answer, invalidGrant("The application is no longer registered for these scopes.")
+	}
 	value, id, err := token.Create(ctx, tx, code.Edges.User, token.Grant{Name: app.Name, Scopes: scopes, Application: &app.ID})
 	if err != nil {
 		return answer, err
@@ -120,7 +129,7 @@ func grant(ctx context.Context, tx *ent.Client, app *ent.Application, hash []byt
 	if err := tx.AuthorizationCode.UpdateOne(code).SetTokenID(id).Exec(ctx); err != nil {
 		return answer, fmt.Errorf("oauth: note the token of the code: %w", err)
 	}
-	return granted{value, "bearer", int(token.IdleLife.Seconds()), code.Scopes}, nil
+	return granted{value, "bearer", scopes.String()}, nil
 }
 
 // endReplayed ends the token that a code has given, if it is one of the
