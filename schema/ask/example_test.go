@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"chairside/schema/ask"
 	"chairside/ent"
 	"chairside/ent/invoice"
 	"chairside/ent/nhsclaim"
@@ -18,6 +17,7 @@ import (
 	"chairside/internal/seed"
 	"chairside/internal/store"
 	"chairside/schema"
+	"chairside/schema/ask"
 )
 
 // A question that no report answers: who came through an NHS claim, is due for
