@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
 	"chairside/ent"
@@ -75,10 +76,12 @@ func (r *reportShow) Run(c *console) error {
 		}
 		filter := c.period(ctx, asked, flags)
 		var answer *report.Answer
+		done := c.busy(asked.Title)
 		err = db.View(ctx, func(client *ent.Client) error {
 			answer, err = asked.Ask(ctx, client, filter)
 			return err
 		})
+		done()
 		if err != nil {
 			return err
 		}
@@ -88,6 +91,22 @@ func (r *reportShow) Run(c *console) error {
 		}
 		return answer.Write(c.out, format, c.width())
 	})
+}
+
+// busy shows on a terminal that something is being read, and for how long,
+// until it is done: how much there is to read only the database knows.
+func (c *console) busy(what string) (done func()) {
+	file, ok := c.err.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return func() {}
+	}
+	bar := progressbar.NewOptions(-1,
+		progressbar.OptionSetWriter(c.err),
+		progressbar.OptionSetDescription(what),
+		progressbar.OptionSetElapsedTime(true),
+		progressbar.OptionClearOnFinish(),
+	)
+	return func() { _ = bar.Finish() } // a bar that cannot be drawn stops nothing
 }
 
 // actFor gives a context that acts for a practice: the named one, or the
