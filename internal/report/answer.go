@@ -128,6 +128,8 @@ func (s *Section) check(row []any, holds func(Kind, any) bool) error {
 func (a *Answer) Scope() string {
 	period := Date.text(a.Filter.From) + " to " + Date.text(a.Filter.To)
 	switch {
+	case a.OneDay():
+		period = a.Filter.To.Time().Format("Monday 2 January 2006")
 	case a.AsAt:
 		period = "as at " + Date.text(a.Filter.To)
 	case a.Filter.From == a.Filter.To:

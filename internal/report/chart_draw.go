@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"html"
 	"html/template"
@@ -17,7 +18,7 @@ import (
 const (
 	lyingMargin = 70 // height of all but the bars
 	barTall     = 12
-	barGap      = 10
+	barGap      = 14
 	mostRows    = 40 // lying bars; the rest is in the table
 	axisWidth   = 60 // of the axis beside upright bars, about
 	mostWide    = 60 // upright bars of one label, together
@@ -29,10 +30,13 @@ type size struct {
 	class        string  // by which the style sheet chooses
 	width, tall  int     // tall is that of upright bars
 	longestLabel int     // characters; longer ones end in an ellipsis
-	marks        float64 // on a lying axis to a step: of a whole one the library leaves some out
+	lyingMarks   float64 // with a label, on a lying axis, at most
 }
 
-var sizes = []size{{"chart-wide", 900, 310, 30, 2}, {"chart-slim", 400, 290, 18, 1}}
+var sizes = []size{{"chart-wide", 900, 310, 36, 5}, {"chart-slim", 400, 290, 18, 3}}
+
+// uprightMarks is how many marks an upright axis has, at most.
+const uprightMarks = 5
 
 // palette tells colours apart for people who see few of them: Okabe and Ito's,
 // without yellow, which paper does not show.
@@ -99,23 +103,19 @@ func (c *Chart) svgOf(z size) (template.HTML, error) {
 	for i, l := range c.Labels[:n] {
 		labels[i] = html.EscapeString(shorten(printable(l), z.longestLabel)) // the library writes text as it is
 	}
-	painter, err := c.draw(z, labels, names, values)
-	if err != nil {
-		return "", err
-	}
-	drawn, err := painter.Bytes()
+	drawn, err := c.draw(z, labels, names, values)
 	if err != nil {
 		return "", err
 	}
 	return accessible(string(drawn), z.class, c.Title), nil
 }
 
-func (c *Chart) draw(z size, labels, names []string, values [][]float64) (*charts.Painter, error) {
+func (c *Chart) draw(z size, labels, names []string, values [][]float64) ([]byte, error) {
 	o := charts.PainterOptions{OutputFormat: charts.ChartOutputSVG, Width: z.width, Height: z.tall, Theme: palette}
 	legend := charts.LegendOption{SeriesNames: names, Show: charts.Ptr(len(names) > 1), Offset: charts.OffsetLeft, Symbol: charts.SymbolSquare, FontStyle: charts.NewFontStyleWithSize(11)}
 	padding, words := charts.NewBox(10, 10, 20, 10), charts.NewFontStyleWithSize(10)
-	low, high, step := c.axis(values)
 	if c.lying() {
+		_, _, step := c.axis(values, z.lyingMarks)
 		labels, values = lying(labels, values)
 		beside := len(values)
 		if c.stacked() {
@@ -124,12 +124,11 @@ func (c *Chart) draw(z size, labels, names []string, values [][]float64) (*chart
 		o.Height = lyingMargin + len(labels)*(barTall*beside+barGap)
 		option := charts.NewHorizontalBarChartOptionWithData(values)
 		option.Legend, option.Padding, option.Theme, option.ValueFormatter = legend, padding, palette, c.label
-		option.XAxis = charts.XAxisOption{LabelFontStyle: words, ValueFormatter: c.label, Unit: step / z.marks}
 		option.YAxis = charts.YAxisOption{Labels: labels, LabelFontStyle: words, LabelCount: len(labels)}
 		option.StackSeries, option.BarHeight, option.BarMargin = charts.Ptr(c.stacked()), barTall, charts.Ptr(0.0)
-		p := charts.NewPainter(o)
-		return p, p.HorizontalBarChart(option)
+		return c.drawLying(o, option, step, words)
 	}
+	low, high, step := c.axis(values, uprightMarks)
 	thin(labels, z.width-axisWidth)
 	p := charts.NewPainter(o)
 	x := charts.XAxisOption{Labels: labels, LabelFontStyle: words, LabelCount: len(labels)}
@@ -140,7 +139,7 @@ func (c *Chart) draw(z size, labels, names []string, values [][]float64) (*chart
 	if c.Form == Lines {
 		option := charts.NewLineChartOptionWithData(values)
 		option.Legend, option.Padding, option.Theme, option.XAxis, option.YAxis = legend, padding, palette, x, y
-		return p, p.LineChart(option)
+		return finished(p, p.LineChart(option))
 	}
 	option := charts.NewBarChartOptionWithData(values)
 	option.Legend, option.Padding, option.Theme, option.XAxis, option.YAxis = legend, padding, palette, x, y
@@ -150,12 +149,44 @@ func (c *Chart) draw(z size, labels, names []string, values [][]float64) (*chart
 	} else if few {
 		option.BarWidth = max(1, mostWide/len(values))
 	}
-	return p, p.BarChart(option)
+	return finished(p, p.BarChart(option))
+}
+
+// drawLying draws lying bars with a label at each step. Of whole steps the
+// library leaves some out, so it gets half ones. It may still leave out all that
+// have a label; then one mark more helps, or at last a label at whatever mark.
+func (c *Chart) drawLying(o charts.PainterOptions, option charts.HorizontalBarChartOption, step float64, words charts.FontStyle) (drawn []byte, err error) {
+	for more := range 3 {
+		option.XAxis = charts.XAxisOption{LabelFontStyle: words, Unit: step / 2, LabelCountAdjustment: more, ValueFormatter: func(v float64) string {
+			if halves := int(math.Round(2 * v / step)); halves%2 != 0 && more < 2 {
+				return " "
+			}
+			return c.label(v)
+		}}
+		p := charts.NewPainter(o)
+		drawn, err = finished(p, p.HorizontalBarChart(option))
+		if err != nil {
+			return nil, err
+		}
+		if bytes.Contains(drawn, []byte(">"+c.label(step)+"<")) || bytes.Contains(drawn, []byte(">"+c.label(2*step)+"<")) {
+			break
+		}
+	}
+	return drawn, nil
+}
+
+// finished is a drawing, unless there was an error. It can be had once.
+func finished(p *charts.Painter, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	return p.Bytes()
 }
 
 // axis gives the ends of the axis of values, and a round distance between its
-// marks. It holds all values, and nothing: bars begin there.
-func (c *Chart) axis(values [][]float64) (low, high, step float64) {
+// marks, which are so many at most. It holds all values, and nothing: bars
+// begin there.
+func (c *Chart) axis(values [][]float64, marks float64) (low, high, step float64) {
 	for i := range values[0] {
 		var sum float64
 		for _, v := range values {
@@ -166,7 +197,6 @@ func (c *Chart) axis(values [][]float64) (low, high, step float64) {
 			low, high = min(low, sum), max(high, sum)
 		}
 	}
-	const marks = 5
 	step = math.Pow(10, math.Floor(math.Log10((high-low)/marks)))
 	for _, round := range []float64{1, 2, 5, 10} {
 		if step*round*marks >= high-low {

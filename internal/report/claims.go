@@ -308,15 +308,15 @@ func (c *ClaimsReport) attention() Section {
 		Columns: []Column{
 			{Key: "claim", Title: "Claim", Kind: ID}, {Key: "status", Title: "Status"}, {Key: "date", Title: "Dated", Kind: Date, Minor: true},
 			{Key: "age", Title: "Days", Kind: Count}, {Key: "patient_id", Title: "Patient id", Kind: ID, Minor: true}, {Key: "patient", Title: "Patient"},
-			{Key: "practitioner", Title: "Practitioner", Minor: true}, {Key: "expected", Title: "Expected", Kind: Units}, {Key: "unit", Title: "Unit", Minor: true},
-			{Key: "comment", Title: "Comment"}, {Key: "what_to_do", Title: "What to do"},
+			{Key: "practitioner", Title: "Practitioner", Minor: true}, {Key: "expected", Title: "Expected", Kind: Units, Minor: true}, {Key: "unit", Title: "Unit", Minor: true},
+			{Key: "what_to_do", Title: "What to do"}, {Key: "comment", Title: "Comment"},
 		},
 		Empty: "No claim is in error, invalid or queried: there is nothing to do.",
 	}
 	for _, r := range c.Attention {
 		s.Rows = append(s.Rows, []any{
 			int64(r.Claim.SequenceNumber), string(r.Claim.ClaimStatus), r.Date, r.Age, r.Claim.PatientID, r.Patient,
-			r.Practitioner, optional(r.Claim.ExpectedUda), unitOf(r.Claim.Ortho), r.Comment, r.ToDo,
+			r.Practitioner, optional(r.Claim.ExpectedUda), unitOf(r.Claim.Ortho), r.ToDo, r.Comment,
 		})
 	}
 	return s

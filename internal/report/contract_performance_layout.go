@@ -42,14 +42,14 @@ func (p *Performance) result() *Result {
 var progressColumns = []Column{
 	{Key: "unit", Title: "Unit"},
 	{Key: "target", Title: "Target", Kind: Units},
-	{Key: "expected", Title: "Expected", Kind: Units},
+	{Key: "expected", Title: "Expected", Kind: Units, Minor: true},
 	{Key: "awarded", Title: "Awarded", Kind: Units},
 	{Key: "refused", Title: "Withdrawn or invalid", Kind: Units, Minor: true},
 	{Key: "delivered", Title: "Delivered", Kind: Units, Minor: true},
 	{Key: "value", Title: "Value", Kind: Money},
 	{Key: "pace", Title: "Pace", Kind: Percent},
 	{Key: "projected", Title: "Projected", Kind: Units},
-	{Key: "shortfall", Title: "Shortfall to 96 %", Kind: Units},
+	{Key: "shortfall", Title: "Short of 96 %", Kind: Units},
 	{Key: "shortfall_value", Title: "Shortfall value", Kind: Money},
 }
 

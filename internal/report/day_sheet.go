@@ -183,11 +183,11 @@ func alert(p *ent.Patient) string {
 // result lays the sheet out, a section for each site.
 func (s *Sheet) result() *Result {
 	columns := []Column{
-		{Key: "site", Title: "Site", Minor: true}, {Key: "practitioner", Title: "Practitioner"},
+		{Key: "site", Title: "Site", Minor: true}, {Key: "practitioner", Title: "Practitioner", Group: true},
 		{Key: "start", Title: "From", Kind: Clock}, {Key: "finish", Title: "To", Kind: Clock}, {Key: "minutes", Title: "Time", Kind: Minutes, Minor: true},
 		{Key: "entry", Title: "Entry"}, {Key: "patient_id", Title: "Patient no.", Kind: ID, Minor: true}, {Key: "patient", Title: "Patient"}, {Key: "alert", Title: "Alert"},
 		{Key: "reason", Title: "Reason"}, {Key: "state", Title: "State"}, {Key: "arrived", Title: "Arrived", Kind: Clock},
-		{Key: "notes", Title: "Notes"}, {Key: "room", Title: "Room"}, {Key: "appointment_id", Title: "Appointment no.", Kind: ID, Minor: true},
+		{Key: "notes", Title: "Notes"}, {Key: "room", Title: "Room", Minor: true}, {Key: "appointment_id", Title: "Appointment no.", Kind: ID, Minor: true},
 	}
 	result := &Result{}
 	visits, free, alerts := 0, 0, 0

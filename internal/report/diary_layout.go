@@ -32,7 +32,7 @@ var diaryColumns = []Column{
 	{Key: "outside_minutes", Title: "Outside sessions", Kind: Minutes, Minor: true},
 	{Key: "appointments", Title: "Patients due", Kind: Count, Minor: true},
 	{Key: "cancellations", Title: "Cancelled", Kind: Count},
-	{Key: "short_notice_cancellations", Title: "At short notice", Kind: Count},
+	{Key: "short_notice_cancellations", Title: "At short notice", Kind: Count, Minor: true},
 	{Key: "did_not_attend", Title: "Did not attend", Kind: Count, Minor: true},
 	{Key: "did_not_attend_rate", Title: "DNA rate", Kind: Percent},
 	{Key: "lost_minutes", Title: "Lost", Kind: Minutes},

@@ -24,6 +24,17 @@ func (r *Report) Days(today, from, to civil.Date) (first, last civil.Date) {
 	return first, last
 }
 
+// OneDay reports whether the report is about a day, rather than as at its end:
+// then no day has a period that began before.
+func (r *Report) OneDay() bool {
+	const lastOfYear = "2026-12-31" // no year of any kind begins here
+	if !r.AsAt {
+		return false
+	}
+	from, to := r.Period(civil.MustParse(lastOfYear))
+	return from == to
+}
+
 // Periods that reports are about unless somebody says otherwise.
 
 // oneDay is today alone.

@@ -277,7 +277,7 @@ func recallsResult(rows []RecallRow) *Result {
 		Columns: []Column{
 			{Key: "due", Title: "Due", Kind: Date}, {Key: "days_overdue", Title: "Days overdue", Kind: Count}, {Key: "recall", Title: "Recall"},
 			{Key: "patient_id", Title: "Patient no.", Kind: ID, Minor: true}, {Key: "patient", Title: "Patient"},
-			{Key: "method", Title: "By"}, {Key: "contact", Title: "Contact"}, {Key: "mind", Title: "Mind"},
+			{Key: "method", Title: "By"}, {Key: "contact", Title: "Contact"}, {Key: "mind", Title: "Note"},
 			{Key: "practitioner", Title: "With", Minor: true}, {Key: "site", Title: "Site", Minor: true},
 			{Key: "last_seen", Title: "Last seen", Kind: Date},
 		},

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -25,7 +26,8 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"sum":    func(s Section, i int) string { return s.sum(i) },
 	"class":  Section.class,
 	"minor":  Section.minor,
-	"broad":  func(s Section) bool { return len(s.Columns) > telephone },
+	"group":  Section.group,
+	"groups": groups,
 	"shown":  Section.shown,
 	"hidden": Section.hidden,
 	"count":  func(n int) string { return Count.text(n) },
@@ -74,11 +76,42 @@ func long(v any) bool {
 	return utf8.RuneCountInString(s) > 30
 }
 
-// telephone is how many columns a page on one may have room for.
-const telephone = 3
+// group is the column whose values are lines above the rows, -1 for none.
+func (s Section) group() int {
+	return slices.IndexFunc(s.Columns, func(c Column) bool { return c.Group })
+}
+
+// rowGroup is rows under one line.
+type rowGroup struct {
+	Name string // "" for no line
+	Rows [][]any
+}
+
+// groups puts rows that follow each other with the same value in a column under
+// a line. All rows are together where the column is -1.
+func groups(column int, rows [][]any) (all []rowGroup) {
+	if column < 0 {
+		return []rowGroup{{"", rows}}
+	}
+	for _, row := range rows {
+		name := Text.text(row[column])
+		if n := len(all); n == 0 || all[n-1].Name != name {
+			all = append(all, rowGroup{Name: name})
+		}
+		last := &all[len(all)-1]
+		last.Rows = append(last.Rows, row)
+	}
+	return all
+}
 
 // crowded tables leave out their minor columns on narrow pages and on paper.
 const crowded = 8 // columns
+
+// leavesOut reports whether narrow pages leave a column out. What only programs
+// need, the ids beside names, they leave out always.
+func (s Section) leavesOut(c Column) bool {
+	return c.Minor && (len(s.Columns) > crowded || c.Kind == ID)
+}
 
 // class is how the style sheet knows the cells of a column.
 func (s Section) class(i int) string {
@@ -90,7 +123,7 @@ func (s Section) class(i int) string {
 	case c.Kind != Text:
 		class = "day"
 	}
-	if c.Minor && len(s.Columns) > crowded {
+	if s.leavesOut(c) {
 		class += " minor"
 	}
 	return class
@@ -100,7 +133,7 @@ func (s Section) class(i int) string {
 func (s Section) minor() string {
 	var titles []string
 	for _, c := range s.Columns {
-		if c.Minor && len(s.Columns) > crowded {
+		if s.leavesOut(c) {
 			titles = append(titles, c.Title)
 		}
 	}

@@ -74,7 +74,10 @@ type Column struct {
 	Key   string // in JSON and CSV, snake_case
 	Title string // on the page and on the terminal
 	Kind  Kind
-	Minor bool // left out on a terminal that is too narrow for all columns
+	Minor bool // left out on a terminal or page that is too narrow for all columns
+	// Group says that rows stand together by this column: on a page it is a line
+	// above those that share it.
+	Group bool
 }
 
 // Kind is what a value is, which decides how it is written.

@@ -42,7 +42,10 @@ func (k Kind) number() bool { return k != Text && k != Date && k != Month && k !
 
 // text is a value as people read it.
 func (k Kind) text(v any) string {
-	if v == nil {
+	switch {
+	case v == nil && (k == Clock || k == ID):
+		return "" // nobody came, or there is nobody: not a value that is missing
+	case v == nil:
 		return none
 	}
 	switch v := v.(type) {
@@ -63,7 +66,7 @@ func (k Kind) text(v any) string {
 		if k == Month {
 			return v.Time().Format("Jan 2006")
 		}
-		return v.Time().Format("02 Jan 2006")
+		return v.Time().Format("2 Jan 2006")
 	case time.Time:
 		return v.Format("15:04")
 	}

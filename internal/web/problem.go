@@ -62,7 +62,8 @@ func (s *Site) Problem(w http.ResponseWriter, r *http.Request, f *fault.Error) {
 func (s *Site) draw(w http.ResponseWriter, r *http.Request, p *problem) {
 	s.show(w, r, p.Status, "problem", view{Title: p.Title, Page: struct {
 		Message, RequestID string
-	}{p.Message, w.Header().Get("X-Request-Id")}})
+		Reports            bool // where to go on, rather than to the settings
+	}{p.Message, w.Header().Get("X-Request-Id"), p == errReportLevel}})
 }
 
 // inWords is what a fault means to somebody at a browser.

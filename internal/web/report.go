@@ -19,7 +19,6 @@ const reportRows = 1000
 type reportView struct {
 	*report.Report
 	Question      string
-	OneDay        bool // it is about a day, not as at its end
 	Choices       choices
 	Periods       []period
 	Answer        *report.Answer // nil where the form is wrong
@@ -87,7 +86,7 @@ func pathReport(r *http.Request) (found *report.Report, file report.Format, err 
 
 func (s *Site) showReport(w http.ResponseWriter, r *http.Request, found *report.Report, q *question, answer *report.Answer, offered choices) error {
 	page := reportView{
-		Report: found, Question: questionOf(found), OneDay: q.oneDay(), Choices: offered,
+		Report: found, Question: questionOf(found), Choices: offered,
 		Periods: q.periods(), Answer: answer, Earliest: earliestDay.String(), End: latestDay.String(),
 	}
 	status := http.StatusUnprocessableEntity

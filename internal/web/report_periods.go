@@ -21,7 +21,7 @@ func (q *question) periods() []period {
 	var all []period
 	add := func(name string, from, to civil.Date) { all = append(all, q.period(name, from, to)) }
 	switch {
-	case q.oneDay():
+	case q.report.OneDay():
 		shown := q.filter.To
 		add("Day before", shown, shown.AddDays(-1))
 		add("Today", q.today, q.today)
@@ -43,13 +43,6 @@ func (q *question) periods() []period {
 		add("Last contract year", year.AddMonths(-12), year.AddDays(-1))
 	}
 	return all
-}
-
-// oneDay reports whether the report is about a day, rather than as at its end:
-// then no day has a period that began before.
-func (q *question) oneDay() bool {
-	from, to := q.report.Period(latestDay)
-	return q.report.AsAt && from == to
 }
 
 // contractYear is the first day of the NHS contract year of a day.
