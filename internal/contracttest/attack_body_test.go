@@ -51,19 +51,19 @@ func with(t testing.TB, w *world, op operation, member, value string) string {
 }
 
 // TestHostileMembers gives every member of every body values of every type, and
-// the first member of each kind every hostile value. It is accepted, or refused
-// naming that member; send holds the rest.
+// the first member of each kind, of creations and of changes, every hostile
+// value. It is accepted, or refused naming that member; send holds the rest.
 func TestHostileMembers(t *testing.T) {
 	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
+		seen := map[string]bool{}
 		for _, op := range operations() {
 			if op.Body == nil || op.Method == http.MethodPut {
 				continue
 			}
-			seen := map[string]bool{}
 			for _, f := range op.Body.Fields {
 				values := wrongTypes
-				if like := fmt.Sprint(f.Kind, f.Required, f.Nullable, f.MaxRunes); !seen[like] {
+				if like := fmt.Sprint(op.Method, f.Kind, f.Required, f.Nullable, f.MaxRunes); !seen[like] {
 					seen[like], values = true, slices.Concat(wrongTypes, hostile)
 				}
 				for _, value := range values {
