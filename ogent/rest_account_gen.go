@@ -95,7 +95,11 @@ func AccountsOut(rows []*ent.Account, v wire.View) []Account { return mapAll(row
 func ReadAccounts(ctx context.Context, q *ent.AccountQuery, p ListAccountsParams) ([]*ent.Account, Meta, error) {
 	q, page := q.Where(AccountFilters(p)...), AccountPage(p)
 	count := q.Clone()
-	rows, err := WithAccount(q).Order(AccountOrder(p)...).Limit(page.Limit()).Offset(page.Offset()).All(ctx)
+	q = WithAccount(q).Order(AccountOrder(p)...).Limit(page.Limit())
+	if page.Deep() {
+		q.Modify(idsFirst)
+	}
+	rows, err := q.Offset(page.Offset()).All(ctx)
 	if err != nil || page.All(len(rows)) {
 		return rows, page.Meta(len(rows)), err
 	}

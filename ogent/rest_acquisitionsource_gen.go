@@ -89,7 +89,11 @@ func AcquisitionSourcesOut(rows []*ent.AcquisitionSource, v wire.View) []Acquisi
 func ReadAcquisitionSources(ctx context.Context, q *ent.AcquisitionSourceQuery, p ListAcquisitionSourcesParams) ([]*ent.AcquisitionSource, Meta, error) {
 	q, page := q.Where(AcquisitionSourceFilters(p)...), AcquisitionSourcePage(p)
 	count := q.Clone()
-	rows, err := WithAcquisitionSource(q).Order(AcquisitionSourceOrder(p)...).Limit(page.Limit()).Offset(page.Offset()).All(ctx)
+	q = WithAcquisitionSource(q).Order(AcquisitionSourceOrder(p)...).Limit(page.Limit())
+	if page.Deep() {
+		q.Modify(idsFirst)
+	}
+	rows, err := q.Offset(page.Offset()).All(ctx)
 	if err != nil || page.All(len(rows)) {
 		return rows, page.Meta(len(rows)), err
 	}

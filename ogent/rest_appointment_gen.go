@@ -143,16 +143,73 @@ func AppointmentsOut(rows []*ent.Appointment, v wire.View) []Appointment {
 	return mapAll(rows, v, AppointmentOut)
 }
 
+// AppointmentTotal names the kept total of the rows that a list request asks for,
+// "" where they have to be counted.
+func AppointmentTotal(p ListAppointmentsParams) (total string, key int64) {
+	if p.On.Set || p.Before.Set || p.After.Set || p.RoomID.Set || p.SiteID.Set || p.State.Set || p.UpdatedAfter.Set || p.PatientID.Set {
+		return "", 0
+	}
+	if !p.Cancelled.Or(false) && !p.PractitionerID.Set {
+		return "appointments.listed", 0
+	}
+	if !p.Cancelled.Or(false) && p.PractitionerID.Set {
+		return "appointments.practitioner", p.PractitionerID.Value
+	}
+	if p.Cancelled.Or(false) && !p.PractitionerID.Set {
+		return "appointments.all", 0
+	}
+	return "", 0
+}
+
+// totalAppointments is the number of rows of q, which a list request asks for.
+func totalAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppointmentsParams) (int, error) {
+	if total, key := AppointmentTotal(p); total != "" {
+		if n, kept, err := q.Totals().Of(ctx, total, key); kept || err != nil {
+			return n, err
+		}
+	}
+	return q.Count(ctx)
+}
+
+// findAppointments finds the page of a list request that goes deep into the
+// default order, by the day of its first row. It is false for other requests.
+func findAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppointmentsParams) (place ent.Place, ok bool, err error) {
+	page, sort := AppointmentPage(p), p.SortBy.Or("start_time")
+	if total, _ := AppointmentTotal(p); total != "appointments.listed" || sort != "start_time" || !page.Deep() {
+		return place, false, nil
+	}
+	descending := p.SortDirection.Or("asc") == "desc"
+	place, ok, err = q.Totals().Find(ctx, "appointments.listed", "appointments.day", page.Offset(), descending)
+	if ok && descending {
+		q.Where(appointment.StartTimeLT(place.Day.AddDate(0, 0, 1)))
+	} else if ok {
+		q.Where(appointment.StartTimeGTE(place.Day))
+	}
+	return place, ok, err
+}
+
 // ReadAppointments reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q.
+// the list shows, and counts all rows of q. What q holds back beyond the
+// request's own filters follows from filters that the schema calls manual.
 func ReadAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppointmentsParams) ([]*ent.Appointment, Meta, error) {
 	q, page := q.Where(AppointmentFilters(p)...), AppointmentPage(p)
 	count := q.Clone()
-	rows, err := WithAppointment(q).Order(AppointmentOrder(p)...).Limit(page.Limit()).Offset(page.Offset()).All(ctx)
+	q = WithAppointment(q).Order(AppointmentOrder(p)...).Limit(page.Limit())
+	if place, found, err := findAppointments(ctx, q, p); found || err != nil {
+		if err != nil || page.Offset() >= place.Total {
+			return nil, page.Meta(place.Total), err
+		}
+		rows, err := q.Offset(page.Offset() - place.Before).All(ctx)
+		return rows, page.Meta(place.Total), err
+	}
+	if page.Deep() {
+		q.Modify(idsFirst)
+	}
+	rows, err := q.Offset(page.Offset()).All(ctx)
 	if err != nil || page.All(len(rows)) {
 		return rows, page.Meta(len(rows)), err
 	}
-	total, err := count.Count(ctx)
+	total, err := totalAppointments(ctx, count, p)
 	return rows, page.Meta(total), err
 }
 

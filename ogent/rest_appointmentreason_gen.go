@@ -92,7 +92,11 @@ func AppointmentReasonsOut(rows []*ent.AppointmentReason, v wire.View) []Appoint
 func ReadAppointmentReasons(ctx context.Context, q *ent.AppointmentReasonQuery, p ListAppointmentReasonsParams) ([]*ent.AppointmentReason, Meta, error) {
 	q, page := q.Where(AppointmentReasonFilters(p)...), AppointmentReasonPage(p)
 	count := q.Clone()
-	rows, err := WithAppointmentReason(q).Order(AppointmentReasonOrder(p)...).Limit(page.Limit()).Offset(page.Offset()).All(ctx)
+	q = WithAppointmentReason(q).Order(AppointmentReasonOrder(p)...).Limit(page.Limit())
+	if page.Deep() {
+		q.Modify(idsFirst)
+	}
+	rows, err := q.Offset(page.Offset()).All(ctx)
 	if err != nil || page.All(len(rows)) {
 		return rows, page.Meta(len(rows)), err
 	}

@@ -103,7 +103,11 @@ func ContractsOut(rows []*ent.Contract, v wire.View) []Contract { return mapAll(
 func ReadContracts(ctx context.Context, q *ent.ContractQuery, p ListContractsParams) ([]*ent.Contract, Meta, error) {
 	q, page := q.Where(ContractFilters(p)...), ContractPage(p)
 	count := q.Clone()
-	rows, err := WithContract(q).Order(ContractOrder(p)...).Limit(page.Limit()).Offset(page.Offset()).All(ctx)
+	q = WithContract(q).Order(ContractOrder(p)...).Limit(page.Limit())
+	if page.Deep() {
+		q.Modify(idsFirst)
+	}
+	rows, err := q.Offset(page.Offset()).All(ctx)
 	if err != nil || page.All(len(rows)) {
 		return rows, page.Meta(len(rows)), err
 	}

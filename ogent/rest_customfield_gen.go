@@ -99,7 +99,11 @@ func CustomFieldsOut(rows []*ent.CustomField, v wire.View) []CustomField {
 func ReadCustomFields(ctx context.Context, q *ent.CustomFieldQuery, p ListCustomFieldsParams) ([]*ent.CustomField, Meta, error) {
 	q, page := q.Where(CustomFieldFilters(p)...), CustomFieldPage(p)
 	count := q.Clone()
-	rows, err := WithCustomField(q).Order(CustomFieldOrder(p)...).Limit(page.Limit()).Offset(page.Offset()).All(ctx)
+	q = WithCustomField(q).Order(CustomFieldOrder(p)...).Limit(page.Limit())
+	if page.Deep() {
+		q.Modify(idsFirst)
+	}
+	rows, err := q.Offset(page.Offset()).All(ctx)
 	if err != nil || page.All(len(rows)) {
 		return rows, page.Meta(len(rows)), err
 	}

@@ -99,7 +99,11 @@ func FeesOut(rows []*ent.Fee, v wire.View) []Fee { return mapAll(rows, v, FeeOut
 func ReadFees(ctx context.Context, q *ent.FeeQuery, p ListFeesParams) ([]*ent.Fee, Meta, error) {
 	q, page := q.Where(FeeFilters(p)...), FeePage(p)
 	count := q.Clone()
-	rows, err := WithFee(q).Order(FeeOrder(p)...).Limit(page.Limit()).Offset(page.Offset()).All(ctx)
+	q = WithFee(q).Order(FeeOrder(p)...).Limit(page.Limit())
+	if page.Deep() {
+		q.Modify(idsFirst)
+	}
+	rows, err := q.Offset(page.Offset()).All(ctx)
 	if err != nil || page.All(len(rows)) {
 		return rows, page.Meta(len(rows)), err
 	}

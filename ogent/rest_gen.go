@@ -38,6 +38,9 @@ func (p Page) Offset() int {
 	return min(p.Number-1, beyond) * p.Size
 }
 
+// Deep reports whether the rows before the page are too many to be read for nothing.
+func (p Page) Deep() bool { return p.Offset() >= 500 }
+
 // Meta describes the page of a list of total rows.
 func (p Page) Meta(total int) Meta {
 	return Meta{Total: total, Page: p.Number, CurrentPage: p.Number, PerPage: p.Size, TotalPages: (total + p.Size - 1) / p.Size}
@@ -46,6 +49,14 @@ func (p Page) Meta(total int) Meta {
 // All reports whether rows that were read at the page are the whole list, so
 // that nothing need be counted.
 func (p Page) All(rows int) bool { return p.Number == 1 && rows < p.Size }
+
+// idsFirst has the rows of a page chosen by their ids alone, so that those
+// before it are passed over in an index, and not in the table.
+func idsFirst(s *sql.Selector) {
+	id := s.C("id")
+	page := s.Clone().Select(id)
+	s.SetP(sql.In(id, sql.Select("id").From(page.As("page")))).Offset(0)
+}
 
 func direction(descending bool) sql.OrderTermOption {
 	if descending {

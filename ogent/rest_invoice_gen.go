@@ -151,16 +151,40 @@ func InvoicesOut(rows []*ent.Invoice, v wire.View) []InvoiceSummary {
 	return mapAll(rows, v, InvoiceSummaryOut)
 }
 
+// InvoiceTotal names the kept total of the rows that a list request asks for,
+// "" where they have to be counted.
+func InvoiceTotal(p ListInvoicesParams) (total string, key int64) {
+	if p.AccountID.Set || p.DatedOnAfter.Set || p.DatedOnBefore.Set || p.Paid.Set || p.CreatedAfter.Set || p.CreatedBefore.Set || p.UpdatedAfter.Set || p.SiteID.Set || p.PatientID.Set {
+		return "", 0
+	}
+	return "invoices.all", 0
+}
+
+// totalInvoices is the number of rows of q, which a list request asks for.
+func totalInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvoicesParams) (int, error) {
+	if total, key := InvoiceTotal(p); total != "" {
+		if n, kept, err := q.Totals().Of(ctx, total, key); kept || err != nil {
+			return n, err
+		}
+	}
+	return q.Count(ctx)
+}
+
 // ReadInvoices reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q.
+// the list shows, and counts all rows of q. What q holds back beyond the
+// request's own filters follows from filters that the schema calls manual.
 func ReadInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvoicesParams) ([]*ent.Invoice, Meta, error) {
 	q, page := q.Where(InvoiceFilters(p)...), InvoicePage(p)
 	count := q.Clone()
-	rows, err := WithInvoice(q, false).Order(InvoiceOrder(p)...).Limit(page.Limit()).Offset(page.Offset()).All(ctx)
+	q = WithInvoice(q, false).Order(InvoiceOrder(p)...).Limit(page.Limit())
+	if page.Deep() {
+		q.Modify(idsFirst)
+	}
+	rows, err := q.Offset(page.Offset()).All(ctx)
 	if err != nil || page.All(len(rows)) {
 		return rows, page.Meta(len(rows)), err
 	}
-	total, err := count.Count(ctx)
+	total, err := totalInvoices(ctx, count, p)
 	return rows, page.Meta(total), err
 }
 

@@ -90,16 +90,40 @@ func InvoiceItemsOut(rows []*ent.InvoiceItem, v wire.View) []InvoiceItem {
 	return mapAll(rows, v, InvoiceItemOut)
 }
 
+// InvoiceItemTotal names the kept total of the rows that a list request asks for,
+// "" where they have to be counted.
+func InvoiceItemTotal(p ListInvoiceItemsParams) (total string, key int64) {
+	if p.InvoiceID.Set || p.UpdatedAfter.Set {
+		return "", 0
+	}
+	return "invoice_items.all", 0
+}
+
+// totalInvoiceItems is the number of rows of q, which a list request asks for.
+func totalInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p ListInvoiceItemsParams) (int, error) {
+	if total, key := InvoiceItemTotal(p); total != "" {
+		if n, kept, err := q.Totals().Of(ctx, total, key); kept || err != nil {
+			return n, err
+		}
+	}
+	return q.Count(ctx)
+}
+
 // ReadInvoiceItems reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q.
+// the list shows, and counts all rows of q. What q holds back beyond the
+// request's own filters follows from filters that the schema calls manual.
 func ReadInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p ListInvoiceItemsParams) ([]*ent.InvoiceItem, Meta, error) {
 	q, page := q.Where(InvoiceItemFilters(p)...), InvoiceItemPage(p)
 	count := q.Clone()
-	rows, err := WithInvoiceItem(q).Order(InvoiceItemOrder(p)...).Limit(page.Limit()).Offset(page.Offset()).All(ctx)
+	q = WithInvoiceItem(q).Order(InvoiceItemOrder(p)...).Limit(page.Limit())
+	if page.Deep() {
+		q.Modify(idsFirst)
+	}
+	rows, err := q.Offset(page.Offset()).All(ctx)
 	if err != nil || page.All(len(rows)) {
 		return rows, page.Meta(len(rows)), err
 	}
-	total, err := count.Count(ctx)
+	total, err := totalInvoiceItems(ctx, count, p)
 	return rows, page.Meta(total), err
 }
 

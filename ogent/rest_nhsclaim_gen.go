@@ -117,16 +117,40 @@ func NHSClaimPage(p ListNhsClaimsParams) Page {
 // NhsClaimsOut are the list forms of rows.
 func NhsClaimsOut(rows []*ent.NHSClaim, v wire.View) []NHSClaim { return mapAll(rows, v, NHSClaimOut) }
 
+// NHSClaimTotal names the kept total of the rows that a list request asks for,
+// "" where they have to be counted.
+func NHSClaimTotal(p ListNhsClaimsParams) (total string, key int64) {
+	if p.CreatedAfter.Set || p.SiteID.Set || p.ClaimStatus.Set || p.After.Set || p.Before.Set || p.UpdatedAfter.Set || p.PatientID.Set {
+		return "", 0
+	}
+	return "nhs_claims.all", 0
+}
+
+// totalNhsClaims is the number of rows of q, which a list request asks for.
+func totalNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsParams) (int, error) {
+	if total, key := NHSClaimTotal(p); total != "" {
+		if n, kept, err := q.Totals().Of(ctx, total, key); kept || err != nil {
+			return n, err
+		}
+	}
+	return q.Count(ctx)
+}
+
 // ReadNhsClaims reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q.
+// the list shows, and counts all rows of q. What q holds back beyond the
+// request's own filters follows from filters that the schema calls manual.
 func ReadNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsParams) ([]*ent.NHSClaim, Meta, error) {
 	q, page := q.Where(NHSClaimFilters(p)...), NHSClaimPage(p)
 	count := q.Clone()
-	rows, err := WithNHSClaim(q).Order(NHSClaimOrder(p)...).Limit(page.Limit()).Offset(page.Offset()).All(ctx)
+	q = WithNHSClaim(q).Order(NHSClaimOrder(p)...).Limit(page.Limit())
+	if page.Deep() {
+		q.Modify(idsFirst)
+	}
+	rows, err := q.Offset(page.Offset()).All(ctx)
 	if err != nil || page.All(len(rows)) {
 		return rows, page.Meta(len(rows)), err
 	}
-	total, err := count.Count(ctx)
+	total, err := totalNhsClaims(ctx, count, p)
 	return rows, page.Meta(total), err
 }
 

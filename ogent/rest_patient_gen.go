@@ -152,16 +152,40 @@ func PatientPage(p ListPatientsParams) Page {
 // PatientsOut are the list forms of rows.
 func PatientsOut(rows []*ent.Patient, v wire.View) []Patient { return mapAll(rows, v, PatientOut) }
 
+// PatientTotal names the kept total of the rows that a list request asks for,
+// "" where they have to be counted.
+func PatientTotal(p ListPatientsParams) (total string, key int64) {
+	if p.Query.Set || p.CreatedAfter.Set || p.CreatedBefore.Set || p.UpdatedAfter.Set || p.SiteID.Set || p.Active.Set {
+		return "", 0
+	}
+	return "patients.all", 0
+}
+
+// totalPatients is the number of rows of q, which a list request asks for.
+func totalPatients(ctx context.Context, q *ent.PatientQuery, p ListPatientsParams) (int, error) {
+	if total, key := PatientTotal(p); total != "" {
+		if n, kept, err := q.Totals().Of(ctx, total, key); kept || err != nil {
+			return n, err
+		}
+	}
+	return q.Count(ctx)
+}
+
 // ReadPatients reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q.
+// the list shows, and counts all rows of q. What q holds back beyond the
+// request's own filters follows from filters that the schema calls manual.
 func ReadPatients(ctx context.Context, q *ent.PatientQuery, p ListPatientsParams) ([]*ent.Patient, Meta, error) {
 	q, page := q.Where(PatientFilters(p)...), PatientPage(p)
 	count := q.Clone()
-	rows, err := WithPatient(q).Order(PatientOrder(p)...).Limit(page.Limit()).Offset(page.Offset()).All(ctx)
+	q = WithPatient(q).Order(PatientOrder(p)...).Limit(page.Limit())
+	if page.Deep() {
+		q.Modify(idsFirst)
+	}
+	rows, err := q.Offset(page.Offset()).All(ctx)
 	if err != nil || page.All(len(rows)) {
 		return rows, page.Meta(len(rows)), err
 	}
-	total, err := count.Count(ctx)
+	total, err := totalPatients(ctx, count, p)
 	return rows, page.Meta(total), err
 }
 

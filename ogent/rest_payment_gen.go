@@ -110,15 +110,39 @@ func PaymentPage(p ListPaymentsParams) Page {
 // PaymentsOut are the list forms of rows.
 func PaymentsOut(rows []*ent.Payment, v wire.View) []Payment { return mapAll(rows, v, PaymentOut) }
 
+// PaymentTotal names the kept total of the rows that a list request asks for,
+// "" where they have to be counted.
+func PaymentTotal(p ListPaymentsParams) (total string, key int64) {
+	if p.StartDate.Set || p.EndDate.Set || p.UpdatedAfter.Set || p.SiteID.Set || p.PatientID.Set {
+		return "", 0
+	}
+	return "payments.all", 0
+}
+
+// totalPayments is the number of rows of q, which a list request asks for.
+func totalPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaymentsParams) (int, error) {
+	if total, key := PaymentTotal(p); total != "" {
+		if n, kept, err := q.Totals().Of(ctx, total, key); kept || err != nil {
+			return n, err
+		}
+	}
+	return q.Count(ctx)
+}
+
 // ReadPayments reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q.
+// the list shows, and counts all rows of q. What q holds back beyond the
+// request's own filters follows from filters that the schema calls manual.
 func ReadPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaymentsParams) ([]*ent.Payment, Meta, error) {
 	q, page := q.Where(PaymentFilters(p)...), PaymentPage(p)
 	count := q.Clone()
-	rows, err := WithPayment(q).Order(PaymentOrder(p)...).Limit(page.Limit()).Offset(page.Offset()).All(ctx)
+	q = WithPayment(q).Order(PaymentOrder(p)...).Limit(page.Limit())
+	if page.Deep() {
+		q.Modify(idsFirst)
+	}
+	rows, err := q.Offset(page.Offset()).All(ctx)
 	if err != nil || page.All(len(rows)) {
 		return rows, page.Meta(len(rows)), err
 	}
-	total, err := count.Count(ctx)
+	total, err := totalPayments(ctx, count, p)
 	return rows, page.Meta(total), err
 }

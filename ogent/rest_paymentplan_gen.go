@@ -85,7 +85,11 @@ func PaymentPlansOut(rows []*ent.PaymentPlan, v wire.View) []PaymentPlan {
 func ReadPaymentPlans(ctx context.Context, q *ent.PaymentPlanQuery, p ListPaymentPlansParams) ([]*ent.PaymentPlan, Meta, error) {
 	q, page := q.Where(PaymentPlanFilters(p)...), PaymentPlanPage(p)
 	count := q.Clone()
-	rows, err := WithPaymentPlan(q).Order(PaymentPlanOrder(p)...).Limit(page.Limit()).Offset(page.Offset()).All(ctx)
+	q = WithPaymentPlan(q).Order(PaymentPlanOrder(p)...).Limit(page.Limit())
+	if page.Deep() {
+		q.Modify(idsFirst)
+	}
+	rows, err := q.Offset(page.Offset()).All(ctx)
 	if err != nil || page.All(len(rows)) {
 		return rows, page.Meta(len(rows)), err
 	}

@@ -113,7 +113,11 @@ func PractitionersOut(rows []*ent.Practitioner, v wire.View) []Practitioner {
 func ReadPractitioners(ctx context.Context, q *ent.PractitionerQuery, p ListPractitionersParams) ([]*ent.Practitioner, Meta, error) {
 	q, page := q.Where(PractitionerFilters(p)...), PractitionerPage(p)
 	count := q.Clone()
-	rows, err := WithPractitioner(q).Order(PractitionerOrder(p)...).Limit(page.Limit()).Offset(page.Offset()).All(ctx)
+	q = WithPractitioner(q).Order(PractitionerOrder(p)...).Limit(page.Limit())
+	if page.Deep() {
+		q.Modify(idsFirst)
+	}
+	rows, err := q.Offset(page.Offset()).All(ctx)
 	if err != nil || page.All(len(rows)) {
 		return rows, page.Meta(len(rows)), err
 	}

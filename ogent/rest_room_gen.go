@@ -88,7 +88,11 @@ func RoomsOut(rows []*ent.Room, v wire.View) []Room { return mapAll(rows, v, Roo
 func ReadRooms(ctx context.Context, q *ent.RoomQuery, p ListRoomsParams) ([]*ent.Room, Meta, error) {
 	q, page := q.Where(RoomFilters(p)...), RoomPage(p)
 	count := q.Clone()
-	rows, err := WithRoom(q).Order(RoomOrder(p)...).Limit(page.Limit()).Offset(page.Offset()).All(ctx)
+	q = WithRoom(q).Order(RoomOrder(p)...).Limit(page.Limit())
+	if page.Deep() {
+		q.Modify(idsFirst)
+	}
+	rows, err := q.Offset(page.Offset()).All(ctx)
 	if err != nil || page.All(len(rows)) {
 		return rows, page.Meta(len(rows)), err
 	}

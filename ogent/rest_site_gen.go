@@ -93,7 +93,11 @@ func SitesOut(rows []*ent.Site, v wire.View) []Site { return mapAll(rows, v, Sit
 func ReadSites(ctx context.Context, q *ent.SiteQuery, p ListSitesParams) ([]*ent.Site, Meta, error) {
 	q, page := q.Where(SiteFilters(p)...), SitePage(p)
 	count := q.Clone()
-	rows, err := WithSite(q).Order(SiteOrder(p)...).Limit(page.Limit()).Offset(page.Offset()).All(ctx)
+	q = WithSite(q).Order(SiteOrder(p)...).Limit(page.Limit())
+	if page.Deep() {
+		q.Modify(idsFirst)
+	}
+	rows, err := q.Offset(page.Offset()).All(ctx)
 	if err != nil || page.All(len(rows)) {
 		return rows, page.Meta(len(rows)), err
 	}

@@ -89,7 +89,11 @@ func SundriesOut(rows []*ent.Sundry, v wire.View) []Sundry { return mapAll(rows,
 func ReadSundries(ctx context.Context, q *ent.SundryQuery, p ListSundriesParams) ([]*ent.Sundry, Meta, error) {
 	q, page := q.Where(SundryFilters(p)...), SundryPage(p)
 	count := q.Clone()
-	rows, err := WithSundry(q).Order(SundryOrder(p)...).Limit(page.Limit()).Offset(page.Offset()).All(ctx)
+	q = WithSundry(q).Order(SundryOrder(p)...).Limit(page.Limit())
+	if page.Deep() {
+		q.Modify(idsFirst)
+	}
+	rows, err := q.Offset(page.Offset()).All(ctx)
 	if err != nil || page.All(len(rows)) {
 		return rows, page.Meta(len(rows)), err
 	}

@@ -88,7 +88,11 @@ func TreatmentsOut(rows []*ent.Treatment, v wire.View) []Treatment {
 func ReadTreatments(ctx context.Context, q *ent.TreatmentQuery, p ListTreatmentsParams) ([]*ent.Treatment, Meta, error) {
 	q, page := q.Where(TreatmentFilters(p)...), TreatmentPage(p)
 	count := q.Clone()
-	rows, err := WithTreatment(q).Order(TreatmentOrder(p)...).Limit(page.Limit()).Offset(page.Offset()).All(ctx)
+	q = WithTreatment(q).Order(TreatmentOrder(p)...).Limit(page.Limit())
+	if page.Deep() {
+		q.Modify(idsFirst)
+	}
+	rows, err := q.Offset(page.Offset()).All(ctx)
 	if err != nil || page.All(len(rows)) {
 		return rows, page.Meta(len(rows)), err
 	}

@@ -80,7 +80,11 @@ func TreatmentCategoriesOut(rows []*ent.TreatmentCategory, v wire.View) []Treatm
 func ReadTreatmentCategories(ctx context.Context, q *ent.TreatmentCategoryQuery, p ListTreatmentCategoriesParams) ([]*ent.TreatmentCategory, Meta, error) {
 	q, page := q.Where(TreatmentCategoryFilters(p)...), TreatmentCategoryPage(p)
 	count := q.Clone()
-	rows, err := WithTreatmentCategory(q).Order(TreatmentCategoryOrder(p)...).Limit(page.Limit()).Offset(page.Offset()).All(ctx)
+	q = WithTreatmentCategory(q).Order(TreatmentCategoryOrder(p)...).Limit(page.Limit())
+	if page.Deep() {
+		q.Modify(idsFirst)
+	}
+	rows, err := q.Offset(page.Offset()).All(ctx)
 	if err != nil || page.All(len(rows)) {
 		return rows, page.Meta(len(rows)), err
 	}

@@ -91,16 +91,40 @@ func TreatmentPlansOut(rows []*ent.TreatmentPlan, v wire.View) []TreatmentPlan {
 	return mapAll(rows, v, TreatmentPlanOut)
 }
 
+// TreatmentPlanTotal names the kept total of the rows that a list request asks for,
+// "" where they have to be counted.
+func TreatmentPlanTotal(p ListTreatmentPlansParams) (total string, key int64) {
+	if p.Status.Set || p.UpdatedAfter.Set || p.PatientID.Set {
+		return "", 0
+	}
+	return "treatment_plans.all", 0
+}
+
+// totalTreatmentPlans is the number of rows of q, which a list request asks for.
+func totalTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, p ListTreatmentPlansParams) (int, error) {
+	if total, key := TreatmentPlanTotal(p); total != "" {
+		if n, kept, err := q.Totals().Of(ctx, total, key); kept || err != nil {
+			return n, err
+		}
+	}
+	return q.Count(ctx)
+}
+
 // ReadTreatmentPlans reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q.
+// the list shows, and counts all rows of q. What q holds back beyond the
+// request's own filters follows from filters that the schema calls manual.
 func ReadTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, p ListTreatmentPlansParams) ([]*ent.TreatmentPlan, Meta, error) {
 	q, page := q.Where(TreatmentPlanFilters(p)...), TreatmentPlanPage(p)
 	count := q.Clone()
-	rows, err := WithTreatmentPlan(q).Order(TreatmentPlanOrder(p)...).Limit(page.Limit()).Offset(page.Offset()).All(ctx)
+	q = WithTreatmentPlan(q).Order(TreatmentPlanOrder(p)...).Limit(page.Limit())
+	if page.Deep() {
+		q.Modify(idsFirst)
+	}
+	rows, err := q.Offset(page.Offset()).All(ctx)
 	if err != nil || page.All(len(rows)) {
 		return rows, page.Meta(len(rows)), err
 	}
-	total, err := count.Count(ctx)
+	total, err := totalTreatmentPlans(ctx, count, p)
 	return rows, page.Meta(total), err
 }
 

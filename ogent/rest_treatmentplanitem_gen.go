@@ -87,15 +87,39 @@ func TreatmentPlanItemsOut(rows []*ent.TreatmentPlanItem, v wire.View) []Treatme
 	return mapAll(rows, v, TreatmentPlanItemOut)
 }
 
+// TreatmentPlanItemTotal names the kept total of the rows that a list request asks for,
+// "" where they have to be counted.
+func TreatmentPlanItemTotal(p ListTreatmentPlanItemsParams) (total string, key int64) {
+	if p.TreatmentPlanID.Set || p.UpdatedAfter.Set || p.PatientID.Set {
+		return "", 0
+	}
+	return "treatment_plan_items.all", 0
+}
+
+// totalTreatmentPlanItems is the number of rows of q, which a list request asks for.
+func totalTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, p ListTreatmentPlanItemsParams) (int, error) {
+	if total, key := TreatmentPlanItemTotal(p); total != "" {
+		if n, kept, err := q.Totals().Of(ctx, total, key); kept || err != nil {
+			return n, err
+		}
+	}
+	return q.Count(ctx)
+}
+
 // ReadTreatmentPlanItems reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q.
+// the list shows, and counts all rows of q. What q holds back beyond the
+// request's own filters follows from filters that the schema calls manual.
 func ReadTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, p ListTreatmentPlanItemsParams) ([]*ent.TreatmentPlanItem, Meta, error) {
 	q, page := q.Where(TreatmentPlanItemFilters(p)...), TreatmentPlanItemPage(p)
 	count := q.Clone()
-	rows, err := WithTreatmentPlanItem(q).Order(TreatmentPlanItemOrder(p)...).Limit(page.Limit()).Offset(page.Offset()).All(ctx)
+	q = WithTreatmentPlanItem(q).Order(TreatmentPlanItemOrder(p)...).Limit(page.Limit())
+	if page.Deep() {
+		q.Modify(idsFirst)
+	}
+	rows, err := q.Offset(page.Offset()).All(ctx)
 	if err != nil || page.All(len(rows)) {
 		return rows, page.Meta(len(rows)), err
 	}
-	total, err := count.Count(ctx)
+	total, err := totalTreatmentPlanItems(ctx, count, p)
 	return rows, page.Meta(total), err
 }

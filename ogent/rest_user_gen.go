@@ -98,7 +98,11 @@ func UsersOut(rows []*ent.User, v wire.View) []User { return mapAll(rows, v, Use
 func ReadUsers(ctx context.Context, q *ent.UserQuery, p ListUsersParams) ([]*ent.User, Meta, error) {
 	q, page := q.Where(UserFilters(p)...), UserPage(p)
 	count := q.Clone()
-	rows, err := WithUser(q).Order(UserOrder(p)...).Limit(page.Limit()).Offset(page.Offset()).All(ctx)
+	q = WithUser(q).Order(UserOrder(p)...).Limit(page.Limit())
+	if page.Deep() {
+		q.Modify(idsFirst)
+	}
+	rows, err := q.Offset(page.Offset()).All(ctx)
 	if err != nil || page.All(len(rows)) {
 		return rows, page.Meta(len(rows)), err
 	}

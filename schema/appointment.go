@@ -98,6 +98,12 @@ func (Appointment) Annotations() []schema.Annotation {
 			},
 			Sorts: []contract.Sort{{Key: "start_time"}, {Key: "finish_time"}, {Key: "state"}},
 			Order: "start_time",
+			Kept: []contract.Kept{
+				{Name: "listed", Where: listed, Unless: "cancelled"},
+				{Name: "practitioner", By: "practitioner_id", Where: listed, Unless: "cancelled"},
+				{Name: "day", Day: "start_time", Where: listed, Unless: "cancelled"},
+				{Name: "all"},
+			},
 			Computed: []contract.Computed{
 				{Name: "patient_name", Kind: wire.Text, Nullable: true, Edge: "patient", Columns: []string{"first_name", "last_name"}, Func: "FullName", Doc: "First and last name of the patient."},
 				{Name: "patient_image_url", Kind: wire.Avatar, Nullable: true, Edge: "patient", Doc: "Address of a picture of the patient."},

@@ -33,6 +33,9 @@ func unique() ent.Field {
 	return field.UUID("id", uuid.UUID{}).Default(NewID).Immutable().Comment("Identifier.")
 }
 
+// everyRow keeps how many rows a practice has, for what grows with the years.
+var everyRow = []contract.Kept{{Name: "all"}}
+
 // options is the annotation a column was given, or none.
 func options(o []contract.Field) contract.Field {
 	if len(o) == 0 {

@@ -118,6 +118,7 @@ func (Invoice) Indexes() []ent.Index {
 func (Invoice) Annotations() []schema.Annotation {
 	return []schema.Annotation{contract.Resource{
 		Key: "invoice", Plural: "invoices", Scope: "financials", Doc: "What patients are charged.", Verbs: readable,
+		Kept:  everyRow,
 		Rules: map[contract.Verb]string{contract.List: "Without the items.", contract.Get: "With its items."},
 		Filters: []contract.Filter{
 			{Param: "account_id", Doc: "Of this account."},
@@ -181,6 +182,7 @@ func (InvoiceItem) Indexes() []ent.Index {
 func (InvoiceItem) Annotations() []schema.Annotation {
 	return []schema.Annotation{contract.Resource{
 		Key: "invoice_item", Plural: "invoice_items", Scope: "financials", Doc: "Lines of invoices.", Verbs: readable,
+		Kept:    everyRow,
 		Filters: []contract.Filter{{Param: "invoice_id", Doc: "Of this invoice."}},
 	}}
 }
@@ -228,6 +230,7 @@ func (Payment) Indexes() []ent.Index {
 func (Payment) Annotations() []schema.Annotation {
 	return []schema.Annotation{contract.Resource{
 		Key: "payment", Plural: "payments", Scope: "financials", Doc: "Money received from patients.", Verbs: readable, Manual: []contract.Verb{contract.List},
+		Kept: everyRow,
 		Filters: []contract.Filter{
 			{Param: "start_date", Column: "dated_on", Op: "GTE", Doc: "Dated on or after this day."},
 			{Param: "end_date", Column: "dated_on", Op: "LTE", Doc: "Dated on or before this day."},

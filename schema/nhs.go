@@ -118,6 +118,7 @@ func (NHSClaim) Indexes() []ent.Index {
 func (NHSClaim) Annotations() []schema.Annotation {
 	return []schema.Annotation{contract.Resource{
 		Key: "nhs_claim", Plural: "nhs_claims", Scope: "financials", Doc: "Claims to the NHS.", Verbs: readable,
+		Kept: everyRow,
 		Filters: []contract.Filter{
 			{Param: "created_after", Column: "created_at", Op: "GT", Doc: "Created after this time."},
 			{Param: "site_id", Edge: "practitioner", Doc: "Of practitioners of this site."},

@@ -131,6 +131,7 @@ func (Patient) Annotations() []schema.Annotation {
 		"patient_hygienist_recall_past":   "hygienist_recall_interval >= 0",
 	}}, contract.Resource{
 		Key: "patient", Plural: "patients", Scope: "patient", Doc: "People the practice treats.",
+		Kept:   everyRow,
 		Verbs:  []contract.Verb{contract.Get, contract.List, contract.Create, contract.Update, contract.Delete},
 		Manual: []contract.Verb{contract.Get, contract.List},
 		Rules: map[contract.Verb]string{

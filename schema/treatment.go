@@ -194,6 +194,7 @@ func (TreatmentPlan) Indexes() []ent.Index {
 func (TreatmentPlan) Annotations() []schema.Annotation {
 	return []schema.Annotation{contract.Resource{
 		Key: "treatment_plan", Plural: "treatment_plans", Scope: "treatments", Doc: "Courses of treatment.", Verbs: readable,
+		Kept:    everyRow,
 		Filters: []contract.Filter{{Param: "status", Kind: wire.Enum, Column: "completed", Values: []string{"active", "completed"}, Doc: "Only plans that are active or completed."}},
 	}}
 }
@@ -258,6 +259,7 @@ func (TreatmentPlanItem) Indexes() []ent.Index {
 func (TreatmentPlanItem) Annotations() []schema.Annotation {
 	return []schema.Annotation{contract.Resource{
 		Key: "treatment_plan_item", Plural: "treatment_plan_items", Scope: "treatments", Doc: "Treatments within treatment plans.", Verbs: readable, Manual: readable,
+		Kept:     everyRow,
 		Filters:  []contract.Filter{{Param: "treatment_plan_id", Doc: "Items of this plan."}},
 		Computed: []contract.Computed{{Name: "custom_fields", Kind: wire.Answers, Manual: true, Doc: "Answers to the practice's own questions."}},
 	}}

@@ -272,6 +272,7 @@ func pascal(s string) string {
 var modelFuncs = template.FuncMap{
 	"pascal":       pascal,
 	"patient_data": isPatientData,
+	"kept":         keptOf,
 	"words":        words,
 	"dict": func(pairs ...any) map[string]any {
 		m := map[string]any{}
@@ -350,6 +351,7 @@ func (m *model) check() error {
 		if _, err := e.Loads(); err != nil {
 			complain("%s: %v", e.Name, err)
 		}
+		problems = append(problems, e.checkKept()...)
 		for _, s := range e.R.Sorts {
 			owner := e
 			if s.Edge != "" {

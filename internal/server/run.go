@@ -27,8 +27,18 @@ const (
 
 // Run serves listener until ctx ends, then lets the requests that are being
 // answered finish, for at most 20 seconds. It closes the listener. The error
-// is nil after such an orderly end.
+// is nil after such an orderly end. Meanwhile it folds the database's totals.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
+	folding, stop := context.WithCancel(ctx)
+	folded := make(chan struct{})
+	go func() {
+		defer close(folded)
+		s.DB.KeepFolding(folding, s.Logger)
+	}()
+	defer func() {
+		stop()
+		<-folded
+	}()
 	listener = netutil.LimitListener(listener, connections)
 	hs := &http.Server{
 		Handler:           s.handler,

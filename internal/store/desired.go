@@ -24,9 +24,15 @@ const (
 )
 
 // Desired gives the tables a database of a dialect is to have, in Ent's form:
-// the ones the schema describes, rewritten as desired says.
+// the ones the schema describes, rewritten as desired says, and those of kept
+// totals.
 func Desired(dialectName string) ([]*schema.Table, error) {
-	return desired(migrate.Tables, dialectName)
+	return desired(allTables(dialectName), dialectName)
+}
+
+// allTables are the schema's and the store's own.
+func allTables(dialectName string) []*schema.Table {
+	return slices.Concat(migrate.Tables, totalTables(dialectName))
 }
 
 // desired rewrites the tables Ent generates into those the database has:

@@ -335,6 +335,9 @@ func transactionMode(file migrate.File) string {
 	return strings.Join(local.Directive("txmode"), "")
 }
 
+// Atlas gives the migration engine for the database, for writing migrations.
+func (db *DB) Atlas() (migrate.Driver, error) { return db.atlas(db.SQL) }
+
 // atlas gives the Atlas engine for a connection.
 func (db *DB) atlas(conn atlas.ExecQuerier) (migrate.Driver, error) {
 	open := sqlite.Open

@@ -13,7 +13,6 @@ import (
 	"entgo.io/ent/dialect/sql/schema"
 
 	"chairside/ent"
-	"chairside/ent/migrate"
 	_ "chairside/ent/runtime" // registers the schema's hooks and defaults
 )
 
@@ -56,7 +55,7 @@ func Open(ctx context.Context, url string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db.tables = migrate.Tables
+	db.tables = allTables(db.Dialect)
 	db.Ent = ent.NewClient(ent.Driver(entsql.OpenDB(db.Dialect, db.SQL)))
 	db.Ent.Use(record)
 	db.Ent.Intercept(noteReads())

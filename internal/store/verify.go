@@ -26,7 +26,7 @@ func (e *DriftError) Error() string {
 }
 
 // Verify checks that the database has exactly the schema's tables, columns,
-// indexes, keys and checks, and that no applied migration has changed since. It
+// indexes, keys, checks and triggers, and that no applied migration has changed since. It
 // returns nil, a *DriftError that names each difference, ErrPending, or one of
 // Migrate's refusals. On PostgreSQL it needs the right to create schemas: the
 // desired tables are created in one of their own, so that the server brings
@@ -83,6 +83,13 @@ func (db *DB) verifyPostgres(ctx context.Context, tables []*schema.Table) ([]str
 	if err := create(ctx, driver, transaction, db.Dialect, tables); err != nil {
 		return nil, err
 	}
+	for _, k := range keepers(db.Dialect, tables) {
+		for _, statement := range k.triggers() {
+			if _, err := transaction.ExecContext(ctx, statement); err != nil {
+				return nil, err
+			}
+		}
+	}
 	want, err := driver.InspectSchema(ctx, scratch, &atlas.InspectOptions{Mode: atlas.InspectTables})
 	if err != nil {
 		return nil, err
@@ -92,7 +99,16 @@ func (db *DB) verifyPostgres(ctx context.Context, tables []*schema.Table) ([]str
 		return nil, err
 	}
 	want.Name = live
-	return differences(driver, have, want)
+	list, err := differences(driver, have, want)
+	if err != nil {
+		return nil, err
+	}
+	wantTriggers, err := postgresTriggers(ctx, transaction, scratch)
+	if err != nil {
+		return nil, err
+	}
+	haveTriggers, err := postgresTriggers(ctx, transaction, live)
+	return append(list, triggerDifferences(haveTriggers, wantTriggers)...), err
 }
 
 func (db *DB) verifySQLite(ctx context.Context, tables []*schema.Table) ([]string, error) {
@@ -122,7 +138,12 @@ func (db *DB) verifySQLite(ctx context.Context, tables []*schema.Table) ([]strin
 	if err != nil {
 		return nil, err
 	}
-	return differences(driver, have, want)
+	list, err := differences(driver, have, want)
+	if err != nil {
+		return nil, err
+	}
+	haveTriggers, err := sqliteTriggers(ctx, db.SQL)
+	return append(list, triggerDifferences(haveTriggers, wantedSQLiteTriggers(tables))...), err
 }
 
 // create creates Ent's tables in the database behind conn.

@@ -1,5 +1,5 @@
 // Command diff writes the next migration files from the difference between the
-// schema and the files there are. Run it from the root of the repository:
+// schema, its kept totals included, and the files there are. Run it from the root of the repository:
 //
 //	go run ./internal/store/diff NAME      write VERSION_NAME.sql for each database that changed
 //	go run ./internal/store/diff -check    write nothing; fail when there is a difference
@@ -17,12 +17,14 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"regexp"
 
 	"ariga.io/atlas/sql/migrate"
+	atlas "ariga.io/atlas/sql/schema"
 	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/schema"
@@ -163,9 +165,10 @@ func diff(ctx context.Context, dialectName, path, postgres, version, name string
 	if err != nil {
 		return nil, err
 	}
-	if err := engine.NamedDiff(ctx, name, tables...); errors.Is(err, migrate.ErrNoPlan) {
-		return nil, nil
-	} else if err != nil {
+	if err := engine.NamedDiff(ctx, name, tables...); err != nil && !errors.Is(err, migrate.ErrNoPlan) {
+		return nil, err
+	}
+	if err := addTotals(ctx, db, copied, version, name); err != nil {
 		return nil, err
 	}
 	all, err := copied.Files()
@@ -173,6 +176,40 @@ func diff(ctx context.Context, dialectName, path, postgres, version, name string
 		return nil, err
 	}
 	return all[len(old):], nil
+}
+
+// addTotals adds the statements that keep the totals to the file that the
+// engine has written, or to one of their own. They come last: SQLite drops the
+// triggers of a table that is rebuilt.
+func addTotals(ctx context.Context, db *store.DB, dir *migrate.MemDir, version, name string) error {
+	driver, err := db.Atlas()
+	if err != nil {
+		return err
+	}
+	executor, err := migrate.NewExecutor(driver, dir, migrate.NopRevisionReadWriter{})
+	if err != nil {
+		return err
+	}
+	var statements []string
+	_, err = executor.Replay(ctx, migrate.StateReaderFunc(func(ctx context.Context) (*atlas.Realm, error) {
+		statements, err = db.PlanTotals(ctx)
+		return &atlas.Realm{}, err
+	}))
+	if err != nil || len(statements) == 0 {
+		return err
+	}
+	file := version + ".sql"
+	if name != "" {
+		file = version + "_" + name + ".sql"
+	}
+	text, err := fs.ReadFile(dir, file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, s := range statements {
+		text = append(text, s+";\n"...)
+	}
+	return dir.WriteFile(file, text)
 }
 
 // formatter is the usual format with a given version.

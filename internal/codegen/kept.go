@@ -1,0 +1,190 @@
+package codegen
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"entgo.io/ent/entc/gen"
+
+	"chairside/internal/contract"
+	"chairside/internal/wire"
+)
+
+// kept is a total that the schema declares, of one table.
+type kept struct {
+	contract.Kept
+	Table   string
+	Columns []string // what the total depends on, beside the practice; sorted
+}
+
+// Total is the total's name in the database.
+func (k kept) Total() string { return k.Table + "." + k.Name }
+
+// keptOf gives the totals of a table.
+func keptOf(n *gen.Type) ([]kept, error) {
+	var r contract.Resource
+	if err := annotation(n.Annotations, &r); err != nil {
+		return nil, err
+	}
+	var all []kept
+	for _, d := range r.Kept {
+		k := kept{Kept: d, Table: n.Table()}
+		for _, name := range append(sqlWord.FindAllString(d.Where, -1), d.By, d.Day) {
+			if column := slices.ContainsFunc(n.Fields, func(f *gen.Field) bool { return f.Name == name }); column && !slices.Contains(k.Columns, name) {
+				k.Columns = append(k.Columns, name)
+			}
+		}
+		slices.Sort(k.Columns)
+		all = append(all, k)
+	}
+	return all, nil
+}
+
+var (
+	keptName = regexp.MustCompile(`^[a-z_]+$`)
+	sqlWord  = regexp.MustCompile(`\w+`)
+	// A condition is made of these and of columns, so that it means the same on
+	// both databases and what it depends on can be told.
+	condition = []string{"AND", "OR", "NOT", "IS", "NULL", "TRUE", "FALSE"}
+)
+
+// checkKept says what is wrong with the totals that a resource declares.
+func (e *entity) checkKept() (problems []string) {
+	for i, k := range e.R.Kept {
+		complain := func(format string, a ...any) {
+			problems = append(problems, fmt.Sprintf("%s: the kept total %q ", e.Name, k.Name)+fmt.Sprintf(format, a...))
+		}
+		if !keptName.MatchString(k.Name) {
+			complain("needs a name of small letters and _")
+		}
+		if slices.ContainsFunc(e.R.Kept[:i], func(o contract.Kept) bool { return o.Name == k.Name }) {
+			complain("is declared twice")
+		}
+		if !e.Has("list") || e.Column("practice_id") == nil {
+			complain("needs a list of a practice's rows")
+		}
+		if k.By != "" && k.Day != "" {
+			complain("is either By or Day")
+		}
+		if c := e.Column(k.By); k.By != "" && (c == nil || c.Nillable || c.Type.String() != "int64") {
+			complain("needs an integer column that is never null: By is %q", k.By)
+		} else if k.By != "" && e.keptFilter(k) == nil {
+			complain("answers no request: no filter compares %s alone", k.By)
+		}
+		if c := e.Column(k.Day); k.Day != "" && (c == nil || c.Nillable || c.Kind != wire.Time) {
+			complain("needs a moment that is never null: Day is %q", k.Day)
+		} else if k.Day != "" && (e.R.Order != k.Day || e.wholeOf(k) == nil) {
+			complain("finds no page: the default order is %q, and there must be a total of the same rows without Day", e.R.Order)
+		}
+		if (k.Where == "") != (k.Unless == "") {
+			complain("needs both Where and Unless, or none")
+		}
+		if unless := func(f contract.Filter) bool { return f.Param == k.Unless && f.Kind == wire.Boolean && f.Manual }; k.Unless != "" && !slices.ContainsFunc(e.R.Filters, unless) {
+			complain("names no boolean filter that is applied by hand: Unless is %q", k.Unless)
+		}
+		if strings.ContainsAny(k.Where, "'\"`") {
+			complain("cannot quote in Where")
+		}
+		for _, word := range sqlWord.FindAllString(k.Where, -1) {
+			if e.Column(word) == nil && !slices.Contains(condition, word) {
+				complain("knows no column %q: Where is made of columns and %s", word, strings.Join(condition, ", "))
+			}
+		}
+	}
+	return problems
+}
+
+// keptFilter is the filter that asks for one key of a total.
+func (e *entity) keptFilter(k contract.Kept) *contract.Filter {
+	for i, f := range e.R.Filters {
+		if columnOf(f) == k.By && f.Edge == "" && (f.Op == "" || f.Op == "EQ") && !f.Manual {
+			return &e.R.Filters[i]
+		}
+	}
+	return nil
+}
+
+// wholeOf is the total of the rows that k counts by their days.
+func (e *entity) wholeOf(k contract.Kept) *contract.Kept {
+	for i, o := range e.R.Kept {
+		if o.By == "" && o.Day == "" && o.Where == k.Where {
+			return &e.R.Kept[i]
+		}
+	}
+	return nil
+}
+
+// The methods below are for templates/rest.tmpl.
+
+// KeptDay is the total that finds deep pages, nil where there is none.
+func (e *entity) KeptDay() *kept {
+	for _, k := range e.R.Kept {
+		if k.Day != "" {
+			return &kept{Kept: k, Table: e.Table()}
+		}
+	}
+	return nil
+}
+
+// KeptWhole names the total of the rows that KeptDay counts by their days.
+func (e *entity) KeptWhole() string {
+	return kept{Kept: *e.wholeOf(e.KeptDay().Kept), Table: e.Table()}.Total()
+}
+
+// Uncountable are the filters of a list that no kept total answers: with any of
+// them its rows are counted.
+func (e *entity) Uncountable() (filters []contract.Filter) {
+	for _, f := range e.R.Filters {
+		if !slices.ContainsFunc(e.R.Kept, func(k contract.Kept) bool {
+			by := e.keptFilter(k)
+			return f.Param == k.Unless || k.By != "" && by != nil && by.Param == f.Param
+		}) {
+			filters = append(filters, f)
+		}
+	}
+	return filters
+}
+
+// answer is a kept total as the answer to list requests.
+type answer struct {
+	Total string
+	Key   string // the filter that says which key, "" where there is but one
+	Tests []test // what holds of the requests that it answers
+}
+
+// test is a filter that is sent, or with Flag one that is true; or the opposite.
+type test struct {
+	Param     string
+	Flag, Not bool
+}
+
+// Answers are the totals of the list, each with the requests that it answers.
+func (e *entity) Answers() (all []answer) {
+	for _, k := range e.R.Kept {
+		if k.Day != "" {
+			continue
+		}
+		a := answer{Total: kept{Kept: k, Table: e.Table()}.Total()}
+		if k.By != "" {
+			a.Key = e.keptFilter(k).Param
+		}
+		for _, o := range e.R.Kept {
+			if o.By != "" {
+				a.require(test{Param: e.keptFilter(o).Param, Not: o.By != k.By})
+			}
+			if o.Unless != "" {
+				a.require(test{Param: o.Unless, Flag: true, Not: o.Unless == k.Unless})
+			}
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
+func (a *answer) require(t test) {
+	if !slices.Contains(a.Tests, t) {
+		a.Tests = append(a.Tests, t)
+	}
+}
