@@ -85,50 +85,75 @@ type Place struct {
 
 // Find finds the place of the page that begins after offset rows of the
 // caller's list: total is the total of its rows, days the one that counts them
-// by their days. Days are counted from the nearer end of the list. It is false
-// where Of is.
+// by their days. It is false where Of is, and where too much has changed and is
+// not folded yet.
+//
+// It adds up the days of kept_totals, from the nearer end of the list and no
+// further than needed. What is not folded yet, slack rows at most, could move
+// the place by no more than that: so the day is sought with that much to spare,
+// and then what is not folded of earlier days is added to the rows before it.
 func (t Totals) Find(ctx context.Context, total, days string, offset int, descending bool) (p Place, ok bool, err error) {
 	c, err := caller.From(ctx)
 	if err != nil || c.SiteID != nil {
 		return p, false, nil
 	}
-	ahead, back := "key", "key DESC"
+	ahead, back, earlier := "key", "key DESC", "<"
 	if descending {
-		ahead, back = back, ahead
+		ahead, back, earlier = back, ahead, ">"
 	}
-	var day int64
-	text := "WITH whole AS (SELECT " + t.sum("$1", "0") + " AS n)" +
-		" SELECT whole.n, COALESCE(place.key, 0), COALESCE(place.before, 0) FROM whole LEFT JOIN (" +
-		" SELECT * FROM (SELECT key, passed - n AS before FROM " + t.running(ahead) + " WHERE (SELECT n FROM whole) >= 2 * CAST($4 AS bigint) AND passed > CAST($4 AS bigint) ORDER BY " + ahead + " LIMIT 1) AS ahead" +
-		" UNION ALL" +
-		" SELECT * FROM (SELECT key, (SELECT n FROM whole) - passed FROM " + t.running(back) + " WHERE (SELECT n FROM whole) < 2 * CAST($4 AS bigint) AND passed >= (SELECT n FROM whole) - CAST($4 AS bigint) ORDER BY " + back + " LIMIT 1) AS back" +
-		") AS place ON true"
-	err = t.read(ctx, text, []any{total, c.PracticeID, days, offset}, &p.Total, &day, &p.Before)
-	p.Day = time.Unix(day*24*60*60, 0).UTC()
-	return p, err == nil, err
+	text := strings.NewReplacer(
+		"TOTAL", t.sum("$1", "0"),
+		"UNFOLDED", t.unfolded("SUM(n)", "$3", ""),
+		"SLACK", t.unfolded("SUM(ABS(n))", "$3", ""),
+		"EARLIER", t.unfolded("SUM(n)", "$3", "AND key "+earlier+" day.key"),
+		"AHEAD", ahead,
+		"BACK", back,
+	).Replace(`
+		WITH whole AS (
+			SELECT n, n - UNFOLDED AS folded, SLACK AS slack, CAST($4 AS bigint) AS wanted FROM (SELECT TOTAL AS n) AS total
+		)
+		SELECT whole.n, day.key, day.before + EARLIER
+		FROM whole LEFT JOIN (
+			SELECT * FROM (
+				SELECT key, passed - n AS before FROM (
+					SELECT key, n, SUM(n) OVER (ORDER BY AHEAD ROWS UNBOUNDED PRECEDING) AS passed
+					FROM kept_totals WHERE total = $3 AND practice_id = $2
+				) AS days
+				WHERE (SELECT wanted * 2 <= n FROM whole) AND passed > (SELECT wanted - slack FROM whole)
+				ORDER BY AHEAD LIMIT 1
+			) AS ahead
+			UNION ALL
+			SELECT * FROM (
+				SELECT key, (SELECT folded FROM whole) - passed FROM (
+					SELECT key, SUM(n) OVER (ORDER BY BACK ROWS UNBOUNDED PRECEDING) AS passed
+					FROM kept_totals WHERE total = $3 AND practice_id = $2
+				) AS days
+				WHERE (SELECT wanted * 2 > n FROM whole) AND passed >= (SELECT folded - wanted + slack FROM whole)
+				ORDER BY BACK LIMIT 1
+			) AS back
+		) AS day ON true`)
+	var day, before sql.NullInt64
+	if err := t.read(ctx, text, []any{total, c.PracticeID, days, offset}, &p.Total, &day, &before); err != nil {
+		return p, false, err
+	}
+	p.Day, p.Before = time.Unix(day.Int64*24*60*60, 0).UTC(), int(before.Int64)
+	return p, day.Valid || offset >= p.Total, nil
 }
 
-// sum is the expression for a total: what has been folded into it and, on
-// PostgreSQL, the changes that have not. In one statement the two are of one
-// state of the database.
+// sum is the expression for a total. In one statement what is folded and what
+// is not are of one state of the database.
 func (t Totals) sum(total, key string) string {
-	where := " WHERE total = " + total + " AND practice_id = $2 AND key = " + key + ")"
-	text := "(SELECT COALESCE(SUM(n), 0) FROM kept_totals" + where
-	if t.driver.Dialect() == dialect.Postgres {
-		text = "CAST(" + text + " + (SELECT COALESCE(SUM(n), 0) FROM total_changes" + where + " AS bigint)"
-	}
-	return text
+	return "(SELECT COALESCE(SUM(n), 0) FROM kept_totals WHERE total = " + total + " AND practice_id = $2 AND key = " + key + ")" +
+		" + " + t.unfolded("SUM(n)", total, "AND key = "+key)
 }
 
-// running is the subquery of a list's days in an order, each with the rows
-// passed at its end.
-func (t Totals) running(order string) string {
-	const days = " WHERE total = $3 AND practice_id = $2"
-	text := "SELECT key, n FROM kept_totals" + days
-	if t.driver.Dialect() == dialect.Postgres {
-		text += " UNION ALL SELECT key, n FROM total_changes" + days
+// unfolded is the expression for a sum over changes of a total that are not
+// folded yet. SQLite folds at once.
+func (t Totals) unfolded(sum, total, and string) string {
+	if t.driver.Dialect() == dialect.SQLite {
+		return "0"
 	}
-	return "(SELECT key, CAST(SUM(n) AS bigint) AS n, CAST(SUM(SUM(n)) OVER (ORDER BY " + order + ") AS bigint) AS passed FROM (" + text + ") AS days GROUP BY key) AS running"
+	return "(SELECT COALESCE(" + sum + ", 0) FROM total_changes WHERE total = " + total + " AND practice_id = $2 " + and + ")"
 }
 
 // read reads the one row of a statement.

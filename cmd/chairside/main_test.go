@@ -87,9 +87,22 @@ func capture(ts *testscript.TestScript, neg bool, args []string) {
 // demo starts "chairside serve --demo" and gives what it printed, once it serves.
 func demo(t *testing.T, dir string, flags ...string) (address, token string, stop func() error) {
 	t.Helper()
+	address, token, command, out := demoProcess(t, dir, flags...)
+	return address, token, func() error {
+		if err := command.Process.Signal(syscall.SIGTERM); err != nil {
+			return err
+		}
+		_, _ = io.Copy(io.Discard, out)
+		return command.Wait()
+	}
+}
+
+// demoProcess is demo for a test that ends the process its own way.
+func demoProcess(t *testing.T, dir string, flags ...string) (address, token string, command *exec.Cmd, out io.Reader) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	command := exec.CommandContext(ctx, "chairside", append([]string{"serve", "--demo", "--addr=127.0.0.1:0"}, flags...)...)
+	command = exec.CommandContext(ctx, "chairside", append([]string{"serve", "--demo", "--addr=127.0.0.1:0"}, flags...)...)
 	command.Dir = dir
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
@@ -98,8 +111,7 @@ func demo(t *testing.T, dir string, flags ...string) (address, token string, sto
 	}
 	defer log.Close()
 	command.Stderr = log
-	out, err := command.StdoutPipe()
-	if err != nil {
+	if out, err = command.StdoutPipe(); err != nil {
 		t.Fatal(err)
 	}
 	if err := command.Start(); err != nil {
@@ -126,13 +138,7 @@ func demo(t *testing.T, dir string, flags ...string) (address, token string, sto
 		text, _ := os.ReadFile(log.Name())
 		t.Fatalf("the demo did not start:\n%s", text)
 	}
-	return address, token, func() error {
-		if err := command.Process.Signal(syscall.SIGTERM); err != nil {
-			return err
-		}
-		_, _ = io.Copy(io.Discard, out)
-		return command.Wait()
-	}
+	return address, token, command, out
 }
 
 func get(t *testing.T, address, token string) (status int, body string) {

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"chairside/internal/localpg/pgtest"
+)
+
+// A process that is killed while it books, and folds what it has booked, loses
+// and doubles nothing. What somebody has spoilt by hand is found and repaired.
+func TestTotalsOfAKilledProcess(t *testing.T) {
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		path := t.TempDir() + "/killed.db"
+		killWhileBooking(t, "sqlite:"+path, "sqlite", path)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		url := pgtest.New(t)
+		killWhileBooking(t, url, "postgres", url)
+	})
+}
+
+func killWhileBooking(t *testing.T, url, driver, source string) {
+	const clients, most, enough = 6, 400, 30
+	base, token, command, _ := demoProcess(t, t.TempDir(), "--database-url", url)
+	booked, kill := make(chan struct{}, clients*most), sync.Once{}
+	var group sync.WaitGroup
+	for client := range clients {
+		group.Go(func() {
+			for i := range most {
+				start := time.Date(2031, 3, 4, 9, 0, 0, 0, time.UTC).Add(time.Duration(i*clients+client) * 15 * time.Minute)
+				if !tryToBook(t.Context(), base, token, start) {
+					return // it is dead
+				}
+				booked <- struct{}{}
+				if len(booked) >= enough {
+					kill.Do(func() { _ = command.Process.Kill() })
+				}
+			}
+		})
+	}
+	group.Wait()
+	_ = command.Wait() // it was killed
+	if n := len(booked); n < enough || n == clients*most {
+		t.Fatalf("%d were booked before the process was killed", n)
+	}
+	totals := func(want string, args ...string) {
+		t.Helper()
+		output, err := exec.CommandContext(t.Context(), "chairside", append([]string{"totals"}, append(args, "--database-url", url)...)...).CombinedOutput()
+		if failed := err != nil; failed != strings.Contains(want, "wrong") || !strings.Contains(string(output), want) {
+			t.Errorf("%v: %v\n%s", args, err, output)
+		}
+	}
+	totals("every total is right", "check")
+
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, spoil := range []string{
+		"DELETE FROM kept_totals WHERE total = 'appointments.all'",
+		"INSERT INTO kept_totals (total, practice_id, key, n) SELECT 'appointments.all', id, 0, 1234567 FROM practices",
+	} {
+		if _, err := db.ExecContext(t.Context(), spoil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	totals("there are wrong totals", "check")
+	totals("appointments.all of practice", "repair")
+	totals("nothing to do", "repair")
+	totals("every total is right", "check")
+
+	// The next process shows what is there.
+	base, token, stop := demo(t, t.TempDir(), "--database-url", url)
+	var want int
+	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM appointments WHERE practice_id = (SELECT id FROM practices WHERE slug = 'demo')").Scan(&want); err != nil {
+		t.Fatal(err)
+	}
+	if status, body := get(t, base+"/v1/appointments?cancelled=true&per_page=1", token); status != http.StatusOK || !strings.Contains(body, fmt.Sprintf(`"total":%d,`, want)) {
+		t.Errorf("%d rows: %d %s", want, status, body)
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// tryToBook reports whether there was an answer.
+func tryToBook(ctx context.Context, base, token string, start time.Time) bool {
+	body := fmt.Sprintf(`{"appointment": {"start_time": %q, "finish_time": %q, "practitioner_id": 1, "reason": "Exam"}}`,
+		start.Format(time.RFC3339), start.Add(15*time.Minute).Format(time.RFC3339))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/v1/appointments", strings.NewReader(body))
+	if err != nil {
+		return false
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return false
+	}
+	res.Body.Close()
+	return res.StatusCode == http.StatusCreated
+}

@@ -1,0 +1,140 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"chairside/ent/appointment"
+	"chairside/internal/caller"
+	"chairside/internal/chairsidetest"
+	"chairside/internal/seed"
+)
+
+// Every list that takes its total from the database, or finds a page by it,
+// answers what it answers when it has to count: byte for byte the same as with
+// a filter that lets every row through.
+func TestListsThatDoNotCount(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		ctx := e.As(t, "demo")
+		site, err := e.DB.Ent.Site.Query().FirstID(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dentist, err := e.DB.Ent.Practitioner.Query().FirstID(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const columns = "created_at, updated_at, start_time, finish_time, duration, reason, state, booked_via_api, metadata, cancelled_at, did_not_attend_at, practice_id, patient_id, practitioner_id"
+		// Enough to go deep, with many at the same time of one day.
+		if _, err := e.DB.SQL.ExecContext(ctx, "INSERT INTO appointments ("+columns+") SELECT "+columns+" FROM appointments UNION ALL SELECT "+columns+" FROM appointments"); err != nil {
+			t.Fatal(err)
+		}
+		tokens := map[string]string{
+			"everything":     e.Token(t, ""),
+			"one site":       e.TokenOf(t, seed.DemoAdmin, "", &site),
+			"other practice": e.TokenOf(t, seed.SecondAdmin, "", nil),
+		}
+		queries := []string{
+			"", "sort_direction=desc", "sort_by=start_time", "cancelled=false", "cancelled=true", "cancelled=true&sort_direction=desc",
+			"sort_by=id", "sort_by=state&sort_direction=desc", "state=Cancelled", "on=2026-07-01",
+			fmt.Sprint("practitioner_id=", dentist), fmt.Sprintf("practitioner_id=%d&cancelled=true", dentist), "practitioner_id=999999999",
+		}
+		check := func() {
+			t.Helper()
+			for who, token := range tokens {
+				for _, query := range queries {
+					for _, page := range []string{"per_page=1", "per_page=7&page=3", "per_page=100&page=5", "per_page=100&page=6", "per_page=83&page=9", "per_page=100&page=10", "per_page=3&page=400", "per_page=100&page=1000000"} {
+						sameWithoutCounting(t, e, token, who, "/appointments", query+"&"+page, "after=1000-01-01")
+					}
+				}
+				for _, path := range []string{"/patients", "/invoices", "/invoice_items", "/payments", "/treatment_plans", "/treatment_plan_items", "/nhs_claims"} {
+					for _, page := range []string{"per_page=1", "per_page=2&page=9", "per_page=1&page=501&sort_direction=desc", "per_page=5&page=120&sort_by=created_at"} {
+						sameWithoutCounting(t, e, token, who, path, page, "updated_after=1000-01-01")
+					}
+				}
+			}
+		}
+		check()
+		if _, err := e.DB.FoldTotals(ctx); err != nil {
+			t.Fatal(err)
+		}
+		check()
+	})
+}
+
+// sameWithoutCounting sends a request as it is, and again with the filter.
+func sameWithoutCounting(t *testing.T, e *chairsidetest.Env, token, who, path, query, all string) {
+	t.Helper()
+	query = strings.TrimPrefix(query, "&")
+	plain := e.Get(t, path+"?"+query, token).Status(t, http.StatusOK)
+	counted := e.Get(t, path+"?"+query+"&"+all, token).Status(t, http.StatusOK)
+	if string(plain.Raw) != string(counted.Raw) {
+		t.Errorf("%s: %s?%s answers\n%.300s\ncounted\n%.300s", who, path, query, plain.Raw, counted.Raw)
+	}
+}
+
+// Every page around the first and last rows of a day begins where it should,
+// from either end of the list.
+func TestPagesAtTheBordersOfDays(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		ctx, token := e.As(t, "demo"), e.Token(t, "")
+		rows, err := e.DB.Ent.Appointment.Query().
+			Where(appointment.CancelledAtIsNil(), appointment.DidNotAttendAtIsNil()).
+			Order(appointment.ByStartTime(), appointment.ByID()).All(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		borders, asked := 0, 0
+		for i := 1; i < len(rows); i++ {
+			if rows[i].StartTime.UTC().YearDay() == rows[i-1].StartTime.UTC().YearDay() {
+				continue
+			}
+			borders++
+			at := min(i+borders%3-1, len(rows)-1) // before, on or after the border
+			for direction, page := range map[string]int{"asc": at + 1, "desc": len(rows) - at} {
+				if page <= 500 {
+					continue
+				}
+				asked++
+				got := e.Get(t, fmt.Sprintf("/appointments?per_page=1&page=%d&sort_direction=%s", page, direction), token).Status(t, http.StatusOK)
+				if found := got.Column(t, "appointments", "id"); len(found) != 1 || found[0] != fmt.Sprint(rows[at].ID) || number(got.At(t, "meta.total")) != int64(len(rows)) {
+					t.Errorf("page %d %s: %v of %v, want %d of %d", page, direction, found, got.At(t, "meta.total"), rows[at].ID, len(rows))
+				}
+			}
+		}
+		if asked < 50 {
+			t.Errorf("only %d pages of %d rows", asked, len(rows))
+		}
+	})
+}
+
+// A kept total is that of the caller's own practice, whoever asks for it.
+func TestKeptTotalsAreConfined(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		demo := e.DB.Ent.Patient.Query().Totals()
+		for _, slug := range []string{"demo", "second"} {
+			ctx := e.As(t, slug)
+			want, err := e.DB.Ent.Patient.Query().Count(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, ok, err := demo.Of(ctx, "patients.all", 0); got != want || !ok || err != nil {
+				t.Errorf("%s: %d patients, %v, %v; want %d", slug, got, ok, err, want)
+			}
+			c := *caller.Must(ctx)
+			c.SiteID = &c.PracticeID
+			limited := caller.With(ctx, &c)
+			if _, ok, err := demo.Of(limited, "patients.all", 0); ok || err != nil {
+				t.Errorf("%s: a caller of one site was given the total of all: %v", slug, err)
+			}
+			if _, ok, err := demo.Find(limited, "appointments.listed", "appointments.day", 600, false); ok || err != nil {
+				t.Errorf("%s: a caller of one site was given a place among all: %v", slug, err)
+			}
+		}
+		if _, ok, _ := demo.Of(caller.System(t.Context()), "patients.all", 0); ok {
+			t.Error("work across practices was given a total")
+		}
+	})
+}

@@ -1,0 +1,102 @@
+package codegen
+
+import (
+	"strings"
+	"testing"
+
+	"entgo.io/ent/entc/gen"
+	"entgo.io/ent/schema/field"
+
+	"chairside/internal/contract"
+	"chairside/internal/wire"
+)
+
+// TestKeptTotalsAreChecked holds that a declaration that could not be kept, or
+// would answer nothing, is refused with a word on why.
+func TestKeptTotalsAreChecked(t *testing.T) {
+	t.Parallel()
+	whole := contract.Kept{Name: "open", Where: "closed_at IS NULL", Unless: "closed"}
+	for _, test := range []struct {
+		name string
+		kept []contract.Kept
+		want string // part of the complaint, "" for none
+	}{
+		{"all rows", []contract.Kept{{Name: "all"}}, ""},
+		{"each kind", []contract.Kept{whole, {Name: "dentist", By: "dentist_id", Where: whole.Where, Unless: "closed"}, {Name: "day", Day: "at", Where: whole.Where, Unless: "closed"}, {Name: "all"}}, ""},
+		{"no name", []contract.Kept{{}}, "needs a name"},
+		{"a name that SQL would have to quote", []contract.Kept{{Name: "it's"}}, "needs a name"},
+		{"twice the same name", []contract.Kept{{Name: "all"}, {Name: "all"}}, "is declared twice"},
+		{"an unknown column", []contract.Kept{{Name: "x", By: "nobody_id"}}, `By is "nobody_id"`},
+		{"a column that may be null", []contract.Kept{{Name: "x", By: "patient_id"}}, `By is "patient_id"`},
+		{"a column of text", []contract.Kept{{Name: "x", By: "reason"}}, "needs an integer column"},
+		{"a column without a filter", []contract.Kept{{Name: "x", By: "room_number"}}, "no filter compares room_number alone"},
+		{"By and Day", []contract.Kept{{Name: "all"}, {Name: "x", By: "dentist_id", Day: "at"}}, "is either By or Day"},
+		{"a day of a date", []contract.Kept{{Name: "all"}, {Name: "x", Day: "reason"}}, "needs a moment"},
+		{"a day of another order", []contract.Kept{{Name: "all"}, {Name: "x", Day: "made_at"}}, `the default order is "at"`},
+		{"days without a total", []contract.Kept{whole, {Name: "x", Day: "at"}}, "there must be a total of the same rows"},
+		{"Where without Unless", []contract.Kept{{Name: "x", Where: "closed_at IS NULL"}}, "needs both Where and Unless"},
+		{"Unless without Where", []contract.Kept{{Name: "x", Unless: "closed"}}, "needs both Where and Unless"},
+		{"Unless is no filter", []contract.Kept{{Name: "x", Where: "closed_at IS NULL", Unless: "shut"}}, `Unless is "shut"`},
+		{"Unless is another kind of filter", []contract.Kept{{Name: "x", Where: "closed_at IS NULL", Unless: "dentist_id"}}, `Unless is "dentist_id"`},
+		{"Where knows a column that is not there", []contract.Kept{{Name: "x", Where: "shut_at IS NULL", Unless: "closed"}}, `knows no column "shut_at"`},
+		{"Where calls a function", []contract.Kept{{Name: "x", Where: "lower(reason) IS NULL", Unless: "closed"}}, `knows no column "lower"`},
+		{"Where quotes", []contract.Kept{{Name: "x", Where: "reason IS 'at'", Unless: "closed"}}, "cannot quote"},
+	} {
+		got := strings.Join(diary(test.kept).checkKept(), "\n")
+		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// TestKeptTotalsAnswerOnlyTheirRequests holds which filters each total answers.
+func TestKeptTotalsAnswerOnlyTheirRequests(t *testing.T) {
+	t.Parallel()
+	e := diary([]contract.Kept{
+		{Name: "open", Where: "closed_at IS NULL", Unless: "closed"},
+		{Name: "dentist", By: "dentist_id", Where: "closed_at IS NULL", Unless: "closed"},
+		{Name: "all"},
+	})
+	var counted []string
+	for _, f := range e.Uncountable() {
+		counted = append(counted, f.Param)
+	}
+	if got := strings.Join(counted, " "); got != "on patient_id room" {
+		t.Errorf("with these filters lists are counted: %s", got)
+	}
+	want := map[string][]test{
+		"visits.open":    {{Param: "closed", Flag: true, Not: true}, {Param: "dentist_id", Not: true}},
+		"visits.dentist": {{Param: "closed", Flag: true, Not: true}, {Param: "dentist_id"}},
+		"visits.all":     {{Param: "closed", Flag: true}, {Param: "dentist_id", Not: true}},
+	}
+	for _, a := range e.Answers() {
+		if len(a.Tests) != len(want[a.Total]) {
+			t.Errorf("%s answers %v", a.Total, a.Tests)
+			continue
+		}
+		for i, w := range want[a.Total] {
+			if a.Tests[i] != w {
+				t.Errorf("%s answers %v", a.Total, a.Tests)
+			}
+		}
+	}
+}
+
+// diary is an entity with a column of each kind that matters.
+func diary(kept []contract.Kept) *entity {
+	e := &entity{Type: &gen.Type{Name: "Visit"}, R: contract.Resource{
+		Verbs: []contract.Verb{contract.List}, Order: "at", Kept: kept,
+		Filters: []contract.Filter{
+			{Param: "closed", Kind: wire.Boolean, Manual: true}, {Param: "on", Kind: wire.Day, Manual: true},
+			{Param: "dentist_id"}, {Param: "patient_id"}, {Param: "room", Column: "room_number", Op: "GTE"},
+		},
+	}}
+	for name, kind := range map[string]field.Type{
+		"practice_id": field.TypeUUID, "dentist_id": field.TypeInt64, "patient_id": field.TypeInt64, "room_number": field.TypeInt64,
+		"reason": field.TypeString, "at": field.TypeTime, "made_at": field.TypeTime, "closed_at": field.TypeTime,
+	} {
+		f := &gen.Field{Name: name, Type: &field.TypeInfo{Type: kind}, Nillable: name == "patient_id" || name == "closed_at"}
+		e.Columns = append(e.Columns, &column{Field: f, Owner: e, Kind: kindOf(f)})
+	}
+	return e
+}
