@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
+	"entgo.io/ent/dialect"
 	"github.com/lib/pq"
 )
 
@@ -16,8 +18,9 @@ var ErrNotEmpty = errors.New("store: only empty tables are loaded without their 
 const unindexedMemory = "256MB"
 
 // Unindexed runs load while the tables, which have to be empty, lack their
-// foreign keys, exclusion constraints and secondary indexes; then it puts all
-// of them back exactly as they were, which checks every row that was loaded.
+// foreign keys, exclusion constraints and secondary indexes, and nobody keeps
+// their totals; then it puts all of them back exactly as they were, which
+// checks every row that was loaded, and counts.
 // For millions of rows that is several times faster than keeping them up row
 // by row. Until the transaction ends nobody else can use the tables.
 //
@@ -39,8 +42,9 @@ func (b *Bulk) Unindexed(ctx context.Context, tables []string, load func() error
 	if err != nil {
 		return err
 	}
+	counting := countingDefinitions(tables)
 	// A foreign key needs the unique index it points at.
-	for _, d := range slices.Concat(constraints, indexes) {
+	for _, d := range slices.Concat(counting, constraints, indexes) {
 		if err := b.exec(ctx, d.drop); err != nil {
 			return err
 		}
@@ -51,7 +55,7 @@ func (b *Bulk) Unindexed(ctx context.Context, tables []string, load func() error
 	if err := b.exec(ctx, "SET LOCAL maintenance_work_mem = '"+unindexedMemory+"'"); err != nil {
 		return err
 	}
-	for _, d := range slices.Concat(indexes, constraints) {
+	for _, d := range slices.Concat(indexes, constraints, counting) {
 		if err := b.exec(ctx, d.create); err != nil {
 			return err
 		}
@@ -76,7 +80,27 @@ func (b *Bulk) claim(ctx context.Context, tables []string) error {
 	return nil
 }
 
-// definition is how an index or constraint goes and comes back.
+// countingDefinitions have the totals of the tables counted at the end. Empty
+// tables have none, so that what is counted is all there is to note.
+func countingDefinitions(tables []string) (all []definition) {
+	for _, k := range keepers(dialect.Postgres, allTables(dialect.Postgres)) {
+		if !slices.Contains(tables, k.table) {
+			continue
+		}
+		var off, on []string
+		for _, event := range []string{"INSERT", "DELETE", "UPDATE", "TRUNCATE"} {
+			off, on = append(off, "DISABLE TRIGGER "+k.name(event)), append(on, "ENABLE TRIGGER "+k.name(event))
+		}
+		alter := "ALTER TABLE " + k.table + " "
+		all = append(all, definition{
+			drop:   alter + strings.Join(off, ", "),
+			create: alter + strings.Join(on, ", ") + "; INSERT INTO " + changeTable + " (total, practice_id, key, n) " + k.counts(),
+		})
+	}
+	return all
+}
+
+// definition is how an index, a constraint or a counting goes and comes back.
 type definition struct{ drop, create string }
 
 const (

@@ -34,10 +34,25 @@
 // one row through Ent takes 55 µs with it and 150 µs without on PostgreSQL, 22 µs
 // on SQLite (BenchmarkGet).
 //
+// # Kept totals
+//
+// Triggers keep the totals that the schema declares (contract.Kept), so that a
+// list need not count its rows:
+//
+//	a row changes ─trigger─▶ total_changes ─FoldTotals─▶ kept_totals     PostgreSQL
+//	a row changes ─trigger──────────────────────────────▶ kept_totals     SQLite
+//	Totals.Of (ent/kept.go) ◀── kept_totals + total_changes, in one statement
+//
+// triggers.go writes them, the command in diff/ puts them into migrations,
+// Verify compares them, CheckTotals and RepairTotals compare the totals with the
+// rows. Only SQLite's INSERT OR REPLACE by hand, which runs no trigger for the
+// row it replaces, gets past them.
+//
 // # Migrations
 //
 // The files are embedded (package migrations), written by the command in diff/,
 // and applied by Migrate. The record of them is the Atlas command line's own
 // table, so that "atlas migrate status --env postgres" tells the truth.
-// Desired is what the schema's tables are rewritten to before they are compared.
+// Desired is what the schema's tables are rewritten to before they are compared,
+// PlanTotals what the triggers lack.
 package store
