@@ -2,67 +2,55 @@
 
 package ent
 
-import "fmt"
+import "github.com/google/uuid"
 
 // Subjects tells which records of patient data a query gave: the table and the
-// ids, "" where it gave none.
-func Subjects(v Value) (table string, ids []string) {
+// id of each, by the kind of its id.
+func Subjects(v Value, number func(table string, id int64), unique func(table string, id uuid.UUID)) {
 	switch rows := v.(type) {
 	case []*Account:
 		for _, r := range rows {
-			ids = append(ids, fmt.Sprint(r.ID))
+			number("accounts", r.ID)
 		}
-		return "accounts", ids
 	case []*Appointment:
 		for _, r := range rows {
-			ids = append(ids, fmt.Sprint(r.ID))
+			number("appointments", r.ID)
 		}
-		return "appointments", ids
 	case []*CustomFieldAnswer:
 		for _, r := range rows {
-			ids = append(ids, fmt.Sprint(r.ID))
+			unique("custom_field_answers", r.ID)
 		}
-		return "custom_field_answers", ids
 	case []*Invoice:
 		for _, r := range rows {
-			ids = append(ids, fmt.Sprint(r.ID))
+			number("invoices", r.ID)
 		}
-		return "invoices", ids
 	case []*InvoiceItem:
 		for _, r := range rows {
-			ids = append(ids, fmt.Sprint(r.ID))
+			unique("invoice_items", r.ID)
 		}
-		return "invoice_items", ids
 	case []*NHSClaim:
 		for _, r := range rows {
-			ids = append(ids, fmt.Sprint(r.ID))
+			unique("nhs_claims", r.ID)
 		}
-		return "nhs_claims", ids
 	case []*Patient:
 		for _, r := range rows {
-			ids = append(ids, fmt.Sprint(r.ID))
+			number("patients", r.ID)
 		}
-		return "patients", ids
 	case []*Payment:
 		for _, r := range rows {
-			ids = append(ids, fmt.Sprint(r.ID))
+			number("payments", r.ID)
 		}
-		return "payments", ids
 	case []*PaymentExplanation:
 		for _, r := range rows {
-			ids = append(ids, fmt.Sprint(r.ID))
+			unique("payment_explanations", r.ID)
 		}
-		return "payment_explanations", ids
 	case []*TreatmentPlan:
 		for _, r := range rows {
-			ids = append(ids, fmt.Sprint(r.ID))
+			number("treatment_plans", r.ID)
 		}
-		return "treatment_plans", ids
 	case []*TreatmentPlanItem:
 		for _, r := range rows {
-			ids = append(ids, fmt.Sprint(r.ID))
+			number("treatment_plan_items", r.ID)
 		}
-		return "treatment_plan_items", ids
 	}
-	return "", nil
 }

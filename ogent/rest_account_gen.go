@@ -7,53 +7,50 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/account"
-	"chairside/ent/patient"
 	"chairside/ent/predicate"
 	"chairside/internal/fault"
-	"chairside/internal/wire"
 	"chairside/schema"
 )
 
-// AccountOut is the response form of a row whose edges WithAccount has loaded.
-func AccountOut(e *ent.Account, v wire.View) (o Account) {
-	o.ID = e.ID
-	o.PatientID = e.PatientID
-	o.OpeningBalance = e.OpeningBalance.String()
-	o.CurrentBalance = e.CurrentBalance.String()
-	o.PlannedNhsTreatmentValue = e.PlannedNhsTreatmentValue.String()
-	o.PlannedPrivateTreatmentValue = e.PlannedPrivateTreatmentValue.String()
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
-	if x := e.Edges.Patient; x != nil {
-		o.PatientName = schema.FullName(x.FirstName, x.LastName)
+// columnsOfAccount are the columns that takeAccount takes; widthOfAccount is their number.
+const (
+	columnsOfAccount = `"accounts"."id", "accounts"."patient_id", "accounts"."opening_balance", "accounts"."current_balance", "accounts"."planned_nhs_treatment_value", "accounts"."planned_private_treatment_value", "accounts"."created_at", "accounts"."updated_at", "patient"."id", "patient"."first_name", "patient"."last_name"`
+	widthOfAccount   = 11
+)
+
+// takeAccount is the response form of the row that x stands at.
+func takeAccount(x *reader, o *Account) {
+	o.ID = x.Int64(0)
+	o.PatientID = x.Int64(1)
+	o.OpeningBalance = x.Decimal(2).String()
+	o.CurrentBalance = x.Decimal(3).String()
+	o.PlannedNhsTreatmentValue = x.Decimal(4).String()
+	o.PlannedPrivateTreatmentValue = x.Decimal(5).String()
+	o.CreatedAt = x.view.Time(x.Time(6))
+	o.UpdatedAt = x.view.Time(x.Time(7))
+	x.records.Note("accounts", o.ID)
+	if !x.Null(8) {
+		x.records.Note("patients", x.Int64(8))
+		o.PatientName = schema.FullName(x.Text(9), x.Text(10))
 	}
-	return o
 }
 
-// WithAccount loads the edges that the response form shows.
-func WithAccount(q *ent.AccountQuery) *ent.AccountQuery {
-	q.WithPatient(func(q *ent.PatientQuery) {
-		q.Select(patient.FieldID, patient.FieldFirstName, patient.FieldLastName)
-	})
-	return q
-}
-
-// FindAccount reads one row with what its response form shows, or fault.NotFound.
-func FindAccount(ctx context.Context, c *ent.Client, id int64, where ...predicate.Account) (*ent.Account, error) {
-	e, err := WithAccount(c.Account.Query().Where(account.ID(id)).Where(where...)).Only(ctx)
-	if ent.IsNotFound(err) {
+// ShowAccount reads one account in its response form, or gives fault.NotFound.
+func (r Reads) ShowAccount(ctx context.Context, id int64) (*AccountResponse, error) {
+	q := r.Client.Account.Query().Where(account.ID(id))
+	shown, err := scan(ctx, r.View(ctx), q, columnsOfAccount, widthOfAccount, 1, takeAccount)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
 		return nil, fault.NotFound()
 	}
-	return e, err
+	return &AccountResponse{Account: shown[0]}, nil
 }
 
 // GetAccount answers one account.
 func (r Reads) GetAccount(ctx context.Context, p GetAccountParams) (*AccountResponse, error) {
-	e, err := FindAccount(ctx, r.Client, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &AccountResponse{Account: AccountOut(e, r.View(ctx))}, nil
+	return r.ShowAccount(ctx, p.ID)
 }
 
 // AccountFilters are the predicates of a list request; those that the
@@ -87,22 +84,24 @@ func AccountPage(p ListAccountsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// AccountsOut are the list forms of rows.
-func AccountsOut(rows []*ent.Account, v wire.View) []Account { return mapAll(rows, v, AccountOut) }
+// Accounts reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) Accounts(ctx context.Context, q *ent.AccountQuery, size int) ([]Account, error) {
+	return scan(ctx, r.View(ctx), q, columnsOfAccount, widthOfAccount, size, takeAccount)
+}
 
 // ReadAccounts reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
-func ReadAccounts(ctx context.Context, q *ent.AccountQuery, p ListAccountsParams) ([]*ent.Account, Meta, error) {
+func (r Reads) ReadAccounts(ctx context.Context, q *ent.AccountQuery, p ListAccountsParams) ([]Account, Meta, error) {
 	q, page := q.Where(AccountFilters(p)...), AccountPage(p)
 	count := q.Clone()
-	q = WithAccount(q).Order(AccountOrder(p)...).Limit(page.Limit())
+	q.Order(AccountOrder(p)...).Limit(page.Limit())
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	rows, err := q.Offset(page.Offset()).All(ctx)
-	if err != nil || page.All(len(rows)) {
-		return rows, page.Meta(len(rows)), err
+	shown, err := r.Accounts(ctx, q.Offset(page.Offset()), page.Limit())
+	if err != nil || page.All(len(shown)) {
+		return shown, page.Meta(len(shown)), err
 	}
 	total, err := count.Count(ctx)
-	return rows, page.Meta(total), err
+	return shown, page.Meta(total), err
 }

@@ -9,43 +9,42 @@ import (
 	"chairside/ent/acquisitionsource"
 	"chairside/ent/predicate"
 	"chairside/internal/fault"
-	"chairside/internal/wire"
 
 	"github.com/google/uuid"
 )
 
-// AcquisitionSourceOut is the response form of a row whose edges WithAcquisitionSource has loaded.
-func AcquisitionSourceOut(e *ent.AcquisitionSource, v wire.View) (o AcquisitionSource) {
-	o.ID = e.ID
-	o.Active = e.Active
-	o.Name = e.Name
-	put(&o.Notes, e.Notes)
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
-	return o
+// columnsOfAcquisitionSource are the columns that takeAcquisitionSource takes; widthOfAcquisitionSource is their number.
+const (
+	columnsOfAcquisitionSource = `"acquisition_sources"."id", "acquisition_sources"."active", "acquisition_sources"."name", "acquisition_sources"."notes", "acquisition_sources"."created_at", "acquisition_sources"."updated_at"`
+	widthOfAcquisitionSource   = 6
+)
+
+// takeAcquisitionSource is the response form of the row that x stands at.
+func takeAcquisitionSource(x *reader, o *AcquisitionSource) {
+	o.ID = x.UUID(0)
+	o.Active = x.Bool(1)
+	o.Name = x.Text(2)
+	o.Notes.Value, o.Notes.Null = x.Text(3), x.Null(3)
+	o.CreatedAt = x.view.Time(x.Time(4))
+	o.UpdatedAt = x.view.Time(x.Time(5))
 }
 
-// WithAcquisitionSource loads the edges that the response form shows.
-func WithAcquisitionSource(q *ent.AcquisitionSourceQuery) *ent.AcquisitionSourceQuery {
-	return q
-}
-
-// FindAcquisitionSource reads one row with what its response form shows, or fault.NotFound.
-func FindAcquisitionSource(ctx context.Context, c *ent.Client, id uuid.UUID, where ...predicate.AcquisitionSource) (*ent.AcquisitionSource, error) {
-	e, err := WithAcquisitionSource(c.AcquisitionSource.Query().Where(acquisitionsource.ID(id)).Where(where...)).Only(ctx)
-	if ent.IsNotFound(err) {
+// ShowAcquisitionSource reads one acquisition source in its response form, or gives fault.NotFound.
+func (r Reads) ShowAcquisitionSource(ctx context.Context, id uuid.UUID) (*AcquisitionSourceResponse, error) {
+	q := r.Client.AcquisitionSource.Query().Where(acquisitionsource.ID(id))
+	shown, err := scan(ctx, r.View(ctx), q, columnsOfAcquisitionSource, widthOfAcquisitionSource, 1, takeAcquisitionSource)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
 		return nil, fault.NotFound()
 	}
-	return e, err
+	return &AcquisitionSourceResponse{AcquisitionSource: shown[0]}, nil
 }
 
 // GetAcquisitionSource answers one acquisition source.
 func (r Reads) GetAcquisitionSource(ctx context.Context, p GetAcquisitionSourceParams) (*AcquisitionSourceResponse, error) {
-	e, err := FindAcquisitionSource(ctx, r.Client, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &AcquisitionSourceResponse{AcquisitionSource: AcquisitionSourceOut(e, r.View(ctx))}, nil
+	return r.ShowAcquisitionSource(ctx, p.ID)
 }
 
 // AcquisitionSourceFilters are the predicates of a list request; those that the
@@ -79,33 +78,33 @@ func AcquisitionSourcePage(p ListAcquisitionSourcesParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// AcquisitionSourcesOut are the list forms of rows.
-func AcquisitionSourcesOut(rows []*ent.AcquisitionSource, v wire.View) []AcquisitionSource {
-	return mapAll(rows, v, AcquisitionSourceOut)
+// AcquisitionSources reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) AcquisitionSources(ctx context.Context, q *ent.AcquisitionSourceQuery, size int) ([]AcquisitionSource, error) {
+	return scan(ctx, r.View(ctx), q, columnsOfAcquisitionSource, widthOfAcquisitionSource, size, takeAcquisitionSource)
 }
 
 // ReadAcquisitionSources reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
-func ReadAcquisitionSources(ctx context.Context, q *ent.AcquisitionSourceQuery, p ListAcquisitionSourcesParams) ([]*ent.AcquisitionSource, Meta, error) {
+func (r Reads) ReadAcquisitionSources(ctx context.Context, q *ent.AcquisitionSourceQuery, p ListAcquisitionSourcesParams) ([]AcquisitionSource, Meta, error) {
 	q, page := q.Where(AcquisitionSourceFilters(p)...), AcquisitionSourcePage(p)
 	count := q.Clone()
-	q = WithAcquisitionSource(q).Order(AcquisitionSourceOrder(p)...).Limit(page.Limit())
+	q.Order(AcquisitionSourceOrder(p)...).Limit(page.Limit())
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	rows, err := q.Offset(page.Offset()).All(ctx)
-	if err != nil || page.All(len(rows)) {
-		return rows, page.Meta(len(rows)), err
+	shown, err := r.AcquisitionSources(ctx, q.Offset(page.Offset()), page.Limit())
+	if err != nil || page.All(len(shown)) {
+		return shown, page.Meta(len(shown)), err
 	}
 	total, err := count.Count(ctx)
-	return rows, page.Meta(total), err
+	return shown, page.Meta(total), err
 }
 
 // ListAcquisitionSources answers a list of acquisition sources.
 func (r Reads) ListAcquisitionSources(ctx context.Context, p ListAcquisitionSourcesParams) (*AcquisitionSourceList, error) {
-	rows, meta, err := ReadAcquisitionSources(ctx, r.Client.AcquisitionSource.Query(), p)
+	shown, meta, err := r.ReadAcquisitionSources(ctx, r.Client.AcquisitionSource.Query(), p)
 	if err != nil {
 		return nil, err
 	}
-	return &AcquisitionSourceList{AcquisitionSources: AcquisitionSourcesOut(rows, r.View(ctx)), Meta: meta}, nil
+	return &AcquisitionSourceList{AcquisitionSources: shown, Meta: meta}, nil
 }

@@ -12,64 +12,69 @@ import (
 	"chairside/ent/practitioner"
 	"chairside/ent/predicate"
 	"chairside/internal/fault"
-	"chairside/internal/wire"
 	"chairside/schema"
 )
 
-// AppointmentOut is the response form of a row whose edges WithAppointment has loaded.
-func AppointmentOut(e *ent.Appointment, v wire.View) (o Appointment) {
-	o.ID = e.ID
-	o.StartTime = v.Time(e.StartTime)
-	o.FinishTime = v.Time(e.FinishTime)
-	o.Duration = e.Duration
-	o.PractitionerID = e.PractitionerID
-	put(&o.PatientID, e.PatientID)
-	o.Reason = e.Reason
-	o.State = string(e.State)
-	put(&o.Notes, e.Notes)
-	put(&o.TreatmentDescription, e.TreatmentDescription)
-	put(&o.RoomID, e.RoomID)
-	put(&o.UserID, e.UserID)
-	o.BookedViaAPI = e.BookedViaAPI
-	o.Metadata = raw(notNilMap(e.Metadata))
-	putAs(&o.PendingAt, e.PendingAt, v.Time)
-	putAs(&o.ConfirmedAt, e.ConfirmedAt, v.Time)
-	putAs(&o.ArrivedAt, e.ArrivedAt, v.Time)
-	putAs(&o.InSurgeryAt, e.InSurgeryAt, v.Time)
-	putAs(&o.CompletedAt, e.CompletedAt, v.Time)
-	putAs(&o.CancelledAt, e.CancelledAt, v.Time)
-	putAs(&o.DidNotAttendAt, e.DidNotAttendAt, v.Time)
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
-	if x := e.Edges.Patient; x != nil {
-		o.PatientName.SetTo(schema.FullName(x.FirstName, x.LastName))
+// columnsOfAppointment are the columns that takeAppointment takes; widthOfAppointment is their number.
+const (
+	columnsOfAppointment = `"appointments"."id", "appointments"."start_time", "appointments"."finish_time", "appointments"."duration", "appointments"."practitioner_id", "appointments"."patient_id", "appointments"."reason", "appointments"."state", "appointments"."notes", "appointments"."treatment_description", "appointments"."room_id", "appointments"."user_id", "appointments"."booked_via_api", "appointments"."metadata", "appointments"."pending_at", "appointments"."confirmed_at", "appointments"."arrived_at", "appointments"."in_surgery_at", "appointments"."completed_at", "appointments"."cancelled_at", "appointments"."did_not_attend_at", "appointments"."created_at", "appointments"."updated_at", "patient"."id", "patient"."first_name", "patient"."last_name", "patient"."payment_plan_id"`
+	widthOfAppointment   = 27
+)
+
+// takeAppointment is the response form of the row that x stands at.
+func takeAppointment(x *reader, o *Appointment) {
+	o.ID = x.Int64(0)
+	o.StartTime = x.view.Time(x.Time(1))
+	o.FinishTime = x.view.Time(x.Time(2))
+	o.Duration = x.Int(3)
+	o.PractitionerID = x.Int64(4)
+	o.PatientID.Value, o.PatientID.Null = x.Int64(5), x.Null(5)
+	o.Reason = x.Text(6)
+	o.State = x.Text(7)
+	o.Notes.Value, o.Notes.Null = x.Text(8), x.Null(8)
+	o.TreatmentDescription.Value, o.TreatmentDescription.Null = x.Text(9), x.Null(9)
+	o.RoomID.Value, o.RoomID.Null = x.UUID(10), x.Null(10)
+	o.UserID.Value, o.UserID.Null = x.Int64(11), x.Null(11)
+	o.BookedViaAPI = x.Bool(12)
+	o.Metadata = metadata(x, 13)
+	o.PendingAt.Value, o.PendingAt.Null = x.view.Time(x.Time(14)), x.Null(14)
+	o.ConfirmedAt.Value, o.ConfirmedAt.Null = x.view.Time(x.Time(15)), x.Null(15)
+	o.ArrivedAt.Value, o.ArrivedAt.Null = x.view.Time(x.Time(16)), x.Null(16)
+	o.InSurgeryAt.Value, o.InSurgeryAt.Null = x.view.Time(x.Time(17)), x.Null(17)
+	o.CompletedAt.Value, o.CompletedAt.Null = x.view.Time(x.Time(18)), x.Null(18)
+	o.CancelledAt.Value, o.CancelledAt.Null = x.view.Time(x.Time(19)), x.Null(19)
+	o.DidNotAttendAt.Value, o.DidNotAttendAt.Null = x.view.Time(x.Time(20)), x.Null(20)
+	o.CreatedAt = x.view.Time(x.Time(21))
+	o.UpdatedAt = x.view.Time(x.Time(22))
+	x.records.Note("appointments", o.ID)
+	if !x.Null(23) {
+		x.records.Note("patients", x.Int64(23))
+		o.PatientName.SetTo(schema.FullName(x.Text(24), x.Text(25)))
+		o.PatientImageURL.SetTo(x.view.AvatarURL)
+		o.PaymentPlanID.SetTo(x.Int64(26))
 	} else {
 		o.PatientName.SetToNull()
-	}
-	if x := e.Edges.Patient; x != nil {
-		o.PatientImageURL.SetTo(v.AvatarURL())
-	} else {
 		o.PatientImageURL.SetToNull()
-	}
-	if x := e.Edges.Patient; x != nil {
-		o.PaymentPlanID.SetTo(x.PaymentPlanID)
-	} else {
 		o.PaymentPlanID.SetToNull()
 	}
-	return o
 }
 
-// WithAppointment loads the edges that the response form shows.
-func WithAppointment(q *ent.AppointmentQuery) *ent.AppointmentQuery {
-	q.WithPatient(func(q *ent.PatientQuery) {
-		q.Select(patient.FieldID, patient.FieldFirstName, patient.FieldLastName, patient.FieldPaymentPlanID)
-	})
-	return q
+// ShowAppointment reads one appointment in its response form, or gives fault.NotFound.
+func (r Reads) ShowAppointment(ctx context.Context, id int64) (*AppointmentResponse, error) {
+	q := r.Client.Appointment.Query().Where(appointment.ID(id))
+	shown, err := scan(ctx, r.View(ctx), q, columnsOfAppointment, widthOfAppointment, 1, takeAppointment)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
+		return nil, fault.NotFound()
+	}
+	return &AppointmentResponse{Appointment: shown[0]}, nil
 }
 
-// FindAppointment reads one row with what its response form shows, or fault.NotFound.
+// FindAppointment reads one row to be changed, or gives fault.NotFound.
 func FindAppointment(ctx context.Context, c *ent.Client, id int64, where ...predicate.Appointment) (*ent.Appointment, error) {
-	e, err := WithAppointment(c.Appointment.Query().Where(appointment.ID(id)).Where(where...)).Only(ctx)
+	e, err := c.Appointment.Query().Where(appointment.ID(id)).Where(where...).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NotFound()
 	}
@@ -78,11 +83,7 @@ func FindAppointment(ctx context.Context, c *ent.Client, id int64, where ...pred
 
 // GetAppointment answers one appointment.
 func (r Reads) GetAppointment(ctx context.Context, p GetAppointmentParams) (*AppointmentResponse, error) {
-	e, err := FindAppointment(ctx, r.Client, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &AppointmentResponse{Appointment: AppointmentOut(e, r.View(ctx))}, nil
+	return r.ShowAppointment(ctx, p.ID)
 }
 
 // AppointmentFilters are the predicates of a list request; those that the
@@ -138,9 +139,9 @@ func AppointmentPage(p ListAppointmentsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// AppointmentsOut are the list forms of rows.
-func AppointmentsOut(rows []*ent.Appointment, v wire.View) []Appointment {
-	return mapAll(rows, v, AppointmentOut)
+// Appointments reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) Appointments(ctx context.Context, q *ent.AppointmentQuery, size int) ([]Appointment, error) {
+	return scan(ctx, r.View(ctx), q, columnsOfAppointment, widthOfAppointment, size, takeAppointment)
 }
 
 // AppointmentTotal names the kept total of the rows that a list request asks for,
@@ -191,26 +192,26 @@ func findAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppoin
 // ReadAppointments reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
-func ReadAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppointmentsParams) ([]*ent.Appointment, Meta, error) {
+func (r Reads) ReadAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppointmentsParams) ([]Appointment, Meta, error) {
 	q, page := q.Where(AppointmentFilters(p)...), AppointmentPage(p)
 	count := q.Clone()
-	q = WithAppointment(q).Order(AppointmentOrder(p)...).Limit(page.Limit())
+	q.Order(AppointmentOrder(p)...).Limit(page.Limit())
 	if place, found, err := findAppointments(ctx, q, p); found || err != nil {
 		if err != nil || page.Offset() >= place.Total {
-			return nil, page.Meta(place.Total), err
+			return []Appointment{}, page.Meta(place.Total), err
 		}
-		rows, err := q.Offset(page.Offset() - place.Before).All(ctx)
-		return rows, page.Meta(place.Total), err
+		shown, err := r.Appointments(ctx, q.Offset(page.Offset()-place.Before), page.Limit())
+		return shown, page.Meta(place.Total), err
 	}
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	rows, err := q.Offset(page.Offset()).All(ctx)
-	if err != nil || page.All(len(rows)) {
-		return rows, page.Meta(len(rows)), err
+	shown, err := r.Appointments(ctx, q.Offset(page.Offset()), page.Limit())
+	if err != nil || page.All(len(shown)) {
+		return shown, page.Meta(len(shown)), err
 	}
 	total, err := totalAppointments(ctx, count, p)
-	return rows, page.Meta(total), err
+	return shown, page.Meta(total), err
 }
 
 // SetAppointment copies what was sent to a mutation: only what differs from old,

@@ -9,46 +9,45 @@ import (
 	"chairside/ent/appointmentreason"
 	"chairside/ent/predicate"
 	"chairside/internal/fault"
-	"chairside/internal/wire"
 
 	"github.com/google/uuid"
 )
 
-// AppointmentReasonOut is the response form of a row whose edges WithAppointmentReason has loaded.
-func AppointmentReasonOut(e *ent.AppointmentReason, v wire.View) (o AppointmentReason) {
-	o.ID = e.ID
-	o.Reason = e.Reason
-	put(&o.Colour, e.Colour)
-	o.Deleted = e.Deleted
-	o.Exam = e.Exam
-	o.Hygiene = e.Hygiene
-	o.Position = e.Position
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
-	return o
+// columnsOfAppointmentReason are the columns that takeAppointmentReason takes; widthOfAppointmentReason is their number.
+const (
+	columnsOfAppointmentReason = `"appointment_reasons"."id", "appointment_reasons"."reason", "appointment_reasons"."colour", "appointment_reasons"."deleted", "appointment_reasons"."exam", "appointment_reasons"."hygiene", "appointment_reasons"."position", "appointment_reasons"."created_at", "appointment_reasons"."updated_at"`
+	widthOfAppointmentReason   = 9
+)
+
+// takeAppointmentReason is the response form of the row that x stands at.
+func takeAppointmentReason(x *reader, o *AppointmentReason) {
+	o.ID = x.UUID(0)
+	o.Reason = x.Text(1)
+	o.Colour.Value, o.Colour.Null = x.Text(2), x.Null(2)
+	o.Deleted = x.Bool(3)
+	o.Exam = x.Bool(4)
+	o.Hygiene = x.Bool(5)
+	o.Position = x.Int(6)
+	o.CreatedAt = x.view.Time(x.Time(7))
+	o.UpdatedAt = x.view.Time(x.Time(8))
 }
 
-// WithAppointmentReason loads the edges that the response form shows.
-func WithAppointmentReason(q *ent.AppointmentReasonQuery) *ent.AppointmentReasonQuery {
-	return q
-}
-
-// FindAppointmentReason reads one row with what its response form shows, or fault.NotFound.
-func FindAppointmentReason(ctx context.Context, c *ent.Client, id uuid.UUID, where ...predicate.AppointmentReason) (*ent.AppointmentReason, error) {
-	e, err := WithAppointmentReason(c.AppointmentReason.Query().Where(appointmentreason.ID(id)).Where(where...)).Only(ctx)
-	if ent.IsNotFound(err) {
+// ShowAppointmentReason reads one appointment reason in its response form, or gives fault.NotFound.
+func (r Reads) ShowAppointmentReason(ctx context.Context, id uuid.UUID) (*AppointmentReasonResponse, error) {
+	q := r.Client.AppointmentReason.Query().Where(appointmentreason.ID(id))
+	shown, err := scan(ctx, r.View(ctx), q, columnsOfAppointmentReason, widthOfAppointmentReason, 1, takeAppointmentReason)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
 		return nil, fault.NotFound()
 	}
-	return e, err
+	return &AppointmentReasonResponse{AppointmentReason: shown[0]}, nil
 }
 
 // GetAppointmentReason answers one appointment reason.
 func (r Reads) GetAppointmentReason(ctx context.Context, p GetAppointmentReasonParams) (*AppointmentReasonResponse, error) {
-	e, err := FindAppointmentReason(ctx, r.Client, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &AppointmentReasonResponse{AppointmentReason: AppointmentReasonOut(e, r.View(ctx))}, nil
+	return r.ShowAppointmentReason(ctx, p.ID)
 }
 
 // AppointmentReasonFilters are the predicates of a list request; those that the
@@ -82,33 +81,33 @@ func AppointmentReasonPage(p ListAppointmentReasonsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// AppointmentReasonsOut are the list forms of rows.
-func AppointmentReasonsOut(rows []*ent.AppointmentReason, v wire.View) []AppointmentReason {
-	return mapAll(rows, v, AppointmentReasonOut)
+// AppointmentReasons reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) AppointmentReasons(ctx context.Context, q *ent.AppointmentReasonQuery, size int) ([]AppointmentReason, error) {
+	return scan(ctx, r.View(ctx), q, columnsOfAppointmentReason, widthOfAppointmentReason, size, takeAppointmentReason)
 }
 
 // ReadAppointmentReasons reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
-func ReadAppointmentReasons(ctx context.Context, q *ent.AppointmentReasonQuery, p ListAppointmentReasonsParams) ([]*ent.AppointmentReason, Meta, error) {
+func (r Reads) ReadAppointmentReasons(ctx context.Context, q *ent.AppointmentReasonQuery, p ListAppointmentReasonsParams) ([]AppointmentReason, Meta, error) {
 	q, page := q.Where(AppointmentReasonFilters(p)...), AppointmentReasonPage(p)
 	count := q.Clone()
-	q = WithAppointmentReason(q).Order(AppointmentReasonOrder(p)...).Limit(page.Limit())
+	q.Order(AppointmentReasonOrder(p)...).Limit(page.Limit())
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	rows, err := q.Offset(page.Offset()).All(ctx)
-	if err != nil || page.All(len(rows)) {
-		return rows, page.Meta(len(rows)), err
+	shown, err := r.AppointmentReasons(ctx, q.Offset(page.Offset()), page.Limit())
+	if err != nil || page.All(len(shown)) {
+		return shown, page.Meta(len(shown)), err
 	}
 	total, err := count.Count(ctx)
-	return rows, page.Meta(total), err
+	return shown, page.Meta(total), err
 }
 
 // ListAppointmentReasons answers a list of appointment reasons.
 func (r Reads) ListAppointmentReasons(ctx context.Context, p ListAppointmentReasonsParams) (*AppointmentReasonList, error) {
-	rows, meta, err := ReadAppointmentReasons(ctx, r.Client.AppointmentReason.Query(), p)
+	shown, meta, err := r.ReadAppointmentReasons(ctx, r.Client.AppointmentReason.Query(), p)
 	if err != nil {
 		return nil, err
 	}
-	return &AppointmentReasonList{AppointmentReasons: AppointmentReasonsOut(rows, r.View(ctx)), Meta: meta}, nil
+	return &AppointmentReasonList{AppointmentReasons: shown, Meta: meta}, nil
 }

@@ -8,57 +8,54 @@ import (
 	"chairside/ent"
 	"chairside/ent/contract"
 	"chairside/ent/predicate"
-	"chairside/internal/civil"
-	"chairside/internal/decimal"
 	"chairside/internal/fault"
-	"chairside/internal/wire"
 
 	"github.com/google/uuid"
 )
 
-// ContractOut is the response form of a row whose edges WithContract has loaded.
-func ContractOut(e *ent.Contract, v wire.View) (o Contract) {
-	o.ID = e.ID
-	o.Active = e.Active
-	o.ContractNumber = e.ContractNumber
-	putAs(&o.EndDate, e.EndDate, civil.Date.Time)
-	o.Name = e.Name
-	put(&o.NhsLocationID, e.NhsLocationID)
-	put(&o.NhsSiteID, e.NhsSiteID)
-	put(&o.Notes, e.Notes)
-	o.PdsPlus = e.PdsPlus
-	o.SiteID = e.SiteID
-	o.StartDate = e.StartDate.Time()
-	putAs(&o.Target, e.Target, decimal.Decimal.String)
-	putAs(&o.UdaValue, e.UdaValue, decimal.Decimal.String)
-	putAs(&o.UoaTarget, e.UoaTarget, decimal.Decimal.String)
-	putAs(&o.UoaValue, e.UoaValue, decimal.Decimal.String)
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
-	return o
+// columnsOfContract are the columns that takeContract takes; widthOfContract is their number.
+const (
+	columnsOfContract = `"contracts"."id", "contracts"."active", "contracts"."contract_number", "contracts"."end_date", "contracts"."name", "contracts"."nhs_location_id", "contracts"."nhs_site_id", "contracts"."notes", "contracts"."pds_plus", "contracts"."site_id", "contracts"."start_date", "contracts"."target", "contracts"."uda_value", "contracts"."uoa_target", "contracts"."uoa_value", "contracts"."created_at", "contracts"."updated_at"`
+	widthOfContract   = 17
+)
+
+// takeContract is the response form of the row that x stands at.
+func takeContract(x *reader, o *Contract) {
+	o.ID = x.UUID(0)
+	o.Active = x.Bool(1)
+	o.ContractNumber = x.Text(2)
+	o.EndDate.Value, o.EndDate.Null = x.Date(3).Time(), x.Null(3)
+	o.Name = x.Text(4)
+	o.NhsLocationID.Value, o.NhsLocationID.Null = x.Text(5), x.Null(5)
+	o.NhsSiteID.Value, o.NhsSiteID.Null = x.Text(6), x.Null(6)
+	o.Notes.Value, o.Notes.Null = x.Text(7), x.Null(7)
+	o.PdsPlus = x.Bool(8)
+	o.SiteID = x.UUID(9)
+	o.StartDate = x.Date(10).Time()
+	o.Target.Value, o.Target.Null = x.Decimal(11).String(), x.Null(11)
+	o.UdaValue.Value, o.UdaValue.Null = x.Decimal(12).String(), x.Null(12)
+	o.UoaTarget.Value, o.UoaTarget.Null = x.Decimal(13).String(), x.Null(13)
+	o.UoaValue.Value, o.UoaValue.Null = x.Decimal(14).String(), x.Null(14)
+	o.CreatedAt = x.view.Time(x.Time(15))
+	o.UpdatedAt = x.view.Time(x.Time(16))
 }
 
-// WithContract loads the edges that the response form shows.
-func WithContract(q *ent.ContractQuery) *ent.ContractQuery {
-	return q
-}
-
-// FindContract reads one row with what its response form shows, or fault.NotFound.
-func FindContract(ctx context.Context, c *ent.Client, id uuid.UUID, where ...predicate.Contract) (*ent.Contract, error) {
-	e, err := WithContract(c.Contract.Query().Where(contract.ID(id)).Where(where...)).Only(ctx)
-	if ent.IsNotFound(err) {
+// ShowContract reads one contract in its response form, or gives fault.NotFound.
+func (r Reads) ShowContract(ctx context.Context, id uuid.UUID) (*ContractResponse, error) {
+	q := r.Client.Contract.Query().Where(contract.ID(id))
+	shown, err := scan(ctx, r.View(ctx), q, columnsOfContract, widthOfContract, 1, takeContract)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
 		return nil, fault.NotFound()
 	}
-	return e, err
+	return &ContractResponse{Contract: shown[0]}, nil
 }
 
 // GetContract answers one contract.
 func (r Reads) GetContract(ctx context.Context, p GetContractParams) (*ContractResponse, error) {
-	e, err := FindContract(ctx, r.Client, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &ContractResponse{Contract: ContractOut(e, r.View(ctx))}, nil
+	return r.ShowContract(ctx, p.ID)
 }
 
 // ContractFilters are the predicates of a list request; those that the
@@ -95,31 +92,33 @@ func ContractPage(p ListContractsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// ContractsOut are the list forms of rows.
-func ContractsOut(rows []*ent.Contract, v wire.View) []Contract { return mapAll(rows, v, ContractOut) }
+// Contracts reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) Contracts(ctx context.Context, q *ent.ContractQuery, size int) ([]Contract, error) {
+	return scan(ctx, r.View(ctx), q, columnsOfContract, widthOfContract, size, takeContract)
+}
 
 // ReadContracts reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
-func ReadContracts(ctx context.Context, q *ent.ContractQuery, p ListContractsParams) ([]*ent.Contract, Meta, error) {
+func (r Reads) ReadContracts(ctx context.Context, q *ent.ContractQuery, p ListContractsParams) ([]Contract, Meta, error) {
 	q, page := q.Where(ContractFilters(p)...), ContractPage(p)
 	count := q.Clone()
-	q = WithContract(q).Order(ContractOrder(p)...).Limit(page.Limit())
+	q.Order(ContractOrder(p)...).Limit(page.Limit())
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	rows, err := q.Offset(page.Offset()).All(ctx)
-	if err != nil || page.All(len(rows)) {
-		return rows, page.Meta(len(rows)), err
+	shown, err := r.Contracts(ctx, q.Offset(page.Offset()), page.Limit())
+	if err != nil || page.All(len(shown)) {
+		return shown, page.Meta(len(shown)), err
 	}
 	total, err := count.Count(ctx)
-	return rows, page.Meta(total), err
+	return shown, page.Meta(total), err
 }
 
 // ListContracts answers a list of contracts.
 func (r Reads) ListContracts(ctx context.Context, p ListContractsParams) (*ContractList, error) {
-	rows, meta, err := ReadContracts(ctx, r.Client.Contract.Query(), p)
+	shown, meta, err := r.ReadContracts(ctx, r.Client.Contract.Query(), p)
 	if err != nil {
 		return nil, err
 	}
-	return &ContractList{Contracts: ContractsOut(rows, r.View(ctx)), Meta: meta}, nil
+	return &ContractList{Contracts: shown, Meta: meta}, nil
 }

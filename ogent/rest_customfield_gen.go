@@ -9,50 +9,50 @@ import (
 	"chairside/ent/customfield"
 	"chairside/ent/predicate"
 	"chairside/internal/fault"
-	"chairside/internal/wire"
+	"chairside/schema"
 
 	"github.com/google/uuid"
 )
 
-// CustomFieldOut is the response form of a row whose edges WithCustomField has loaded.
-func CustomFieldOut(e *ent.CustomField, v wire.View) (o CustomField) {
-	o.ID = e.ID
-	o.Active = e.Active
-	o.CustomizableType = string(e.CustomizableType)
-	put(&o.DefaultValue, e.DefaultValue)
-	put(&o.Description, e.Description)
-	o.Name = e.Name
-	o.Options = raw(e.Options)
-	o.Position = e.Position
-	o.Type = string(e.Type)
-	put(&o.Width, e.Width)
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
-	o.CustomizableID = e.PracticeID
-	return o
+// columnsOfCustomField are the columns that takeCustomField takes; widthOfCustomField is their number.
+const (
+	columnsOfCustomField = `"custom_fields"."id", "custom_fields"."active", "custom_fields"."customizable_type", "custom_fields"."default_value", "custom_fields"."description", "custom_fields"."name", "custom_fields"."options", "custom_fields"."position", "custom_fields"."type", "custom_fields"."width", "custom_fields"."created_at", "custom_fields"."updated_at", "custom_fields"."practice_id"`
+	widthOfCustomField   = 13
+)
+
+// takeCustomField is the response form of the row that x stands at.
+func takeCustomField(x *reader, o *CustomField) {
+	o.ID = x.UUID(0)
+	o.Active = x.Bool(1)
+	o.CustomizableType = x.Text(2)
+	o.DefaultValue.Value, o.DefaultValue.Null = x.Text(3), x.Null(3)
+	o.Description.Value, o.Description.Null = x.Text(4), x.Null(4)
+	o.Name = x.Text(5)
+	o.Options = object[[]schema.Option](x, 6)
+	o.Position = x.Int(7)
+	o.Type = x.Text(8)
+	o.Width.Value, o.Width.Null = x.Int(9), x.Null(9)
+	o.CreatedAt = x.view.Time(x.Time(10))
+	o.UpdatedAt = x.view.Time(x.Time(11))
+	o.CustomizableID = x.UUID(12)
 }
 
-// WithCustomField loads the edges that the response form shows.
-func WithCustomField(q *ent.CustomFieldQuery) *ent.CustomFieldQuery {
-	return q
-}
-
-// FindCustomField reads one row with what its response form shows, or fault.NotFound.
-func FindCustomField(ctx context.Context, c *ent.Client, id uuid.UUID, where ...predicate.CustomField) (*ent.CustomField, error) {
-	e, err := WithCustomField(c.CustomField.Query().Where(customfield.ID(id)).Where(where...)).Only(ctx)
-	if ent.IsNotFound(err) {
+// ShowCustomField reads one custom field in its response form, or gives fault.NotFound.
+func (r Reads) ShowCustomField(ctx context.Context, id uuid.UUID) (*CustomFieldResponse, error) {
+	q := r.Client.CustomField.Query().Where(customfield.ID(id))
+	shown, err := scan(ctx, r.View(ctx), q, columnsOfCustomField, widthOfCustomField, 1, takeCustomField)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
 		return nil, fault.NotFound()
 	}
-	return e, err
+	return &CustomFieldResponse{CustomField: shown[0]}, nil
 }
 
 // GetCustomField answers one custom field.
 func (r Reads) GetCustomField(ctx context.Context, p GetCustomFieldParams) (*CustomFieldResponse, error) {
-	e, err := FindCustomField(ctx, r.Client, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &CustomFieldResponse{CustomField: CustomFieldOut(e, r.View(ctx))}, nil
+	return r.ShowCustomField(ctx, p.ID)
 }
 
 // CustomFieldFilters are the predicates of a list request; those that the
@@ -89,33 +89,33 @@ func CustomFieldPage(p ListCustomFieldsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// CustomFieldsOut are the list forms of rows.
-func CustomFieldsOut(rows []*ent.CustomField, v wire.View) []CustomField {
-	return mapAll(rows, v, CustomFieldOut)
+// CustomFields reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) CustomFields(ctx context.Context, q *ent.CustomFieldQuery, size int) ([]CustomField, error) {
+	return scan(ctx, r.View(ctx), q, columnsOfCustomField, widthOfCustomField, size, takeCustomField)
 }
 
 // ReadCustomFields reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
-func ReadCustomFields(ctx context.Context, q *ent.CustomFieldQuery, p ListCustomFieldsParams) ([]*ent.CustomField, Meta, error) {
+func (r Reads) ReadCustomFields(ctx context.Context, q *ent.CustomFieldQuery, p ListCustomFieldsParams) ([]CustomField, Meta, error) {
 	q, page := q.Where(CustomFieldFilters(p)...), CustomFieldPage(p)
 	count := q.Clone()
-	q = WithCustomField(q).Order(CustomFieldOrder(p)...).Limit(page.Limit())
+	q.Order(CustomFieldOrder(p)...).Limit(page.Limit())
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	rows, err := q.Offset(page.Offset()).All(ctx)
-	if err != nil || page.All(len(rows)) {
-		return rows, page.Meta(len(rows)), err
+	shown, err := r.CustomFields(ctx, q.Offset(page.Offset()), page.Limit())
+	if err != nil || page.All(len(shown)) {
+		return shown, page.Meta(len(shown)), err
 	}
 	total, err := count.Count(ctx)
-	return rows, page.Meta(total), err
+	return shown, page.Meta(total), err
 }
 
 // ListCustomFields answers a list of custom fields.
 func (r Reads) ListCustomFields(ctx context.Context, p ListCustomFieldsParams) (*CustomFieldList, error) {
-	rows, meta, err := ReadCustomFields(ctx, r.Client.CustomField.Query(), p)
+	shown, meta, err := r.ReadCustomFields(ctx, r.Client.CustomField.Query(), p)
 	if err != nil {
 		return nil, err
 	}
-	return &CustomFieldList{CustomFields: CustomFieldsOut(rows, r.View(ctx)), Meta: meta}, nil
+	return &CustomFieldList{CustomFields: shown, Meta: meta}, nil
 }

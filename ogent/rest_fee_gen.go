@@ -10,40 +10,52 @@ import (
 	"chairside/ent/predicate"
 	"chairside/internal/decimal"
 	"chairside/internal/fault"
-	"chairside/internal/wire"
 
 	"github.com/google/uuid"
 )
 
-// FeeOut is the response form of a row whose edges WithFee has loaded.
-func FeeOut(e *ent.Fee, v wire.View) (o Fee) {
-	o.ID = e.ID
-	o.PaymentPlanID = e.PaymentPlanID
-	o.TreatmentID = e.TreatmentID
-	o.MultiplePricing = e.MultiplePricing
-	o.DurationOne = e.DurationOne
-	o.DurationTwo = e.DurationTwo
-	o.DurationThree = e.DurationThree
-	o.DurationFour = e.DurationFour
-	o.DurationFive = e.DurationFive
-	o.PriceOne = e.PriceOne.String()
-	o.PriceTwo = e.PriceTwo.String()
-	o.PriceThree = e.PriceThree.String()
-	o.PriceFour = e.PriceFour.String()
-	o.PriceFive = e.PriceFive.String()
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
-	return o
+// columnsOfFee are the columns that takeFee takes; widthOfFee is their number.
+const (
+	columnsOfFee = `"fees"."id", "fees"."payment_plan_id", "fees"."treatment_id", "fees"."multiple_pricing", "fees"."duration_one", "fees"."duration_two", "fees"."duration_three", "fees"."duration_four", "fees"."duration_five", "fees"."price_one", "fees"."price_two", "fees"."price_three", "fees"."price_four", "fees"."price_five", "fees"."created_at", "fees"."updated_at"`
+	widthOfFee   = 16
+)
+
+// takeFee is the response form of the row that x stands at.
+func takeFee(x *reader, o *Fee) {
+	o.ID = x.UUID(0)
+	o.PaymentPlanID = x.Int64(1)
+	o.TreatmentID = x.Int64(2)
+	o.MultiplePricing = x.Bool(3)
+	o.DurationOne = x.Int(4)
+	o.DurationTwo = x.Int(5)
+	o.DurationThree = x.Int(6)
+	o.DurationFour = x.Int(7)
+	o.DurationFive = x.Int(8)
+	o.PriceOne = x.Decimal(9).String()
+	o.PriceTwo = x.Decimal(10).String()
+	o.PriceThree = x.Decimal(11).String()
+	o.PriceFour = x.Decimal(12).String()
+	o.PriceFive = x.Decimal(13).String()
+	o.CreatedAt = x.view.Time(x.Time(14))
+	o.UpdatedAt = x.view.Time(x.Time(15))
 }
 
-// WithFee loads the edges that the response form shows.
-func WithFee(q *ent.FeeQuery) *ent.FeeQuery {
-	return q
+// ShowFee reads one fee in its response form, or gives fault.NotFound.
+func (r Reads) ShowFee(ctx context.Context, id uuid.UUID) (*FeeResponse, error) {
+	q := r.Client.Fee.Query().Where(fee.ID(id))
+	shown, err := scan(ctx, r.View(ctx), q, columnsOfFee, widthOfFee, 1, takeFee)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
+		return nil, fault.NotFound()
+	}
+	return &FeeResponse{Fee: shown[0]}, nil
 }
 
-// FindFee reads one row with what its response form shows, or fault.NotFound.
+// FindFee reads one row to be changed, or gives fault.NotFound.
 func FindFee(ctx context.Context, c *ent.Client, id uuid.UUID, where ...predicate.Fee) (*ent.Fee, error) {
-	e, err := WithFee(c.Fee.Query().Where(fee.ID(id)).Where(where...)).Only(ctx)
+	e, err := c.Fee.Query().Where(fee.ID(id)).Where(where...).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NotFound()
 	}
@@ -52,11 +64,7 @@ func FindFee(ctx context.Context, c *ent.Client, id uuid.UUID, where ...predicat
 
 // GetFee answers one fee.
 func (r Reads) GetFee(ctx context.Context, p GetFeeParams) (*FeeResponse, error) {
-	e, err := FindFee(ctx, r.Client, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &FeeResponse{Fee: FeeOut(e, r.View(ctx))}, nil
+	return r.ShowFee(ctx, p.ID)
 }
 
 // FeeFilters are the predicates of a list request; those that the
@@ -91,24 +99,26 @@ func FeePage(p ListFeesParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// FeesOut are the list forms of rows.
-func FeesOut(rows []*ent.Fee, v wire.View) []Fee { return mapAll(rows, v, FeeOut) }
+// Fees reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) Fees(ctx context.Context, q *ent.FeeQuery, size int) ([]Fee, error) {
+	return scan(ctx, r.View(ctx), q, columnsOfFee, widthOfFee, size, takeFee)
+}
 
 // ReadFees reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
-func ReadFees(ctx context.Context, q *ent.FeeQuery, p ListFeesParams) ([]*ent.Fee, Meta, error) {
+func (r Reads) ReadFees(ctx context.Context, q *ent.FeeQuery, p ListFeesParams) ([]Fee, Meta, error) {
 	q, page := q.Where(FeeFilters(p)...), FeePage(p)
 	count := q.Clone()
-	q = WithFee(q).Order(FeeOrder(p)...).Limit(page.Limit())
+	q.Order(FeeOrder(p)...).Limit(page.Limit())
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	rows, err := q.Offset(page.Offset()).All(ctx)
-	if err != nil || page.All(len(rows)) {
-		return rows, page.Meta(len(rows)), err
+	shown, err := r.Fees(ctx, q.Offset(page.Offset()), page.Limit())
+	if err != nil || page.All(len(shown)) {
+		return shown, page.Meta(len(shown)), err
 	}
 	total, err := count.Count(ctx)
-	return rows, page.Meta(total), err
+	return shown, page.Meta(total), err
 }
 
 // SetFee copies what was sent to a mutation: only what differs from old,

@@ -5,13 +5,16 @@ package ogent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"entgo.io/ent/dialect/sql"
 	"github.com/go-faster/jx"
 
 	"chairside/ent"
+	"chairside/internal/access"
 	"chairside/internal/caller"
+	"chairside/internal/row"
 	"chairside/internal/wire"
 )
 
@@ -21,9 +24,15 @@ type Reads struct {
 	BaseURL string // this server's public address, without a final slash
 }
 
+// In gives the reads of a transaction.
+func (r Reads) In(tx *ent.Client) Reads {
+	r.Client = tx
+	return r
+}
+
 // View is how the caller of ctx sees stored values.
 func (r Reads) View(ctx context.Context) wire.View {
-	return wire.View{Zone: caller.Must(ctx).Zone, BaseURL: r.BaseURL}
+	return wire.View{Zone: caller.Must(ctx).Zone, AvatarURL: r.BaseURL + wire.AvatarPath}
 }
 
 // Page is the part of a list that is asked for.
@@ -65,55 +74,61 @@ func direction(descending bool) sql.OrderTermOption {
 	return sql.OrderAsc()
 }
 
-func mapAll[E, O any](rows []*E, v wire.View, out func(*E, wire.View) O) []O {
-	all := make([]O, len(rows))
-	for i, r := range rows {
-		all[i] = out(r, v)
-	}
-	return all
+// reader is what a row is taken with.
+type reader struct {
+	*row.Row
+	view    wire.View
+	records *access.Log // told of each record of patient data
 }
 
-type nullable[T any] interface {
-	SetTo(T)
-	SetToNull()
-}
-
-// put sets a member to a value, or to null.
-func put[T any](member nullable[T], v *T) {
-	if v == nil {
-		member.SetToNull()
-		return
-	}
-	member.SetTo(*v)
-}
-
-// putAs is put with a conversion.
-func putAs[T, S any](member nullable[T], v *S, as func(S) T) {
-	if v == nil {
-		member.SetToNull()
-		return
-	}
-	member.SetTo(as(*v))
-}
-
-func raw(v any) jx.Raw {
-	b, err := json.Marshal(v)
+// scan reads all rows that q finds, about size of them, so many columns wide.
+func scan[O any](ctx context.Context, view wire.View, q interface {
+	Rows(ctx context.Context, columns string) (*sql.Rows, error)
+}, columns string, width, size int, take func(*reader, *O)) ([]O, error) {
+	rows, err := q.Rows(ctx, columns)
 	if err != nil {
-		return jx.Raw("null") // a column that has been read from JSON always marshals
+		return nil, err
 	}
-	return b
+	defer rows.Close()
+	x := &reader{Row: row.New(width), view: view, records: access.From(ctx)}
+	all := make([]O, 0, size)
+	for rows.Next() {
+		if err := x.Scan(rows); err != nil {
+			return nil, err
+		}
+		var o O
+		all = append(all, o)
+		take(x, &all[len(all)-1])
+	}
+	return all, errors.Join(rows.Err(), x.Err())
 }
 
-func notNilMap(m map[string]string) map[string]string {
-	if m == nil {
-		return map[string]string{}
+// metadata is a JSON column of strings. A database may print what it stores in
+// its own way: what is shown is json.Marshal's, the same from both.
+func metadata(x *reader, column int) jx.Raw {
+	if text := x.Bytes(column); len(text) == 0 || string(text) == "{}" || string(text) == "null" {
+		return jx.Raw("{}")
 	}
-	return m
+	return object[map[string]string](x, column)
 }
 
-func notNil[T any](v []T) []T {
-	if v == nil {
-		return []T{}
+// object is a JSON column of any type.
+func object[T any](x *reader, column int) jx.Raw {
+	text, err := json.Marshal(decoded[T](x, column))
+	if err != nil {
+		x.Fail(column, err)
+	}
+	return text
+}
+
+// texts is a JSON column that lists strings.
+func texts(x *reader, column int) []string { return decoded[[]string](x, column) }
+
+func decoded[T any](x *reader, column int) (v T) {
+	if text := x.Bytes(column); len(text) > 0 {
+		if err := json.Unmarshal(text, &v); err != nil {
+			x.Fail(column, err)
+		}
 	}
 	return v
 }

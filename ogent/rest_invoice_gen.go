@@ -10,84 +10,110 @@ import (
 	"chairside/ent/invoiceitem"
 	"chairside/ent/predicate"
 	"chairside/internal/civil"
-	"chairside/internal/decimal"
 	"chairside/internal/fault"
-	"chairside/internal/wire"
 )
 
-// InvoiceOut is the response form of a row whose edges WithInvoice has loaded.
-func InvoiceOut(e *ent.Invoice, v wire.View) (o Invoice) {
-	o.ID = e.ID
-	o.AccountID = e.AccountID
-	o.PatientID = e.PatientID
-	o.SiteID = e.SiteID
-	put(&o.UserID, e.UserID)
-	o.Amount = e.Amount.String()
-	o.AmountOutstanding = e.AmountOutstanding.String()
-	putAs(&o.NhsAmount, e.NhsAmount, decimal.Decimal.String)
-	o.DatedOn = e.DatedOn.Time()
-	o.DueOn = e.DueOn.Time()
-	put(&o.Footnote, e.Footnote)
-	o.Paid = e.Paid
-	putAs(&o.PaidOn, e.PaidOn, civil.Date.Time)
-	put(&o.PaymentTerms, e.PaymentTerms)
-	put(&o.Reference, e.Reference)
-	putAs(&o.SentAt, e.SentAt, v.Time)
-	o.Status = string(e.Status)
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
-	o.InvoiceItems = mapAll(e.Edges.InvoiceItems, v, InvoiceItemOut)
-	return o
+// columnsOfInvoice are the columns that takeInvoice takes; widthOfInvoice is their number.
+const (
+	columnsOfInvoice = `"invoices"."id", "invoices"."account_id", "invoices"."patient_id", "invoices"."site_id", "invoices"."user_id", "invoices"."amount", "invoices"."amount_outstanding", "invoices"."nhs_amount", "invoices"."dated_on", "invoices"."due_on", "invoices"."footnote", "invoices"."paid", "invoices"."paid_on", "invoices"."payment_terms", "invoices"."reference", "invoices"."sent_at", "invoices"."status", "invoices"."created_at", "invoices"."updated_at"`
+	widthOfInvoice   = 19
+)
+
+// takeInvoice is the response form of the row that x stands at.
+func takeInvoice(x *reader, o *Invoice) {
+	o.ID = x.Int64(0)
+	o.AccountID = x.Int64(1)
+	o.PatientID = x.Int64(2)
+	o.SiteID = x.UUID(3)
+	o.UserID.Value, o.UserID.Null = x.Int64(4), x.Null(4)
+	o.Amount = x.Decimal(5).String()
+	o.AmountOutstanding = x.Decimal(6).String()
+	o.NhsAmount.Value, o.NhsAmount.Null = x.Decimal(7).String(), x.Null(7)
+	o.DatedOn = x.Date(8).Time()
+	o.DueOn = x.Date(9).Time()
+	o.Footnote.Value, o.Footnote.Null = x.Text(10), x.Null(10)
+	o.Paid = x.Bool(11)
+	o.PaidOn.Value, o.PaidOn.Null = x.Date(12).Time(), x.Null(12)
+	o.PaymentTerms.Value, o.PaymentTerms.Null = x.Text(13), x.Null(13)
+	o.Reference.Value, o.Reference.Null = x.Text(14), x.Null(14)
+	o.SentAt.Value, o.SentAt.Null = x.view.Time(x.Time(15)), x.Null(15)
+	o.Status = x.Text(16)
+	o.CreatedAt = x.view.Time(x.Time(17))
+	o.UpdatedAt = x.view.Time(x.Time(18))
+	x.records.Note("invoices", o.ID)
 }
 
-// InvoiceSummaryOut is the form of a row in lists.
-func InvoiceSummaryOut(e *ent.Invoice, v wire.View) (o InvoiceSummary) {
-	o.ID = e.ID
-	o.AccountID = e.AccountID
-	o.PatientID = e.PatientID
-	o.SiteID = e.SiteID
-	put(&o.UserID, e.UserID)
-	o.Amount = e.Amount.String()
-	o.AmountOutstanding = e.AmountOutstanding.String()
-	putAs(&o.NhsAmount, e.NhsAmount, decimal.Decimal.String)
-	o.DatedOn = e.DatedOn.Time()
-	o.DueOn = e.DueOn.Time()
-	put(&o.Footnote, e.Footnote)
-	o.Paid = e.Paid
-	putAs(&o.PaidOn, e.PaidOn, civil.Date.Time)
-	put(&o.PaymentTerms, e.PaymentTerms)
-	put(&o.Reference, e.Reference)
-	putAs(&o.SentAt, e.SentAt, v.Time)
-	o.Status = string(e.Status)
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
-	return o
+// takeInvoiceSummary is the form of a row in lists.
+func takeInvoiceSummary(x *reader, o *InvoiceSummary) {
+	o.ID = x.Int64(0)
+	o.AccountID = x.Int64(1)
+	o.PatientID = x.Int64(2)
+	o.SiteID = x.UUID(3)
+	o.UserID.Value, o.UserID.Null = x.Int64(4), x.Null(4)
+	o.Amount = x.Decimal(5).String()
+	o.AmountOutstanding = x.Decimal(6).String()
+	o.NhsAmount.Value, o.NhsAmount.Null = x.Decimal(7).String(), x.Null(7)
+	o.DatedOn = x.Date(8).Time()
+	o.DueOn = x.Date(9).Time()
+	o.Footnote.Value, o.Footnote.Null = x.Text(10), x.Null(10)
+	o.Paid = x.Bool(11)
+	o.PaidOn.Value, o.PaidOn.Null = x.Date(12).Time(), x.Null(12)
+	o.PaymentTerms.Value, o.PaymentTerms.Null = x.Text(13), x.Null(13)
+	o.Reference.Value, o.Reference.Null = x.Text(14), x.Null(14)
+	o.SentAt.Value, o.SentAt.Null = x.view.Time(x.Time(15)), x.Null(15)
+	o.Status = x.Text(16)
+	o.CreatedAt = x.view.Time(x.Time(17))
+	o.UpdatedAt = x.view.Time(x.Time(18))
+	x.records.Note("invoices", o.ID)
 }
 
-// WithInvoice loads the edges that the response form shows.
-func WithInvoice(q *ent.InvoiceQuery, single bool) *ent.InvoiceQuery {
-	if single {
-		q.WithInvoiceItems(func(q *ent.InvoiceItemQuery) { q.Order(invoiceitem.ByCreatedAt(), invoiceitem.ByID()) })
-	}
-	return q
-}
-
-// FindInvoice reads one row with what its response form shows, or fault.NotFound.
-func FindInvoice(ctx context.Context, c *ent.Client, id int64, where ...predicate.Invoice) (*ent.Invoice, error) {
-	e, err := WithInvoice(c.Invoice.Query().Where(invoice.ID(id)).Where(where...), true).Only(ctx)
-	if ent.IsNotFound(err) {
+// ShowInvoice reads one invoice in its response form, or gives fault.NotFound.
+func (r Reads) ShowInvoice(ctx context.Context, id int64) (*InvoiceResponse, error) {
+	q := r.Client.Invoice.Query().Where(invoice.ID(id))
+	shown, err := scan(ctx, r.View(ctx), q, columnsOfInvoice, widthOfInvoice, 1, takeInvoice)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
 		return nil, fault.NotFound()
 	}
-	return e, err
+	if err := r.addInvoiceInvoiceItems(ctx, shown); err != nil {
+		return nil, err
+	}
+	return &InvoiceResponse{Invoice: shown[0]}, nil
+}
+
+// addInvoiceInvoiceItems reads the invoice items of all that is shown.
+func (r Reads) addInvoiceInvoiceItems(ctx context.Context, shown []Invoice) error {
+	if len(shown) == 0 {
+		return nil
+	}
+	ids := make([]int64, len(shown))
+	for i := range shown {
+		ids[i] = shown[i].ID
+	}
+	type part struct {
+		owner int64
+		shown InvoiceItem
+	}
+	q := r.Client.InvoiceItem.Query().Where(invoiceitem.InvoiceIDIn(ids...)).Order(invoiceitem.ByCreatedAt(), invoiceitem.ByID())
+	parts, err := scan(ctx, r.View(ctx), q, columnsOfInvoiceItem+`, "invoice_items"."invoice_id"`, widthOfInvoiceItem+1, len(shown), func(x *reader, o *part) {
+		takeInvoiceItem(x, &o.shown)
+		o.owner = x.Int64(widthOfInvoiceItem)
+	})
+	for _, p := range parts {
+		for i := range shown {
+			if shown[i].ID == p.owner {
+				shown[i].InvoiceItems = append(shown[i].InvoiceItems, p.shown)
+			}
+		}
+	}
+	return err
 }
 
 // GetInvoice answers one invoice.
 func (r Reads) GetInvoice(ctx context.Context, p GetInvoiceParams) (*InvoiceResponse, error) {
-	e, err := FindInvoice(ctx, r.Client, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &InvoiceResponse{Invoice: InvoiceOut(e, r.View(ctx))}, nil
+	return r.ShowInvoice(ctx, p.ID)
 }
 
 // InvoiceFilters are the predicates of a list request; those that the
@@ -146,9 +172,9 @@ func InvoicePage(p ListInvoicesParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// InvoicesOut are the list forms of rows.
-func InvoicesOut(rows []*ent.Invoice, v wire.View) []InvoiceSummary {
-	return mapAll(rows, v, InvoiceSummaryOut)
+// Invoices reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) Invoices(ctx context.Context, q *ent.InvoiceQuery, size int) ([]InvoiceSummary, error) {
+	return scan(ctx, r.View(ctx), q, columnsOfInvoice, widthOfInvoice, size, takeInvoiceSummary)
 }
 
 // InvoiceTotal names the kept total of the rows that a list request asks for,
@@ -173,26 +199,26 @@ func totalInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvoicesParam
 // ReadInvoices reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
-func ReadInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvoicesParams) ([]*ent.Invoice, Meta, error) {
+func (r Reads) ReadInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvoicesParams) ([]InvoiceSummary, Meta, error) {
 	q, page := q.Where(InvoiceFilters(p)...), InvoicePage(p)
 	count := q.Clone()
-	q = WithInvoice(q, false).Order(InvoiceOrder(p)...).Limit(page.Limit())
+	q.Order(InvoiceOrder(p)...).Limit(page.Limit())
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	rows, err := q.Offset(page.Offset()).All(ctx)
-	if err != nil || page.All(len(rows)) {
-		return rows, page.Meta(len(rows)), err
+	shown, err := r.Invoices(ctx, q.Offset(page.Offset()), page.Limit())
+	if err != nil || page.All(len(shown)) {
+		return shown, page.Meta(len(shown)), err
 	}
 	total, err := totalInvoices(ctx, count, p)
-	return rows, page.Meta(total), err
+	return shown, page.Meta(total), err
 }
 
 // ListInvoices answers a list of invoices.
 func (r Reads) ListInvoices(ctx context.Context, p ListInvoicesParams) (*InvoiceList, error) {
-	rows, meta, err := ReadInvoices(ctx, r.Client.Invoice.Query(), p)
+	shown, meta, err := r.ReadInvoices(ctx, r.Client.Invoice.Query(), p)
 	if err != nil {
 		return nil, err
 	}
-	return &InvoiceList{Invoices: InvoicesOut(rows, r.View(ctx)), Meta: meta}, nil
+	return &InvoiceList{Invoices: shown, Meta: meta}, nil
 }

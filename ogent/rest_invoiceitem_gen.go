@@ -9,51 +9,51 @@ import (
 	"chairside/ent/invoiceitem"
 	"chairside/ent/predicate"
 	"chairside/internal/fault"
-	"chairside/internal/wire"
 
 	"github.com/google/uuid"
 )
 
-// InvoiceItemOut is the response form of a row whose edges WithInvoiceItem has loaded.
-func InvoiceItemOut(e *ent.InvoiceItem, v wire.View) (o InvoiceItem) {
-	o.ID = e.ID
-	o.InvoiceID = e.InvoiceID
-	o.Name = e.Name
-	o.Quantity = e.Quantity
-	o.ItemPrice = e.ItemPrice.String()
-	o.TotalPrice = e.TotalPrice.String()
-	o.NhsCharge = e.NhsCharge
-	put(&o.PractitionerID, e.PractitionerID)
-	put(&o.SundryID, e.SundryID)
-	put(&o.TreatmentPlanID, e.TreatmentPlanID)
-	put(&o.TreatmentPlanItemID, e.TreatmentPlanItemID)
-	put(&o.UserID, e.UserID)
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
-	return o
+// columnsOfInvoiceItem are the columns that takeInvoiceItem takes; widthOfInvoiceItem is their number.
+const (
+	columnsOfInvoiceItem = `"invoice_items"."id", "invoice_items"."invoice_id", "invoice_items"."name", "invoice_items"."quantity", "invoice_items"."item_price", "invoice_items"."total_price", "invoice_items"."nhs_charge", "invoice_items"."practitioner_id", "invoice_items"."sundry_id", "invoice_items"."treatment_plan_id", "invoice_items"."treatment_plan_item_id", "invoice_items"."user_id", "invoice_items"."created_at", "invoice_items"."updated_at"`
+	widthOfInvoiceItem   = 14
+)
+
+// takeInvoiceItem is the response form of the row that x stands at.
+func takeInvoiceItem(x *reader, o *InvoiceItem) {
+	o.ID = x.UUID(0)
+	o.InvoiceID = x.Int64(1)
+	o.Name = x.Text(2)
+	o.Quantity = x.Int(3)
+	o.ItemPrice = x.Decimal(4).String()
+	o.TotalPrice = x.Decimal(5).String()
+	o.NhsCharge = x.Bool(6)
+	o.PractitionerID.Value, o.PractitionerID.Null = x.Int64(7), x.Null(7)
+	o.SundryID.Value, o.SundryID.Null = x.UUID(8), x.Null(8)
+	o.TreatmentPlanID.Value, o.TreatmentPlanID.Null = x.Int64(9), x.Null(9)
+	o.TreatmentPlanItemID.Value, o.TreatmentPlanItemID.Null = x.Int64(10), x.Null(10)
+	o.UserID.Value, o.UserID.Null = x.Int64(11), x.Null(11)
+	o.CreatedAt = x.view.Time(x.Time(12))
+	o.UpdatedAt = x.view.Time(x.Time(13))
+	x.records.NoteUUID("invoice_items", o.ID)
 }
 
-// WithInvoiceItem loads the edges that the response form shows.
-func WithInvoiceItem(q *ent.InvoiceItemQuery) *ent.InvoiceItemQuery {
-	return q
-}
-
-// FindInvoiceItem reads one row with what its response form shows, or fault.NotFound.
-func FindInvoiceItem(ctx context.Context, c *ent.Client, id uuid.UUID, where ...predicate.InvoiceItem) (*ent.InvoiceItem, error) {
-	e, err := WithInvoiceItem(c.InvoiceItem.Query().Where(invoiceitem.ID(id)).Where(where...)).Only(ctx)
-	if ent.IsNotFound(err) {
+// ShowInvoiceItem reads one invoice item in its response form, or gives fault.NotFound.
+func (r Reads) ShowInvoiceItem(ctx context.Context, id uuid.UUID) (*InvoiceItemResponse, error) {
+	q := r.Client.InvoiceItem.Query().Where(invoiceitem.ID(id))
+	shown, err := scan(ctx, r.View(ctx), q, columnsOfInvoiceItem, widthOfInvoiceItem, 1, takeInvoiceItem)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
 		return nil, fault.NotFound()
 	}
-	return e, err
+	return &InvoiceItemResponse{InvoiceItem: shown[0]}, nil
 }
 
 // GetInvoiceItem answers one invoice item.
 func (r Reads) GetInvoiceItem(ctx context.Context, p GetInvoiceItemParams) (*InvoiceItemResponse, error) {
-	e, err := FindInvoiceItem(ctx, r.Client, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &InvoiceItemResponse{InvoiceItem: InvoiceItemOut(e, r.View(ctx))}, nil
+	return r.ShowInvoiceItem(ctx, p.ID)
 }
 
 // InvoiceItemFilters are the predicates of a list request; those that the
@@ -85,9 +85,9 @@ func InvoiceItemPage(p ListInvoiceItemsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// InvoiceItemsOut are the list forms of rows.
-func InvoiceItemsOut(rows []*ent.InvoiceItem, v wire.View) []InvoiceItem {
-	return mapAll(rows, v, InvoiceItemOut)
+// InvoiceItems reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) InvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, size int) ([]InvoiceItem, error) {
+	return scan(ctx, r.View(ctx), q, columnsOfInvoiceItem, widthOfInvoiceItem, size, takeInvoiceItem)
 }
 
 // InvoiceItemTotal names the kept total of the rows that a list request asks for,
@@ -112,26 +112,26 @@ func totalInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p ListInvoi
 // ReadInvoiceItems reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
-func ReadInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p ListInvoiceItemsParams) ([]*ent.InvoiceItem, Meta, error) {
+func (r Reads) ReadInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p ListInvoiceItemsParams) ([]InvoiceItem, Meta, error) {
 	q, page := q.Where(InvoiceItemFilters(p)...), InvoiceItemPage(p)
 	count := q.Clone()
-	q = WithInvoiceItem(q).Order(InvoiceItemOrder(p)...).Limit(page.Limit())
+	q.Order(InvoiceItemOrder(p)...).Limit(page.Limit())
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	rows, err := q.Offset(page.Offset()).All(ctx)
-	if err != nil || page.All(len(rows)) {
-		return rows, page.Meta(len(rows)), err
+	shown, err := r.InvoiceItems(ctx, q.Offset(page.Offset()), page.Limit())
+	if err != nil || page.All(len(shown)) {
+		return shown, page.Meta(len(shown)), err
 	}
 	total, err := totalInvoiceItems(ctx, count, p)
-	return rows, page.Meta(total), err
+	return shown, page.Meta(total), err
 }
 
 // ListInvoiceItems answers a list of invoice items.
 func (r Reads) ListInvoiceItems(ctx context.Context, p ListInvoiceItemsParams) (*InvoiceItemList, error) {
-	rows, meta, err := ReadInvoiceItems(ctx, r.Client.InvoiceItem.Query(), p)
+	shown, meta, err := r.ReadInvoiceItems(ctx, r.Client.InvoiceItem.Query(), p)
 	if err != nil {
 		return nil, err
 	}
-	return &InvoiceItemList{InvoiceItems: InvoiceItemsOut(rows, r.View(ctx)), Meta: meta}, nil
+	return &InvoiceItemList{InvoiceItems: shown, Meta: meta}, nil
 }

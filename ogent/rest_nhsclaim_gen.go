@@ -10,64 +10,63 @@ import (
 	"chairside/ent/practitioner"
 	"chairside/ent/predicate"
 	"chairside/internal/civil"
-	"chairside/internal/decimal"
 	"chairside/internal/fault"
-	"chairside/internal/wire"
 	"chairside/schema"
 
 	"github.com/google/uuid"
 )
 
-// NHSClaimOut is the response form of a row whose edges WithNHSClaim has loaded.
-func NHSClaimOut(e *ent.NHSClaim, v wire.View) (o NHSClaim) {
-	o.ID = e.ID
-	o.ContractID = e.ContractID
-	o.PatientID = e.PatientID
-	o.PractitionerID = e.PractitionerID
-	put(&o.TreatmentPlanID, e.TreatmentPlanID)
-	o.SiteID = e.SiteID
-	o.ClaimStatus = string(e.ClaimStatus)
-	o.SequenceNumber = e.SequenceNumber
-	put(&o.StatusComments, e.StatusComments)
-	putAs(&o.ExpectedUda, e.ExpectedUda, decimal.Decimal.String)
-	putAs(&o.AwardedUda, e.AwardedUda, decimal.Decimal.String)
-	put(&o.UdaBand, e.UdaBand)
-	putAs(&o.SubmittedDate, e.SubmittedDate, civil.Date.Time)
-	putAs(&o.ApprovalDate, e.ApprovalDate, civil.Date.Time)
-	putAs(&o.DentistCharge, e.DentistCharge, decimal.Decimal.String)
-	putAs(&o.PatientCharge, e.PatientCharge, decimal.Decimal.String)
-	putAs(&o.NiCalculatedDentistFee, e.NiCalculatedDentistFee, decimal.Decimal.String)
-	putAs(&o.NiCalculatedPatientFee, e.NiCalculatedPatientFee, decimal.Decimal.String)
-	putAs(&o.ScotAmountAuthorised, e.ScotAmountAuthorised, decimal.Decimal.String)
-	putAs(&o.ScotAmountExpected, e.ScotAmountExpected, decimal.Decimal.String)
-	o.Ortho = e.Ortho
-	put(&o.ContinuationPartNumber, e.ContinuationPartNumber)
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
-	return o
+// columnsOfNHSClaim are the columns that takeNHSClaim takes; widthOfNHSClaim is their number.
+const (
+	columnsOfNHSClaim = `"nhs_claims"."id", "nhs_claims"."contract_id", "nhs_claims"."patient_id", "nhs_claims"."practitioner_id", "nhs_claims"."treatment_plan_id", "nhs_claims"."site_id", "nhs_claims"."claim_status", "nhs_claims"."sequence_number", "nhs_claims"."status_comments", "nhs_claims"."expected_uda", "nhs_claims"."awarded_uda", "nhs_claims"."uda_band", "nhs_claims"."submitted_date", "nhs_claims"."approval_date", "nhs_claims"."dentist_charge", "nhs_claims"."patient_charge", "nhs_claims"."ni_calculated_dentist_fee", "nhs_claims"."ni_calculated_patient_fee", "nhs_claims"."scot_amount_authorised", "nhs_claims"."scot_amount_expected", "nhs_claims"."ortho", "nhs_claims"."continuation_part_number", "nhs_claims"."created_at", "nhs_claims"."updated_at"`
+	widthOfNHSClaim   = 24
+)
+
+// takeNHSClaim is the response form of the row that x stands at.
+func takeNHSClaim(x *reader, o *NHSClaim) {
+	o.ID = x.UUID(0)
+	o.ContractID = x.UUID(1)
+	o.PatientID = x.Int64(2)
+	o.PractitionerID = x.Int64(3)
+	o.TreatmentPlanID.Value, o.TreatmentPlanID.Null = x.Int64(4), x.Null(4)
+	o.SiteID = x.UUID(5)
+	o.ClaimStatus = x.Text(6)
+	o.SequenceNumber = x.Int(7)
+	o.StatusComments.Value, o.StatusComments.Null = x.Text(8), x.Null(8)
+	o.ExpectedUda.Value, o.ExpectedUda.Null = x.Decimal(9).String(), x.Null(9)
+	o.AwardedUda.Value, o.AwardedUda.Null = x.Decimal(10).String(), x.Null(10)
+	o.UdaBand.Value, o.UdaBand.Null = x.Text(11), x.Null(11)
+	o.SubmittedDate.Value, o.SubmittedDate.Null = x.Date(12).Time(), x.Null(12)
+	o.ApprovalDate.Value, o.ApprovalDate.Null = x.Date(13).Time(), x.Null(13)
+	o.DentistCharge.Value, o.DentistCharge.Null = x.Decimal(14).String(), x.Null(14)
+	o.PatientCharge.Value, o.PatientCharge.Null = x.Decimal(15).String(), x.Null(15)
+	o.NiCalculatedDentistFee.Value, o.NiCalculatedDentistFee.Null = x.Decimal(16).String(), x.Null(16)
+	o.NiCalculatedPatientFee.Value, o.NiCalculatedPatientFee.Null = x.Decimal(17).String(), x.Null(17)
+	o.ScotAmountAuthorised.Value, o.ScotAmountAuthorised.Null = x.Decimal(18).String(), x.Null(18)
+	o.ScotAmountExpected.Value, o.ScotAmountExpected.Null = x.Decimal(19).String(), x.Null(19)
+	o.Ortho = x.Bool(20)
+	o.ContinuationPartNumber.Value, o.ContinuationPartNumber.Null = x.Int(21), x.Null(21)
+	o.CreatedAt = x.view.Time(x.Time(22))
+	o.UpdatedAt = x.view.Time(x.Time(23))
+	x.records.NoteUUID("nhs_claims", o.ID)
 }
 
-// WithNHSClaim loads the edges that the response form shows.
-func WithNHSClaim(q *ent.NHSClaimQuery) *ent.NHSClaimQuery {
-	return q
-}
-
-// FindNHSClaim reads one row with what its response form shows, or fault.NotFound.
-func FindNHSClaim(ctx context.Context, c *ent.Client, id uuid.UUID, where ...predicate.NHSClaim) (*ent.NHSClaim, error) {
-	e, err := WithNHSClaim(c.NHSClaim.Query().Where(nhsclaim.ID(id)).Where(where...)).Only(ctx)
-	if ent.IsNotFound(err) {
+// ShowNHSClaim reads one NHS claim in its response form, or gives fault.NotFound.
+func (r Reads) ShowNHSClaim(ctx context.Context, id uuid.UUID) (*NHSClaimResponse, error) {
+	q := r.Client.NHSClaim.Query().Where(nhsclaim.ID(id))
+	shown, err := scan(ctx, r.View(ctx), q, columnsOfNHSClaim, widthOfNHSClaim, 1, takeNHSClaim)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
 		return nil, fault.NotFound()
 	}
-	return e, err
+	return &NHSClaimResponse{NhsClaim: shown[0]}, nil
 }
 
 // GetNHSClaim answers one NHS claim.
 func (r Reads) GetNHSClaim(ctx context.Context, p GetNHSClaimParams) (*NHSClaimResponse, error) {
-	e, err := FindNHSClaim(ctx, r.Client, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &NHSClaimResponse{NhsClaim: NHSClaimOut(e, r.View(ctx))}, nil
+	return r.ShowNHSClaim(ctx, p.ID)
 }
 
 // NHSClaimFilters are the predicates of a list request; those that the
@@ -114,8 +113,10 @@ func NHSClaimPage(p ListNhsClaimsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// NhsClaimsOut are the list forms of rows.
-func NhsClaimsOut(rows []*ent.NHSClaim, v wire.View) []NHSClaim { return mapAll(rows, v, NHSClaimOut) }
+// NhsClaims reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) NhsClaims(ctx context.Context, q *ent.NHSClaimQuery, size int) ([]NHSClaim, error) {
+	return scan(ctx, r.View(ctx), q, columnsOfNHSClaim, widthOfNHSClaim, size, takeNHSClaim)
+}
 
 // NHSClaimTotal names the kept total of the rows that a list request asks for,
 // "" where they have to be counted.
@@ -139,26 +140,26 @@ func totalNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsPa
 // ReadNhsClaims reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
-func ReadNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsParams) ([]*ent.NHSClaim, Meta, error) {
+func (r Reads) ReadNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsParams) ([]NHSClaim, Meta, error) {
 	q, page := q.Where(NHSClaimFilters(p)...), NHSClaimPage(p)
 	count := q.Clone()
-	q = WithNHSClaim(q).Order(NHSClaimOrder(p)...).Limit(page.Limit())
+	q.Order(NHSClaimOrder(p)...).Limit(page.Limit())
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	rows, err := q.Offset(page.Offset()).All(ctx)
-	if err != nil || page.All(len(rows)) {
-		return rows, page.Meta(len(rows)), err
+	shown, err := r.NhsClaims(ctx, q.Offset(page.Offset()), page.Limit())
+	if err != nil || page.All(len(shown)) {
+		return shown, page.Meta(len(shown)), err
 	}
 	total, err := totalNhsClaims(ctx, count, p)
-	return rows, page.Meta(total), err
+	return shown, page.Meta(total), err
 }
 
 // ListNhsClaims answers a list of NHS claims.
 func (r Reads) ListNhsClaims(ctx context.Context, p ListNhsClaimsParams) (*NHSClaimList, error) {
-	rows, meta, err := ReadNhsClaims(ctx, r.Client.NHSClaim.Query(), p)
+	shown, meta, err := r.ReadNhsClaims(ctx, r.Client.NHSClaim.Query(), p)
 	if err != nil {
 		return nil, err
 	}
-	return &NHSClaimList{NhsClaims: NhsClaimsOut(rows, r.View(ctx)), Meta: meta}, nil
+	return &NHSClaimList{NhsClaims: shown, Meta: meta}, nil
 }

@@ -7,7 +7,6 @@ import (
 	"maps"
 
 	"chairside/ent"
-	"chairside/ent/account"
 	"chairside/ent/acquisitionsource"
 	"chairside/ent/patient"
 	"chairside/ent/paymentplan"
@@ -16,89 +15,100 @@ import (
 	"chairside/ent/site"
 	"chairside/internal/civil"
 	"chairside/internal/fault"
-	"chairside/internal/wire"
 	"chairside/schema"
 )
 
-// PatientOut is the response form of a row whose edges WithPatient has loaded.
-func PatientOut(e *ent.Patient, v wire.View) (o Patient) {
-	o.ID = e.ID
-	o.Title = string(e.Title)
-	o.FirstName = e.FirstName
-	put(&o.MiddleName, e.MiddleName)
-	o.LastName = e.LastName
-	put(&o.PreferredName, e.PreferredName)
-	o.DateOfBirth = e.DateOfBirth.Time()
-	o.Gender = e.Gender
-	o.Ethnicity = e.Ethnicity
-	o.Active = e.Active
-	o.AddressLine1 = e.AddressLine1
-	put(&o.AddressLine2, e.AddressLine2)
-	put(&o.Town, e.Town)
-	put(&o.County, e.County)
-	o.Postcode = e.Postcode
-	put(&o.EmailAddress, e.EmailAddress)
-	put(&o.EmergencyContactName, e.EmergencyContactName)
-	put(&o.EmergencyContactRelationship, e.EmergencyContactRelationship)
-	put(&o.PreferredPhoneNumber, e.PreferredPhoneNumber)
-	o.PaymentPlanID = e.PaymentPlanID
-	o.SiteID = e.SiteID
-	put(&o.DentistID, e.DentistID)
-	putAs(&o.DentistRecallDate, e.DentistRecallDate, civil.Date.Time)
-	put(&o.DentistRecallInterval, e.DentistRecallInterval)
-	put(&o.HygienistID, e.HygienistID)
-	putAs(&o.HygienistRecallDate, e.HygienistRecallDate, civil.Date.Time)
-	put(&o.HygienistRecallInterval, e.HygienistRecallInterval)
-	o.RecallMethod = string(e.RecallMethod)
-	put(&o.AcquisitionSourceID, e.AcquisitionSourceID)
-	put(&o.DoctorID, e.DoctorID)
-	put(&o.FamilyID, e.FamilyID)
-	put(&o.LegacyID, e.LegacyID)
-	o.Marketing = e.Marketing
-	o.MedicalAlert = e.MedicalAlert
-	put(&o.MedicalAlertText, e.MedicalAlertText)
-	put(&o.NhsNumber, e.NhsNumber)
-	put(&o.NiNumber, e.NiNumber)
-	put(&o.Occupation, e.Occupation)
-	o.UseEmail = e.UseEmail
-	o.UseSMS = e.UseSms
-	put(&o.CustomField1, e.CustomField1)
-	put(&o.CustomField2, e.CustomField2)
-	o.Metadata = raw(notNilMap(e.Metadata))
-	put(&o.HomePhone, e.HomePhone)
-	put(&o.HomePhoneCountry, e.HomePhoneCountry)
-	put(&o.HomePhoneNormalized, e.HomePhoneNormalized)
-	put(&o.MobilePhone, e.MobilePhone)
-	put(&o.MobilePhoneCountry, e.MobilePhoneCountry)
-	put(&o.MobilePhoneNormalized, e.MobilePhoneNormalized)
-	put(&o.WorkPhone, e.WorkPhone)
-	put(&o.WorkPhoneCountry, e.WorkPhoneCountry)
-	put(&o.WorkPhoneNormalized, e.WorkPhoneNormalized)
-	put(&o.EmergencyContactPhone, e.EmergencyContactPhone)
-	put(&o.EmergencyContactPhoneCountry, e.EmergencyContactPhoneCountry)
-	put(&o.EmergencyContactPhoneNormalized, e.EmergencyContactPhoneNormalized)
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
-	if x := e.Edges.Account; x != nil {
-		o.AccountID.SetTo(x.ID)
+// columnsOfPatient are the columns that takePatient takes; widthOfPatient is their number.
+const (
+	columnsOfPatient = `"patients"."id", "patients"."title", "patients"."first_name", "patients"."middle_name", "patients"."last_name", "patients"."preferred_name", "patients"."date_of_birth", "patients"."gender", "patients"."ethnicity", "patients"."active", "patients"."address_line_1", "patients"."address_line_2", "patients"."town", "patients"."county", "patients"."postcode", "patients"."email_address", "patients"."emergency_contact_name", "patients"."emergency_contact_relationship", "patients"."preferred_phone_number", "patients"."payment_plan_id", "patients"."site_id", "patients"."dentist_id", "patients"."dentist_recall_date", "patients"."dentist_recall_interval", "patients"."hygienist_id", "patients"."hygienist_recall_date", "patients"."hygienist_recall_interval", "patients"."recall_method", "patients"."acquisition_source_id", "patients"."doctor_id", "patients"."family_id", "patients"."legacy_id", "patients"."marketing", "patients"."medical_alert", "patients"."medical_alert_text", "patients"."nhs_number", "patients"."ni_number", "patients"."occupation", "patients"."use_email", "patients"."use_sms", "patients"."custom_field_1", "patients"."custom_field_2", "patients"."metadata", "patients"."home_phone", "patients"."home_phone_country", "patients"."home_phone_normalized", "patients"."mobile_phone", "patients"."mobile_phone_country", "patients"."mobile_phone_normalized", "patients"."work_phone", "patients"."work_phone_country", "patients"."work_phone_normalized", "patients"."emergency_contact_phone", "patients"."emergency_contact_phone_country", "patients"."emergency_contact_phone_normalized", "patients"."created_at", "patients"."updated_at", "account"."id"`
+	widthOfPatient   = 58
+)
+
+// takePatient is the response form of the row that x stands at.
+func takePatient(x *reader, o *Patient) {
+	o.ID = x.Int64(0)
+	o.Title = x.Text(1)
+	o.FirstName = x.Text(2)
+	o.MiddleName.Value, o.MiddleName.Null = x.Text(3), x.Null(3)
+	o.LastName = x.Text(4)
+	o.PreferredName.Value, o.PreferredName.Null = x.Text(5), x.Null(5)
+	o.DateOfBirth = x.Date(6).Time()
+	o.Gender = x.Bool(7)
+	o.Ethnicity = x.Text(8)
+	o.Active = x.Bool(9)
+	o.AddressLine1 = x.Text(10)
+	o.AddressLine2.Value, o.AddressLine2.Null = x.Text(11), x.Null(11)
+	o.Town.Value, o.Town.Null = x.Text(12), x.Null(12)
+	o.County.Value, o.County.Null = x.Text(13), x.Null(13)
+	o.Postcode = x.Text(14)
+	o.EmailAddress.Value, o.EmailAddress.Null = x.Text(15), x.Null(15)
+	o.EmergencyContactName.Value, o.EmergencyContactName.Null = x.Text(16), x.Null(16)
+	o.EmergencyContactRelationship.Value, o.EmergencyContactRelationship.Null = x.Text(17), x.Null(17)
+	o.PreferredPhoneNumber.Value, o.PreferredPhoneNumber.Null = x.Int(18), x.Null(18)
+	o.PaymentPlanID = x.Int64(19)
+	o.SiteID = x.UUID(20)
+	o.DentistID.Value, o.DentistID.Null = x.Int64(21), x.Null(21)
+	o.DentistRecallDate.Value, o.DentistRecallDate.Null = x.Date(22).Time(), x.Null(22)
+	o.DentistRecallInterval.Value, o.DentistRecallInterval.Null = x.Int(23), x.Null(23)
+	o.HygienistID.Value, o.HygienistID.Null = x.Int64(24), x.Null(24)
+	o.HygienistRecallDate.Value, o.HygienistRecallDate.Null = x.Date(25).Time(), x.Null(25)
+	o.HygienistRecallInterval.Value, o.HygienistRecallInterval.Null = x.Int(26), x.Null(26)
+	o.RecallMethod = x.Text(27)
+	o.AcquisitionSourceID.Value, o.AcquisitionSourceID.Null = x.UUID(28), x.Null(28)
+	o.DoctorID.Value, o.DoctorID.Null = x.Int64(29), x.Null(29)
+	o.FamilyID.Value, o.FamilyID.Null = x.UUID(30), x.Null(30)
+	o.LegacyID.Value, o.LegacyID.Null = x.Text(31), x.Null(31)
+	o.Marketing = x.Int(32)
+	o.MedicalAlert = x.Bool(33)
+	o.MedicalAlertText.Value, o.MedicalAlertText.Null = x.Text(34), x.Null(34)
+	o.NhsNumber.Value, o.NhsNumber.Null = x.Text(35), x.Null(35)
+	o.NiNumber.Value, o.NiNumber.Null = x.Text(36), x.Null(36)
+	o.Occupation.Value, o.Occupation.Null = x.Text(37), x.Null(37)
+	o.UseEmail = x.Bool(38)
+	o.UseSMS = x.Bool(39)
+	o.CustomField1.Value, o.CustomField1.Null = x.Text(40), x.Null(40)
+	o.CustomField2.Value, o.CustomField2.Null = x.Text(41), x.Null(41)
+	o.Metadata = metadata(x, 42)
+	o.HomePhone.Value, o.HomePhone.Null = x.Text(43), x.Null(43)
+	o.HomePhoneCountry.Value, o.HomePhoneCountry.Null = x.Text(44), x.Null(44)
+	o.HomePhoneNormalized.Value, o.HomePhoneNormalized.Null = x.Text(45), x.Null(45)
+	o.MobilePhone.Value, o.MobilePhone.Null = x.Text(46), x.Null(46)
+	o.MobilePhoneCountry.Value, o.MobilePhoneCountry.Null = x.Text(47), x.Null(47)
+	o.MobilePhoneNormalized.Value, o.MobilePhoneNormalized.Null = x.Text(48), x.Null(48)
+	o.WorkPhone.Value, o.WorkPhone.Null = x.Text(49), x.Null(49)
+	o.WorkPhoneCountry.Value, o.WorkPhoneCountry.Null = x.Text(50), x.Null(50)
+	o.WorkPhoneNormalized.Value, o.WorkPhoneNormalized.Null = x.Text(51), x.Null(51)
+	o.EmergencyContactPhone.Value, o.EmergencyContactPhone.Null = x.Text(52), x.Null(52)
+	o.EmergencyContactPhoneCountry.Value, o.EmergencyContactPhoneCountry.Null = x.Text(53), x.Null(53)
+	o.EmergencyContactPhoneNormalized.Value, o.EmergencyContactPhoneNormalized.Null = x.Text(54), x.Null(54)
+	o.CreatedAt = x.view.Time(x.Time(55))
+	o.UpdatedAt = x.view.Time(x.Time(56))
+	o.ImageURL = x.view.AvatarURL
+	x.records.Note("patients", o.ID)
+	if !x.Null(57) {
+		x.records.Note("accounts", x.Int64(57))
+		o.AccountID.SetTo(x.Int64(57))
 	} else {
 		o.AccountID.SetToNull()
 	}
-	o.ImageURL = v.AvatarURL()
-	return o
 }
 
-// WithPatient loads the edges that the response form shows.
-func WithPatient(q *ent.PatientQuery) *ent.PatientQuery {
-	q.WithAccount(func(q *ent.AccountQuery) {
-		q.Select(account.FieldID, account.FieldPatientID)
-	})
-	return q
+// ShowPatient reads one patient in its response form, or gives fault.NotFound.
+func (r Reads) ShowPatient(ctx context.Context, id int64) (*PatientResponse, error) {
+	q := r.Client.Patient.Query().Where(patient.ID(id))
+	shown, err := scan(ctx, r.View(ctx), q, columnsOfPatient, widthOfPatient, 1, takePatient)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
+		return nil, fault.NotFound()
+	}
+	return &PatientResponse{Patient: shown[0]}, nil
 }
 
-// FindPatient reads one row with what its response form shows, or fault.NotFound.
+// FindPatient reads one row to be changed, or gives fault.NotFound.
 func FindPatient(ctx context.Context, c *ent.Client, id int64, where ...predicate.Patient) (*ent.Patient, error) {
-	e, err := WithPatient(c.Patient.Query().Where(patient.ID(id)).Where(where...)).Only(ctx)
+	e, err := c.Patient.Query().Where(patient.ID(id)).Where(where...).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NotFound()
 	}
@@ -149,8 +159,10 @@ func PatientPage(p ListPatientsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// PatientsOut are the list forms of rows.
-func PatientsOut(rows []*ent.Patient, v wire.View) []Patient { return mapAll(rows, v, PatientOut) }
+// Patients reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) Patients(ctx context.Context, q *ent.PatientQuery, size int) ([]Patient, error) {
+	return scan(ctx, r.View(ctx), q, columnsOfPatient, widthOfPatient, size, takePatient)
+}
 
 // PatientTotal names the kept total of the rows that a list request asks for,
 // "" where they have to be counted.
@@ -174,19 +186,19 @@ func totalPatients(ctx context.Context, q *ent.PatientQuery, p ListPatientsParam
 // ReadPatients reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
-func ReadPatients(ctx context.Context, q *ent.PatientQuery, p ListPatientsParams) ([]*ent.Patient, Meta, error) {
+func (r Reads) ReadPatients(ctx context.Context, q *ent.PatientQuery, p ListPatientsParams) ([]Patient, Meta, error) {
 	q, page := q.Where(PatientFilters(p)...), PatientPage(p)
 	count := q.Clone()
-	q = WithPatient(q).Order(PatientOrder(p)...).Limit(page.Limit())
+	q.Order(PatientOrder(p)...).Limit(page.Limit())
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	rows, err := q.Offset(page.Offset()).All(ctx)
-	if err != nil || page.All(len(rows)) {
-		return rows, page.Meta(len(rows)), err
+	shown, err := r.Patients(ctx, q.Offset(page.Offset()), page.Limit())
+	if err != nil || page.All(len(shown)) {
+		return shown, page.Meta(len(shown)), err
 	}
 	total, err := totalPatients(ctx, count, p)
-	return rows, page.Meta(total), err
+	return shown, page.Meta(total), err
 }
 
 // SetPatient copies what was sent to a mutation: only what differs from old,

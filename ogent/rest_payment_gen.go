@@ -11,58 +11,81 @@ import (
 	"chairside/ent/predicate"
 	"chairside/internal/civil"
 	"chairside/internal/fault"
-	"chairside/internal/wire"
 	"chairside/schema"
 )
 
-// PaymentOut is the response form of a row whose edges WithPayment has loaded.
-func PaymentOut(e *ent.Payment, v wire.View) (o Payment) {
-	o.ID = e.ID
-	o.PatientID = e.PatientID
-	o.SiteID = e.SiteID
-	o.Amount = e.Amount.String()
-	o.AmountUnexplained = e.AmountUnexplained.String()
-	o.DatedOn = e.DatedOn.Time()
-	o.Deleted = e.Deleted
-	o.Method = e.Method
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
-	o.FullyExplained = schema.FullyExplained(e.AmountUnexplained)
-	o.Status = schema.PaymentStatus(e.Amount, e.AmountUnexplained)
-	o.Explanations = mapAll(e.Edges.Explanations, v, paymentExplanationsOut)
-	return o
+// columnsOfPayment are the columns that takePayment takes; widthOfPayment is their number.
+const (
+	columnsOfPayment = `"payments"."id", "payments"."patient_id", "payments"."site_id", "payments"."amount", "payments"."amount_unexplained", "payments"."dated_on", "payments"."deleted", "payments"."method", "payments"."created_at", "payments"."updated_at"`
+	widthOfPayment   = 10
+)
+
+// takePayment is the response form of the row that x stands at.
+func takePayment(x *reader, o *Payment) {
+	o.ID = x.Int64(0)
+	o.PatientID = x.Int64(1)
+	o.SiteID = x.UUID(2)
+	o.Amount = x.Decimal(3).String()
+	o.AmountUnexplained = x.Decimal(4).String()
+	o.DatedOn = x.Date(5).Time()
+	o.Deleted = x.Bool(6)
+	o.Method = x.Text(7)
+	o.CreatedAt = x.view.Time(x.Time(8))
+	o.UpdatedAt = x.view.Time(x.Time(9))
+	o.FullyExplained = schema.FullyExplained(x.Decimal(4))
+	o.Status = schema.PaymentStatus(x.Decimal(3), x.Decimal(4))
+	x.records.Note("payments", o.ID)
 }
 
-func paymentExplanationsOut(e *ent.PaymentExplanation, v wire.View) (o PaymentExplanations) {
-	o.InvoiceID = e.InvoiceID
-	o.Amount = e.Amount.String()
-	return o
-}
-
-// WithPayment loads the edges that the response form shows.
-func WithPayment(q *ent.PaymentQuery) *ent.PaymentQuery {
-	q.WithExplanations(func(q *ent.PaymentExplanationQuery) {
-		q.Select(paymentexplanation.FieldID, paymentexplanation.FieldInvoiceID, paymentexplanation.FieldAmount, paymentexplanation.FieldPaymentID).Order(paymentexplanation.ByID())
-	})
-	return q
-}
-
-// FindPayment reads one row with what its response form shows, or fault.NotFound.
-func FindPayment(ctx context.Context, c *ent.Client, id int64, where ...predicate.Payment) (*ent.Payment, error) {
-	e, err := WithPayment(c.Payment.Query().Where(payment.ID(id)).Where(where...)).Only(ctx)
-	if ent.IsNotFound(err) {
+// ShowPayment reads one payment in its response form, or gives fault.NotFound.
+func (r Reads) ShowPayment(ctx context.Context, id int64) (*PaymentResponse, error) {
+	q := r.Client.Payment.Query().Where(payment.ID(id))
+	shown, err := scan(ctx, r.View(ctx), q, columnsOfPayment, widthOfPayment, 1, takePayment)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
 		return nil, fault.NotFound()
 	}
-	return e, err
+	if err := r.addPaymentExplanations(ctx, shown); err != nil {
+		return nil, err
+	}
+	return &PaymentResponse{Payment: shown[0]}, nil
+}
+
+// addPaymentExplanations reads the explanations of all that is shown.
+func (r Reads) addPaymentExplanations(ctx context.Context, shown []Payment) error {
+	if len(shown) == 0 {
+		return nil
+	}
+	ids := make([]int64, len(shown))
+	for i := range shown {
+		ids[i] = shown[i].ID
+	}
+	type part struct {
+		owner int64
+		shown PaymentExplanations
+	}
+	q := r.Client.PaymentExplanation.Query().Where(paymentexplanation.PaymentIDIn(ids...)).Order(paymentexplanation.ByID())
+	parts, err := scan(ctx, r.View(ctx), q, `"payment_explanations"."id", "payment_explanations"."invoice_id", "payment_explanations"."amount"`+`, "payment_explanations"."payment_id"`, 3+1, len(shown), func(x *reader, o *part) {
+		x.records.NoteUUID("payment_explanations", x.UUID(0))
+		o.shown.InvoiceID = x.Int64(1)
+		o.shown.Amount = x.Decimal(2).String()
+		o.owner = x.Int64(3)
+	})
+	for _, p := range parts {
+		for i := range shown {
+			if shown[i].ID == p.owner {
+				shown[i].Explanations = append(shown[i].Explanations, p.shown)
+			}
+		}
+	}
+	return err
 }
 
 // GetPayment answers one payment.
 func (r Reads) GetPayment(ctx context.Context, p GetPaymentParams) (*PaymentResponse, error) {
-	e, err := FindPayment(ctx, r.Client, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &PaymentResponse{Payment: PaymentOut(e, r.View(ctx))}, nil
+	return r.ShowPayment(ctx, p.ID)
 }
 
 // PaymentFilters are the predicates of a list request; those that the
@@ -107,8 +130,14 @@ func PaymentPage(p ListPaymentsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// PaymentsOut are the list forms of rows.
-func PaymentsOut(rows []*ent.Payment, v wire.View) []Payment { return mapAll(rows, v, PaymentOut) }
+// Payments reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) Payments(ctx context.Context, q *ent.PaymentQuery, size int) ([]Payment, error) {
+	shown, err := scan(ctx, r.View(ctx), q, columnsOfPayment, widthOfPayment, size, takePayment)
+	if err == nil {
+		err = r.addPaymentExplanations(ctx, shown)
+	}
+	return shown, err
+}
 
 // PaymentTotal names the kept total of the rows that a list request asks for,
 // "" where they have to be counted.
@@ -132,17 +161,17 @@ func totalPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaymentsParam
 // ReadPayments reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
-func ReadPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaymentsParams) ([]*ent.Payment, Meta, error) {
+func (r Reads) ReadPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaymentsParams) ([]Payment, Meta, error) {
 	q, page := q.Where(PaymentFilters(p)...), PaymentPage(p)
 	count := q.Clone()
-	q = WithPayment(q).Order(PaymentOrder(p)...).Limit(page.Limit())
+	q.Order(PaymentOrder(p)...).Limit(page.Limit())
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	rows, err := q.Offset(page.Offset()).All(ctx)
-	if err != nil || page.All(len(rows)) {
-		return rows, page.Meta(len(rows)), err
+	shown, err := r.Payments(ctx, q.Offset(page.Offset()), page.Limit())
+	if err != nil || page.All(len(shown)) {
+		return shown, page.Meta(len(shown)), err
 	}
 	total, err := totalPayments(ctx, count, p)
-	return rows, page.Meta(total), err
+	return shown, page.Meta(total), err
 }

@@ -9,41 +9,40 @@ import (
 	"chairside/ent/paymentplan"
 	"chairside/ent/predicate"
 	"chairside/internal/fault"
-	"chairside/internal/wire"
 )
 
-// PaymentPlanOut is the response form of a row whose edges WithPaymentPlan has loaded.
-func PaymentPlanOut(e *ent.PaymentPlan, v wire.View) (o PaymentPlan) {
-	o.ID = e.ID
-	o.Name = e.Name
-	o.Active = e.Active
-	o.Nhs = e.Nhs
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
-	return o
+// columnsOfPaymentPlan are the columns that takePaymentPlan takes; widthOfPaymentPlan is their number.
+const (
+	columnsOfPaymentPlan = `"payment_plans"."id", "payment_plans"."name", "payment_plans"."active", "payment_plans"."nhs", "payment_plans"."created_at", "payment_plans"."updated_at"`
+	widthOfPaymentPlan   = 6
+)
+
+// takePaymentPlan is the response form of the row that x stands at.
+func takePaymentPlan(x *reader, o *PaymentPlan) {
+	o.ID = x.Int64(0)
+	o.Name = x.Text(1)
+	o.Active = x.Bool(2)
+	o.Nhs = x.Bool(3)
+	o.CreatedAt = x.view.Time(x.Time(4))
+	o.UpdatedAt = x.view.Time(x.Time(5))
 }
 
-// WithPaymentPlan loads the edges that the response form shows.
-func WithPaymentPlan(q *ent.PaymentPlanQuery) *ent.PaymentPlanQuery {
-	return q
-}
-
-// FindPaymentPlan reads one row with what its response form shows, or fault.NotFound.
-func FindPaymentPlan(ctx context.Context, c *ent.Client, id int64, where ...predicate.PaymentPlan) (*ent.PaymentPlan, error) {
-	e, err := WithPaymentPlan(c.PaymentPlan.Query().Where(paymentplan.ID(id)).Where(where...)).Only(ctx)
-	if ent.IsNotFound(err) {
+// ShowPaymentPlan reads one payment plan in its response form, or gives fault.NotFound.
+func (r Reads) ShowPaymentPlan(ctx context.Context, id int64) (*PaymentPlanResponse, error) {
+	q := r.Client.PaymentPlan.Query().Where(paymentplan.ID(id))
+	shown, err := scan(ctx, r.View(ctx), q, columnsOfPaymentPlan, widthOfPaymentPlan, 1, takePaymentPlan)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
 		return nil, fault.NotFound()
 	}
-	return e, err
+	return &PaymentPlanResponse{PaymentPlan: shown[0]}, nil
 }
 
 // GetPaymentPlan answers one payment plan.
 func (r Reads) GetPaymentPlan(ctx context.Context, p GetPaymentPlanParams) (*PaymentPlanResponse, error) {
-	e, err := FindPaymentPlan(ctx, r.Client, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &PaymentPlanResponse{PaymentPlan: PaymentPlanOut(e, r.View(ctx))}, nil
+	return r.ShowPaymentPlan(ctx, p.ID)
 }
 
 // PaymentPlanFilters are the predicates of a list request; those that the
@@ -75,33 +74,33 @@ func PaymentPlanPage(p ListPaymentPlansParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// PaymentPlansOut are the list forms of rows.
-func PaymentPlansOut(rows []*ent.PaymentPlan, v wire.View) []PaymentPlan {
-	return mapAll(rows, v, PaymentPlanOut)
+// PaymentPlans reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) PaymentPlans(ctx context.Context, q *ent.PaymentPlanQuery, size int) ([]PaymentPlan, error) {
+	return scan(ctx, r.View(ctx), q, columnsOfPaymentPlan, widthOfPaymentPlan, size, takePaymentPlan)
 }
 
 // ReadPaymentPlans reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
-func ReadPaymentPlans(ctx context.Context, q *ent.PaymentPlanQuery, p ListPaymentPlansParams) ([]*ent.PaymentPlan, Meta, error) {
+func (r Reads) ReadPaymentPlans(ctx context.Context, q *ent.PaymentPlanQuery, p ListPaymentPlansParams) ([]PaymentPlan, Meta, error) {
 	q, page := q.Where(PaymentPlanFilters(p)...), PaymentPlanPage(p)
 	count := q.Clone()
-	q = WithPaymentPlan(q).Order(PaymentPlanOrder(p)...).Limit(page.Limit())
+	q.Order(PaymentPlanOrder(p)...).Limit(page.Limit())
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	rows, err := q.Offset(page.Offset()).All(ctx)
-	if err != nil || page.All(len(rows)) {
-		return rows, page.Meta(len(rows)), err
+	shown, err := r.PaymentPlans(ctx, q.Offset(page.Offset()), page.Limit())
+	if err != nil || page.All(len(shown)) {
+		return shown, page.Meta(len(shown)), err
 	}
 	total, err := count.Count(ctx)
-	return rows, page.Meta(total), err
+	return shown, page.Meta(total), err
 }
 
 // ListPaymentPlans answers a list of payment plans.
 func (r Reads) ListPaymentPlans(ctx context.Context, p ListPaymentPlansParams) (*PaymentPlanList, error) {
-	rows, meta, err := ReadPaymentPlans(ctx, r.Client.PaymentPlan.Query(), p)
+	shown, meta, err := r.ReadPaymentPlans(ctx, r.Client.PaymentPlan.Query(), p)
 	if err != nil {
 		return nil, err
 	}
-	return &PaymentPlanList{PaymentPlans: PaymentPlansOut(rows, r.View(ctx)), Meta: meta}, nil
+	return &PaymentPlanList{PaymentPlans: shown, Meta: meta}, nil
 }

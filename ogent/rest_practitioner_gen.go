@@ -9,64 +9,53 @@ import (
 	"chairside/ent/practitioner"
 	"chairside/ent/predicate"
 	"chairside/ent/user"
-	"chairside/internal/decimal"
 	"chairside/internal/fault"
-	"chairside/internal/wire"
-	"chairside/schema"
 )
 
-// PractitionerOut is the response form of a row whose edges WithPractitioner has loaded.
-func PractitionerOut(e *ent.Practitioner, v wire.View) (o Practitioner) {
-	o.ID = e.ID
-	o.SiteID = e.SiteID
-	o.Active = e.Active
-	put(&o.GdcNumber, e.GdcNumber)
-	put(&o.NhsNumber, e.NhsNumber)
-	put(&o.Colour, e.Colour)
-	putAs(&o.UdaTarget, e.UdaTarget, decimal.Decimal.String)
-	putAs(&o.UoaTarget, e.UoaTarget, decimal.Decimal.String)
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
-	if x := e.Edges.User; x != nil {
-		o.User = practitionerUserOut(x, v)
+// columnsOfPractitioner are the columns that takePractitioner takes; widthOfPractitioner is their number.
+const (
+	columnsOfPractitioner = `"practitioners"."id", "practitioners"."site_id", "practitioners"."active", "practitioners"."gdc_number", "practitioners"."nhs_number", "practitioners"."colour", "practitioners"."uda_target", "practitioners"."uoa_target", "practitioners"."created_at", "practitioners"."updated_at", "user"."id", "user"."title", "user"."first_name", "user"."last_name", "user"."email", "user"."role"`
+	widthOfPractitioner   = 16
+)
+
+// takePractitioner is the response form of the row that x stands at.
+func takePractitioner(x *reader, o *Practitioner) {
+	o.ID = x.Int64(0)
+	o.SiteID = x.UUID(1)
+	o.Active = x.Bool(2)
+	o.GdcNumber.Value, o.GdcNumber.Null = x.Text(3), x.Null(3)
+	o.NhsNumber.Value, o.NhsNumber.Null = x.Text(4), x.Null(4)
+	o.Colour.Value, o.Colour.Null = x.Text(5), x.Null(5)
+	o.UdaTarget.Value, o.UdaTarget.Null = x.Decimal(6).String(), x.Null(6)
+	o.UoaTarget.Value, o.UoaTarget.Null = x.Decimal(7).String(), x.Null(7)
+	o.CreatedAt = x.view.Time(x.Time(8))
+	o.UpdatedAt = x.view.Time(x.Time(9))
+	if !x.Null(10) {
+		o.User.ID = x.Int64(10)
+		o.User.Title.Value, o.User.Title.Null = x.Text(11), x.Null(11)
+		o.User.FirstName = x.Text(12)
+		o.User.LastName = x.Text(13)
+		o.User.Email = x.Text(14)
+		o.User.Role = x.Text(15)
 	}
-	return o
 }
 
-func practitionerUserOut(e *ent.User, v wire.View) (o PractitionerUser) {
-	o.ID = e.ID
-	putAs(&o.Title, e.Title, func(w schema.Title) string { return string(w) })
-	o.FirstName = e.FirstName
-	o.LastName = e.LastName
-	o.Email = e.Email
-	o.Role = string(e.Role)
-	return o
-}
-
-// WithPractitioner loads the edges that the response form shows.
-func WithPractitioner(q *ent.PractitionerQuery) *ent.PractitionerQuery {
-	q.WithUser(func(q *ent.UserQuery) {
-		q.Select(user.FieldID, user.FieldTitle, user.FieldFirstName, user.FieldLastName, user.FieldEmail, user.FieldRole)
-	})
-	return q
-}
-
-// FindPractitioner reads one row with what its response form shows, or fault.NotFound.
-func FindPractitioner(ctx context.Context, c *ent.Client, id int64, where ...predicate.Practitioner) (*ent.Practitioner, error) {
-	e, err := WithPractitioner(c.Practitioner.Query().Where(practitioner.ID(id)).Where(where...)).Only(ctx)
-	if ent.IsNotFound(err) {
+// ShowPractitioner reads one practitioner in its response form, or gives fault.NotFound.
+func (r Reads) ShowPractitioner(ctx context.Context, id int64) (*PractitionerResponse, error) {
+	q := r.Client.Practitioner.Query().Where(practitioner.ID(id))
+	shown, err := scan(ctx, r.View(ctx), q, columnsOfPractitioner, widthOfPractitioner, 1, takePractitioner)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
 		return nil, fault.NotFound()
 	}
-	return e, err
+	return &PractitionerResponse{Practitioner: shown[0]}, nil
 }
 
 // GetPractitioner answers one practitioner.
 func (r Reads) GetPractitioner(ctx context.Context, p GetPractitionerParams) (*PractitionerResponse, error) {
-	e, err := FindPractitioner(ctx, r.Client, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &PractitionerResponse{Practitioner: PractitionerOut(e, r.View(ctx))}, nil
+	return r.ShowPractitioner(ctx, p.ID)
 }
 
 // PractitionerFilters are the predicates of a list request; those that the
@@ -103,33 +92,33 @@ func PractitionerPage(p ListPractitionersParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// PractitionersOut are the list forms of rows.
-func PractitionersOut(rows []*ent.Practitioner, v wire.View) []Practitioner {
-	return mapAll(rows, v, PractitionerOut)
+// Practitioners reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) Practitioners(ctx context.Context, q *ent.PractitionerQuery, size int) ([]Practitioner, error) {
+	return scan(ctx, r.View(ctx), q, columnsOfPractitioner, widthOfPractitioner, size, takePractitioner)
 }
 
 // ReadPractitioners reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
-func ReadPractitioners(ctx context.Context, q *ent.PractitionerQuery, p ListPractitionersParams) ([]*ent.Practitioner, Meta, error) {
+func (r Reads) ReadPractitioners(ctx context.Context, q *ent.PractitionerQuery, p ListPractitionersParams) ([]Practitioner, Meta, error) {
 	q, page := q.Where(PractitionerFilters(p)...), PractitionerPage(p)
 	count := q.Clone()
-	q = WithPractitioner(q).Order(PractitionerOrder(p)...).Limit(page.Limit())
+	q.Order(PractitionerOrder(p)...).Limit(page.Limit())
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	rows, err := q.Offset(page.Offset()).All(ctx)
-	if err != nil || page.All(len(rows)) {
-		return rows, page.Meta(len(rows)), err
+	shown, err := r.Practitioners(ctx, q.Offset(page.Offset()), page.Limit())
+	if err != nil || page.All(len(shown)) {
+		return shown, page.Meta(len(shown)), err
 	}
 	total, err := count.Count(ctx)
-	return rows, page.Meta(total), err
+	return shown, page.Meta(total), err
 }
 
 // ListPractitioners answers a list of practitioners.
 func (r Reads) ListPractitioners(ctx context.Context, p ListPractitionersParams) (*PractitionerList, error) {
-	rows, meta, err := ReadPractitioners(ctx, r.Client.Practitioner.Query(), p)
+	shown, meta, err := r.ReadPractitioners(ctx, r.Client.Practitioner.Query(), p)
 	if err != nil {
 		return nil, err
 	}
-	return &PractitionerList{Practitioners: PractitionersOut(rows, r.View(ctx)), Meta: meta}, nil
+	return &PractitionerList{Practitioners: shown, Meta: meta}, nil
 }

@@ -9,43 +9,42 @@ import (
 	"chairside/ent/predicate"
 	"chairside/ent/room"
 	"chairside/internal/fault"
-	"chairside/internal/wire"
 
 	"github.com/google/uuid"
 )
 
-// RoomOut is the response form of a row whose edges WithRoom has loaded.
-func RoomOut(e *ent.Room, v wire.View) (o Room) {
-	o.ID = e.ID
-	o.Name = e.Name
-	o.SiteID = e.SiteID
-	o.Active = e.Active
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
-	return o
+// columnsOfRoom are the columns that takeRoom takes; widthOfRoom is their number.
+const (
+	columnsOfRoom = `"rooms"."id", "rooms"."name", "rooms"."site_id", "rooms"."active", "rooms"."created_at", "rooms"."updated_at"`
+	widthOfRoom   = 6
+)
+
+// takeRoom is the response form of the row that x stands at.
+func takeRoom(x *reader, o *Room) {
+	o.ID = x.UUID(0)
+	o.Name = x.Text(1)
+	o.SiteID = x.UUID(2)
+	o.Active = x.Bool(3)
+	o.CreatedAt = x.view.Time(x.Time(4))
+	o.UpdatedAt = x.view.Time(x.Time(5))
 }
 
-// WithRoom loads the edges that the response form shows.
-func WithRoom(q *ent.RoomQuery) *ent.RoomQuery {
-	return q
-}
-
-// FindRoom reads one row with what its response form shows, or fault.NotFound.
-func FindRoom(ctx context.Context, c *ent.Client, id uuid.UUID, where ...predicate.Room) (*ent.Room, error) {
-	e, err := WithRoom(c.Room.Query().Where(room.ID(id)).Where(where...)).Only(ctx)
-	if ent.IsNotFound(err) {
+// ShowRoom reads one room in its response form, or gives fault.NotFound.
+func (r Reads) ShowRoom(ctx context.Context, id uuid.UUID) (*RoomResponse, error) {
+	q := r.Client.Room.Query().Where(room.ID(id))
+	shown, err := scan(ctx, r.View(ctx), q, columnsOfRoom, widthOfRoom, 1, takeRoom)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
 		return nil, fault.NotFound()
 	}
-	return e, err
+	return &RoomResponse{Room: shown[0]}, nil
 }
 
 // GetRoom answers one room.
 func (r Reads) GetRoom(ctx context.Context, p GetRoomParams) (*RoomResponse, error) {
-	e, err := FindRoom(ctx, r.Client, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &RoomResponse{Room: RoomOut(e, r.View(ctx))}, nil
+	return r.ShowRoom(ctx, p.ID)
 }
 
 // RoomFilters are the predicates of a list request; those that the
@@ -80,31 +79,33 @@ func RoomPage(p ListRoomsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// RoomsOut are the list forms of rows.
-func RoomsOut(rows []*ent.Room, v wire.View) []Room { return mapAll(rows, v, RoomOut) }
+// Rooms reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) Rooms(ctx context.Context, q *ent.RoomQuery, size int) ([]Room, error) {
+	return scan(ctx, r.View(ctx), q, columnsOfRoom, widthOfRoom, size, takeRoom)
+}
 
 // ReadRooms reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
-func ReadRooms(ctx context.Context, q *ent.RoomQuery, p ListRoomsParams) ([]*ent.Room, Meta, error) {
+func (r Reads) ReadRooms(ctx context.Context, q *ent.RoomQuery, p ListRoomsParams) ([]Room, Meta, error) {
 	q, page := q.Where(RoomFilters(p)...), RoomPage(p)
 	count := q.Clone()
-	q = WithRoom(q).Order(RoomOrder(p)...).Limit(page.Limit())
+	q.Order(RoomOrder(p)...).Limit(page.Limit())
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	rows, err := q.Offset(page.Offset()).All(ctx)
-	if err != nil || page.All(len(rows)) {
-		return rows, page.Meta(len(rows)), err
+	shown, err := r.Rooms(ctx, q.Offset(page.Offset()), page.Limit())
+	if err != nil || page.All(len(shown)) {
+		return shown, page.Meta(len(shown)), err
 	}
 	total, err := count.Count(ctx)
-	return rows, page.Meta(total), err
+	return shown, page.Meta(total), err
 }
 
 // ListRooms answers a list of rooms.
 func (r Reads) ListRooms(ctx context.Context, p ListRoomsParams) (*RoomList, error) {
-	rows, meta, err := ReadRooms(ctx, r.Client.Room.Query(), p)
+	shown, meta, err := r.ReadRooms(ctx, r.Client.Room.Query(), p)
 	if err != nil {
 		return nil, err
 	}
-	return &RoomList{Rooms: RoomsOut(rows, r.View(ctx)), Meta: meta}, nil
+	return &RoomList{Rooms: shown, Meta: meta}, nil
 }

@@ -9,51 +9,51 @@ import (
 	"chairside/ent/predicate"
 	"chairside/ent/site"
 	"chairside/internal/fault"
-	"chairside/internal/wire"
+	"chairside/schema"
 
 	"github.com/google/uuid"
 )
 
-// SiteOut is the response form of a row whose edges WithSite has loaded.
-func SiteOut(e *ent.Site, v wire.View) (o Site) {
-	o.ID = e.ID
-	o.Name = e.Name
-	put(&o.Nickname, e.Nickname)
-	o.Active = e.Active
-	put(&o.PhoneNumber, e.PhoneNumber)
-	put(&o.EmailAddress, e.EmailAddress)
-	o.OpeningHours = raw(e.OpeningHours)
-	put(&o.AddressLine1, e.AddressLine1)
-	put(&o.AddressLine2, e.AddressLine2)
-	put(&o.Town, e.Town)
-	put(&o.County, e.County)
-	put(&o.Postcode, e.Postcode)
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
-	return o
+// columnsOfSite are the columns that takeSite takes; widthOfSite is their number.
+const (
+	columnsOfSite = `"sites"."id", "sites"."name", "sites"."nickname", "sites"."active", "sites"."phone_number", "sites"."email_address", "sites"."opening_hours", "sites"."address_line_1", "sites"."address_line_2", "sites"."town", "sites"."county", "sites"."postcode", "sites"."created_at", "sites"."updated_at"`
+	widthOfSite   = 14
+)
+
+// takeSite is the response form of the row that x stands at.
+func takeSite(x *reader, o *Site) {
+	o.ID = x.UUID(0)
+	o.Name = x.Text(1)
+	o.Nickname.Value, o.Nickname.Null = x.Text(2), x.Null(2)
+	o.Active = x.Bool(3)
+	o.PhoneNumber.Value, o.PhoneNumber.Null = x.Text(4), x.Null(4)
+	o.EmailAddress.Value, o.EmailAddress.Null = x.Text(5), x.Null(5)
+	o.OpeningHours = object[schema.OpeningHours](x, 6)
+	o.AddressLine1.Value, o.AddressLine1.Null = x.Text(7), x.Null(7)
+	o.AddressLine2.Value, o.AddressLine2.Null = x.Text(8), x.Null(8)
+	o.Town.Value, o.Town.Null = x.Text(9), x.Null(9)
+	o.County.Value, o.County.Null = x.Text(10), x.Null(10)
+	o.Postcode.Value, o.Postcode.Null = x.Text(11), x.Null(11)
+	o.CreatedAt = x.view.Time(x.Time(12))
+	o.UpdatedAt = x.view.Time(x.Time(13))
 }
 
-// WithSite loads the edges that the response form shows.
-func WithSite(q *ent.SiteQuery) *ent.SiteQuery {
-	return q
-}
-
-// FindSite reads one row with what its response form shows, or fault.NotFound.
-func FindSite(ctx context.Context, c *ent.Client, id uuid.UUID, where ...predicate.Site) (*ent.Site, error) {
-	e, err := WithSite(c.Site.Query().Where(site.ID(id)).Where(where...)).Only(ctx)
-	if ent.IsNotFound(err) {
+// ShowSite reads one site in its response form, or gives fault.NotFound.
+func (r Reads) ShowSite(ctx context.Context, id uuid.UUID) (*SiteResponse, error) {
+	q := r.Client.Site.Query().Where(site.ID(id))
+	shown, err := scan(ctx, r.View(ctx), q, columnsOfSite, widthOfSite, 1, takeSite)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
 		return nil, fault.NotFound()
 	}
-	return e, err
+	return &SiteResponse{Site: shown[0]}, nil
 }
 
 // GetSite answers one site.
 func (r Reads) GetSite(ctx context.Context, p GetSiteParams) (*SiteResponse, error) {
-	e, err := FindSite(ctx, r.Client, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &SiteResponse{Site: SiteOut(e, r.View(ctx))}, nil
+	return r.ShowSite(ctx, p.ID)
 }
 
 // SiteFilters are the predicates of a list request; those that the
@@ -85,31 +85,33 @@ func SitePage(p ListSitesParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// SitesOut are the list forms of rows.
-func SitesOut(rows []*ent.Site, v wire.View) []Site { return mapAll(rows, v, SiteOut) }
+// Sites reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) Sites(ctx context.Context, q *ent.SiteQuery, size int) ([]Site, error) {
+	return scan(ctx, r.View(ctx), q, columnsOfSite, widthOfSite, size, takeSite)
+}
 
 // ReadSites reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
-func ReadSites(ctx context.Context, q *ent.SiteQuery, p ListSitesParams) ([]*ent.Site, Meta, error) {
+func (r Reads) ReadSites(ctx context.Context, q *ent.SiteQuery, p ListSitesParams) ([]Site, Meta, error) {
 	q, page := q.Where(SiteFilters(p)...), SitePage(p)
 	count := q.Clone()
-	q = WithSite(q).Order(SiteOrder(p)...).Limit(page.Limit())
+	q.Order(SiteOrder(p)...).Limit(page.Limit())
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	rows, err := q.Offset(page.Offset()).All(ctx)
-	if err != nil || page.All(len(rows)) {
-		return rows, page.Meta(len(rows)), err
+	shown, err := r.Sites(ctx, q.Offset(page.Offset()), page.Limit())
+	if err != nil || page.All(len(shown)) {
+		return shown, page.Meta(len(shown)), err
 	}
 	total, err := count.Count(ctx)
-	return rows, page.Meta(total), err
+	return shown, page.Meta(total), err
 }
 
 // ListSites answers a list of sites.
 func (r Reads) ListSites(ctx context.Context, p ListSitesParams) (*SiteList, error) {
-	rows, meta, err := ReadSites(ctx, r.Client.Site.Query(), p)
+	shown, meta, err := r.ReadSites(ctx, r.Client.Site.Query(), p)
 	if err != nil {
 		return nil, err
 	}
-	return &SiteList{Sites: SitesOut(rows, r.View(ctx)), Meta: meta}, nil
+	return &SiteList{Sites: shown, Meta: meta}, nil
 }

@@ -9,44 +9,43 @@ import (
 	"chairside/ent/predicate"
 	"chairside/ent/sundry"
 	"chairside/internal/fault"
-	"chairside/internal/wire"
 
 	"github.com/google/uuid"
 )
 
-// SundryOut is the response form of a row whose edges WithSundry has loaded.
-func SundryOut(e *ent.Sundry, v wire.View) (o Sundry) {
-	o.ID = e.ID
-	o.Name = e.Name
-	o.Price = e.Price.String()
-	put(&o.SiteID, e.SiteID)
-	o.Active = e.Active
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
-	return o
+// columnsOfSundry are the columns that takeSundry takes; widthOfSundry is their number.
+const (
+	columnsOfSundry = `"sundries"."id", "sundries"."name", "sundries"."price", "sundries"."site_id", "sundries"."active", "sundries"."created_at", "sundries"."updated_at"`
+	widthOfSundry   = 7
+)
+
+// takeSundry is the response form of the row that x stands at.
+func takeSundry(x *reader, o *Sundry) {
+	o.ID = x.UUID(0)
+	o.Name = x.Text(1)
+	o.Price = x.Decimal(2).String()
+	o.SiteID.Value, o.SiteID.Null = x.UUID(3), x.Null(3)
+	o.Active = x.Bool(4)
+	o.CreatedAt = x.view.Time(x.Time(5))
+	o.UpdatedAt = x.view.Time(x.Time(6))
 }
 
-// WithSundry loads the edges that the response form shows.
-func WithSundry(q *ent.SundryQuery) *ent.SundryQuery {
-	return q
-}
-
-// FindSundry reads one row with what its response form shows, or fault.NotFound.
-func FindSundry(ctx context.Context, c *ent.Client, id uuid.UUID, where ...predicate.Sundry) (*ent.Sundry, error) {
-	e, err := WithSundry(c.Sundry.Query().Where(sundry.ID(id)).Where(where...)).Only(ctx)
-	if ent.IsNotFound(err) {
+// ShowSundry reads one sundry in its response form, or gives fault.NotFound.
+func (r Reads) ShowSundry(ctx context.Context, id uuid.UUID) (*SundryResponse, error) {
+	q := r.Client.Sundry.Query().Where(sundry.ID(id))
+	shown, err := scan(ctx, r.View(ctx), q, columnsOfSundry, widthOfSundry, 1, takeSundry)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
 		return nil, fault.NotFound()
 	}
-	return e, err
+	return &SundryResponse{Sundry: shown[0]}, nil
 }
 
 // GetSundry answers one sundry.
 func (r Reads) GetSundry(ctx context.Context, p GetSundryParams) (*SundryResponse, error) {
-	e, err := FindSundry(ctx, r.Client, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &SundryResponse{Sundry: SundryOut(e, r.View(ctx))}, nil
+	return r.ShowSundry(ctx, p.ID)
 }
 
 // SundryFilters are the predicates of a list request; those that the
@@ -81,31 +80,33 @@ func SundryPage(p ListSundriesParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// SundriesOut are the list forms of rows.
-func SundriesOut(rows []*ent.Sundry, v wire.View) []Sundry { return mapAll(rows, v, SundryOut) }
+// Sundries reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) Sundries(ctx context.Context, q *ent.SundryQuery, size int) ([]Sundry, error) {
+	return scan(ctx, r.View(ctx), q, columnsOfSundry, widthOfSundry, size, takeSundry)
+}
 
 // ReadSundries reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
-func ReadSundries(ctx context.Context, q *ent.SundryQuery, p ListSundriesParams) ([]*ent.Sundry, Meta, error) {
+func (r Reads) ReadSundries(ctx context.Context, q *ent.SundryQuery, p ListSundriesParams) ([]Sundry, Meta, error) {
 	q, page := q.Where(SundryFilters(p)...), SundryPage(p)
 	count := q.Clone()
-	q = WithSundry(q).Order(SundryOrder(p)...).Limit(page.Limit())
+	q.Order(SundryOrder(p)...).Limit(page.Limit())
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	rows, err := q.Offset(page.Offset()).All(ctx)
-	if err != nil || page.All(len(rows)) {
-		return rows, page.Meta(len(rows)), err
+	shown, err := r.Sundries(ctx, q.Offset(page.Offset()), page.Limit())
+	if err != nil || page.All(len(shown)) {
+		return shown, page.Meta(len(shown)), err
 	}
 	total, err := count.Count(ctx)
-	return rows, page.Meta(total), err
+	return shown, page.Meta(total), err
 }
 
 // ListSundries answers a list of sundries.
 func (r Reads) ListSundries(ctx context.Context, p ListSundriesParams) (*SundryList, error) {
-	rows, meta, err := ReadSundries(ctx, r.Client.Sundry.Query(), p)
+	shown, meta, err := r.ReadSundries(ctx, r.Client.Sundry.Query(), p)
 	if err != nil {
 		return nil, err
 	}
-	return &SundryList{Sundries: SundriesOut(rows, r.View(ctx)), Meta: meta}, nil
+	return &SundryList{Sundries: shown, Meta: meta}, nil
 }

@@ -9,44 +9,43 @@ import (
 	"chairside/ent/predicate"
 	"chairside/ent/treatment"
 	"chairside/internal/fault"
-	"chairside/internal/wire"
 )
 
-// TreatmentOut is the response form of a row whose edges WithTreatment has loaded.
-func TreatmentOut(e *ent.Treatment, v wire.View) (o Treatment) {
-	o.ID = e.ID
-	o.Nomenclature = e.Nomenclature
-	put(&o.PatientNomenclature, e.PatientNomenclature)
-	put(&o.NhsTreatmentCat, e.NhsTreatmentCat)
-	put(&o.UdaBand, e.UdaBand)
-	put(&o.TreatmentCategoryID, e.TreatmentCategoryID)
-	o.Active = e.Active
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
-	return o
+// columnsOfTreatment are the columns that takeTreatment takes; widthOfTreatment is their number.
+const (
+	columnsOfTreatment = `"treatments"."id", "treatments"."nomenclature", "treatments"."patient_nomenclature", "treatments"."nhs_treatment_cat", "treatments"."uda_band", "treatments"."treatment_category_id", "treatments"."active", "treatments"."created_at", "treatments"."updated_at"`
+	widthOfTreatment   = 9
+)
+
+// takeTreatment is the response form of the row that x stands at.
+func takeTreatment(x *reader, o *Treatment) {
+	o.ID = x.Int64(0)
+	o.Nomenclature = x.Text(1)
+	o.PatientNomenclature.Value, o.PatientNomenclature.Null = x.Text(2), x.Null(2)
+	o.NhsTreatmentCat.Value, o.NhsTreatmentCat.Null = x.Text(3), x.Null(3)
+	o.UdaBand.Value, o.UdaBand.Null = x.Text(4), x.Null(4)
+	o.TreatmentCategoryID.Value, o.TreatmentCategoryID.Null = x.Int64(5), x.Null(5)
+	o.Active = x.Bool(6)
+	o.CreatedAt = x.view.Time(x.Time(7))
+	o.UpdatedAt = x.view.Time(x.Time(8))
 }
 
-// WithTreatment loads the edges that the response form shows.
-func WithTreatment(q *ent.TreatmentQuery) *ent.TreatmentQuery {
-	return q
-}
-
-// FindTreatment reads one row with what its response form shows, or fault.NotFound.
-func FindTreatment(ctx context.Context, c *ent.Client, id int64, where ...predicate.Treatment) (*ent.Treatment, error) {
-	e, err := WithTreatment(c.Treatment.Query().Where(treatment.ID(id)).Where(where...)).Only(ctx)
-	if ent.IsNotFound(err) {
+// ShowTreatment reads one treatment in its response form, or gives fault.NotFound.
+func (r Reads) ShowTreatment(ctx context.Context, id int64) (*TreatmentResponse, error) {
+	q := r.Client.Treatment.Query().Where(treatment.ID(id))
+	shown, err := scan(ctx, r.View(ctx), q, columnsOfTreatment, widthOfTreatment, 1, takeTreatment)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
 		return nil, fault.NotFound()
 	}
-	return e, err
+	return &TreatmentResponse{Treatment: shown[0]}, nil
 }
 
 // GetTreatment answers one treatment.
 func (r Reads) GetTreatment(ctx context.Context, p GetTreatmentParams) (*TreatmentResponse, error) {
-	e, err := FindTreatment(ctx, r.Client, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &TreatmentResponse{Treatment: TreatmentOut(e, r.View(ctx))}, nil
+	return r.ShowTreatment(ctx, p.ID)
 }
 
 // TreatmentFilters are the predicates of a list request; those that the
@@ -78,33 +77,33 @@ func TreatmentPage(p ListTreatmentsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// TreatmentsOut are the list forms of rows.
-func TreatmentsOut(rows []*ent.Treatment, v wire.View) []Treatment {
-	return mapAll(rows, v, TreatmentOut)
+// Treatments reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) Treatments(ctx context.Context, q *ent.TreatmentQuery, size int) ([]Treatment, error) {
+	return scan(ctx, r.View(ctx), q, columnsOfTreatment, widthOfTreatment, size, takeTreatment)
 }
 
 // ReadTreatments reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
-func ReadTreatments(ctx context.Context, q *ent.TreatmentQuery, p ListTreatmentsParams) ([]*ent.Treatment, Meta, error) {
+func (r Reads) ReadTreatments(ctx context.Context, q *ent.TreatmentQuery, p ListTreatmentsParams) ([]Treatment, Meta, error) {
 	q, page := q.Where(TreatmentFilters(p)...), TreatmentPage(p)
 	count := q.Clone()
-	q = WithTreatment(q).Order(TreatmentOrder(p)...).Limit(page.Limit())
+	q.Order(TreatmentOrder(p)...).Limit(page.Limit())
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	rows, err := q.Offset(page.Offset()).All(ctx)
-	if err != nil || page.All(len(rows)) {
-		return rows, page.Meta(len(rows)), err
+	shown, err := r.Treatments(ctx, q.Offset(page.Offset()), page.Limit())
+	if err != nil || page.All(len(shown)) {
+		return shown, page.Meta(len(shown)), err
 	}
 	total, err := count.Count(ctx)
-	return rows, page.Meta(total), err
+	return shown, page.Meta(total), err
 }
 
 // ListTreatments answers a list of treatments.
 func (r Reads) ListTreatments(ctx context.Context, p ListTreatmentsParams) (*TreatmentList, error) {
-	rows, meta, err := ReadTreatments(ctx, r.Client.Treatment.Query(), p)
+	shown, meta, err := r.ReadTreatments(ctx, r.Client.Treatment.Query(), p)
 	if err != nil {
 		return nil, err
 	}
-	return &TreatmentList{Treatments: TreatmentsOut(rows, r.View(ctx)), Meta: meta}, nil
+	return &TreatmentList{Treatments: shown, Meta: meta}, nil
 }

@@ -9,39 +9,38 @@ import (
 	"chairside/ent/predicate"
 	"chairside/ent/treatmentcategory"
 	"chairside/internal/fault"
-	"chairside/internal/wire"
 )
 
-// TreatmentCategoryOut is the response form of a row whose edges WithTreatmentCategory has loaded.
-func TreatmentCategoryOut(e *ent.TreatmentCategory, v wire.View) (o TreatmentCategory) {
-	o.ID = e.ID
-	o.Name = e.Name
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
-	return o
+// columnsOfTreatmentCategory are the columns that takeTreatmentCategory takes; widthOfTreatmentCategory is their number.
+const (
+	columnsOfTreatmentCategory = `"treatment_categories"."id", "treatment_categories"."name", "treatment_categories"."created_at", "treatment_categories"."updated_at"`
+	widthOfTreatmentCategory   = 4
+)
+
+// takeTreatmentCategory is the response form of the row that x stands at.
+func takeTreatmentCategory(x *reader, o *TreatmentCategory) {
+	o.ID = x.Int64(0)
+	o.Name = x.Text(1)
+	o.CreatedAt = x.view.Time(x.Time(2))
+	o.UpdatedAt = x.view.Time(x.Time(3))
 }
 
-// WithTreatmentCategory loads the edges that the response form shows.
-func WithTreatmentCategory(q *ent.TreatmentCategoryQuery) *ent.TreatmentCategoryQuery {
-	return q
-}
-
-// FindTreatmentCategory reads one row with what its response form shows, or fault.NotFound.
-func FindTreatmentCategory(ctx context.Context, c *ent.Client, id int64, where ...predicate.TreatmentCategory) (*ent.TreatmentCategory, error) {
-	e, err := WithTreatmentCategory(c.TreatmentCategory.Query().Where(treatmentcategory.ID(id)).Where(where...)).Only(ctx)
-	if ent.IsNotFound(err) {
+// ShowTreatmentCategory reads one treatment category in its response form, or gives fault.NotFound.
+func (r Reads) ShowTreatmentCategory(ctx context.Context, id int64) (*TreatmentCategoryResponse, error) {
+	q := r.Client.TreatmentCategory.Query().Where(treatmentcategory.ID(id))
+	shown, err := scan(ctx, r.View(ctx), q, columnsOfTreatmentCategory, widthOfTreatmentCategory, 1, takeTreatmentCategory)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
 		return nil, fault.NotFound()
 	}
-	return e, err
+	return &TreatmentCategoryResponse{TreatmentCategory: shown[0]}, nil
 }
 
 // GetTreatmentCategory answers one treatment category.
 func (r Reads) GetTreatmentCategory(ctx context.Context, p GetTreatmentCategoryParams) (*TreatmentCategoryResponse, error) {
-	e, err := FindTreatmentCategory(ctx, r.Client, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &TreatmentCategoryResponse{TreatmentCategory: TreatmentCategoryOut(e, r.View(ctx))}, nil
+	return r.ShowTreatmentCategory(ctx, p.ID)
 }
 
 // TreatmentCategoryFilters are the predicates of a list request; those that the
@@ -70,33 +69,33 @@ func TreatmentCategoryPage(p ListTreatmentCategoriesParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// TreatmentCategoriesOut are the list forms of rows.
-func TreatmentCategoriesOut(rows []*ent.TreatmentCategory, v wire.View) []TreatmentCategory {
-	return mapAll(rows, v, TreatmentCategoryOut)
+// TreatmentCategories reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) TreatmentCategories(ctx context.Context, q *ent.TreatmentCategoryQuery, size int) ([]TreatmentCategory, error) {
+	return scan(ctx, r.View(ctx), q, columnsOfTreatmentCategory, widthOfTreatmentCategory, size, takeTreatmentCategory)
 }
 
 // ReadTreatmentCategories reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
-func ReadTreatmentCategories(ctx context.Context, q *ent.TreatmentCategoryQuery, p ListTreatmentCategoriesParams) ([]*ent.TreatmentCategory, Meta, error) {
+func (r Reads) ReadTreatmentCategories(ctx context.Context, q *ent.TreatmentCategoryQuery, p ListTreatmentCategoriesParams) ([]TreatmentCategory, Meta, error) {
 	q, page := q.Where(TreatmentCategoryFilters(p)...), TreatmentCategoryPage(p)
 	count := q.Clone()
-	q = WithTreatmentCategory(q).Order(TreatmentCategoryOrder(p)...).Limit(page.Limit())
+	q.Order(TreatmentCategoryOrder(p)...).Limit(page.Limit())
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	rows, err := q.Offset(page.Offset()).All(ctx)
-	if err != nil || page.All(len(rows)) {
-		return rows, page.Meta(len(rows)), err
+	shown, err := r.TreatmentCategories(ctx, q.Offset(page.Offset()), page.Limit())
+	if err != nil || page.All(len(shown)) {
+		return shown, page.Meta(len(shown)), err
 	}
 	total, err := count.Count(ctx)
-	return rows, page.Meta(total), err
+	return shown, page.Meta(total), err
 }
 
 // ListTreatmentCategories answers a list of treatment categories.
 func (r Reads) ListTreatmentCategories(ctx context.Context, p ListTreatmentCategoriesParams) (*TreatmentCategoryList, error) {
-	rows, meta, err := ReadTreatmentCategories(ctx, r.Client.TreatmentCategory.Query(), p)
+	shown, meta, err := r.ReadTreatmentCategories(ctx, r.Client.TreatmentCategory.Query(), p)
 	if err != nil {
 		return nil, err
 	}
-	return &TreatmentCategoryList{TreatmentCategories: TreatmentCategoriesOut(rows, r.View(ctx)), Meta: meta}, nil
+	return &TreatmentCategoryList{TreatmentCategories: shown, Meta: meta}, nil
 }

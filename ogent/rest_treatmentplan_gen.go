@@ -8,50 +8,49 @@ import (
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/treatmentplan"
-	"chairside/internal/civil"
 	"chairside/internal/fault"
-	"chairside/internal/wire"
 )
 
-// TreatmentPlanOut is the response form of a row whose edges WithTreatmentPlan has loaded.
-func TreatmentPlanOut(e *ent.TreatmentPlan, v wire.View) (o TreatmentPlan) {
-	o.ID = e.ID
-	put(&o.Nickname, e.Nickname)
-	o.PatientID = e.PatientID
-	o.PractitionerID = e.PractitionerID
-	o.PaymentPlanID = e.PaymentPlanID
-	o.Completed = e.Completed
-	putAs(&o.CompletedAt, e.CompletedAt, v.Time)
-	putAs(&o.StartDate, e.StartDate, civil.Date.Time)
-	putAs(&o.EndDate, e.EndDate, civil.Date.Time)
-	o.PrivateTreatmentValue = e.PrivateTreatmentValue.String()
-	o.NhsUdaValue = e.NhsUdaValue.String()
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
-	return o
+// columnsOfTreatmentPlan are the columns that takeTreatmentPlan takes; widthOfTreatmentPlan is their number.
+const (
+	columnsOfTreatmentPlan = `"treatment_plans"."id", "treatment_plans"."nickname", "treatment_plans"."patient_id", "treatment_plans"."practitioner_id", "treatment_plans"."payment_plan_id", "treatment_plans"."completed", "treatment_plans"."completed_at", "treatment_plans"."start_date", "treatment_plans"."end_date", "treatment_plans"."private_treatment_value", "treatment_plans"."nhs_uda_value", "treatment_plans"."created_at", "treatment_plans"."updated_at"`
+	widthOfTreatmentPlan   = 13
+)
+
+// takeTreatmentPlan is the response form of the row that x stands at.
+func takeTreatmentPlan(x *reader, o *TreatmentPlan) {
+	o.ID = x.Int64(0)
+	o.Nickname.Value, o.Nickname.Null = x.Text(1), x.Null(1)
+	o.PatientID = x.Int64(2)
+	o.PractitionerID = x.Int64(3)
+	o.PaymentPlanID = x.Int64(4)
+	o.Completed = x.Bool(5)
+	o.CompletedAt.Value, o.CompletedAt.Null = x.view.Time(x.Time(6)), x.Null(6)
+	o.StartDate.Value, o.StartDate.Null = x.Date(7).Time(), x.Null(7)
+	o.EndDate.Value, o.EndDate.Null = x.Date(8).Time(), x.Null(8)
+	o.PrivateTreatmentValue = x.Decimal(9).String()
+	o.NhsUdaValue = x.Decimal(10).String()
+	o.CreatedAt = x.view.Time(x.Time(11))
+	o.UpdatedAt = x.view.Time(x.Time(12))
+	x.records.Note("treatment_plans", o.ID)
 }
 
-// WithTreatmentPlan loads the edges that the response form shows.
-func WithTreatmentPlan(q *ent.TreatmentPlanQuery) *ent.TreatmentPlanQuery {
-	return q
-}
-
-// FindTreatmentPlan reads one row with what its response form shows, or fault.NotFound.
-func FindTreatmentPlan(ctx context.Context, c *ent.Client, id int64, where ...predicate.TreatmentPlan) (*ent.TreatmentPlan, error) {
-	e, err := WithTreatmentPlan(c.TreatmentPlan.Query().Where(treatmentplan.ID(id)).Where(where...)).Only(ctx)
-	if ent.IsNotFound(err) {
+// ShowTreatmentPlan reads one treatment plan in its response form, or gives fault.NotFound.
+func (r Reads) ShowTreatmentPlan(ctx context.Context, id int64) (*TreatmentPlanResponse, error) {
+	q := r.Client.TreatmentPlan.Query().Where(treatmentplan.ID(id))
+	shown, err := scan(ctx, r.View(ctx), q, columnsOfTreatmentPlan, widthOfTreatmentPlan, 1, takeTreatmentPlan)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
 		return nil, fault.NotFound()
 	}
-	return e, err
+	return &TreatmentPlanResponse{TreatmentPlan: shown[0]}, nil
 }
 
 // GetTreatmentPlan answers one treatment plan.
 func (r Reads) GetTreatmentPlan(ctx context.Context, p GetTreatmentPlanParams) (*TreatmentPlanResponse, error) {
-	e, err := FindTreatmentPlan(ctx, r.Client, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &TreatmentPlanResponse{TreatmentPlan: TreatmentPlanOut(e, r.View(ctx))}, nil
+	return r.ShowTreatmentPlan(ctx, p.ID)
 }
 
 // TreatmentPlanFilters are the predicates of a list request; those that the
@@ -86,9 +85,9 @@ func TreatmentPlanPage(p ListTreatmentPlansParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// TreatmentPlansOut are the list forms of rows.
-func TreatmentPlansOut(rows []*ent.TreatmentPlan, v wire.View) []TreatmentPlan {
-	return mapAll(rows, v, TreatmentPlanOut)
+// TreatmentPlans reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) TreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, size int) ([]TreatmentPlan, error) {
+	return scan(ctx, r.View(ctx), q, columnsOfTreatmentPlan, widthOfTreatmentPlan, size, takeTreatmentPlan)
 }
 
 // TreatmentPlanTotal names the kept total of the rows that a list request asks for,
@@ -113,26 +112,26 @@ func totalTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, p ListT
 // ReadTreatmentPlans reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
-func ReadTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, p ListTreatmentPlansParams) ([]*ent.TreatmentPlan, Meta, error) {
+func (r Reads) ReadTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, p ListTreatmentPlansParams) ([]TreatmentPlan, Meta, error) {
 	q, page := q.Where(TreatmentPlanFilters(p)...), TreatmentPlanPage(p)
 	count := q.Clone()
-	q = WithTreatmentPlan(q).Order(TreatmentPlanOrder(p)...).Limit(page.Limit())
+	q.Order(TreatmentPlanOrder(p)...).Limit(page.Limit())
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	rows, err := q.Offset(page.Offset()).All(ctx)
-	if err != nil || page.All(len(rows)) {
-		return rows, page.Meta(len(rows)), err
+	shown, err := r.TreatmentPlans(ctx, q.Offset(page.Offset()), page.Limit())
+	if err != nil || page.All(len(shown)) {
+		return shown, page.Meta(len(shown)), err
 	}
 	total, err := totalTreatmentPlans(ctx, count, p)
-	return rows, page.Meta(total), err
+	return shown, page.Meta(total), err
 }
 
 // ListTreatmentPlans answers a list of treatment plans.
 func (r Reads) ListTreatmentPlans(ctx context.Context, p ListTreatmentPlansParams) (*TreatmentPlanList, error) {
-	rows, meta, err := ReadTreatmentPlans(ctx, r.Client.TreatmentPlan.Query(), p)
+	shown, meta, err := r.ReadTreatmentPlans(ctx, r.Client.TreatmentPlan.Query(), p)
 	if err != nil {
 		return nil, err
 	}
-	return &TreatmentPlanList{TreatmentPlans: TreatmentPlansOut(rows, r.View(ctx)), Meta: meta}, nil
+	return &TreatmentPlanList{TreatmentPlans: shown, Meta: meta}, nil
 }

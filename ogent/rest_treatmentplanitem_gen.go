@@ -9,45 +9,49 @@ import (
 	"chairside/ent/predicate"
 	"chairside/ent/treatmentplanitem"
 	"chairside/internal/fault"
-	"chairside/internal/wire"
 )
 
-// TreatmentPlanItemOut is the response form of a row whose edges WithTreatmentPlanItem has loaded.
-func TreatmentPlanItemOut(e *ent.TreatmentPlanItem, v wire.View) (o TreatmentPlanItem) {
-	o.ID = e.ID
-	o.TreatmentPlanID = e.TreatmentPlanID
-	o.TreatmentID = e.TreatmentID
-	o.PatientID = e.PatientID
-	o.PractitionerID = e.PractitionerID
-	o.PaymentPlanID = e.PaymentPlanID
-	o.Teeth = notNil(e.Teeth)
-	o.Surfaces = notNil(e.Surfaces)
-	o.Price = e.Price.String()
-	o.Duration = e.Duration
-	o.Completed = e.Completed
-	putAs(&o.CompletedAt, e.CompletedAt, v.Time)
-	o.Charged = e.Charged
-	put(&o.InvoiceID, e.InvoiceID)
-	put(&o.UdaBand, e.UdaBand)
-	o.Nomenclature = e.Nomenclature
-	put(&o.Notes, e.Notes)
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
-	return o
+// columnsOfTreatmentPlanItem are the columns that takeTreatmentPlanItem takes; widthOfTreatmentPlanItem is their number.
+const (
+	columnsOfTreatmentPlanItem = `"treatment_plan_items"."id", "treatment_plan_items"."treatment_plan_id", "treatment_plan_items"."treatment_id", "treatment_plan_items"."patient_id", "treatment_plan_items"."practitioner_id", "treatment_plan_items"."payment_plan_id", "treatment_plan_items"."teeth", "treatment_plan_items"."surfaces", "treatment_plan_items"."price", "treatment_plan_items"."duration", "treatment_plan_items"."completed", "treatment_plan_items"."completed_at", "treatment_plan_items"."charged", "treatment_plan_items"."invoice_id", "treatment_plan_items"."uda_band", "treatment_plan_items"."nomenclature", "treatment_plan_items"."notes", "treatment_plan_items"."created_at", "treatment_plan_items"."updated_at"`
+	widthOfTreatmentPlanItem   = 19
+)
+
+// takeTreatmentPlanItem is the response form of the row that x stands at.
+func takeTreatmentPlanItem(x *reader, o *TreatmentPlanItem) {
+	o.ID = x.Int64(0)
+	o.TreatmentPlanID = x.Int64(1)
+	o.TreatmentID = x.Int64(2)
+	o.PatientID = x.Int64(3)
+	o.PractitionerID = x.Int64(4)
+	o.PaymentPlanID = x.Int64(5)
+	o.Teeth = texts(x, 6)
+	o.Surfaces = texts(x, 7)
+	o.Price = x.Decimal(8).String()
+	o.Duration = x.Int(9)
+	o.Completed = x.Bool(10)
+	o.CompletedAt.Value, o.CompletedAt.Null = x.view.Time(x.Time(11)), x.Null(11)
+	o.Charged = x.Bool(12)
+	o.InvoiceID.Value, o.InvoiceID.Null = x.Int64(13), x.Null(13)
+	o.UdaBand.Value, o.UdaBand.Null = x.Text(14), x.Null(14)
+	o.Nomenclature = x.Text(15)
+	o.Notes.Value, o.Notes.Null = x.Text(16), x.Null(16)
+	o.CreatedAt = x.view.Time(x.Time(17))
+	o.UpdatedAt = x.view.Time(x.Time(18))
+	x.records.Note("treatment_plan_items", o.ID)
 }
 
-// WithTreatmentPlanItem loads the edges that the response form shows.
-func WithTreatmentPlanItem(q *ent.TreatmentPlanItemQuery) *ent.TreatmentPlanItemQuery {
-	return q
-}
-
-// FindTreatmentPlanItem reads one row with what its response form shows, or fault.NotFound.
-func FindTreatmentPlanItem(ctx context.Context, c *ent.Client, id int64, where ...predicate.TreatmentPlanItem) (*ent.TreatmentPlanItem, error) {
-	e, err := WithTreatmentPlanItem(c.TreatmentPlanItem.Query().Where(treatmentplanitem.ID(id)).Where(where...)).Only(ctx)
-	if ent.IsNotFound(err) {
+// ShowTreatmentPlanItem reads one treatment plan item in its response form, or gives fault.NotFound.
+func (r Reads) ShowTreatmentPlanItem(ctx context.Context, id int64) (*TreatmentPlanItemResponse, error) {
+	q := r.Client.TreatmentPlanItem.Query().Where(treatmentplanitem.ID(id))
+	shown, err := scan(ctx, r.View(ctx), q, columnsOfTreatmentPlanItem, widthOfTreatmentPlanItem, 1, takeTreatmentPlanItem)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
 		return nil, fault.NotFound()
 	}
-	return e, err
+	return &TreatmentPlanItemResponse{TreatmentPlanItem: shown[0]}, nil
 }
 
 // TreatmentPlanItemFilters are the predicates of a list request; those that the
@@ -82,9 +86,9 @@ func TreatmentPlanItemPage(p ListTreatmentPlanItemsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// TreatmentPlanItemsOut are the list forms of rows.
-func TreatmentPlanItemsOut(rows []*ent.TreatmentPlanItem, v wire.View) []TreatmentPlanItem {
-	return mapAll(rows, v, TreatmentPlanItemOut)
+// TreatmentPlanItems reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) TreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, size int) ([]TreatmentPlanItem, error) {
+	return scan(ctx, r.View(ctx), q, columnsOfTreatmentPlanItem, widthOfTreatmentPlanItem, size, takeTreatmentPlanItem)
 }
 
 // TreatmentPlanItemTotal names the kept total of the rows that a list request asks for,
@@ -109,17 +113,17 @@ func totalTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery,
 // ReadTreatmentPlanItems reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
-func ReadTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, p ListTreatmentPlanItemsParams) ([]*ent.TreatmentPlanItem, Meta, error) {
+func (r Reads) ReadTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, p ListTreatmentPlanItemsParams) ([]TreatmentPlanItem, Meta, error) {
 	q, page := q.Where(TreatmentPlanItemFilters(p)...), TreatmentPlanItemPage(p)
 	count := q.Clone()
-	q = WithTreatmentPlanItem(q).Order(TreatmentPlanItemOrder(p)...).Limit(page.Limit())
+	q.Order(TreatmentPlanItemOrder(p)...).Limit(page.Limit())
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	rows, err := q.Offset(page.Offset()).All(ctx)
-	if err != nil || page.All(len(rows)) {
-		return rows, page.Meta(len(rows)), err
+	shown, err := r.TreatmentPlanItems(ctx, q.Offset(page.Offset()), page.Limit())
+	if err != nil || page.All(len(shown)) {
+		return shown, page.Meta(len(shown)), err
 	}
 	total, err := totalTreatmentPlanItems(ctx, count, p)
-	return rows, page.Meta(total), err
+	return shown, page.Meta(total), err
 }

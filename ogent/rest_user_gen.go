@@ -9,51 +9,50 @@ import (
 	"chairside/ent/predicate"
 	"chairside/ent/user"
 	"chairside/internal/fault"
-	"chairside/internal/wire"
 	"chairside/schema"
 )
 
-// UserOut is the response form of a row whose edges WithUser has loaded.
-func UserOut(e *ent.User, v wire.View) (o User) {
-	o.ID = e.ID
-	putAs(&o.Title, e.Title, func(w schema.Title) string { return string(w) })
-	o.FirstName = e.FirstName
-	o.LastName = e.LastName
-	o.Email = e.Email
-	put(&o.MobilePhone, e.MobilePhone)
-	o.Role = string(e.Role)
-	put(&o.SiteID, e.SiteID)
-	o.Active = e.Active
-	putAs(&o.LastLogin, e.LastLogin, v.Time)
-	o.CreatedAt = v.Time(e.CreatedAt)
-	o.UpdatedAt = v.Time(e.UpdatedAt)
-	o.PermissionLevel = schema.PermissionLevelOf(e.Role)
-	o.PracticeID = e.PracticeID
-	o.ImageURL = v.AvatarURL()
-	return o
+// columnsOfUser are the columns that takeUser takes; widthOfUser is their number.
+const (
+	columnsOfUser = `"users"."id", "users"."title", "users"."first_name", "users"."last_name", "users"."email", "users"."mobile_phone", "users"."role", "users"."site_id", "users"."active", "users"."last_login", "users"."created_at", "users"."updated_at", "users"."practice_id"`
+	widthOfUser   = 13
+)
+
+// takeUser is the response form of the row that x stands at.
+func takeUser(x *reader, o *User) {
+	o.ID = x.Int64(0)
+	o.Title.Value, o.Title.Null = x.Text(1), x.Null(1)
+	o.FirstName = x.Text(2)
+	o.LastName = x.Text(3)
+	o.Email = x.Text(4)
+	o.MobilePhone.Value, o.MobilePhone.Null = x.Text(5), x.Null(5)
+	o.Role = x.Text(6)
+	o.SiteID.Value, o.SiteID.Null = x.UUID(7), x.Null(7)
+	o.Active = x.Bool(8)
+	o.LastLogin.Value, o.LastLogin.Null = x.view.Time(x.Time(9)), x.Null(9)
+	o.CreatedAt = x.view.Time(x.Time(10))
+	o.UpdatedAt = x.view.Time(x.Time(11))
+	o.PermissionLevel = schema.PermissionLevelOf(schema.Role(x.Text(6)))
+	o.PracticeID = x.UUID(12)
+	o.ImageURL = x.view.AvatarURL
 }
 
-// WithUser loads the edges that the response form shows.
-func WithUser(q *ent.UserQuery) *ent.UserQuery {
-	return q
-}
-
-// FindUser reads one row with what its response form shows, or fault.NotFound.
-func FindUser(ctx context.Context, c *ent.Client, id int64, where ...predicate.User) (*ent.User, error) {
-	e, err := WithUser(c.User.Query().Where(user.ID(id)).Where(where...)).Only(ctx)
-	if ent.IsNotFound(err) {
+// ShowUser reads one user in its response form, or gives fault.NotFound.
+func (r Reads) ShowUser(ctx context.Context, id int64) (*UserResponse, error) {
+	q := r.Client.User.Query().Where(user.ID(id))
+	shown, err := scan(ctx, r.View(ctx), q, columnsOfUser, widthOfUser, 1, takeUser)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
 		return nil, fault.NotFound()
 	}
-	return e, err
+	return &UserResponse{User: shown[0]}, nil
 }
 
 // GetUser answers one user.
 func (r Reads) GetUser(ctx context.Context, p GetUserParams) (*UserResponse, error) {
-	e, err := FindUser(ctx, r.Client, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &UserResponse{User: UserOut(e, r.View(ctx))}, nil
+	return r.ShowUser(ctx, p.ID)
 }
 
 // UserFilters are the predicates of a list request; those that the
@@ -90,31 +89,33 @@ func UserPage(p ListUsersParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// UsersOut are the list forms of rows.
-func UsersOut(rows []*ent.User, v wire.View) []User { return mapAll(rows, v, UserOut) }
+// Users reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) Users(ctx context.Context, q *ent.UserQuery, size int) ([]User, error) {
+	return scan(ctx, r.View(ctx), q, columnsOfUser, widthOfUser, size, takeUser)
+}
 
 // ReadUsers reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
-func ReadUsers(ctx context.Context, q *ent.UserQuery, p ListUsersParams) ([]*ent.User, Meta, error) {
+func (r Reads) ReadUsers(ctx context.Context, q *ent.UserQuery, p ListUsersParams) ([]User, Meta, error) {
 	q, page := q.Where(UserFilters(p)...), UserPage(p)
 	count := q.Clone()
-	q = WithUser(q).Order(UserOrder(p)...).Limit(page.Limit())
+	q.Order(UserOrder(p)...).Limit(page.Limit())
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	rows, err := q.Offset(page.Offset()).All(ctx)
-	if err != nil || page.All(len(rows)) {
-		return rows, page.Meta(len(rows)), err
+	shown, err := r.Users(ctx, q.Offset(page.Offset()), page.Limit())
+	if err != nil || page.All(len(shown)) {
+		return shown, page.Meta(len(shown)), err
 	}
 	total, err := count.Count(ctx)
-	return rows, page.Meta(total), err
+	return shown, page.Meta(total), err
 }
 
 // ListUsers answers a list of users.
 func (r Reads) ListUsers(ctx context.Context, p ListUsersParams) (*UserList, error) {
-	rows, meta, err := ReadUsers(ctx, r.Client.User.Query(), p)
+	shown, meta, err := r.ReadUsers(ctx, r.Client.User.Query(), p)
 	if err != nil {
 		return nil, err
 	}
-	return &UserList{Users: UsersOut(rows, r.View(ctx)), Meta: meta}, nil
+	return &UserList{Users: shown, Meta: meta}, nil
 }

@@ -3,44 +3,62 @@ package access
 import (
 	"bytes"
 	"context"
+	"io"
 	"log/slog"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/google/uuid"
 )
 
 func TestLogRendersSortedIDsByResource(t *testing.T) {
+	t.Parallel()
 	ctx, log := With(t.Context())
 	if !log.Empty() {
 		t.Error("a new log is not empty")
 	}
-	Note(ctx, "patients", "7", "3", "7")
-	Note(ctx, "appointments", "12")
-	Note(ctx, "accounts")
+	first, second := uuid.MustParse("00000000-0000-4000-8000-000000000001"), uuid.MustParse("f0000000-0000-4000-8000-000000000000")
+	for _, id := range []int64{11, 3, 7, 11} {
+		From(ctx).Note("patients", id)
+	}
+	for _, id := range []uuid.UUID{second, first, second} {
+		From(ctx).NoteUUID("nhs_claims", id)
+	}
+	From(ctx).Note("appointments", 12)
 	if log.Empty() {
 		t.Error("the log is empty after a note")
 	}
-	var out bytes.Buffer
-	slog.New(slog.NewJSONHandler(&out, nil)).Info("access", "records", log)
-	if want := `"records":{"appointments":["12"],"patients":["3","7"]}`; !strings.Contains(out.String(), want) {
-		t.Errorf("got %s want %s", out.String(), want)
+	for want, handler := range map[string]func(io.Writer) slog.Handler{
+		`"records":{"appointments":["12"],"nhs_claims":["` + first.String() + `","` + second.String() + `"],"patients":["3","7","11"]}`: func(w io.Writer) slog.Handler { return slog.NewJSONHandler(w, nil) },
+		`records.appointments=[12] records.nhs_claims="[` + first.String() + ` ` + second.String() + `]" records.patients="[3 7 11]"`:   func(w io.Writer) slog.Handler { return slog.NewTextHandler(w, nil) },
+	} {
+		var out bytes.Buffer
+		slog.New(handler(&out)).Info("access", "records", log)
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("got %s want %s", out.String(), want)
+		}
 	}
 }
 
-func TestNoteWithoutLogDoesNothing(*testing.T) { Note(context.Background(), "patients", "1") }
+func TestNoteWithoutLogDoesNothing(t *testing.T) {
+	t.Parallel()
+	From(context.Background()).Note("patients", 1)
+	From(context.Background()).NoteUUID("nhs_claims", uuid.New())
+}
 
 func TestNoteIsSafeForConcurrentUse(t *testing.T) {
+	t.Parallel()
 	ctx, log := With(t.Context())
 	var group sync.WaitGroup
 	for i := range 50 {
 		group.Go(func() {
-			Note(ctx, "patients", strconv.Itoa(i))
+			From(ctx).Note("patients", int64(i))
 			_ = log.LogValue()
 		})
 	}
 	group.Wait()
-	if n := len(log.ids["patients"]); n != 50 {
+	if n := len(log.of("patients").numbers); n != 50 {
 		t.Errorf("%d ids, want 50", n)
 	}
 }

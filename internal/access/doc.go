@@ -2,7 +2,7 @@
 // record of accesses that the server writes to its log.
 //
 // The server puts an empty Log into the context of a request (With); what
-// loads rows notes their ids (Note); when the request is done the server
+// loads rows notes their ids (From, Note); when the request is done the server
 // writes one line from the Log. Nothing but ids is ever kept: no names, no
 // values.
 package access

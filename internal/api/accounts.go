@@ -16,7 +16,7 @@ import (
 	"chairside/schema"
 )
 
-// balanceAlias is the column under which lists read the balance that is asked for.
+// balanceAlias is the column under which the balance that is asked for is read.
 const balanceAlias = "balance"
 
 // ListAccounts filters by credit and debit, adds sums over all pages, and with
@@ -34,23 +34,15 @@ func (h *Handler) ListAccounts(ctx context.Context, p ogent.ListAccountsParams) 
 		q.Where(func(s *sql.Selector) { s.Where(sql.ExprP(balance(s) + " < 0")) })
 	}
 	page := ogent.AccountPage(p)
-	list := ogent.WithAccount(q.Clone()).Order(accountOrder(p, balance)...).Limit(page.Limit()).Offset(page.Offset())
-	list.Modify(func(s *sql.Selector) { s.AppendSelectExprAs(sql.Raw(balance(s)), balanceAlias) })
-	rows, err := list.All(ctx)
+	list := q.Clone().Order(accountOrder(p, balance)...).Limit(page.Limit()).Offset(page.Offset())
+	shown, err := h.Accounts(ctx, list, page.Limit())
 	if err != nil {
 		return nil, err
 	}
-	shown := ogent.AccountsOut(rows, h.View(ctx))
-	for i, r := range rows {
-		at, err := r.Value(balanceAlias)
-		if err != nil {
+	if p.AsAt.Set {
+		if err := h.showBalances(ctx, shown, balance); err != nil {
 			return nil, err
 		}
-		hundredths, ok := at.(int64)
-		if !ok {
-			return nil, fmt.Errorf("api: a balance is %T", at)
-		}
-		shown[i].CurrentBalance = decimal.Decimal(hundredths).String()
 	}
 	var sums []struct {
 		Total        int
@@ -71,6 +63,29 @@ func (h *Handler) ListAccounts(ctx context.Context, p ogent.ListAccountsParams) 
 		Total: meta.Total, Page: meta.Page, CurrentPage: meta.CurrentPage, PerPage: meta.PerPage, TotalPages: meta.TotalPages,
 		TotalNhs: total(sums[0].NHS), TotalPrivate: total(sums[0].Private), TotalBalance: total(sums[0].Balance),
 	}}, nil
+}
+
+// showBalances puts the balances that are asked for in place of the current ones.
+func (h *Handler) showBalances(ctx context.Context, shown []ogent.Account, b balance) error {
+	if len(shown) == 0 {
+		return nil
+	}
+	ids := make([]int64, len(shown))
+	for i := range shown {
+		ids[i] = shown[i].ID
+	}
+	var rows []struct {
+		ID      int64
+		Balance decimal.Decimal
+	}
+	err := h.Client.Account.Query().Where(account.IDIn(ids...)).Modify(func(s *sql.Selector) {
+		s.Select(s.C(account.FieldID)).AppendSelectExprAs(sql.Raw(b(s)), balanceAlias)
+	}).Scan(ctx, &rows)
+	at := places(ids)
+	for _, r := range rows {
+		shown[at[r.ID]].CurrentBalance = r.Balance.String()
+	}
+	return err
 }
 
 // balance is a SQL expression over a row of accounts, in hundredths.

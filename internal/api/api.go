@@ -28,14 +28,20 @@ func New(db *store.DB, baseURL string) *Handler {
 
 // ifMatch refuses a write whose If-Match header names another version than the
 // current response form, with fault.VersionMismatch. It is called inside the
-// write's transaction, after the row was locked.
-func ifMatch(ctx context.Context, current interface{ Encode(*jx.Encoder) }) error {
+// write's transaction, after the row was locked; without the header the form
+// is not read.
+func ifMatch[R interface{ Encode(*jx.Encoder) }, ID any](ctx context.Context, show func(context.Context, ID) (R, error), id ID) error {
 	header := etag.IfMatch(ctx)
 	if header == "" {
 		return nil
 	}
-	var e jx.Encoder
-	current.Encode(&e)
+	current, err := show(ctx, id)
+	if err != nil {
+		return err
+	}
+	e := jx.GetEncoder()
+	defer jx.PutEncoder(e)
+	current.Encode(e)
 	if !etag.Match(header, etag.Of(e.Bytes())) {
 		return fault.VersionMismatch()
 	}

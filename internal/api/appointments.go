@@ -35,18 +35,18 @@ func (h *Handler) ListAppointments(ctx context.Context, p ogent.ListAppointments
 		day := civil.Of(on)
 		q.Where(appointment.StartTimeGTE(day.In(zone).UTC()), appointment.StartTimeLT(day.AddDays(1).In(zone).UTC()))
 	}
-	rows, meta, err := ogent.ReadAppointments(ctx, q, p)
+	shown, meta, err := h.ReadAppointments(ctx, q, p)
 	if err != nil {
 		return nil, err
 	}
-	return &ogent.AppointmentList{Appointments: ogent.AppointmentsOut(rows, h.View(ctx)), Meta: meta}, nil
+	return &ogent.AppointmentList{Appointments: shown, Meta: meta}, nil
 }
 
 // CreateAppointment books, unless the practitioner is booked already and
 // force_changes is not set (fault.DoubleBooking).
 func (h *Handler) CreateAppointment(ctx context.Context, req *ogent.AppointmentInputRequest) (*ogent.AppointmentResponse, error) {
 	in, problems := &req.Appointment, wire.Problems(ctx)
-	var booked *ent.Appointment
+	var booked *ogent.AppointmentResponse
 	err := h.db.Tx(ctx, func(tx *ent.Client) error {
 		create := tx.Appointment.Create().SetBookedViaAPI(true).SetUserID(caller.Must(ctx).UserID)
 		ogent.SetAppointment(create.Mutation(), in, nil)
@@ -67,26 +67,23 @@ func (h *Handler) CreateAppointment(ctx context.Context, req *ogent.AppointmentI
 		if err != nil {
 			return err
 		}
-		booked, err = ogent.FindAppointment(ctx, tx, saved.ID)
+		booked, err = h.In(tx).ShowAppointment(ctx, saved.ID)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return h.appointment(ctx, booked), nil
+	return booked, err
 }
 
 // UpdateAppointment changes what is sent. The row is locked before it is read,
 // so that what is checked is what is changed.
 func (h *Handler) UpdateAppointment(ctx context.Context, req *ogent.AppointmentInputRequest, p ogent.UpdateAppointmentParams) (*ogent.AppointmentResponse, error) {
 	in, problems := &req.Appointment, wire.Problems(ctx)
-	var changed *ent.Appointment
+	var changed *ogent.AppointmentResponse
 	err := h.db.Tx(ctx, func(tx *ent.Client) error {
 		old, err := ogent.FindAppointment(ctx, tx, p.ID, store.ForUpdate)
 		if err != nil {
 			return err
 		}
-		if err := ifMatch(ctx, h.appointment(ctx, old)); err != nil {
+		if err := ifMatch(ctx, h.In(tx).ShowAppointment, old.ID); err != nil {
 			return err
 		}
 		wanted := booking{
@@ -111,13 +108,10 @@ func (h *Handler) UpdateAppointment(ctx context.Context, req *ogent.AppointmentI
 		if err := save(ctx, update); err != nil {
 			return err
 		}
-		changed, err = ogent.FindAppointment(ctx, tx, old.ID)
+		changed, err = h.In(tx).ShowAppointment(ctx, old.ID)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return h.appointment(ctx, changed), nil
+	return changed, err
 }
 
 // DeleteAppointment removes the appointment; the record of changes keeps that
@@ -128,15 +122,11 @@ func (h *Handler) DeleteAppointment(ctx context.Context, p ogent.DeleteAppointme
 		if err != nil {
 			return err
 		}
-		if err := ifMatch(ctx, h.appointment(ctx, old)); err != nil {
+		if err := ifMatch(ctx, h.In(tx).ShowAppointment, old.ID); err != nil {
 			return err
 		}
 		return tx.Appointment.DeleteOne(old).Exec(ctx)
 	})
-}
-
-func (h *Handler) appointment(ctx context.Context, a *ent.Appointment) *ogent.AppointmentResponse {
-	return &ogent.AppointmentResponse{Appointment: ogent.AppointmentOut(a, h.View(ctx))}
 }
 
 // checkAppointment adds the rules that take more than one field, or the

@@ -3,7 +3,10 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/go-faster/jx"
 	"github.com/google/uuid"
@@ -11,8 +14,10 @@ import (
 	"chairside/ent"
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
+	"chairside/internal/access"
 	"chairside/internal/decimal"
 	"chairside/internal/fault"
+	"chairside/internal/row"
 	"chairside/ogent"
 	"chairside/schema"
 )
@@ -20,70 +25,125 @@ import (
 // longestAnswer is in bytes; a request is never longer than 1 MiB.
 const longestAnswer = 65535
 
-// patientAnswers gives the custom_fields of each patient.
-func patientAnswers(ctx context.Context, c *ent.Client, patients []*ent.Patient) (map[int64][]ogent.CustomFieldEntry, error) {
-	ids := make([]int64, len(patients))
-	for i, p := range patients {
-		ids[i] = p.ID
-	}
-	return entries(ctx, c, schema.CustomizesPatient, ids,
-		c.CustomFieldAnswer.Query().Where(customfieldanswer.PatientIDIn(ids...), customfieldanswer.TreatmentPlanItemIDIsNil()),
-		func(a *ent.CustomFieldAnswer) int64 { return a.PatientID })
+// patientAnswers gives the custom_fields of each patient, in the order of ids.
+func patientAnswers(ctx context.Context, c *ent.Client, ids []int64) ([][]ogent.CustomFieldEntry, error) {
+	return entries(ctx, c, schema.CustomizesPatient, ids, customfieldanswer.FieldPatientID,
+		c.CustomFieldAnswer.Query().Where(customfieldanswer.PatientIDIn(ids...), customfieldanswer.TreatmentPlanItemIDIsNil()))
 }
 
-// itemAnswers gives the custom_fields of each treatment plan item.
-func itemAnswers(ctx context.Context, c *ent.Client, items []*ent.TreatmentPlanItem) (map[int64][]ogent.CustomFieldEntry, error) {
-	ids := make([]int64, len(items))
-	for i, p := range items {
-		ids[i] = p.ID
-	}
-	return entries(ctx, c, schema.CustomizesTreatment, ids,
-		c.CustomFieldAnswer.Query().Where(customfieldanswer.TreatmentPlanItemIDIn(ids...)),
-		func(a *ent.CustomFieldAnswer) int64 { return *a.TreatmentPlanItemID })
+// itemAnswers gives the custom_fields of each treatment plan item, in the order of ids.
+func itemAnswers(ctx context.Context, c *ent.Client, ids []int64) ([][]ogent.CustomFieldEntry, error) {
+	return entries(ctx, c, schema.CustomizesTreatment, ids, customfieldanswer.FieldTreatmentPlanItemID,
+		c.CustomFieldAnswer.Query().Where(customfieldanswer.TreatmentPlanItemIDIn(ids...)))
 }
 
-// entries lists, for each owner, every question that is asked on the screen and
-// every further one that has an answer, in order of position.
-func entries(ctx context.Context, c *ent.Client, on schema.Customizable, owners []int64, q *ent.CustomFieldAnswerQuery, owner func(*ent.CustomFieldAnswer) int64) (map[int64][]ogent.CustomFieldEntry, error) {
-	all := make(map[int64][]ogent.CustomFieldEntry, len(owners))
-	for _, id := range owners {
-		all[id] = []ogent.CustomFieldEntry{}
-	}
-	if len(owners) == 0 {
-		return all, nil
-	}
-	fields, err := c.CustomField.Query().Where(
-		customfield.CustomizableTypeEQ(on), customfield.TypeNotIn(schema.QuestionTitle, schema.QuestionSpacer),
-	).Order(customfield.ByPosition(), customfield.ByID()).All(ctx)
-	if err != nil || len(fields) == 0 {
-		return all, err
-	}
-	answers, err := q.All(ctx)
+// oneOf is the custom_fields of the only owner.
+func oneOf(all [][]ogent.CustomFieldEntry, err error) ([]ogent.CustomFieldEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	type place struct {
-		owner int64
-		field uuid.UUID
+	return all[0], nil
+}
+
+// question is what an entry tells of a custom field.
+type question struct {
+	id       uuid.UUID
+	kind     schema.QuestionType
+	position int
+	active   bool
+}
+
+// entries lists, for each owner, every question that is asked on the screen and
+// every further one that has an answer, in order of position. The answers are
+// those that q finds; column points at their owners.
+func entries(ctx context.Context, c *ent.Client, on schema.Customizable, owners []int64, column string, q *ent.CustomFieldAnswerQuery) ([][]ogent.CustomFieldEntry, error) {
+	all := make([][]ogent.CustomFieldEntry, len(owners))
+	if len(owners) == 0 {
+		return all, nil
 	}
-	given := make(map[place]string, len(answers))
-	for _, a := range answers {
-		given[place{owner(a), a.CustomFieldID}] = a.Value
+	questions, err := questions(ctx, c, on)
+	if err != nil || len(questions) == 0 {
+		return all, err
 	}
-	for _, id := range owners {
-		for _, f := range fields {
-			value, answered := given[place{id, f.ID}]
-			if !f.Active && !answered {
-				continue
+	// One entry for every owner and question; null and not asked until answered.
+	n := len(questions)
+	table := make([]ogent.CustomFieldEntry, len(owners)*n)
+	for i := range table {
+		table[i] = ogent.CustomFieldEntry{FieldID: questions[i%n].id, Position: questions[i%n].position}
+	}
+	rows, err := q.Rows(ctx, qualified(customfieldanswer.Table,
+		customfieldanswer.FieldID, column, customfieldanswer.FieldCustomFieldID, customfieldanswer.FieldValue))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	answer, records, places := row.New(4), access.From(ctx), places(owners)
+	for rows.Next() {
+		if err := answer.Scan(rows); err != nil {
+			return nil, err
+		}
+		records.NoteUUID(customfieldanswer.Table, answer.UUID(0))
+		field := answer.UUID(2)
+		for i, asked := range questions {
+			if asked.id == field {
+				table[places[answer.Int64(1)]*n+i].Value = answerJSON(asked.kind, answer.Text(3))
 			}
-			shown := jx.Raw("null")
-			if answered {
-				shown = answerJSON(f.Type, value)
-			}
-			all[id] = append(all[id], ogent.CustomFieldEntry{FieldID: f.ID, Value: shown, Position: f.Position})
 		}
 	}
+	if err := errors.Join(rows.Err(), answer.Err()); err != nil {
+		return nil, err
+	}
+	for o := range owners {
+		shown := table[o*n : o*n : (o+1)*n]
+		for i, entry := range table[o*n : (o+1)*n] {
+			switch {
+			case entry.Value != nil:
+			case questions[i].active:
+				entry.Value = unanswered
+			default:
+				continue
+			}
+			shown = append(shown, entry)
+		}
+		all[o] = shown
+	}
 	return all, nil
+}
+
+var unanswered = jx.Raw("null")
+
+// places are the positions of ids.
+func places(ids []int64) map[int64]int {
+	at := make(map[int64]int, len(ids))
+	for i, id := range ids {
+		at[id] = i
+	}
+	return at
+}
+
+// questions are those of a screen that take an answer, in order.
+func questions(ctx context.Context, c *ent.Client, on schema.Customizable) (all []question, err error) {
+	rows, err := c.CustomField.Query().Where(
+		customfield.CustomizableTypeEQ(on), customfield.TypeNotIn(schema.QuestionTitle, schema.QuestionSpacer),
+	).Order(customfield.ByPosition(), customfield.ByID()).Rows(ctx, qualified(customfield.Table,
+		customfield.FieldID, customfield.FieldType, customfield.FieldPosition, customfield.FieldActive))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	field := row.New(4)
+	for rows.Next() {
+		if err := field.Scan(rows); err != nil {
+			return nil, err
+		}
+		all = append(all, question{field.UUID(0), schema.QuestionType(field.Text(1)), field.Int(2), field.Bool(3)})
+	}
+	return all, errors.Join(rows.Err(), field.Err())
+}
+
+// qualified are columns of a table as SQL text.
+func qualified(table string, columns ...string) string {
+	return `"` + table + `"."` + strings.Join(columns, `", "`+table+`"."`) + `"`
 }
 
 // answerJSON is a boolean for a checkbox, a string for everything else.
@@ -91,8 +151,23 @@ func answerJSON(t schema.QuestionType, value string) jx.Raw {
 	if t == schema.QuestionCheckbox && (value == "true" || value == "false") {
 		return jx.Raw(value)
 	}
+	if isPlain(value) {
+		quoted := make(jx.Raw, 0, len(value)+2)
+		return append(append(append(quoted, '"'), value...), '"')
+	}
 	b, _ := json.Marshal(value) // a string always marshals
 	return b
+}
+
+// isPlain reports whether json.Marshal would show s as it is.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c < ' ', c >= utf8.RuneSelf, c == '"', c == '\\', c == '<', c == '>', c == '&':
+			return false
+		}
+	}
+	return true
 }
 
 // answersToSave maps a question to the text of its answer, nil to remove it.

@@ -17,11 +17,11 @@ func (h *Handler) ListFees(ctx context.Context, p ogent.ListFeesParams) (*ogent.
 		const message = "is missing: one of payment_plan_id and treatment_id is required"
 		return nil, fault.InvalidParameter(fault.Params{"payment_plan_id": {message}, "treatment_id": {message}})
 	}
-	rows, meta, err := ogent.ReadFees(ctx, h.Client.Fee.Query(), p)
+	shown, meta, err := h.ReadFees(ctx, h.Client.Fee.Query(), p)
 	if err != nil {
 		return nil, err
 	}
-	return &ogent.FeeList{Fees: ogent.FeesOut(rows, h.View(ctx)), Meta: meta}, nil
+	return &ogent.FeeList{Fees: shown, Meta: meta}, nil
 }
 
 // UpdateFee changes what is sent.
@@ -35,7 +35,7 @@ func (h *Handler) UpdateFee(ctx context.Context, req *ogent.FeeInputRequest, p o
 		if err != nil {
 			return err
 		}
-		if err := ifMatch(ctx, h.fee(ctx, old)); err != nil {
+		if err := ifMatch(ctx, h.In(tx).ShowFee, old.ID); err != nil {
 			return err
 		}
 		if problems := wire.Problems(ctx); len(problems) > 0 {
@@ -46,16 +46,8 @@ func (h *Handler) UpdateFee(ctx context.Context, req *ogent.FeeInputRequest, p o
 		if err := save(ctx, update); err != nil {
 			return err
 		}
-		changed, err := ogent.FindFee(ctx, tx, p.ID)
-		if err != nil {
-			return err
-		}
-		response = h.fee(ctx, changed)
-		return nil
+		response, err = h.In(tx).ShowFee(ctx, p.ID)
+		return err
 	})
 	return response, err
-}
-
-func (h *Handler) fee(ctx context.Context, f *ent.Fee) *ogent.FeeResponse {
-	return &ogent.FeeResponse{Fee: ogent.FeeOut(f, h.View(ctx))}
 }

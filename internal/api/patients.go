@@ -16,27 +16,26 @@ import (
 
 // GetPatient answers one patient with the answers to the practice's questions.
 func (h *Handler) GetPatient(ctx context.Context, p ogent.GetPatientParams) (*ogent.PatientResponse, error) {
-	row, err := ogent.FindPatient(ctx, h.Client, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	return h.patient(ctx, h.Client, row)
+	return h.patient(ctx, h.Client, p.ID)
 }
 
 // ListPatients searches with query= and filters.
 func (h *Handler) ListPatients(ctx context.Context, p ogent.ListPatientsParams) (*ogent.PatientList, error) {
 	q := h.Client.Patient.Query().Where(found(p.Query.Or(""), caller.Must(ctx).Country)...)
-	rows, meta, err := ogent.ReadPatients(ctx, q, p)
+	shown, meta, err := h.ReadPatients(ctx, q, p)
 	if err != nil {
 		return nil, err
 	}
-	shown := ogent.PatientsOut(rows, h.View(ctx))
-	entries, err := patientAnswers(ctx, h.Client, rows)
+	ids := make([]int64, len(shown))
+	for i := range shown {
+		ids[i] = shown[i].ID
+	}
+	entries, err := patientAnswers(ctx, h.Client, ids)
 	if err != nil {
 		return nil, err
 	}
 	for i := range shown {
-		shown[i].CustomFields = entries[shown[i].ID]
+		shown[i].CustomFields = entries[i]
 	}
 	return &ogent.PatientList{Patients: shown, Meta: meta}, nil
 }
@@ -67,10 +66,7 @@ func (h *Handler) CreatePatient(ctx context.Context, req *ogent.PatientInputRequ
 		if _, err := answers.save(ctx, tx, row.ID); err != nil {
 			return err
 		}
-		if row, err = ogent.FindPatient(ctx, tx, row.ID); err != nil {
-			return err
-		}
-		response, err = h.patient(ctx, tx, row)
+		response, err = h.patient(ctx, tx, row.ID)
 		return err
 	})
 	return response, err
@@ -101,11 +97,7 @@ func (h *Handler) UpdatePatient(ctx context.Context, req *ogent.PatientInputRequ
 		if err := save(ctx, update); err != nil {
 			return err
 		}
-		row, err := ogent.FindPatient(ctx, tx, old.ID)
-		if err != nil {
-			return err
-		}
-		response, err = h.patient(ctx, tx, row)
+		response, err = h.patient(ctx, tx, old.ID)
 		return err
 	})
 	return response, err
@@ -132,21 +124,18 @@ func (h *Handler) matchingPatient(ctx context.Context, tx *ent.Client, id int64)
 	if err != nil {
 		return nil, err
 	}
-	response, err := h.patient(ctx, tx, row)
-	if err != nil {
-		return nil, err
-	}
-	return row, ifMatch(ctx, response)
+	show := func(ctx context.Context, id int64) (*ogent.PatientResponse, error) { return h.patient(ctx, tx, id) }
+	return row, ifMatch(ctx, show, id)
 }
 
-func (h *Handler) patient(ctx context.Context, c *ent.Client, row *ent.Patient) (*ogent.PatientResponse, error) {
-	entries, err := patientAnswers(ctx, c, []*ent.Patient{row})
+// patient shows a patient with the answers to the practice's questions.
+func (h *Handler) patient(ctx context.Context, c *ent.Client, id int64) (*ogent.PatientResponse, error) {
+	response, err := h.In(c).ShowPatient(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	shown := ogent.PatientOut(row, h.View(ctx))
-	shown.CustomFields = entries[row.ID]
-	return &ogent.PatientResponse{Patient: shown}, nil
+	response.Patient.CustomFields, err = oneOf(patientAnswers(ctx, c, []int64{id}))
+	return response, err
 }
 
 // checkPatient adds the rules that need the clock or the database to the

@@ -12,7 +12,7 @@ import (
 // ListPayments adds the sum of all pages. Deleted payments are listed and count
 // for nothing in the sum, as they do in balances.
 func (h *Handler) ListPayments(ctx context.Context, p ogent.ListPaymentsParams) (*ogent.PaymentList, error) {
-	rows, meta, err := ogent.ReadPayments(ctx, h.Client.Payment.Query(), p)
+	shown, meta, err := h.ReadPayments(ctx, h.Client.Payment.Query(), p)
 	if err != nil {
 		return nil, err
 	}
@@ -21,7 +21,7 @@ func (h *Handler) ListPayments(ctx context.Context, p ogent.ListPaymentsParams) 
 	if err := q.Aggregate(ent.Sum(payment.FieldAmount)).Scan(ctx, &sums); err != nil {
 		return nil, err
 	}
-	return &ogent.PaymentList{Payments: ogent.PaymentsOut(rows, h.View(ctx)), Meta: ogent.PaymentMeta{
+	return &ogent.PaymentList{Payments: shown, Meta: ogent.PaymentMeta{
 		Total: meta.Total, Page: meta.Page, CurrentPage: meta.CurrentPage, PerPage: meta.PerPage, TotalPages: meta.TotalPages,
 		TotalAmount: total(sums[0].Sum),
 	}}, nil

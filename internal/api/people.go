@@ -9,11 +9,7 @@ import (
 
 // GetPractice answers the practice of the token.
 func (h *Handler) GetPractice(ctx context.Context) (*ogent.PracticeResponse, error) {
-	row, err := h.Client.Practice.Query().Only(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &ogent.PracticeResponse{Practice: ogent.PracticeOut(row, h.View(ctx))}, nil
+	return h.ShowPractice(ctx, caller.Must(ctx).PracticeID)
 }
 
 // GetCurrentUser answers the token's user, also to a token that is limited to
@@ -21,11 +17,7 @@ func (h *Handler) GetPractice(ctx context.Context) (*ogent.PracticeResponse, err
 func (h *Handler) GetCurrentUser(ctx context.Context) (*ogent.UserResponse, error) {
 	whole := *caller.Must(ctx)
 	whole.SiteID = nil
-	row, err := ogent.FindUser(caller.With(ctx, &whole), h.Client, whole.UserID)
-	if err != nil {
-		return nil, err
-	}
-	return &ogent.UserResponse{User: ogent.UserOut(row, h.View(ctx))}, nil
+	return h.ShowUser(caller.With(ctx, &whole), whole.UserID)
 }
 
 // GetUsersCurrent is the other address of GetCurrentUser.

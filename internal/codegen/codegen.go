@@ -1,12 +1,12 @@
 // Package codegen turns schema/ into everything that is generated, in one process:
 //
 //	schema/ ──ent──▶ ent/                      the ORM (ent, entc)
-//	   │                │ + templates/ent_*.tmpl: WhereP on queries, Subjects, kept totals
+//	   │                │ + templates/ent_*.tmpl: WhereP and Rows on queries, Subjects, kept totals
 //	   │
 //	   └─annotations─▶ model.go ─▶ document.go ─▶ ogen.Spec, twice:
 //	                                 │
 //	                 internal form ──┴──▶ ogent/oas_*_gen.go    (ogen: router, types, server, client)
-//	                                 │    ogent/rest_*_gen.go   (templates/rest.tmpl: row → response,
+//	                                 │    ogent/rest_*_gen.go   (templates/rest*.tmpl: row → response,
 //	                                 │                           body → mutation, query → predicates, plain reads)
 //	                                 │    ogent/operations_gen.go (what the server must know beforehand)
 //	                 published form ─┴──▶ ogent/openapi.json
@@ -90,7 +90,7 @@ func generateORM() (*model, error) {
 	}
 	// ent wants the literal "./schema": a joined path would lose its "./".
 	err = entc.Generate("./schema", config, entc.Extensions(oas),
-		extraTemplates("templates/ent_tenancy.tmpl", "templates/ent_subjects.tmpl", "templates/ent_kept.tmpl"))
+		extraTemplates("templates/ent_tenancy.tmpl", "templates/ent_subjects.tmpl", "templates/ent_rows.tmpl", "templates/ent_kept.tmpl"))
 	return m, err
 }
 

@@ -273,6 +273,7 @@ var modelFuncs = template.FuncMap{
 	"pascal":       pascal,
 	"patient_data": isPatientData,
 	"kept":         keptOf,
+	"joined":       joined,
 	"words":        words,
 	"dict": func(pairs ...any) map[string]any {
 		m := map[string]any{}
@@ -348,7 +349,15 @@ func (m *model) check() error {
 				complain("%s: filter %s: %v", e.Name, f.Param, err)
 			}
 		}
-		if _, err := e.Loads(); err != nil {
+		if _, err := e.Reading(); err != nil {
+			complain("%s: %v", e.Name, err)
+		}
+		for _, c := range e.R.Computed {
+			if !c.Manual && c.Kind != wire.Avatar && c.Func == "" && len(c.Columns) != 1 {
+				complain("%s.%s takes one column or a function", e.Name, c.Name)
+			}
+		}
+		if _, err := e.Parts(true); err != nil {
 			complain("%s: %v", e.Name, err)
 		}
 		problems = append(problems, e.checkKept()...)

@@ -15,8 +15,8 @@ import (
 )
 
 // meter counts what is asked of the database, in the units of the generated
-// client: a query each for the rows and for every kind of row they point at,
-// and a mutation for each row that is written.
+// client: a query each for the rows, with the one row that each may point at, and
+// for every list under them, and a mutation for each row that is written.
 type meter struct{ queries, mutations atomic.Int64 }
 
 // watch attaches a meter to a server that has not been asked anything yet.
@@ -54,18 +54,13 @@ func (m *meter) cost(request func()) cost {
 var costs = map[string]cost{
 	"getRateLimit": {0, 0},
 
-	"getAccount":             {2, 0}, // with the patient
-	"listAccounts":           {3, 0}, // its totals count, too
-	"getAppointment":         {2, 0}, // with the patient
-	"listAppointments":       {2, 0}, // its total is kept
+	"listAppointments":       {1, 0}, // its total is kept
 	"listAvailability":       {4, 0}, // practitioners, their sessions, the practice, the diary of a fortnight
 	"getInvoice":             {2, 0}, // with its items
-	"getPatient":             {4, 0}, // with the account, the questions and the answers
-	"listPatients":           {4, 0}, // its total is kept
+	"getPatient":             {3, 0}, // with the questions and the answers
+	"listPatients":           {3, 0}, // its total is kept
 	"getPayment":             {2, 0}, // with its explanations
 	"listPayments":           {3, 0}, // and its amount; its total is kept
-	"getPractitioner":        {2, 0}, // with the user
-	"listPractitioners":      {3, 0},
 	"getTreatmentPlanItem":   {3, 0}, // with the questions and the answers
 	"listTreatmentPlanItems": {3, 0}, // its total is kept
 
@@ -75,14 +70,14 @@ var costs = map[string]cost{
 	"listNhsClaims":      {1, 0},
 
 	// A row that is written is a mutation, and its record another one.
-	"createAppointment": {5, 2},
-	"putAppointment":    {4, 2},
-	"updateAppointment": {4, 2},
-	"deleteAppointment": {2, 2},
-	"createPatient":     {11, 6}, // the patient, the account, an answer
-	"putPatient":        {8, 2},
-	"updatePatient":     {8, 2},
-	"deletePatient":     {4, 2},
+	"createAppointment": {4, 2},
+	"putAppointment":    {2, 2},
+	"updateAppointment": {2, 2},
+	"deleteAppointment": {1, 2},
+	"createPatient":     {10, 6}, // the patient, the account, an answer
+	"putPatient":        {4, 2},
+	"updatePatient":     {4, 2},
+	"deletePatient":     {1, 2},
 	"putFee":            {2, 2},
 	"updateFee":         {2, 2},
 }

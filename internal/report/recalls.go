@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -101,7 +100,7 @@ func Recalls(ctx context.Context, client *ent.Client, f Filter) ([]RecallRow, er
 	}
 
 	var rows []RecallRow
-	var shown []string
+	noted := access.From(ctx)
 	for _, p := range people {
 		listed := false
 		for _, recall := range []struct {
@@ -130,10 +129,9 @@ func Recalls(ctx context.Context, client *ent.Client, f Filter) ([]RecallRow, er
 			rows, listed = append(rows, row), true
 		}
 		if listed {
-			shown = append(shown, strconv.FormatInt(p.ID, 10))
+			noted.Note(patient.Table, p.ID)
 		}
 	}
-	access.Note(ctx, patient.Table, shown...)
 	slices.SortFunc(rows, func(a, b RecallRow) int {
 		return cmp.Or(cmp.Compare(b.Overdue, a.Overdue), strings.Compare(a.folded, b.folded), cmp.Compare(a.PatientID, b.PatientID), cmp.Compare(a.Kind, b.Kind))
 	})

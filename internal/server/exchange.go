@@ -27,6 +27,7 @@ type exchange struct {
 	serve     http.Handler   // what answers, known once the route is
 	caller    *caller.Caller // known once the token or the session is
 	records   *access.Log    // which patients' records were read
+	answer    *answer        // what the operation answers
 	err       error          // what the generated server reported
 
 	// draw tells a failure to a person; nil where a program asks.

@@ -1,12 +1,15 @@
 package server
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/go-faster/jx"
+	"github.com/ogen-go/ogen/middleware"
 
 	"chairside/internal/etag"
 	"chairside/internal/fault"
@@ -22,7 +25,30 @@ func private(h http.Header) {
 // keepError is the generated server's error handler: call looks at the error,
 // errors.go writes it.
 func keepError(ctx context.Context, _ http.ResponseWriter, _ *http.Request, err error) {
-	of(ctx).err = err
+	if !errors.Is(err, errAnswered) {
+		of(ctx).err = err
+	}
+}
+
+// errAnswered keeps the generated server from writing what encode has written.
+var errAnswered = errors.New("server: the answer is written")
+
+// encode is the generated server's middleware. It writes what an operation gives
+// into the answer's memory, which is used again, where the generated server
+// would let a buffer grow anew for each. What has no body is left to that.
+func encode(r middleware.Request, next middleware.Next) (middleware.Response, error) {
+	response, err := next(r)
+	body, ok := response.Type.(interface{ Encode(*jx.Encoder) })
+	if err != nil || !ok {
+		return response, err
+	}
+	x := of(r.Context)
+	x.answer.header.Set("Content-Type", jsonType)
+	if b := x.operation.Body; b != nil && b.Create {
+		x.answer.WriteHeader(http.StatusCreated)
+	}
+	body.Encode(&x.answer.body)
+	return response, errAnswered
 }
 
 // keepNotFound is for paths that the generated server does not know after all.
@@ -30,21 +56,21 @@ func keepNotFound(_ http.ResponseWriter, r *http.Request) { of(r.Context()).err 
 
 // call runs the operation into memory and sends what came out.
 func (s *Server) call(w http.ResponseWriter, x *exchange) {
-	answer := answers.Get().(*answer)
-	defer answer.free()
-	x.serve.ServeHTTP(answer, x.r)
+	x.answer = answers.Get().(*answer)
+	defer x.answer.free()
+	x.serve.ServeHTTP(x.answer, x.r)
 	if x.err != nil {
 		s.fail(w, x, x.err)
 		return
 	}
-	answer.send(w, x)
+	x.answer.send(w, x)
 }
 
 // answer is a response in memory: its tag is known only once all of it is.
 type answer struct {
 	header http.Header
 	status int
-	body   bytes.Buffer
+	body   jx.Encoder
 }
 
 var answers = sync.Pool{New: func() any { return &answer{header: http.Header{}} }}
@@ -53,7 +79,7 @@ var answers = sync.Pool{New: func() any { return &answer{header: http.Header{}} 
 const maxPooled = 1 << 20
 
 func (a *answer) free() {
-	if a.body.Cap() > maxPooled {
+	if cap(a.body.Bytes()) > maxPooled {
 		return
 	}
 	clear(a.header)
@@ -82,11 +108,12 @@ func (a *answer) WriteHeader(status int) {
 // send sends the answer, or 304 to a reader who holds it already.
 func (a *answer) send(w http.ResponseWriter, x *exchange) {
 	a.WriteHeader(http.StatusOK)
-	if a.body.Len() == 0 {
+	body := a.body.Bytes()
+	if len(body) == 0 {
 		w.WriteHeader(a.status)
 		return
 	}
-	tag := etag.Of(a.body.Bytes())
+	tag := etag.Of(body)
 	x.header.Set("ETag", tag)
 	reading := x.method == http.MethodGet || x.method == http.MethodHead
 	if reading && !etag.None(strings.Join(x.r.Header.Values("If-None-Match"), ", "), tag) {
@@ -94,9 +121,9 @@ func (a *answer) send(w http.ResponseWriter, x *exchange) {
 		return
 	}
 	x.header.Set("Content-Type", a.header.Get("Content-Type"))
-	x.header.Set("Content-Length", strconv.Itoa(a.body.Len()))
+	x.header.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(a.status)
 	if x.method != http.MethodHead {
-		_, _ = w.Write(a.body.Bytes()) // fails where the client went away
+		_, _ = w.Write(body) // fails where the client went away
 	}
 }

@@ -74,7 +74,7 @@ func build(o Options, operations ogent.Handler) (s *Server, err error) {
 		o.Logger = slog.Default()
 	}
 	s = &Server{Options: o, limiter: newLimiter(o.RateLimit), metrics: newMetrics(o.DB.SQL)}
-	s.routes, err = ogent.NewServer(operations, ogent.WithErrorHandler(keepError), ogent.WithNotFound(keepNotFound))
+	s.routes, err = ogent.NewServer(operations, ogent.WithErrorHandler(keepError), ogent.WithNotFound(keepNotFound), ogent.WithMiddleware(encode))
 	if err != nil {
 		return nil, err
 	}

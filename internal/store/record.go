@@ -154,15 +154,15 @@ func recordID(m ent.Mutation) (string, error) {
 }
 
 // noteReads tells the request's access log which records of patient data a
-// query has given.
+// query has given. What is read without ent's entities (Rows) is noted by the
+// code that reads it.
 func noteReads() gen.Interceptor {
 	return ent.InterceptFunc(func(next ent.Querier) ent.Querier {
 		return ent.QuerierFunc(func(ctx context.Context, q ent.Query) (ent.Value, error) {
 			v, err := next.Query(ctx, q)
 			if err == nil {
-				if table, ids := ent.Subjects(v); table != "" {
-					access.Note(ctx, table, ids...)
-				}
+				log := access.From(ctx)
+				ent.Subjects(v, log.Note, log.NoteUUID)
 			}
 			return v, err
 		})

@@ -18,8 +18,8 @@ const TimeLayout = "2006-01-02T15:04:05.000-07:00"
 
 // View is how a caller sees stored values.
 type View struct {
-	Zone    *time.Location // the practice's
-	BaseURL string         // this server's public address, without a final slash
+	Zone      *time.Location // the practice's
+	AvatarURL string         // the address of the neutral picture
 }
 
 // Time gives t on the practice's clocks.
@@ -27,6 +27,3 @@ func (v View) Time(t time.Time) time.Time { return t.In(v.Zone) }
 
 // AvatarPath answers without a token with a neutral picture that says nothing of anyone.
 const AvatarPath = "/static/avatar.svg"
-
-// AvatarURL is the address of the neutral picture.
-func (v View) AvatarURL() string { return v.BaseURL + AvatarPath }

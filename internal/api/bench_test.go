@@ -1,0 +1,49 @@
+package api_test
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"chairside/internal/chairsidetest"
+	"chairside/internal/server"
+)
+
+// BenchmarkReads is the processor time and the memory of reading rows and
+// answering with them, without the network.
+//
+//	go test ./internal/api/ -run ^$ -bench Reads -cpuprofile cpu.out
+func BenchmarkReads(b *testing.B) {
+	for _, db := range []struct {
+		name string
+		url  func(testing.TB) string
+	}{{"sqlite", chairsidetest.SQLite}, {"postgres", chairsidetest.Postgres}} {
+		b.Run(db.name, func(b *testing.B) {
+			e := chairsidetest.Start(b, db.url(b), func(o *server.Options) { o.Logger = slog.New(slog.NewJSONHandler(io.Discard, nil)) })
+			token := e.Token(b, "")
+			one := func(table string) string {
+				return "/v1/" + table + "/" + e.Get(b, "/v1/"+table, token).Column(b, table, "id")[0]
+			}
+			for name, path := range map[string]string{
+				"50 patients": "/v1/patients?per_page=50", "patient": one("patients"),
+				"25 appointments": "/v1/appointments?per_page=25", "appointment": one("appointments"),
+			} {
+				b.Run(name, func(b *testing.B) {
+					b.ReportAllocs()
+					for b.Loop() {
+						r := httptest.NewRequest(http.MethodGet, path, nil)
+						r.Header.Set("Authorization", "Bearer "+token)
+						r.Header.Set("User-Agent", "Bench (bench@example.com)")
+						w := httptest.NewRecorder()
+						e.Server.Handler().ServeHTTP(w, r)
+						if w.Code != http.StatusOK {
+							b.Fatal(path, w.Code, w.Body)
+						}
+					}
+				})
+			}
+		})
+	}
+}

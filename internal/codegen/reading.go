@@ -1,0 +1,249 @@
+package codegen
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"entgo.io/ent/entc/gen"
+
+	"chairside/internal/contract"
+	"chairside/internal/wire"
+)
+
+// reading is the columns that a response form is made of, by position: those of
+// the table, then those of the rows behind the edges that are joined.
+type reading struct {
+	columns []string // SQL text
+	at      map[string]int
+}
+
+// Text is the columns as SQL.
+func (r *reading) Text() string { return strings.Join(r.columns, ", ") }
+
+// Width is the number of columns.
+func (r *reading) Width() int { return len(r.columns) }
+
+// At is the position of a column of the table, or of edge.column.
+func (r *reading) At(column string) (int, error) {
+	if i, ok := r.at[column]; ok {
+		return i, nil
+	}
+	return 0, fmt.Errorf("column %s is not read", column)
+}
+
+// add takes a column of a table, or of the edge that names it in the query.
+func (r *reading) add(table string, c *column) {
+	name := c.Name
+	if table != c.Owner.Table() {
+		name = table + "." + name
+	}
+	if _, ok := r.at[name]; !ok {
+		r.at[name] = len(r.columns)
+		r.columns = append(r.columns, qualified(table, c))
+	}
+}
+
+// qualified is a column with its table, in the quotes of both databases.
+func qualified(table string, c *column) string {
+	return fmt.Sprintf(`"%s"."%s"`, table, c.Name)
+}
+
+// Reading is how rows are read for the response form.
+func (e *entity) Reading() (*reading, error) {
+	r := &reading{at: map[string]int{}}
+	for _, c := range e.Shown() {
+		r.add(e.Table(), c)
+	}
+	add := func(edge string, columns []string) error {
+		owner, table := e, e.Table()
+		if edge != "" {
+			var err error
+			if owner, err = e.Target(edge); err != nil {
+				return err
+			}
+			table = edge
+		}
+		for _, name := range columns {
+			c := owner.Column(name)
+			if c == nil {
+				return fmt.Errorf("%s has no column %q", owner.Name, name)
+			}
+			r.add(table, c)
+		}
+		return nil
+	}
+	for _, c := range e.R.Computed {
+		if c.Manual {
+			continue
+		}
+		columns := c.Columns
+		if c.Edge != "" { // the id tells whether there is a row
+			columns = append([]string{"id"}, columns...)
+		}
+		if err := add(c.Edge, columns); err != nil {
+			return nil, err
+		}
+	}
+	for _, b := range e.R.Embeds {
+		edge, err := e.Edge(b.Edge)
+		if err != nil {
+			return nil, err
+		}
+		if !edge.Unique {
+			continue
+		}
+		if len(b.Columns) == 0 || b.SingleOnly {
+			return nil, fmt.Errorf("%s.%s: of one row, some columns are shown, and always", e.Name, b.Edge)
+		}
+		if err := add(b.Edge, append([]string{"id"}, b.Columns...)); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// Joined are the edges behind which a row is read together with each row.
+func (e *entity) Joined() ([]*gen.Edge, error) { return joined(e.Type) }
+
+func joined(n *gen.Type) (edges []*gen.Edge, err error) {
+	var r contract.Resource
+	if err := annotation(n.Annotations, &r); err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, c := range r.Computed {
+		if !c.Manual {
+			names = append(names, c.Edge)
+		}
+	}
+	for _, b := range r.Embeds {
+		names = append(names, b.Edge)
+	}
+	for _, edge := range n.Edges {
+		if edge.Unique && slices.Contains(names, edge.Name) {
+			edges = append(edges, edge)
+		}
+	}
+	return edges, nil
+}
+
+// part is a member that lists the rows behind an edge.
+type part struct {
+	contract.Embed
+	Target *entity
+	Owner  *column  // of Target: whose row it is
+	Type   string   // of ogen, of an element
+	Read   *reading // of the columns shown; nil where the whole resource is
+}
+
+// Parts are the lists that the response form of one record shows, or of one in a list.
+func (e *entity) Parts(single bool) (parts []*part, err error) {
+	for _, b := range e.R.Embeds {
+		edge, err := e.Edge(b.Edge)
+		if err != nil {
+			return nil, err
+		}
+		if edge.Unique || b.SingleOnly && !single {
+			continue
+		}
+		p := &part{Embed: b, Target: e.Model.of(edge.Type), Type: edge.Type.Name}
+		p.Owner = p.Target.Column(edge.Ref.Field().Name)
+		if len(b.Columns) > 0 {
+			p.Type = e.Name + pascal(b.Edge)
+			p.Read = &reading{at: map[string]int{}}
+			for _, name := range append([]string{"id"}, b.Columns...) {
+				c := p.Target.Column(name)
+				if c == nil {
+					return nil, fmt.Errorf("%s has no column %q", p.Target.Name, name)
+				}
+				p.Read.add(p.Target.Table(), c)
+			}
+		}
+		parts = append(parts, p)
+	}
+	return parts, nil
+}
+
+// Belongs is the SQL text of the column that tells whose row it is.
+func (p *part) Belongs() string { return qualified(p.Target.Table(), p.Owner) }
+
+// ReadsOne reports whether one record is answered on its own.
+func (e *entity) ReadsOne() bool {
+	return e.Has("get") || e.Has("update") || slices.ContainsFunc(e.R.Others, func(o contract.Other) bool { return len(o.Members) == 0 })
+}
+
+// Taken is the expression of a column at a position, as the response shows it.
+func (c *column) Taken(at int) string {
+	take := func(method string) string { return fmt.Sprintf("x.%s(%d)", method, at) }
+	switch c.Kind {
+	case wire.ID:
+		return take("Int64")
+	case wire.Integer, wire.Consent:
+		return take("Int")
+	case wire.Boolean, wire.Flag, wire.Gender:
+		return take("Bool")
+	case wire.UUID:
+		return take("UUID")
+	case wire.Date:
+		return take("Date") + ".Time()"
+	case wire.Time:
+		return "x.view.Time(" + take("Time") + ")"
+	case wire.Decimal:
+		return take("Decimal") + ".String()"
+	case wire.Metadata:
+		return fmt.Sprintf("metadata(x, %d)", at)
+	case wire.Strings:
+		return fmt.Sprintf("texts(x, %d)", at)
+	case wire.Object:
+		return fmt.Sprintf("object[%s](x, %d)", c.Type, at)
+	}
+	return take("Text")
+}
+
+// argument is the expression of a column as a function of package schema takes it.
+func (c *column) argument(at int) (string, error) {
+	switch {
+	case c.Nillable || c.Kind == wire.Date || c.Kind == wire.Time:
+		return "", fmt.Errorf("%s.%s cannot be an argument", c.Owner.Name, c.Name)
+	case c.IsEnum():
+		return fmt.Sprintf("%s(x.Text(%d))", c.Type, at), nil
+	case c.Kind == wire.Decimal:
+		return fmt.Sprintf("x.Decimal(%d)", at), nil
+	}
+	return c.Taken(at), nil
+}
+
+// Value is a computed member's expression.
+func (e *entity) Value(c contract.Computed) (string, error) {
+	if c.Kind == wire.Avatar {
+		return "x.view.AvatarURL", nil
+	}
+	r, err := e.Reading()
+	if err != nil {
+		return "", err
+	}
+	owner, prefix := e, ""
+	if c.Edge != "" {
+		if owner, err = e.Target(c.Edge); err != nil {
+			return "", err
+		}
+		prefix = c.Edge + "."
+	}
+	var args []string
+	for _, name := range c.Columns {
+		at, err := r.At(prefix + name)
+		if err != nil {
+			return "", err
+		}
+		if c.Func == "" {
+			return owner.Column(name).Taken(at), nil
+		}
+		arg, err := owner.Column(name).argument(at)
+		if err != nil {
+			return "", err
+		}
+		args = append(args, arg)
+	}
+	return fmt.Sprintf("schema.%s(%s)", c.Func, strings.Join(args, ", ")), nil
+}

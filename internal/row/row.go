@@ -1,0 +1,159 @@
+package row
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"chairside/internal/civil"
+	"chairside/internal/decimal"
+)
+
+// Row is the row that was scanned last. What its methods give is the caller's,
+// except the result of Bytes.
+type Row struct {
+	cells        []cell
+	destinations []any // of cells, as Scan wants them
+	err          error
+}
+
+// cell keeps what the driver gives, which is valid until the next Scan.
+type cell struct{ value any }
+
+// Scan implements sql.Scanner.
+func (c *cell) Scan(value any) error {
+	c.value = value
+	return nil
+}
+
+// New gives a row of so many columns.
+func New(columns int) *Row {
+	r := &Row{cells: make([]cell, columns), destinations: make([]any, columns)}
+	for i := range r.cells {
+		r.destinations[i] = &r.cells[i]
+	}
+	return r
+}
+
+// Scan takes the row at which rows stands.
+func (r *Row) Scan(rows interface{ Scan(...any) error }) error { return rows.Scan(r.destinations...) }
+
+// Err is the first column that was not what it was taken for, nil if there was none.
+func (r *Row) Err() error { return r.err }
+
+// Fail keeps an error for Err, unless one is kept already.
+func (r *Row) Fail(column int, err error) {
+	if r.err == nil {
+		r.err = fmt.Errorf("row: column %d: %w", column, err)
+	}
+}
+
+// Null reports whether a column is NULL.
+func (r *Row) Null(column int) bool { return r.cells[column].value == nil }
+
+// Int64 is a whole number.
+func (r *Row) Int64(column int) int64 {
+	switch v := r.cells[column].value.(type) {
+	case int64:
+		return v
+	case nil:
+	default:
+		r.wrong(column, "a whole number")
+	}
+	return 0
+}
+
+// Int is a whole number.
+func (r *Row) Int(column int) int { return int(r.Int64(column)) }
+
+// Decimal is an amount that is stored in hundredths.
+func (r *Row) Decimal(column int) decimal.Decimal { return decimal.Decimal(r.Int64(column)) }
+
+// Bool is a boolean, also as the number that SQLite stores.
+func (r *Row) Bool(column int) bool {
+	switch v := r.cells[column].value.(type) {
+	case bool:
+		return v
+	case int64:
+		return v != 0
+	case nil:
+	default:
+		r.wrong(column, "a boolean")
+	}
+	return false
+}
+
+// Text is a string.
+func (r *Row) Text(column int) string {
+	switch v := r.cells[column].value.(type) {
+	case string:
+		return v
+	case []byte:
+		return string(v)
+	case nil:
+	default:
+		r.wrong(column, "text")
+	}
+	return ""
+}
+
+// Bytes is text that must not be changed, nor kept beyond the next Scan.
+func (r *Row) Bytes(column int) []byte {
+	switch v := r.cells[column].value.(type) {
+	case []byte:
+		return v
+	case string:
+		return []byte(v)
+	case nil:
+	default:
+		r.wrong(column, "text")
+	}
+	return nil
+}
+
+// Time is an instant.
+func (r *Row) Time(column int) time.Time {
+	switch v := r.cells[column].value.(type) {
+	case time.Time:
+		return v
+	case nil:
+	default:
+		r.wrong(column, "a time")
+	}
+	return time.Time{}
+}
+
+// Date is a day; the zero Date where there is none.
+func (r *Row) Date(column int) (d civil.Date) {
+	if err := d.Scan(r.cells[column].value); err != nil {
+		r.Fail(column, err)
+	}
+	return d
+}
+
+// UUID is a uuid, from its text or from its 16 bytes.
+func (r *Row) UUID(column int) (id uuid.UUID) {
+	var err error
+	switch v := r.cells[column].value.(type) {
+	case []byte:
+		if len(v) == len(id) {
+			copy(id[:], v)
+			return id
+		}
+		id, err = uuid.ParseBytes(v)
+	case string:
+		id, err = uuid.Parse(v)
+	case nil:
+	default:
+		r.wrong(column, "a uuid")
+	}
+	if err != nil {
+		r.Fail(column, err)
+	}
+	return id
+}
+
+func (r *Row) wrong(column int, wanted string) {
+	r.Fail(column, fmt.Errorf("%T is not %s", r.cells[column].value, wanted))
+}
