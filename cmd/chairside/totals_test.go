@@ -90,6 +90,18 @@ func killWhileBooking(t *testing.T, url, driver, source string) {
 	if status, body := get(t, base+"/v1/appointments?cancelled=true&per_page=1", token); status != http.StatusOK || !strings.Contains(body, fmt.Sprintf(`"total":%d,`, want)) {
 		t.Errorf("%d rows: %d %s", want, status, body)
 	}
+	for deadline := time.Now().Add(30 * time.Second); driver == "postgres"; time.Sleep(50 * time.Millisecond) {
+		var waiting int
+		if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM total_changes").Scan(&waiting); err != nil {
+			t.Fatal(err)
+		}
+		if waiting == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d changes are not folded", waiting)
+		}
+	}
 	if err := stop(); err != nil {
 		t.Error(err)
 	}

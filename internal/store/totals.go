@@ -25,8 +25,8 @@ const (
 	foldEvery = time.Second
 	// foldBatch bounds the changes of one statement.
 	foldBatch = 10_000
-	// vacuumAfter is the number of folded changes whose dead rows are removed
-	// at once, whatever autovacuum does: they lie in the way of every reader.
+	// vacuumAfter is the number of folded changes after which dead rows are
+	// removed, whatever autovacuum does: they lie in the way of every reader.
 	vacuumAfter = 20_000
 )
 
@@ -99,7 +99,7 @@ func (db *DB) KeepFolding(ctx context.Context, logger *slog.Logger) {
 		err := db.foldAll(ctx, &dead)
 		if err == nil && dead >= vacuumAfter {
 			dead = 0
-			_, err = db.SQL.ExecContext(ctx, "VACUUM (TRUNCATE FALSE) "+changeTable)
+			_, err = db.SQL.ExecContext(ctx, "VACUUM (TRUNCATE FALSE) "+changeTable+", "+keptTable)
 		}
 		if err != nil && ctx.Err() == nil {
 			logger.Warn("totals were not folded, which slows lists down", "error", err)

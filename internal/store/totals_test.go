@@ -1,9 +1,11 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -223,6 +225,35 @@ func load(ctx context.Context, b *store.Bulk, practice uuid.UUID, practitioner i
 		}
 	}
 	return w.Close()
+}
+
+// Changes are folded, and what they leave is cleaned away, as long as somebody
+// keeps folding, in however many places; an interruption is no error.
+func TestKeepFolding(t *testing.T) {
+	t.Parallel()
+	url := chairsidetest.Postgres(t)
+	first, second := open(t, url), open(t, url)
+	ctx, stop := context.WithCancel(t.Context())
+	var log bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&log, nil))
+	var folding sync.WaitGroup
+	folding.Go(func() { first.KeepFolding(ctx, logger) })
+	folding.Go(func() { second.KeepFolding(ctx, logger) })
+	execute(t, first, "INSERT INTO total_changes (total, practice_id, key, n) SELECT 'patients.all', id, i, sign FROM practices, generate_series(1, 15000) i, (VALUES (1), (-1)) AS s (sign)")
+	deadline := time.Now().Add(30 * time.Second)
+	for number(t, first, "SELECT count(*) FROM total_changes") > 0 ||
+		number(t, first, "SELECT vacuum_count FROM pg_stat_user_tables WHERE relname = 'total_changes'") == 0 {
+		if time.Now().After(deadline) {
+			t.Fatal("changes are still there")
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	stop()
+	folding.Wait()
+	right(t, first)
+	if log.Len() > 0 {
+		t.Error(log.String())
+	}
 }
 
 // A table that is loaded without its indexes is counted at the end.
