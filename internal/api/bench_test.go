@@ -36,10 +36,10 @@ func BenchmarkReads(b *testing.B) {
 						r := httptest.NewRequest(http.MethodGet, path, nil)
 						r.Header.Set("Authorization", "Bearer "+token)
 						r.Header.Set("User-Agent", "Bench (bench@example.com)")
-						w := httptest.NewRecorder()
+						w := &discard{header: http.Header{}}
 						e.Server.Handler().ServeHTTP(w, r)
-						if w.Code != http.StatusOK {
-							b.Fatal(path, w.Code, w.Body)
+						if w.status != http.StatusOK {
+							b.Fatal(path, w.status)
 						}
 					}
 				})
@@ -47,3 +47,13 @@ func BenchmarkReads(b *testing.B) {
 		})
 	}
 }
+
+// discard is a client that keeps nothing but the status.
+type discard struct {
+	header http.Header
+	status int
+}
+
+func (d *discard) Header() http.Header         { return d.header }
+func (d *discard) WriteHeader(status int)      { d.status = status }
+func (d *discard) Write(b []byte) (int, error) { return len(b), nil }

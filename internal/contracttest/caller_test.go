@@ -61,6 +61,9 @@ func TestNothingIsReadOnBehalfOfNobody(t *testing.T) {
 					t.Errorf("%s.Query().%s: %v", name, method, err)
 				}
 			}
+			if err := failure(call(client, "Query"), "Rows", t.Context(), "1"); !errors.Is(err, caller.ErrNone) {
+				t.Errorf("%s.Query().Rows: %v", name, err)
+			}
 		}
 	})
 }
