@@ -89,10 +89,29 @@ func (r Reads) Accounts(ctx context.Context, q *ent.AccountQuery, size int) ([]A
 	return scan(ctx, r.View(ctx), q, columnsOfAccount, widthOfAccount, size, takeAccount)
 }
 
+// AccountPickedBy is the column by which the rows of a list request are found
+// before they are put in order, "" where they are read in their order.
+func AccountPickedBy(p ListAccountsParams) string {
+	return pickedBy(p.SortBy.Or("id"),
+		ranged{p.UpdatedAfter.Set, "updated_at"},
+	)
+}
+
 // ReadAccounts reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
 func (r Reads) ReadAccounts(ctx context.Context, q *ent.AccountQuery, p ListAccountsParams) ([]Account, Meta, error) {
 	q, page := q.Where(AccountFilters(p)...), AccountPage(p)
+	if column := AccountPickedBy(p); column != "" {
+		pick, total := q.Clone().Order(AccountOrder(p)...), 0
+		pick.Modify(picking(column, AccountOrder(p), page, account.FieldCurrentBalance, account.FieldID, account.FieldCreatedAt, account.FieldUpdatedAt))
+		shown, err := scan(ctx, r.View(ctx), pick, columnsOfAccount+pickedTotal, widthOfAccount+1, page.Limit(), func(x *reader, o *Account) {
+			takeAccount(x, o)
+			total = int(x.Int64(widthOfAccount))
+		})
+		if err != nil || picked(total, len(shown), page) {
+			return shown, page.Meta(total), err
+		}
+	}
 	count := q.Clone()
 	q.Order(AccountOrder(p)...).Limit(page.Limit())
 	if page.Deep() {

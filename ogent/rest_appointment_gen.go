@@ -189,11 +189,32 @@ func findAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppoin
 	return place, ok, err
 }
 
+// AppointmentPickedBy is the column by which the rows of a list request are found
+// before they are put in order, "" where they are read in their order.
+func AppointmentPickedBy(p ListAppointmentsParams) string {
+	return pickedBy(p.SortBy.Or("start_time"),
+		ranged{p.Before.Set, "start_time"},
+		ranged{p.After.Set, "start_time"},
+		ranged{p.UpdatedAfter.Set, "updated_at"},
+	)
+}
+
 // ReadAppointments reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppointmentsParams) ([]Appointment, Meta, error) {
 	q, page := q.Where(AppointmentFilters(p)...), AppointmentPage(p)
+	if column := AppointmentPickedBy(p); column != "" {
+		pick, total := q.Clone().Order(AppointmentOrder(p)...), 0
+		pick.Modify(picking(column, AppointmentOrder(p), page, appointment.FieldStartTime, appointment.FieldFinishTime, appointment.FieldState, appointment.FieldID, appointment.FieldCreatedAt, appointment.FieldUpdatedAt))
+		shown, err := scan(ctx, r.View(ctx), pick, columnsOfAppointment+pickedTotal, widthOfAppointment+1, page.Limit(), func(x *reader, o *Appointment) {
+			takeAppointment(x, o)
+			total = int(x.Int64(widthOfAppointment))
+		})
+		if err != nil || picked(total, len(shown), page) {
+			return shown, page.Meta(total), err
+		}
+	}
 	count := q.Clone()
 	q.Order(AppointmentOrder(p)...).Limit(page.Limit())
 	if place, found, err := findAppointments(ctx, q, p); found || err != nil {

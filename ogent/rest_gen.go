@@ -136,3 +136,62 @@ func decoded[T any](x *reader, column int) (v T) {
 func same[T comparable](old *T, v T) bool { return old != nil && *old == v }
 
 func sameTime(old *time.Time, v time.Time) bool { return old != nil && old.Equal(v) }
+
+// few is the number of rows that are put in order to show a page of them. More
+// rows are rather looked through in an index that has the order.
+const few = 20_000
+
+// pickedTotal is one more column of a page that was picked: the number of all
+// rows, which is above few where they are too many.
+const pickedTotal = ", (SELECT COUNT(*) FROM picked)"
+
+// ranged is a filter by the range of a column.
+type ranged struct {
+	set    bool
+	column string
+}
+
+// pickedBy is the column of the filters that are set, "" where there is none,
+// or where the order itself leads to what is within the range.
+func pickedBy(order string, filters ...ranged) (column string) {
+	for _, f := range filters {
+		if f.set && f.column == order {
+			return ""
+		}
+		if f.set {
+			column = f.column
+		}
+	}
+	return column
+}
+
+// picking makes a query find the rows of a list by a column, no more than few of
+// them, then put these in order, and then read the page:
+//
+//	WITH picked AS (SELECT columns FROM t WHERE … ORDER BY column LIMIT few + 1)
+//	SELECT …, (SELECT COUNT(*) FROM picked) FROM t
+//	WHERE id IN (SELECT id FROM picked ORDER BY … LIMIT … OFFSET …) ORDER BY …
+//
+// Left to itself, PostgreSQL reads the index that has the order until it has
+// met enough rows within the range: where they are at its end, all of it. All
+// that confines the query to a practice and a site is in the first SELECT.
+func picking[O ~func(*sql.Selector)](column string, order []O, page Page, columns ...string) func(*sql.Selector) {
+	return func(s *sql.Selector) {
+		set := s.Clone().ClearOrder()
+		set.Select(set.Columns(columns...)...).OrderBy(set.C(column)).Limit(few + 1)
+		t := sql.Dialect(s.Dialect()).Table("picked")
+		ids := sql.Dialect(s.Dialect()).Select(t.C("id")).From(t).Limit(page.Limit()).Offset(page.Offset())
+		for _, o := range order {
+			o(ids)
+		}
+		s.Prefix(sql.With("picked").As(set))
+		s.SetP(sql.In(s.C("id"), ids))
+	}
+}
+
+// picked reports whether a page that was picked, with a number of rows, answers
+// the request: not where there are too many to pick from, nor where no row
+// could tell how many there are.
+func picked(total, rows int, page Page) bool {
+	return total <= few && (rows > 0 || page.Number == 1)
+}

@@ -196,11 +196,34 @@ func totalInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvoicesParam
 	return q.Count(ctx)
 }
 
+// InvoicePickedBy is the column by which the rows of a list request are found
+// before they are put in order, "" where they are read in their order.
+func InvoicePickedBy(p ListInvoicesParams) string {
+	return pickedBy(p.SortBy.Or("dated_on"),
+		ranged{p.DatedOnAfter.Set, "dated_on"},
+		ranged{p.DatedOnBefore.Set, "dated_on"},
+		ranged{p.CreatedAfter.Set, "created_at"},
+		ranged{p.CreatedBefore.Set, "created_at"},
+		ranged{p.UpdatedAfter.Set, "updated_at"},
+	)
+}
+
 // ReadInvoices reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvoicesParams) ([]InvoiceSummary, Meta, error) {
 	q, page := q.Where(InvoiceFilters(p)...), InvoicePage(p)
+	if column := InvoicePickedBy(p); column != "" {
+		pick, total := q.Clone().Order(InvoiceOrder(p)...), 0
+		pick.Modify(picking(column, InvoiceOrder(p), page, invoice.FieldDatedOn, invoice.FieldDueOn, invoice.FieldAmount, invoice.FieldID, invoice.FieldCreatedAt, invoice.FieldUpdatedAt))
+		shown, err := scan(ctx, r.View(ctx), pick, columnsOfInvoice+pickedTotal, widthOfInvoice+1, page.Limit(), func(x *reader, o *InvoiceSummary) {
+			takeInvoiceSummary(x, o)
+			total = int(x.Int64(widthOfInvoice))
+		})
+		if err != nil || picked(total, len(shown), page) {
+			return shown, page.Meta(total), err
+		}
+	}
 	count := q.Clone()
 	q.Order(InvoiceOrder(p)...).Limit(page.Limit())
 	if page.Deep() {

@@ -109,11 +109,30 @@ func totalInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p ListInvoi
 	return q.Count(ctx)
 }
 
+// InvoiceItemPickedBy is the column by which the rows of a list request are found
+// before they are put in order, "" where they are read in their order.
+func InvoiceItemPickedBy(p ListInvoiceItemsParams) string {
+	return pickedBy(p.SortBy.Or("id"),
+		ranged{p.UpdatedAfter.Set, "updated_at"},
+	)
+}
+
 // ReadInvoiceItems reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p ListInvoiceItemsParams) ([]InvoiceItem, Meta, error) {
 	q, page := q.Where(InvoiceItemFilters(p)...), InvoiceItemPage(p)
+	if column := InvoiceItemPickedBy(p); column != "" {
+		pick, total := q.Clone().Order(InvoiceItemOrder(p)...), 0
+		pick.Modify(picking(column, InvoiceItemOrder(p), page, invoiceitem.FieldID, invoiceitem.FieldCreatedAt, invoiceitem.FieldUpdatedAt))
+		shown, err := scan(ctx, r.View(ctx), pick, columnsOfInvoiceItem+pickedTotal, widthOfInvoiceItem+1, page.Limit(), func(x *reader, o *InvoiceItem) {
+			takeInvoiceItem(x, o)
+			total = int(x.Int64(widthOfInvoiceItem))
+		})
+		if err != nil || picked(total, len(shown), page) {
+			return shown, page.Meta(total), err
+		}
+	}
 	count := q.Clone()
 	q.Order(InvoiceItemOrder(p)...).Limit(page.Limit())
 	if page.Deep() {

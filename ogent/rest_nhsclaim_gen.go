@@ -137,11 +137,33 @@ func totalNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsPa
 	return q.Count(ctx)
 }
 
+// NHSClaimPickedBy is the column by which the rows of a list request are found
+// before they are put in order, "" where they are read in their order.
+func NHSClaimPickedBy(p ListNhsClaimsParams) string {
+	return pickedBy(p.SortBy.Or("id"),
+		ranged{p.CreatedAfter.Set, "created_at"},
+		ranged{p.After.Set, "submitted_date"},
+		ranged{p.Before.Set, "submitted_date"},
+		ranged{p.UpdatedAfter.Set, "updated_at"},
+	)
+}
+
 // ReadNhsClaims reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsParams) ([]NHSClaim, Meta, error) {
 	q, page := q.Where(NHSClaimFilters(p)...), NHSClaimPage(p)
+	if column := NHSClaimPickedBy(p); column != "" {
+		pick, total := q.Clone().Order(NHSClaimOrder(p)...), 0
+		pick.Modify(picking(column, NHSClaimOrder(p), page, nhsclaim.FieldID, nhsclaim.FieldCreatedAt, nhsclaim.FieldUpdatedAt))
+		shown, err := scan(ctx, r.View(ctx), pick, columnsOfNHSClaim+pickedTotal, widthOfNHSClaim+1, page.Limit(), func(x *reader, o *NHSClaim) {
+			takeNHSClaim(x, o)
+			total = int(x.Int64(widthOfNHSClaim))
+		})
+		if err != nil || picked(total, len(shown), page) {
+			return shown, page.Meta(total), err
+		}
+	}
 	count := q.Clone()
 	q.Order(NHSClaimOrder(p)...).Limit(page.Limit())
 	if page.Deep() {

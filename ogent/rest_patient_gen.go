@@ -183,11 +183,32 @@ func totalPatients(ctx context.Context, q *ent.PatientQuery, p ListPatientsParam
 	return q.Count(ctx)
 }
 
+// PatientPickedBy is the column by which the rows of a list request are found
+// before they are put in order, "" where they are read in their order.
+func PatientPickedBy(p ListPatientsParams) string {
+	return pickedBy(p.SortBy.Or("id"),
+		ranged{p.CreatedAfter.Set, "created_at"},
+		ranged{p.CreatedBefore.Set, "created_at"},
+		ranged{p.UpdatedAfter.Set, "updated_at"},
+	)
+}
+
 // ReadPatients reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadPatients(ctx context.Context, q *ent.PatientQuery, p ListPatientsParams) ([]Patient, Meta, error) {
 	q, page := q.Where(PatientFilters(p)...), PatientPage(p)
+	if column := PatientPickedBy(p); column != "" {
+		pick, total := q.Clone().Order(PatientOrder(p)...), 0
+		pick.Modify(picking(column, PatientOrder(p), page, patient.FieldFirstNameFolded, patient.FieldLastNameFolded, patient.FieldDateOfBirth, patient.FieldID, patient.FieldCreatedAt, patient.FieldUpdatedAt))
+		shown, err := scan(ctx, r.View(ctx), pick, columnsOfPatient+pickedTotal, widthOfPatient+1, page.Limit(), func(x *reader, o *Patient) {
+			takePatient(x, o)
+			total = int(x.Int64(widthOfPatient))
+		})
+		if err != nil || picked(total, len(shown), page) {
+			return shown, page.Meta(total), err
+		}
+	}
 	count := q.Clone()
 	q.Order(PatientOrder(p)...).Limit(page.Limit())
 	if page.Deep() {

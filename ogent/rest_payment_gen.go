@@ -158,11 +158,35 @@ func totalPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaymentsParam
 	return q.Count(ctx)
 }
 
+// PaymentPickedBy is the column by which the rows of a list request are found
+// before they are put in order, "" where they are read in their order.
+func PaymentPickedBy(p ListPaymentsParams) string {
+	return pickedBy(p.SortBy.Or("dated_on"),
+		ranged{p.StartDate.Set, "dated_on"},
+		ranged{p.EndDate.Set, "dated_on"},
+		ranged{p.UpdatedAfter.Set, "updated_at"},
+	)
+}
+
 // ReadPayments reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaymentsParams) ([]Payment, Meta, error) {
 	q, page := q.Where(PaymentFilters(p)...), PaymentPage(p)
+	if column := PaymentPickedBy(p); column != "" {
+		pick, total := q.Clone().Order(PaymentOrder(p)...), 0
+		pick.Modify(picking(column, PaymentOrder(p), page, payment.FieldDatedOn, payment.FieldAmount, payment.FieldID, payment.FieldCreatedAt, payment.FieldUpdatedAt))
+		shown, err := scan(ctx, r.View(ctx), pick, columnsOfPayment+pickedTotal, widthOfPayment+1, page.Limit(), func(x *reader, o *Payment) {
+			takePayment(x, o)
+			total = int(x.Int64(widthOfPayment))
+		})
+		if err == nil {
+			err = r.addPaymentExplanations(ctx, shown)
+		}
+		if err != nil || picked(total, len(shown), page) {
+			return shown, page.Meta(total), err
+		}
+	}
 	count := q.Clone()
 	q.Order(PaymentOrder(p)...).Limit(page.Limit())
 	if page.Deep() {

@@ -109,11 +109,30 @@ func totalTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, p ListT
 	return q.Count(ctx)
 }
 
+// TreatmentPlanPickedBy is the column by which the rows of a list request are found
+// before they are put in order, "" where they are read in their order.
+func TreatmentPlanPickedBy(p ListTreatmentPlansParams) string {
+	return pickedBy(p.SortBy.Or("id"),
+		ranged{p.UpdatedAfter.Set, "updated_at"},
+	)
+}
+
 // ReadTreatmentPlans reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, p ListTreatmentPlansParams) ([]TreatmentPlan, Meta, error) {
 	q, page := q.Where(TreatmentPlanFilters(p)...), TreatmentPlanPage(p)
+	if column := TreatmentPlanPickedBy(p); column != "" {
+		pick, total := q.Clone().Order(TreatmentPlanOrder(p)...), 0
+		pick.Modify(picking(column, TreatmentPlanOrder(p), page, treatmentplan.FieldID, treatmentplan.FieldCreatedAt, treatmentplan.FieldUpdatedAt))
+		shown, err := scan(ctx, r.View(ctx), pick, columnsOfTreatmentPlan+pickedTotal, widthOfTreatmentPlan+1, page.Limit(), func(x *reader, o *TreatmentPlan) {
+			takeTreatmentPlan(x, o)
+			total = int(x.Int64(widthOfTreatmentPlan))
+		})
+		if err != nil || picked(total, len(shown), page) {
+			return shown, page.Meta(total), err
+		}
+	}
 	count := q.Clone()
 	q.Order(TreatmentPlanOrder(p)...).Limit(page.Limit())
 	if page.Deep() {

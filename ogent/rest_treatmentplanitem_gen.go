@@ -110,11 +110,30 @@ func totalTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery,
 	return q.Count(ctx)
 }
 
+// TreatmentPlanItemPickedBy is the column by which the rows of a list request are found
+// before they are put in order, "" where they are read in their order.
+func TreatmentPlanItemPickedBy(p ListTreatmentPlanItemsParams) string {
+	return pickedBy(p.SortBy.Or("id"),
+		ranged{p.UpdatedAfter.Set, "updated_at"},
+	)
+}
+
 // ReadTreatmentPlanItems reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, p ListTreatmentPlanItemsParams) ([]TreatmentPlanItem, Meta, error) {
 	q, page := q.Where(TreatmentPlanItemFilters(p)...), TreatmentPlanItemPage(p)
+	if column := TreatmentPlanItemPickedBy(p); column != "" {
+		pick, total := q.Clone().Order(TreatmentPlanItemOrder(p)...), 0
+		pick.Modify(picking(column, TreatmentPlanItemOrder(p), page, treatmentplanitem.FieldID, treatmentplanitem.FieldCreatedAt, treatmentplanitem.FieldUpdatedAt))
+		shown, err := scan(ctx, r.View(ctx), pick, columnsOfTreatmentPlanItem+pickedTotal, widthOfTreatmentPlanItem+1, page.Limit(), func(x *reader, o *TreatmentPlanItem) {
+			takeTreatmentPlanItem(x, o)
+			total = int(x.Int64(widthOfTreatmentPlanItem))
+		})
+		if err != nil || picked(total, len(shown), page) {
+			return shown, page.Meta(total), err
+		}
+	}
 	count := q.Clone()
 	q.Order(TreatmentPlanItemOrder(p)...).Limit(page.Limit())
 	if page.Deep() {

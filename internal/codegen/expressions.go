@@ -59,6 +59,31 @@ func (e *entity) Predicate(f contract.Filter) (string, error) {
 	return p, nil
 }
 
+// Ranges are the filters by a range of the entity's own columns. Only what is
+// about patients grows with the years; other lists are short.
+func (e *entity) Ranges() (ranges []contract.Filter) {
+	if !e.PatientData() {
+		return nil
+	}
+	for _, f := range e.R.Filters {
+		if !f.Manual && f.Edge == "" && f.Op != "" && f.Op != "EQ" {
+			f.Column = columnOf(f)
+			ranges = append(ranges, f)
+		}
+	}
+	return ranges
+}
+
+// OrderColumns are the constants of the entity's own columns that lists are ordered by.
+func (e *entity) OrderColumns() (columns []string) {
+	for _, s := range e.R.Sorts {
+		if s.Edge == "" {
+			columns = append(columns, e.Package()+"."+e.Column(sortColumn(s)).Constant())
+		}
+	}
+	return columns
+}
+
 // OrderTerm is the order option of a sort, in the direction way.
 func (e *entity) OrderTerm(s contract.Sort) (string, error) {
 	owner := e
@@ -68,11 +93,7 @@ func (e *entity) OrderTerm(s contract.Sort) (string, error) {
 			return "", err
 		}
 	}
-	name := s.Column
-	if name == "" {
-		name = s.Key
-	}
-	c := owner.Column(name)
+	c := owner.Column(sortColumn(s))
 	if s.Edge == "" {
 		return fmt.Sprintf("%s.By%s(way)", e.Package(), c.StructField()), nil
 	}

@@ -152,6 +152,13 @@ func columnOf(f contract.Filter) string {
 	return f.Param
 }
 
+func sortColumn(s contract.Sort) string {
+	if s.Column != "" {
+		return s.Column
+	}
+	return s.Key
+}
+
 // Column gives a column by name, nil where there is none.
 func (e *entity) Column(name string) *column {
 	for _, c := range e.Columns {
@@ -370,11 +377,7 @@ func (m *model) check() error {
 					continue
 				}
 			}
-			name := s.Column
-			if name == "" {
-				name = s.Key
-			}
-			if c := owner.Column(name); c == nil || c.Nillable {
+			if c := owner.Column(sortColumn(s)); c == nil || c.Nillable {
 				complain("%s: sort %s needs a column that is never null, so that both databases order alike", e.Name, s.Key)
 			}
 		}
