@@ -6,8 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"chairside/ent"
+	"entgo.io/ent/dialect/sql"
+
 	"chairside/ent/appointment"
+	"chairside/ent/practice"
 	"chairside/ent/practitioner"
 	"chairside/ent/workingsession"
 	"chairside/internal/caller"
@@ -22,14 +24,14 @@ import (
 const (
 	availabilityPage   = 20
 	longestWindow      = 366 * 24 * time.Hour
-	daysReadAtOneTime  = 14 // of bookings: most pages are full after a few days
+	mostDaysAtOneTime  = 32 // of bookings that are read
 	availabilityMinute = 1  // the shortest period worth telling
 )
 
 // ListAvailability gives the free periods of practitioners inside their working
 // sessions, or the practice's opening hours where they have none, in order of
-// start, then practitioner (behaviour.md section 4). The diary is read a
-// fortnight at a time until the page is full.
+// start, then practitioner (behaviour.md section 4). The diary is read until the
+// page is full: a day, then two, then four, because most pages are full at once.
 func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailabilityParams) (*ogent.AvailabilitySlotList, error) {
 	window, err := availabilityWindow(clock.Now(ctx), p)
 	if err != nil {
@@ -45,8 +47,9 @@ func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailability
 
 	var slots []slot
 	wanted := page.Offset() + page.Limit() + 1 // one more tells whether there is a further page
-	for from := civil.Of(window.Start.In(zone)); len(slots) < wanted && from.In(zone).Before(window.Finish); from = from.AddDays(daysReadAtOneTime) {
-		until := from.AddDays(daysReadAtOneTime)
+	days := 1
+	for from := civil.Of(window.Start.In(zone)); len(slots) < wanted && from.In(zone).Before(window.Finish); days = min(2*days, mostDaysAtOneTime) {
+		until := from.AddDays(days)
 		busy, err := h.bookings(ctx, p.PractitionerIds, diary.Period{Start: from.In(zone), Finish: until.In(zone)})
 		if err != nil {
 			return nil, err
@@ -54,6 +57,7 @@ func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailability
 		for day := from; day.Before(until); day = day.AddDays(1) {
 			slots = append(slots, freeOn(day, hours, busy, window, minutes, zone)...)
 		}
+		from = until
 	}
 	view := h.View(ctx)
 	shown := slots[min(page.Offset(), len(slots)):min(page.Offset()+page.Limit(), len(slots))]
@@ -130,27 +134,21 @@ func availabilityWindow(now time.Time, p ogent.ListAvailabilityParams) (diary.Pe
 // minimum appointment duration. Unknown practitioners are refused; those who
 // cannot be booked have no hours.
 func (h *Handler) workingHours(ctx context.Context, ids []int64) (map[int64][]diary.Hours, int, error) {
-	found, err := h.Client.Practitioner.Query().Where(practitioner.IDIn(ids...)).
-		WithWorkingSessions(func(q *ent.WorkingSessionQuery) { q.Order(workingsession.ByStartMinute()) }).All(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	practice, err := h.Client.Practice.Query().Only(ctx)
+	rows, err := h.weeks(ctx, ids)
 	if err != nil {
 		return nil, 0, err
 	}
 	hours := map[int64][]diary.Hours{}
 	known := map[int64]bool{}
-	for _, p := range found {
-		known[p.ID] = true
-		switch sessions := p.Edges.WorkingSessions; {
-		case !p.Active:
-		case len(sessions) == 0:
-			hours[p.ID] = openingHours(practice.OpeningHours)
+	shortest := 0
+	for _, w := range rows {
+		known[w.ID], shortest = true, w.Shortest
+		switch {
+		case !w.Active:
+		case w.Weekday == nil: // no session of their own
+			hours[w.ID] = openingHours(w.Open)
 		default:
-			for _, s := range sessions {
-				hours[p.ID] = append(hours[p.ID], diary.Hours{Weekday: time.Weekday(s.Weekday), Start: s.StartMinute, Finish: s.FinishMinute})
-			}
+			hours[w.ID] = append(hours[w.ID], diary.Hours{Weekday: time.Weekday(*w.Weekday), Start: *w.Start, Finish: *w.Finish})
 		}
 	}
 	for _, id := range ids {
@@ -158,7 +156,36 @@ func (h *Handler) workingHours(ctx context.Context, ids []int64) (map[int64][]di
 			return nil, 0, fault.InvalidParameter(fault.Params{"practitioner_ids": {"includes a practitioner that does not exist"}})
 		}
 	}
-	return hours, practice.MinimumAppointmentDuration, nil
+	return hours, shortest, nil
+}
+
+// week is a working session of a practitioner, or the only row of one who has
+// none, and what the practice has to say to it.
+type week struct {
+	ID            int64
+	Active        bool
+	Weekday       *int
+	Start, Finish *int                // minutes on the practice's clocks
+	Shortest      int                 // minutes
+	Open          schema.OpeningHours // the practice's, where there is no session
+}
+
+// weeks reads practitioners, their sessions and their practice at one go. Only
+// the practitioners need be confined to what the caller may see.
+func (h *Handler) weeks(ctx context.Context, ids []int64) (rows []week, err error) {
+	q := h.Client.Practitioner.Query().Where(practitioner.IDIn(ids...))
+	err = q.Modify(func(s *sql.Selector) {
+		w, p := sql.Table(workingsession.Table).As("w"), sql.Table(practice.Table).As("p")
+		s.Join(p).On(p.C(practice.FieldID), s.C(practitioner.FieldPracticeID))
+		s.LeftJoin(w).On(w.C(workingsession.FieldPracticeID), s.C(practitioner.FieldPracticeID)).On(w.C(workingsession.FieldPractitionerID), s.C(practitioner.FieldID))
+		s.Select(s.C(practitioner.FieldID), s.C(practitioner.FieldActive),
+			sql.As(w.C(workingsession.FieldWeekday), "weekday"), sql.As(w.C(workingsession.FieldStartMinute), "start"), sql.As(w.C(workingsession.FieldFinishMinute), "finish"),
+			sql.As(p.C(practice.FieldMinimumAppointmentDuration), "shortest"))
+		s.AppendSelectExprAs(sql.ExprFunc(func(b *sql.Builder) {
+			b.WriteString("CASE WHEN ").Ident(w.C(workingsession.FieldID)).WriteString(" IS NULL THEN ").Ident(p.C(practice.FieldOpeningHours)).WriteString(" END")
+		}), "open")
+	}).Scan(ctx, &rows)
+	return rows, err
 }
 
 // openingHours are the practice's hours as weekly hours.
@@ -173,18 +200,24 @@ func openingHours(open schema.OpeningHours) []diary.Hours {
 	return weekly
 }
 
-// bookings reads what blocks each practitioner's time within a period.
+// bookings reads what blocks each practitioner's time within a period, from an
+// index that has all of it.
 func (h *Handler) bookings(ctx context.Context, ids []int64, within diary.Period) (map[int64][]diary.Period, error) {
-	rows, err := h.Client.Appointment.Query().Where(
+	var rows []struct {
+		PractitionerID int64     `sql:"practitioner_id"`
+		Start          time.Time `sql:"start_time"`
+		Finish         time.Time `sql:"finish_time"`
+	}
+	err := h.Client.Appointment.Query().Where(
 		appointment.PractitionerIDIn(ids...), blocking,
 		appointment.StartTimeGT(within.Start.Add(-longest).UTC()), appointment.StartTimeLT(within.Finish.UTC()), appointment.FinishTimeGT(within.Start.UTC()),
-	).Select(appointment.FieldPractitionerID, appointment.FieldStartTime, appointment.FieldFinishTime).All(ctx)
+	).Select(appointment.FieldPractitionerID, appointment.FieldStartTime, appointment.FieldFinishTime).Scan(ctx, &rows)
 	if err != nil {
 		return nil, err
 	}
 	busy := map[int64][]diary.Period{}
 	for _, a := range rows {
-		busy[a.PractitionerID] = append(busy[a.PractitionerID], diary.Period{Start: a.StartTime, Finish: a.FinishTime})
+		busy[a.PractitionerID] = append(busy[a.PractitionerID], diary.Period{Start: a.Start, Finish: a.Finish})
 	}
 	return busy, nil
 }
