@@ -60,12 +60,15 @@ const listed = "cancelled_at IS NULL AND did_not_attend_at IS NULL"
 func (Appointment) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("practice_id", "start_time", "id").Annotations(entsql.IndexWhere(listed)), // default list; on, before, after
-		index.Fields("practice_id", "practitioner_id", "start_time", "id"),                     // practitioner_id; overlap check; availability
-		index.Fields("practice_id", "patient_id", "start_time", "id"),                          // patient_id
-		index.Fields("practice_id", "room_id", "start_time", "id"),                             // room_id
-		index.Fields("practice_id", "state", "start_time", "id"),                               // state; sort_by=state
-		index.Fields("practice_id", "start_time", "id").StorageKey("appointment_all_start"),    // cancelled=true
-		index.Fields("practice_id", "finish_time", "id"),                                       // sort_by=finish_time
+		// practitioner_id; overlap check and availability, which need not look at the table
+		index.Fields("practice_id", "practitioner_id", "start_time", "id").StorageKey("appointment_diary").Annotations(entsql.IncludeColumns("finish_time", "state")),
+		index.Fields("practice_id", "patient_id", "start_time", "id"),                                                                          // patient_id
+		index.Fields("practice_id", "room_id", "start_time", "id"),                                                                             // room_id
+		index.Fields("practice_id", "state", "start_time", "id"),                                                                               // state with cancelled=true
+		index.Fields("practice_id", "state", "start_time", "id").StorageKey("appointment_listed_state").Annotations(entsql.IndexWhere(listed)), // state
+		index.Fields("practice_id", "state", "id").Annotations(entsql.IndexWhere(listed)),                                                      // sort_by=state
+		index.Fields("practice_id", "start_time", "id").StorageKey("appointment_all_start"),                                                    // cancelled=true
+		index.Fields("practice_id", "finish_time", "id"),                                                                                       // sort_by=finish_time
 	}
 }
 

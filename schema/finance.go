@@ -2,6 +2,7 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
@@ -219,7 +220,8 @@ func (Payment) Edges() []ent.Edge {
 // Indexes of Payment.
 func (Payment) Indexes() []ent.Index {
 	return []ent.Index{
-		index.Fields("practice_id", "dated_on", "id"),               // default order; start_date, end_date
+		// default order; start_date, end_date, and the sum of what they leave
+		index.Fields("practice_id", "dated_on", "id").StorageKey("payment_dated").Annotations(entsql.IncludeColumns("amount", "deleted")),
 		index.Fields("practice_id", "amount", "id"),                 // sort_by=amount
 		index.Fields("practice_id", "patient_id", "dated_on", "id"), // patient_id; balances as at a day
 		index.Fields("practice_id", "site_id", "dated_on", "id"),    // site_id

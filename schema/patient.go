@@ -110,6 +110,7 @@ func (Patient) Indexes() []ent.Index {
 		index.Fields("practice_id", "first_name_folded", "id"), // sort_by=first_name
 		index.Fields("practice_id", "date_of_birth", "id"),     // sort_by=date_of_birth
 		index.Fields("practice_id", "site_id", "id"),           // site_id
+		index.Fields("practice_id", "active", "id"),            // active
 		index.Fields("practice_id", "legacy_id"),               // matching records of a previous system
 		// query: any run of three characters. SQLite reads the practice's rows instead.
 		index.Fields("search_text").Annotations(

@@ -127,8 +127,17 @@ func (k *cluster) seed(ctx context.Context, z size, today civil.Date, databaseUR
 	return seeded{z.Patients, z.Years, today, time.Since(start).Seconds()}, err
 }
 
-// prepare makes sure that the seeded database of a size is there, and makes a
-// copy of it for this run, in the form the program needs today.
+// working is the name of the database that a run works on: a copy of what is
+// kept, or else the seeded database itself, for which there is always room.
+func (k *cluster) working(z size) string {
+	if k.temporary {
+		return z.database()
+	}
+	return z.copy()
+}
+
+// prepare makes sure that the database that a run works on is there, in the
+// form the program needs today. What is not kept is always seeded anew.
 func (k *cluster) prepare(ctx context.Context, z size, today civil.Date, again bool) (databaseURL string, about seeded, err error) {
 	var comment string
 	err = k.admin.QueryRow(ctx, "SELECT coalesce(shobj_description(oid, 'pg_database'), '') FROM pg_database WHERE datname = $1", z.database()).Scan(&comment)
@@ -137,27 +146,16 @@ func (k *cluster) prepare(ctx context.Context, z size, today civil.Date, again b
 		return "", about, err
 	}
 	// A database without the comment was not finished.
-	if again || !exists || json.Unmarshal([]byte(comment), &about) != nil || !about.current(z, today) {
+	if again || k.temporary || !exists || json.Unmarshal([]byte(comment), &about) != nil || !about.current(z, today) {
 		if about, err = k.fill(ctx, z, today); err != nil {
 			return "", about, err
 		}
 	}
-	if err := k.drop(ctx, z.copy()); err != nil {
+	if k.temporary {
+		return k.url(z.database()), about, nil
+	}
+	if err := k.copy(ctx, z); err != nil {
 		return "", about, err
-	}
-	statement := "CREATE DATABASE " + quote(z.copy()) + " TEMPLATE " + quote(z.database())
-	var number int
-	if err := k.admin.QueryRow(ctx, "SELECT current_setting('server_version_num')::int").Scan(&number); err != nil {
-		return "", about, err
-	}
-	if number >= 150000 {
-		statement += " STRATEGY FILE_COPY" // the default logs every page
-	}
-	k.say("copying %s", z.database())
-	for _, s := range []string{statement, "CHECKPOINT"} {
-		if _, err := k.admin.Exec(ctx, s); err != nil {
-			return "", about, err
-		}
 	}
 	databaseURL = k.url(z.copy())
 	_, err = output(ctx, []string{k.program, "migrate", "up"}, "CHAIRSIDE_DATABASE_URL="+databaseURL)
@@ -165,6 +163,28 @@ func (k *cluster) prepare(ctx context.Context, z size, today civil.Date, again b
 		err = fmt.Errorf("%w(where a migration has been rewritten, seed anew with --reseed)", err)
 	}
 	return databaseURL, about, err
+}
+
+// copy makes the copy of a seeded database.
+func (k *cluster) copy(ctx context.Context, z size) error {
+	if err := k.drop(ctx, z.copy()); err != nil {
+		return err
+	}
+	statement := "CREATE DATABASE " + quote(z.copy()) + " TEMPLATE " + quote(z.database())
+	var number int
+	if err := k.admin.QueryRow(ctx, "SELECT current_setting('server_version_num')::int").Scan(&number); err != nil {
+		return err
+	}
+	if number >= 150000 {
+		statement += " STRATEGY FILE_COPY" // the default logs every page
+	}
+	k.say("copying %s", z.database())
+	for _, s := range []string{statement, "CHECKPOINT"} {
+		if _, err := k.admin.Exec(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fill seeds a database from nothing. Vacuuming it leaves it as a database is
@@ -225,6 +245,9 @@ func (k *cluster) prepareSQLite(ctx context.Context, z size, today civil.Date, a
 			return "", err
 		}
 	}
+	if k.temporary {
+		return "sqlite:" + path, nil
+	}
 	run := filepath.Join(k.dir, z.copy()+".db")
 	for _, name := range []string{run, run + "-wal", run + "-shm"} {
 		if err := os.RemoveAll(name); err != nil {
@@ -236,11 +259,11 @@ func (k *cluster) prepareSQLite(ctx context.Context, z size, today civil.Date, a
 	return "sqlite:" + run, err
 }
 
-// dropSQLite removes the copy that prepareSQLite made.
+// dropSQLite removes the database that prepareSQLite gave.
 func (k *cluster) dropSQLite(z size) error {
 	var err error
 	for _, suffix := range []string{"", "-wal", "-shm"} {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(k.dir, z.copy()+".db"+suffix)))
+		err = errors.Join(err, os.RemoveAll(filepath.Join(k.dir, k.working(z)+".db"+suffix)))
 	}
 	return err
 }

@@ -103,7 +103,7 @@ func (d *dataset) start(ctx context.Context, name, token string, program []strin
 	return err
 }
 
-// close stops the servers and drops the copy of the database.
+// close stops the servers and drops the database that they worked on.
 func (d *dataset) close() error {
 	var err error
 	for _, e := range d.entries {
@@ -115,7 +115,7 @@ func (d *dataset) close() error {
 	if d.db != nil {
 		err = errors.Join(err, d.db.Close(context.Background()))
 	}
-	return errors.Join(err, d.cluster.drop(context.Background(), d.size.copy()))
+	return errors.Join(err, d.cluster.drop(context.Background(), d.cluster.working(d.size)))
 }
 
 // entry gives the server of a name.

@@ -11,7 +11,8 @@
 // within this module. It starts a PostgreSQL server of its own (cluster.go
 // has its settings: what is committed is on the disk), or uses --postgres.
 // With --keep the seeded databases are found again the next time; each run
-// works on a copy, so there must be room for each size twice.
+// works on a copy, so there must be room for each size twice. Without, a run
+// works on what it has seeded.
 //
 // What happens, file by file:
 //

@@ -12,11 +12,12 @@ type size struct {
 	Patients, Years int
 }
 
-// sizes are named after the number of appointments that come of them.
+// sizes are named after the number of appointments that come of them: about
+// 2.53 a patient and year.
 var sizes = []size{
-	{"20k", 2_000, 3},
-	{"2M", 200_000, 3},
-	{"10M", 500_000, 6},
+	{"20k", 2_000, 4},
+	{"2M", 200_000, 4},
+	{"10M", 500_000, 8},
 }
 
 // The sizes that the targets speak of.
@@ -44,8 +45,9 @@ func (s *size) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// database is the name of the seeded database, which is copied for each run.
+// database is the name of the seeded database.
 func (s size) database() string { return "chairside_bench_" + strings.ToLower(s.Name) }
 
-// copy is the name of the database that a run works on.
+// copy is the name of the copy that a run works on where the seeded database is
+// kept.
 func (s size) copy() string { return s.database() + "_run" }

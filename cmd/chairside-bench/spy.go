@@ -24,7 +24,7 @@ func (d *dataset) spy(ctx context.Context) (*spy, error) {
 	if err != nil {
 		return nil, err
 	}
-	through, err := url.Parse(d.cluster.url(d.size.copy()))
+	through, err := url.Parse(d.cluster.url(d.cluster.working(d.size)))
 	if err != nil {
 		return nil, errors.Join(err, proxy.Close())
 	}
@@ -38,17 +38,18 @@ func (d *dataset) spy(ctx context.Context) (*spy, error) {
 
 func (s *spy) close() error { return errors.Join(s.stop(), s.proxy.Close()) }
 
-// statements sends a request and gives what it made Chairside read.
-func (s *spy) statements(ctx context.Context, r load.Request) (reading []plans.Statement, err error) {
+// statements sends a request and gives what it made Chairside read, and the
+// body of the answer.
+func (s *spy) statements(ctx context.Context, r load.Request) (reading []plans.Statement, body []byte, err error) {
 	if _, err := s.proxy.Take(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	answer, err := s.send(ctx, r)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if answer.status != http.StatusOK {
-		return nil, fmt.Errorf("status %d: %.300s", answer.status, answer.body)
+		return nil, nil, fmt.Errorf("status %d: %.300s", answer.status, answer.body)
 	}
 	all, err := s.proxy.Take()
 	for _, statement := range all {
@@ -56,12 +57,12 @@ func (s *spy) statements(ctx context.Context, r load.Request) (reading []plans.S
 			reading = append(reading, statement)
 		}
 	}
-	return reading, err
+	return reading, answer.body, err
 }
 
 // shapes are the plans of what a request reads.
 func (s *spy) shapes(ctx context.Context, r load.Request) (shapes []string, err error) {
-	statements, err := s.statements(ctx, r)
+	statements, _, err := s.statements(ctx, r)
 	if err != nil {
 		return nil, err
 	}

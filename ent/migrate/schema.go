@@ -295,9 +295,16 @@ var (
 				},
 			},
 			{
-				Name:    "appointment_practice_id_practitioner_id_start_time_id",
+				Name:    "appointment_diary",
 				Unique:  false,
 				Columns: []*schema.Column{AppointmentsColumns[19], AppointmentsColumns[23], AppointmentsColumns[3], AppointmentsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					IncludeColumns: []string{
+						AppointmentsColumns[4].Name,
+
+						AppointmentsColumns[7].Name,
+					},
+				},
 			},
 			{
 				Name:    "appointment_practice_id_patient_id_start_time_id",
@@ -313,6 +320,22 @@ var (
 				Name:    "appointment_practice_id_state_start_time_id",
 				Unique:  false,
 				Columns: []*schema.Column{AppointmentsColumns[19], AppointmentsColumns[7], AppointmentsColumns[3], AppointmentsColumns[0]},
+			},
+			{
+				Name:    "appointment_listed_state",
+				Unique:  false,
+				Columns: []*schema.Column{AppointmentsColumns[19], AppointmentsColumns[7], AppointmentsColumns[3], AppointmentsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "cancelled_at IS NULL AND did_not_attend_at IS NULL",
+				},
+			},
+			{
+				Name:    "appointment_practice_id_state_id",
+				Unique:  false,
+				Columns: []*schema.Column{AppointmentsColumns[19], AppointmentsColumns[7], AppointmentsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "cancelled_at IS NULL AND did_not_attend_at IS NULL",
+				},
 			},
 			{
 				Name:    "appointment_all_start",
@@ -1181,6 +1204,11 @@ var (
 				Columns: []*schema.Column{PatientsColumns[55], PatientsColumns[57], PatientsColumns[0]},
 			},
 			{
+				Name:    "patient_practice_id_active_id",
+				Unique:  false,
+				Columns: []*schema.Column{PatientsColumns[55], PatientsColumns[13], PatientsColumns[0]},
+			},
+			{
 				Name:    "patient_practice_id_legacy_id",
 				Unique:  false,
 				Columns: []*schema.Column{PatientsColumns[55], PatientsColumns[30]},
@@ -1249,9 +1277,16 @@ var (
 				Columns: []*schema.Column{PaymentsColumns[9], PaymentsColumns[1], PaymentsColumns[0]},
 			},
 			{
-				Name:    "payment_practice_id_dated_on_id",
+				Name:    "payment_dated",
 				Unique:  false,
 				Columns: []*schema.Column{PaymentsColumns[9], PaymentsColumns[5], PaymentsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					IncludeColumns: []string{
+						PaymentsColumns[3].Name,
+
+						PaymentsColumns[6].Name,
+					},
+				},
 			},
 			{
 				Name:    "payment_practice_id_amount_id",

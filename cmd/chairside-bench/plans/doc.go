@@ -15,5 +15,6 @@
 // documented filter with several values, each order in both directions, and a
 // deep page (requests.go). A statement is explained the first time and the
 // sixth, because PostgreSQL may have made another plan by then (explain.go).
-// What is wrong with a plan is decided in judge.go.
+// What is wrong with a plan is decided in judge.go; what is wrong and has a
+// reason is in exceptions.go.
 package plans

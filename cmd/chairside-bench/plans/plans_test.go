@@ -94,3 +94,25 @@ func TestOffences(t *testing.T) {
 		}
 	}
 }
+
+// A range that holds much may be read, one that holds little may not.
+func TestExcused(t *testing.T) {
+	of := plans.Request{Operation: "listInvoices", Range: true}
+	for _, c := range []struct {
+		request plans.Request
+		offence string
+		total   int
+		excused bool
+	}{
+		{of, "throws 60000 rows of invoices away (x)", plans.Wide + 1, true},
+		{of, "throws 60000 rows of invoices away (x)", plans.Wide, false},
+		{of, "sorts 60000 rows", plans.Wide + 1, false},
+		{plans.Request{Operation: "listInvoices"}, "reads all of invoices", plans.Wide + 1, false},
+		{plans.Request{Operation: "listAccounts"}, "reads all of accounts", 1, true},
+		{plans.Request{Operation: "listAccounts"}, "reads all of patients", 1, false},
+	} {
+		if got := c.request.Excused(c.offence, c.total); (got != "") != c.excused {
+			t.Errorf("%+v %s, %d rows: %q", c.request, c.offence, c.total, got)
+		}
+	}
+}

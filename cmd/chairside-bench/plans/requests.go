@@ -24,6 +24,7 @@ type Request struct {
 	Operation string // as in the API document
 	What      string // the filter or the order that is tried
 	Path      string
+	Range     bool // it is for what is before or after a time or a day
 }
 
 // deep is the page that is asked for where the list is long enough.
@@ -87,9 +88,10 @@ func (w world) requests(ctx context.Context, path string, o wire.Operation) ([]R
 		return nil, err
 	}
 	var all []Request
-	add := func(what string, query url.Values) {
+	add := func(what string, query url.Values) *Request {
 		maps.Copy(query, base)
-		all = append(all, Request{o.ID, what, "/v1" + path + "?" + query.Encode()})
+		all = append(all, Request{Operation: o.ID, What: what, Path: "/v1" + path + "?" + query.Encode()})
+		return &all[len(all)-1]
 	}
 	add("default order", url.Values{})
 	add(fmt.Sprintf("page %d", deep), url.Values{"page": {fmt.Sprint(deep)}})
@@ -111,7 +113,7 @@ func (w world) requests(ctx context.Context, path string, o wire.Operation) ([]R
 				return nil, fmt.Errorf("%s: %w", p.Name, err)
 			}
 			for _, v := range values {
-				add(p.Name+"="+v, url.Values{p.Name: {v}})
+				add(p.Name+"="+v, url.Values{p.Name: {v}}).Range = slices.Contains([]wire.Kind{wire.Time, wire.Day, wire.Date}, p.Kind)
 			}
 		}
 	}
