@@ -1,0 +1,84 @@
+package api_test
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"testing"
+
+	"chairside/ent/site"
+	"chairside/internal/chairsidetest"
+)
+
+// beyond is more rows than a list finds by their range before it puts them in order.
+const beyond = 20_100
+
+// TestRangesInAnotherOrder asks for what has changed since a time, in the order
+// of starts, where that is little and where it is much.
+func TestRangesInAnotherOrder(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		token, practitioner := e.Token(t, "appointment"), hire(t, e)
+		since := map[string]string{}
+		note := func(name string) {
+			e.Clock.Advance(1e9)
+			since[name] = url.Values{"updated_after": {shown(e.Clock.Now())}}.Encode()
+		}
+		note("many")
+		many := id(book(t, e, token, practitioner, "12:00", "12:10"))
+		copyAppointment(t, e, many, beyond)
+		note("three")
+		late := id(book(t, e, token, practitioner, "15:00", "15:10"))
+		e.Clock.Advance(1e9)
+		early := id(book(t, e, token, practitioner, "09:00", "09:10"))
+		e.Clock.Advance(1e9)
+		middle := id(book(t, e, token, practitioner, "14:00", "14:10"))
+		note("none")
+
+		ctx := e.As(t, "demo")
+		sites, err := e.DB.Ent.Site.Query().Order(site.ByID()).IDs(ctx)
+		if err != nil || len(sites) < 2 {
+			t.Fatalf("sites are %v, %v", sites, err)
+		}
+		here, there := e.TokenOf(t, "admin@demo.chairside.test", "", &sites[0]), e.TokenOf(t, "admin@demo.chairside.test", "", &sites[1])
+		own := "&practitioner_id=" + text(practitioner)
+		for _, c := range []struct {
+			name, query, token string
+			total              int
+			ids                []string // the first ones
+		}{
+			{"in order", since["three"], token, 3, []string{early, middle, late}},
+			{"backwards", since["three"] + "&sort_direction=desc", token, 3, []string{late, middle, early}},
+			{"by another column", since["three"] + "&sort_by=id", token, 3, []string{late, early, middle}},
+			{"a page", since["three"] + "&per_page=1&page=2", token, 3, []string{middle}},
+			{"past the end", since["three"] + "&per_page=2&page=3", token, 3, nil},
+			{"two ranges", since["three"] + "&after=" + monday + "T14:00:00", token, 2, []string{middle, late}},
+			{"nothing", since["none"], token, 0, nil},
+			{"of the practitioner's site", since["three"], here, 3, []string{early, middle, late}},
+			{"of another site", since["three"], there, 0, nil},
+			{"of another practice", since["three"], elsewhere(t, e), 0, nil},
+			{"many", since["many"] + own, token, beyond + 4, []string{early, many}},
+			{"many backwards", since["many"] + own + "&sort_direction=desc", token, beyond + 4, []string{late, middle}},
+			{"many, of another site", since["many"], there, 0, nil},
+			{"many, of another practice", since["many"], elsewhere(t, e), 0, nil},
+		} {
+			res := e.Get(t, "/v1/appointments?"+c.query, c.token).Status(t, 200)
+			got := res.Column(t, "appointments", "id")
+			if got = got[:min(len(got), max(len(c.ids), 1))]; !slices.Equal(got, c.ids) || res.Text(t, "meta.total") != fmt.Sprint(c.total) {
+				t.Errorf("%s: %v of %s, want %v of %d", c.name, got, res.Text(t, "meta.total"), c.ids, c.total)
+			}
+		}
+	})
+}
+
+// id is the last part of a path.
+func id(path string) string { return path[len("/v1/appointments/"):] }
+
+// copyAppointment stores n appointments like one that is there.
+func copyAppointment(t *testing.T, e *chairsidetest.Env, id string, n int) {
+	t.Helper()
+	const columns = "created_at, updated_at, start_time, finish_time, duration, reason, state, metadata, booked_via_api, practice_id, practitioner_id"
+	statement := fmt.Sprintf("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) INSERT INTO appointments (%s) SELECT %s FROM appointments, n WHERE id = %s", n, columns, columns, id)
+	if _, err := e.DB.SQL.ExecContext(t.Context(), statement); err != nil {
+		t.Fatal(err)
+	}
+}
