@@ -87,7 +87,7 @@ func (db *DB) repair(ctx context.Context, pool *sql.DB, table string) ([]TotalDi
 			}
 		}
 	}
-	list, err := db.differences(ctx, transaction, counts, " WHERE total LIKE '"+strings.ReplaceAll(table, "'", "''")+".%'")
+	list, err := db.differences(ctx, transaction, counts, " WHERE total || '.' LIKE '"+strings.ReplaceAll(table, "'", "''")+".%'")
 	if err != nil {
 		return nil, err
 	}
