@@ -805,7 +805,12 @@ func joinConfined[P ~func(*sql.Selector)](s *sql.Selector, table, edge, from, to
 		p(seen)
 	}
 	s.LeftJoin(t).On(s.C(from), t.C(to))
-	if p := seen.P(); p != nil {
+	switch p := seen.P(); {
+	case p == nil:
+	case s.Dialect() == dialect.SQLite:
+		// A bare comparison would have it read the whole table, into a Bloom filter, for every page.
+		s.OnP(sql.P(func(b *sql.Builder) { b.Wrap(func(b *sql.Builder) { b.Join(p) }).WriteString(" IS TRUE") }))
+	default:
 		s.OnP(p)
 	}
 }
