@@ -5,7 +5,6 @@ package ogent
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"entgo.io/ent/dialect/sql"
@@ -89,18 +88,14 @@ func scan[O any](ctx context.Context, view wire.View, q interface {
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	x := &reader{Row: row.New(width), view: view, records: access.From(ctx)}
+	x := &reader{view: view, records: access.From(ctx)}
 	all := make([]O, 0, size)
-	for rows.Next() {
-		if err := x.Scan(rows); err != nil {
-			return nil, err
-		}
+	err = row.Each(rows, width, func(r *row.Row) {
 		var o O
-		all = append(all, o)
+		all, x.Row = append(all, o), r
 		take(x, &all[len(all)-1])
-	}
-	return all, errors.Join(rows.Err(), x.Err())
+	})
+	return all, err
 }
 
 // metadata is a JSON column of strings. A database may print what it stores in

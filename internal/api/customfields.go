@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -76,12 +75,8 @@ func entries(ctx context.Context, c *ent.Client, on schema.Customizable, owners 
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	answer, records, places := row.New(4), access.From(ctx), places(owners)
-	for rows.Next() {
-		if err := answer.Scan(rows); err != nil {
-			return nil, err
-		}
+	records, places := access.From(ctx), places(owners)
+	err = row.Each(rows, 4, func(answer *row.Row) {
 		records.NoteUUID(customfieldanswer.Table, answer.UUID(0))
 		field := answer.UUID(2)
 		for i, asked := range questions {
@@ -89,8 +84,8 @@ func entries(ctx context.Context, c *ent.Client, on schema.Customizable, owners 
 				table[places[answer.Int64(1)]*n+i].Value = answerJSON(asked.kind, answer.Text(3))
 			}
 		}
-	}
-	if err := errors.Join(rows.Err(), answer.Err()); err != nil {
+	})
+	if err != nil {
 		return nil, err
 	}
 	for o := range owners {
@@ -130,15 +125,10 @@ func questions(ctx context.Context, c *ent.Client, on schema.Customizable) (all 
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	field := row.New(4)
-	for rows.Next() {
-		if err := field.Scan(rows); err != nil {
-			return nil, err
-		}
+	err = row.Each(rows, 4, func(field *row.Row) {
 		all = append(all, question{field.UUID(0), schema.QuestionType(field.Text(1)), field.Int(2), field.Bool(3)})
-	}
-	return all, errors.Join(rows.Err(), field.Err())
+	})
+	return all, err
 }
 
 // qualified are columns of a table as SQL text.

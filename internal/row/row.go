@@ -1,6 +1,7 @@
 package row
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -27,22 +28,32 @@ func (c *cell) Scan(value any) error {
 	return nil
 }
 
-// New gives a row of so many columns.
-func New(columns int) *Row {
+// Rows is the result of a query.
+type Rows interface {
+	Next() bool
+	Scan(destinations ...any) error
+	Err() error
+	Close() error
+}
+
+// Each calls take for every one of rows, which have so many columns, and closes
+// them. The Row is the same one each time.
+func Each(rows Rows, columns int, take func(*Row)) (err error) {
+	defer func() { err = errors.Join(err, rows.Close()) }()
 	r := &Row{cells: make([]cell, columns), destinations: make([]any, columns)}
 	for i := range r.cells {
 		r.destinations[i] = &r.cells[i]
 	}
-	return r
+	for rows.Next() {
+		if err := rows.Scan(r.destinations...); err != nil {
+			return err
+		}
+		take(r)
+	}
+	return errors.Join(rows.Err(), r.err)
 }
 
-// Scan takes the row at which rows stands.
-func (r *Row) Scan(rows interface{ Scan(...any) error }) error { return rows.Scan(r.destinations...) }
-
-// Err is the first column that was not what it was taken for, nil if there was none.
-func (r *Row) Err() error { return r.err }
-
-// Fail keeps an error for Err, unless one is kept already.
+// Fail makes Each give an error, the first one.
 func (r *Row) Fail(column int, err error) {
 	if r.err == nil {
 		r.err = fmt.Errorf("row: column %d: %w", column, err)

@@ -13,15 +13,24 @@ import (
 	"chairside/internal/decimal"
 )
 
-// driver gives values as a driver does.
-type driver []any
+// result gives rows as a driver does.
+type result struct {
+	rows   [][]any
+	failed error // of Err
+	closed bool
+}
 
-func (d driver) Scan(destinations ...any) error {
+func (r *result) Next() bool   { return len(r.rows) > 0 }
+func (r *result) Err() error   { return r.failed }
+func (r *result) Close() error { r.closed = true; return nil }
+
+func (r *result) Scan(destinations ...any) error {
 	for i, to := range destinations {
-		if err := to.(*cell).Scan(d[i]); err != nil {
+		if err := to.(*cell).Scan(r.rows[0][i]); err != nil {
 			return err
 		}
 	}
+	r.rows = r.rows[1:]
 	return nil
 }
 
@@ -79,19 +88,17 @@ func TestColumns(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			r := New(1)
-			if err := r.Scan(driver{c.given}); err != nil {
-				t.Fatal(err)
-			}
-			got := c.read(r)
-			if refused := r.Err() != nil; refused != (c.want == nil) {
-				t.Fatalf("the error is %v", r.Err())
-			}
-			if c.want != nil && !reflect.DeepEqual(got, c.want) {
-				t.Errorf("got %#v, want %#v", got, c.want)
-			}
-			if r.Null(0) != (c.given == nil) {
-				t.Errorf("Null is %v", r.Null(0))
+			err := Each(&result{rows: [][]any{{c.given}}}, 1, func(r *Row) {
+				got := c.read(r)
+				if c.want != nil && !reflect.DeepEqual(got, c.want) {
+					t.Errorf("got %#v, want %#v", got, c.want)
+				}
+				if r.Null(0) != (c.given == nil) {
+					t.Errorf("Null is %v", r.Null(0))
+				}
+			})
+			if refused := err != nil; refused != (c.want == nil) {
+				t.Errorf("the error is %v", err)
 			}
 		})
 	}
@@ -100,15 +107,27 @@ func TestColumns(t *testing.T) {
 // TestTheFirstErrorIsKept holds that a later row does not hide what went wrong.
 func TestTheFirstErrorIsKept(t *testing.T) {
 	t.Parallel()
-	r := New(2)
-	for _, values := range []driver{{"x", int64(1)}, {int64(2), int64(3)}} {
-		if err := r.Scan(values); err != nil {
-			t.Fatal(err)
-		}
+	rows := &result{rows: [][]any{{"x", int64(1)}, {int64(2), int64(3)}}}
+	read := 0
+	err := Each(rows, 2, func(r *Row) {
 		r.Int64(0)
-	}
-	r.Fail(1, errors.New("later"))
-	if err := r.Err(); err == nil || !strings.Contains(err.Error(), "column 0") {
+		r.Fail(1, errors.New("later"))
+		read++
+	})
+	if err == nil || !strings.Contains(err.Error(), "column 0") || strings.Contains(err.Error(), "later") {
 		t.Errorf("the error is %v", err)
+	}
+	if read != 2 || !rows.closed {
+		t.Errorf("%d rows, closed %v", read, rows.closed)
+	}
+}
+
+// TestAResultThatBreaksOff holds that a connection lost among the rows is told.
+func TestAResultThatBreaksOff(t *testing.T) {
+	t.Parallel()
+	lost := errors.New("connection lost")
+	rows := &result{rows: [][]any{{int64(1)}}, failed: lost}
+	if err := Each(rows, 1, func(*Row) {}); !errors.Is(err, lost) || !rows.closed {
+		t.Errorf("the error is %v, closed %v", err, rows.closed)
 	}
 }
