@@ -55,7 +55,7 @@ var costs = map[string]cost{
 	"getRateLimit": {0, 0},
 
 	"listAppointments":       {1, 0}, // its total is kept
-	"listAvailability":       {4, 0}, // practitioners, their sessions, the practice, the diary of a fortnight
+	"listAvailability":       {3, 0}, // practitioners with their sessions and the practice; the diary of a day, and of two more
 	"getInvoice":             {2, 0}, // with its items
 	"getPatient":             {3, 0}, // with the questions and the answers
 	"listPatients":           {3, 0}, // its total is kept
@@ -157,7 +157,13 @@ func TestListsCostTheSameForEveryPage(t *testing.T) {
 			few := page("2")
 			for _, size := range []string{"7", "20", "50", "100"} {
 				// A page that holds all rows need not count them: one less.
-				if many := page(size); many != few && many != (cost{few.queries - 1, 0}) {
+				// A longer page of free periods takes a longer part of the
+				// diary, which is read in parts that double: some more.
+				parts := int64(0)
+				if op.ID == "listAvailability" {
+					parts = 5
+				}
+				if many := page(size); (many.queries < few.queries || many.queries > few.queries+parts || many.mutations != 0) && many != (cost{few.queries - 1, 0}) {
 					t.Errorf("%s costs %v for 2 rows, %v for %s", op, few, many, size)
 				}
 			}
