@@ -3,6 +3,8 @@ package api
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -146,7 +148,11 @@ func (h *Handler) workingHours(ctx context.Context, ids []int64) (map[int64][]di
 		switch {
 		case !w.Active:
 		case w.Weekday == nil: // no session of their own
-			hours[w.ID] = openingHours(w.Open)
+			var open schema.OpeningHours
+			if err := json.Unmarshal(w.Open, &open); err != nil {
+				return nil, 0, fmt.Errorf("api: opening hours: %w", err)
+			}
+			hours[w.ID] = openingHours(open)
 		default:
 			hours[w.ID] = append(hours[w.ID], diary.Hours{Weekday: time.Weekday(*w.Weekday), Start: *w.Start, Finish: *w.Finish})
 		}
@@ -165,9 +171,9 @@ type week struct {
 	ID            int64
 	Active        bool
 	Weekday       *int
-	Start, Finish *int                // minutes on the practice's clocks
-	Shortest      int                 // minutes
-	Open          schema.OpeningHours // the practice's, where there is no session
+	Start, Finish *int   // minutes on the practice's clocks
+	Shortest      int    // minutes
+	Open          []byte // schema.OpeningHours of the practice in JSON, where there is no session
 }
 
 // weeks reads practitioners, their sessions and their practice at one go. Only
