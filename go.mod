@@ -31,7 +31,7 @@ require (
 	golang.org/x/crypto v0.58.0 // argon2 with a chosen salt, for repeatable demo data
 	golang.org/x/net v0.62.0 // limit of open connections
 	golang.org/x/oauth2 v0.37.0 // tests: an OAuth client that is not ours
-	golang.org/x/sync v0.24.0 // writing the tables of a load side by side
+	golang.org/x/sync v0.24.0 // writing the tables of a load side by side; one lookup for many requests
 	golang.org/x/term v0.47.0 // password prompts; whether a progress bar is seen
 	golang.org/x/text v0.43.0 // case folding, accents
 	golang.org/x/time v0.16.0 // rate limits

@@ -21,7 +21,7 @@ import (
 type tokenCommands struct {
 	Create tokenCreate `cmd:"" help:"Make a token and print it."`
 	List   tokenList   `cmd:"" help:"List tokens."`
-	Revoke tokenRevoke `cmd:"" help:"End a token, at once and for good."`
+	Revoke tokenRevoke `cmd:"" help:"End a token, within a second and for good."`
 }
 
 type tokenCreate struct{ config.TokenFlags }

@@ -22,7 +22,7 @@ import (
 type userCommands struct {
 	Create        userCreate        `cmd:"" help:"Add a user to a practice."`
 	List          userList          `cmd:"" help:"List users."`
-	Disable       userDisable       `cmd:"" help:"Lock a user out: the user's tokens stop working at once."`
+	Disable       userDisable       `cmd:"" help:"Lock a user out: the user's tokens stop working within a second."`
 	ResetPassword userResetPassword `cmd:"" help:"Give a user a new password."`
 }
 

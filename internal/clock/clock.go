@@ -44,3 +44,10 @@ func Now(ctx context.Context) time.Time {
 	}
 	return Clock(nil).Now()
 }
+
+var started = time.Now()
+
+// Uptime is how long the program has been running. It is for measuring how much
+// time has passed in fact: nobody sets it, neither whoever sets the machine's
+// clock nor a test.
+func Uptime() time.Duration { return time.Since(started) }

@@ -113,6 +113,9 @@ func TestDisabledUsers(t *testing.T) {
 		token := e.Token(t, "")
 		ask(t, e, token).Status(t, http.StatusOK)
 		execute(t, e, "UPDATE users SET active = false WHERE email = 'admin@demo.chairside.test'")
+		// A change past the program is known within a second.
+		for deadline := time.Now().Add(20 * time.Second); ask(t, e, token).Code == http.StatusOK && time.Now().Before(deadline); {
+		}
 		for _, op := range operations() {
 			q := look(t, e, "demo").request(op, 0)
 			q.Token = token

@@ -53,6 +53,9 @@ func TestPostgresGoesAway(t *testing.T) {
 	run("ALTER DATABASE " + name + " ALLOW_CONNECTIONS false")
 	run(cut, name)
 	for _, op := range operations() {
+		if op.ID == "getRateLimit" { // asks nothing but the token, which may be remembered
+			continue
+		}
 		q := w.request(op, 0)
 		q.Token = token
 		r := e.Do(t, q)

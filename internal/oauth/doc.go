@@ -29,8 +29,9 @@
 // authorizations.go shows users what they have allowed, and takes it back.
 //
 // Nothing is kept in memory: every decision reads the database, so it holds on
-// every server process at once. Client secrets, codes and tokens are 256 random
-// bits, stored as SHA-256 alone, and compared in constant time.
+// every server process at once; only that a token is in use is remembered for
+// less than a second (package token). Client secrets, codes and tokens are 256
+// random bits, stored as SHA-256 alone, and compared in constant time.
 //
 // An application may be authorised by any user of the installation, whichever
 // practice registered it; its token acts as that user in that user's practice.

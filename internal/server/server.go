@@ -15,6 +15,7 @@ import (
 	"chairside/internal/clock"
 	"chairside/internal/oauth"
 	"chairside/internal/store"
+	"chairside/internal/token"
 	"chairside/internal/web"
 	"chairside/internal/wire"
 	"chairside/ogent"
@@ -50,6 +51,7 @@ const answerTime = 30 * time.Second
 type Server struct {
 	Options
 	routes   *ogent.Server
+	tokens   *token.Cache
 	oauth    *oauth.Server
 	site     *web.Site
 	limiter  *limiter
@@ -73,7 +75,7 @@ func build(o Options, operations ogent.Handler) (s *Server, err error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	s = &Server{Options: o, limiter: newLimiter(o.RateLimit), metrics: newMetrics(o.DB.SQL)}
+	s = &Server{Options: o, tokens: token.NewCache(o.DB.Ent), limiter: newLimiter(o.RateLimit), metrics: newMetrics(o.DB.SQL)}
 	s.routes, err = ogent.NewServer(operations, ogent.WithErrorHandler(keepError), ogent.WithNotFound(keepNotFound), ogent.WithMiddleware(encode))
 	if err != nil {
 		return nil, err
@@ -140,7 +142,7 @@ func (s *Server) api(checks ...check) http.Handler {
 		x := of(r.Context())
 		ctx, cancel := context.WithTimeout(r.Context(), answerTime)
 		defer cancel()
-		x.r = r.WithContext(ctx)
+		x.r = r.WithContext(ctx) // a copy, which the checks may change
 		private(x.header)
 		for _, c := range checks {
 			if err := c(x); err != nil {

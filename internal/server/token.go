@@ -6,7 +6,6 @@ import (
 
 	"chairside/internal/caller"
 	"chairside/internal/fault"
-	"chairside/internal/token"
 )
 
 // authenticate finds the caller of the request by its token, in the header or,
@@ -17,7 +16,7 @@ func (s *Server) authenticate(x *exchange) error {
 	if value == "" {
 		return fault.MissingToken()
 	}
-	c, unnoted, err := token.Resolve(x.r.Context(), s.DB.Ent, value)
+	c, unnoted, err := s.tokens.Resolve(x.r.Context(), value)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,22 @@
 //
 // A token lives as long as it is used at least every 14 days (IdleLife). Its
 // last use is written at most once an hour, so a token may die up to an hour
-// early, never late. Revoking it, or disabling its user, works with the next
-// request, because Resolve asks the database every time.
+// early, never late.
+//
+// # Remembering
+//
+// Every request has a token, and most have one that was just asked for:
+//
+//	Resolve    resolve.go   for whom the token acts, or why it lets nobody in
+//	recall     cache.go     read less than 0.9 s ago: no query
+//	lookUp     lookup.go    token, user and practice in one query, shared by
+//	                        all requests that wait for the same token
+//
+// So revoking a token, or disabling its user, works within a second on every
+// process, whoever did it and how. In the process that does it through the
+// client, it works with the next request: a commit that changes a token, a user
+// or a practice empties the cache. Only what lets somebody in is believed
+// without asking; an unknown token is not remembered at all. Ends are judged by
+// the clock of each request, the age of what is remembered by one that nobody
+// sets.
 package token

@@ -81,16 +81,22 @@ func Create(ctx context.Context, tx *ent.Client, user *ent.User, grant Grant) (v
 }
 
 // Ends is when the token ends unless it is used before.
-func Ends(row *ent.AccessToken) time.Time {
-	lastUse := row.CreatedAt
-	if row.LastUsedAt != nil {
-		lastUse = *row.LastUsedAt
+func Ends(row *ent.AccessToken) time.Time { return end(row.CreatedAt, row.LastUsedAt, row.ExpiresAt) }
+
+func end(created time.Time, lastUse, expires *time.Time) time.Time {
+	idle := created.Add(IdleLife)
+	if lastUse != nil {
+		idle = lastUse.Add(IdleLife)
 	}
-	idle := lastUse.Add(IdleLife)
-	if row.ExpiresAt != nil && row.ExpiresAt.Before(idle) {
-		return *row.ExpiresAt
+	if expires != nil && expires.Before(idle) {
+		return *expires
 	}
 	return idle
+}
+
+// over reports whether a token is past its end, or was unused for too long.
+func over(created time.Time, lastUse, expires *time.Time, now time.Time) bool {
+	return now.After(end(created, lastUse, expires)) || expires != nil && now.Equal(*expires)
 }
 
 // Revoke ends the tokens that where selects, at once and for good. Tokens that
@@ -114,7 +120,7 @@ func StateOf(row *ent.AccessToken, now time.Time) string {
 	switch {
 	case row.RevokedAt != nil:
 		return "revoked"
-	case expired(row, now):
+	case over(row.CreatedAt, row.LastUsedAt, row.ExpiresAt, now):
 		return "expired"
 	}
 	return "active"

@@ -1,0 +1,291 @@
+package token_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"chairside/ent"
+	"chairside/ent/accesstoken"
+	"chairside/ent/user"
+	"chairside/internal/caller"
+	"chairside/internal/chairsidetest"
+	"chairside/internal/clock"
+	"chairside/internal/seed"
+	"chairside/internal/token"
+)
+
+// ask is a request that a valid token is allowed.
+func ask(t *testing.T, e *chairsidetest.Env, value string) int {
+	t.Helper()
+	return e.Get(t, "/v1/practice", value).Code
+}
+
+// administrator is the user of chairsidetest's tokens.
+func administrator(ctx context.Context, client *ent.Client) (*ent.User, error) {
+	return client.User.Query().Where(user.Email(seed.DemoAdmin)).Only(ctx)
+}
+
+// changes are what ends the use of a token, and the status it then gets.
+var changes = []struct {
+	name string
+	make func(ctx context.Context, e *chairsidetest.Env, value string) error
+	want int
+}{
+	{"the token is revoked", func(ctx context.Context, e *chairsidetest.Env, value string) error {
+		return e.DB.Tx(ctx, func(tx *ent.Client) error { return token.Revoke(ctx, tx, accesstoken.Hash(token.Hash(value))) })
+	}, http.StatusUnauthorized},
+	{"the user is disabled", func(ctx context.Context, e *chairsidetest.Env, _ string) error {
+		return e.DB.Tx(ctx, func(tx *ent.Client) error {
+			u, err := administrator(ctx, tx)
+			if err != nil {
+				return err
+			}
+			return tx.User.UpdateOne(u).SetActive(false).Exec(ctx)
+		})
+	}, http.StatusForbidden},
+	{"the token's end is moved", func(ctx context.Context, e *chairsidetest.Env, value string) error {
+		return e.DB.Tx(ctx, func(tx *ent.Client) error {
+			id, err := tx.AccessToken.Query().Where(accesstoken.Hash(token.Hash(value))).OnlyID(ctx)
+			if err != nil {
+				return err
+			}
+			return tx.AccessToken.UpdateOneID(id).SetExpiresAt(chairsidetest.Now).Exec(ctx)
+		})
+	}, http.StatusUnauthorized},
+}
+
+func TestChangesWorkAtOnceInTheirProcess(t *testing.T) {
+	for _, change := range changes {
+		t.Run(change.name, func(t *testing.T) {
+			chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+				value := e.Token(t, "")
+				if code := ask(t, e, value); code != http.StatusOK {
+					t.Fatalf("answered %d", code)
+				}
+				if err := change.make(caller.System(t.Context()), e, value); err != nil {
+					t.Fatal(err)
+				}
+				if code := ask(t, e, value); code != change.want {
+					t.Errorf("answered %d", code)
+				}
+			})
+		})
+	}
+}
+
+// byHand changes rows past the client, as an administrator might.
+var byHand = map[string]struct {
+	statement string
+	want      int
+}{
+	"the token is revoked": {"UPDATE access_tokens SET revoked_at = created_at", http.StatusUnauthorized},
+	"the user is disabled": {"UPDATE users SET active = false", http.StatusForbidden},
+}
+
+// TestChangesReachOtherProcesses through the client of another process, and by hand.
+func TestChangesReachOtherProcesses(t *testing.T) {
+	for name, database := range map[string]func(testing.TB) string{"sqlite": chairsidetest.SQLite, "postgres": chairsidetest.Postgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, change := range changes {
+				t.Run(change.name, func(t *testing.T) {
+					t.Parallel()
+					where := database(t)
+					here, there := chairsidetest.Start(t, where), chairsidetest.Start(t, where)
+					value := here.Token(t, "")
+					ask(t, there, value)
+					if err := change.make(caller.System(t.Context()), here, value); err != nil {
+						t.Fatal(err)
+					}
+					waitFor(t, there, value, change.want)
+				})
+			}
+			for name, change := range byHand {
+				t.Run(name+" by hand", func(t *testing.T) {
+					t.Parallel()
+					e := chairsidetest.Start(t, database(t))
+					value := e.Token(t, "")
+					ask(t, e, value)
+					if _, err := e.DB.SQL.ExecContext(t.Context(), change.statement); err != nil {
+						t.Fatal(err)
+					}
+					waitFor(t, e, value, change.want)
+				})
+			}
+		})
+	}
+}
+
+// waitFor asks until the token is answered with status. That is a matter of a
+// second; a busy machine may take longer.
+func waitFor(t *testing.T, e *chairsidetest.Env, value string, status int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for code := ask(t, e, value); code != status; code = ask(t, e, value) {
+		if ctx.Err() != nil {
+			t.Fatalf("still answered with %d", code)
+		}
+	}
+}
+
+func TestChangeThatIsRolledBackIsNone(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		value, ctx := e.Token(t, ""), caller.System(t.Context())
+		ask(t, e, value)
+		never := errors.New("never mind")
+		err := e.DB.Tx(ctx, func(tx *ent.Client) error {
+			return errors.Join(token.Revoke(ctx, tx, accesstoken.Hash(token.Hash(value))), never)
+		})
+		if !errors.Is(err, never) {
+			t.Fatal(err)
+		}
+		if code := ask(t, e, value); code != http.StatusOK {
+			t.Errorf("answered %d", code)
+		}
+	})
+}
+
+// lookups counts what is asked of the table of tokens; after, if set, runs
+// between the answer of the database and its use.
+type lookups struct {
+	n     atomic.Int64
+	after atomic.Pointer[func()]
+}
+
+func watch(e *chairsidetest.Env) *lookups {
+	l := &lookups{}
+	e.DB.Ent.AccessToken.Intercept(ent.InterceptFunc(func(next ent.Querier) ent.Querier {
+		return ent.QuerierFunc(func(ctx context.Context, q ent.Query) (ent.Value, error) {
+			l.n.Add(1)
+			v, err := next.Query(ctx, q)
+			if after := l.after.Swap(nil); after != nil {
+				(*after)()
+			}
+			return v, err
+		})
+	}))
+	return l
+}
+
+func TestManyFirstUsesAskOnce(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		l, value := watch(e), e.Token(t, "")
+		cache := token.NewCache(e.DB.Ent)
+		const many = 200
+		arrived := make(chan struct{})
+		var ready, all sync.WaitGroup
+		ready.Add(many)
+		wait := ready.Wait
+		l.after.Store(&wait) // the answer comes when all have asked
+		for range many {
+			all.Go(func() {
+				<-arrived
+				ready.Done()
+				if who, unnoted, err := cache.Resolve(clock.With(t.Context(), chairsidetest.Now), value); err != nil || unnoted != nil || who.UserID == 0 {
+					t.Errorf("%v, %v", unnoted, err)
+				}
+			})
+		}
+		close(arrived)
+		all.Wait()
+		if n := l.n.Load(); n != 1 {
+			t.Errorf("%d lookups", n)
+		}
+	})
+}
+
+// TestLookupThatAChangeOvertakesIsNotRemembered: what was read before a commit
+// and arrives after it counts for the request that asked, and no other.
+func TestLookupThatAChangeOvertakesIsNotRemembered(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		l, value, ctx := watch(e), e.Token(t, ""), caller.System(t.Context())
+		revoke := func() {
+			err := e.DB.Tx(ctx, func(tx *ent.Client) error { return token.Revoke(ctx, tx, accesstoken.Hash(token.Hash(value))) })
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		l.after.Store(&revoke)
+		if code := ask(t, e, value); code != http.StatusOK {
+			t.Errorf("the request that was overtaken is answered %d", code)
+		}
+		if code := ask(t, e, value); code != http.StatusUnauthorized {
+			t.Errorf("the next one is answered %d", code)
+		}
+	})
+}
+
+// TestLookupOutlivesTheRequestThatBeganIt: others wait for the same answer.
+func TestLookupOutlivesTheRequestThatBeganIt(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		l, value := watch(e), e.Token(t, "")
+		cache := token.NewCache(e.DB.Ent)
+		first, leave := context.WithCancel(clock.With(t.Context(), chairsidetest.Now))
+		asking, answer := make(chan struct{}), make(chan struct{})
+		wait := func() { close(asking); <-answer }
+		l.after.Store(&wait)
+		left := make(chan error, 1)
+		go func() {
+			_, _, err := cache.Resolve(first, value)
+			left <- err
+		}()
+		<-asking
+		leave()
+		if err := <-left; !errors.Is(err, context.Canceled) {
+			t.Errorf("who left got %v", err)
+		}
+		close(answer)
+		if _, _, err := cache.Resolve(clock.With(t.Context(), chairsidetest.Now), value); err != nil {
+			t.Error(err)
+		}
+		if n := l.n.Load(); n != 1 {
+			t.Errorf("%d lookups", n)
+		}
+	})
+}
+
+// TestUnknownTokenIsNotRemembered: a token works as soon as it is there.
+func TestUnknownTokenIsNotRemembered(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		ctx := caller.System(t.Context())
+		value, hash := token.Mint(token.Personal)
+		if code := ask(t, e, value); code != http.StatusUnauthorized {
+			t.Errorf("answered %d", code)
+		}
+		e.Tx(t, ctx, func(tx *ent.Client) error {
+			u, err := administrator(ctx, tx)
+			if err != nil {
+				return err
+			}
+			return tx.AccessToken.Create().SetPracticeID(u.PracticeID).SetUserID(u.ID).SetHash(hash).SetName("Late").SetScopes("practice").
+				SetCreatedAt(chairsidetest.Now).Exec(ctx)
+		})
+		if code := ask(t, e, value); code != http.StatusOK {
+			t.Errorf("answered %d", code)
+		}
+	})
+}
+
+// TestRememberedTokenEndsInTime by the clock of each request, however lately it
+// was read.
+func TestRememberedTokenEndsInTime(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		value := e.Token(t, "")
+		for range 3 { // each use lengthens its life, also while it is remembered
+			e.Clock.Advance(token.IdleLife)
+			if code := ask(t, e, value); code != http.StatusOK {
+				t.Errorf("answered %d", code)
+			}
+		}
+		e.Clock.Advance(token.IdleLife + time.Millisecond)
+		if code := ask(t, e, value); code != http.StatusUnauthorized {
+			t.Errorf("answered %d", code)
+		}
+	})
+}

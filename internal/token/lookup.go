@@ -1,0 +1,140 @@
+package token
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"entgo.io/ent/dialect/sql"
+	"github.com/google/uuid"
+
+	"chairside/ent"
+	"chairside/ent/accesstoken"
+	"chairside/ent/practice"
+	"chairside/ent/user"
+	"chairside/internal/caller"
+	"chairside/internal/clock"
+	"chairside/internal/scope"
+)
+
+// lookupTime is how long the database may take to find a token. A lookup may
+// serve many requests, so it does not end with the one that began it.
+const lookupTime = 30 * time.Second
+
+// holder is what was read of a token and those it acts for.
+type holder struct {
+	asked    time.Duration // on clock.Uptime, before the database was asked
+	caller   caller.Caller
+	active   bool // whether the user may use the system
+	created  time.Time
+	lastUsed atomic.Pointer[time.Time] // nil before the first use
+	expires  *time.Time
+	revoked  bool
+}
+
+// lookUp reads a token for this request and all others that want the same one
+// now. The holder is nil where there is no such token.
+func (c *Cache) lookUp(ctx context.Context, m *memory, hash [sha256.Size]byte, now time.Time) (*holder, error) {
+	result := m.lookups.DoChan(string(hash[:]), func() (any, error) {
+		// The last lookup may have ended after this request missed its result.
+		if h := m.recall(hash); h != nil && h.refusal(now) == nil {
+			return h, nil
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTime)
+		defer cancel()
+		h, err := read(ctx, c.client, hash)
+		if h != nil {
+			m.keep(hash, h)
+		}
+		return h, err
+	})
+	select {
+	case r := <-result:
+		return r.Val.(*holder), r.Err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// row is what read asks for, in one query.
+type row struct {
+	ID         uuid.UUID  `sql:"id"`
+	PracticeID uuid.UUID  `sql:"practice_id"`
+	UserID     int64      `sql:"user_id"`
+	SiteID     *uuid.UUID `sql:"site_id"`
+	Scopes     string     `sql:"scopes"`
+	CreatedAt  time.Time  `sql:"created_at"`
+	LastUsedAt *time.Time `sql:"last_used_at"`
+	ExpiresAt  *time.Time `sql:"expires_at"`
+	RevokedAt  *time.Time `sql:"revoked_at"`
+	UserActive bool       `sql:"user_active"`
+	UserSiteID *uuid.UUID `sql:"user_site_id"`
+	TimeZone   string     `sql:"time_zone"`
+	Country    string     `sql:"country"`
+}
+
+// read asks the database for a token with its user and its practice.
+func read(ctx context.Context, client *ent.Client, hash [sha256.Size]byte) (*holder, error) {
+	asked := clock.Uptime()
+	var rows []row
+	err := client.AccessToken.Query().Where(accesstoken.Hash(hash[:])).Modify(func(s *sql.Selector) {
+		u, p := sql.Table(user.Table), sql.Table(practice.Table)
+		s.Join(u).On(s.C(accesstoken.FieldUserID), u.C(user.FieldID))
+		s.Join(p).On(s.C(accesstoken.FieldPracticeID), p.C(practice.FieldID))
+		s.Select(s.Columns(accesstoken.FieldID, accesstoken.FieldPracticeID, accesstoken.FieldUserID, accesstoken.FieldSiteID, accesstoken.FieldScopes,
+			accesstoken.FieldCreatedAt, accesstoken.FieldLastUsedAt, accesstoken.FieldExpiresAt, accesstoken.FieldRevokedAt)...).
+			AppendSelectAs(u.C(user.FieldActive), "user_active").
+			AppendSelectAs(u.C(user.FieldSiteID), "user_site_id").
+			AppendSelect(p.C(practice.FieldTimeZone), p.C(practice.FieldCountry))
+	}).Scan(caller.System(ctx), &rows)
+	if err != nil {
+		return nil, fmt.Errorf("token: look up: %w", err)
+	}
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	r := rows[0]
+	zone, err := loadZone(r.TimeZone)
+	if err != nil {
+		return nil, err
+	}
+	h := &holder{
+		asked: asked,
+		caller: caller.Caller{
+			PracticeID: r.PracticeID,
+			UserID:     r.UserID,
+			TokenID:    r.ID,
+			SiteID:     r.SiteID,
+			Scopes:     scope.Set(strings.Fields(r.Scopes)),
+			Zone:       zone,
+			Country:    r.Country,
+			UserSiteID: r.UserSiteID,
+		},
+		active:  r.UserActive,
+		created: r.CreatedAt,
+		expires: r.ExpiresAt,
+		revoked: r.RevokedAt != nil,
+	}
+	h.lastUsed.Store(r.LastUsedAt)
+	return h, nil
+}
+
+// zones keeps the time zones that have been read: reading one takes longer
+// than the rest of a lookup. It is bounded by the zones there are.
+var zones sync.Map // name → *time.Location
+
+func loadZone(name string) (*time.Location, error) {
+	if zone, ok := zones.Load(name); ok {
+		return zone.(*time.Location), nil
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, fmt.Errorf("token: the practice's time zone: %w", err)
+	}
+	zones.Store(name, zone)
+	return zone, nil
+}
