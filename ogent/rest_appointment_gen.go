@@ -297,25 +297,15 @@ func SetAppointment(m *ent.AppointmentMutation, in *AppointmentInput, old *ent.A
 }
 
 // CheckAppointmentReferences notes every reference that was sent, differs from old
-// (nil for a new row), and points at nothing that the caller can see.
-func CheckAppointmentReferences(ctx context.Context, c *ent.Client, in *AppointmentInput, old *ent.Appointment, problems fault.Params) error {
+// (nil for a new row), and points at nothing that the caller can see. It takes
+// one statement; also are asked in the same one, for the locks they take.
+func CheckAppointmentReferences(ctx context.Context, c *ent.Client, in *AppointmentInput, old *ent.Appointment, problems fault.Params, also ...ent.Existence) error {
+	var r references
 	if v, ok := in.PractitionerID.Get(); ok && (old == nil || old.PractitionerID != v) {
-		found, err := c.Practitioner.Query().Where(practitioner.ID(v), practitioner.Active(true)).Exist(ctx)
-		if err != nil {
-			return err
-		}
-		if !found {
-			problems.Add("practitioner_id", "does not exist or is not active")
-		}
+		r.add("practitioner_id", "does not exist or is not active", c.Practitioner.Query().Where(practitioner.ID(v), practitioner.Active(true)))
 	}
 	if v, ok := in.PatientID.Get(); ok && (old == nil || !same(old.PatientID, v)) {
-		found, err := c.Patient.Query().Where(patient.ID(v)).Exist(ctx)
-		if err != nil {
-			return err
-		}
-		if !found {
-			problems.Add("patient_id", "does not exist")
-		}
+		r.add("patient_id", "does not exist", c.Patient.Query().Where(patient.ID(v)))
 	}
-	return nil
+	return r.check(ctx, c, problems, also)
 }

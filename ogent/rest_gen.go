@@ -5,6 +5,7 @@ package ogent
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"entgo.io/ent/dialect/sql"
@@ -13,6 +14,7 @@ import (
 	"chairside/ent"
 	"chairside/internal/access"
 	"chairside/internal/caller"
+	"chairside/internal/fault"
 	"chairside/internal/row"
 	"chairside/internal/wire"
 )
@@ -189,4 +191,28 @@ func picking[O ~func(*sql.Selector)](column string, order []O, page Page, column
 // could tell how many there are.
 func picked(total, rows int, page Page) bool {
 	return total <= few && (rows > 0 || page.Number == 1)
+}
+
+// references are what a request refers to: the field, what to say where its
+// target is not there, and how to look for it.
+type references struct {
+	fields, messages []string
+	targets          []ent.Existence
+}
+
+func (r *references) add(field, message string, target ent.Existence) {
+	r.fields, r.messages, r.targets = append(r.fields, field), append(r.messages, message), append(r.targets, target)
+}
+
+func (r *references) check(ctx context.Context, c *ent.Client, problems fault.Params, also []ent.Existence) error {
+	found, err := c.Exist(ctx, slices.Concat(also, r.targets)...)
+	if err != nil {
+		return err
+	}
+	for i, field := range r.fields {
+		if !found[len(also)+i] {
+			problems.Add(field, r.messages[i])
+		}
+	}
+	return nil
 }

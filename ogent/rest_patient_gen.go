@@ -598,52 +598,24 @@ func SetPatient(m *ent.PatientMutation, in *PatientInput, old *ent.Patient) {
 }
 
 // CheckPatientReferences notes every reference that was sent, differs from old
-// (nil for a new row), and points at nothing that the caller can see.
-func CheckPatientReferences(ctx context.Context, c *ent.Client, in *PatientInput, old *ent.Patient, problems fault.Params) error {
+// (nil for a new row), and points at nothing that the caller can see. It takes
+// one statement; also are asked in the same one, for the locks they take.
+func CheckPatientReferences(ctx context.Context, c *ent.Client, in *PatientInput, old *ent.Patient, problems fault.Params, also ...ent.Existence) error {
+	var r references
 	if v, ok := in.PaymentPlanID.Get(); ok && (old == nil || old.PaymentPlanID != v) {
-		found, err := c.PaymentPlan.Query().Where(paymentplan.ID(v), paymentplan.Active(true)).Exist(ctx)
-		if err != nil {
-			return err
-		}
-		if !found {
-			problems.Add("payment_plan_id", "does not exist or is not active")
-		}
+		r.add("payment_plan_id", "does not exist or is not active", c.PaymentPlan.Query().Where(paymentplan.ID(v), paymentplan.Active(true)))
 	}
 	if v, ok := in.SiteID.Get(); ok && (old == nil || old.SiteID != v) {
-		found, err := c.Site.Query().Where(site.ID(v)).Exist(ctx)
-		if err != nil {
-			return err
-		}
-		if !found {
-			problems.Add("site_id", "does not exist")
-		}
+		r.add("site_id", "does not exist", c.Site.Query().Where(site.ID(v)))
 	}
 	if v, ok := in.DentistID.Get(); ok && (old == nil || !same(old.DentistID, v)) {
-		found, err := c.Practitioner.Query().Where(practitioner.ID(v)).Exist(ctx)
-		if err != nil {
-			return err
-		}
-		if !found {
-			problems.Add("dentist_id", "does not exist")
-		}
+		r.add("dentist_id", "does not exist", c.Practitioner.Query().Where(practitioner.ID(v)))
 	}
 	if v, ok := in.HygienistID.Get(); ok && (old == nil || !same(old.HygienistID, v)) {
-		found, err := c.Practitioner.Query().Where(practitioner.ID(v)).Exist(ctx)
-		if err != nil {
-			return err
-		}
-		if !found {
-			problems.Add("hygienist_id", "does not exist")
-		}
+		r.add("hygienist_id", "does not exist", c.Practitioner.Query().Where(practitioner.ID(v)))
 	}
 	if v, ok := in.AcquisitionSourceID.Get(); ok && (old == nil || !same(old.AcquisitionSourceID, v)) {
-		found, err := c.AcquisitionSource.Query().Where(acquisitionsource.ID(v)).Exist(ctx)
-		if err != nil {
-			return err
-		}
-		if !found {
-			problems.Add("acquisition_source_id", "does not exist")
-		}
+		r.add("acquisition_source_id", "does not exist", c.AcquisitionSource.Query().Where(acquisitionsource.ID(v)))
 	}
-	return nil
+	return r.check(ctx, c, problems, also)
 }

@@ -60,7 +60,7 @@ func (h *Handler) CreateAppointment(ctx context.Context, req *ogent.AppointmentI
 		if err := checkAppointment(ctx, tx, in, nil, wanted, problems); err != nil {
 			return err
 		}
-		if err := wanted.claim(ctx, tx); err != nil {
+		if err := wanted.fits(ctx, tx); err != nil {
 			return err
 		}
 		saved, err := create.Save(ctx)
@@ -93,13 +93,12 @@ func (h *Handler) UpdateAppointment(ctx context.Context, req *ogent.AppointmentI
 			finish:       in.FinishTime.Or(old.FinishTime),
 			state:        schema.AppointmentState(in.State.Or(string(old.State))),
 			force:        in.ForceChanges.Or(false),
-			previous:     old.PractitionerID,
 		}
 		if err := checkAppointment(ctx, tx, in, old, wanted, problems); err != nil {
 			return err
 		}
 		if wanted.moves(old) {
-			if err := wanted.claim(ctx, tx); err != nil {
+			if err := wanted.fits(ctx, tx); err != nil {
 				return err
 			}
 		}
@@ -130,9 +129,10 @@ func (h *Handler) DeleteAppointment(ctx context.Context, p ogent.DeleteAppointme
 }
 
 // checkAppointment adds the rules that take more than one field, or the
-// database, to the problems found so far, and refuses with all of them.
+// database, to the problems found so far, and refuses with all of them. What
+// it finds stays so: the practitioners are locked with the first statement.
 func checkAppointment(ctx context.Context, tx *ent.Client, in *ogent.AppointmentInput, old *ent.Appointment, wanted booking, problems fault.Params) error {
-	if err := ogent.CheckAppointmentReferences(ctx, tx, in, old, problems); err != nil {
+	if err := ogent.CheckAppointmentReferences(ctx, tx, in, old, problems, wanted.locks(tx, old)...); err != nil {
 		return err
 	}
 	if !wanted.start.IsZero() && !wanted.finish.IsZero() && len(problems["start_time"])+len(problems["finish_time"]) == 0 {
@@ -162,7 +162,6 @@ func checkAppointment(ctx context.Context, tx *ent.Client, in *ogent.Appointment
 type booking struct {
 	id            int64 // 0 for a new one
 	practitioner  int64
-	previous      int64 // the practitioner it is taken from, 0 for a new one
 	start, finish time.Time
 	state         schema.AppointmentState
 	force         bool
@@ -174,20 +173,32 @@ func (b booking) moves(old *ent.Appointment) bool {
 		b.state.Blocks() && !old.State.Blocks()
 }
 
-// claim locks the practitioners, in the order of their ids, and refuses with
-// fault.DoubleBooking when the time is taken, also by a forced appointment.
-// Whoever books the same practitioner meanwhile waits for this transaction, in
-// this process or another.
-func (b booking) claim(ctx context.Context, tx *ent.Client) error {
+// locks are the practitioners to lock before the diary is looked at, in the
+// order of their ids: one that time is taken from too, so that nobody else
+// moves the same appointments meanwhile. Whoever books the same practitioner
+// waits for this transaction, in this process or another.
+//
+// Only the lock matters, not what is found: a practitioner who has moved out
+// of a site-limited caller's sight is still locked by whoever can see them.
+func (b booking) locks(tx *ent.Client, old *ent.Appointment) (locks []ent.Existence) {
+	if old != nil && !b.moves(old) {
+		return nil
+	}
 	ids := []int64{b.practitioner}
-	if b.previous != 0 && b.previous != b.practitioner {
-		ids = append(ids, b.previous)
+	if old != nil && old.PractitionerID != b.practitioner {
+		ids = append(ids, old.PractitionerID)
 	}
-	// Only the lock matters, not what is found: a practitioner who has moved out
-	// of a site-limited caller's sight is still locked by whoever can see them.
-	if _, err := tx.Practitioner.Query().Where(practitioner.IDIn(ids...), store.ForUpdate).Order(practitioner.ByID()).IDs(ctx); err != nil {
-		return err
+	slices.Sort(ids)
+	for _, id := range ids {
+		locks = append(locks, tx.Practitioner.Query().Where(practitioner.ID(id), store.ForUpdate))
 	}
+	return locks
+}
+
+// fits refuses with fault.DoubleBooking when the time is taken, also by a
+// forced appointment. It needs a statement of its own: one that waits for a
+// lock sees the diary as it was before it waited.
+func (b booking) fits(ctx context.Context, tx *ent.Client) error {
 	if b.force || !b.state.Blocks() {
 		return nil
 	}

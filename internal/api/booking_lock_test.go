@@ -1,0 +1,77 @@
+package api_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"entgo.io/ent/dialect"
+
+	"chairside/ent"
+	"chairside/ent/practitioner"
+	"chairside/internal/chairsidetest"
+	"chairside/internal/store"
+)
+
+// TestBookingWaitsForTheOneBeforeIt: while somebody else books a practitioner,
+// a booking of the same one waits, and then sees what was booked.
+func TestBookingWaitsForTheOneBeforeIt(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		// request is what waits, given a free practitioner and the one who is
+		// being booked at 09:00.
+		request func(t *testing.T, e *chairsidetest.Env, token string, free, booked int64) chairsidetest.Request
+	}{
+		{"a new appointment", func(_ *testing.T, _ *chairsidetest.Env, token string, _, booked int64) chairsidetest.Request {
+			return chairsidetest.Request{Method: "POST", Path: "/v1/appointments", Token: token, Body: booking(booked, "09:15", "09:45")}
+		}},
+		{"other times", func(t *testing.T, e *chairsidetest.Env, token string, _, booked int64) chairsidetest.Request {
+			path := book(t, e, token, booked, "15:00", "15:30")
+			return chairsidetest.Request{Method: "PATCH", Path: path, Token: token, Body: edit("appointment", row{"start_time": at("09:15"), "finish_time": at("09:45")})}
+		}},
+		{"another practitioner", func(t *testing.T, e *chairsidetest.Env, token string, free, booked int64) chairsidetest.Request {
+			path := book(t, e, token, free, "09:15", "09:45")
+			return chairsidetest.Request{Method: "PATCH", Path: path, Token: token, Body: edit("appointment", row{"practitioner_id": booked})}
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+				token, ctx := e.Token(t, ""), e.As(t, "demo")
+				booked := hire(t, e)
+				request := test.request(t, e, token, hire(t, e), booked)
+				answer := make(chan *chairsidetest.Response, 1)
+				e.Tx(t, ctx, func(tx *ent.Client) error {
+					if _, err := tx.Practitioner.Query().Where(practitioner.ID(booked), store.ForUpdate).Only(ctx); err != nil {
+						return err
+					}
+					start := instant(monday).Add(9 * time.Hour)
+					err := tx.Appointment.Create().SetPractitionerID(booked).SetReason("Exam").SetStartTime(start).SetFinishTime(start.Add(30 * time.Minute)).Exec(ctx)
+					if err != nil {
+						return err
+					}
+					go func() { answer <- e.Do(t, request) }()
+					untilItWaits(t, e, answer)
+					return nil
+				})
+				if code := (<-answer).Code; code != http.StatusConflict {
+					t.Errorf("answered %d", code)
+				}
+			})
+		})
+	}
+}
+
+// untilItWaits returns when a connection to the server waits for a lock. SQLite
+// does not tell; there a second transaction does not even begin.
+func untilItWaits(t *testing.T, e *chairsidetest.Env, answer <-chan *chairsidetest.Response) {
+	t.Helper()
+	if e.DB.Dialect != dialect.Postgres {
+		return
+	}
+	for deadline := time.Now().Add(8 * time.Second); time.Now().Before(deadline) && len(answer) == 0; {
+		if systemRows(t, e, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") > 0 {
+			return
+		}
+	}
+	t.Error("nobody waits")
+}
