@@ -11,20 +11,30 @@ import (
 
 	"chairside/ent"
 	"chairside/internal/chairsidetest"
+	"chairside/internal/store"
 	"chairside/internal/wire"
 )
 
 // meter counts what is asked of the database, in the units of the generated
 // client: a query each for the rows, with the one row that each may point at, and
-// for every list under them, and a mutation for each row that is written.
-type meter struct{ queries, mutations atomic.Int64 }
+// for every list under them, and a mutation for each row that is written; and how
+// often the database is asked at all. How a token is found is package token's
+// affair: lookups, which happen once in a second, are left out.
+type meter struct {
+	db                          *store.DB
+	queries, mutations, lookups atomic.Int64
+}
 
 // watch attaches a meter to a server that has not been asked anything yet.
 func watch(e *chairsidetest.Env) *meter {
-	m := &meter{}
+	m := &meter{db: e.DB}
 	e.DB.Ent.Intercept(ent.InterceptFunc(func(next ent.Querier) ent.Querier {
 		return ent.QuerierFunc(func(ctx context.Context, q ent.Query) (ent.Value, error) {
-			m.queries.Add(1)
+			if gen.QueryFromContext(ctx).Type == ent.TypeAccessToken {
+				m.lookups.Add(1)
+			} else {
+				m.queries.Add(1)
+			}
 			return next.Query(ctx, q)
 		})
 	}))
@@ -38,48 +48,54 @@ func watch(e *chairsidetest.Env) *meter {
 }
 
 // cost is what one request asks of the database.
-type cost struct{ queries, mutations int64 }
+type cost struct{ queries, mutations, trips int64 }
 
-func (m *meter) cost(request func()) cost {
-	queries, mutations := m.queries.Load(), m.mutations.Load()
-	request()
-	return cost{m.queries.Load() - queries, m.mutations.Load() - mutations}
+func (m *meter) read() cost {
+	return cost{m.queries.Load(), m.mutations.Load(), m.db.RoundTrips() - m.lookups.Load()}
 }
 
-// costs is what operations ask of the database beyond their token: a budget
-// that nobody exceeds unnoticed. Those that are not named read one record with
-// one query, or a list with one for the page and one to count all rows. A total
-// that the database keeps is read with one statement past the generated client,
-// and not among these.
+func (m *meter) cost(request func()) cost {
+	before := m.read()
+	request()
+	after := m.read()
+	return cost{after.queries - before.queries, after.mutations - before.mutations, after.trips - before.trips}
+}
+
+// costs is what operations ask of the database: a budget that nobody exceeds
+// unnoticed. Those that are not named read one record with one query, or a list
+// with one for the page and one to count all rows. A total that the database
+// keeps is read past the generated client: it counts as a round trip alone.
 var costs = map[string]cost{
-	"getRateLimit": {0, 0},
+	"getRateLimit": {0, 0, 0},
 
-	"listAppointments":       {1, 0}, // its total is kept
-	"listAvailability":       {3, 0}, // practitioners with their sessions and the practice; the diary of a day, and of two more
-	"getInvoice":             {2, 0}, // with its items
-	"getPatient":             {3, 0}, // with the questions and the answers
-	"listPatients":           {3, 0}, // its total is kept
-	"getPayment":             {2, 0}, // with its explanations
-	"listPayments":           {3, 0}, // and its amount; its total is kept
-	"getTreatmentPlanItem":   {3, 0}, // with the questions and the answers
-	"listTreatmentPlanItems": {3, 0}, // its total is kept
+	"listAppointments":       {1, 0, 2}, // its total is kept
+	"listAvailability":       {3, 0, 3}, // practitioners with their sessions and the practice; the diary of a day, and of two more
+	"getInvoice":             {2, 0, 2}, // with its items
+	"getPatient":             {3, 0, 3}, // with the questions and the answers
+	"listPatients":           {3, 0, 4}, // its total is kept
+	"getPayment":             {2, 0, 2}, // with its explanations
+	"listPayments":           {3, 0, 4}, // and its amount; its total is kept
+	"getTreatmentPlanItem":   {3, 0, 3}, // with the questions and the answers
+	"listTreatmentPlanItems": {3, 0, 4}, // its total is kept
+	"listInvoices":           {1, 0, 2},
+	"listInvoiceItems":       {1, 0, 2},
+	"listTreatmentPlans":     {1, 0, 2},
+	"listNhsClaims":          {1, 0, 2},
 
-	"listInvoices":       {1, 0}, // its total is kept
-	"listInvoiceItems":   {1, 0},
-	"listTreatmentPlans": {1, 0},
-	"listNhsClaims":      {1, 0},
-
-	// A row that is written is a mutation, and its record another one.
-	"createAppointment": {4, 2},
-	"putAppointment":    {2, 2},
-	"updateAppointment": {2, 2},
-	"deleteAppointment": {1, 2},
-	"createPatient":     {10, 6}, // the patient, the account, an answer
-	"putPatient":        {4, 2},
-	"updatePatient":     {4, 2},
-	"deletePatient":     {1, 2},
-	"putFee":            {2, 2},
-	"updateFee":         {2, 2},
+	// A row that is written is a mutation, and its record another one; a
+	// transaction begins and ends with a round trip. All references of a request
+	// are looked for with one, which is no query of the client's. A changed row
+	// is read back by the client, which is none either.
+	"createAppointment": {1, 2, 6},
+	"putAppointment":    {2, 2, 7},
+	"updateAppointment": {2, 2, 7},
+	"deleteAppointment": {1, 2, 5},
+	"createPatient":     {5, 6, 14}, // the patient, the account, an answer
+	"putPatient":        {4, 2, 9},
+	"updatePatient":     {4, 2, 9},
+	"deletePatient":     {1, 2, 6},
+	"putFee":            {2, 2, 7},
+	"updateFee":         {2, 2, 7},
 }
 
 // budget is what the operation may ask for.
@@ -88,20 +104,15 @@ func budget(op operation) cost {
 		return c
 	}
 	if op.lists() {
-		return cost{2, 0}
+		return cost{2, 0, 2}
 	}
-	return cost{1, 0}
+	return cost{1, 0, 1}
 }
 
 func TestCosts(t *testing.T) {
 	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
 		w, token, m := look(t, e, "demo"), e.Token(t, ""), watch(e)
-		limit := chairsidetest.Request{Method: http.MethodGet, Path: "/rate_limit", Token: token}
-		e.Do(t, limit) // also notes the use of the token
-		authentication := m.cost(func() { e.Do(t, limit) })
-		if authentication != (cost{3, 0}) {
-			t.Errorf("a token costs %v", authentication)
-		}
+		e.Get(t, "/rate_limit", token) // also notes the use of the token
 		w.ids["appointments"] = column(t, e, "SELECT id FROM appointments WHERE practice_id = $1 AND patient_id IS NOT NULL ORDER BY id", w.practice)
 		row := 0
 		for _, op := range operations() {
@@ -117,7 +128,7 @@ func TestCosts(t *testing.T) {
 				q.Path += separator(q.Path) + "per_page=2"
 			}
 			c := m.cost(func() { send(t, e, op, q).Status(t, op.Success) })
-			if c.queries -= authentication.queries; c != budget(op) {
+			if c != budget(op) {
 				t.Errorf("%s costs %v, its budget is %v", op.ID, c, budget(op))
 			}
 		}
@@ -163,7 +174,7 @@ func TestListsCostTheSameForEveryPage(t *testing.T) {
 				if op.ID == "listAvailability" {
 					parts = 5
 				}
-				if many := page(size); (many.queries < few.queries || many.queries > few.queries+parts || many.mutations != 0) && many != (cost{few.queries - 1, 0}) {
+				if many := page(size); (many.queries < few.queries || many.queries > few.queries+parts || many.mutations != 0) && many != (cost{few.queries - 1, 0, few.trips - 1}) {
 					t.Errorf("%s costs %v for 2 rows, %v for %s", op, few, many, size)
 				}
 			}

@@ -1,12 +1,13 @@
 package server
 
 import (
-	"database/sql"
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"chairside/internal/store"
 )
 
 // metrics are what /metrics tells. Labels are operation ids and status codes
@@ -18,7 +19,7 @@ type metrics struct {
 	serve    http.HandlerFunc
 }
 
-func newMetrics(db *sql.DB) *metrics {
+func newMetrics(db *store.DB) *metrics {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "chairside", Name: "requests_total",
@@ -34,10 +35,14 @@ func newMetrics(db *sql.DB) *metrics {
 			Help: "Requests that are being answered.",
 		}),
 	}
+	trips := prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Namespace: "chairside", Name: "database_round_trips_total",
+		Help: "Statements, and beginnings and ends of transactions, that the database was asked for.",
+	}, func() float64 { return float64(db.RoundTrips()) })
 	registry := prometheus.NewRegistry() // its own, so that many servers fit into one test
 	registry.MustRegister(m.requests, m.duration, m.inFlight,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		collectors.NewDBStatsCollector(db, "chairside"))
+		collectors.NewDBStatsCollector(db.SQL, "chairside"), trips)
 	m.serve = promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP
 	return m
 }

@@ -75,7 +75,7 @@ func build(o Options, operations ogent.Handler) (s *Server, err error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	s = &Server{Options: o, tokens: token.NewCache(o.DB.Ent), limiter: newLimiter(o.RateLimit), metrics: newMetrics(o.DB.SQL)}
+	s = &Server{Options: o, tokens: token.NewCache(o.DB.Ent), limiter: newLimiter(o.RateLimit), metrics: newMetrics(o.DB)}
 	s.routes, err = ogent.NewServer(operations, ogent.WithErrorHandler(keepError), ogent.WithNotFound(keepNotFound), ogent.WithMiddleware(encode))
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"sync/atomic"
 )
 
 // driverConn is what both drivers implement.
@@ -20,22 +21,25 @@ type driverConn interface {
 	driver.Validator
 }
 
-// tracked is a driver's connection that knows whether it is in a transaction.
+// tracked is a driver's connection that knows whether it is in a transaction,
+// and counts what it asks of the database.
 // It is what the wrapped connections of statements and pooled have in common.
 type tracked struct {
 	driverConn
-	inTx bool
+	inTx  bool
+	asked *atomic.Int64
 }
 
-func track(connection driver.Conn) (*tracked, error) {
+func track(connection driver.Conn, asked *atomic.Int64) (*tracked, error) {
 	inner, ok := connection.(driverConn)
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("store: %T lacks methods of a connection", connection), connection.Close())
 	}
-	return &tracked{driverConn: inner}, nil
+	return &tracked{driverConn: inner, asked: asked}, nil
 }
 
 func (c *tracked) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	c.asked.Add(1)
 	inner, err := c.driverConn.BeginTx(ctx, opts)
 	if err != nil {
 		return nil, err
@@ -60,11 +64,13 @@ type tx struct {
 }
 
 func (t *tx) Commit() error {
+	t.conn.asked.Add(1)
 	t.conn.inTx = false
 	return t.Tx.Commit()
 }
 
 func (t *tx) Rollback() error {
+	t.conn.asked.Add(1)
 	t.conn.inTx = false
 	return t.Tx.Rollback()
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql/driver"
+	"sync/atomic"
 )
 
 // pooled is a driver.Connector for PostgreSQL behind a pooler that may give each
@@ -14,6 +15,7 @@ import (
 // another statement. So each statement gets a transaction of its own.
 type pooled struct {
 	driver.Connector
+	asked *atomic.Int64 // round trips
 }
 
 func (p *pooled) Connect(ctx context.Context) (driver.Conn, error) {
@@ -21,7 +23,7 @@ func (p *pooled) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	inner, err := track(connection)
+	inner, err := track(connection, p.asked)
 	if err != nil {
 		return nil, err
 	}
@@ -31,6 +33,7 @@ func (p *pooled) Connect(ctx context.Context) (driver.Conn, error) {
 type pooledConn struct{ *tracked }
 
 func (c *pooledConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	c.asked.Add(1)
 	if c.inTx || len(args) == 0 {
 		return c.driverConn.QueryContext(ctx, text, args)
 	}
@@ -47,6 +50,7 @@ func (c *pooledConn) QueryContext(ctx context.Context, text string, args []drive
 }
 
 func (c *pooledConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+	c.asked.Add(1)
 	if c.inTx || len(args) == 0 {
 		return c.driverConn.ExecContext(ctx, text, args)
 	}

@@ -59,9 +59,9 @@ func openPostgres(raw string) (*DB, error) {
 
 	db := &DB{Dialect: dialect.Postgres, files: migrations.Postgres()}
 	if options.statementCache {
-		db.SQL = sql.OpenDB(&statements{Connector: connector, outdated: outdatedPlan})
+		db.SQL = sql.OpenDB(&statements{Connector: connector, asked: &db.asked, outdated: outdatedPlan})
 	} else {
-		db.SQL = sql.OpenDB(&pooled{connector})
+		db.SQL = sql.OpenDB(&pooled{Connector: connector, asked: &db.asked})
 	}
 	db.SQL.SetMaxOpenConns(options.poolSize)
 	db.SQL.SetMaxIdleConns(options.poolSize) // a closed connection loses its statements

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"sync/atomic"
 )
 
 const (
@@ -27,6 +28,7 @@ const (
 // pool).
 type statements struct {
 	driver.Connector
+	asked *atomic.Int64 // round trips
 	// finalize closes every statement before its connection. PostgreSQL drops
 	// them by itself; SQLite keeps a connection half open until they are closed.
 	finalize bool
@@ -40,7 +42,7 @@ func (s *statements) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	inner, err := track(connection)
+	inner, err := track(connection, s.asked)
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +77,7 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 		if err != nil {
 			return nil, err
 		}
+		c.asked.Add(1)
 		if s == nil {
 			return c.driverConn.QueryContext(ctx, text, args)
 		}
@@ -95,6 +98,7 @@ func (c *conn) ExecContext(ctx context.Context, text string, args []driver.Named
 		if err != nil {
 			return nil, err
 		}
+		c.asked.Add(1)
 		if s == nil {
 			return c.driverConn.ExecContext(ctx, text, args)
 		}

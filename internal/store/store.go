@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"sync/atomic"
 
 	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
@@ -29,6 +30,7 @@ type DB struct {
 	// SQLite also without foreign keys (a table is altered by rebuilding it).
 	maintenance func() *sql.DB
 	files       fs.FS           // the migrations
+	asked       atomic.Int64    // see RoundTrips
 	tables      []*schema.Table // what they have to amount to
 }
 
@@ -64,6 +66,12 @@ func Open(ctx context.Context, url string) (*DB, error) {
 	}
 	return db, nil
 }
+
+// RoundTrips is how often this process has asked the database something and
+// waited for the answer: statements, and the beginnings and ends of
+// transactions. Preparing a statement, which happens once for each connection,
+// and migrations are not counted.
+func (db *DB) RoundTrips() int64 { return db.asked.Load() }
 
 // Close ends all connections.
 func (db *DB) Close() error { return db.SQL.Close() }
