@@ -1,6 +1,9 @@
 package server
 
-import "net/http"
+import (
+	"maps"
+	"net/http"
+)
 
 // Values of the CORS headers (spec.md, General conventions).
 const (
@@ -12,15 +15,21 @@ const (
 	preflightHeaders = corsHeaders + ", If-Match, If-None-Match, Prefer"
 )
 
+// corsAnswer is on every answer. Like all headers that never vary it is copied
+// into each, so that its values are shared: nobody changes a value in place.
+var corsAnswer = http.Header{
+	"Access-Control-Allow-Origin":   {"*"},
+	"Access-Control-Allow-Methods":  {corsMethods},
+	"Access-Control-Allow-Headers":  {corsHeaders},
+	"Access-Control-Expose-Headers": {corsExposed},
+}
+
 // cors lets scripts of any origin call what next serves, and answers OPTIONS
 // for it. Nothing here is authorised by a cookie, so any origin may.
 func (s *Server) cors(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Access-Control-Allow-Origin", "*")
-		h.Set("Access-Control-Allow-Methods", corsMethods)
-		h.Set("Access-Control-Allow-Headers", corsHeaders)
-		h.Set("Access-Control-Expose-Headers", corsExposed)
+		maps.Copy(h, corsAnswer)
 		if r.Method != http.MethodOptions {
 			next.ServeHTTP(w, r)
 			return

@@ -33,11 +33,7 @@ func readQuery(x *exchange) error {
 	if len(params) > 0 {
 		return fault.InvalidParameter(params)
 	}
-	address := *x.r.URL
-	address.RawQuery = canonical.Encode()
-	request := *x.r
-	request.URL = &address
-	x.r = &request
+	x.r.URL.RawQuery = canonical.Encode()
 	return nil
 }
 

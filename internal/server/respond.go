@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -15,12 +16,11 @@ import (
 	"chairside/internal/fault"
 )
 
-// private marks an answer as one token's own: it may be kept, but has to be
-// checked before it is used again.
-func private(h http.Header) {
-	h.Set("Cache-Control", "private, no-cache")
-	h.Set("Vary", "Authorization")
-}
+// privateAnswer marks an answer as one token's own: it may be kept, but has to
+// be checked before it is used again.
+var privateAnswer = http.Header{"Cache-Control": {"private, no-cache"}, "Vary": {"Authorization"}}
+
+func private(h http.Header) { maps.Copy(h, privateAnswer) }
 
 // keepError is the generated server's error handler: call looks at the error,
 // errors.go writes it.

@@ -28,7 +28,8 @@ const rateLimitPath = "/rate_limit"
 // route finds the operation. The version prefix is optional; PUT is the same
 // as PATCH, and HEAD is GET without the body.
 func (s *Server) route(x *exchange) error {
-	r := unversioned(x.r)
+	r := x.r
+	r.URL = unversioned(r.URL)
 	if r.URL.Path == rateLimitPath {
 		x.name, x.pattern, x.serve = "getRateLimit", rateLimitPath, http.HandlerFunc(s.rateLimit)
 		return readOnly(x)
@@ -46,15 +47,15 @@ func (s *Server) route(x *exchange) error {
 		}
 		return fault.NotFound()
 	}
-	x.r, x.serve = r, s.routes
+	x.serve = s.routes
 	x.name, x.pattern = route.OperationID(), route.PathPattern()
 	x.operation = ogent.Operations[x.name]
 	return nil
 }
 
-// unversioned is a copy of r whose path lacks the prefix /v1.
-func unversioned(r *http.Request) *http.Request {
-	address := *r.URL
+// unversioned is a copy of an address that lacks the prefix /v1.
+func unversioned(sent *url.URL) *url.URL {
+	address := *sent
 	if rest, ok := strings.CutPrefix(address.Path, "/v1/"); ok {
 		address.Path = "/" + rest
 		if raw, ok := strings.CutPrefix(address.RawPath, "/v1/"); ok {
@@ -63,9 +64,7 @@ func unversioned(r *http.Request) *http.Request {
 			address.RawPath = ""
 		}
 	}
-	bare := *r
-	bare.URL = &address
-	return &bare
+	return &address
 }
 
 // identifier is what every id in a path looks like. The generated decoder is
