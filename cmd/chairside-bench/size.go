@@ -15,9 +15,9 @@ type size struct {
 // sizes are named after the number of appointments that come of them: about
 // 2.53 a patient and year.
 var sizes = []size{
-	{"20k", 2_000, 4},
-	{"2M", 200_000, 4},
-	{"10M", 500_000, 8},
+	{"20k", 2_650, 3},
+	{"2M", 265_000, 3},
+	{"10M", 660_000, 6},
 }
 
 // The sizes that the targets speak of.
