@@ -37,7 +37,9 @@ const executionsBefore = 5
 
 // Explains reports whether the statement can be explained: it only reads.
 func (s Statement) Explains() bool {
-	return strings.HasPrefix(strings.ToUpper(strings.TrimSpace(s.Text)), "SELECT") || strings.HasPrefix(strings.ToUpper(strings.TrimSpace(s.Text)), "WITH")
+	text := strings.ToUpper(strings.TrimSpace(s.Text))
+	writes := strings.Contains(text, "DELETE FROM ") || strings.Contains(text, "INSERT INTO ")
+	return strings.HasPrefix(text, "SELECT") || strings.HasPrefix(text, "WITH") && !writes
 }
 
 // Explain executes a statement as often as it takes for PostgreSQL to settle
