@@ -84,8 +84,9 @@ func totalsAreRight(t *testing.T, db *DB) {
 	}
 }
 
-// putARowIntoEveryTable fills the tables that have no row. A column's type
-// decides its value, so that every key points at the one row there is.
+// putARowIntoEveryTable fills the tables that have no row, but for those of the
+// totals, which the rows of others decide. A column's type decides its value, so
+// that every key points at the one row there is.
 func putARowIntoEveryTable(t *testing.T, db *DB) {
 	t.Helper()
 	columns := `SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = 'public' AND table_name <> 'atlas_schema_revisions' ORDER BY 1, ordinal_position`
@@ -130,6 +131,9 @@ func putARowIntoEveryTable(t *testing.T, db *DB) {
 		t.Fatal(err)
 	}
 	for table := range names {
+		if table == keptTable || table == changeTable {
+			continue
+		}
 		insert := fmt.Sprintf(`INSERT INTO "%s" (%s) SELECT %s WHERE NOT EXISTS (SELECT 1 FROM "%[1]s")`,
 			table, strings.Join(names[table], ", "), strings.Join(values[table], ", "))
 		if _, err := conn.ExecContext(t.Context(), insert); err != nil {
