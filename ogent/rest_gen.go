@@ -135,8 +135,10 @@ func same[T comparable](old *T, v T) bool { return old != nil && *old == v }
 func sameTime(old *time.Time, v time.Time) bool { return old != nil && old.Equal(v) }
 
 // few is the number of rows that are put in order to show a page of them. More
-// rows are rather looked through in an index that has the order.
-const few = 20_000
+// rows are rather looked through in an index that has the order. It is not less,
+// because the rows within the range are counted in any case, and the first one
+// in the order may be behind all others.
+const few = 200_000
 
 // pickedTotal is one more column of a page that was picked: the number of all
 // rows, which is above few where they are too many.

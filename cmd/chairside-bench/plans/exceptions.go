@@ -4,7 +4,7 @@ import "strings"
 
 // Wide is the number of rows from which a list is no longer found by the range
 // that it is asked for: Chairside then reads the order.
-const Wide = 20_000
+const Wide = 200_000
 
 // exception is an offence that has a reason.
 type exception struct {
