@@ -141,7 +141,7 @@ func (d *document) addErrors() {
 		{422, "invalid_request_error", "validation_failed", "Fields are invalid; params names every one."},
 		{429, "rate_limit_error", "rate_limited", "The token's requests are used up; see Retry-After."},
 		{500, "api_error", "internal", "A failure on our side."},
-		{503, "api_error", "unavailable", "The service is unavailable for now; see Retry-After."},
+		{503, "api_error", "unavailable", "The service is unavailable; try again as Retry-After says."},
 	} {
 		body := map[string]any{"error": map[string]any{
 			"type": e.kind, "code": e.code, "message": e.doc,

@@ -17,8 +17,8 @@ import (
 	"chairside/ogent"
 )
 
-func failing(err error) func(*Options, *stub) {
-	return func(_ *Options, s *stub) {
+func failing(err error) func(*Options, *double) {
+	return func(_ *Options, s *double) {
 		s.listSites = func(context.Context) (*ogent.SiteList, error) { return nil, err }
 	}
 }
@@ -127,7 +127,7 @@ func TestDescribe(t *testing.T) {
 func TestPanicIsInternal(t *testing.T) {
 	t.Parallel()
 	for _, reason := range []any{errors.New("x 'Archer'"), "Archer", 7} {
-		b := setup(t, func(_ *Options, s *stub) {
+		b := setup(t, func(_ *Options, s *double) {
 			s.listSites = func(context.Context) (*ogent.SiteList, error) { panic(reason) }
 		})
 		b.get("/sites").refused(t, 500, "internal")

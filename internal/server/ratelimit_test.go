@@ -11,7 +11,7 @@ import (
 
 func TestRateLimit(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(o *Options, _ *stub) { o.RateLimit = 60 }) // one a minute
+	b := setup(t, func(o *Options, _ *double) { o.RateLimit = 60 }) // one a minute
 	expect := func(a answered, remaining int) {
 		t.Helper()
 		reset := b.now.Add(time.Duration(60-remaining) * time.Minute).Unix()
@@ -50,7 +50,7 @@ func TestRateLimit(t *testing.T) {
 func TestRateLimitPage(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ limit, wantLimit, wantRemaining int }{{60, 60, 60}, {0, 0, 2147483647}} {
-		b := setup(t, func(o *Options, _ *stub) { o.RateLimit = test.limit })
+		b := setup(t, func(o *Options, _ *double) { o.RateLimit = test.limit })
 		var page struct {
 			Resources struct {
 				Core struct {

@@ -15,7 +15,7 @@ import (
 func TestRunFinishesRequestsBeforeItEnds(t *testing.T) {
 	t.Parallel()
 	started, release := make(chan bool), make(chan bool)
-	b := setup(t, func(_ *Options, s *stub) {
+	b := setup(t, func(_ *Options, s *double) {
 		s.listSites = func(context.Context) (*ogent.SiteList, error) {
 			close(started)
 			<-release

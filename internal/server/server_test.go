@@ -35,20 +35,20 @@ type bundle struct {
 	now    time.Time // what the server's clock says
 }
 
-// stub answers like the real handler, but for what a test replaces.
-type stub struct {
+// double answers like the real handler, but for what a test replaces.
+type double struct {
 	ogent.Handler
 	listSites func(context.Context) (*ogent.SiteList, error)
 }
 
-func (s stub) ListSites(ctx context.Context, p ogent.ListSitesParams) (*ogent.SiteList, error) {
+func (s double) ListSites(ctx context.Context, p ogent.ListSitesParams) (*ogent.SiteList, error) {
 	if s.listSites != nil {
 		return s.listSites(ctx)
 	}
 	return s.Handler.ListSites(ctx, p)
 }
 
-func setup(t *testing.T, configure ...func(*Options, *stub)) *bundle {
+func setup(t *testing.T, configure ...func(*Options, *double)) *bundle {
 	t.Helper()
 	b := &bundle{t: t, log: &lockedBuffer{}, now: time.Date(2026, 7, 1, 9, 0, 0, 0, time.UTC)}
 	ctx := clock.With(t.Context(), b.now)
@@ -65,7 +65,7 @@ func setup(t *testing.T, configure ...func(*Options, *stub)) *bundle {
 		Clock:  func() time.Time { return b.now },
 		Logger: slog.New(slog.NewJSONHandler(b.log, nil)),
 	}
-	s := stub{Handler: api.New(db, "https://api.example.test")}
+	s := double{Handler: api.New(db, "https://api.example.test")}
 	for _, c := range configure {
 		c(&o, &s)
 	}
@@ -214,7 +214,7 @@ func (l *lockedBuffer) String() string {
 
 func TestChecksRunInTheirOrder(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(o *Options, _ *stub) { o.RateLimit = 1 })
+	b := setup(t, func(o *Options, _ *double) { o.RateLimit = 1 })
 	reader := b.mint("patient:read")
 	b.get("/sites").ok(t, 200) // uses the limit of b.token up
 	big := `{"fee":"` + strings.Repeat("x", maxBody) + `"}`
@@ -241,7 +241,7 @@ func TestChecksRunInTheirOrder(t *testing.T) {
 
 func TestEveryAnswerHasItsHeaders(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(o *Options, _ *stub) { o.Demo = true })
+	b := setup(t, func(o *Options, _ *double) { o.Demo = true })
 	tag := b.get("/v1/practice").ok(t, 200).Header.Get("ETag")
 	for name, a := range map[string]answered{
 		"success":        b.get("/v1/practice"),
