@@ -5,6 +5,7 @@ package ent
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"chairside/ent/accesstoken"
 	"chairside/ent/account"
@@ -69,7 +70,7 @@ func (q *AccessTokenQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 
 // Rows runs the query and gives the rows it finds, to be scanned and closed by
 // the caller. Columns are SQL text, each with the name of its table, or of
-// an edge of which one row is joined: patient.
+// an edge of which one row is joined, for them alone: patient.
 func (q *AccountQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -86,11 +87,13 @@ func (q *AccountQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
 		modify(s)
 	}
-	joinPatient := (&PatientClient{config: q.config}).Query()
-	if err := joinPatient.prepareQuery(ctx); err != nil {
-		return nil, err
+	if names(columns, "patient") {
+		behind := (&PatientClient{config: q.config}).Query()
+		if err := behind.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		joinConfined(s, patient.Table, "patient", "patient_id", patient.FieldID, behind.predicates)
 	}
-	joinConfined(s, patient.Table, "patient", "patient_id", patient.FieldID, joinPatient.predicates)
 	return queryRows(ctx, q.driver, s, columns)
 }
 
@@ -138,7 +141,7 @@ func (q *ApplicationQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 
 // Rows runs the query and gives the rows it finds, to be scanned and closed by
 // the caller. Columns are SQL text, each with the name of its table, or of
-// an edge of which one row is joined: patient.
+// an edge of which one row is joined, for them alone: patient.
 func (q *AppointmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -155,11 +158,13 @@ func (q *AppointmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
 		modify(s)
 	}
-	joinPatient := (&PatientClient{config: q.config}).Query()
-	if err := joinPatient.prepareQuery(ctx); err != nil {
-		return nil, err
+	if names(columns, "patient") {
+		behind := (&PatientClient{config: q.config}).Query()
+		if err := behind.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		joinConfined(s, patient.Table, "patient", "patient_id", patient.FieldID, behind.predicates)
 	}
-	joinConfined(s, patient.Table, "patient", "patient_id", patient.FieldID, joinPatient.predicates)
 	return queryRows(ctx, q.driver, s, columns)
 }
 
@@ -417,7 +422,7 @@ func (q *NHSClaimQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 
 // Rows runs the query and gives the rows it finds, to be scanned and closed by
 // the caller. Columns are SQL text, each with the name of its table, or of
-// an edge of which one row is joined: account.
+// an edge of which one row is joined, for them alone: account.
 func (q *PatientQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -434,11 +439,13 @@ func (q *PatientQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
 		modify(s)
 	}
-	joinAccount := (&AccountClient{config: q.config}).Query()
-	if err := joinAccount.prepareQuery(ctx); err != nil {
-		return nil, err
+	if names(columns, "account") {
+		behind := (&AccountClient{config: q.config}).Query()
+		if err := behind.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		joinConfined(s, account.Table, "account", patient.FieldID, "patient_id", behind.predicates)
 	}
-	joinConfined(s, account.Table, "account", patient.FieldID, "patient_id", joinAccount.predicates)
 	return queryRows(ctx, q.driver, s, columns)
 }
 
@@ -528,7 +535,7 @@ func (q *PracticeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 
 // Rows runs the query and gives the rows it finds, to be scanned and closed by
 // the caller. Columns are SQL text, each with the name of its table, or of
-// an edge of which one row is joined: user.
+// an edge of which one row is joined, for them alone: user.
 func (q *PractitionerQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -545,11 +552,13 @@ func (q *PractitionerQuery) sqlRows(ctx context.Context, columns string) (*sql.R
 	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
 		modify(s)
 	}
-	joinUser := (&UserClient{config: q.config}).Query()
-	if err := joinUser.prepareQuery(ctx); err != nil {
-		return nil, err
+	if names(columns, "user") {
+		behind := (&UserClient{config: q.config}).Query()
+		if err := behind.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		joinConfined(s, user.Table, "user", "user_id", user.FieldID, behind.predicates)
 	}
-	joinConfined(s, user.Table, "user", "user_id", user.FieldID, joinUser.predicates)
 	return queryRows(ctx, q.driver, s, columns)
 }
 
@@ -795,6 +804,10 @@ func querierRows[Q interface {
 		return query.sqlRows(ctx, columns)
 	})
 }
+
+// names reports whether columns are read of the row behind an edge. Edges and
+// tables have no name in common: those of edges to one row are singular.
+func names(columns, edge string) bool { return strings.Contains(columns, `"`+edge+`".`) }
 
 // joinConfined joins, under the name of an edge, the row behind it, where the
 // predicates that confine its table let the caller see it.

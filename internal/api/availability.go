@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"chairside/internal/clock"
 	"chairside/internal/diary"
 	"chairside/internal/fault"
+	"chairside/internal/row"
 	"chairside/ogent"
 	"chairside/schema"
 )
@@ -136,25 +136,21 @@ func availabilityWindow(now time.Time, p ogent.ListAvailabilityParams) (diary.Pe
 // minimum appointment duration. Unknown practitioners are refused; those who
 // cannot be booked have no hours.
 func (h *Handler) workingHours(ctx context.Context, ids []int64) (map[int64][]diary.Hours, int, error) {
-	rows, err := h.weeks(ctx, ids)
+	weeks, err := h.weeks(ctx, ids)
 	if err != nil {
 		return nil, 0, err
 	}
 	hours := map[int64][]diary.Hours{}
 	known := map[int64]bool{}
 	shortest := 0
-	for _, w := range rows {
-		known[w.ID], shortest = true, w.Shortest
+	for _, w := range weeks {
+		known[w.practitioner], shortest = true, w.shortest
 		switch {
-		case !w.Active:
-		case w.Weekday == nil: // no session of their own
-			var open schema.OpeningHours
-			if err := json.Unmarshal(w.Open, &open); err != nil {
-				return nil, 0, fmt.Errorf("api: opening hours: %w", err)
-			}
-			hours[w.ID] = openingHours(open)
+		case !w.active:
+		case w.open != nil: // no session of their own
+			hours[w.practitioner] = openingHours(w.open)
 		default:
-			hours[w.ID] = append(hours[w.ID], diary.Hours{Weekday: time.Weekday(*w.Weekday), Start: *w.Start, Finish: *w.Finish})
+			hours[w.practitioner] = append(hours[w.practitioner], w.session)
 		}
 	}
 	for _, id := range ids {
@@ -165,33 +161,40 @@ func (h *Handler) workingHours(ctx context.Context, ids []int64) (map[int64][]di
 	return hours, shortest, nil
 }
 
-// week is a working session of a practitioner, or the only row of one who has
-// none, and what the practice has to say to it.
+// week is a working session of a practitioner, or the only one of somebody who
+// has none, and what the practice has to say to it.
 type week struct {
-	ID            int64
-	Active        bool
-	Weekday       *int
-	Start, Finish *int   // minutes on the practice's clocks
-	Shortest      int    // minutes
-	Open          []byte // schema.OpeningHours of the practice in JSON, where there is no session
+	practitioner int64
+	active       bool
+	session      diary.Hours
+	open         schema.OpeningHours // the practice's, where there is no session
+	shortest     int                 // minutes
 }
 
 // weeks reads practitioners, their sessions and their practice at one go. Only
 // the practitioners need be confined to what the caller may see.
-func (h *Handler) weeks(ctx context.Context, ids []int64) (rows []week, err error) {
+func (h *Handler) weeks(ctx context.Context, ids []int64) (weeks []week, err error) {
 	q := h.Client.Practitioner.Query().Where(practitioner.IDIn(ids...))
-	err = q.Modify(func(s *sql.Selector) {
-		w, p := sql.Table(workingsession.Table).As("w"), sql.Table(practice.Table).As("p")
+	q.Modify(func(s *sql.Selector) {
+		w, p := sql.Table(workingsession.Table).As("session"), sql.Table(practice.Table).As("practice")
 		s.Join(p).On(p.C(practice.FieldID), s.C(practitioner.FieldPracticeID))
 		s.LeftJoin(w).On(w.C(workingsession.FieldPracticeID), s.C(practitioner.FieldPracticeID)).On(w.C(workingsession.FieldPractitionerID), s.C(practitioner.FieldID))
-		s.Select(s.C(practitioner.FieldID), s.C(practitioner.FieldActive),
-			sql.As(w.C(workingsession.FieldWeekday), "weekday"), sql.As(w.C(workingsession.FieldStartMinute), "start"), sql.As(w.C(workingsession.FieldFinishMinute), "finish"),
-			sql.As(p.C(practice.FieldMinimumAppointmentDuration), "shortest"))
-		s.AppendSelectExprAs(sql.ExprFunc(func(b *sql.Builder) {
-			b.WriteString("CASE WHEN ").Ident(w.C(workingsession.FieldID)).WriteString(" IS NULL THEN ").Ident(p.C(practice.FieldOpeningHours)).WriteString(" END")
-		}), "open")
-	}).Scan(ctx, &rows)
-	return rows, err
+	})
+	rows, err := q.Rows(ctx, "practitioners.id, practitioners.active, practice.minimum_appointment_duration, "+
+		"session.weekday, session.start_minute, session.finish_minute, CASE WHEN session.id IS NULL THEN practice.opening_hours END")
+	if err != nil {
+		return nil, err
+	}
+	err = row.Each(rows, 7, func(r *row.Row) {
+		w := week{practitioner: r.Int64(0), active: r.Bool(1), shortest: r.Int(2)}
+		if r.Null(6) {
+			w.session = diary.Hours{Weekday: time.Weekday(r.Int(3)), Start: r.Int(4), Finish: r.Int(5)}
+		} else if err := json.Unmarshal(r.Bytes(6), &w.open); err != nil {
+			r.Fail(6, err)
+		}
+		weeks = append(weeks, w)
+	})
+	return weeks, err
 }
 
 // openingHours are the practice's hours as weekly hours.
@@ -209,21 +212,17 @@ func openingHours(open schema.OpeningHours) []diary.Hours {
 // bookings reads what blocks each practitioner's time within a period, from an
 // index that has all of it.
 func (h *Handler) bookings(ctx context.Context, ids []int64, within diary.Period) (map[int64][]diary.Period, error) {
-	var rows []struct {
-		PractitionerID int64     `sql:"practitioner_id"`
-		Start          time.Time `sql:"start_time"`
-		Finish         time.Time `sql:"finish_time"`
-	}
-	err := h.Client.Appointment.Query().Where(
+	rows, err := h.Client.Appointment.Query().Where(
 		appointment.PractitionerIDIn(ids...), blocking,
 		appointment.StartTimeGT(within.Start.Add(-longest).UTC()), appointment.StartTimeLT(within.Finish.UTC()), appointment.FinishTimeGT(within.Start.UTC()),
-	).Select(appointment.FieldPractitionerID, appointment.FieldStartTime, appointment.FieldFinishTime).Scan(ctx, &rows)
+	).Rows(ctx, qualified(appointment.Table, appointment.FieldPractitionerID, appointment.FieldStartTime, appointment.FieldFinishTime))
 	if err != nil {
 		return nil, err
 	}
 	busy := map[int64][]diary.Period{}
-	for _, a := range rows {
-		busy[a.PractitionerID] = append(busy[a.PractitionerID], diary.Period{Start: a.Start, Finish: a.Finish})
-	}
-	return busy, nil
+	err = row.Each(rows, 3, func(r *row.Row) {
+		id := r.Int64(0)
+		busy[id] = append(busy[id], diary.Period{Start: r.Time(1), Finish: r.Time(2)})
+	})
+	return busy, err
 }
