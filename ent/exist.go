@@ -41,6 +41,7 @@ import (
 	"fmt"
 
 	"entgo.io/ent"
+	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 )
 
@@ -50,8 +51,7 @@ type Existence interface {
 }
 
 // Exist asks, in one statement, which of the queries find a row. Each is
-// confined as if it were asked by itself; the rows that one of them is to lock
-// are locked in the order of the queries.
+// confined as if it were asked by itself.
 func (c *Client) Exist(ctx context.Context, queries ...Existence) ([]bool, error) {
 	if len(queries) == 0 {
 		return nil, nil
@@ -79,6 +79,27 @@ func (c *Client) Exist(ctx context.Context, queries ...Existence) ([]bool, error
 		return nil, fmt.Errorf("ent: check existence: %w", err)
 	}
 	return found, rows.Err()
+}
+
+// Lock waits until the transaction has PostgreSQL's advisory locks of the keys,
+// in their order. Other databases have none.
+func (c *Client) Lock(ctx context.Context, keys ...int64) error {
+	if c.driver.Dialect() != dialect.Postgres || len(keys) == 0 {
+		return nil
+	}
+	statement := sql.Dialect(dialect.Postgres).Select()
+	for _, key := range keys {
+		statement.AppendSelectExpr(sql.ExprFunc(func(b *sql.Builder) { b.WriteString("pg_advisory_xact_lock(").Arg(key).WriteByte(')') }))
+	}
+	text, args := statement.Query()
+	var rows sql.Rows
+	if err := c.driver.Query(ctx, text, args, &rows); err != nil {
+		return fmt.Errorf("ent: lock: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+	}
+	return rows.Err()
 }
 
 func (q *AccessTokenQuery) existence(ctx context.Context) (*sql.Selector, error) {

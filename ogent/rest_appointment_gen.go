@@ -298,8 +298,8 @@ func SetAppointment(m *ent.AppointmentMutation, in *AppointmentInput, old *ent.A
 
 // CheckAppointmentReferences notes every reference that was sent, differs from old
 // (nil for a new row), and points at nothing that the caller can see. It takes
-// one statement; also are asked in the same one, for the locks they take.
-func CheckAppointmentReferences(ctx context.Context, c *ent.Client, in *AppointmentInput, old *ent.Appointment, problems fault.Params, also ...ent.Existence) error {
+// one statement, which also tells which of the queries in also find a row.
+func CheckAppointmentReferences(ctx context.Context, c *ent.Client, in *AppointmentInput, old *ent.Appointment, problems fault.Params, also ...ent.Existence) ([]bool, error) {
 	var r references
 	if v, ok := in.PractitionerID.Get(); ok && (old == nil || old.PractitionerID != v) {
 		r.add("practitioner_id", "does not exist or is not active", c.Practitioner.Query().Where(practitioner.ID(v), practitioner.Active(true)))

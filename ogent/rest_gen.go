@@ -206,15 +206,15 @@ func (r *references) add(field, message string, target ent.Existence) {
 	r.fields, r.messages, r.targets = append(r.fields, field), append(r.messages, message), append(r.targets, target)
 }
 
-func (r *references) check(ctx context.Context, c *ent.Client, problems fault.Params, also []ent.Existence) error {
+func (r *references) check(ctx context.Context, c *ent.Client, problems fault.Params, also []ent.Existence) ([]bool, error) {
 	found, err := c.Exist(ctx, slices.Concat(also, r.targets)...)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i, field := range r.fields {
 		if !found[len(also)+i] {
 			problems.Add(field, r.messages[i])
 		}
 	}
-	return nil
+	return found[:len(also)], nil
 }

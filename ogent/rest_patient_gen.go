@@ -599,8 +599,8 @@ func SetPatient(m *ent.PatientMutation, in *PatientInput, old *ent.Patient) {
 
 // CheckPatientReferences notes every reference that was sent, differs from old
 // (nil for a new row), and points at nothing that the caller can see. It takes
-// one statement; also are asked in the same one, for the locks they take.
-func CheckPatientReferences(ctx context.Context, c *ent.Client, in *PatientInput, old *ent.Patient, problems fault.Params, also ...ent.Existence) error {
+// one statement, which also tells which of the queries in also find a row.
+func CheckPatientReferences(ctx context.Context, c *ent.Client, in *PatientInput, old *ent.Patient, problems fault.Params, also ...ent.Existence) ([]bool, error) {
 	var r references
 	if v, ok := in.PaymentPlanID.Get(); ok && (old == nil || old.PaymentPlanID != v) {
 		r.add("payment_plan_id", "does not exist or is not active", c.PaymentPlan.Query().Where(paymentplan.ID(v), paymentplan.Active(true)))

@@ -8,7 +8,6 @@ import (
 	"chairside/ent"
 	"chairside/ent/appointment"
 	"chairside/ent/appointmentreason"
-	"chairside/ent/practitioner"
 	"chairside/internal/caller"
 	"chairside/internal/civil"
 	"chairside/internal/fault"
@@ -46,21 +45,18 @@ func (h *Handler) ListAppointments(ctx context.Context, p ogent.ListAppointments
 // force_changes is not set (fault.DoubleBooking).
 func (h *Handler) CreateAppointment(ctx context.Context, req *ogent.AppointmentInputRequest) (*ogent.AppointmentResponse, error) {
 	in, problems := &req.Appointment, wire.Problems(ctx)
+	wanted := booking{
+		practitioner: in.PractitionerID.Or(0),
+		start:        in.StartTime.Or(time.Time{}),
+		finish:       in.FinishTime.Or(time.Time{}),
+		state:        schema.AppointmentState(in.State.Or(string(schema.Pending))),
+		force:        in.ForceChanges.Or(false),
+	}
 	var booked *ogent.AppointmentResponse
-	err := h.db.Tx(ctx, func(tx *ent.Client) error {
+	err := h.db.TxHolding(ctx, wanted.locks(ctx, nil), func(tx *ent.Client) error {
 		create := tx.Appointment.Create().SetBookedViaAPI(true).SetUserID(caller.Must(ctx).UserID)
 		ogent.SetAppointment(create.Mutation(), in, nil)
-		wanted := booking{
-			practitioner: in.PractitionerID.Or(0),
-			start:        in.StartTime.Or(time.Time{}),
-			finish:       in.FinishTime.Or(time.Time{}),
-			state:        schema.AppointmentState(in.State.Or(string(schema.Pending))),
-			force:        in.ForceChanges.Or(false),
-		}
 		if err := checkAppointment(ctx, tx, in, nil, wanted, problems); err != nil {
-			return err
-		}
-		if err := wanted.fits(ctx, tx); err != nil {
 			return err
 		}
 		saved, err := create.Save(ctx)
@@ -94,13 +90,13 @@ func (h *Handler) UpdateAppointment(ctx context.Context, req *ogent.AppointmentI
 			state:        schema.AppointmentState(in.State.Or(string(old.State))),
 			force:        in.ForceChanges.Or(false),
 		}
-		if err := checkAppointment(ctx, tx, in, old, wanted, problems); err != nil {
-			return err
-		}
 		if wanted.moves(old) {
-			if err := wanted.fits(ctx, tx); err != nil {
+			if err := store.TakeLocks(ctx, tx, wanted.locks(ctx, old)...); err != nil {
 				return err
 			}
+		}
+		if err := checkAppointment(ctx, tx, in, old, wanted, problems); err != nil {
+			return err
 		}
 		update := tx.Appointment.UpdateOne(old)
 		ogent.SetAppointment(update.Mutation(), in, old)
@@ -129,10 +125,16 @@ func (h *Handler) DeleteAppointment(ctx context.Context, p ogent.DeleteAppointme
 }
 
 // checkAppointment adds the rules that take more than one field, or the
-// database, to the problems found so far, and refuses with all of them. What
-// it finds stays so: the practitioners are locked with the first statement.
+// database, to the problems found so far, and refuses with all of them, or else
+// with fault.DoubleBooking. The practitioners are locked: what it finds of their
+// diaries stays so.
 func checkAppointment(ctx context.Context, tx *ent.Client, in *ogent.AppointmentInput, old *ent.Appointment, wanted booking, problems fault.Params) error {
-	if err := ogent.CheckAppointmentReferences(ctx, tx, in, old, problems, wanted.locks(tx, old)...); err != nil {
+	var diary []ent.Existence
+	if (old == nil || wanted.moves(old)) && !wanted.force && wanted.state.Blocks() {
+		diary = append(diary, wanted.conflicting(tx))
+	}
+	taken, err := ogent.CheckAppointmentReferences(ctx, tx, in, old, problems, diary...)
+	if err != nil {
 		return err
 	}
 	if !wanted.start.IsZero() && !wanted.finish.IsZero() && len(problems["start_time"])+len(problems["finish_time"]) == 0 {
@@ -155,6 +157,9 @@ func checkAppointment(ctx context.Context, tx *ent.Client, in *ogent.Appointment
 	if len(problems) > 0 {
 		return fault.ValidationFailed(problems)
 	}
+	if slices.Contains(taken, true) {
+		return wanted.refuse(ctx, tx)
+	}
 	return nil
 }
 
@@ -173,41 +178,32 @@ func (b booking) moves(old *ent.Appointment) bool {
 		b.state.Blocks() && !old.State.Blocks()
 }
 
-// locks are the practitioners to lock before the diary is looked at, in the
-// order of their ids: one that time is taken from too, so that nobody else
+// locks are the diaries that the change may take time from: the appointment's
+// practitioner's, and that of the one it is moved away from, so that nobody else
 // moves the same appointments meanwhile. Whoever books the same practitioner
 // waits for this transaction, in this process or another.
-//
-// Only the lock matters, not what is found: a practitioner who has moved out
-// of a site-limited caller's sight is still locked by whoever can see them.
-func (b booking) locks(tx *ent.Client, old *ent.Appointment) (locks []ent.Existence) {
-	if old != nil && !b.moves(old) {
-		return nil
-	}
-	ids := []int64{b.practitioner}
-	if old != nil && old.PractitionerID != b.practitioner {
-		ids = append(ids, old.PractitionerID)
-	}
-	slices.Sort(ids)
-	for _, id := range ids {
-		locks = append(locks, tx.Practitioner.Query().Where(practitioner.ID(id), store.ForUpdate))
+func (b booking) locks(ctx context.Context, old *ent.Appointment) []store.Lock {
+	practice := caller.Must(ctx).PracticeID
+	locks := []store.Lock{store.LockOf("diary", practice, b.practitioner)}
+	if old != nil {
+		locks = append(locks, store.LockOf("diary", practice, old.PractitionerID))
 	}
 	return locks
 }
 
-// fits refuses with fault.DoubleBooking when the time is taken, also by a
-// forced appointment. It needs a statement of its own: one that waits for a
-// lock sees the diary as it was before it waited.
-func (b booking) fits(ctx context.Context, tx *ent.Client) error {
-	if b.force || !b.state.Blocks() {
-		return nil
-	}
-	taken, err := tx.Appointment.Query().Where(
+// conflicting finds what the time is taken by, forced appointments too.
+func (b booking) conflicting(tx *ent.Client) *ent.AppointmentQuery {
+	return tx.Appointment.Query().Where(
 		appointment.PractitionerID(b.practitioner), appointment.IDNEQ(b.id), blocking,
 		appointment.StartTimeGT(b.start.Add(-longest)), appointment.StartTimeLT(b.finish), appointment.FinishTimeGT(b.start),
-	).Order(appointment.ByStartTime(), appointment.ByID()).Limit(20).
+	)
+}
+
+// refuse gives fault.DoubleBooking with the first 20 conflicts.
+func (b booking) refuse(ctx context.Context, tx *ent.Client) error {
+	taken, err := b.conflicting(tx).Order(appointment.ByStartTime(), appointment.ByID()).Limit(20).
 		Select(appointment.FieldID, appointment.FieldStartTime, appointment.FieldFinishTime).All(ctx)
-	if err != nil || len(taken) == 0 {
+	if err != nil {
 		return err
 	}
 	conflicts := make([]fault.Conflict, len(taken))

@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/dialect"
 
 	"chairside/ent"
-	"chairside/ent/practitioner"
+	"chairside/internal/caller"
 	"chairside/internal/chairsidetest"
 	"chairside/internal/store"
 )
@@ -41,7 +41,7 @@ func TestBookingWaitsForTheOneBeforeIt(t *testing.T) {
 				request := test.request(t, e, token, hire(t, e), booked)
 				answer := make(chan *chairsidetest.Response, 1)
 				e.Tx(t, ctx, func(tx *ent.Client) error {
-					if _, err := tx.Practitioner.Query().Where(practitioner.ID(booked), store.ForUpdate).Only(ctx); err != nil {
+					if err := store.TakeLocks(ctx, tx, store.LockOf("diary", caller.Must(ctx).PracticeID, booked)); err != nil {
 						return err
 					}
 					start := instant(monday).Add(9 * time.Hour)

@@ -142,7 +142,7 @@ func (h *Handler) patient(ctx context.Context, c *ent.Client, id int64) (*ogent.
 // problems found so far, and refuses with all of them. It gives the answers
 // that are to be saved.
 func checkPatient(ctx context.Context, tx *ent.Client, in *ogent.PatientInput, old *ent.Patient, problems fault.Params) (answersToSave, error) {
-	if err := ogent.CheckPatientReferences(ctx, tx, in, old, problems); err != nil {
+	if _, err := ogent.CheckPatientReferences(ctx, tx, in, old, problems); err != nil {
 		return nil, err
 	}
 	today := civil.Of(clock.Now(ctx).In(caller.Must(ctx).Zone))

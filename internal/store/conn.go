@@ -40,12 +40,34 @@ func track(connection driver.Conn, asked *atomic.Int64) (*tracked, error) {
 
 func (c *tracked) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	c.asked.Add(1)
-	inner, err := c.driverConn.BeginTx(ctx, opts)
+	inner, err := c.begin(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
 	c.inTx = true
 	return &tx{Tx: inner, conn: c}, nil
+}
+
+// begin takes the locks of ctx in the round trip that begins the transaction.
+//
+// lib/pq's connection is its own transaction. It would watch the context of one
+// that BeginTx began, and count on that at the end of the next one too; database/sql
+// watches that context as well, and each statement its own.
+func (c *tracked) begin(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	inner, ok := c.driverConn.(driver.Tx)
+	if !ok {
+		return c.driverConn.BeginTx(ctx, opts)
+	}
+	text := beginHolding(ctx)
+	if text == "" {
+		return c.driverConn.BeginTx(context.WithoutCancel(ctx), opts)
+	}
+	if _, err := c.driverConn.ExecContext(ctx, text, nil); err != nil {
+		// It has begun, and failed, if a lock was not to be had in time.
+		_ = inner.Rollback() // where this fails the driver gives the connection up
+		return nil, err
+	}
+	return inner, nil
 }
 
 // CheckNamedValue lets the driver convert arguments its own way; database/sql

@@ -16,8 +16,19 @@ import (
 // PostgreSQL its isolation is READ COMMITTED, so what must not change between a
 // check and a write is locked by work. Nothing is tried a second time: an error
 // that Fault calls unavailable is the client's to repeat.
-func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) (err error) {
-	transaction, err := db.Ent.Tx(ctx)
+func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
+	return db.TxHolding(ctx, nil, work)
+}
+
+// TxHolding is Tx with locks that are taken together with its beginning, in one
+// round trip. The first statement of work sees what those before it have done
+// who held one of them.
+func (db *DB) TxHolding(ctx context.Context, locks []Lock, work func(tx *ent.Client) error) (err error) {
+	begin := ctx
+	if db.postgres() {
+		begin = context.WithValue(ctx, heldKey{}, locks)
+	}
+	transaction, err := db.Ent.Tx(begin)
 	if err != nil {
 		return fmt.Errorf("store: begin: %w", err)
 	}
