@@ -71,17 +71,16 @@ func AgedDebt(ctx context.Context, client *ent.Client, f Filter) ([]Debt, error)
 		Paid      decimal.Decimal `sql:"paid"`
 	}
 	err := q.Modify(func(s *sql.Selector) {
-		e, p := joinMatches(s, invoice.FieldID, paymentexplanation.FieldInvoiceID, practice, payment.Table, paymentexplanation.FieldPaymentID)
 		s.Where(sql.Or(
 			sql.NEQ(s.C(invoice.FieldAmountOutstanding), 0),
 			sql.In(s.C(invoice.FieldID), matched(paymentexplanation.FieldInvoiceID, practice, payment.Table, paymentexplanation.FieldPaymentID, func(p *sql.SelectTable) *sql.Predicate {
 				return sql.Or(sql.EQ(p.C(payment.FieldDeleted), true), sql.GT(p.C(payment.FieldDatedOn), f.To))
 			})),
 		))
-		counts := fmt.Sprintf("NOT %s AND %s <= '%s'", p.C(payment.FieldDeleted), p.C(payment.FieldDatedOn), f.To)
-		s.Select(s.C(invoice.FieldPatientID), s.C(invoice.FieldDueOn), s.C(invoice.FieldAmount),
-			sumOf("CASE WHEN "+counts+" THEN "+e.C(paymentexplanation.FieldAmount)+" END", "paid"),
-		).GroupBy(s.C(invoice.FieldID), s.C(invoice.FieldPatientID), s.C(invoice.FieldDueOn), s.C(invoice.FieldAmount))
+		s.Select(s.C(invoice.FieldPatientID), s.C(invoice.FieldDueOn), s.C(invoice.FieldAmount))
+		appendMatches(s, "paid", s.C(invoice.FieldID), paymentexplanation.FieldInvoiceID, practice, payment.Table, paymentexplanation.FieldPaymentID, func(p *sql.SelectTable) *sql.Predicate {
+			return sql.And(sql.EQ(p.C(payment.FieldDeleted), false), sql.LTE(p.C(payment.FieldDatedOn), f.To))
+		})
 	}).Scan(ctx, &rows)
 	if err != nil {
 		return nil, err
@@ -147,17 +146,16 @@ func UnexplainedCredit(ctx context.Context, client *ent.Client, f Filter) ([]Cre
 		Used      decimal.Decimal `sql:"used"`
 	}
 	err := q.Modify(func(s *sql.Selector) {
-		e, i := joinMatches(s, payment.FieldID, paymentexplanation.FieldPaymentID, practice, invoice.Table, paymentexplanation.FieldInvoiceID)
 		s.Where(sql.Or(
 			sql.NEQ(s.C(payment.FieldAmountUnexplained), 0),
 			sql.In(s.C(payment.FieldID), matched(paymentexplanation.FieldPaymentID, practice, invoice.Table, paymentexplanation.FieldInvoiceID, func(i *sql.SelectTable) *sql.Predicate {
 				return sql.Or(sql.EQ(i.C(invoice.FieldStatus), schema.InvoiceVoid), sql.GT(i.C(invoice.FieldDatedOn), f.To))
 			})),
 		))
-		counts := fmt.Sprintf("%s <> '%s' AND %s <= '%s'", i.C(invoice.FieldStatus), schema.InvoiceVoid, i.C(invoice.FieldDatedOn), f.To)
-		s.Select(s.C(payment.FieldPatientID), s.C(payment.FieldDatedOn), s.C(payment.FieldAmount),
-			sumOf("CASE WHEN "+counts+" THEN "+e.C(paymentexplanation.FieldAmount)+" END", "used"),
-		).GroupBy(s.C(payment.FieldID), s.C(payment.FieldPatientID), s.C(payment.FieldDatedOn), s.C(payment.FieldAmount))
+		s.Select(s.C(payment.FieldPatientID), s.C(payment.FieldDatedOn), s.C(payment.FieldAmount))
+		appendMatches(s, "used", s.C(payment.FieldID), paymentexplanation.FieldPaymentID, practice, invoice.Table, paymentexplanation.FieldInvoiceID, func(i *sql.SelectTable) *sql.Predicate {
+			return sql.And(sql.NEQ(i.C(invoice.FieldStatus), schema.InvoiceVoid), sql.LTE(i.C(invoice.FieldDatedOn), f.To))
+		})
 	}).Scan(ctx, &rows)
 	if err != nil {
 		return nil, err
@@ -199,13 +197,17 @@ func order(amounts int, a, b string, idA, idB int64) int {
 	return cmp.Or(compareNames(a, b), cmp.Compare(idA, idB))
 }
 
-// joinMatches joins to invoices the explanations of what was paid of them, and
-// their payments; or to payments the explanations and their invoices.
-func joinMatches(s *sql.Selector, id, own string, practice uuid.UUID, table, other string) (e, o *sql.SelectTable) {
-	e, o = sql.Table(paymentexplanation.Table), sql.Table(table)
-	s.LeftJoin(e).OnP(sql.And(sql.ColumnsEQ(s.C(id), e.C(own)), sql.EQ(e.C(paymentexplanation.FieldPracticeID), practice)))
-	s.LeftJoin(o).On(e.C(other), o.C("id"))
-	return e, o
+// appendMatches selects, beside what is selected of invoices (or payments), what
+// payments (or invoices) of which something is true are matched with each of
+// them. Ent's joins would have PostgreSQL hash every payment there is; it looks
+// the matches of the few rows up where the sum is a subquery.
+func appendMatches(s *sql.Selector, alias, id, own string, practice uuid.UUID, table, other string, is func(*sql.SelectTable) *sql.Predicate) {
+	e, o := sql.Table(paymentexplanation.Table), sql.Table(table)
+	sum := sql.Select(sql.Sum(e.C(paymentexplanation.FieldAmount))).From(e).Join(o).On(e.C(other), o.C("id")).
+		Where(sql.And(sql.ColumnsEQ(e.C(own), id), sql.EQ(e.C(paymentexplanation.FieldPracticeID), practice), is(o)))
+	s.AppendSelectExprAs(sql.ExprFunc(func(b *sql.Builder) {
+		b.WriteString("CAST(COALESCE(").Wrap(func(b *sql.Builder) { b.Join(sum) }).WriteString(", 0) AS bigint)")
+	}), alias)
 }
 
 // matched asks for the invoices (or payments) that are matched with a payment
