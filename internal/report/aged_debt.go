@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"entgo.io/ent/dialect/sql"
 	"github.com/google/uuid"
@@ -50,6 +51,8 @@ type Debt struct {
 	To90      decimal.Decimal // 61–90
 	Older     decimal.Decimal // over 90
 	Oldest    civil.Date      // the earliest due date
+
+	folded string // the name, to sort by
 }
 
 // Total is all the patient owes.
@@ -114,10 +117,11 @@ func AgedDebt(ctx context.Context, client *ent.Client, f Filter) ([]Debt, error)
 	debts := make([]Debt, 0, len(byPatient))
 	for _, d := range byPatient {
 		d.Patient = names[d.PatientID]
+		d.folded = schema.Fold(d.Patient)
 		debts = append(debts, *d)
 	}
 	slices.SortFunc(debts, func(a, b Debt) int {
-		return order(cmp.Compare(b.Total(), a.Total()), a.Patient, b.Patient, a.PatientID, b.PatientID)
+		return cmp.Or(cmp.Compare(b.Total(), a.Total()), strings.Compare(a.folded, b.folded), cmp.Compare(a.PatientID, b.PatientID))
 	})
 	return debts, err
 }
@@ -128,6 +132,8 @@ type Credit struct {
 	Patient   string // name
 	Amount    decimal.Decimal
 	Since     civil.Date // date of the earliest such payment
+
+	folded string // the name, to sort by
 }
 
 // UnexplainedCredit is what each patient had paid by the end of f.To, but for
@@ -180,21 +186,13 @@ func UnexplainedCredit(ctx context.Context, client *ent.Client, f Filter) ([]Cre
 	credits := make([]Credit, 0, len(byPatient))
 	for _, c := range byPatient {
 		c.Patient = names[c.PatientID]
+		c.folded = schema.Fold(c.Patient)
 		credits = append(credits, *c)
 	}
 	slices.SortFunc(credits, func(a, b Credit) int {
-		return order(cmp.Compare(b.Amount, a.Amount), a.Patient, b.Patient, a.PatientID, b.PatientID)
+		return cmp.Or(cmp.Compare(b.Amount, a.Amount), strings.Compare(a.folded, b.folded), cmp.Compare(a.PatientID, b.PatientID))
 	})
 	return credits, err
-}
-
-// order puts patients in the order of amounts, then of names. Names are only
-// looked at where amounts are equal: folding those of thousands takes a second.
-func order(amounts int, a, b string, idA, idB int64) int {
-	if amounts != 0 {
-		return amounts
-	}
-	return cmp.Or(compareNames(a, b), cmp.Compare(idA, idB))
 }
 
 // appendMatches selects, beside what is selected of invoices (or payments), what
