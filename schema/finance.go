@@ -112,6 +112,8 @@ func (Invoice) Indexes() []ent.Index {
 		index.Fields("practice_id", "account_id", "dated_on", "id"), // account_id
 		index.Fields("practice_id", "site_id", "dated_on", "id"),    // site_id
 		index.Fields("practice_id", "paid", "dated_on", "id"),       // paid
+		// report aged-debt: the few of which something rests
+		index.Fields("practice_id", "id").StorageKey("invoice_open").Annotations(entsql.IndexWhere("amount_outstanding <> 0")),
 	}
 }
 
@@ -225,6 +227,8 @@ func (Payment) Indexes() []ent.Index {
 		index.Fields("practice_id", "amount", "id"),                 // sort_by=amount
 		index.Fields("practice_id", "patient_id", "dated_on", "id"), // patient_id; balances as at a day
 		index.Fields("practice_id", "site_id", "dated_on", "id"),    // site_id
+		// report aged-debt: the few of which something rests
+		index.Fields("practice_id", "id").StorageKey("payment_unexplained").Annotations(entsql.IndexWhere("amount_unexplained <> 0")),
 	}
 }
 

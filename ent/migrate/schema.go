@@ -869,6 +869,14 @@ var (
 				Unique:  false,
 				Columns: []*schema.Column{InvoicesColumns[16], InvoicesColumns[9], InvoicesColumns[6], InvoicesColumns[0]},
 			},
+			{
+				Name:    "invoice_open",
+				Unique:  false,
+				Columns: []*schema.Column{InvoicesColumns[16], InvoicesColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "amount_outstanding <> 0",
+				},
+			},
 		},
 	}
 	// InvoiceItemsColumns holds the columns for the "invoice_items" table.
@@ -1302,6 +1310,14 @@ var (
 				Name:    "payment_practice_id_site_id_dated_on_id",
 				Unique:  false,
 				Columns: []*schema.Column{PaymentsColumns[9], PaymentsColumns[10], PaymentsColumns[5], PaymentsColumns[0]},
+			},
+			{
+				Name:    "payment_unexplained",
+				Unique:  false,
+				Columns: []*schema.Column{PaymentsColumns[9], PaymentsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "amount_unexplained <> 0",
+				},
 			},
 		},
 	}

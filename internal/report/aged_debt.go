@@ -73,20 +73,18 @@ func AgedDebt(ctx context.Context, client *ent.Client, f Filter) ([]Debt, error)
 		Amount    decimal.Decimal `sql:"amount"`
 		Paid      decimal.Decimal `sql:"paid"`
 	}
-	err := q.Modify(func(s *sql.Selector) {
-		s.Where(sql.Or(
-			sql.NEQ(s.C(invoice.FieldAmountOutstanding), 0),
-			sql.In(s.C(invoice.FieldID), matched(paymentexplanation.FieldInvoiceID, practice, payment.Table, paymentexplanation.FieldPaymentID, func(p *sql.SelectTable) *sql.Predicate {
-				return sql.Or(sql.EQ(p.C(payment.FieldDeleted), true), sql.GT(p.C(payment.FieldDatedOn), f.To))
-			})),
-		))
+	q.Modify(func(s *sql.Selector) {
 		s.Select(s.C(invoice.FieldPatientID), s.C(invoice.FieldDueOn), s.C(invoice.FieldAmount))
 		appendMatches(s, "paid", s.C(invoice.FieldID), paymentexplanation.FieldInvoiceID, practice, payment.Table, paymentexplanation.FieldPaymentID, func(p *sql.SelectTable) *sql.Predicate {
 			return sql.And(sql.EQ(p.C(payment.FieldDeleted), false), sql.LTE(p.C(payment.FieldDatedOn), f.To))
 		})
-	}).Scan(ctx, &rows)
-	if err != nil {
-		return nil, err
+	})
+	for _, part := range unsettled(invoice.FieldAmountOutstanding, matched(paymentexplanation.FieldInvoiceID, practice, payment.Table, paymentexplanation.FieldPaymentID, func(p *sql.SelectTable) *sql.Predicate {
+		return sql.Or(sql.EQ(p.C(payment.FieldDeleted), true), sql.GT(p.C(payment.FieldDatedOn), f.To))
+	})) {
+		if err := q.Clone().Modify(part).Scan(ctx, &rows); err != nil { // appends
+			return nil, err
+		}
 	}
 	byPatient := map[int64]*Debt{}
 	for _, r := range rows {
@@ -151,20 +149,18 @@ func UnexplainedCredit(ctx context.Context, client *ent.Client, f Filter) ([]Cre
 		Amount    decimal.Decimal `sql:"amount"`
 		Used      decimal.Decimal `sql:"used"`
 	}
-	err := q.Modify(func(s *sql.Selector) {
-		s.Where(sql.Or(
-			sql.NEQ(s.C(payment.FieldAmountUnexplained), 0),
-			sql.In(s.C(payment.FieldID), matched(paymentexplanation.FieldPaymentID, practice, invoice.Table, paymentexplanation.FieldInvoiceID, func(i *sql.SelectTable) *sql.Predicate {
-				return sql.Or(sql.EQ(i.C(invoice.FieldStatus), schema.InvoiceVoid), sql.GT(i.C(invoice.FieldDatedOn), f.To))
-			})),
-		))
+	q.Modify(func(s *sql.Selector) {
 		s.Select(s.C(payment.FieldPatientID), s.C(payment.FieldDatedOn), s.C(payment.FieldAmount))
 		appendMatches(s, "used", s.C(payment.FieldID), paymentexplanation.FieldPaymentID, practice, invoice.Table, paymentexplanation.FieldInvoiceID, func(i *sql.SelectTable) *sql.Predicate {
 			return sql.And(sql.NEQ(i.C(invoice.FieldStatus), schema.InvoiceVoid), sql.LTE(i.C(invoice.FieldDatedOn), f.To))
 		})
-	}).Scan(ctx, &rows)
-	if err != nil {
-		return nil, err
+	})
+	for _, part := range unsettled(payment.FieldAmountUnexplained, matched(paymentexplanation.FieldPaymentID, practice, invoice.Table, paymentexplanation.FieldInvoiceID, func(i *sql.SelectTable) *sql.Predicate {
+		return sql.Or(sql.EQ(i.C(invoice.FieldStatus), schema.InvoiceVoid), sql.GT(i.C(invoice.FieldDatedOn), f.To))
+	})) {
+		if err := q.Clone().Modify(part).Scan(ctx, &rows); err != nil { // appends
+			return nil, err
+		}
 	}
 	byPatient := map[int64]*Credit{}
 	for _, r := range rows {
@@ -193,6 +189,18 @@ func UnexplainedCredit(ctx context.Context, client *ent.Client, f Filter) ([]Cre
 		return cmp.Or(cmp.Compare(b.Amount, a.Amount), strings.Compare(a.folded, b.folded), cmp.Compare(a.PatientID, b.PatientID))
 	})
 	return credits, err
+}
+
+// unsettled are, in two parts, the invoices (or payments) to be added up: those
+// of which something rests now, and those that are matched and of which nothing
+// does. As two queries, each finds its rows by an index; either's OR, or union
+// with the other, has PostgreSQL read the whole table.
+// The zero stands in the text for the planner to know the index by it.
+func unsettled(rest string, matched *sql.Selector) []func(*sql.Selector) {
+	return []func(*sql.Selector){
+		func(s *sql.Selector) { s.Where(sql.NEQ(s.C(rest), sql.Raw("0"))) },
+		func(s *sql.Selector) { s.Where(sql.And(sql.EQ(s.C(rest), 0), sql.In(s.C("id"), matched))) },
+	}
 }
 
 // appendMatches selects, beside what is selected of invoices (or payments), what
