@@ -60,8 +60,8 @@ const listed = "cancelled_at IS NULL AND did_not_attend_at IS NULL"
 func (Appointment) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("practice_id", "start_time", "id").Annotations(entsql.IndexWhere(listed)), // default list; on, before, after
-		// practitioner_id; overlap check and availability, which need not look at the table
-		index.Fields("practice_id", "practitioner_id", "start_time", "id").StorageKey("appointment_diary").Annotations(entsql.IncludeColumns("finish_time", "state")),
+		// practitioner_id; overlap check, availability and the diary report, which need not look at the table
+		index.Fields("practice_id", "practitioner_id", "start_time", "id").StorageKey("appointment_diary").Annotations(entsql.IncludeColumns("finish_time", "state", "patient_id", "cancelled_at")),
 		index.Fields("practice_id", "patient_id", "start_time", "id"),                                                                          // patient_id
 		index.Fields("practice_id", "room_id", "start_time", "id"),                                                                             // room_id
 		index.Fields("practice_id", "state", "start_time", "id"),                                                                               // state with cancelled=true

@@ -303,6 +303,10 @@ var (
 						AppointmentsColumns[4].Name,
 
 						AppointmentsColumns[7].Name,
+
+						AppointmentsColumns[22].Name,
+
+						AppointmentsColumns[17].Name,
 					},
 				},
 			},

@@ -72,37 +72,28 @@ type DiaryRow struct {
 // month, at the site of the session in which they start, or else the
 // practitioner's own.
 //
-// A year of appointments is held in memory at a time.
+// A month of appointments is held in memory at a time.
 func Diary(ctx context.Context, client *ent.Client, f Filter) ([]DiaryRow, error) {
 	r, err := readRota(ctx, client, f)
 	if err != nil {
 		return nil, err
 	}
 	var rows []DiaryRow
-	for year := range slices.Chunk(months(f), 12) {
-		windows := make([]diary.Period, len(year))
-		for i, first := range year {
-			from, to := first, first.AddMonths(1)
-			if from.Before(f.From) {
-				from = f.From
-			}
-			if end := f.To.AddDays(1); end.Before(to) {
-				to = end
-			}
-			windows[i] = diary.Period{Start: from.In(r.zone), Finish: to.In(r.zone)}
+	for _, first := range months(f) {
+		from, to := first, first.AddMonths(1)
+		if from.Before(f.From) {
+			from = f.From
 		}
-		booked, err := readBookings(ctx, client, f, windows)
+		if end := f.To.AddDays(1); end.Before(to) {
+			to = end
+		}
+		month := diary.Period{Start: from.In(r.zone), Finish: to.In(r.zone)}
+		booked, err := readBookings(ctx, client, r.workers, month)
 		if err != nil {
 			return nil, err
 		}
 		for _, w := range r.workers {
-			mine := booked[w.id]
-			if mine == nil {
-				mine = make(bookings, len(windows))
-			}
-			for i, window := range windows {
-				rows = append(rows, r.use(w, window, mine[i])...)
-			}
+			rows = append(rows, r.use(w, month, booked[w.id])...)
 		}
 	}
 	slices.SortFunc(rows, func(a, b DiaryRow) int {
