@@ -85,8 +85,7 @@ type RecallRow struct {
 func Recalls(ctx context.Context, client *ent.Client, f Filter) ([]RecallRow, error) {
 	zone, now := caller.Must(ctx).Zone, clock.Now(ctx)
 	today := civil.Of(now.In(zone))
-	due := dueForRecall(f, today.In(zone).UTC())
-	people, err := readRecalled(ctx, client, due)
+	people, err := readRecalled(ctx, client, dueForRecall(f, today.In(zone).UTC()))
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +93,7 @@ func Recalls(ctx context.Context, client *ent.Client, f Filter) ([]RecallRow, er
 	if err != nil {
 		return nil, err
 	}
-	seen, err := readLastSeen(ctx, client, due, now)
+	seen, err := readLastSeen(ctx, client, people, now)
 	if err != nil {
 		return nil, err
 	}
@@ -165,6 +164,7 @@ func nothingBooked(from time.Time) predicate.Patient {
 	return func(s *sql.Selector) {
 		a := sql.Table(appointment.Table)
 		s.Where(sql.NotExists(sql.Select(a.C(appointment.FieldID)).From(a).Where(sql.And(
+			sql.ColumnsEQ(a.C(appointment.FieldPracticeID), s.C(patient.FieldPracticeID)),
 			sql.ColumnsEQ(a.C(appointment.FieldPatientID), s.C(patient.FieldID)),
 			sql.GTE(a.C(appointment.FieldStartTime), from),
 			sql.NotIn(a.C(appointment.FieldState), string(schema.Cancelled), string(schema.DidNotAttend)),
@@ -240,23 +240,30 @@ func (p *recalled) contact() (contact, mind string) {
 	return strings.Join(slices.DeleteFunc(lines, func(s string) bool { return strings.TrimSpace(s) == "" }), ", "), ""
 }
 
-// readLastSeen gives the start of each patient's last completed appointment.
-func readLastSeen(ctx context.Context, client *ent.Client, due []predicate.Patient, now time.Time) (map[int64]moment, error) {
-	var visits []struct {
-		PatientID int64 `sql:"patient_id"`
-		Last      moment
-	}
-	err := client.Appointment.Query().
-		Where(appointment.HasPatientWith(due...), appointment.StateEQ(schema.Completed), appointment.StartTimeLTE(now)).
-		GroupBy(appointment.FieldPatientID).
-		Aggregate(ent.As(ent.Max(appointment.FieldStartTime), "last")).
-		Scan(ctx, &visits)
-	if err != nil {
-		return nil, err
-	}
-	seen := make(map[int64]moment, len(visits))
-	for _, v := range visits {
-		seen[v.PatientID] = v.Last
+// readLastSeen gives the start of each one's last completed appointment. It
+// names the patients: finding again who is due takes longer than the visits.
+func readLastSeen(ctx context.Context, client *ent.Client, people []*recalled, now time.Time) (map[int64]moment, error) {
+	seen := make(map[int64]moment, len(people))
+	for some := range slices.Chunk(people, idsAtOnce) {
+		ids := make([]int64, len(some))
+		for i, p := range some {
+			ids[i] = p.ID
+		}
+		var visits []struct {
+			PatientID int64 `sql:"patient_id"`
+			Last      moment
+		}
+		err := client.Appointment.Query().
+			Where(appointment.PatientIDIn(ids...), appointment.StateEQ(schema.Completed), appointment.StartTimeLTE(now)).
+			GroupBy(appointment.FieldPatientID).
+			Aggregate(ent.As(ent.Max(appointment.FieldStartTime), "last")).
+			Scan(ctx, &visits)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range visits {
+			seen[v.PatientID] = v.Last
+		}
 	}
 	return seen, nil
 }
