@@ -9,11 +9,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
 
 	"chairside/ent"
+	"chairside/internal/civil"
+	"chairside/internal/clock"
 	"chairside/internal/localpg/pgtest"
 	"chairside/internal/report"
 	"chairside/internal/seed"
@@ -25,8 +28,13 @@ import (
 //
 //	CHAIRSIDE_BENCH_PATIENTS=200000 CHAIRSIDE_BENCH_YEARS=4 go test -run '^$' -bench Reports -benchtime 3x -timeout 1h ./internal/report
 //
-// With CHAIRSIDE_BENCH_DATABASE it asks a seeded database that is there.
+// With CHAIRSIDE_BENCH_DATABASE it asks a seeded database that is there, about
+// the year to CHAIRSIDE_BENCH_AS_OF (YYYY-MM-DD), the day it was seeded as of.
 func BenchmarkReports(b *testing.B) {
+	asOf := today
+	if day := os.Getenv("CHAIRSIDE_BENCH_AS_OF"); day != "" {
+		asOf = civil.MustParse(day)
+	}
 	url := os.Getenv("CHAIRSIDE_BENCH_DATABASE")
 	fresh := url == ""
 	if fresh {
@@ -41,16 +49,17 @@ func BenchmarkReports(b *testing.B) {
 		if _, err := db.Migrate(b.Context()); err != nil {
 			b.Fatal(err)
 		}
-		o := seed.Options{Patients: number("CHAIRSIDE_BENCH_PATIENTS", 2000), Years: number("CHAIRSIDE_BENCH_YEARS", 2), RandomSeed: 1, AsOf: today}
+		o := seed.Options{Patients: number("CHAIRSIDE_BENCH_PATIENTS", 2000), Years: number("CHAIRSIDE_BENCH_YEARS", 2), RandomSeed: 1, AsOf: asOf}
 		if err := seed.Run(b.Context(), db, o); err != nil {
 			b.Fatal(err)
 		}
 	}
 	p := practice{DB: db}.as(b, "demo")
+	p.ctx = clock.With(p.ctx, asOf.In(p.zone).Add(12*time.Hour))
 	for i := range report.All {
 		r := &report.All[i]
 		b.Run(r.Name, func(b *testing.B) {
-			f := year(r)
+			f := year(r, asOf)
 			for b.Loop() {
 				p.ask(b, r.Name, f)
 			}
@@ -60,8 +69,8 @@ func BenchmarkReports(b *testing.B) {
 	}
 }
 
-// year is the year before today, or for reports about one day that day.
-func year(r *report.Report) report.Filter {
+// year is the year to today, or for reports about one day that day.
+func year(r *report.Report, today civil.Date) report.Filter {
 	from, to := r.Period(today)
 	if from != to {
 		from, to = today.AddMonths(-12).AddDays(1), today
