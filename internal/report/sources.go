@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -17,6 +16,7 @@ import (
 	"chairside/internal/caller"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
+	"chairside/internal/row"
 	"chairside/schema"
 )
 
@@ -74,15 +74,6 @@ func Sources(ctx context.Context, client *ent.Client, f Filter) ([]SourceRow, er
 	if f.PractitionerID != nil {
 		added = append(added, patient.DentistID(*f.PractitionerID))
 	}
-	var people []struct {
-		ID                  int64
-		CreatedAt           time.Time  `sql:"created_at"`
-		AcquisitionSourceID *uuid.UUID `sql:"acquisition_source_id"`
-	}
-	err := client.Patient.Query().Where(added...).Select(patient.FieldID, patient.FieldCreatedAt, patient.FieldAcquisitionSourceID).Scan(ctx, &people)
-	if err != nil {
-		return nil, err
-	}
 	known, err := client.AcquisitionSource.Query().All(ctx)
 	if err != nil {
 		return nil, err
@@ -97,18 +88,26 @@ func Sources(ctx context.Context, client *ent.Client, f Filter) ([]SourceRow, er
 		month  civil.Date
 	}
 	rows := map[group]*SourceRow{}
-	newcomers := make(map[int64]newcomer, len(people))
-	for _, p := range people {
-		day := civil.Of(p.CreatedAt.In(zone))
-		g := group{month: monthStart(day)}
-		if p.AcquisitionSourceID != nil {
-			g.source = *p.AcquisitionSourceID
-		}
+	newcomers := map[int64]newcomer{}
+	people, err := client.Patient.Query().Where(added...).
+		Rows(ctx, columns(patient.Table, patient.FieldID, patient.FieldCreatedAt, patient.FieldAcquisitionSourceID))
+	if err != nil {
+		return nil, err
+	}
+	err = row.Each(people, 3, func(r *row.Row) {
+		day := civil.Of(r.Time(1).In(zone))
+		g := group{source: r.UUID(2), month: monthStart(day)} // no source is the zero UUID
 		if rows[g] == nil {
-			rows[g] = &SourceRow{SourceID: p.AcquisitionSourceID, Source: names[g.source], Month: g.month}
+			rows[g] = &SourceRow{Source: names[g.source], Month: g.month}
+			if !r.Null(2) {
+				rows[g].SourceID = new(g.source)
+			}
 		}
 		rows[g].Patients++
-		newcomers[p.ID] = newcomer{day, rows[g]}
+		newcomers[r.Int64(0)] = newcomer{day, rows[g]}
+	})
+	if err != nil {
+		return nil, err
 	}
 	if err := addMoney(ctx, client, f, added, newcomers); err != nil {
 		return nil, err
@@ -136,43 +135,42 @@ type newcomer struct {
 	row *SourceRow
 }
 
-// addMoney adds to the rows what the new patients brought in. It reads a sum
-// for each patient and day: the year of each begins on another day.
+// addMoney adds to the rows what the new patients brought in. It reads every
+// payment and invoice: the year of each patient begins on another day, and few
+// have two of a day that the database could add up.
 func addMoney(ctx context.Context, client *ent.Client, f Filter, added []predicate.Patient, newcomers map[int64]newcomer) error {
-	type sum struct {
-		PatientID int64      `sql:"patient_id"`
-		DatedOn   civil.Date `sql:"dated_on"`
-		Sum       decimal.Decimal
-	}
 	end := f.To.AddDays(firstYear) // the day after the first year of who was added on the last day
-	var paid, invoiced []sum
-	err := client.Payment.Query().
+	paid, err := client.Payment.Query().
 		Where(payment.Deleted(false), payment.DatedOnGTE(f.From), payment.DatedOnLT(end), payment.HasPatientWith(added...)).
-		GroupBy(payment.FieldPatientID, payment.FieldDatedOn).Aggregate(ent.Sum(payment.FieldAmount)).Scan(ctx, &paid)
+		Rows(ctx, columns(payment.Table, payment.FieldPatientID, payment.FieldDatedOn, payment.FieldAmount))
 	if err != nil {
 		return err
 	}
-	err = client.Invoice.Query().
+	err = row.Each(paid, 3, func(r *row.Row) {
+		if n := newcomers[r.Int64(0)]; n.inFirstYear(r.Date(1)) {
+			n.row.Paid += r.Decimal(2)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	invoiced, err := client.Invoice.Query().
 		Where(invoice.StatusNEQ(schema.InvoiceVoid), invoice.DatedOnGTE(f.From), invoice.DatedOnLT(end), invoice.HasPatientWith(added...)).
-		GroupBy(invoice.FieldPatientID, invoice.FieldDatedOn).Aggregate(ent.Sum(invoice.FieldAmount)).Scan(ctx, &invoiced)
+		Rows(ctx, columns(invoice.Table, invoice.FieldPatientID, invoice.FieldDatedOn, invoice.FieldAmount))
 	if err != nil {
 		return err
 	}
-	inFirstYear := func(s sum) bool {
-		at := days(newcomers[s.PatientID].day, s.DatedOn)
-		return at >= 0 && at < firstYear
-	}
-	for _, s := range paid {
-		if inFirstYear(s) {
-			newcomers[s.PatientID].row.Paid += s.Sum
+	return row.Each(invoiced, 3, func(r *row.Row) {
+		if n := newcomers[r.Int64(0)]; n.inFirstYear(r.Date(1)) {
+			n.row.Invoiced += r.Decimal(2)
 		}
-	}
-	for _, s := range invoiced {
-		if inFirstYear(s) {
-			newcomers[s.PatientID].row.Invoiced += s.Sum
-		}
-	}
-	return nil
+	})
+}
+
+// inFirstYear reports whether a day is in the first year of a newcomer.
+func (n newcomer) inFirstYear(day civil.Date) bool {
+	at := days(n.day, day)
+	return at >= 0 && at < firstYear
 }
 
 // sourcesResult lays the report out: each month in the table and its chart,
