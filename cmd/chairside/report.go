@@ -76,7 +76,8 @@ func (r *reportShow) Run(c *console) error {
 		}
 		filter := c.period(ctx, asked, flags)
 		var answer *report.Answer
-		done := c.busy(asked.Title)
+		step, done := c.busy(asked.Title)
+		ctx = report.WithProgress(ctx, step)
 		err = db.View(ctx, func(client *ent.Client) error {
 			answer, err = asked.Ask(ctx, client, filter)
 			return err
@@ -94,11 +95,11 @@ func (r *reportShow) Run(c *console) error {
 }
 
 // busy shows on a terminal that something is being read, and for how long,
-// until it is done: how much there is to read only the database knows.
-func (c *console) busy(what string) (done func()) {
+// until it is done; and how much of it, once a step says so.
+func (c *console) busy(what string) (step func(done, of int), done func()) {
 	file, ok := c.err.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return func() {}
+		return func(int, int) {}, func() {}
 	}
 	bar := progressbar.NewOptions(-1,
 		progressbar.OptionSetWriter(c.err),
@@ -106,7 +107,14 @@ func (c *console) busy(what string) (done func()) {
 		progressbar.OptionSetElapsedTime(true),
 		progressbar.OptionClearOnFinish(),
 	)
-	return func() { _ = bar.Finish() } // a bar that cannot be drawn stops nothing
+	// A bar that cannot be drawn stops nothing.
+	step = func(done, of int) {
+		if bar.GetMax() != of {
+			bar.ChangeMax(of)
+		}
+		_ = bar.Set(done)
+	}
+	return step, func() { _ = bar.Finish() }
 }
 
 // actFor gives a context that acts for a practice: the named one, or the

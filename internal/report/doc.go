@@ -20,6 +20,7 @@
 //	income.go, …  a report each: a function that returns typed rows, and what
 //	              it counts, in the words that people read beneath it; a file
 //	              _layout.go beside it where laying the rows out takes room
+//	progress.go   how far a report is that works in steps
 //	query.go      names, and SQL that several reports share
 //	rota.go       who works when and where
 //	value.go      how each kind of value is written

@@ -89,12 +89,13 @@ func (sums incomeSums) row(k incomeKey) *IncomeRow {
 // up by itself; only items of others are read one by one.
 func Income(ctx context.Context, client *ent.Client, f Filter) ([]IncomeRow, error) {
 	sums := incomeSums{}
-	for _, add := range []func(context.Context, *ent.Client, Filter) error{
-		sums.addInvoiced, sums.addPaid, sums.addUnmatched,
-	} {
+	// The whole period at once: month by month reads rows one by one, for longer.
+	steps := []func(context.Context, *ent.Client, Filter) error{sums.addInvoiced, sums.addPaid, sums.addUnmatched}
+	for i, add := range steps {
 		if err := add(ctx, client, f); err != nil {
 			return nil, err
 		}
+		progress(ctx, i+1, len(steps))
 	}
 	var rows []IncomeRow
 	for _, row := range sums {
