@@ -34,10 +34,12 @@ var agedDebt = Report{
 		if err != nil {
 			return nil, err
 		}
+		progress(ctx, 1, 2)
 		credits, err := UnexplainedCredit(ctx, client, f)
 		if err != nil {
 			return nil, err
 		}
+		progress(ctx, 2, 2)
 		return agedDebtResult(debts, credits), nil
 	},
 }
