@@ -30,6 +30,7 @@ var agedDebt = Report{
 		"Balances brought forward when accounts were opened have no due date and are not part of this. " +
 		"A site means the invoices and payments of that site.",
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
+		progress(ctx, 0, 2)
 		debts, err := AgedDebt(ctx, client, f)
 		if err != nil {
 			return nil, err
@@ -39,7 +40,6 @@ var agedDebt = Report{
 		if err != nil {
 			return nil, err
 		}
-		progress(ctx, 2, 2)
 		return agedDebtResult(debts, credits), nil
 	},
 }

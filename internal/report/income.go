@@ -92,10 +92,10 @@ func Income(ctx context.Context, client *ent.Client, f Filter) ([]IncomeRow, err
 	// The whole period at once: month by month reads rows one by one, for longer.
 	steps := []func(context.Context, *ent.Client, Filter) error{sums.addInvoiced, sums.addPaid, sums.addUnmatched}
 	for i, add := range steps {
+		progress(ctx, i, len(steps))
 		if err := add(ctx, client, f); err != nil {
 			return nil, err
 		}
-		progress(ctx, i+1, len(steps))
 	}
 	var rows []IncomeRow
 	for _, row := range sums {

@@ -5,7 +5,7 @@ import "context"
 type progressKey struct{}
 
 // WithProgress gives a context in which a report that works in steps calls seen
-// after each of them. Reports that answer at once never call it.
+// before each of them. Reports that answer at once never call it.
 func WithProgress(ctx context.Context, seen func(done, of int)) context.Context {
 	return context.WithValue(ctx, progressKey{}, seen)
 }

@@ -27,6 +27,8 @@
 //	report_question.go    the address ─▶ report.Filter, or what is wrong with it (422)
 //	report_choices.go     the sites and practitioners that the form offers
 //	report_periods.go     links to the periods that people mostly want
+//	report_page.go        the page, begun early where the report works in steps,
+//	                      with a bar for each
 //	report_file.go        the answer as CSV or JSON; as a page, package report
 //	                      draws all that stands under the form, and its style
 //

@@ -61,7 +61,7 @@ type view struct {
 	Form  form
 	Page  any // for the page's own template
 
-	// Set by show.
+	// Set by write.
 	Visitor  *signin.Visitor // nil where nobody has signed in
 	Sections []section       // that the visitor may go to
 	Done     string          // what has just been done
@@ -71,6 +71,17 @@ type view struct {
 
 // show sends a page.
 func (s *Site) show(w http.ResponseWriter, r *http.Request, status int, name string, v view) {
+	page := write(r, name, v)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(len(page)))
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(page) // fails where the visitor went away
+	}
+}
+
+// write writes a page for the visitor.
+func write(r *http.Request, name string, v view) []byte {
 	v.Visitor = signin.From(r.Context())
 	v.now, v.zone = clock.Now(r.Context()), time.UTC
 	if v.Visitor != nil {
@@ -83,12 +94,7 @@ func (s *Site) show(w http.ResponseWriter, r *http.Request, status int, name str
 	if err := templates[name].ExecuteTemplate(&page, "layout", v); err != nil {
 		panic(err) // a template and its page do not fit: a mistake of ours
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Length", strconv.Itoa(page.Len()))
-	w.WriteHeader(status)
-	if r.Method != http.MethodHead {
-		_, _ = w.Write(page.Bytes()) // fails where the visitor went away
-	}
+	return page.Bytes()
 }
 
 // done is what a page tells after a redirect with ?done=.

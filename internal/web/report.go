@@ -21,7 +21,9 @@ type reportView struct {
 	Question      string
 	Choices       choices
 	Periods       []period
-	Answer        *report.Answer // nil where the form is wrong
+	Gap           template.HTML  // where a page that is sent in parts is cut
+	Answer        *report.Answer // nil where the form is wrong, or the report failed
+	Failed        *problem       // what stopped a report whose page was already begun
 	Fragment      template.HTML
 	CSV, JSON     string // addresses of the files
 	Earliest, End string // of what the form takes, YYYY-MM-DD
@@ -42,26 +44,42 @@ func (s *Site) report(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var answer *report.Answer
-	var offered choices
+	page := reportPage{reportView: reportView{
+		Report: found, Question: questionOf(found), Periods: q.periods(), Earliest: earliestDay.String(), End: latestDay.String(),
+	}, w: w, r: r, form: &q.form}
+	if file == "" && r.Method == http.MethodGet {
+		ctx = report.WithProgress(ctx, page.step)
+	}
 	err = s.DB.View(ctx, func(client *ent.Client) (err error) {
-		if len(q.form.wrong) == 0 {
-			if answer, err = found.Ask(ctx, client, q.filter); !q.addRefusal(err) && err != nil {
-				return err
-			}
+		if page.Choices, err = readChoices(ctx, client, found, q.filter); err != nil || len(q.form.wrong) > 0 {
+			return err
 		}
-		if answer == nil || file == "" {
-			offered, err = readChoices(ctx, client, found, q.filter)
+		if page.Answer, err = found.Ask(ctx, client, q.filter); q.addRefusal(err) {
+			return nil
 		}
 		return err
 	})
 	switch {
+	case err == nil && page.Answer != nil && file != "":
+		return sendReport(w, r, page.Answer, file)
+	case err == nil && page.Answer != nil:
+		page.CSV, page.JSON = q.address("."+string(report.AsCSV)), q.address("."+string(report.AsJSON))
+		page.Fragment, err = page.Answer.Fragment(reportRows)
+	}
+	switch {
+	case page.begun:
+		if err != nil {
+			page.Answer, page.Failed = nil, inWords(s.Explain(ctx, err))
+		}
+		page.end()
 	case err != nil:
 		return err
-	case answer != nil && file != "":
-		return sendReport(w, r, answer, file)
+	case page.Answer == nil:
+		s.show(w, r, http.StatusUnprocessableEntity, "report", page.view())
+	default:
+		s.show(w, r, http.StatusOK, "report", page.view())
 	}
-	return s.showReport(w, r, found, q, answer, offered)
+	return nil
 }
 
 // pathReport is the report that the address names, and the format of the file
@@ -82,24 +100,6 @@ func pathReport(r *http.Request) (found *report.Report, file report.Format, err 
 		return nil, "", errReportLevel
 	}
 	return found, file, nil
-}
-
-func (s *Site) showReport(w http.ResponseWriter, r *http.Request, found *report.Report, q *question, answer *report.Answer, offered choices) error {
-	page := reportView{
-		Report: found, Question: questionOf(found), Choices: offered,
-		Periods: q.periods(), Answer: answer, Earliest: earliestDay.String(), End: latestDay.String(),
-	}
-	status := http.StatusUnprocessableEntity
-	if answer != nil {
-		status = http.StatusOK
-		fragment, err := answer.Fragment(reportRows)
-		if err != nil {
-			return err
-		}
-		page.Fragment, page.CSV, page.JSON = fragment, q.address("."+string(report.AsCSV)), q.address("."+string(report.AsJSON))
-	}
-	s.show(w, r, status, "report", view{Title: found.Title, Here: reportsPath, Form: q.form, Page: page})
-	return nil
 }
 
 func questionOf(r *report.Report) string {

@@ -1,0 +1,112 @@
+package web_test
+
+import (
+	"bufio"
+	"net/http"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"chairside/internal/chairsidetest"
+	"chairside/internal/seed"
+)
+
+// TestReportInSteps holds that the page of a report that works in steps is
+// begun before the report is done, and is in the end the page it would be.
+func TestReportInSteps(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		b := e.Browser(t).SignIn(seed.DemoAdmin)
+		p := b.Get("/reports/income").Status(t, http.StatusOK).Has(t, "Income", "step 2 of 3")
+		guarded(t, p, policy)
+		sound(t, p)
+		if p.Header.Get("Content-Length") != "" {
+			t.Error("the page was not sent in parts")
+		}
+		bars := p.All(func(n *html.Node) bool { return n.DataAtom == atom.Progress })
+		if len(bars) != 3 {
+			t.Fatalf("%d bars, want one for each step", len(bars))
+		}
+		for i, bar := range bars {
+			if got := chairsidetest.Attr(bar, "value") + "/" + chairsidetest.Attr(bar, "max"); got != []string{"0/3", "1/3", "2/3"}[i] {
+				t.Errorf("bar %d shows %s", i, got)
+			}
+		}
+		if n := len(p.All(func(n *html.Node) bool {
+			return n.DataAtom == atom.Form && chairsidetest.Attr(n, "action") == "/reports/income"
+		})); n != 1 {
+			t.Errorf("the form stands %d times on the page", n)
+		}
+		if strings.Contains(string(p.Raw), "<!--") {
+			t.Error("the page tells where it was cut")
+		}
+		b.Get("/reports/income?site="+nobody[1:]).Status(t, http.StatusUnprocessableEntity)
+	})
+}
+
+// TestReportFailsHalfway holds that a page that was begun ends with what went
+// wrong, and no more than that.
+func TestReportFailsHalfway(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		b := e.Browser(t).SignIn(seed.DemoAdmin)
+		rename := func(from, to string) {
+			if _, err := e.DB.SQL.ExecContext(t.Context(), "ALTER TABLE "+from+" RENAME TO "+to); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rename("payments", "mislaid") // what was invoiced can still be read
+		p := b.Get("/reports/income").Status(t, http.StatusOK).
+			Has(t, "Income", "Something went wrong on our side").Lacks(t, "mislaid", "payments\"", "Download")
+		guarded(t, p, policy)
+		sound(t, p)
+		if !strings.Contains(e.Log.String(), p.Header.Get("X-Request-Id")) {
+			t.Error("the failure is not in the log")
+		}
+		rename("mislaid", "payments")
+		b.Get("/reports/income").Status(t, http.StatusOK).Has(t, "Download").Lacks(t, "went wrong")
+	})
+}
+
+// TestReportIsSeenEarly holds that what is done of a report reaches the visitor
+// while the rest still waits, here for a table that somebody has locked.
+func TestReportIsSeenEarly(t *testing.T) {
+	t.Parallel()
+	e := chairsidetest.Start(t, chairsidetest.Postgres(t))
+	b := e.Browser(t).SignIn(seed.DemoAdmin)
+	tx, err := e.DB.SQL.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	if _, err := tx.ExecContext(t.Context(), "LOCK TABLE payments IN ACCESS EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, e.URL+"/reports/income", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("User-Agent", "seen early")
+	for _, c := range b.Cookies() {
+		r.AddCookie(c)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	for lines.Scan() && !strings.Contains(lines.Text(), `<progress value="1" max="3">`) {
+	}
+	if lines.Err() != nil || lines.Text() == "" {
+		t.Fatalf("no bar was seen: %v", lines.Err())
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	for lines.Scan() && !strings.Contains(lines.Text(), "Download") {
+	}
+	if lines.Err() != nil || lines.Text() == "" {
+		t.Fatalf("the answer did not follow: %v", lines.Err())
+	}
+}
