@@ -359,6 +359,7 @@ func (q *ImportedRecordQuery) sqlRows(ctx context.Context, columns string) (*sql
 
 // Rows runs the query and gives the rows it finds, to be scanned and closed by
 // the caller. Columns are SQL text, each with the name of its table.
+// Those of invoice_items join the rows behind invoice_items: a row for each of them.
 func (q *InvoiceQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -374,6 +375,13 @@ func (q *InvoiceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	s := q.sqlQuery(ctx)
 	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
 		modify(s)
+	}
+	if names(columns, invoiceitem.Table) {
+		behind := (&InvoiceItemClient{config: q.config}).Query()
+		if err := behind.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		joinConfined(s, invoiceitem.Table, invoiceitem.Table, invoice.FieldID, "invoice_id", behind.predicates)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -451,6 +459,7 @@ func (q *PatientQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 
 // Rows runs the query and gives the rows it finds, to be scanned and closed by
 // the caller. Columns are SQL text, each with the name of its table.
+// Those of payment_explanations join the rows behind explanations: a row for each of them.
 func (q *PaymentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -466,6 +475,13 @@ func (q *PaymentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	s := q.sqlQuery(ctx)
 	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
 		modify(s)
+	}
+	if names(columns, paymentexplanation.Table) {
+		behind := (&PaymentExplanationClient{config: q.config}).Query()
+		if err := behind.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		joinConfined(s, paymentexplanation.Table, paymentexplanation.Table, payment.FieldID, "payment_id", behind.predicates)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -805,14 +821,14 @@ func querierRows[Q interface {
 	})
 }
 
-// names reports whether columns are read of the row behind an edge. Edges and
-// tables have no name in common: those of edges to one row are singular.
-func names(columns, edge string) bool { return strings.Contains(columns, `"`+edge+`".`) }
+// names reports whether columns are read of what is joined under a name. Edges
+// and tables have no name in common: those of edges to one row are singular.
+func names(columns, joined string) bool { return strings.Contains(columns, `"`+joined+`".`) }
 
-// joinConfined joins, under the name of an edge, the row behind it, where the
-// predicates that confine its table let the caller see it.
-func joinConfined[P ~func(*sql.Selector)](s *sql.Selector, table, edge, from, to string, confined []P) {
-	t := sql.Dialect(s.Dialect()).Table(table).As(edge)
+// joinConfined joins, under a name, the rows behind an edge, where the
+// predicates that confine their table let the caller see them.
+func joinConfined[P ~func(*sql.Selector)](s *sql.Selector, table, name, from, to string, confined []P) {
+	t := sql.Dialect(s.Dialect()).Table(table).As(name)
 	seen := sql.Dialect(s.Dialect()).Select().From(t)
 	for _, p := range confined {
 		p(seen)

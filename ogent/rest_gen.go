@@ -82,22 +82,40 @@ type reader struct {
 	records *access.Log // told of each record of patient data
 }
 
-// scan reads all rows that q finds, about size of them, so many columns wide.
-func scan[O any](ctx context.Context, view wire.View, q interface {
+// query is a generated one.
+type query interface {
 	Rows(ctx context.Context, columns string) (*sql.Rows, error)
-}, columns string, width, size int, take func(*reader, *O)) ([]O, error) {
-	rows, err := q.Rows(ctx, columns)
-	if err != nil {
-		return nil, err
-	}
-	x := &reader{view: view, records: access.From(ctx)}
+}
+
+// scan reads all rows that q finds, about size of them, so many columns wide.
+func scan[O any](ctx context.Context, view wire.View, q query, columns string, width, size int, take func(*reader, *O)) ([]O, error) {
 	all := make([]O, 0, size)
-	err = row.Each(rows, width, func(r *row.Row) {
+	err := each(ctx, view, q, columns, width, func(x *reader) {
 		var o O
-		all, x.Row = append(all, o), r
+		all = append(all, o)
 		take(x, &all[len(all)-1])
 	})
 	return all, err
+}
+
+// each calls take for all rows that q finds, so many columns wide.
+func each(ctx context.Context, view wire.View, q query, columns string, width int, take func(*reader)) error {
+	rows, err := q.Rows(ctx, columns)
+	if err != nil {
+		return err
+	}
+	x := &reader{view: view, records: access.From(ctx)}
+	return row.Each(rows, width, func(r *row.Row) {
+		x.Row = r
+		take(x)
+	})
+}
+
+// behind orders by a column of the rows that are joined.
+func behind(table, column string) func(*sql.Selector) {
+	return func(s *sql.Selector) {
+		s.OrderExpr(sql.Raw(sql.Dialect(s.Dialect()).Table(table).C(column)))
+	}
 }
 
 // metadata is a JSON column of strings. A database may print what it stores in

@@ -70,45 +70,28 @@ func takeInvoiceSummary(x *reader, o *InvoiceSummary) {
 // ShowInvoice reads one invoice in its response form, or gives fault.NotFound.
 func (r Reads) ShowInvoice(ctx context.Context, id int64) (*InvoiceResponse, error) {
 	q := r.Client.Invoice.Query().Where(invoice.ID(id))
-	shown, err := scan(ctx, r.View(ctx), q, columnsOfInvoice, widthOfInvoice, 1, takeInvoice)
+	q.Order(behind(invoiceitem.Table, invoiceitem.FieldCreatedAt), behind(invoiceitem.Table, invoiceitem.FieldID))
+	shown := make([]Invoice, 0, 1)
+	err := each(ctx, r.View(ctx), q, columnsOfInvoice+", "+columnsOfInvoiceItem, widthOfInvoice+widthOfInvoiceItem, func(x *reader) {
+		if len(shown) == 0 {
+			shown = shown[:1]
+			takeInvoice(x, &shown[0])
+		}
+		x.Behind(widthOfInvoice, func() {
+			if !x.Null(0) {
+				var part InvoiceItem
+				takeInvoiceItem(x, &part)
+				shown[0].InvoiceItems = append(shown[0].InvoiceItems, part)
+			}
+		})
+	})
 	switch {
 	case err != nil:
 		return nil, err
 	case len(shown) == 0:
 		return nil, fault.NotFound()
 	}
-	if err := r.addInvoiceInvoiceItems(ctx, shown); err != nil {
-		return nil, err
-	}
 	return &InvoiceResponse{Invoice: shown[0]}, nil
-}
-
-// addInvoiceInvoiceItems reads the invoice items of all that is shown.
-func (r Reads) addInvoiceInvoiceItems(ctx context.Context, shown []Invoice) error {
-	if len(shown) == 0 {
-		return nil
-	}
-	ids := make([]int64, len(shown))
-	for i := range shown {
-		ids[i] = shown[i].ID
-	}
-	type part struct {
-		owner int64
-		shown InvoiceItem
-	}
-	q := r.Client.InvoiceItem.Query().Where(invoiceitem.InvoiceIDIn(ids...)).Order(invoiceitem.ByCreatedAt(), invoiceitem.ByID())
-	parts, err := scan(ctx, r.View(ctx), q, columnsOfInvoiceItem+`, "invoice_items"."invoice_id"`, widthOfInvoiceItem+1, len(shown), func(x *reader, o *part) {
-		takeInvoiceItem(x, &o.shown)
-		o.owner = x.Int64(widthOfInvoiceItem)
-	})
-	for _, p := range parts {
-		for i := range shown {
-			if shown[i].ID == p.owner {
-				shown[i].InvoiceItems = append(shown[i].InvoiceItems, p.shown)
-			}
-		}
-	}
-	return err
 }
 
 // GetInvoice answers one invoice.

@@ -37,50 +37,44 @@ func takePayment(x *reader, o *Payment) {
 	x.records.Note("payments", o.ID)
 }
 
+// columnsOfPaymentExplanations are the columns that takePaymentExplanations takes; widthOfPaymentExplanations is their number.
+const (
+	columnsOfPaymentExplanations = `"payment_explanations"."id", "payment_explanations"."invoice_id", "payment_explanations"."amount"`
+	widthOfPaymentExplanations   = 3
+)
+
+// takePaymentExplanations is what is shown of a row of explanations.
+func takePaymentExplanations(x *reader, o *PaymentExplanations) {
+	x.records.NoteUUID("payment_explanations", x.UUID(0))
+	o.InvoiceID = x.Int64(1)
+	o.Amount = x.Decimal(2).String()
+}
+
 // ShowPayment reads one payment in its response form, or gives fault.NotFound.
 func (r Reads) ShowPayment(ctx context.Context, id int64) (*PaymentResponse, error) {
 	q := r.Client.Payment.Query().Where(payment.ID(id))
-	shown, err := scan(ctx, r.View(ctx), q, columnsOfPayment, widthOfPayment, 1, takePayment)
+	q.Order(behind(paymentexplanation.Table, paymentexplanation.FieldID))
+	shown := make([]Payment, 0, 1)
+	err := each(ctx, r.View(ctx), q, columnsOfPayment+", "+columnsOfPaymentExplanations, widthOfPayment+widthOfPaymentExplanations, func(x *reader) {
+		if len(shown) == 0 {
+			shown = shown[:1]
+			takePayment(x, &shown[0])
+		}
+		x.Behind(widthOfPayment, func() {
+			if !x.Null(0) {
+				var part PaymentExplanations
+				takePaymentExplanations(x, &part)
+				shown[0].Explanations = append(shown[0].Explanations, part)
+			}
+		})
+	})
 	switch {
 	case err != nil:
 		return nil, err
 	case len(shown) == 0:
 		return nil, fault.NotFound()
 	}
-	if err := r.addPaymentExplanations(ctx, shown); err != nil {
-		return nil, err
-	}
 	return &PaymentResponse{Payment: shown[0]}, nil
-}
-
-// addPaymentExplanations reads the explanations of all that is shown.
-func (r Reads) addPaymentExplanations(ctx context.Context, shown []Payment) error {
-	if len(shown) == 0 {
-		return nil
-	}
-	ids := make([]int64, len(shown))
-	for i := range shown {
-		ids[i] = shown[i].ID
-	}
-	type part struct {
-		owner int64
-		shown PaymentExplanations
-	}
-	q := r.Client.PaymentExplanation.Query().Where(paymentexplanation.PaymentIDIn(ids...)).Order(paymentexplanation.ByID())
-	parts, err := scan(ctx, r.View(ctx), q, `"payment_explanations"."id", "payment_explanations"."invoice_id", "payment_explanations"."amount"`+`, "payment_explanations"."payment_id"`, 3+1, len(shown), func(x *reader, o *part) {
-		x.records.NoteUUID("payment_explanations", x.UUID(0))
-		o.shown.InvoiceID = x.Int64(1)
-		o.shown.Amount = x.Decimal(2).String()
-		o.owner = x.Int64(3)
-	})
-	for _, p := range parts {
-		for i := range shown {
-			if shown[i].ID == p.owner {
-				shown[i].Explanations = append(shown[i].Explanations, p.shown)
-			}
-		}
-	}
-	return err
 }
 
 // GetPayment answers one payment.
@@ -137,6 +131,34 @@ func (r Reads) Payments(ctx context.Context, q *ent.PaymentQuery, size int) ([]P
 		err = r.addPaymentExplanations(ctx, shown)
 	}
 	return shown, err
+}
+
+// addPaymentExplanations reads the explanations of all that is shown.
+func (r Reads) addPaymentExplanations(ctx context.Context, shown []Payment) error {
+	if len(shown) == 0 {
+		return nil
+	}
+	ids := make([]int64, len(shown))
+	for i := range shown {
+		ids[i] = shown[i].ID
+	}
+	type part struct {
+		owner int64
+		shown PaymentExplanations
+	}
+	q := r.Client.PaymentExplanation.Query().Where(paymentexplanation.PaymentIDIn(ids...)).Order(paymentexplanation.ByID())
+	parts, err := scan(ctx, r.View(ctx), q, columnsOfPaymentExplanations+`, "payment_explanations"."payment_id"`, widthOfPaymentExplanations+1, len(shown), func(x *reader, o *part) {
+		takePaymentExplanations(x, &o.shown)
+		o.owner = x.Int64(widthOfPaymentExplanations)
+	})
+	for _, p := range parts {
+		for i := range shown {
+			if shown[i].ID == p.owner {
+				shown[i].Explanations = append(shown[i].Explanations, p.shown)
+			}
+		}
+	}
+	return err
 }
 
 // PaymentTotal names the kept total of the rows that a list request asks for,

@@ -280,6 +280,7 @@ var modelFuncs = template.FuncMap{
 	"pascal":       pascal,
 	"patient_data": isPatientData,
 	"kept":         keptOf,
+	"beside":       beside,
 	"joined":       joined,
 	"words":        words,
 	"dict": func(pairs ...any) map[string]any {

@@ -165,6 +165,40 @@ func (e *entity) Parts(single bool) (parts []*part, err error) {
 	return parts, nil
 }
 
+// Beside is the list that is read in one statement with the record it belongs
+// to: the first of Parts, unless its own rows are read with others. A second one
+// would multiply the rows.
+func (e *entity) Beside() (*part, error) {
+	edge, err := beside(e.Type)
+	if edge == nil || err != nil {
+		return nil, err
+	}
+	parts, err := e.Parts(true)
+	if err != nil {
+		return nil, err
+	}
+	return parts[slices.IndexFunc(parts, func(p *part) bool { return p.Edge == edge.Name })], nil
+}
+
+func beside(n *gen.Type) (*gen.Edge, error) {
+	var r contract.Resource
+	if err := annotation(n.Annotations, &r); err != nil {
+		return nil, err
+	}
+	for _, b := range r.Embeds {
+		for _, edge := range n.Edges {
+			if edge.Name != b.Edge || edge.Unique {
+				continue
+			}
+			if others, err := joined(edge.Type); err != nil || len(b.Columns) == 0 && len(others) > 0 {
+				return nil, err
+			}
+			return edge, nil
+		}
+	}
+	return nil, nil
+}
+
 // Belongs is the SQL text of the column that tells whose row it is.
 func (p *part) Belongs() string { return qualified(p.Target.Table(), p.Owner) }
 

@@ -70,10 +70,10 @@ var costs = map[string]cost{
 
 	"listAppointments":       {1, 0, 2}, // its total is kept
 	"listAvailability":       {3, 0, 3}, // practitioners with their sessions and the practice; the diary of a day, and of two more
-	"getInvoice":             {2, 0, 2}, // with its items
+	"getInvoice":             {1, 0, 1}, // with its items
 	"getPatient":             {3, 0, 3}, // with the questions and the answers
 	"listPatients":           {3, 0, 4}, // its total is kept
-	"getPayment":             {2, 0, 2}, // with its explanations
+	"getPayment":             {1, 0, 1}, // with its explanations
 	"listPayments":           {3, 0, 4}, // and its amount; its total is kept
 	"getTreatmentPlanItem":   {3, 0, 3}, // with the questions and the answers
 	"listTreatmentPlanItems": {3, 0, 4}, // its total is kept

@@ -16,6 +16,7 @@ import (
 type Row struct {
 	cells        []cell
 	destinations []any // of cells, as Scan wants them
+	from         int   // the column that is counted as the first
 	err          error
 }
 
@@ -56,16 +57,26 @@ func Each(rows Rows, columns int, take func(*Row)) (err error) {
 // Fail makes Each give an error, the first one.
 func (r *Row) Fail(column int, err error) {
 	if r.err == nil {
-		r.err = fmt.Errorf("row: column %d: %w", column, err)
+		r.err = fmt.Errorf("row: column %d: %w", r.from+column, err)
 	}
 }
 
+// Behind has columns counted from the one behind so many others while take runs:
+// for rows of two tables side by side.
+func (r *Row) Behind(columns int, take func()) {
+	r.from += columns
+	take()
+	r.from -= columns
+}
+
+func (r *Row) value(column int) any { return r.cells[r.from+column].value }
+
 // Null reports whether a column is NULL.
-func (r *Row) Null(column int) bool { return r.cells[column].value == nil }
+func (r *Row) Null(column int) bool { return r.value(column) == nil }
 
 // Int64 is a whole number.
 func (r *Row) Int64(column int) int64 {
-	switch v := r.cells[column].value.(type) {
+	switch v := r.value(column).(type) {
 	case int64:
 		return v
 	case nil:
@@ -83,7 +94,7 @@ func (r *Row) Decimal(column int) decimal.Decimal { return decimal.Decimal(r.Int
 
 // Bool is a boolean, also as the number that SQLite stores.
 func (r *Row) Bool(column int) bool {
-	switch v := r.cells[column].value.(type) {
+	switch v := r.value(column).(type) {
 	case bool:
 		return v
 	case int64:
@@ -97,7 +108,7 @@ func (r *Row) Bool(column int) bool {
 
 // Text is a string.
 func (r *Row) Text(column int) string {
-	switch v := r.cells[column].value.(type) {
+	switch v := r.value(column).(type) {
 	case string:
 		return v
 	case []byte:
@@ -111,7 +122,7 @@ func (r *Row) Text(column int) string {
 
 // Bytes is text that must not be changed, nor kept beyond the next Scan.
 func (r *Row) Bytes(column int) []byte {
-	switch v := r.cells[column].value.(type) {
+	switch v := r.value(column).(type) {
 	case []byte:
 		return v
 	case string:
@@ -125,7 +136,7 @@ func (r *Row) Bytes(column int) []byte {
 
 // Time is an instant.
 func (r *Row) Time(column int) time.Time {
-	switch v := r.cells[column].value.(type) {
+	switch v := r.value(column).(type) {
 	case time.Time:
 		return v
 	case nil:
@@ -137,7 +148,7 @@ func (r *Row) Time(column int) time.Time {
 
 // Date is a day; the zero Date where there is none.
 func (r *Row) Date(column int) (d civil.Date) {
-	if err := d.Scan(r.cells[column].value); err != nil {
+	if err := d.Scan(r.value(column)); err != nil {
 		r.Fail(column, err)
 	}
 	return d
@@ -146,7 +157,7 @@ func (r *Row) Date(column int) (d civil.Date) {
 // UUID is a uuid, from its text or from its 16 bytes.
 func (r *Row) UUID(column int) (id uuid.UUID) {
 	var err error
-	switch v := r.cells[column].value.(type) {
+	switch v := r.value(column).(type) {
 	case []byte:
 		if len(v) == len(id) {
 			copy(id[:], v)
@@ -166,5 +177,5 @@ func (r *Row) UUID(column int) (id uuid.UUID) {
 }
 
 func (r *Row) wrong(column int, wanted string) {
-	r.Fail(column, fmt.Errorf("%T is not %s", r.cells[column].value, wanted))
+	r.Fail(column, fmt.Errorf("%T is not %s", r.value(column), wanted))
 }

@@ -131,3 +131,19 @@ func TestAResultThatBreaksOff(t *testing.T) {
 		t.Errorf("the error is %v, closed %v", err, rows.closed)
 	}
 }
+
+func TestBehind(t *testing.T) {
+	t.Parallel()
+	var got []any
+	err := Each(&result{rows: [][]any{{int64(1), int64(2), nil}}}, 3, func(r *Row) {
+		r.Behind(1, func() { got = append(got, r.Int64(0), r.Null(1)) })
+		got = append(got, r.Int64(0))
+	})
+	if want := []any{int64(2), true, int64(1)}; err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("took %v, want %v: %v", got, want, err)
+	}
+	err = Each(&result{rows: [][]any{{int64(1), "2"}}}, 2, func(r *Row) { r.Behind(1, func() { r.Int64(0) }) })
+	if err == nil || !strings.Contains(err.Error(), "column 1:") {
+		t.Errorf("a wrong column behind others: %v", err)
+	}
+}
