@@ -222,9 +222,9 @@ func Applications(ctx context.Context, client *ent.Client) ([]Registered, error)
 		ids[i] = app.ID
 	}
 	var use []struct {
-		ApplicationID uuid.UUID `json:"application_id"`
-		LastUsed      moment    `json:"last_used"`
-		Users         int       `json:"users"`
+		ApplicationID uuid.UUID    `json:"application_id"`
+		LastUsed      clock.Stored `json:"last_used"`
+		Users         int          `json:"users"`
 	}
 	err = client.AccessToken.Query().
 		Where(accesstoken.ApplicationIDIn(ids...)).
@@ -239,7 +239,10 @@ func Applications(ctx context.Context, client *ent.Client) ([]Registered, error)
 		all[i].Application = app
 		for _, u := range use {
 			if u.ApplicationID == app.ID {
-				all[i].LastUsed, all[i].Users = u.LastUsed.at, u.Users
+				all[i].Users = u.Users
+				if !u.LastUsed.IsZero() {
+					all[i].LastUsed = &u.LastUsed.Time
+				}
 			}
 		}
 	}
@@ -250,25 +253,4 @@ func Applications(ctx context.Context, client *ent.Client) ([]Registered, error)
 // taken back.
 func distinctUsers(s *sql.Selector) string {
 	return sql.As("COUNT(DISTINCT CASE WHEN "+s.C(accesstoken.FieldRevokedAt)+" IS NULL THEN "+s.C(accesstoken.FieldUserID)+" END)", "users")
-}
-
-// moment reads a time that an aggregate gives: SQLite does not know that it is
-// one, and gives the microseconds it stores.
-type moment struct{ at *time.Time }
-
-// Scan implements sql.Scanner.
-func (m *moment) Scan(stored any) error {
-	switch v := stored.(type) {
-	case nil:
-		m.at = nil
-	case time.Time:
-		at := v.UTC()
-		m.at = &at
-	case int64:
-		at := time.UnixMicro(v).UTC()
-		m.at = &at
-	default:
-		return fmt.Errorf("oauth: a time is stored as %T", stored)
-	}
-	return nil
 }

@@ -119,7 +119,7 @@ func Recalls(ctx context.Context, client *ent.Client, f Filter) ([]RecallRow, er
 			row := RecallRow{
 				Kind: recall.kind, Due: *recall.due, Overdue: days(*recall.due, today),
 				PatientID: p.ID, Patient: schema.FullName(p.FirstName, p.LastName), folded: p.LastNameFolded, SiteID: p.SiteID, Site: r.sites[p.SiteID], PractitionerID: recall.by,
-				Method: p.RecallMethod, LastSeen: seen[p.ID].day(zone),
+				Method: p.RecallMethod, LastSeen: seen[p.ID],
 			}
 			if recall.by != nil {
 				row.Practitioner = r.name(*recall.by)
@@ -240,10 +240,12 @@ func (p *recalled) contact() (contact, mind string) {
 	return strings.Join(slices.DeleteFunc(lines, func(s string) bool { return strings.TrimSpace(s) == "" }), ", "), ""
 }
 
-// readLastSeen gives the start of each one's last completed appointment. It
-// names the patients: finding again who is due takes longer than the visits.
-func readLastSeen(ctx context.Context, client *ent.Client, people []*recalled, now time.Time) (map[int64]moment, error) {
-	seen := make(map[int64]moment, len(people))
+// readLastSeen gives the day of each one's last completed appointment, nil for
+// none. It names the patients: finding again who is due takes longer than the
+// visits.
+func readLastSeen(ctx context.Context, client *ent.Client, people []*recalled, now time.Time) (map[int64]*civil.Date, error) {
+	zone := caller.Must(ctx).Zone
+	seen := make(map[int64]*civil.Date, len(people))
 	for some := range slices.Chunk(people, idsAtOnce) {
 		ids := make([]int64, len(some))
 		for i, p := range some {
@@ -251,7 +253,7 @@ func readLastSeen(ctx context.Context, client *ent.Client, people []*recalled, n
 		}
 		var visits []struct {
 			PatientID int64 `sql:"patient_id"`
-			Last      moment
+			Last      clock.Stored
 		}
 		err := client.Appointment.Query().
 			Where(appointment.PatientIDIn(ids...), appointment.StateEQ(schema.Completed), appointment.StartTimeLTE(now)).
@@ -262,7 +264,7 @@ func readLastSeen(ctx context.Context, client *ent.Client, people []*recalled, n
 			return nil, err
 		}
 		for _, v := range visits {
-			seen[v.PatientID] = v.Last
+			seen[v.PatientID] = new(civil.Of(v.Last.In(zone)))
 		}
 	}
 	return seen, nil
