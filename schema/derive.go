@@ -5,11 +5,10 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/nyaruka/phonenumbers"
 	"golang.org/x/text/cases"
-	"golang.org/x/text/runes"
-	"golang.org/x/text/transform"
 	"golang.org/x/text/unicode/norm"
 
 	"chairside/internal/civil"
@@ -17,7 +16,21 @@ import (
 )
 
 // Fold is the form by which text is sorted and compared: Unicode case folding.
-func Fold(s string) string { return cases.Fold().String(s) }
+func Fold(s string) string {
+	if isASCII(s) { // most text is, and is folded without a machine for all of Unicode
+		return strings.ToLower(s)
+	}
+	return cases.Fold().String(s)
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
 
 // FullName joins the names that are not blank.
 func FullName(first, last string) string {
@@ -58,11 +71,17 @@ func Digits(s string) string {
 
 // SearchFold is Fold without accents: what search compares.
 func SearchFold(s string) string {
-	plain, _, err := transform.String(transform.Chain(norm.NFD, runes.Remove(runes.In(unicode.Mn)), norm.NFC), s)
-	if err != nil {
-		plain = s
+	if isASCII(s) {
+		return Fold(s)
 	}
-	return Fold(plain)
+	return Fold(norm.NFC.String(strings.Map(unaccented, norm.NFD.String(s))))
+}
+
+func unaccented(r rune) rune {
+	if unicode.Is(unicode.Mn, r) {
+		return -1
+	}
+	return r
 }
 
 // SearchText is what a patient is found by. Each word stands behind a space,

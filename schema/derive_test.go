@@ -4,7 +4,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/runes"
+	"golang.org/x/text/transform"
+	"golang.org/x/text/unicode/norm"
 
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
@@ -191,6 +197,26 @@ func FuzzNormalizePhone(f *testing.F) {
 		}
 		if again := schema.NormalizePhone(e164, "", "US"); again != e164 {
 			t.Errorf("%q is normalized again to %q", e164, again)
+		}
+	})
+}
+
+// FuzzFold holds that what is done in short for ASCII and without a chain of
+// transformers is what Unicode says of any text.
+func FuzzFold(f *testing.F) {
+	for _, seed := range []string{"", "O'Brien @[`{", "ÉLODIE Straße", "e\u0301\u0323\u034f", "가각\u1100\u1161", "a" + strings.Repeat("\u302e\u0301", 40), "ﬁ Å\u212b İ ΐ", "a\xffb\xc3", "\U0001d15e"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if got, want := schema.Fold(s), cases.Fold().String(s); got != want {
+			t.Errorf("Fold(%q) = %q, want %q", s, got, want)
+		}
+		plain, _, err := transform.String(transform.Chain(norm.NFD, runes.Remove(runes.In(unicode.Mn)), norm.NFC), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := schema.SearchFold(s), cases.Fold().String(plain); got != want {
+			t.Errorf("SearchFold(%q) = %q, want %q", s, got, want)
 		}
 	})
 }
