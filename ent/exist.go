@@ -45,7 +45,8 @@ import (
 	"entgo.io/ent/dialect/sql"
 )
 
-// Existence is a query that is only asked whether it finds a row.
+// Existence is a query that is only asked whether it finds a row, or, as a Part,
+// what its rows hold.
 type Existence interface {
 	existence(context.Context) (*sql.Selector, error)
 }
@@ -79,6 +80,44 @@ func (c *Client) Exist(ctx context.Context, queries ...Existence) ([]bool, error
 		return nil, fmt.Errorf("ent: check existence: %w", err)
 	}
 	return found, rows.Err()
+}
+
+// Part is a query that is asked together with others, and what is read of its
+// rows: SQL text, each column with the name of its table.
+type Part struct {
+	Query   Existence
+	Columns string
+}
+
+// Together asks queries in one statement and gives the rows of all, to be
+// scanned and closed by the caller: in no order, their columns alike in number
+// and type. Each is confined as if it were asked by itself.
+func (c *Client) Together(ctx context.Context, first Part, others ...Part) (*sql.Rows, error) {
+	statement, err := first.selector(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range others {
+		selector, err := p.selector(ctx)
+		if err != nil {
+			return nil, err
+		}
+		statement.UnionAll(selector)
+	}
+	text, args := statement.Query()
+	rows := &sql.Rows{}
+	if err := c.driver.Query(ctx, text, args, rows); err != nil {
+		return nil, fmt.Errorf("ent: read together: %w", err)
+	}
+	return rows, nil
+}
+
+func (p Part) selector(ctx context.Context) (*sql.Selector, error) {
+	s, err := p.Query.existence(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.SelectExpr(sql.Raw(p.Columns)), nil
 }
 
 // Lock waits until the transaction has PostgreSQL's advisory locks of the keys,

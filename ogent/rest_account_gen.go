@@ -89,11 +89,11 @@ func (r Reads) Accounts(ctx context.Context, q *ent.AccountQuery, size int) ([]A
 	return scan(ctx, r.View(ctx), q, columnsOfAccount, widthOfAccount, size, takeAccount)
 }
 
-// AccountPickedBy is the column by which the rows of a list request are found
-// before they are put in order, "" where they are read in their order.
-func AccountPickedBy(p ListAccountsParams) string {
+// AccountPickedBy tells whether the rows of a list request are found before
+// they are put in order, and by the range of which column, "" for a search.
+func AccountPickedBy(p ListAccountsParams) (column string, ok bool) {
 	return pickedBy(p.SortBy.Or("id"),
-		ranged{p.UpdatedAfter.Set, "updated_at"},
+		sieve{p.UpdatedAfter.Set, "updated_at"},
 	)
 }
 
@@ -101,7 +101,7 @@ func AccountPickedBy(p ListAccountsParams) string {
 // the list shows, and counts all rows of q.
 func (r Reads) ReadAccounts(ctx context.Context, q *ent.AccountQuery, p ListAccountsParams) ([]Account, Meta, error) {
 	q, page := q.Where(AccountFilters(p)...), AccountPage(p)
-	if column := AccountPickedBy(p); column != "" {
+	if column, ok := AccountPickedBy(p); ok {
 		pick, total := q.Clone().Order(AccountOrder(p)...), 0
 		pick.Modify(picking(column, AccountOrder(p), page, account.FieldCurrentBalance, account.FieldID, account.FieldCreatedAt, account.FieldUpdatedAt))
 		shown, err := scan(ctx, r.View(ctx), pick, columnsOfAccount+pickedTotal, widthOfAccount+1, page.Limit(), func(x *reader, o *Account) {

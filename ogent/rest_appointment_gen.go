@@ -189,13 +189,13 @@ func findAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppoin
 	return place, ok, err
 }
 
-// AppointmentPickedBy is the column by which the rows of a list request are found
-// before they are put in order, "" where they are read in their order.
-func AppointmentPickedBy(p ListAppointmentsParams) string {
+// AppointmentPickedBy tells whether the rows of a list request are found before
+// they are put in order, and by the range of which column, "" for a search.
+func AppointmentPickedBy(p ListAppointmentsParams) (column string, ok bool) {
 	return pickedBy(p.SortBy.Or("start_time"),
-		ranged{p.Before.Set, "start_time"},
-		ranged{p.After.Set, "start_time"},
-		ranged{p.UpdatedAfter.Set, "updated_at"},
+		sieve{p.Before.Set, "start_time"},
+		sieve{p.After.Set, "start_time"},
+		sieve{p.UpdatedAfter.Set, "updated_at"},
 	)
 }
 
@@ -204,7 +204,7 @@ func AppointmentPickedBy(p ListAppointmentsParams) string {
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppointmentsParams) ([]Appointment, Meta, error) {
 	q, page := q.Where(AppointmentFilters(p)...), AppointmentPage(p)
-	if column := AppointmentPickedBy(p); column != "" {
+	if column, ok := AppointmentPickedBy(p); ok {
 		pick, total := q.Clone().Order(AppointmentOrder(p)...), 0
 		pick.Modify(picking(column, AppointmentOrder(p), page, appointment.FieldStartTime, appointment.FieldFinishTime, appointment.FieldState, appointment.FieldID, appointment.FieldCreatedAt, appointment.FieldUpdatedAt))
 		shown, err := scan(ctx, r.View(ctx), pick, columnsOfAppointment+pickedTotal, widthOfAppointment+1, page.Limit(), func(x *reader, o *Appointment) {

@@ -162,28 +162,32 @@ const few = 200_000
 // rows, which is above few where they are too many.
 const pickedTotal = ", (SELECT COUNT(*) FROM picked)"
 
-// ranged is a filter by the range of a column.
-type ranged struct {
+// sieve is a filter by the range of a column, or a search, which has none.
+type sieve struct {
 	set    bool
 	column string
 }
 
-// pickedBy is the column of the filters that are set, "" where there is none,
-// or where the order itself leads to what is within the range.
-func pickedBy(order string, filters ...ranged) (column string) {
-	for _, f := range filters {
-		if f.set && f.column == order {
-			return ""
-		}
-		if f.set {
-			column = f.column
+// pickedBy is the column of the filters that are set. It is false where there
+// is none, or where the order itself leads to what is within the range.
+func pickedBy(order string, searchesFirst ...sieve) (column string, ok bool) {
+	for _, f := range searchesFirst {
+		switch {
+		case !f.set:
+		case f.column == "":
+			return "", true
+		case f.column == order:
+			return "", false
+		default:
+			column, ok = f.column, true
 		}
 	}
-	return column
+	return column, ok
 }
 
-// picking makes a query find the rows of a list by a column, no more than few of
-// them, then put these in order, and then read the page:
+// picking makes a query find the rows of a list by a column, or as PostgreSQL
+// likes where there is none, no more than few of them, then put these in order,
+// and then read the page:
 //
 //	WITH picked AS (SELECT columns FROM t WHERE … ORDER BY column LIMIT few + 1)
 //	SELECT …, (SELECT COUNT(*) FROM picked) FROM t
@@ -195,7 +199,10 @@ func pickedBy(order string, filters ...ranged) (column string) {
 func picking[O ~func(*sql.Selector)](column string, order []O, page Page, columns ...string) func(*sql.Selector) {
 	return func(s *sql.Selector) {
 		set := s.Clone().ClearOrder()
-		set.Select(set.Columns(columns...)...).OrderBy(set.C(column)).Limit(few + 1)
+		set.Select(set.Columns(columns...)...).Limit(few + 1)
+		if column != "" {
+			set.OrderBy(set.C(column))
+		}
 		t := sql.Dialect(s.Dialect()).Table("picked")
 		ids := sql.Dialect(s.Dialect()).Select(t.C("id")).From(t).Limit(page.Limit()).Offset(page.Offset())
 		for _, o := range order {

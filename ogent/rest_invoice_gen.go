@@ -179,15 +179,15 @@ func totalInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvoicesParam
 	return q.Count(ctx)
 }
 
-// InvoicePickedBy is the column by which the rows of a list request are found
-// before they are put in order, "" where they are read in their order.
-func InvoicePickedBy(p ListInvoicesParams) string {
+// InvoicePickedBy tells whether the rows of a list request are found before
+// they are put in order, and by the range of which column, "" for a search.
+func InvoicePickedBy(p ListInvoicesParams) (column string, ok bool) {
 	return pickedBy(p.SortBy.Or("dated_on"),
-		ranged{p.DatedOnAfter.Set, "dated_on"},
-		ranged{p.DatedOnBefore.Set, "dated_on"},
-		ranged{p.CreatedAfter.Set, "created_at"},
-		ranged{p.CreatedBefore.Set, "created_at"},
-		ranged{p.UpdatedAfter.Set, "updated_at"},
+		sieve{p.DatedOnAfter.Set, "dated_on"},
+		sieve{p.DatedOnBefore.Set, "dated_on"},
+		sieve{p.CreatedAfter.Set, "created_at"},
+		sieve{p.CreatedBefore.Set, "created_at"},
+		sieve{p.UpdatedAfter.Set, "updated_at"},
 	)
 }
 
@@ -196,7 +196,7 @@ func InvoicePickedBy(p ListInvoicesParams) string {
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvoicesParams) ([]InvoiceSummary, Meta, error) {
 	q, page := q.Where(InvoiceFilters(p)...), InvoicePage(p)
-	if column := InvoicePickedBy(p); column != "" {
+	if column, ok := InvoicePickedBy(p); ok {
 		pick, total := q.Clone().Order(InvoiceOrder(p)...), 0
 		pick.Modify(picking(column, InvoiceOrder(p), page, invoice.FieldDatedOn, invoice.FieldDueOn, invoice.FieldAmount, invoice.FieldID, invoice.FieldCreatedAt, invoice.FieldUpdatedAt))
 		shown, err := scan(ctx, r.View(ctx), pick, columnsOfInvoice+pickedTotal, widthOfInvoice+1, page.Limit(), func(x *reader, o *InvoiceSummary) {

@@ -109,11 +109,11 @@ func totalInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p ListInvoi
 	return q.Count(ctx)
 }
 
-// InvoiceItemPickedBy is the column by which the rows of a list request are found
-// before they are put in order, "" where they are read in their order.
-func InvoiceItemPickedBy(p ListInvoiceItemsParams) string {
+// InvoiceItemPickedBy tells whether the rows of a list request are found before
+// they are put in order, and by the range of which column, "" for a search.
+func InvoiceItemPickedBy(p ListInvoiceItemsParams) (column string, ok bool) {
 	return pickedBy(p.SortBy.Or("id"),
-		ranged{p.UpdatedAfter.Set, "updated_at"},
+		sieve{p.UpdatedAfter.Set, "updated_at"},
 	)
 }
 
@@ -122,7 +122,7 @@ func InvoiceItemPickedBy(p ListInvoiceItemsParams) string {
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p ListInvoiceItemsParams) ([]InvoiceItem, Meta, error) {
 	q, page := q.Where(InvoiceItemFilters(p)...), InvoiceItemPage(p)
-	if column := InvoiceItemPickedBy(p); column != "" {
+	if column, ok := InvoiceItemPickedBy(p); ok {
 		pick, total := q.Clone().Order(InvoiceItemOrder(p)...), 0
 		pick.Modify(picking(column, InvoiceItemOrder(p), page, invoiceitem.FieldID, invoiceitem.FieldCreatedAt, invoiceitem.FieldUpdatedAt))
 		shown, err := scan(ctx, r.View(ctx), pick, columnsOfInvoiceItem+pickedTotal, widthOfInvoiceItem+1, page.Limit(), func(x *reader, o *InvoiceItem) {

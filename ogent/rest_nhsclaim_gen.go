@@ -137,14 +137,14 @@ func totalNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsPa
 	return q.Count(ctx)
 }
 
-// NHSClaimPickedBy is the column by which the rows of a list request are found
-// before they are put in order, "" where they are read in their order.
-func NHSClaimPickedBy(p ListNhsClaimsParams) string {
+// NHSClaimPickedBy tells whether the rows of a list request are found before
+// they are put in order, and by the range of which column, "" for a search.
+func NHSClaimPickedBy(p ListNhsClaimsParams) (column string, ok bool) {
 	return pickedBy(p.SortBy.Or("id"),
-		ranged{p.CreatedAfter.Set, "created_at"},
-		ranged{p.After.Set, "submitted_date"},
-		ranged{p.Before.Set, "submitted_date"},
-		ranged{p.UpdatedAfter.Set, "updated_at"},
+		sieve{p.CreatedAfter.Set, "created_at"},
+		sieve{p.After.Set, "submitted_date"},
+		sieve{p.Before.Set, "submitted_date"},
+		sieve{p.UpdatedAfter.Set, "updated_at"},
 	)
 }
 
@@ -153,7 +153,7 @@ func NHSClaimPickedBy(p ListNhsClaimsParams) string {
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsParams) ([]NHSClaim, Meta, error) {
 	q, page := q.Where(NHSClaimFilters(p)...), NHSClaimPage(p)
-	if column := NHSClaimPickedBy(p); column != "" {
+	if column, ok := NHSClaimPickedBy(p); ok {
 		pick, total := q.Clone().Order(NHSClaimOrder(p)...), 0
 		pick.Modify(picking(column, NHSClaimOrder(p), page, nhsclaim.FieldID, nhsclaim.FieldCreatedAt, nhsclaim.FieldUpdatedAt))
 		shown, err := scan(ctx, r.View(ctx), pick, columnsOfNHSClaim+pickedTotal, widthOfNHSClaim+1, page.Limit(), func(x *reader, o *NHSClaim) {

@@ -183,13 +183,14 @@ func totalPatients(ctx context.Context, q *ent.PatientQuery, p ListPatientsParam
 	return q.Count(ctx)
 }
 
-// PatientPickedBy is the column by which the rows of a list request are found
-// before they are put in order, "" where they are read in their order.
-func PatientPickedBy(p ListPatientsParams) string {
+// PatientPickedBy tells whether the rows of a list request are found before
+// they are put in order, and by the range of which column, "" for a search.
+func PatientPickedBy(p ListPatientsParams) (column string, ok bool) {
 	return pickedBy(p.SortBy.Or("id"),
-		ranged{p.CreatedAfter.Set, "created_at"},
-		ranged{p.CreatedBefore.Set, "created_at"},
-		ranged{p.UpdatedAfter.Set, "updated_at"},
+		sieve{p.Query.Set, ""},
+		sieve{p.CreatedAfter.Set, "created_at"},
+		sieve{p.CreatedBefore.Set, "created_at"},
+		sieve{p.UpdatedAfter.Set, "updated_at"},
 	)
 }
 
@@ -198,7 +199,7 @@ func PatientPickedBy(p ListPatientsParams) string {
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadPatients(ctx context.Context, q *ent.PatientQuery, p ListPatientsParams) ([]Patient, Meta, error) {
 	q, page := q.Where(PatientFilters(p)...), PatientPage(p)
-	if column := PatientPickedBy(p); column != "" {
+	if column, ok := PatientPickedBy(p); ok {
 		pick, total := q.Clone().Order(PatientOrder(p)...), 0
 		pick.Modify(picking(column, PatientOrder(p), page, patient.FieldFirstNameFolded, patient.FieldLastNameFolded, patient.FieldDateOfBirth, patient.FieldID, patient.FieldCreatedAt, patient.FieldUpdatedAt))
 		shown, err := scan(ctx, r.View(ctx), pick, columnsOfPatient+pickedTotal, widthOfPatient+1, page.Limit(), func(x *reader, o *Patient) {

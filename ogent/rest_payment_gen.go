@@ -180,13 +180,13 @@ func totalPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaymentsParam
 	return q.Count(ctx)
 }
 
-// PaymentPickedBy is the column by which the rows of a list request are found
-// before they are put in order, "" where they are read in their order.
-func PaymentPickedBy(p ListPaymentsParams) string {
+// PaymentPickedBy tells whether the rows of a list request are found before
+// they are put in order, and by the range of which column, "" for a search.
+func PaymentPickedBy(p ListPaymentsParams) (column string, ok bool) {
 	return pickedBy(p.SortBy.Or("dated_on"),
-		ranged{p.StartDate.Set, "dated_on"},
-		ranged{p.EndDate.Set, "dated_on"},
-		ranged{p.UpdatedAfter.Set, "updated_at"},
+		sieve{p.StartDate.Set, "dated_on"},
+		sieve{p.EndDate.Set, "dated_on"},
+		sieve{p.UpdatedAfter.Set, "updated_at"},
 	)
 }
 
@@ -195,7 +195,7 @@ func PaymentPickedBy(p ListPaymentsParams) string {
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaymentsParams) ([]Payment, Meta, error) {
 	q, page := q.Where(PaymentFilters(p)...), PaymentPage(p)
-	if column := PaymentPickedBy(p); column != "" {
+	if column, ok := PaymentPickedBy(p); ok {
 		pick, total := q.Clone().Order(PaymentOrder(p)...), 0
 		pick.Modify(picking(column, PaymentOrder(p), page, payment.FieldDatedOn, payment.FieldAmount, payment.FieldID, payment.FieldCreatedAt, payment.FieldUpdatedAt))
 		shown, err := scan(ctx, r.View(ctx), pick, columnsOfPayment+pickedTotal, widthOfPayment+1, page.Limit(), func(x *reader, o *Payment) {

@@ -109,11 +109,11 @@ func totalTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, p ListT
 	return q.Count(ctx)
 }
 
-// TreatmentPlanPickedBy is the column by which the rows of a list request are found
-// before they are put in order, "" where they are read in their order.
-func TreatmentPlanPickedBy(p ListTreatmentPlansParams) string {
+// TreatmentPlanPickedBy tells whether the rows of a list request are found before
+// they are put in order, and by the range of which column, "" for a search.
+func TreatmentPlanPickedBy(p ListTreatmentPlansParams) (column string, ok bool) {
 	return pickedBy(p.SortBy.Or("id"),
-		ranged{p.UpdatedAfter.Set, "updated_at"},
+		sieve{p.UpdatedAfter.Set, "updated_at"},
 	)
 }
 
@@ -122,7 +122,7 @@ func TreatmentPlanPickedBy(p ListTreatmentPlansParams) string {
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, p ListTreatmentPlansParams) ([]TreatmentPlan, Meta, error) {
 	q, page := q.Where(TreatmentPlanFilters(p)...), TreatmentPlanPage(p)
-	if column := TreatmentPlanPickedBy(p); column != "" {
+	if column, ok := TreatmentPlanPickedBy(p); ok {
 		pick, total := q.Clone().Order(TreatmentPlanOrder(p)...), 0
 		pick.Modify(picking(column, TreatmentPlanOrder(p), page, treatmentplan.FieldID, treatmentplan.FieldCreatedAt, treatmentplan.FieldUpdatedAt))
 		shown, err := scan(ctx, r.View(ctx), pick, columnsOfTreatmentPlan+pickedTotal, widthOfTreatmentPlan+1, page.Limit(), func(x *reader, o *TreatmentPlan) {

@@ -110,11 +110,11 @@ func totalTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery,
 	return q.Count(ctx)
 }
 
-// TreatmentPlanItemPickedBy is the column by which the rows of a list request are found
-// before they are put in order, "" where they are read in their order.
-func TreatmentPlanItemPickedBy(p ListTreatmentPlanItemsParams) string {
+// TreatmentPlanItemPickedBy tells whether the rows of a list request are found before
+// they are put in order, and by the range of which column, "" for a search.
+func TreatmentPlanItemPickedBy(p ListTreatmentPlanItemsParams) (column string, ok bool) {
 	return pickedBy(p.SortBy.Or("id"),
-		ranged{p.UpdatedAfter.Set, "updated_at"},
+		sieve{p.UpdatedAfter.Set, "updated_at"},
 	)
 }
 
@@ -123,7 +123,7 @@ func TreatmentPlanItemPickedBy(p ListTreatmentPlanItemsParams) string {
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, p ListTreatmentPlanItemsParams) ([]TreatmentPlanItem, Meta, error) {
 	q, page := q.Where(TreatmentPlanItemFilters(p)...), TreatmentPlanItemPage(p)
-	if column := TreatmentPlanItemPickedBy(p); column != "" {
+	if column, ok := TreatmentPlanItemPickedBy(p); ok {
 		pick, total := q.Clone().Order(TreatmentPlanItemOrder(p)...), 0
 		pick.Modify(picking(column, TreatmentPlanItemOrder(p), page, treatmentplanitem.FieldID, treatmentplanitem.FieldCreatedAt, treatmentplanitem.FieldUpdatedAt))
 		shown, err := scan(ctx, r.View(ctx), pick, columnsOfTreatmentPlanItem+pickedTotal, widthOfTreatmentPlanItem+1, page.Limit(), func(x *reader, o *TreatmentPlanItem) {

@@ -141,7 +141,7 @@ func (Patient) Annotations() []schema.Annotation {
 			contract.Delete: "Archives the patient: active becomes false.",
 		},
 		Filters: []contract.Filter{
-			{Param: "query", Kind: wire.Text, Manual: true, Doc: "Names in any order, a phone number in any format, an e-mail address, a postcode, an NHS number or a legacy id."},
+			{Param: "query", Kind: wire.Text, Manual: true, Search: true, Doc: "Names in any order, a phone number in any format, an e-mail address, a postcode, an NHS number or a legacy id."},
 			{Param: "created_after", Column: "created_at", Op: "GTE", Doc: "Created at or after this time."},
 			{Param: "created_before", Column: "created_at", Op: "LT", Doc: "Created before this time."},
 		},

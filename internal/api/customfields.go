@@ -1,6 +1,8 @@
 package api
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -52,6 +54,13 @@ type question struct {
 	active   bool
 }
 
+// answer is what an owner has said to a question.
+type answer struct {
+	question uuid.UUID
+	owner    int64
+	text     string
+}
+
 // entries lists, for each owner, every question that is asked on the screen and
 // every further one that has an answer, in order of position. The answers are
 // those that q finds; column points at their owners.
@@ -60,7 +69,7 @@ func entries(ctx context.Context, c *ent.Client, on schema.Customizable, owners 
 	if len(owners) == 0 {
 		return all, nil
 	}
-	questions, err := questions(ctx, c, on)
+	questions, answers, err := questionsAndAnswers(ctx, c, on, column, q)
 	if err != nil || len(questions) == 0 {
 		return all, err
 	}
@@ -70,23 +79,13 @@ func entries(ctx context.Context, c *ent.Client, on schema.Customizable, owners 
 	for i := range table {
 		table[i] = ogent.CustomFieldEntry{FieldID: questions[i%n].id, Position: questions[i%n].position}
 	}
-	rows, err := q.Rows(ctx, qualified(customfieldanswer.Table,
-		customfieldanswer.FieldID, column, customfieldanswer.FieldCustomFieldID, customfieldanswer.FieldValue))
-	if err != nil {
-		return nil, err
-	}
-	records, places := access.From(ctx), places(owners)
-	err = row.Each(rows, 4, func(answer *row.Row) {
-		records.NoteUUID(customfieldanswer.Table, answer.UUID(0))
-		field := answer.UUID(2)
+	places := places(owners)
+	for _, answer := range answers {
 		for i, asked := range questions {
-			if asked.id == field {
-				table[places[answer.Int64(1)]*n+i].Value = answerJSON(asked.kind, answer.Text(3))
+			if asked.id == answer.question {
+				table[places[answer.owner]*n+i].Value = answerJSON(asked.kind, answer.text)
 			}
 		}
-	})
-	if err != nil {
-		return nil, err
 	}
 	for o := range owners {
 		shown := table[o*n : o*n : (o+1)*n]
@@ -105,6 +104,34 @@ func entries(ctx context.Context, c *ent.Client, on schema.Customizable, owners 
 	return all, nil
 }
 
+// questionsAndAnswers reads, in one statement, the questions of a screen that
+// take an answer, in order, and the answers that q finds.
+func questionsAndAnswers(ctx context.Context, c *ent.Client, on schema.Customizable, column string, q *ent.CustomFieldAnswerQuery) (questions []question, answers []answer, err error) {
+	asking := c.CustomField.Query().Where(customfield.CustomizableTypeEQ(on), customfield.TypeNotIn(schema.QuestionTitle, schema.QuestionSpacer))
+	rows, err := c.Together(ctx,
+		ent.Part{Query: asking, Columns: qualified(customfield.Table,
+			customfield.FieldID, customfield.FieldType, customfield.FieldPosition, customfield.FieldActive) + ", NULL"},
+		ent.Part{Query: q, Columns: qualified(customfieldanswer.Table,
+			customfieldanswer.FieldID, customfieldanswer.FieldValue, column) + ", NULL, " + qualified(customfieldanswer.Table,
+			customfieldanswer.FieldCustomFieldID)})
+	if err != nil {
+		return nil, nil, err
+	}
+	records := access.From(ctx)
+	err = row.Each(rows, 5, func(r *row.Row) {
+		if r.Null(4) {
+			questions = append(questions, question{r.UUID(0), schema.QuestionType(r.Text(1)), r.Int(2), r.Bool(3)})
+			return
+		}
+		records.NoteUUID(customfieldanswer.Table, r.UUID(0))
+		answers = append(answers, answer{r.UUID(4), r.Int64(2), r.Text(1)})
+	})
+	slices.SortFunc(questions, func(a, b question) int {
+		return cmp.Or(cmp.Compare(a.position, b.position), bytes.Compare(a.id[:], b.id[:]))
+	})
+	return questions, answers, err
+}
+
 var unanswered = jx.Raw("null")
 
 // places are the positions of ids.
@@ -114,21 +141,6 @@ func places(ids []int64) map[int64]int {
 		at[id] = i
 	}
 	return at
-}
-
-// questions are those of a screen that take an answer, in order.
-func questions(ctx context.Context, c *ent.Client, on schema.Customizable) (all []question, err error) {
-	rows, err := c.CustomField.Query().Where(
-		customfield.CustomizableTypeEQ(on), customfield.TypeNotIn(schema.QuestionTitle, schema.QuestionSpacer),
-	).Order(customfield.ByPosition(), customfield.ByID()).Rows(ctx, qualified(customfield.Table,
-		customfield.FieldID, customfield.FieldType, customfield.FieldPosition, customfield.FieldActive))
-	if err != nil {
-		return nil, err
-	}
-	err = row.Each(rows, 4, func(field *row.Row) {
-		all = append(all, question{field.UUID(0), schema.QuestionType(field.Text(1)), field.Int(2), field.Bool(3)})
-	})
-	return all, err
 }
 
 // qualified are columns of a table as SQL text.

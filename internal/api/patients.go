@@ -21,8 +21,9 @@ func (h *Handler) GetPatient(ctx context.Context, p ogent.GetPatientParams) (*og
 
 // ListPatients searches with query= and filters.
 func (h *Handler) ListPatients(ctx context.Context, p ogent.ListPatientsParams) (*ogent.PatientList, error) {
-	q := h.Client.Patient.Query().Where(found(p.Query.Or(""), caller.Must(ctx).Country)...)
-	shown, meta, err := h.ReadPatients(ctx, q, p)
+	search := found(p.Query.Or(""), caller.Must(ctx).Country)
+	p.Query.Set = len(search) > 0 // a blank one is none
+	shown, meta, err := h.ReadPatients(ctx, h.Client.Patient.Query().Where(search...), p)
 	if err != nil {
 		return nil, err
 	}

@@ -59,19 +59,24 @@ func (e *entity) Predicate(f contract.Filter) (string, error) {
 	return p, nil
 }
 
-// Ranges are the filters by a range of the entity's own columns. Only what is
-// about patients grows with the years; other lists are short.
-func (e *entity) Ranges() (ranges []contract.Filter) {
+// Picks are the filters by which rows are found before they are put in order:
+// searches, then ranges of the entity's own columns. Only what is about patients
+// grows with the years; other lists are short.
+func (e *entity) Picks() []contract.Filter {
 	if !e.PatientData() {
 		return nil
 	}
+	var searches, ranges []contract.Filter
 	for _, f := range e.R.Filters {
-		if !f.Manual && f.Edge == "" && f.Op != "" && f.Op != "EQ" {
+		switch {
+		case f.Search:
+			searches = append(searches, f)
+		case !f.Manual && f.Edge == "" && f.Op != "" && f.Op != "EQ":
 			f.Column = columnOf(f)
 			ranges = append(ranges, f)
 		}
 	}
-	return ranges
+	return append(searches, ranges...)
 }
 
 // OrderColumns are the constants of the entity's own columns that lists are ordered by.

@@ -64,6 +64,7 @@ type Filter struct {
 	Op     string    // EQ when empty; GT, GTE, LT, LTE
 	Values []string  // words of an enum; with a boolean column the false word, then the true word
 	Manual bool      // the predicate is hand-written in internal/api
+	Search bool      // the rows are found by it first, and put in order then; Manual
 	Needed bool      // the document calls it required; the handler says what is missing
 	Doc    string
 }

@@ -71,12 +71,12 @@ var costs = map[string]cost{
 	"listAppointments":       {1, 0, 2}, // its total is kept
 	"listAvailability":       {3, 0, 3}, // practitioners with their sessions and the practice; the diary of a day, and of two more
 	"getInvoice":             {1, 0, 1}, // with its items
-	"getPatient":             {3, 0, 3}, // with the questions and the answers
-	"listPatients":           {3, 0, 4}, // its total is kept
+	"getPatient":             {1, 0, 2}, // with the questions and the answers
+	"listPatients":           {1, 0, 3}, // its total is kept
 	"getPayment":             {1, 0, 1}, // with its explanations
 	"listPayments":           {3, 0, 4}, // and its amount; its total is kept
-	"getTreatmentPlanItem":   {3, 0, 3}, // with the questions and the answers
-	"listTreatmentPlanItems": {3, 0, 4}, // its total is kept
+	"getTreatmentPlanItem":   {1, 0, 2}, // with the questions and the answers
+	"listTreatmentPlanItems": {1, 0, 3}, // its total is kept
 	"listInvoices":           {1, 0, 2},
 	"listInvoiceItems":       {1, 0, 2},
 	"listTreatmentPlans":     {1, 0, 2},
@@ -90,9 +90,9 @@ var costs = map[string]cost{
 	"putAppointment":    {2, 2, 7},
 	"updateAppointment": {2, 2, 7},
 	"deleteAppointment": {1, 2, 5},
-	"createPatient":     {5, 6, 14}, // the patient, the account, an answer
-	"putPatient":        {4, 2, 9},
-	"updatePatient":     {4, 2, 9},
+	"createPatient":     {3, 6, 13}, // the patient, the account, an answer
+	"putPatient":        {2, 2, 8},
+	"updatePatient":     {2, 2, 8},
 	"deletePatient":     {1, 2, 6},
 	"putFee":            {2, 2, 7},
 	"updateFee":         {2, 2, 7},
