@@ -1,9 +1,12 @@
 package api
 
 import (
+	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
+	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 
 	"chairside/ent/patient"
@@ -32,13 +35,36 @@ func found(query, country string) []predicate.Patient {
 	return append(where, number(rest, country))
 }
 
-// begins finds a word by its beginning. Of an address the index is asked for
-// the part before the @ alone: what comes after it is many patients'.
+// begins finds a word by its beginning.
 func begins(word string) predicate.Patient {
-	if name, _, ok := strings.Cut(word, "@"); ok && len(name) >= telling {
-		return patient.And(holds(" "+name), reads(" "+word))
+	parts := telling(word)
+	if len(parts) == 0 {
+		return holds(" " + word)
 	}
-	return holds(" " + word)
+	all := []predicate.Patient{reads(" " + word)}
+	for _, part := range parts {
+		all = append(all, looksUp(part))
+	}
+	return patient.And(all...)
+}
+
+// telling are the parts of a word that the index is asked for: its first and
+// its last characters, as many as one trigram has. Each further trigram costs
+// more than the few rows that it spares. What comes after the @ of an address is
+// many patients'.
+func telling(word string) []string {
+	name, _, _ := strings.Cut(word, "@")
+	var runs [][]rune
+	for _, run := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if run := []rune(run); len(run) >= shortest {
+			runs = append(runs, run)
+		}
+	}
+	if len(runs) == 0 {
+		return nil
+	}
+	last := runs[len(runs)-1]
+	return slices.Compact([]string{string(runs[0][:shortest]), string(last[len(last)-shortest:])})
 }
 
 // number finds a number in any of its forms, or the beginnings of words. The
@@ -47,8 +73,7 @@ func begins(word string) predicate.Patient {
 func number(words []string, country string) predicate.Patient {
 	whole, last := strings.Join(words, " "), words[len(words)-1]
 	end := last[len(strings.TrimRight(last, "0123456789")):]
-	end = end[max(0, len(end)-telling):]
-	look := reads
+	end = end[max(0, len(end)-tellingDigits):]
 	var numbers []string
 	for _, form := range []string{whole, schema.NormalizePhone(whole, "", country)} {
 		if digits := schema.Digits(form); digits != "" {
@@ -58,6 +83,7 @@ func number(words []string, country string) predicate.Patient {
 			}
 		}
 	}
+	look := reads
 	if len(end) < shortest {
 		look = holds
 	}
@@ -72,22 +98,49 @@ func number(words []string, country string) predicate.Patient {
 	if len(end) < shortest {
 		return patient.Or(forms...)
 	}
-	return patient.And(holds(end), patient.Or(forms...))
+	return patient.And(looksUp(end), patient.Or(forms...))
 }
 
 const (
-	shortest = 3 // characters that the index can find
-	telling  = 5 // characters of a number or an address that few patients share
+	shortest      = 3 // characters that the index can find: a trigram
+	tellingDigits = 5 // last digits of a number, which few patients share
 )
 
-// holds is served by the trigram index of PostgreSQL. Each trigram of the part
+// looksUp is for PostgreSQL's trigram index alone: what it finds is read as
+// well. The part is of letters and digits. That it stands in a SELECT keeps the
+// statement from being planned anew for each part, which takes as long as the
+// search; where the part is not ASCII it has to be, since the index may not know
+// these letters (LC_CTYPE C) and is better left alone then.
+func looksUp(part string) predicate.Patient {
+	return func(s *sql.Selector) {
+		switch {
+		case s.Dialect() != dialect.Postgres:
+		case strings.ContainsFunc(part, func(r rune) bool { return r >= utf8.RuneSelf }):
+			holds(part)(s)
+		default:
+			s.Where(sql.P(func(b *sql.Builder) {
+				b.Ident(s.C(patient.FieldSearchText)).WriteString(" LIKE (SELECT ").Arg("%" + part + "%").WriteString(")")
+			}))
+		}
+	}
+}
+
+// holds is served by the trigram index where it can be. Each trigram of the part
 // is looked up, so that a long part with common ones takes a while.
 func holds(part string) predicate.Patient {
 	return func(s *sql.Selector) { s.Where(sql.Contains(s.C(patient.FieldSearchText), part)) }
 }
 
-// reads is holds for what the index is not to be asked for: it reads the rows
-// that something else has found.
+// reads is holds without the index: it reads the rows that something else has
+// found, on SQLite those of the practice.
 func reads(part string) predicate.Patient {
-	return func(s *sql.Selector) { s.Where(sql.Contains(s.C(patient.FieldSearchText)+" || ''", part)) }
+	return func(s *sql.Selector) {
+		position := "strpos"
+		if s.Dialect() == dialect.SQLite {
+			position = "instr"
+		}
+		s.Where(sql.P(func(b *sql.Builder) {
+			b.WriteString(position + "(").Ident(s.C(patient.FieldSearchText)).Comma().Arg(part).WriteString(") > 0")
+		}))
+	}
 }
