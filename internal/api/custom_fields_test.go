@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"reflect"
 	"testing"
 	"time"
@@ -8,7 +9,9 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/ent"
+	"chairside/ent/customfield"
 	"chairside/internal/chairsidetest"
+	stored "chairside/internal/row"
 	"chairside/schema"
 )
 
@@ -183,6 +186,42 @@ func TestAnswersAreListedByPosition(t *testing.T) {
 					t.Errorf("%v is an answer to a %v", found["value"], q["type"])
 				}
 			}
+		}
+	})
+}
+
+// TestReadTogetherConfined holds that each query of a statement sees the
+// caller's practice alone, and nothing without a caller.
+func TestReadTogetherConfined(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		read := func(ctx context.Context) (practices []uuid.UUID, err error) {
+			rows, err := e.DB.Ent.Together(ctx,
+				ent.Part{Query: e.DB.Ent.CustomField.Query(), Columns: "custom_fields.practice_id"},
+				ent.Part{Query: e.DB.Ent.CustomFieldAnswer.Query(), Columns: "custom_field_answers.practice_id"})
+			if err != nil {
+				return nil, err
+			}
+			return practices, stored.Each(rows, 1, func(r *stored.Row) { practices = append(practices, r.UUID(0)) })
+		}
+		for _, practice := range []string{"demo", "second"} {
+			ask(t, e, practice, schema.CustomizesPatient, schema.QuestionText)
+			ctx := e.As(t, practice)
+			own, err := e.DB.Ent.CustomField.Query().Select(customfield.FieldPracticeID).First(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			practices, err := read(ctx)
+			if err != nil || len(practices) == 0 {
+				t.Fatalf("%d rows, %v", len(practices), err)
+			}
+			for _, id := range practices {
+				if id != own.PracticeID {
+					t.Errorf("%s sees a row of %v", practice, id)
+				}
+			}
+		}
+		if practices, err := read(t.Context()); err == nil {
+			t.Errorf("nobody sees %d rows", len(practices))
 		}
 	})
 }

@@ -3,6 +3,7 @@ package contracttest
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -64,7 +65,8 @@ func (m *meter) cost(request func()) cost {
 // costs is what operations ask of the database: a budget that nobody exceeds
 // unnoticed. Those that are not named read one record with one query, or a list
 // with one for the page and one to count all rows. A total that the database
-// keeps is read past the generated client: it counts as a round trip alone.
+// keeps is read past the generated client, and so are questions with their
+// answers: each counts as a round trip alone.
 var costs = map[string]cost{
 	"getRateLimit": {0, 0, 0},
 
@@ -177,6 +179,23 @@ func TestListsCostTheSameForEveryPage(t *testing.T) {
 				if many := page(size); (many.queries < few.queries || many.queries > few.queries+parts || many.mutations != 0) && many != (cost{few.queries - 1, 0, few.trips - 1}) {
 					t.Errorf("%s costs %v for 2 rows, %v for %s", op, few, many, size)
 				}
+			}
+		}
+	})
+}
+
+// TestSearchCostsOneStatement for the page and the number of all that are found,
+// and one for the questions and answers of the page.
+func TestSearchCostsOneStatement(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		token, m := e.Token(t, ""), watch(e)
+		e.Get(t, "/rate_limit", token)
+		for _, query := range []string{"a", "example.com", "07700 9", "smith taylor"} {
+			c := m.cost(func() {
+				e.Get(t, "/v1/patients?per_page=2&query="+url.QueryEscape(query), token).Status(t, http.StatusOK)
+			})
+			if c != (cost{1, 0, 2}) && c != (cost{1, 0, 1}) { // without patients no answers
+				t.Errorf("%q costs %v", query, c)
 			}
 		}
 	})
