@@ -72,6 +72,20 @@ func (r Reads) ShowAppointment(ctx context.Context, id int64) (*AppointmentRespo
 	return &AppointmentResponse{Appointment: shown[0]}, nil
 }
 
+// AddAppointment saves a new appointment and gives its response form, or
+// ent.ErrUnmet where conditions do not hold or the caller would not see it. No
+// lists are read: there are no rows yet that could point at it.
+func (r Reads) AddAppointment(ctx context.Context, create *ent.AppointmentCreate, conditions ...ent.Condition) (*AppointmentResponse, error) {
+	shown, err := scan(ctx, r.View(ctx), added[*ent.AppointmentCreate]{create, conditions}, columnsOfAppointment, widthOfAppointment, 1, takeAppointment)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
+		return nil, ent.ErrUnmet
+	}
+	return &AppointmentResponse{Appointment: shown[0]}, nil
+}
+
 // FindAppointment reads one row to be changed, or gives fault.NotFound.
 func FindAppointment(ctx context.Context, c *ent.Client, id int64, where ...predicate.Appointment) (*ent.Appointment, error) {
 	e, err := c.Appointment.Query().Where(appointment.ID(id)).Where(where...).Only(ctx)
@@ -296,16 +310,14 @@ func SetAppointment(m *ent.AppointmentMutation, in *AppointmentInput, old *ent.A
 	}
 }
 
-// CheckAppointmentReferences notes every reference that was sent, differs from old
-// (nil for a new row), and points at nothing that the caller can see. It takes
-// one statement, which also tells which of the queries in also find a row.
-func CheckAppointmentReferences(ctx context.Context, c *ent.Client, in *AppointmentInput, old *ent.Appointment, problems fault.Params, also ...ent.Existence) ([]bool, error) {
-	var r references
+// AppointmentReferences are the references that were sent and differ from old,
+// which is nil for a new row.
+func AppointmentReferences(c *ent.Client, in *AppointmentInput, old *ent.Appointment) (r References) {
 	if v, ok := in.PractitionerID.Get(); ok && (old == nil || old.PractitionerID != v) {
 		r.add("practitioner_id", "does not exist or is not active", c.Practitioner.Query().Where(practitioner.ID(v), practitioner.Active(true)))
 	}
 	if v, ok := in.PatientID.Get(); ok && (old == nil || !same(old.PatientID, v)) {
 		r.add("patient_id", "does not exist", c.Patient.Query().Where(patient.ID(v)))
 	}
-	return r.check(ctx, c, problems, also)
+	return r
 }

@@ -196,10 +196,8 @@ func SetFee(m *ent.FeeMutation, in *FeeInput, old *ent.Fee) {
 	}
 }
 
-// CheckFeeReferences notes every reference that was sent, differs from old
-// (nil for a new row), and points at nothing that the caller can see. It takes
-// one statement, which also tells which of the queries in also find a row.
-func CheckFeeReferences(ctx context.Context, c *ent.Client, in *FeeInput, old *ent.Fee, problems fault.Params, also ...ent.Existence) ([]bool, error) {
-	var r references
-	return r.check(ctx, c, problems, also)
+// FeeReferences are the references that were sent and differ from old,
+// which is nil for a new row.
+func FeeReferences(c *ent.Client, in *FeeInput, old *ent.Fee) (r References) {
+	return r
 }

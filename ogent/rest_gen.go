@@ -220,18 +220,32 @@ func picked(total, rows int, page Page) bool {
 	return total <= few && (rows > 0 || page.Number == 1)
 }
 
-// references are what a request refers to: the field, what to say where its
+// added is a row that is to be saved under conditions.
+type added[C interface {
+	Rows(ctx context.Context, columns string, conditions ...ent.Condition) (*sql.Rows, error)
+}] struct {
+	create     C
+	conditions []ent.Condition
+}
+
+func (a added[C]) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	return a.create.Rows(ctx, columns, a.conditions...)
+}
+
+// References are what a request refers to: the field, what to say where its
 // target is not there, and how to look for it.
-type references struct {
+type References struct {
 	fields, messages []string
 	targets          []ent.Existence
 }
 
-func (r *references) add(field, message string, target ent.Existence) {
+func (r *References) add(field, message string, target ent.Existence) {
 	r.fields, r.messages, r.targets = append(r.fields, field), append(r.messages, message), append(r.targets, target)
 }
 
-func (r *references) check(ctx context.Context, c *ent.Client, problems fault.Params, also []ent.Existence) ([]bool, error) {
+// Check notes every reference that points at nothing that the caller can see. It
+// takes one statement, which also tells which of the queries in also find a row.
+func (r References) Check(ctx context.Context, c *ent.Client, problems fault.Params, also ...ent.Existence) ([]bool, error) {
 	found, err := c.Exist(ctx, slices.Concat(also, r.targets)...)
 	if err != nil {
 		return nil, err
@@ -242,4 +256,13 @@ func (r *references) check(ctx context.Context, c *ent.Client, problems fault.Pa
 		}
 	}
 	return found[:len(also)], nil
+}
+
+// Hold are the conditions that all of them point at something.
+func (r References) Hold() []ent.Condition {
+	conditions := make([]ent.Condition, len(r.targets))
+	for i, target := range r.targets {
+		conditions[i] = ent.Some(target)
+	}
+	return conditions
 }

@@ -106,6 +106,20 @@ func (r Reads) ShowPatient(ctx context.Context, id int64) (*PatientResponse, err
 	return &PatientResponse{Patient: shown[0]}, nil
 }
 
+// AddPatient saves a new patient and gives its response form, or
+// ent.ErrUnmet where conditions do not hold or the caller would not see it. No
+// lists are read: there are no rows yet that could point at it.
+func (r Reads) AddPatient(ctx context.Context, create *ent.PatientCreate, conditions ...ent.Condition) (*PatientResponse, error) {
+	shown, err := scan(ctx, r.View(ctx), added[*ent.PatientCreate]{create, conditions}, columnsOfPatient, widthOfPatient, 1, takePatient)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
+		return nil, ent.ErrUnmet
+	}
+	return &PatientResponse{Patient: shown[0]}, nil
+}
+
 // FindPatient reads one row to be changed, or gives fault.NotFound.
 func FindPatient(ctx context.Context, c *ent.Client, id int64, where ...predicate.Patient) (*ent.Patient, error) {
 	e, err := c.Patient.Query().Where(patient.ID(id)).Where(where...).Only(ctx)
@@ -598,11 +612,9 @@ func SetPatient(m *ent.PatientMutation, in *PatientInput, old *ent.Patient) {
 	}
 }
 
-// CheckPatientReferences notes every reference that was sent, differs from old
-// (nil for a new row), and points at nothing that the caller can see. It takes
-// one statement, which also tells which of the queries in also find a row.
-func CheckPatientReferences(ctx context.Context, c *ent.Client, in *PatientInput, old *ent.Patient, problems fault.Params, also ...ent.Existence) ([]bool, error) {
-	var r references
+// PatientReferences are the references that were sent and differ from old,
+// which is nil for a new row.
+func PatientReferences(c *ent.Client, in *PatientInput, old *ent.Patient) (r References) {
 	if v, ok := in.PaymentPlanID.Get(); ok && (old == nil || old.PaymentPlanID != v) {
 		r.add("payment_plan_id", "does not exist or is not active", c.PaymentPlan.Query().Where(paymentplan.ID(v), paymentplan.Active(true)))
 	}
@@ -618,5 +630,5 @@ func CheckPatientReferences(ctx context.Context, c *ent.Client, in *PatientInput
 	if v, ok := in.AcquisitionSourceID.Get(); ok && (old == nil || !same(old.AcquisitionSourceID, v)) {
 		r.add("acquisition_source_id", "does not exist", c.AcquisitionSource.Query().Where(acquisitionsource.ID(v)))
 	}
-	return r.check(ctx, c, problems, also)
+	return r
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -52,19 +53,23 @@ func (h *Handler) CreateAppointment(ctx context.Context, req *ogent.AppointmentI
 		state:        schema.AppointmentState(in.State.Or(string(schema.Pending))),
 		force:        in.ForceChanges.Or(false),
 	}
+	wanted.checkTimes(problems)
 	var booked *ogent.AppointmentResponse
 	err := h.db.TxHolding(ctx, wanted.locks(ctx, nil), func(tx *ent.Client) error {
+		if len(problems) > 0 {
+			return checkAppointment(ctx, tx, in, nil, wanted, problems)
+		}
 		create := tx.Appointment.Create().SetBookedViaAPI(true).SetUserID(caller.Must(ctx).UserID)
 		ogent.SetAppointment(create.Mutation(), in, nil)
+		var err error
+		booked, err = h.In(tx).AddAppointment(ctx, create, wanted.conditions(tx, in)...)
+		if !errors.Is(err, ent.ErrUnmet) {
+			return err
+		}
 		if err := checkAppointment(ctx, tx, in, nil, wanted, problems); err != nil {
 			return err
 		}
-		saved, err := create.Save(ctx)
-		if err != nil {
-			return err
-		}
-		booked, err = h.In(tx).ShowAppointment(ctx, saved.ID)
-		return err
+		return fault.Unavailable(err) // what was missing is there by now
 	})
 	return booked, err
 }
@@ -95,6 +100,7 @@ func (h *Handler) UpdateAppointment(ctx context.Context, req *ogent.AppointmentI
 				return err
 			}
 		}
+		wanted.checkTimes(problems)
 		if err := checkAppointment(ctx, tx, in, old, wanted, problems); err != nil {
 			return err
 		}
@@ -124,43 +130,38 @@ func (h *Handler) DeleteAppointment(ctx context.Context, p ogent.DeleteAppointme
 	})
 }
 
-// checkAppointment adds the rules that take more than one field, or the
-// database, to the problems found so far, and refuses with all of them, or else
-// with fault.DoubleBooking. The practitioners are locked: what it finds of their
-// diaries stays so.
+// checkAppointment adds the rules that take the database to the problems found
+// so far, and refuses with all of them, or else with fault.DoubleBooking. The
+// practitioners are locked: what it finds of their diaries stays so.
 func checkAppointment(ctx context.Context, tx *ent.Client, in *ogent.AppointmentInput, old *ent.Appointment, wanted booking, problems fault.Params) error {
-	var diary []ent.Existence
-	if (old == nil || wanted.moves(old)) && !wanted.force && wanted.state.Blocks() {
-		diary = append(diary, wanted.conflicting(tx))
+	var also []ent.Existence
+	diary := (old == nil || wanted.moves(old)) && wanted.exclusive()
+	if diary {
+		also = append(also, wanted.conflicting(tx))
 	}
-	taken, err := ogent.CheckAppointmentReferences(ctx, tx, in, old, problems, diary...)
+	reason := in.Reason.Set && (old == nil || old.Reason != in.Reason.Value) && !slices.Contains(schema.Reasons, in.Reason.Value)
+	if reason {
+		also = append(also, ownReason(tx, in.Reason.Value))
+	}
+	found, err := ogent.AppointmentReferences(tx, in, old).Check(ctx, tx, problems, also...)
 	if err != nil {
 		return err
 	}
-	if !wanted.start.IsZero() && !wanted.finish.IsZero() && len(problems["start_time"])+len(problems["finish_time"]) == 0 {
-		switch length := wanted.finish.Sub(wanted.start); {
-		case length <= 0:
-			problems.Add("finish_time", "must be after start_time")
-		case length > longest:
-			problems.Add("finish_time", "must be at most 24 hours after start_time")
-		}
-	}
-	if reason, ok := in.Reason.Get(); ok && !slices.Contains(schema.Reasons, reason) && (old == nil || old.Reason != reason) {
-		own, err := tx.AppointmentReason.Query().Where(appointmentreason.Reason(reason), appointmentreason.Deleted(false)).Exist(ctx)
-		if err != nil {
-			return err
-		}
-		if !own {
-			problems.Add("reason", "is not a reason of this practice")
-		}
+	if reason && !found[len(found)-1] {
+		problems.Add("reason", "is not a reason of this practice")
 	}
 	if len(problems) > 0 {
 		return fault.ValidationFailed(problems)
 	}
-	if slices.Contains(taken, true) {
+	if diary && found[0] {
 		return wanted.refuse(ctx, tx)
 	}
 	return nil
+}
+
+// ownReason finds a reason of the practice's own.
+func ownReason(tx *ent.Client, reason string) *ent.AppointmentReasonQuery {
+	return tx.AppointmentReason.Query().Where(appointmentreason.Reason(reason), appointmentreason.Deleted(false))
 }
 
 // booking is an appointment as it is to be.
@@ -171,6 +172,35 @@ type booking struct {
 	state         schema.AppointmentState
 	force         bool
 }
+
+// checkTimes notes what is wrong with the length, where both times could be read.
+func (b booking) checkTimes(problems fault.Params) {
+	if b.start.IsZero() || b.finish.IsZero() || len(problems["start_time"])+len(problems["finish_time"]) > 0 {
+		return
+	}
+	switch length := b.finish.Sub(b.start); {
+	case length <= 0:
+		problems.Add("finish_time", "must be after start_time")
+	case length > longest:
+		problems.Add("finish_time", "must be at most 24 hours after start_time")
+	}
+}
+
+// conditions are what checkAppointment finds nothing to say against in a new
+// appointment.
+func (b booking) conditions(tx *ent.Client, in *ogent.AppointmentInput) []ent.Condition {
+	all := ogent.AppointmentReferences(tx, in, nil).Hold()
+	if b.exclusive() {
+		all = append(all, ent.None(b.conflicting(tx)))
+	}
+	if !slices.Contains(schema.Reasons, in.Reason.Value) {
+		all = append(all, ent.Some(ownReason(tx, in.Reason.Value)))
+	}
+	return all
+}
+
+// exclusive reports whether nobody else may have the time.
+func (b booking) exclusive() bool { return !b.force && b.state.Blocks() }
 
 // moves reports whether the change takes time that the appointment did not have.
 func (b booking) moves(old *ent.Appointment) bool {

@@ -57,17 +57,19 @@ func (h *Handler) CreatePatient(ctx context.Context, req *ogent.PatientInputRequ
 				return err
 			}
 		}
-		row, err := create.Save(ctx)
+		if response, err = h.In(tx).AddPatient(ctx, create); err != nil {
+			return err
+		}
+		added := &response.Patient
+		account, err := tx.Account.Create().SetPatientID(added.ID).Save(ctx)
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Account.Create().SetPatientID(row.ID).Save(ctx); err != nil {
+		added.AccountID.SetTo(account.ID) // there was none when the patient was read
+		if _, err := answers.save(ctx, tx, added.ID); err != nil {
 			return err
 		}
-		if _, err := answers.save(ctx, tx, row.ID); err != nil {
-			return err
-		}
-		response, err = h.patient(ctx, tx, row.ID)
+		added.CustomFields, err = oneOf(patientAnswers(ctx, tx, []int64{added.ID}))
 		return err
 	})
 	return response, err
@@ -143,7 +145,7 @@ func (h *Handler) patient(ctx context.Context, c *ent.Client, id int64) (*ogent.
 // problems found so far, and refuses with all of them. It gives the answers
 // that are to be saved.
 func checkPatient(ctx context.Context, tx *ent.Client, in *ogent.PatientInput, old *ent.Patient, problems fault.Params) (answersToSave, error) {
-	if _, err := ogent.CheckPatientReferences(ctx, tx, in, old, problems); err != nil {
+	if _, err := ogent.PatientReferences(tx, in, old).Check(ctx, tx, problems); err != nil {
 		return nil, err
 	}
 	today := civil.Of(clock.Now(ctx).In(caller.Must(ctx).Zone))

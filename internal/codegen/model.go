@@ -282,6 +282,7 @@ var modelFuncs = template.FuncMap{
 	"kept":         keptOf,
 	"beside":       beside,
 	"joined":       joined,
+	"created":      created,
 	"words":        words,
 	"dict": func(pairs ...any) map[string]any {
 		m := map[string]any{}

@@ -128,6 +128,13 @@ func joined(n *gen.Type) (edges []*gen.Edge, err error) {
 	return edges, nil
 }
 
+// created reports whether requests create rows of n.
+func created(n *gen.Type) (bool, error) {
+	var r contract.Resource
+	err := annotation(n.Annotations, &r)
+	return slices.Contains(r.Verbs, contract.Create), err
+}
+
 // part is a member that lists the rows behind an edge.
 type part struct {
 	contract.Embed

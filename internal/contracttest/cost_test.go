@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	gen "entgo.io/ent"
+	"entgo.io/ent/dialect"
 
 	"chairside/ent"
 	"chairside/internal/chairsidetest"
@@ -100,9 +101,17 @@ var costs = map[string]cost{
 	"updateFee":         {2, 2, 7},
 }
 
+// atOnce are the round trips that PostgreSQL does without: one statement writes a
+// new row and its record and reads it back, an appointment only where its
+// references are there and nothing is in its way.
+var atOnce = map[string]int64{"createAppointment": 3, "createPatient": 2}
+
 // budget is what the operation may ask for.
-func budget(op operation) cost {
+func budget(op operation, d string) cost {
 	if c, ok := costs[op.ID]; ok {
+		if d == dialect.Postgres {
+			c.trips -= atOnce[op.ID]
+		}
 		return c
 	}
 	if op.lists() {
@@ -130,8 +139,8 @@ func TestCosts(t *testing.T) {
 				q.Path += separator(q.Path) + "per_page=2"
 			}
 			c := m.cost(func() { send(t, e, op, q).Status(t, op.Success) })
-			if c != budget(op) {
-				t.Errorf("%s costs %v, its budget is %v", op.ID, c, budget(op))
+			if want := budget(op, e.DB.Dialect); c != want {
+				t.Errorf("%s costs %v, its budget is %v", op.ID, c, want)
 			}
 		}
 	})

@@ -32,7 +32,8 @@ var unrecorded = []string{ent.TypeAuthorizationCode, ent.TypeSession, ent.TypeSi
 
 // record appends one row to the record of changes for every row that is
 // created, changed or deleted, in the same transaction: who, when, what, and
-// the names of the changed columns, never their values.
+// the names of the changed columns, never their values. The statement that
+// creates a row may have done so already.
 func record(next ent.Mutator) ent.Mutator {
 	return ent.MutateFunc(func(ctx context.Context, m ent.Mutation) (ent.Value, error) {
 		if _, err := caller.From(ctx); err != nil && !caller.IsSystem(ctx) {
@@ -52,41 +53,50 @@ func record(next ent.Mutator) ent.Mutator {
 		if err != nil {
 			return nil, err
 		}
-		value, err := next.Mutate(ctx, m)
-		if err != nil {
-			return nil, err
-		}
-		fields := append(m.Fields(), m.ClearedFields()...)
-		slices.Sort(fields)
-		change := tx.Change.Create().SetPracticeID(practice).SetAt(clock.Now(ctx)).SetResource(m.Type())
-		switch {
-		case m.Op().Is(ent.OpCreate):
-			change.SetAction("create")
-		case m.Op().Is(ent.OpUpdateOne):
-			change.SetAction("update")
-		case m.Op().Is(ent.OpDeleteOne):
-			change.SetAction("delete")
-			fields = []string{}
-		default:
+		action, ok := actions[m.Op()]
+		if !ok {
 			return nil, fmt.Errorf("store: many rows of %s at once cannot be recorded", m.Type())
+		}
+		change := func() *ent.ChangeCreate {
+			fields := []string{}
+			if action != "delete" {
+				fields = append(m.Fields(), m.ClearedFields()...)
+				slices.Sort(fields)
+			}
+			return by(ctx, tx.Change.Create()).SetPracticeID(practice).SetAt(clock.Now(ctx)).SetResource(m.Type()).SetAction(action).SetFields(fields)
+		}
+		ctx, note := ent.Noting(ctx, m, change)
+		value, err := next.Mutate(ctx, m)
+		if err != nil || note.Written() {
+			return value, err
 		}
 		id, err := recordID(m)
 		if err != nil {
 			return nil, err
 		}
 		if m.Type() == ent.TypePractice && m.Op().Is(ent.OpCreate) {
-			change.SetPracticeID(uuid.MustParse(id))
+			practice = uuid.MustParse(id)
 		}
-		if c, err := caller.From(ctx); err == nil {
-			if c.UserID != 0 {
-				change.SetUserID(c.UserID)
-			}
-			if c.TokenID != uuid.Nil {
-				change.SetTokenID(c.TokenID)
-			}
-		}
-		return value, change.SetRecordID(id).SetFields(fields).Exec(ctx)
+		return value, change().SetRecordID(id).Exec(ctx)
 	})
+}
+
+// actions are the mutations of one row.
+var actions = map[ent.Op]string{ent.OpCreate: "create", ent.OpUpdateOne: "update", ent.OpDeleteOne: "delete"}
+
+// by notes who makes a change.
+func by(ctx context.Context, change *ent.ChangeCreate) *ent.ChangeCreate {
+	c, err := caller.From(ctx)
+	if err != nil { // the system
+		return change
+	}
+	if c.UserID != 0 {
+		change.SetUserID(c.UserID)
+	}
+	if c.TokenID != uuid.Nil {
+		change.SetTokenID(c.TokenID)
+	}
+	return change
 }
 
 // isQuiet reports whether m changes nothing but quiet columns.

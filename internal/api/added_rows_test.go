@@ -1,0 +1,178 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"chairside/ent"
+	"chairside/ent/appointment"
+	changes "chairside/ent/change"
+	"chairside/ent/patient"
+	"chairside/ent/practitioner"
+	"chairside/internal/caller"
+	"chairside/internal/chairsidetest"
+	"chairside/internal/clock"
+	"chairside/ogent"
+)
+
+// visit is an appointment that is to be made on the Monday.
+func visit(ctx context.Context, tx *ent.Client, practitioner int64, hour time.Duration) *ent.AppointmentCreate {
+	start := instant(monday).Add(hour * time.Hour)
+	return tx.Appointment.Create().SetPractitionerID(practitioner).SetReason("Exam").SetStartTime(start).SetFinishTime(start.Add(30 * time.Minute)).
+		SetUserID(caller.Must(ctx).UserID)
+}
+
+// somebody is a context in which a user of the main practice acts with a token.
+func somebody(t *testing.T, e *chairsidetest.Env) context.Context {
+	t.Helper()
+	ctx := e.As(t, "demo")
+	c := *caller.Must(ctx)
+	var err error
+	if c.UserID, err = e.DB.Ent.User.Query().FirstID(ctx); err != nil {
+		t.Fatal(err)
+	}
+	c.TokenID = uuid.New()
+	return clock.With(caller.With(ctx, &c), e.Clock.Now())
+}
+
+// records are what the record of changes has of an appointment, without what
+// tells one from another.
+func records(t *testing.T, e *chairsidetest.Env, ctx context.Context, id int64) []*ent.Change {
+	t.Helper()
+	rows, err := e.DB.Ent.Change.Query().Where(changes.Resource(ent.TypeAppointment), changes.RecordID(strconv.FormatInt(id, 10))).
+		Select(changes.FieldAt, changes.FieldUserID, changes.FieldTokenID, changes.FieldResource, changes.FieldAction, changes.FieldFields, changes.FieldPracticeID).All(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// TestAddedRowIsRecordedLikeASavedOne: it does not show which statement wrote a
+// row, and its record.
+func TestAddedRowIsRecordedLikeASavedOne(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		ctx, dentist := somebody(t, e), hire(t, e)
+		var saved *ent.Appointment
+		var added *ogent.AppointmentResponse
+		e.Tx(t, ctx, func(tx *ent.Client) (err error) {
+			if saved, err = visit(ctx, tx, dentist, 9).Save(ctx); err != nil {
+				return err
+			}
+			added, err = ogent.Reads{Client: tx}.AddAppointment(ctx, visit(ctx, tx, dentist, 10))
+			return err
+		})
+		want, got := records(t, e, ctx, saved.ID), records(t, e, ctx, added.Appointment.ID)
+		if len(want) != 1 || len(got) != 1 {
+			t.Fatalf("%d and %d records", len(want), len(got))
+		}
+		for _, r := range [][]*ent.Change{want, got} {
+			r[0].ID = 0
+		}
+		if want[0].String() != got[0].String() || !reflect.DeepEqual(want[0].Fields, got[0].Fields) {
+			t.Errorf("saved: %v\nadded: %v", want[0], got[0])
+		}
+		a, err := e.DB.Ent.Appointment.Get(ctx, added.Appointment.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.PracticeID != saved.PracticeID || a.Duration != 30 || a.PendingAt == nil || !a.CreatedAt.Equal(saved.CreatedAt) || *a.UserID != *saved.UserID {
+			t.Errorf("saved %v, added %v", saved, a)
+		}
+	})
+}
+
+// TestRowIsAddedWhereItsConditionsHold: conditions see what the caller sees; a
+// row that is not added is not recorded either.
+func TestRowIsAddedWhereItsConditionsHold(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		ctx, there, dentist := somebody(t, e), e.As(t, "second"), hire(t, e)
+		ours, err := e.DB.Ent.Patient.Query().FirstID(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theirs, err := e.DB.Ent.Patient.Query().FirstID(there)
+		if err != nil {
+			t.Fatal(err)
+		}
+		some := func(id int64) func(*ent.Client) ent.Condition {
+			return func(tx *ent.Client) ent.Condition { return ent.Some(tx.Patient.Query().Where(patient.ID(id))) }
+		}
+		none := func(id int64) func(*ent.Client) ent.Condition {
+			return func(tx *ent.Client) ent.Condition { return ent.None(tx.Patient.Query().Where(patient.ID(id))) }
+		}
+		for name, test := range map[string]struct {
+			conditions []func(*ent.Client) ent.Condition
+			added      bool
+		}{
+			"nothing is asked":                        {nil, true},
+			"a patient of ours is there":              {[]func(*ent.Client) ent.Condition{some(ours)}, true},
+			"a patient of ours is not":                {[]func(*ent.Client) ent.Condition{none(ours)}, false},
+			"another practice's patient is not seen":  {[]func(*ent.Client) ent.Condition{some(theirs)}, false},
+			"another practice's is not in the way":    {[]func(*ent.Client) ent.Condition{none(theirs)}, true},
+			"the first of two conditions fails":       {[]func(*ent.Client) ent.Condition{none(ours), none(theirs)}, false},
+			"the second of two conditions fails":      {[]func(*ent.Client) ent.Condition{some(ours), some(theirs)}, false},
+			"nobody is there, and somebody else's is": {[]func(*ent.Client) ent.Condition{none(-1), none(theirs)}, true},
+		} {
+			appointments, recorded := systemRows(t, e, "SELECT count(*) FROM appointments"), systemRows(t, e, "SELECT count(*) FROM changes")
+			var added *ogent.AppointmentResponse
+			e.Tx(t, ctx, func(tx *ent.Client) (err error) {
+				var conditions []ent.Condition
+				for _, c := range test.conditions {
+					conditions = append(conditions, c(tx))
+				}
+				added, err = ogent.Reads{Client: tx}.AddAppointment(ctx, visit(ctx, tx, dentist, 9), conditions...)
+				if errors.Is(err, ent.ErrUnmet) {
+					return nil
+				}
+				return err
+			})
+			more := 0
+			if test.added {
+				more = 1
+			}
+			if (added != nil) != test.added ||
+				systemRows(t, e, "SELECT count(*) FROM appointments") != appointments+more || systemRows(t, e, "SELECT count(*) FROM changes") != recorded+more {
+				t.Errorf("%s: added %v", name, added)
+			}
+		}
+	})
+}
+
+// TestAddedRowGoesWithItsTransaction: neither a refusal afterwards nor an error
+// of the database leaves anything.
+func TestAddedRowGoesWithItsTransaction(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		ctx, there, dentist := somebody(t, e), e.As(t, "second"), hire(t, e)
+		theirs, err := e.DB.Ent.Practitioner.Query().Where(practitioner.Active(true)).FirstID(there)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := errors.New("refused")
+		add := func(tx *ent.Client, c *ent.AppointmentCreate) error {
+			_, err := ogent.Reads{Client: tx}.AddAppointment(ctx, c)
+			return err
+		}
+		for name, work := range map[string]func(tx *ent.Client) error{
+			"refused later": func(tx *ent.Client) error { return errors.Join(add(tx, visit(ctx, tx, dentist, 9)), refused) },
+			"times that the table refuses": func(tx *ent.Client) error {
+				return add(tx, visit(ctx, tx, dentist, 9).SetFinishTime(instant(monday)))
+			},
+			"another practice's practitioner": func(tx *ent.Client) error { return add(tx, visit(ctx, tx, theirs, 9)) },
+		} {
+			recorded := systemRows(t, e, "SELECT count(*) FROM changes")
+			if err := e.DB.Tx(ctx, work); err == nil || errors.Is(err, ent.ErrUnmet) {
+				t.Errorf("%s: %v", name, err)
+			}
+			n, err := e.DB.Ent.Appointment.Query().Where(appointment.PractitionerID(dentist)).Count(ctx)
+			if err != nil || n != 0 || systemRows(t, e, "SELECT count(*) FROM changes") != recorded {
+				t.Errorf("%s: %d appointments are left, %v", name, n, err)
+			}
+		}
+	})
+}
