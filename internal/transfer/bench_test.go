@@ -1,7 +1,9 @@
 package transfer
 
 import (
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"chairside/internal/civil"
@@ -60,23 +62,59 @@ func BenchmarkRestore(b *testing.B) {
 	b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")
 }
 
-// BenchmarkImport measures CSV files of another system on PostgreSQL: patients,
-// appointments, invoices and payments, with checks, references, derived
-// columns, the record of changes and totals.
+// BenchmarkImport measures CSV files of another system on PostgreSQL, each kind
+// alone: with checks, references, derived columns, the record of changes, the
+// memory of ids, and the totals of the practice. What a file refers to is
+// there already.
 //
 //	go test -run '^$' -bench Import -benchtime 1x ./internal/transfer
 func BenchmarkImport(b *testing.B) {
 	dir := b.TempDir()
 	bigPractice(b, dir, 20_000)
-	rows := 0
-	for b.Loop() {
-		b.StopTimer()
-		db := open(b, pgtest.New(b))
-		bright(b, db)
-		b.StartTimer()
-		for _, f := range importing(b, db, dir, ImportOptions{}).Files {
-			rows += f.Rows
+	for _, m := range []struct{ file, before string }{
+		{"treatments.csv", ""},
+		{"sources.csv", ""},
+		{"patients.csv", ""},
+		{"diary.csv", "patients.csv"},
+		{"invoices.csv", "patients.csv"},
+		{"payments.csv", "patients.csv invoices.csv"},
+	} {
+		b.Run(strings.TrimSuffix(m.file, ".csv"), func(b *testing.B) {
+			rows := 0
+			for b.Loop() {
+				b.StopTimer()
+				db := open(b, pgtest.New(b))
+				bright(b, db)
+				for _, file := range strings.Fields(m.before) {
+					importing(b, db, dir, ImportOptions{Mapping: alone(b, dir, file)})
+				}
+				mapping := alone(b, dir, m.file)
+				b.StartTimer()
+				for _, f := range importing(b, db, dir, ImportOptions{Mapping: mapping}).Files {
+					rows += f.Rows
+				}
+			}
+			b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")
+		})
+	}
+}
+
+// alone writes a mapping of one of the files of bigPractice.
+func alone(b *testing.B, dir, file string) string {
+	b.Helper()
+	whole, err := os.ReadFile(filepath.Join(dir, "mapping.yaml"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	var lines []string
+	for line := range strings.Lines(string(whole)) {
+		if !strings.Contains(line, "{file: ") || strings.Contains(line, "{file: "+file+",") {
+			lines = append(lines, line)
 		}
 	}
-	b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")
+	path := filepath.Join(b.TempDir(), "mapping.yaml")
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	return path
 }

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// bigPractice writes files of another system with as many patients,
-// appointments, invoices and payments each. One row in a hundred is wrong.
+// bigPractice writes files of another system with as many treatments, sources,
+// patients, appointments, invoices and payments each. One row in a hundred of
+// the last four is wrong.
 func bigPractice(t testing.TB, dir string, rows int) {
 	t.Helper()
 	write := func(name string, line func(w *bufio.Writer, i int)) {
@@ -29,6 +30,20 @@ func bigPractice(t testing.TB, dir string, rows int) {
 		}
 	}
 	date := func(i int) string { return fmt.Sprintf("%02d/%02d/2025", i%28+1, i%12+1) }
+	write("treatments.csv", func(w *bufio.Writer, i int) {
+		if i == 0 {
+			fmt.Fprintln(w, "id,nomenclature,patient_nomenclature,nhs_treatment_cat,active")
+			return
+		}
+		fmt.Fprintf(w, "T%d,Filling of %d surfaces,Filling %d,Filling,Y\n", i, i, i)
+	})
+	write("sources.csv", func(w *bufio.Writer, i int) {
+		if i == 0 {
+			fmt.Fprintln(w, "id,name,notes,active")
+			return
+		}
+		fmt.Fprintf(w, "S%d,Leaflet %d,Printed in %d,Y\n", i, i, i%30+1990)
+	})
 	write("patients.csv", func(w *bufio.Writer, i int) {
 		if i == 0 {
 			fmt.Fprintln(w, "id,title,first_name,last_name,date_of_birth,gender,address_line_1,postcode,mobile_phone,email_address,claimed_balance")
@@ -65,6 +80,8 @@ func bigPractice(t testing.TB, dir string, rows int) {
 source: big
 dates: [DD/MM/YYYY]
 files:
+  - {file: treatments.csv, entity: treatments}
+  - {file: sources.csv, entity: acquisition_sources}
   - {file: patients.csv, entity: patients, constants: {payment_plan_id: Private, ethnicity: "99"}}
   - {file: diary.csv, entity: appointments, columns: {date: start_time, time: start_time}, constants: {practitioner_id: ann@bright.test}}
   - {file: invoices.csv, entity: invoices}
