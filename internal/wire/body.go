@@ -90,22 +90,47 @@ func (f Field) read(given map[string]json.RawMessage, create bool, zone *time.Lo
 		}
 		return nil, ""
 	}
-	s, isText := text(raw)
-	null, empty := string(raw) == "null", isText && strings.TrimSpace(s) == ""
-	if null || empty && (f.Required || f.Nullable && f.Kind != Text) {
-		switch {
-		case f.Required:
-			return nil, blank
-		case f.Nullable:
-			return json.RawMessage("null"), ""
-		case f.Default != "":
-			return f.value(json.RawMessage(f.Default), zone)
-		case create: // it follows from something else
-			return nil, ""
-		}
-		return nil, blank
+	if s, isText := text(raw); string(raw) != "null" && !(isText && f.blank(s)) {
+		return f.value(raw, zone)
 	}
-	return f.value(raw, zone)
+	switch {
+	case f.Required:
+		return nil, blank
+	case f.Nullable:
+		return json.RawMessage("null"), ""
+	case f.Default != "":
+		return f.value(json.RawMessage(f.Default), zone)
+	case create: // it follows from something else
+		return nil, ""
+	}
+	return nil, blank
+}
+
+// blank reports whether a text stands for null.
+func (f Field) blank(s string) bool {
+	return (f.Required || f.Nullable && f.Kind != Text) && strings.TrimSpace(s) == ""
+}
+
+// ReadText reads a text that comes from somewhere else than a client's body,
+// by the rules of a JSON string on create; "" is null. The value is a string,
+// bool, int64, time.Time, decimal.Decimal, or json.RawMessage for an object,
+// and nil for null. follows reports that there is none, because it follows from
+// something else.
+func (f Field) ReadText(s string, zone *time.Location) (v any, follows bool, message string) {
+	if s != "" && !f.blank(s) {
+		v, message = f.parse(given{raw: json.RawMessage(s), text: s, isText: true, word: s, isString: true}, zone)
+		return v, false, message
+	}
+	switch {
+	case f.Required:
+		return nil, false, blank
+	case f.Nullable:
+		return nil, false, ""
+	case f.Default != "":
+		v, message = f.parse(givenOf(json.RawMessage(f.Default)), zone)
+		return v, false, message
+	}
+	return nil, true, ""
 }
 
 type problemsKey struct{}

@@ -140,16 +140,53 @@ func ParseID(s string) (int64, bool) {
 	return id, true
 }
 
+// given is one value as it was sent, other than null.
+type given struct {
+	raw      json.RawMessage
+	text     string // of a JSON string or number
+	isText   bool
+	word     string // raw without quotation marks
+	isString bool
+}
+
+func givenOf(raw json.RawMessage) given {
+	s, isText := text(raw)
+	return given{raw, s, isText, strings.Trim(string(raw), `"`), raw[0] == '"'}
+}
+
 // value is the canonical form of one JSON value other than null, or a message.
 func (f Field) value(raw json.RawMessage, zone *time.Location) (json.RawMessage, string) {
-	s, isText := text(raw)
+	v, message := f.parse(givenOf(raw), zone)
+	if message != "" {
+		return nil, message
+	}
+	switch v := v.(type) {
+	case string:
+		return quoted(v), ""
+	case bool:
+		return json.RawMessage(strconv.FormatBool(v)), ""
+	case int64:
+		return json.RawMessage(strconv.FormatInt(v, 10)), ""
+	case time.Time:
+		return quoted(v.Format(time.RFC3339Nano)), ""
+	case decimal.Decimal:
+		return quoted(v.String()), ""
+	case json.RawMessage:
+		return v, ""
+	}
+	return nil, "cannot be written"
+}
+
+// parse is the value of a field: a string, bool, int64, time.Time,
+// decimal.Decimal or json.RawMessage; or a message.
+func (f Field) parse(v given, zone *time.Location) (any, string) {
+	s := v.text
 	if strings.ContainsRune(s, 0) {
 		return nil, "must not contain NUL"
 	}
-	word := string(raw)
 	switch f.Kind {
 	case Text, Email, Country, Ethnicity, Enum:
-		if !isText {
+		if !v.isText {
 			return nil, "must be a string"
 		}
 		if message := f.checkText(s); message != "" {
@@ -158,61 +195,57 @@ func (f Field) value(raw json.RawMessage, zone *time.Location) (json.RawMessage,
 		if f.Kind == Country {
 			s = strings.ToUpper(s)
 		}
-		return quoted(s), ""
+		return s, ""
 	case Boolean, Flag, Gender:
-		switch strings.Trim(word, `"`) {
+		switch v.word {
 		case "true", "false":
-			return json.RawMessage(strings.Trim(word, `"`)), ""
-		case "1":
+			return v.word == "true", ""
+		case "1", "0":
 			if f.Kind == Flag {
-				return json.RawMessage("true"), ""
-			}
-		case "0":
-			if f.Kind == Flag {
-				return json.RawMessage("false"), ""
+				return v.word == "1", ""
 			}
 		}
 		if f.Kind == Gender && (strings.EqualFold(s, "male") || strings.EqualFold(s, "female")) {
-			return json.RawMessage(strconv.FormatBool(strings.EqualFold(s, "male"))), ""
+			return strings.EqualFold(s, "male"), ""
 		}
 		return nil, "must be true or false"
 	case Integer, Consent:
-		if f.Kind == Consent && (word == "true" || word == "false") {
-			word = map[string]string{"true": "1", "false": "0"}[word]
-		} else if word = s; !isText || !number.MatchString(s) {
+		if word := string(v.raw); f.Kind == Consent && (word == "true" || word == "false") {
+			s = map[string]string{"true": "1", "false": "0"}[word]
+		} else if !v.isText || !number.MatchString(s) {
 			return nil, "must be a whole number"
 		}
-		n, err := strconv.ParseInt(word, 10, 32)
+		n, err := strconv.ParseInt(s, 10, 32)
 		if err != nil || f.Min != nil && n < *f.Min || f.Max != nil && n > *f.Max {
 			return nil, f.rangeMessage()
 		}
-		return json.RawMessage(strconv.FormatInt(n, 10)), ""
+		return n, ""
 	case ID:
 		id, ok := ParseID(s)
-		if !isText || !ok {
+		if !v.isText || !ok {
 			return nil, "must be an id"
 		}
-		return json.RawMessage(strconv.FormatInt(id, 10)), ""
+		return id, ""
 	case UUID:
 		id, ok := parseUUID(s)
 		if !ok {
 			return nil, "must be a uuid"
 		}
-		return quoted(id.String()), ""
+		return id.String(), ""
 	case Date:
 		d, ok := parseDate(s)
-		if raw[0] != '"' || !ok {
+		if !v.isString || !ok {
 			return nil, "must be a date of the form YYYY-MM-DD"
 		}
-		return quoted(d.String()), ""
+		return d.String(), ""
 	case Time:
 		t, ok := ParseTime(s, zone)
-		if raw[0] != '"' || !ok {
+		if !v.isString || !ok {
 			return nil, "must be an ISO 8601 time"
 		}
-		return quoted(t.Format(time.RFC3339Nano)), ""
+		return t, ""
 	case Decimal:
-		if !isText {
+		if !v.isText {
 			return nil, decimal.ErrSyntax.Error()
 		}
 		d, err := decimal.Parse(s)
@@ -222,11 +255,11 @@ func (f Field) value(raw json.RawMessage, zone *time.Location) (json.RawMessage,
 		case f.Min != nil && int64(d) < *f.Min:
 			return nil, "must not be negative"
 		}
-		return quoted(d.String()), ""
+		return d, ""
 	case Metadata:
-		return metadata(raw)
+		return metadata(v.raw)
 	case Answers:
-		return answers(raw)
+		return answers(v.raw)
 	}
 	return nil, "cannot be written"
 }
