@@ -51,10 +51,11 @@ func (im *importer) compareFile(p *plan) error {
 			if err != nil {
 				return err
 			}
-			if row.message != "" || p.seenBefore(row, seen) > 0 {
+			r := p.take(row)
+			if p.seenBefore(r, seen) > 0 {
 				continue
 			}
-			if r := p.read(row, im.source); len(r.problems) == 0 {
+			if p.read(r, im.source); len(r.problems) == 0 {
 				records = append(records, r)
 			}
 		}

@@ -57,7 +57,7 @@ func foreignValue(f wire.Field, s string, t *translator) (string, string) {
 			return strconv.Itoa(60*h + m), ""
 		}
 		whole, fraction, _ := strings.Cut(s, ".")
-		if strings.Trim(fraction, "0") == "" { // 30.0
+		if whole != "" && strings.Trim(fraction, "0") == "" { // 30.0
 			return whole, ""
 		}
 	case wire.Decimal:

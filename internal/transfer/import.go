@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"entgo.io/ent/dialect"
@@ -268,39 +267,23 @@ func (im *importer) loadFile(i int, p *plan) (err error) {
 		return err
 	}
 	clear(im.named) // the file before may have added names
-	seen, shown := map[fingerprint]int32{}, int64(0)
-	done := im.note.Files[i].Rows
-	for n := 0; ; {
-		var batch []*record
-		end := false
-		for len(batch) < batchRows {
-			row, err := s.next()
-			if errors.Is(err, io.EOF) {
-				end = true
-				break
-			}
-			if err != nil {
-				return err
-			}
-			n++
-			before := p.seenBefore(row, seen)
-			if n <= done { // before the import was stopped
-				continue
-			}
-			batch = append(batch, im.record(p, row, before))
+	portions, stop := readAhead(p, s, im.source, im.note.Files[i].Rows)
+	defer stop()
+	shown := int64(0)
+	for read := range portions {
+		if read.err != nil {
+			return read.err
 		}
-		if len(batch) == 0 && !end {
-			continue
-		}
-		if err := im.store(i, p, batch, rejects, end); err != nil {
+		if err := im.store(i, p, read.records, rejects, read.end); err != nil {
 			return err
 		}
-		im.bar.add(int(s.offset() - shown))
-		shown = s.offset()
-		if err := im.measure(p, len(batch), end); err != nil || end {
+		im.bar.add(int(read.offset - shown))
+		shown = read.offset
+		if err := im.measure(p, len(read.records), read.end); err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
 // measure lets PostgreSQL look at tables that have grown to several times what
@@ -324,37 +307,6 @@ func (im *importer) measure(p *plan, rows int, end bool) error {
 		im.measured = 0
 	}
 	return im.inTx(func(_ *sql.Tx, bulk *store.Bulk) error { return bulk.Analyze(im.ctx, tables...) })
-}
-
-// seenBefore gives the line of an earlier row with the same legacy id, 0 for
-// none, and remembers this one: 20 bytes of memory for each row of the file.
-func (p *plan) seenBefore(row sourceRow, seen map[fingerprint]int32) int {
-	if row.message != "" || len(p.id) == 0 {
-		return 0
-	}
-	cells := make([]string, len(row.cells))
-	for _, place := range p.id {
-		shown, _ := decodeText(row.cells[place], p.encoding)
-		cells[place] = strings.TrimSpace(shown)
-	}
-	legacy := p.legacyID(cells, row.line)
-	if legacy == "" {
-		return 0
-	}
-	key := fingerprintOf(legacy)
-	if before, ok := seen[key]; ok {
-		return int(before)
-	}
-	seen[key] = int32(row.line)
-	return 0
-}
-
-func (im *importer) record(p *plan, row sourceRow, before int) *record {
-	r := p.read(row, im.source)
-	if r.before = before; before > 0 {
-		r.refuse(legacyID, fmt.Sprintf("occurs already in line %d", before))
-	}
-	return r
 }
 
 // store writes records in one transaction together with how far the import has
@@ -400,7 +352,7 @@ func (im *importer) store(i int, p *plan, records []*record, rejects *sheet, end
 		return err
 	}
 	if len(records) == 1 {
-		r := im.record(p, records[0].row, records[0].before)
+		r := p.record(records[0].row, im.source, records[0].before)
 		r.refuse("", refusalOf(err))
 		return im.store(i, p, []*record{r}, rejects, end)
 	}
@@ -408,7 +360,7 @@ func (im *importer) store(i int, p *plan, records []*record, rejects *sheet, end
 	for _, part := range [][]*record{records[:half], records[half:]} {
 		again := make([]*record, len(part))
 		for k, r := range part {
-			again[k] = im.record(p, r.row, r.before)
+			again[k] = p.record(r.row, im.source, r.before)
 		}
 		if err := im.store(i, p, again, rejects, end && &part[len(part)-1] == &records[len(records)-1]); err != nil {
 			return err

@@ -24,9 +24,8 @@ type plan struct {
 	id       []int // the columns of the legacy id
 	lineID   bool  // the line is the legacy id
 	targets  []*target
-	body     wire.Body // of the targets that are plain values
-	ignored  []string  // columns that go nowhere
-	makeItem bool      // each invoice gets one item, because no file has any
+	ignored  []string // columns that go nowhere
+	makeItem bool     // each invoice gets one item, because no file has any
 }
 
 // target is one field of the entity and where it comes from.
@@ -440,7 +439,6 @@ func (b *planner) newTarget(c columnMapping) *target {
 		if e.supplies(name) {
 			t.wire.Required = false
 		}
-		b.p.body.Fields = append(b.p.body.Fields, t.wire)
 	}
 	b.p.targets = append(b.p.targets, t)
 	return t
@@ -452,7 +450,6 @@ func (b *planner) entity(table string) *entity {
 
 // checkNeeds refuses a file that cannot give what every record needs.
 func (b *planner) checkNeeds() {
-	b.p.body.Key, b.p.body.Create = rowKey, true
 	if len(b.p.header) == 0 {
 		return
 	}

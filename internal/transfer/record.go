@@ -1,22 +1,18 @@
 package transfer
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
+	"chairside/internal/decimal"
 	"chairside/internal/wire"
 )
-
-// rowKey is the member under which the API's reader finds the fields of a row.
-const rowKey = "row"
 
 // record is one row of a file on its way into the database.
 type record struct {
@@ -85,35 +81,42 @@ func (r *record) fill(column string, v any) {
 	}
 }
 
-// read makes a record of a row. What is wrong with it is in its problems.
-func (p *plan) read(row sourceRow, source string) *record {
-	r := &record{row: row, line: row.line, given: map[string]any{}, keys: map[string]string{}}
+// take makes a record of a row: its cells, and which record of the other
+// system it is.
+func (p *plan) take(row sourceRow) *record {
+	r := &record{row: row, line: row.line, cells: make([]string, len(row.cells))}
 	for i, c := range row.cells {
 		shown, ok := decodeText(c, p.encoding)
-		r.cells = append(r.cells, strings.TrimSpace(shown))
+		r.cells[i] = strings.TrimSpace(shown)
 		if !ok && row.message == "" && p.reads(i) {
 			r.refuse(p.header[i], "has bytes that are not "+p.encoding+"; set encoding to latin-1, windows-1252, or mixed for both")
 		}
 	}
 	if row.message != "" {
 		r.refuse("", row.message)
-	}
-	if len(r.problems) > 0 {
 		return r
 	}
-	if r.legacy = p.legacyID(r.cells, row.line); r.legacy == "" && (len(p.id) > 0 || p.lineID) {
+	r.legacy = p.legacyID(r.cells, row.line)
+	return r
+}
+
+// read gives a record its values. What is wrong with it is in its problems.
+func (p *plan) read(r *record, source string) {
+	if len(r.problems) > 0 {
+		return
+	}
+	r.given, r.keys = make(map[string]any, len(p.entity.columns)), make(map[string]string)
+	if r.legacy == "" && (len(p.id) > 0 || p.lineID) {
 		r.refuse(legacyID, "can't be blank")
 	}
 	if len(r.legacy) > 255 {
 		r.refuse(legacyID, "must not be longer than 255 bytes")
 	}
-	sent := map[string]any{}
 	for _, t := range p.targets {
 		if t.role != total {
-			p.readTarget(r, t, sent, source)
+			p.readTarget(r, t, source)
 		}
 	}
-	p.readValues(r, sent)
 	if r.metadata != nil {
 		if message := wire.CheckMetadata(r.metadata); message != "" {
 			r.refuse("metadata", message)
@@ -125,7 +128,6 @@ func (p *plan) read(row sourceRow, source string) *record {
 		r.given[legacyID] = r.legacy
 	}
 	slices.SortStableFunc(r.problems, func(a, b problem) int { return p.order(a.field) - p.order(b.field) })
-	return r
 }
 
 // order is the place of a field among the targets.
@@ -187,9 +189,8 @@ func (p *plan) text(t *target, cells []string) string {
 	return strings.Join(parts, " ")
 }
 
-// readTarget keeps what a row says for a target, or adds it to what the API's
-// reader is to read.
-func (p *plan) readTarget(r *record, t *target, sent map[string]any, source string) {
+// readTarget keeps what a row says for a target.
+func (p *plan) readTarget(r *record, t *target, source string) {
 	s := p.text(t, r.cells)
 	switch t.role {
 	case reference:
@@ -213,33 +214,48 @@ func (p *plan) readTarget(r *record, t *target, sent map[string]any, source stri
 			r.given[t.field] = content
 		}
 	case value:
-		if s == "" {
-			if !p.entity.supplies(t.field) { // those follow from something else
-				sent[t.field] = nil
-			}
+		if s == "" && p.entity.supplies(t.field) { // it follows from something else
 			break
 		}
+		if message := p.readValue(r, t, s, source); message != "" {
+			r.refuse(t.field, message)
+		}
+	}
+}
+
+// readValue keeps a text as the API's own reader understands it, in the form in
+// which it is stored, or says what is wrong with it.
+func (p *plan) readValue(r *record, t *target, s, source string) (message string) {
+	if s != "" {
 		if t.column != nil && t.column.kind == unique {
 			if _, err := uuid.Parse(s); err != nil { // the number of a family
 				s = uuid.NewSHA1(uuid.NameSpaceOID, []byte(source+"\x00"+t.field+"\x00"+s)).String()
 			}
 		}
-		if t.wire.Kind == wire.Metadata {
-			sent[t.field] = json.RawMessage("{}")
-			if json.Valid([]byte(s)) {
-				sent[t.field] = json.RawMessage(s)
-			} else {
-				r.refuse(t.field, "must be an object of strings")
-			}
-			break
+		if s, message = foreignValue(t.wire, s, &t.read); message != "" {
+			return message
 		}
-		read, message := foreignValue(t.wire, s, &t.read)
-		if message != "" {
-			r.refuse(t.field, message)
-			break
-		}
-		sent[t.field] = t.negated(read)
+		s = t.negated(s)
 	}
+	v, follows, message := t.wire.ReadText(s, time.UTC)
+	switch {
+	case message != "" || follows:
+		return message
+	case t.column == nil: // the opening balance of a patient
+		if d, ok := v.(decimal.Decimal); ok {
+			r.opening = int64(d)
+		}
+		return ""
+	}
+	stored, err := t.column.storedOf(v)
+	if err != nil {
+		return err.Error()
+	}
+	if s, ok := stored.(string); ok && p.entity.table == "users" && t.field == "email" {
+		stored = strings.ToLower(s)
+	}
+	r.given[t.field] = stored
+	return ""
 }
 
 func (t *target) negated(s string) string {
@@ -252,72 +268,17 @@ func (t *target) negated(s string) string {
 	return "-" + s
 }
 
-// readValues runs the API's own reader over the values, and keeps what comes
-// out as it is stored.
-func (p *plan) readValues(r *record, sent map[string]any) {
-	refused := map[string]bool{}
-	for _, problem := range r.problems {
-		refused[problem.field] = true
-	}
-	body, err := json.Marshal(map[string]any{rowKey: sent})
-	if err != nil {
-		r.refuse("", "cannot be read")
-		return
-	}
-	canonical, messages, err := p.body.Read(body, time.UTC)
-	if err != nil {
-		r.refuse("", "has bytes that are not "+p.encoding)
-		return
-	}
-	for _, field := range slices.Sorted(maps.Keys(messages)) {
-		if !refused[field] {
-			for _, m := range messages[field] {
-				r.refuse(field, m)
-			}
-		}
-	}
-	var read struct {
-		Row map[string]any `json:"row"`
-	}
-	decoder := json.NewDecoder(bytes.NewReader(canonical))
-	decoder.UseNumber()
-	if err := decoder.Decode(&read); err != nil {
-		r.refuse("", "cannot be read")
-		return
-	}
-	for field, v := range read.Row {
-		if field == openingBalance && p.entity.table == "patients" {
-			if s, ok := v.(string); ok {
-				r.opening, _ = amount.read(s) // canonical
-			}
-			continue
-		}
-		stored, err := p.entity.column(field).stored(v)
-		if err != nil {
-			r.refuse(field, err.Error())
-			continue
-		}
-		if s, ok := stored.(string); ok && p.entity.table == "users" && field == "email" {
-			stored = strings.ToLower(s)
-		}
-		r.given[field] = stored
-	}
-}
-
-// stored is the form in which a canonical JSON value is stored.
-func (c *column) stored(v any) (any, error) {
+// storedOf is the form in which a value of the API's reader is stored.
+func (c *column) storedOf(v any) (any, error) {
 	switch v := v.(type) {
-	case nil:
-		return nil, nil
-	case bool:
-		return v, nil
-	case json.Number:
-		return v.Int64()
 	case string:
 		return c.kind.read(v)
+	case decimal.Decimal:
+		return int64(v), nil
+	case json.RawMessage:
+		return string(v), nil
 	}
-	content, err := json.Marshal(v)
-	return string(content), err
+	return v, nil
 }
 
 // fingerprint stands for a legacy id in the memory of those a file has had.
