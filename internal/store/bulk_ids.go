@@ -35,7 +35,8 @@ func (b *Bulk) NextIDs(ctx context.Context, table string, n int) ([]int64, error
 		}
 		return ids, err
 	}
-	rows, err := b.tx.QueryContext(ctx, "SELECT nextval("+b.sequence(table)+") FROM generate_series(1, $1)", n)
+	// The sequence is looked up once, not for each id.
+	rows, err := b.tx.QueryContext(ctx, "SELECT nextval((SELECT "+b.sequence(table)+")) FROM generate_series(1, $1)", n)
 	if err != nil {
 		return nil, fmt.Errorf("store: ids of %s: %w", table, err)
 	}

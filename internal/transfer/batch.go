@@ -44,6 +44,9 @@ func (b *batch) run(records []*record, counts *fileProgress) error {
 // findRows finds the rows that the records became in an earlier import, by
 // their legacy ids.
 func (b *batch) findRows() error {
+	if b.first {
+		return nil
+	}
 	var wanted []any
 	for _, r := range b.records {
 		if r.legacy != "" {
@@ -77,15 +80,15 @@ type link struct {
 // an import, or written on them.
 func (b *batch) imported(e *entity, legacy []any) (map[string][]link, error) {
 	found := map[string][]link{}
-	err := b.query("SELECT legacy_id, record_id FROM imported_records WHERE practice_id = $1 AND source = $2 AND resource = $3 AND legacy_id IN",
-		[]any{b.practice.id, b.source, e.table}, legacy, func(values []any) {
+	err := b.query("SELECT legacy_id, record_id FROM imported_records WHERE practice_id = $1 AND source = $2 AND resource = $3",
+		[]any{b.practice.id, b.source, e.table}, "legacy_id", legacy, func(values []any) {
 			found[asText(values[0])] = []link{{asText(values[1]), true}}
 		})
 	if err != nil || !e.has(legacyID) {
 		return found, err
 	}
 	unknown := slices.DeleteFunc(slices.Clone(legacy), func(l any) bool { return len(found[asText(l)]) > 0 })
-	err = b.query("SELECT legacy_id, id FROM "+quote(e.table)+" WHERE practice_id = $1 AND legacy_id IN", []any{b.practice.id}, unknown, func(values []any) {
+	err = b.query("SELECT legacy_id, id FROM "+quote(e.table)+" WHERE practice_id = $1", []any{b.practice.id}, "legacy_id", unknown, func(values []any) {
 		l := asText(values[0])
 		found[l] = append(found[l], link{asText(values[1]), false})
 	})
@@ -116,15 +119,13 @@ func asText(v any) string {
 	return fmt.Sprint(v)
 }
 
-// query runs a statement that ends with IN, for some hundreds of values at a time.
-func (b *batch) query(statement string, args, in []any, row func(values []any)) error {
-	for part := range slices.Chunk(in, batchRows) {
-		text := statement + " (" + placeholders(len(args)+1, len(part)) + ")"
-		if err := b.rows(text, slices.Concat(args, part), row); err != nil {
-			return err
-		}
+// query runs a query for the rows in which a column has one of the values.
+func (b *batch) query(statement string, args []any, column string, in []any, row func(values []any)) error {
+	if len(in) == 0 {
+		return nil
 	}
-	return nil
+	condition, list := b.bulk.In(column, len(args)+1, in)
+	return b.rows(statement+" AND "+condition, append(args, list), row)
 }
 
 // rows runs a query and hands over each row.
@@ -151,14 +152,6 @@ func (b *batch) rows(query string, args []any, row func(values []any)) error {
 	return nil
 }
 
-func placeholders(from, n int) string {
-	list := make([]string, n)
-	for i := range list {
-		list[i] = "$" + strconv.Itoa(from+i)
-	}
-	return strings.Join(list, ", ")
-}
-
 // readExisting reads the rows of the records that have one.
 func (b *batch) readExisting() error {
 	e := b.plan.entity
@@ -177,7 +170,7 @@ func (b *batch) readExisting() error {
 		ids = append(ids, r.id)
 	}
 	var failed error
-	err := b.query("SELECT "+quoteAll(e.columnNames())+" FROM "+quote(e.table)+" WHERE practice_id = $1 AND id IN", []any{b.practice.id}, ids, func(values []any) {
+	err := b.query("SELECT "+quoteAll(e.columnNames())+" FROM "+quote(e.table)+" WHERE practice_id = $1", []any{b.practice.id}, "id", ids, func(values []any) {
 		row, err := e.stored(values)
 		if err != nil {
 			failed = err

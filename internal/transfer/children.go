@@ -36,10 +36,10 @@ func (b *batch) openAccounts(fresh, known []*record) error {
 	}
 	var different []row
 	var changes []change
-	err = b.query("SELECT id, patient_id, opening_balance FROM accounts WHERE practice_id = $1 AND patient_id IN", []any{b.practice.id}, patients, func(values []any) {
+	err = b.query("SELECT id, patient_id, opening_balance FROM accounts WHERE practice_id = $1", []any{b.practice.id}, "patient_id", patients, func(values []any) {
 		if opening := wanted[asText(values[1])]; opening != values[2] {
 			different = append(different, row{"id": values[0], "opening_balance": opening, "updated_at": b.now})
-			changes = append(changes, change{asText(values[0]), "update", []string{openingBalance}})
+			changes = append(changes, change{asText(values[0]), "update", b.list([]string{openingBalance})})
 		}
 	})
 	if err != nil || len(different) == 0 {
@@ -97,7 +97,7 @@ func (b *batch) explainPayments() error {
 		ids = append(ids, b.uuidOf(explanations.table, r))
 	}
 	was := map[string]int64{}
-	err = b.query("SELECT id, amount FROM payment_explanations WHERE practice_id = $1 AND id IN", []any{b.practice.id}, ids, func(values []any) {
+	err = b.query("SELECT id, amount FROM payment_explanations WHERE practice_id = $1", []any{b.practice.id}, "id", ids, func(values []any) {
 		was[asText(values[0])], _ = values[1].(int64)
 	})
 	if err != nil {
@@ -129,7 +129,7 @@ func (b *batch) putChildren(e *entity, children []row, columns ...string) error 
 		ids[i] = c["id"]
 	}
 	known := map[string][]any{}
-	err := b.query("SELECT id, "+quoteAll(columns)+" FROM "+quote(e.table)+" WHERE practice_id = $1 AND id IN", []any{b.practice.id}, ids, func(values []any) {
+	err := b.query("SELECT id, "+quoteAll(columns)+" FROM "+quote(e.table)+" WHERE practice_id = $1", []any{b.practice.id}, "id", ids, func(values []any) {
 		known[asText(values[0])] = values[1:]
 	})
 	if err != nil {
@@ -153,7 +153,7 @@ func (b *batch) putChildren(e *entity, children []row, columns ...string) error 
 		if len(differ) > 0 {
 			c["updated_at"] = b.now
 			different = append(different, c)
-			changes = append(changes, change{asText(c["id"]), "update", differ})
+			changes = append(changes, change{asText(c["id"]), "update", b.list(differ)})
 		}
 	}
 	if err := b.insert(e, fresh); err != nil || len(different) == 0 {

@@ -125,7 +125,7 @@ func (b *batch) balances() (map[string]any, error) {
 	for _, r := range b.records {
 		ids = append(ids, r.id)
 	}
-	err := b.query("SELECT patient_id, current_balance FROM accounts WHERE practice_id = $1 AND patient_id IN", []any{b.practice.id}, ids, func(values []any) {
+	err := b.query("SELECT patient_id, current_balance FROM accounts WHERE practice_id = $1", []any{b.practice.id}, "patient_id", ids, func(values []any) {
 		balances[asText(values[0])] = values[1]
 	})
 	return balances, err

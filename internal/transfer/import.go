@@ -51,6 +51,8 @@ type importer struct {
 	findings *sheet
 	bar      *progress
 	named    map[string]map[string][]string // by table and column: ids by folded name
+	lists    map[string]string              // of columns, see list
+	first    bool                           // nothing of the file that is read can be there already
 	grown    int                            // rows since the last file began or the tables were measured
 	measured int                            // rows of the file when the tables were measured last
 }
@@ -71,7 +73,7 @@ func Import(ctx context.Context, db *store.DB, dir string, o ImportOptions) (rep
 	if err != nil {
 		return nil, err
 	}
-	im := &importer{ctx: ctx, db: db, source: m.Source, now: clock.Now(ctx), named: map[string]map[string][]string{}}
+	im := &importer{ctx: ctx, db: db, source: m.Source, now: clock.Now(ctx), named: map[string]map[string][]string{}, lists: map[string]string{}}
 	if o.Practice == "" {
 		o.Practice = m.Practice
 	}
@@ -267,6 +269,10 @@ func (im *importer) loadFile(i int, p *plan) (err error) {
 		return err
 	}
 	clear(im.named) // the file before may have added names
+	if im.first, err = im.isFirst(p.entity); err != nil {
+		return err
+	}
+	defer func() { im.first = false }()
 	portions, stop := readAhead(p, s, im.source, im.note.Files[i].Rows)
 	defer stop()
 	shown := int64(0)
@@ -284,6 +290,21 @@ func (im *importer) loadFile(i int, p *plan) (err error) {
 		}
 	}
 	return nil
+}
+
+// isFirst reports whether no record of the other system is known as an entity:
+// then none has to be looked for. A file refuses its second row of a legacy id.
+func (im *importer) isFirst(e *entity) (first bool, err error) {
+	query := "SELECT NOT EXISTS (SELECT 1 FROM imported_records WHERE practice_id = $1 AND source = $2 AND resource = $3)"
+	args := []any{im.practice.id, im.source, e.table}
+	if e.has(legacyID) {
+		query += " AND NOT EXISTS (SELECT 1 FROM " + quote(e.table) + " WHERE practice_id = $1 AND legacy_id IS NOT NULL)"
+	}
+	err = im.inTx(func(tx *sql.Tx, _ *store.Bulk) error { return tx.QueryRowContext(im.ctx, query, args...).Scan(&first) })
+	if err != nil {
+		return false, fmt.Errorf("transfer: look for records of an import before: %w", err)
+	}
+	return first, nil
 }
 
 // measure lets PostgreSQL look at tables that have grown to several times what
@@ -351,6 +372,7 @@ func (im *importer) store(i int, p *plan, records []*record, rejects *sheet, end
 	if !sqlgraph.IsConstraintError(err) || len(records) == 0 || im.ctx.Err() != nil {
 		return err
 	}
+	im.first = false // somebody else may import the same
 	if len(records) == 1 {
 		r := p.record(records[0].row, im.source, records[0].before)
 		r.refuse("", refusalOf(err))

@@ -3,6 +3,7 @@ package transfer
 import (
 	"fmt"
 	"slices"
+	"strconv"
 )
 
 // parentColumns are what rules and inheritance want to know of a record that is
@@ -89,7 +90,7 @@ func (b *batch) readParent(c *column) error {
 		}
 	}
 	var failed error
-	err = b.query("SELECT "+quoteAll(wanted)+" FROM "+quote(parent.table)+" WHERE practice_id = $1 AND id IN", []any{b.practice.id}, ids, func(values []any) {
+	err = b.query("SELECT "+quoteAll(wanted)+" FROM "+quote(parent.table)+" WHERE practice_id = $1", []any{b.practice.id}, "id", ids, func(values []any) {
 		row := map[string]any{}
 		for i, name := range wanted {
 			v, err := parent.column(name).kind.stored(values[i])
@@ -128,7 +129,7 @@ func (b *batch) findAccounts() error {
 		}
 	}
 	accounts := map[string]any{}
-	err := b.query("SELECT patient_id, id FROM accounts WHERE practice_id = $1 AND patient_id IN", []any{b.practice.id}, patients, func(values []any) {
+	err := b.query("SELECT patient_id, id FROM accounts WHERE practice_id = $1", []any{b.practice.id}, "patient_id", patients, func(values []any) {
 		accounts[asText(values[0])] = values[1]
 	})
 	for _, r := range b.records {
@@ -190,7 +191,7 @@ func (b *batch) adopt() error {
 				if where != "" {
 					where += " AND "
 				}
-				where += quote(column) + " = " + placeholders(len(args), 1)
+				where += quote(column) + " = $" + strconv.Itoa(len(args))
 			}
 			if where == "" {
 				continue
@@ -221,8 +222,8 @@ func (b *batch) adopt() error {
 			}
 		}
 	}
-	return b.query("SELECT record_id, legacy_id FROM imported_records WHERE practice_id = $1 AND source = $2 AND resource = $3 AND record_id IN",
-		[]any{b.practice.id, b.source, e.table}, ids, func(values []any) {
+	return b.query("SELECT record_id, legacy_id FROM imported_records WHERE practice_id = $1 AND source = $2 AND resource = $3",
+		[]any{b.practice.id, b.source, e.table}, "record_id", ids, func(values []any) {
 			r := adopted[asText(values[0])]
 			r.refuse(e.unique[0][len(e.unique[0])-1], "is that of the record with the legacy id "+asText(values[1]))
 		})

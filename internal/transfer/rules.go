@@ -388,13 +388,13 @@ func (b *batch) warnOfDuplicates() error {
 	}
 	person := func(first, last, born string) string { return first + "\x00" + last + "\x00" + born }
 	twins := map[string][]string{} // legacy ids, or ids of ours
-	var days []any
+	var days, names []any
 	for _, r := range b.records {
-		days = append(days, r.text("date_of_birth"))
+		days, names = append(days, r.text("date_of_birth")), append(names, r.text("last_name_folded"))
 	}
-	slices.SortFunc(days, func(a, b any) int { return strings.Compare(asText(a), asText(b)) })
-	days = slices.Compact(days)
-	err := b.query("SELECT first_name_folded, last_name_folded, date_of_birth, legacy_id, id FROM patients WHERE practice_id = $1 AND date_of_birth IN", []any{b.practice.id}, days, func(values []any) {
+	condition, born := b.bulk.In("date_of_birth", 2, days)
+	named, name := b.bulk.In("last_name_folded", 3, names)
+	err := b.rows("SELECT first_name_folded, last_name_folded, date_of_birth, legacy_id, id FROM patients WHERE practice_id = $1 AND "+condition+" AND "+named, []any{b.practice.id, born, name}, func(values []any) {
 		born, _, err := date.show(values[2])
 		if err != nil {
 			return // then it is nobody's
@@ -480,14 +480,12 @@ func (b *batch) leftToExplain(columns ...string) (map[string]int64, error) {
 				}
 			}
 		}
-		if err := b.query(total+" WHERE practice_id = $1 AND id IN", []any{b.practice.id}, ids, read(1)); err != nil {
+		if err := b.query(total+" WHERE practice_id = $1", []any{b.practice.id}, "id", ids, read(1)); err != nil {
 			return nil, err
 		}
-		for part := range slices.Chunk(ids, batchRows) {
-			query := "SELECT " + column + ", sum(amount) FROM payment_explanations WHERE practice_id = $1 AND " + column + " IN (" + placeholders(2, len(part)) + ") GROUP BY 1"
-			if err := b.rows(query, append([]any{b.practice.id}, part...), read(-1)); err != nil {
-				return nil, err
-			}
+		paid := "SELECT " + column + ", amount FROM payment_explanations WHERE practice_id = $1"
+		if err := b.query(paid, []any{b.practice.id}, column, ids, read(-1)); err != nil {
+			return nil, err
 		}
 	}
 	return left, nil

@@ -171,7 +171,7 @@ func (b *batch) settle(which int, after int64) (last int64, more bool, err error
 		differ = append(differ, should)
 		// What this import has written is in the record already.
 		if written, ok := v[len(v)-1].(time.Time); !ok || !written.Equal(b.now) {
-			changes = append(changes, change{asText(last), "update", columns})
+			changes = append(changes, change{asText(last), "update", b.list(columns)})
 		}
 	})
 	if err == nil {

@@ -93,29 +93,36 @@ func (b *batch) uuidOf(table string, r *record) string {
 	return uuid.NewSHA1(space, []byte(b.source+"\x00"+table+"\x00"+r.legacy)).String()
 }
 
-// insert writes new rows, and the record of it.
+// insert writes new rows, and the record of it. Columns that may be empty, and
+// are in all of the rows, are left out: most of a patient's are.
 func (b *batch) insert(e *entity, rows []row) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	w, err := b.bulk.Table(b.ctx, e.table, e.columnNames()...)
+	var columns []string
+	for _, c := range e.columns {
+		if !c.nullable || c.defaults != nil || slices.ContainsFunc(rows, func(r row) bool { return r[c.name] != nil }) {
+			columns = append(columns, c.name)
+		}
+	}
+	w, err := b.bulk.Table(b.ctx, e.table, columns...)
 	if err != nil {
 		return err
 	}
 	changes := make([]change, len(rows))
+	values, set := make([]any, len(columns)), make([]string, 0, len(columns))
 	for i, r := range rows {
 		r["practice_id"], r["updated_at"] = b.practice.id, b.now
 		if made, ok := r["created_at"].(time.Time); ok && made.After(b.now) {
 			r["created_at"] = b.now
 		}
-		values := make([]any, len(e.columns))
-		var set []string
-		for k, c := range e.columns {
-			if values[k] = r[c.name]; values[k] != nil && c.name != "id" {
-				set = append(set, c.name)
+		set = set[:0]
+		for k, name := range columns {
+			if values[k] = r[name]; values[k] != nil && name != "id" {
+				set = append(set, name)
 			}
 		}
-		changes[i] = change{id: asText(r["id"]), action: "create", columns: set}
+		changes[i] = change{asText(r["id"]), "create", b.list(set)}
 		if err := w.Row(values...); err != nil {
 			return err
 		}
@@ -129,16 +136,25 @@ func (b *batch) insert(e *entity, rows []row) error {
 // change is a line of the record of changes.
 type change struct {
 	id, action string
-	columns    []string
+	fields     string // as list gives them
 }
 
-func (im *importer) changeRow(e *entity, c change) ([]any, error) {
-	slices.Sort(c.columns)
-	columns, err := json.Marshal(c.columns)
-	if err != nil {
-		return nil, fmt.Errorf("transfer: %w", err)
+// mostLists is how many sets of columns are kept as the JSON they become.
+const mostLists = 1000
+
+// list is the JSON of the names of columns, sorted. Rows of a file have much
+// the same columns, so the next one's is mostly that of one before.
+func (im *importer) list(columns []string) string {
+	key := strings.Join(columns, " ")
+	if list, ok := im.lists[key]; ok {
+		return list
 	}
-	return []any{im.practice.id, im.now, e.name, c.id, c.action, string(columns)}, nil
+	if len(im.lists) >= mostLists {
+		clear(im.lists)
+	}
+	list, _ := json.Marshal(slices.Sorted(slices.Values(columns))) // texts always marshal
+	im.lists[key] = string(list)
+	return string(list)
 }
 
 // recordChanges notes what was written: which rows and columns, no values.
@@ -151,11 +167,7 @@ func (b *batch) recordChanges(e *entity, changes []change) error {
 		return err
 	}
 	for _, c := range changes {
-		values, err := b.changeRow(e, c)
-		if err != nil {
-			return err
-		}
-		if err := w.Row(values...); err != nil {
+		if err := w.Row(b.practice.id, b.now, e.name, c.id, c.action, c.fields); err != nil {
 			return err
 		}
 	}
@@ -184,7 +196,7 @@ func (b *batch) update(e *entity, known []*record) (int, error) {
 		}
 		whole["updated_at"] = b.now
 		rows = append(rows, whole)
-		changes = append(changes, change{id: asText(r.id), action: "update", columns: differ})
+		changes = append(changes, change{asText(r.id), "update", b.list(differ)})
 	}
 	if len(rows) == 0 {
 		return 0, nil
