@@ -78,32 +78,31 @@ func (b *batch) makeItems() error {
 	return b.putChildren(items, children, "item_price", "total_price")
 }
 
-// explainPayments lets payments pay the invoices that they name, with as much
-// as there is left of both.
-func (b *batch) explainPayments() error {
+// explainPayments says what of the payments pays the invoices that they name: as
+// much as there is left of both. What then is left of a new payment is known
+// before it is written.
+func (b *batch) explainPayments() ([]row, error) {
 	if b.plan.target(paysInvoice) == nil {
-		return nil
-	}
-	explanations, err := byTable("payment_explanations")
-	if err != nil {
-		return err
+		return nil, nil
 	}
 	left, err := b.leftToExplain(paysInvoice)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ids := make([]any, 0, len(b.records))
 	for _, r := range b.records {
-		ids = append(ids, b.uuidOf(explanations.table, r))
+		ids = append(ids, b.uuidOf(explanationTable, r))
 	}
 	was := map[string]int64{}
-	err = b.query("SELECT id, amount FROM payment_explanations WHERE practice_id = $1", []any{b.practice.id}, "id", ids, func(values []any) {
-		was[asText(values[0])], _ = values[1].(int64)
-	})
-	if err != nil {
-		return err
+	if !b.first {
+		err = b.query("SELECT id, amount FROM payment_explanations WHERE practice_id = $1", []any{b.practice.id}, "id", ids, func(values []any) {
+			was[asText(values[0])], _ = values[1].(int64)
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
-	var children []row
+	var explanations []row
 	for i, r := range b.records {
 		invoice := r.given[paysInvoice]
 		if invoice == nil || r.gone || r.boolean("deleted") {
@@ -116,24 +115,39 @@ func (b *batch) explainPayments() error {
 			continue
 		}
 		left[place] -= pays - was[id]
-		children = append(children, row{"id": id, "payment_id": r.id, paysInvoice: invoice, "amount": pays})
+		explanations = append(explanations, row{"id": id, "payment_id": r.id, paysInvoice: invoice, "amount": pays})
+		if r.existing == nil {
+			r.given["amount_unexplained"] = r.integer("amount") - pays
+		}
 	}
-	return b.putChildren(explanations, children, "amount")
+	return explanations, nil
+}
+
+const explanationTable = "payment_explanations"
+
+func (b *batch) putExplanations(explanations []row) error {
+	e, err := byTable(explanationTable)
+	if err != nil {
+		return err
+	}
+	return b.putChildren(e, explanations, "amount")
 }
 
 // putChildren writes rows whose ids follow from those of their parents: new
 // ones, and of known ones the columns that may change.
 func (b *batch) putChildren(e *entity, children []row, columns ...string) error {
-	ids := make([]any, len(children))
-	for i, c := range children {
-		ids[i] = c["id"]
-	}
 	known := map[string][]any{}
-	err := b.query("SELECT id, "+quoteAll(columns)+" FROM "+quote(e.table)+" WHERE practice_id = $1", []any{b.practice.id}, "id", ids, func(values []any) {
-		known[asText(values[0])] = values[1:]
-	})
-	if err != nil {
-		return err
+	if !b.first {
+		ids := make([]any, len(children))
+		for i, c := range children {
+			ids[i] = c["id"]
+		}
+		err := b.query("SELECT id, "+quoteAll(columns)+" FROM "+quote(e.table)+" WHERE practice_id = $1", []any{b.practice.id}, "id", ids, func(values []any) {
+			known[asText(values[0])] = values[1:]
+		})
+		if err != nil {
+			return err
+		}
 	}
 	var fresh, different []row
 	var changes []change

@@ -307,11 +307,20 @@ func (im *importer) isFirst(e *entity) (first bool, err error) {
 	return first, nil
 }
 
+// firstMeasured is how many rows are too few to measure tables for.
+const firstMeasured = 5000
+
 // measure lets PostgreSQL look at tables that have grown to several times what
-// they were: without, it would plan its queries for the few rows of before.
+// they were, or at the end to twice that: without, it would plan its queries
+// for the few rows of before.
 func (im *importer) measure(p *plan, rows int, end bool) error {
 	im.grown += rows
-	if !im.postgres() || !end && im.grown < 3*im.measured {
+	least := 3 * max(im.measured, firstMeasured)
+	if end {
+		least = im.measured
+		defer func() { im.measured, im.grown = 0, 0 }()
+	}
+	if !im.postgres() || im.grown < least {
 		return nil
 	}
 	tables := []string{"imported_records", p.entity.table}
@@ -324,9 +333,6 @@ func (im *importer) measure(p *plan, rows int, end bool) error {
 		tables = append(tables, "payment_explanations")
 	}
 	im.measured, im.grown = im.measured+im.grown, 0
-	if end {
-		im.measured = 0
-	}
 	return im.inTx(func(_ *sql.Tx, bulk *store.Bulk) error { return bulk.Analyze(im.ctx, tables...) })
 }
 

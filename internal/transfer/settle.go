@@ -3,6 +3,7 @@ package transfer
 import (
 	"database/sql"
 	"fmt"
+	"slices"
 	"time"
 
 	"chairside/internal/civil"
@@ -13,15 +14,18 @@ import (
 
 // settlements are the totals of the practice, in the order in which they follow
 // from each other. Each query gives, for rows after $2 in the order of their
-// ids, what there is and what it comes from.
+// ids, what there is and what it comes from. from are the tables whose rows are
+// part of it: where an import has no file of any, nothing is to be settled.
 var settlements = []struct {
 	table   string
 	columns []string
+	from    []string
 	query   string
 	settle  func(v []any) (is, should row, err error)
 }{
 	{
 		"invoices", []string{"amount", "amount_outstanding", "paid", "paid_on", "status"},
+		[]string{"invoices", "invoice_items", "payments", "payment_explanations"},
 		`SELECT i.id, i.amount, i.amount_outstanding, i.paid, i.paid_on, i.status, i.sent_at,
 			(SELECT coalesce(sum(t.total_price), 0) FROM invoice_items AS t WHERE t.practice_id = i.practice_id AND t.invoice_id = i.id),
 			(SELECT coalesce(sum(x.amount), 0) FROM payment_explanations AS x JOIN payments AS p ON p.id = x.payment_id WHERE x.practice_id = i.practice_id AND x.invoice_id = i.id AND NOT p.deleted),
@@ -32,12 +36,14 @@ var settlements = []struct {
 	},
 	{
 		"payments", []string{"amount_unexplained"},
+		[]string{"payments", "payment_explanations"},
 		`SELECT p.id, p.amount_unexplained, p.amount - (SELECT coalesce(sum(x.amount), 0) FROM payment_explanations AS x WHERE x.practice_id = p.practice_id AND x.payment_id = p.id), p.updated_at
 		FROM payments AS p WHERE p.practice_id = $1 AND p.id > $2 ORDER BY p.id LIMIT $3`,
 		settleAmounts("amount_unexplained"),
 	},
 	{
 		"treatment_plans", []string{"private_treatment_value"},
+		[]string{"treatment_plans", "treatment_plan_items", "payment_plans"},
 		`SELECT t.id, t.private_treatment_value,
 			(SELECT coalesce(sum(k.price), 0) FROM treatment_plan_items AS k JOIN payment_plans AS y ON y.id = k.payment_plan_id WHERE k.practice_id = t.practice_id AND k.treatment_plan_id = t.id AND NOT y.nhs), t.updated_at
 		FROM treatment_plans AS t WHERE t.practice_id = $1 AND t.id > $2 ORDER BY t.id LIMIT $3`,
@@ -45,6 +51,7 @@ var settlements = []struct {
 	},
 	{
 		"accounts", []string{"current_balance", "planned_nhs_treatment_value", "planned_private_treatment_value"},
+		[]string{"patients", "accounts", "payments", "invoices", "invoice_items", "treatment_plan_items", "payment_plans"},
 		`SELECT a.id, a.current_balance, a.planned_nhs_treatment_value, a.planned_private_treatment_value,
 			a.opening_balance
 				+ (SELECT coalesce(sum(p.amount), 0) FROM payments AS p WHERE p.practice_id = a.practice_id AND p.patient_id = a.patient_id AND NOT p.deleted)
@@ -123,7 +130,10 @@ func (im *importer) settle() error {
 		return nil
 	}
 	im.bar.say("totals")
-	for i := range settlements {
+	for i, s := range settlements {
+		if !slices.ContainsFunc(im.plans, func(p *plan) bool { return slices.Contains(s.from, p.entity.table) }) {
+			continue
+		}
 		for last, more := int64(0), true; more; {
 			err := im.inTx(func(tx *sql.Tx, bulk *store.Bulk) (err error) {
 				b := &batch{importer: im, tx: tx, bulk: bulk}

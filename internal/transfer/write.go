@@ -2,15 +2,14 @@ package transfer
 
 import (
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
+	"chairside/internal/store"
 	"chairside/schema"
 )
 
@@ -32,6 +31,13 @@ func (b *batch) write(counts *fileProgress) error {
 	}
 	if err := b.giveIDs(e, fresh); err != nil {
 		return err
+	}
+	var explanations []row
+	if e.table == "payments" {
+		var err error
+		if explanations, err = b.explainPayments(); err != nil {
+			return err
+		}
 	}
 	rows := make([]row, len(fresh))
 	for i, r := range fresh {
@@ -56,7 +62,7 @@ func (b *batch) write(counts *fileProgress) error {
 	case "invoices":
 		return b.makeItems()
 	case "payments":
-		return b.explainPayments()
+		return b.putExplanations(explanations)
 	}
 	return nil
 }
@@ -234,42 +240,26 @@ func canonical(v any) any {
 	return v
 }
 
-// mostArguments of one statement, of either database.
-const mostArguments = 30_000
-
-// castOf is how PostgreSQL is told the type of an argument.
+// castOf is the type of a column on PostgreSQL.
 var castOf = map[kind]string{
 	text: "text", integer: "bigint", amount: "bigint", boolean: "boolean", unique: "uuid",
 	date: "date", moment: "timestamptz", binary: "bytea", document: "jsonb",
 }
 
-// updateRows sets columns of some rows, many in one statement.
+// updateRows sets columns of some rows.
 func (b *batch) updateRows(e *entity, columns []string, rows []row) error {
-	all := slices.Concat([]string{"id"}, columns)
-	sets := make([]string, len(columns))
-	for i, c := range columns {
-		sets[i] = quote(c) + " = v." + quote(c)
+	sets := []store.SetColumn{{Name: "id", Type: castOf[e.columns[0].kind]}}
+	for _, name := range columns {
+		sets = append(sets, store.SetColumn{Name: name, Type: castOf[e.column(name).kind]})
 	}
-	for part := range slices.Chunk(rows, max(1, mostArguments/len(all))) {
-		tuples, args := make([]string, len(part)), []any{}
-		for i, r := range part {
-			places := make([]string, len(all))
-			for k, name := range all {
-				args = append(args, r[name])
-				places[k] = "$" + strconv.Itoa(len(args))
-				if b.postgres() {
-					places[k] += "::" + castOf[e.column(name).kind]
-				}
-			}
-			tuples[i] = "(" + strings.Join(places, ", ") + ")"
-		}
-		statement := "WITH v (" + quoteAll(all) + ") AS (VALUES " + strings.Join(tuples, ", ") + ") UPDATE " + quote(e.table) +
-			" SET " + strings.Join(sets, ", ") + " FROM v WHERE " + quote(e.table) + ".id = v.id"
-		if _, err := b.tx.ExecContext(b.ctx, statement, args...); err != nil {
-			return fmt.Errorf("transfer: update %s: %w", e.table, err)
+	values := make([][]any, len(rows))
+	for i, r := range rows {
+		values[i] = make([]any, len(sets))
+		for k, c := range sets {
+			values[i][k] = r[c.Name]
 		}
 	}
-	return nil
+	return b.bulk.Update(b.ctx, e.table, b.practice.id, sets, values)
 }
 
 // remember notes which rows the legacy ids are, where that is new.

@@ -1,0 +1,68 @@
+package store
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/lib/pq"
+)
+
+// SetColumn is a column that Update sets: its name and its type on PostgreSQL.
+type SetColumn struct{ Name, Type string }
+
+// Update sets columns of many rows of a practice: a row of values for each,
+// the first of which is the id.
+func (b *Bulk) Update(ctx context.Context, table, practice string, columns []SetColumn, rows [][]any) error {
+	names, sets := make([]string, len(columns)), make([]string, len(columns)-1)
+	for i, c := range columns {
+		if names[i] = b.name(c.Name); i > 0 {
+			sets[i-1] = names[i] + " = v." + names[i]
+		}
+	}
+	most := len(rows)
+	if !b.postgres {
+		most = sqliteVariables/len(columns) - 1
+	}
+	for len(rows) > 0 {
+		part := rows[:min(most, len(rows))]
+		rows = rows[len(part):]
+		values, args := b.values(columns, part)
+		place := "?"
+		if b.postgres {
+			place = fmt.Sprintf("$%d", len(args)+1)
+		}
+		statement := fmt.Sprintf("WITH v (%s) AS (%s) UPDATE %s AS t SET %s FROM v WHERE t.%s = v.%s AND t.practice_id = %s",
+			strings.Join(names, ", "), values, b.name(table), strings.Join(sets, ", "), names[0], names[0], place)
+		args = append(args, practice)
+		if _, err := b.tx.ExecContext(ctx, statement, args...); err != nil {
+			return fmt.Errorf("store: update %s: %w", table, err)
+		}
+	}
+	return nil
+}
+
+// values is a query that gives the rows: on PostgreSQL with an array for each
+// column, because it would take long to read an argument for each value.
+func (b *Bulk) values(columns []SetColumn, rows [][]any) (query string, args []any) {
+	if !b.postgres {
+		tuple := "(" + strings.Repeat("?, ", len(columns)-1) + "?)"
+		for _, r := range rows {
+			args = append(args, r...)
+		}
+		return "VALUES " + strings.Repeat(tuple+", ", len(rows)-1) + tuple, args
+	}
+	arrays := make([]string, len(columns))
+	for i, c := range columns {
+		list := make([]any, len(rows))
+		for k, r := range rows {
+			if list[k] = r[i]; c.Type == "bytea" && r[i] != nil {
+				list[k] = `\x` + hex.EncodeToString(r[i].([]byte))
+			}
+		}
+		arrays[i] = fmt.Sprintf("$%d::%s[]", i+1, c.Type)
+		args = append(args, pq.Array(list))
+	}
+	return "SELECT * FROM unnest(" + strings.Join(arrays, ", ") + ")", args
+}
