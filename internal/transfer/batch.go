@@ -169,9 +169,10 @@ func (b *batch) readExisting() error {
 		byID[id] = r
 		ids = append(ids, r.id)
 	}
+	columns := b.columnsOf()
 	var failed error
-	err := b.query("SELECT "+quoteAll(e.columnNames())+" FROM "+quote(e.table)+" WHERE practice_id = $1", []any{b.practice.id}, "id", ids, func(values []any) {
-		row, err := e.stored(values)
+	err := b.query("SELECT "+quoteAll(columns)+" FROM "+quote(e.table)+" WHERE practice_id = $1", []any{b.practice.id}, "id", ids, func(values []any) {
+		row, err := e.stored(columns, values)
 		if err != nil {
 			failed = err
 			return
@@ -187,15 +188,25 @@ func (b *batch) readExisting() error {
 	return err
 }
 
-// stored is a row as it is written, from what a query gave.
-func (e *entity) stored(values []any) (map[string]any, error) {
+// columnsOf are the columns that matter of rows that are there: all to change
+// them, the totals to compare them.
+func (b *batch) columnsOf() []string {
+	e := b.plan.entity
+	if b.note.Stage != stageCompare {
+		return e.columnNames()
+	}
+	return slices.DeleteFunc(e.columnNames(), func(name string) bool { return name != "id" && !slices.Contains(totals[e.table], name) })
+}
+
+// stored is a row as it is written, from what a query for some columns gave.
+func (e *entity) stored(columns []string, values []any) (map[string]any, error) {
 	row := make(map[string]any, len(values))
-	for i, c := range e.columns {
-		v, err := c.kind.stored(values[i])
+	for i, name := range columns {
+		v, err := e.column(name).kind.stored(values[i])
 		if err != nil {
-			return nil, fmt.Errorf("transfer: %s.%s: %w", e.table, c.name, err)
+			return nil, fmt.Errorf("transfer: %s.%s: %w", e.table, name, err)
 		}
-		row[c.name] = v
+		row[name] = v
 	}
 	return row, nil
 }

@@ -2,10 +2,14 @@ package transfer
 
 import (
 	"database/sql"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 
 	"chairside/internal/decimal"
 	"chairside/internal/store"
@@ -33,13 +37,16 @@ func (im *importer) compare() error {
 }
 
 func (im *importer) compareFile(p *plan) error {
+	refused, err := refusedLines(filepath.Join(im.out, p.rejects))
+	if err != nil {
+		return err
+	}
 	s, err := openSource(p.path, p.delim)
 	if err != nil {
 		return err
 	}
 	defer s.close()
 	clear(im.named)
-	seen := map[fingerprint]int32{}
 	for end := false; !end; {
 		var records []*record
 		for len(records) < batchRows {
@@ -51,12 +58,8 @@ func (im *importer) compareFile(p *plan) error {
 			if err != nil {
 				return err
 			}
-			r := p.take(row)
-			if p.seenBefore(r, seen) > 0 {
-				continue
-			}
-			if p.read(r, im.source); len(r.problems) == 0 {
-				records = append(records, r)
+			if !refused[row.line] {
+				records = append(records, p.take(row))
 			}
 		}
 		if len(records) == 0 {
@@ -69,16 +72,37 @@ func (im *importer) compareFile(p *plan) error {
 	return nil
 }
 
+// refusedLines are the lines of a file that its file of rejects has.
+func refusedLines(path string) (map[int]bool, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("transfer: %w", err)
+	}
+	defer file.Close()
+	reader := csv.NewReader(file)
+	reader.FieldsPerRecord, reader.ReuseRecord = -1, true
+	refused := map[int]bool{}
+	for {
+		cells, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return refused, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("transfer: read the rejects: %w", err)
+		}
+		if line, err := strconv.Atoi(cells[0]); err == nil { // the header is none
+			refused[line] = true
+		}
+	}
+}
+
 func (im *importer) compareBatch(p *plan, records []*record) error {
 	var findings [][]string
 	err := im.inTx(func(tx *sql.Tx, bulk *store.Bulk) error {
 		findings = nil
 		b := &batch{importer: im, plan: p, tx: tx, bulk: bulk, records: records}
-		for _, step := range []func() error{b.findRows, b.findReferences, b.findParents, b.adopt} {
-			b.records = slices.DeleteFunc(slices.Clone(b.records), func(r *record) bool { return len(r.problems) > 0 })
-			if err := step(); err != nil {
-				return err
-			}
+		if err := b.findAgain(); err != nil {
+			return err
 		}
 		b.records = slices.DeleteFunc(b.records, func(r *record) bool { return len(r.problems) > 0 || r.existing == nil })
 		balances, err := b.balances()
@@ -112,6 +136,24 @@ func (im *importer) compareBatch(p *plan, records []*record) error {
 	im.note.Differences += len(findings)
 	im.note.Findings, err = im.findings.write(findings...)
 	return err
+}
+
+// findAgain finds the rows of records by their legacy ids, or where the file
+// has none by what they refer to.
+func (b *batch) findAgain() error {
+	steps := []func() error{b.findRows}
+	if len(b.plan.id) == 0 && !b.plan.lineID {
+		for _, r := range b.records {
+			b.plan.read(r, b.source)
+		}
+		steps = []func() error{b.findReferences, b.findParents, b.adopt}
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // balances are those of the patients among the records, where the file claims

@@ -10,7 +10,7 @@
 //
 //	export   export.go → ndjson.go or nativecsv.go → manifest.go
 //	restore  load.go: manifest → checksums → decode → store.Bulk → sequences
-//	import   import.go, for each file in the order of dependencies, 1000 rows at a time:
+//	import   import.go, for each file in the order of dependencies, 2500 rows at a time:
 //	         source.go     a row of the file, its line, its bytes
 //	         plan.go       mapping × header × entity, made once (mapping.go, fields.go)
 //	         record.go     texts → values: foreign.go, calendar.go, then the API's wire.Body

@@ -32,7 +32,7 @@ type ImportOptions struct {
 }
 
 // batchRows is how many rows go into the database at a time.
-const batchRows = 1000
+const batchRows = 2500
 
 // importer imports the files of one mapping.
 type importer struct {
@@ -307,15 +307,12 @@ func (im *importer) isFirst(e *entity) (first bool, err error) {
 	return first, nil
 }
 
-// firstMeasured is how many rows are too few to measure tables for.
-const firstMeasured = 5000
-
 // measure lets PostgreSQL look at tables that have grown to several times what
 // they were, or at the end to twice that: without, it would plan its queries
 // for the few rows of before.
 func (im *importer) measure(p *plan, rows int, end bool) error {
 	im.grown += rows
-	least := 3 * max(im.measured, firstMeasured)
+	least := 3 * im.measured
 	if end {
 		least = im.measured
 		defer func() { im.measured, im.grown = 0, 0 }()

@@ -198,7 +198,7 @@ func (b *batch) adopt() error {
 			}
 			var failed error
 			err := b.rows("SELECT "+quoteAll(e.columnNames())+" FROM "+quote(e.table)+" WHERE "+where, args, func(values []any) {
-				row, err := e.stored(values)
+				row, err := e.stored(e.columnNames(), values)
 				switch {
 				case err != nil:
 					failed = err

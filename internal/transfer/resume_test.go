@@ -40,7 +40,7 @@ func importAndExit() {
 func TestKilledImportGoesOn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	bigPractice(t, dir, 2000)
+	bigPractice(t, dir, 3000) // more than a batch
 	for kind, url := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
@@ -64,7 +64,7 @@ func TestKilledImportGoesOn(t *testing.T) {
 
 			killed, where := place()
 			killedRejects := t.TempDir()
-			for _, after := range []int{1, 2000, 5000} {
+			for _, after := range []int{1, 8000, 14_000} {
 				if !killAfter(t, killed, after, importDir+"="+dir, importDatabase+"="+where, importRejects+"="+killedRejects) {
 					t.Fatalf("the import was finished before it could be killed after %d rows", after)
 				}
