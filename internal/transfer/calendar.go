@@ -22,7 +22,34 @@ type calendar struct {
 type layout struct {
 	shown   string // as the mapping writes it
 	pattern string
-	short   bool // the year has two digits
+	short   bool   // the year has two digits
+	shape   string // of the pattern, see shapeOf
+}
+
+// shapeOf is what a text has in common with others of its form: 0 for digits, a
+// for letters, and what stands between them.
+func shapeOf(s string) string {
+	shape, last := make([]byte, 0, len(s)), byte(0)
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c >= '0' && c <= '9':
+			c = '0'
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
+			c = 'a'
+		}
+		if c != last || c != '0' && c != 'a' && c != ' ' {
+			shape = append(shape, c)
+		}
+		last = c
+	}
+	return strings.TrimSpace(string(shape))
+}
+
+// couldRead reports whether a text of a shape has the layout's form. Seconds
+// may have a fraction that the pattern does not show.
+func (l layout) couldRead(shape string) bool {
+	return l.shape == shape || strings.Contains(l.pattern, "05") && strings.ContainsAny(shape, ".,")
 }
 
 // words are the parts of a form and what Go calls them; longer ones first. Days
@@ -77,6 +104,7 @@ func readLayout(shown string) (layout, error) {
 		l.pattern = patterns[1].String()
 	}
 	l.pattern = strings.ReplaceAll(l.pattern, " PM", "PM")
+	l.shape = shapeOf(l.pattern)
 	return l, nil
 }
 
@@ -95,7 +123,8 @@ func newCalendar(dates, times []string, zone *time.Location, today civil.Date) (
 		c.dates = append(c.dates, l)
 		for _, clock := range clocks {
 			for _, between := range []string{" ", "T", ", "} {
-				c.times = append(c.times, layout{shown + between + clock, l.pattern + between + clock, l.short})
+				pattern := l.pattern + between + clock
+				c.times = append(c.times, layout{shown + between + clock, pattern, l.short, shapeOf(pattern)})
 			}
 		}
 	}
@@ -153,7 +182,11 @@ func (c calendar) moment(s string) (time.Time, string) {
 // pick reads s in every form, and refuses to choose where they disagree.
 func (c calendar) pick(s string, layouts []layout, past bool) (*time.Time, string) {
 	var found *time.Time
+	shape := shapeOf(s)
 	for _, l := range layouts {
+		if !l.couldRead(shape) { // it would take long to try them all
+			continue
+		}
 		t, err := time.ParseInLocation(l.pattern, s, c.zone)
 		if err != nil {
 			continue

@@ -25,6 +25,7 @@ type entity struct {
 	name    string // ent's name, as in the record of changes: Patient
 	table   string
 	columns []column // the id first
+	named   map[string]*column
 	unique  [][]string
 }
 
@@ -40,14 +41,8 @@ type column struct {
 	refers   string // the table it points at, "" for none
 }
 
-func (e *entity) column(name string) *column {
-	for i := range e.columns {
-		if e.columns[i].name == name {
-			return &e.columns[i]
-		}
-	}
-	return nil
-}
+// column is the column of a name, nil for none.
+func (e *entity) column(name string) *column { return e.named[name] }
 
 func (e *entity) has(column string) bool { return e.column(column) != nil }
 
@@ -148,6 +143,10 @@ func describe(t *entschema.Table, types []reflect.Type) (*entity, error) {
 			e.unique = append(e.unique, []string{c.Name})
 		}
 		e.columns = append(e.columns, described)
+	}
+	e.named = map[string]*column{}
+	for i := range e.columns {
+		e.named[e.columns[i].name] = &e.columns[i]
 	}
 	for _, key := range t.ForeignKeys {
 		e.column(key.Columns[0].Name).refers = key.RefTable.Name

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -92,6 +93,33 @@ func TestMoments(t *testing.T) {
 		got, message := c.moment(text)
 		if message == "" != (want != "") || want != "" && got.Format(time.RFC3339) != want {
 			t.Errorf("%q is %s %s, want %s", text, got, message, want)
+		}
+	}
+}
+
+// No text that a form reads is left out for its shape.
+func TestShapes(t *testing.T) {
+	t.Parallel()
+	c, err := newCalendar(
+		[]string{"DD/MM/YYYY", "MM/DD/YY", "D MMMM YYYY", "DD-MMM-YY", "YYYYMMDD", "MMM D, YYYY"},
+		[]string{"DD/MM/YYYY@HH-mm", "D MMM YYYY h:mm:ss a", "YYYYMMDDHHmmss"}, london(t), today)
+	if err != nil {
+		t.Fatal(err)
+	}
+	layouts := slices.Concat(c.dates, c.times)
+	var texts []string
+	for _, day := range []string{"2026-07-01T09:05:00Z", "1961-12-25T23:59:59.123Z", "2030-05-31T12:00:07Z"} {
+		for _, l := range layouts {
+			s := at(day).Format(l.pattern)
+			texts = append(texts, s, strings.ToLower(s), s+".5", strings.Replace(s, "PM", ".25PM", 1), strings.ReplaceAll(s, " 0", " "))
+		}
+	}
+	for _, s := range texts {
+		s = tidyTime(s)
+		for _, l := range layouts {
+			if _, err := time.Parse(l.pattern, s); err == nil && !l.couldRead(shapeOf(s)) {
+				t.Errorf("%q is of the form %q, but has another shape", s, l.pattern)
+			}
 		}
 	}
 }

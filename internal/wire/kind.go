@@ -89,6 +89,9 @@ func quoted(s string) json.RawMessage {
 // Z or an offset. Without an offset the time is local to zone. The result is
 // UTC with milliseconds.
 func ParseTime(s string, zone *time.Location) (time.Time, bool) {
+	if len(s) < len("2006-") || s[4] != '-' {
+		return time.Time{}, false
+	}
 	if len(s) > len("2006-01-02") && (s[10] == ' ' || s[10] == 't') {
 		s = s[:10] + "T" + s[11:]
 	}
