@@ -39,13 +39,14 @@ func (db *DB) BulkLoad(ctx context.Context, load func(*Bulk) error) error {
 }
 
 // Bulk writes in a transaction of the caller's, and lifts the time limits of a
-// request from it.
+// request from it. Its queries are for some thousands of rows at a time: to
+// compile them takes PostgreSQL longer than to run them.
 func (db *DB) Bulk(ctx context.Context, tx *sql.Tx) (*Bulk, error) {
 	b := &Bulk{tx: tx, postgres: db.postgres()}
 	if !b.postgres {
 		return b, nil
 	}
-	return b, b.exec(ctx, "SET LOCAL statement_timeout = 0", "SET LOCAL idle_in_transaction_session_timeout = 0")
+	return b, b.exec(ctx, "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL jit = off")
 }
 
 // Lock keeps others from writing to the tables until the transaction ends, so

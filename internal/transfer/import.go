@@ -314,7 +314,7 @@ func (im *importer) measure(p *plan, rows int, end bool) error {
 	im.grown += rows
 	least := 3 * im.measured
 	if end {
-		least = im.measured
+		least = im.measured + 1
 		defer func() { im.measured, im.grown = 0, 0 }()
 	}
 	if !im.postgres() || im.grown < least {
