@@ -18,7 +18,10 @@ type portion struct {
 // there when the one before is stored: at most two are held besides that. The
 // first rows, which an import that was stopped has stored, are left out. stop
 // ends it early, and has to be called before the source is closed.
-func readAhead(p *plan, s *source, system string, stored int) (portions <-chan portion, stop func()) {
+func (im *importer) readAhead(p *plan, s *source, stored int) (portions <-chan portion, stop func()) {
+	system, country := im.source, im.practice.country
+	// What is derived of new patients takes longest, and needs nothing from the database.
+	derives := im.first && p.entity.table == "patients"
 	out, stopped := make(chan portion, 1), make(chan struct{})
 	go func() {
 		defer close(out)
@@ -41,6 +44,10 @@ func readAhead(p *plan, s *source, system string, stored int) (portions <-chan p
 					continue
 				}
 				p.complete(r, system)
+				if derives && len(r.problems) == 0 {
+					p.entity.derive(r, country)
+					r.derived = true
+				}
 				next.records = append(next.records, r)
 			}
 			next.offset, end = s.offset(), next.end || next.err != nil

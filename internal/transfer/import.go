@@ -273,7 +273,7 @@ func (im *importer) loadFile(i int, p *plan) (err error) {
 		return err
 	}
 	defer func() { im.first = false }()
-	portions, stop := readAhead(p, s, im.source, im.note.Files[i].Rows)
+	portions, stop := im.readAhead(p, s, im.note.Files[i].Rows)
 	defer stop()
 	shown := int64(0)
 	for read := range portions {

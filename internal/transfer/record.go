@@ -25,7 +25,8 @@ type record struct {
 	given    map[string]any    // the columns the file gives a value for, as they are stored
 	keys     map[string]string // what references are found by
 	metadata map[string]string
-	opening  any // of a patient: the opening balance, nil where the file gives none
+	opening  any  // of a patient: the opening balance, nil where the file gives none
+	derived  bool // the columns that follow from given ones are there
 
 	existing map[string]any // the row as it is, nil for a new one
 	id       any            // int64 or the text of a uuid

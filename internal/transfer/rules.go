@@ -49,28 +49,12 @@ func (b *batch) applyRules() error {
 		if rule := rules[e.table]; rule != nil {
 			rule(b, r)
 		}
-		for i := range e.columns {
-			c := &e.columns[i]
-			if of, ok := strings.CutSuffix(c.name, "_folded"); ok && e.has(of) {
-				r.given[c.name] = schema.Fold(r.text(of))
-			}
-			if of, ok := strings.CutSuffix(c.name, "_normalized"); ok && e.has(of) {
-				r.given[c.name] = orNull(schema.NormalizePhone(r.text(of), r.text(of+"_country"), b.practice.country))
-			}
-		}
-		if e.table == "patients" {
-			r.given["search_text"] = searchText(r)
+		if !r.derived || r.existing != nil {
+			e.derive(r, b.practice.country)
 		}
 		b.complete(r)
 	}
 	return nil
-}
-
-func orNull(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
 }
 
 // complete gives a new row its defaults, and refuses it where one is missing.
@@ -101,17 +85,6 @@ func storedDefault(v any) any {
 		return n.Int()
 	}
 	return v
-}
-
-func searchText(r *record) string {
-	names := []string{r.text("first_name"), r.text("middle_name"), r.text("last_name"), r.text("preferred_name")}
-	var phones []string
-	for _, form := range []string{"", "_normalized"} {
-		for _, p := range []string{"home_phone", "mobile_phone", "work_phone"} {
-			phones = append(phones, r.text(p+form))
-		}
-	}
-	return schema.SearchText(names, r.text("postcode"), r.text("email_address"), r.text("nhs_number"), r.text(legacyID), phones)
 }
 
 func (b *batch) patient(r *record) {
