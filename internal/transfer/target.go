@@ -1,0 +1,206 @@
+package transfer
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"chairside/internal/civil"
+	"chairside/internal/wire"
+)
+
+// target is one field of the entity and where it comes from.
+type target struct {
+	field    string
+	column   *column // nil for a field that is none
+	wire     wire.Field
+	role     role
+	cells    []cell
+	constant *string
+	by       string  // of a reference: what it is found by
+	refers   *entity // of a reference
+	blank    bool    // a reference to nothing leaves the field empty
+	negate   bool
+	read     translator
+}
+
+// role is what becomes of a target's value.
+type role int
+
+const (
+	value     role = iota // stored, after the checks of the API
+	reference             // the id of a record is stored
+	jsonValue             // stored as JSON
+	metadatum             // one key of the metadata
+	total                 // compared with what the rows come to
+)
+
+// cell is one cell of a row that a target is made of.
+type cell struct {
+	place    int
+	values   map[string]string // in lower case; nil for all as they are
+	fallback string            // for a blank one
+}
+
+// translator reads what has several forms.
+type translator struct {
+	calendar
+	decimalMark string
+}
+
+// translator puts together how a file and one of its columns write dates.
+func newTranslator(r reading, dates, times []string, zone *time.Location, today civil.Date) (translator, error) {
+	if dates == nil {
+		dates = r.Dates
+	}
+	if times == nil {
+		times = r.Times
+	}
+	c, err := newCalendar(dates, times, zone, today)
+	return translator{c, r.DecimalMark}, err
+}
+
+func (p *plan) target(field string) *target {
+	for _, t := range p.targets {
+		if t.field == field {
+			return t
+		}
+	}
+	return nil
+}
+
+func (b *planner) readColumns() {
+	mapped := map[int]bool{}
+	for _, c := range b.f.Columns {
+		place := b.place(c.column)
+		if place < 0 {
+			continue
+		}
+		mapped[place] = true
+		if c.Field != "" && c.Field != legacyID {
+			b.add(c, place)
+		}
+	}
+	for _, place := range b.p.id {
+		mapped[place] = true
+	}
+	for place, h := range b.p.header {
+		name := headerName(h)
+		switch {
+		case mapped[place]:
+		case slices.Contains(b.p.entity.fieldNames(), name) && b.p.target(name) == nil && name != legacyID:
+			b.add(columnMapping{column: h, Field: name}, place)
+		default:
+			b.p.ignored = append(b.p.ignored, h)
+		}
+	}
+}
+
+func (b *planner) readConstants() {
+	for _, field := range sortedKeys(b.f.Constants) {
+		constant := b.f.Constants[field]
+		if b.p.target(field) != nil {
+			b.wrong("constants: %s comes from a column already; give the column a default instead", field)
+			continue
+		}
+		if t := b.newTarget(columnMapping{column: "constants", Field: field}); t != nil {
+			t.constant = &constant
+		}
+	}
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// add makes a column part of the target it names.
+func (b *planner) add(c columnMapping, place int) {
+	t := b.p.target(strings.TrimPrefix(c.Field, claimed))
+	if t == nil || c.Field == claimedBalance {
+		t = b.p.target(c.Field)
+	}
+	if t == nil {
+		t = b.newTarget(c)
+	}
+	if t == nil {
+		return
+	}
+	from := cell{place: place, fallback: c.Default}
+	if c.Values != nil {
+		from.values = map[string]string{}
+		for k, v := range c.Values {
+			from.values[strings.ToLower(strings.TrimSpace(k))] = v
+		}
+	}
+	t.cells = append(t.cells, from)
+}
+
+// newTarget finds out what a field is.
+func (b *planner) newTarget(c columnMapping) *target {
+	e := b.p.entity
+	name := c.Field
+	if bare, ok := strings.CutPrefix(name, claimed); ok && name != claimedBalance {
+		name = bare
+		if !slices.Contains(totals[e.table], name) {
+			b.wrong("%s: %s has no total %s", c.column, e.table, name)
+			return nil
+		}
+	}
+	t := &target{field: name, column: e.column(name), negate: c.Negate, by: c.By}
+	var err error
+	if t.read, err = newTranslator(b.reading, c.Dates, c.Times, b.zone, b.today); err != nil {
+		b.wrong("%s: dates: %v", c.column, err)
+		return nil
+	}
+	switch c.Missing {
+	case "", "reject":
+	case "blank":
+		t.blank = true
+	default:
+		b.wrong("%s: missing: must be reject or blank", c.column)
+	}
+	known := slices.Contains(e.fieldNames(), name)
+	switch {
+	case strings.HasPrefix(name, metadataKey) && e.has("metadata"):
+		t.role, t.field = metadatum, name
+	case !known:
+		b.wrong("%s: %s has no field %q; it has: %s", c.column, e.table, c.Field, strings.Join(e.fieldNames(), ", "))
+		return nil
+	case e.table == "payments" && name == paysInvoice:
+		t.role, t.refers = reference, b.entity("invoices")
+	case t.column != nil && t.column.refers != "":
+		t.role, t.refers = reference, b.entity(t.column.refers)
+	case t.column != nil && t.column.kind == document && name != "metadata":
+		t.role = jsonValue
+	case slices.Contains(totals[e.table], name) || name == claimedBalance && e.table == "patients":
+		t.role = total
+	}
+	switch {
+	case t.by != "" && t.role != reference:
+		b.wrong("%s: by: only a reference is found by something", c.column)
+	case t.role == reference && !t.refers.findableBy(t.by):
+		b.wrong("%s: by: %s are not found by %q", c.column, t.refers.table, t.by)
+	}
+	if t.role == value || t.role == total {
+		if t.wire, err = e.wireField(name); err != nil {
+			b.wrong("%s: %v", c.column, err)
+			return nil
+		}
+	}
+	if t.role == value {
+		if e.supplies(name) {
+			t.wire.Required = false
+		}
+	}
+	b.p.targets = append(b.p.targets, t)
+	return t
+}
+
+func (b *planner) entity(table string) *entity {
+	return b.all[slices.IndexFunc(b.all, func(e *entity) bool { return e.table == table })]
+}
