@@ -213,8 +213,8 @@ func (f Field) parse(v given, zone *time.Location) (any, string) {
 		}
 		return nil, "must be true or false"
 	case Integer, Consent:
-		if word := string(v.raw); f.Kind == Consent && (word == "true" || word == "false") {
-			s = map[string]string{"true": "1", "false": "0"}[word]
+		if f.Kind == Consent && !v.isString && (v.word == "true" || v.word == "false") {
+			s = map[string]string{"true": "1", "false": "0"}[v.word]
 		} else if !v.isText || !number.MatchString(s) {
 			return nil, "must be a whole number"
 		}
