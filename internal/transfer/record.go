@@ -110,8 +110,11 @@ func (p *plan) read(r *record, source string) {
 	if r.legacy == "" && (len(p.id) > 0 || p.lineID) {
 		r.refuse(legacyID, "can't be blank")
 	}
-	if len(r.legacy) > 255 {
+	switch {
+	case len(r.legacy) > 255:
 		r.refuse(legacyID, "must not be longer than 255 bytes")
+	case strings.ContainsRune(r.legacy, 0):
+		r.refuse(legacyID, "must not contain NUL")
 	}
 	for _, t := range p.targets {
 		if t.role != total {
@@ -193,6 +196,10 @@ func (p *plan) text(t *target, cells []string) string {
 // readTarget keeps what a row says for a target.
 func (p *plan) readTarget(r *record, t *target, source string) {
 	s := p.text(t, r.cells)
+	if strings.ContainsRune(s, 0) {
+		r.refuse(t.field, "must not contain NUL")
+		return
+	}
 	switch t.role {
 	case reference:
 		r.keys[t.field] = s

@@ -157,6 +157,24 @@ func TestRowsThatTheDatabaseRefuses(t *testing.T) {
 	})
 }
 
+// NUL, which PostgreSQL cannot store, refuses its row wherever it is.
+func TestRowsWithNUL(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		dir := files(t, map[string]string{
+			"mapping.yaml": "source: old\nfiles: [{file: rooms.csv, entity: rooms, columns: {site: {field: site_id, by: name}}}]\n",
+			"rooms.csv":    "id,name,site\n1,Red,\n2\x00,Blue,\n3,Gre\x00en,\n4,Grey,x\x00\n",
+		})
+		out := t.TempDir()
+		if report := importing(t, db, dir, ImportOptions{Rejects: out}); report.Files[0] != (FileReport{"rooms.csv", "rooms", 4, 1, 0, 0, 3}) {
+			t.Errorf("%+v\n%s", report.Files, contents(t, out)["rooms.csv"])
+		}
+		if rejects := contents(t, out)["rooms.csv"]; strings.Count(rejects, "must not contain NUL") != 3 {
+			t.Error(rejects)
+		}
+	})
+}
+
 // Two practices do not see each other's records, nor may they share users.
 func TestImportKeepsToItsPractice(t *testing.T) {
 	t.Parallel()
