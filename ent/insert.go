@@ -92,30 +92,28 @@ func insertion(ctx context.Context, m Mutation, spec *sqlgraph.CreateSpec, condi
 	}
 	var noted *insert
 	if n, ok := ctx.Value(noteKey{}).(*Note); ok && n.mutation == m {
-		if noted, err = n.insert(ctx); err != nil {
+		if noted, err = n.row(ctx); err != nil {
 			return nil, err
 		}
 		n.written = true
 	}
 	return sql.ExprFunc(func(b *sql.Builder) {
-		b.WriteString("WITH added AS ").Wrap(func(b *sql.Builder) {
-			row.write(b)
-			if len(where) > 0 {
-				b.WriteString(" WHERE ").Join(sql.And(where...))
-			}
-			b.WriteString(" RETURNING *")
-		})
+		b.WriteString("WITH added AS (")
+		row.write(b)
+		if len(where) > 0 {
+			b.WriteString(" WHERE ").Join(sql.And(where...))
+		}
+		b.WriteString(" RETURNING *)")
 		if noted != nil {
-			b.WriteString(", noted AS ").Wrap(func(b *sql.Builder) {
-				noted.write(b)
-				b.WriteString(" FROM added")
-			})
+			b.WriteString(", noted AS (")
+			noted.write(b)
+			b.WriteString(" FROM added)")
 		}
 	}), nil
 }
 
-// insert writes the record of the row that is called added.
-func (n *Note) insert(ctx context.Context) (*insert, error) {
+// row is the record, of the row that is called added.
+func (n *Note) row(ctx context.Context) (*insert, error) {
 	spec, err := n.change().SetRecordID("").spec(ctx)
 	if err != nil {
 		return nil, err
@@ -128,7 +126,7 @@ func (n *Note) insert(ctx context.Context) (*insert, error) {
 	return insertOf(spec)
 }
 
-// insert is a row that nothing else is written with.
+// insert is a row to be written, and nothing with it.
 type insert struct {
 	table   string
 	columns []string

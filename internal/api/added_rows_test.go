@@ -176,3 +176,27 @@ func TestAddedRowGoesWithItsTransaction(t *testing.T) {
 		}
 	})
 }
+
+// TestBookingWhatIsCancelledMeanwhile: what was in the way of the row may be gone
+// when it is asked what was.
+func TestBookingWhatIsCancelledMeanwhile(t *testing.T) {
+	e := chairsidetest.Start(t, chairsidetest.Postgres(t)) // SQLite has one writer at a time
+	token, dentist := e.Token(t, ""), hire(t, e)
+	book(t, e, token, dentist, "09:00", "09:30")
+	tried := false
+	e.DB.Ent.Appointment.Use(func(next ent.Mutator) ent.Mutator {
+		return ent.MutateFunc(func(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+			defer func() { tried = true }()
+			return next.Mutate(ctx, m)
+		})
+	})
+	e.DB.Ent.Appointment.Intercept(ent.TraverseFunc(func(ctx context.Context, _ ent.Query) error {
+		if !tried {
+			return nil
+		}
+		_, err := e.DB.SQL.ExecContext(ctx, "UPDATE appointments SET state = 'Cancelled', cancelled_at = now() WHERE practitioner_id = $1 AND state <> 'Cancelled'", dentist)
+		tried = false
+		return err
+	}))
+	book(t, e, token, dentist, "09:15", "09:45")
+}

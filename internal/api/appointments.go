@@ -56,20 +56,21 @@ func (h *Handler) CreateAppointment(ctx context.Context, req *ogent.AppointmentI
 	wanted.checkTimes(problems)
 	var booked *ogent.AppointmentResponse
 	err := h.db.TxHolding(ctx, wanted.locks(ctx, nil), func(tx *ent.Client) error {
-		if len(problems) > 0 {
-			return checkAppointment(ctx, tx, in, nil, wanted, problems)
-		}
-		create := tx.Appointment.Create().SetBookedViaAPI(true).SetUserID(caller.Must(ctx).UserID)
-		ogent.SetAppointment(create.Mutation(), in, nil)
-		var err error
-		booked, err = h.In(tx).AddAppointment(ctx, create, wanted.conditions(tx, in)...)
-		if !errors.Is(err, ent.ErrUnmet) {
+		add := func(conditions ...ent.Condition) (err error) {
+			create := tx.Appointment.Create().SetBookedViaAPI(true).SetUserID(caller.Must(ctx).UserID)
+			ogent.SetAppointment(create.Mutation(), in, nil)
+			booked, err = h.In(tx).AddAppointment(ctx, create, conditions...)
 			return err
+		}
+		if len(problems) == 0 {
+			if err := add(wanted.conditions(tx, in)...); !errors.Is(err, ent.ErrUnmet) {
+				return err
+			}
 		}
 		if err := checkAppointment(ctx, tx, in, nil, wanted, problems); err != nil {
 			return err
 		}
-		return fault.Unavailable(err) // what was missing is there by now
+		return add() // what was in the way has gone since
 	})
 	return booked, err
 }
