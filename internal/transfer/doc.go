@@ -12,10 +12,11 @@
 //	restore  load.go: manifest → checksums → decode → store.Bulk → sequences
 //	import   import.go, for each file in the order of dependencies, 2500 rows at a time:
 //	         source.go     a row of the file, its line, its bytes
-//	         plan.go       mapping × header × entity, made once (mapping.go, fields.go)
-//	         record.go     texts → values: foreign.go, calendar.go, then the API's wire.Body
+//	         ahead.go      the next rows, while those before are stored
+//	         plan.go       mapping × header × entity, made once (mapping.go, target.go, fields.go)
+//	         record.go     texts → values: foreign.go, calendar.go, then the API's wire.Field
 //	         batch.go      which row it is already; what it refers to (parents.go)
-//	         rules.go      derived columns and rules, with the functions of package schema
+//	         rules.go      rules and derived columns (derive.go), with the functions of package schema
 //	         write.go      new rows, changed rows, the record of changes (children.go)
 //	         note.go       how far it has come, in the same transaction
 //	         settle.go     then the totals of the practice
@@ -124,6 +125,13 @@
 // An import that was stopped goes on after the last batch when it is started
 // again with the same files and mapping; rejects and findings are those of an
 // undisturbed one. A dry run does all of it in one transaction, which is undone;
-// on an embedded database nobody else can write meanwhile. Memory holds a batch,
-// the names of the practice's lists, and 20 bytes for each row of one file.
+// on an embedded database nobody else can write meanwhile. Memory holds three
+// batches, the names of the practice's lists, 20 bytes for each row of one file,
+// and the numbers of the lines of it that were refused.
+//
+// What an import costs is mostly PostgreSQL's work for the rows it writes, three
+// for the simplest: the row, the record of its change, the memory of its legacy
+// id. So rows are written with COPY, looked up with one argument for all of a
+// batch, not looked up at all where nothing of the kind was imported before, and
+// read while others are written. BenchmarkImport tells what comes of it.
 package transfer
