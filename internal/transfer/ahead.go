@@ -20,7 +20,8 @@ type portion struct {
 // ends it early, and has to be called before the source is closed.
 func (im *importer) readAhead(p *plan, s *source, stored int) (portions <-chan portion, stop func()) {
 	system, country := im.source, im.practice.country
-	// What is derived of new patients takes longest, and needs nothing from the database.
+	// What is derived of new patients takes longest, and needs nothing from the
+	// database. It is derived again of those who are there after all.
 	derives := im.first && p.entity.table == "patients"
 	out, stopped := make(chan portion, 1), make(chan struct{})
 	go func() {

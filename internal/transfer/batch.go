@@ -44,9 +44,6 @@ func (b *batch) run(records []*record, counts *fileProgress) error {
 // findRows finds the rows that the records became in an earlier import, by
 // their legacy ids.
 func (b *batch) findRows() error {
-	if b.first {
-		return nil
-	}
 	var wanted []any
 	for _, r := range b.records {
 		if r.legacy != "" {
@@ -80,15 +77,20 @@ type link struct {
 // an import, or written on them.
 func (b *batch) imported(e *entity, legacy []any) (map[string][]link, error) {
 	found := map[string][]link{}
-	err := b.query("SELECT legacy_id, record_id FROM imported_records WHERE practice_id = $1 AND source = $2 AND resource = $3",
-		[]any{b.practice.id, b.source, e.table}, "legacy_id", legacy, func(values []any) {
-			found[asText(values[0])] = []link{{asText(values[1]), true}}
-		})
-	if err != nil || !e.has(legacyID) {
-		return found, err
+	if !b.first || e != b.plan.entity {
+		err := b.query("SELECT legacy_id, record_id FROM imported_records WHERE practice_id = $1 AND source = $2 AND resource = $3",
+			[]any{b.practice.id, b.source, e.table}, "legacy_id", legacy, func(values []any) {
+				found[asText(values[0])] = []link{{asText(values[1]), true}}
+			})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if !e.has(legacyID) { // clients of the API may write it at any time
+		return found, nil
 	}
 	unknown := slices.DeleteFunc(slices.Clone(legacy), func(l any) bool { return len(found[asText(l)]) > 0 })
-	err = b.query("SELECT legacy_id, id FROM "+quote(e.table)+" WHERE practice_id = $1", []any{b.practice.id}, "legacy_id", unknown, func(values []any) {
+	err := b.query("SELECT legacy_id, id FROM "+quote(e.table)+" WHERE practice_id = $1", []any{b.practice.id}, "legacy_id", unknown, func(values []any) {
 		l := asText(values[0])
 		found[l] = append(found[l], link{asText(values[1]), false})
 	})

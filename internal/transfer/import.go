@@ -52,7 +52,7 @@ type importer struct {
 	bar      *progress
 	named    map[string]map[string][]string // by table and column: ids by folded name
 	lists    map[string]string              // of columns, see list
-	first    bool                           // nothing of the file that is read can be there already
+	first    bool                           // no row of the file that is read was imported before
 	grown    int                            // rows since the last file began or the tables were measured
 	measured int                            // rows of the file when the tables were measured last
 }
@@ -292,17 +292,16 @@ func (im *importer) loadFile(i int, p *plan) (err error) {
 	return nil
 }
 
-// isFirst reports whether no record of the other system is known as an entity:
-// then none has to be looked for. A file refuses its second row of a legacy id.
+// isFirst reports whether no record of the other system was imported as an
+// entity: then none has to be looked for among the imported ones. A file refuses
+// its second row of a legacy id.
 func (im *importer) isFirst(e *entity) (first bool, err error) {
-	query := "SELECT NOT EXISTS (SELECT 1 FROM imported_records WHERE practice_id = $1 AND source = $2 AND resource = $3)"
-	args := []any{im.practice.id, im.source, e.table}
-	if e.has(legacyID) {
-		query += " AND NOT EXISTS (SELECT 1 FROM " + quote(e.table) + " WHERE practice_id = $1 AND legacy_id IS NOT NULL)"
-	}
-	err = im.inTx(func(tx *sql.Tx, _ *store.Bulk) error { return tx.QueryRowContext(im.ctx, query, args...).Scan(&first) })
+	const query = "SELECT NOT EXISTS (SELECT 1 FROM imported_records WHERE practice_id = $1 AND source = $2 AND resource = $3)"
+	err = im.inTx(func(tx *sql.Tx, _ *store.Bulk) error {
+		return tx.QueryRowContext(im.ctx, query, im.practice.id, im.source, e.table).Scan(&first)
+	})
 	if err != nil {
-		return false, fmt.Errorf("transfer: look for records of an import before: %w", err)
+		return false, fmt.Errorf("transfer: look for an import before: %w", err)
 	}
 	return first, nil
 }
