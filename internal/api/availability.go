@@ -28,12 +28,13 @@ const (
 	longestWindow      = 366 * 24 * time.Hour
 	mostDaysAtOneTime  = 32 // of bookings that are read
 	availabilityMinute = 1  // the shortest period worth telling
+	freePerShift       = 3  // free periods that a day of a practitioner's work is taken to have
 )
 
 // ListAvailability gives the free periods of practitioners inside their working
 // sessions, or the practice's opening hours where they have none, in order of
 // start, then practitioner (behaviour.md section 4). The diary is read until the
-// page is full: a day, then two, then four, because most pages are full at once.
+// page is full: as many days as should do, then twice as much work, then four times.
 func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailabilityParams) (*ogent.AvailabilitySlotList, error) {
 	window, err := availabilityWindow(clock.Now(ctx), p)
 	if err != nil {
@@ -49,9 +50,9 @@ func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailability
 
 	var slots []slot
 	wanted := page.Offset() + page.Limit() + 1 // one more tells whether there is a further page
-	days := 1
-	for from := civil.Of(window.Start.In(zone)); len(slots) < wanted && from.In(zone).Before(window.Finish); days = min(2*days, mostDaysAtOneTime) {
-		until := from.AddDays(days)
+	shifts := wanted/freePerShift + 1
+	for from := civil.Of(window.Start.In(zone)); len(slots) < wanted && from.In(zone).Before(window.Finish); shifts *= 2 {
+		until := spanning(from, civil.Of(window.Finish.In(zone)), shifts, hours)
 		busy, err := h.bookings(ctx, p.PractitionerIds, diary.Period{Start: from.In(zone), Finish: until.In(zone)})
 		if err != nil {
 			return nil, err
@@ -77,6 +78,22 @@ func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailability
 		}
 	}
 	return list, nil
+}
+
+// spanning gives the day before which, from a day on, there are so many shifts:
+// days of a practitioner's work. It is not later than the one after the last.
+func spanning(from, last civil.Date, shifts int, hours map[int64][]diary.Hours) (until civil.Date) {
+	until = from
+	for days := 0; shifts > 0 && days < mostDaysAtOneTime && !last.Before(until); days++ {
+		weekday := until.Weekday()
+		for _, weekly := range hours {
+			if slices.ContainsFunc(weekly, func(h diary.Hours) bool { return h.Weekday == weekday }) {
+				shifts--
+			}
+		}
+		until = until.AddDays(1)
+	}
+	return until
 }
 
 // slot is a free period of one practitioner.

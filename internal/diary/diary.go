@@ -46,8 +46,9 @@ type Hours struct {
 // the clocks show.
 func On(day civil.Date, weekly []Hours, zone *time.Location) []Period {
 	var on []Period
+	weekday := day.Weekday()
 	for _, h := range weekly {
-		if h.Weekday == day.Weekday() {
+		if h.Weekday == weekday {
 			on = append(on, Period{day.At(h.Start, zone, false), day.At(h.Finish, zone, true)})
 		}
 	}
