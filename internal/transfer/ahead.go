@@ -28,6 +28,11 @@ func (im *importer) readAhead(p *plan, s *source, stored int) (portions <-chan p
 		defer close(out)
 		seen := map[fingerprint]int32{}
 		for end := false; !end; {
+			select {
+			case <-stopped: // also where the last portion was taken out to end this
+				return
+			default:
+			}
 			var next portion
 			for len(next.records) < batchRows {
 				row, err := s.next()

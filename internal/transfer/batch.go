@@ -50,7 +50,7 @@ func (b *batch) findRows() error {
 			wanted = append(wanted, r.legacy)
 		}
 	}
-	known, err := b.imported(b.plan.entity, wanted)
+	known, err := b.imported(b.plan.entity, b.first, wanted)
 	if err != nil {
 		return err
 	}
@@ -74,10 +74,10 @@ type link struct {
 }
 
 // imported finds rows by the ids they had in the other system: remembered by
-// an import, or written on them.
-func (b *batch) imported(e *entity, legacy []any) (map[string][]link, error) {
+// an import, unless there was none, or written on them.
+func (b *batch) imported(e *entity, none bool, legacy []any) (map[string][]link, error) {
 	found := map[string][]link{}
-	if !b.first || e != b.plan.entity {
+	if !none {
 		err := b.query("SELECT legacy_id, record_id FROM imported_records WHERE practice_id = $1 AND source = $2 AND resource = $3",
 			[]any{b.practice.id, b.source, e.table}, "legacy_id", legacy, func(values []any) {
 				found[asText(values[0])] = []link{{asText(values[1]), true}}
@@ -274,7 +274,7 @@ func (b *batch) resolve(t *target, keys []any) (found map[string][]string, by st
 		return found, "id", nil
 	}
 	if by = legacyName; t.by == "" || t.by == legacyID {
-		links, err := b.imported(t.refers, keys)
+		links, err := b.imported(t.refers, false, keys)
 		for key, list := range links {
 			for _, l := range list {
 				found[key] = append(found[key], l.id)

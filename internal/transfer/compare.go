@@ -149,6 +149,7 @@ func (b *batch) findAgain() error {
 		steps = []func() error{b.findReferences, b.findParents, b.adopt}
 	}
 	for _, step := range steps {
+		b.records = slices.DeleteFunc(b.records, func(r *record) bool { return len(r.problems) > 0 })
 		if err := step(); err != nil {
 			return err
 		}

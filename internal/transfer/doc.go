@@ -132,6 +132,6 @@
 // What an import costs is mostly PostgreSQL's work for the rows it writes, three
 // for the simplest: the row, the record of its change, the memory of its legacy
 // id. So rows are written with COPY, looked up with one argument for all of a
-// batch, not looked up at all where nothing of the kind was imported before, and
-// read while others are written. BenchmarkImport tells what comes of it.
+// batch, not looked for among the imported ones where nothing of the kind was
+// imported before, and read while others are written. BenchmarkImport tells what comes of it.
 package transfer

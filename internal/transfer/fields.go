@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -158,7 +159,25 @@ func readDocument(c *column, s string) (string, string) {
 	if err != nil || string(content) == "null" {
 		return "", "must be the JSON of " + describeType(c.goType)
 	}
+	if holdsNUL(content) {
+		return "", "must not contain NUL"
+	}
 	return string(content), ""
+}
+
+// holdsNUL reports whether a text in a JSON document has the character that
+// PostgreSQL cannot store.
+func holdsNUL(content []byte) bool {
+	tokens := json.NewDecoder(bytes.NewReader(content))
+	for {
+		token, err := tokens.Token()
+		if err != nil { // the end: the document is well-formed
+			return false
+		}
+		if text, ok := token.(string); ok && strings.ContainsRune(text, 0) {
+			return true
+		}
+	}
 }
 
 func describeType(t reflect.Type) string {

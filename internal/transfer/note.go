@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -49,7 +51,8 @@ func (n note) clone() note {
 }
 
 // begin finds out whether the same import was stopped on its way. One that was
-// finished begins anew.
+// finished begins anew; so does one whose rejects and findings are not where it
+// is to go on writing them: its rows are there, and are found again.
 func (im *importer) begin(digest string) (resumed bool, err error) {
 	err = im.inTx(func(tx *sql.Tx, _ *store.Bulk) error {
 		var content []byte
@@ -65,7 +68,7 @@ func (im *importer) begin(digest string) (resumed bool, err error) {
 			if err := json.Unmarshal(content, &n); err != nil {
 				return fmt.Errorf("transfer: read the progress: %w", err)
 			}
-			if len(n.Files) == len(im.plans) {
+			if len(n.Files) == len(im.plans) && im.kept(n) {
 				im.note, im.saved, resumed = n, content, true
 				return nil
 			}
@@ -85,6 +88,24 @@ func (im *importer) begin(digest string) (resumed bool, err error) {
 		return nil
 	})
 	return resumed, err
+}
+
+// kept reports whether the files that an import has written are there, as far as
+// its note says.
+func (im *importer) kept(n note) bool {
+	holds := func(name string, bytes int64) bool {
+		if bytes == 0 {
+			return true
+		}
+		info, err := os.Stat(filepath.Join(im.out, name))
+		return err == nil && info.Size() >= bytes
+	}
+	for i, p := range im.plans {
+		if !holds(p.rejects, n.Files[i].Place) {
+			return false
+		}
+	}
+	return holds(Findings, n.Findings)
 }
 
 // ErrBusy is returned by Import where another process imports the same files.

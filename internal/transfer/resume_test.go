@@ -83,6 +83,43 @@ func TestKilledImportGoesOn(t *testing.T) {
 	}
 }
 
+// An import whose rejects are not there any more begins anew: its rows are found
+// again, and what is wrong is told again.
+func TestImportGoesOnElsewhere(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		dir := filepath.Join("testdata", "oldsoft")
+		first, second := t.TempDir(), t.TempDir()
+		want := importing(t, db, dir, ImportOptions{Rejects: first})
+		for _, stage := range []string{stageLoad, stageCompare} {
+			var content []byte
+			if err := db.SQL.QueryRowContext(t.Context(), "SELECT progress FROM import_runs").Scan(&content); err != nil {
+				t.Fatal(err)
+			}
+			var n note
+			if err := json.Unmarshal(content, &n); err != nil {
+				t.Fatal(err)
+			}
+			n.Stage = stage
+			content, err := json.Marshal(n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := db.SQL.ExecContext(t.Context(), "UPDATE import_runs SET finished_at = NULL, progress = $1", content); err != nil {
+				t.Fatal(err)
+			}
+			if report := importing(t, db, dir, ImportOptions{Rejects: second}); report.Resumed || report.Files[0].Created != 0 || report.Differences != want.Differences {
+				t.Errorf("%s: %+v", stage, report)
+			}
+			got, refused := contents(t, second), contents(t, first)
+			delete(got, Findings) // without what is told of new rows alone
+			delete(refused, Findings)
+			sameFiles(t, got, refused)
+			second = t.TempDir()
+		}
+	})
+}
+
 // killAfter imports in a process of its own and kills it when so many rows are
 // in, -9. It reports whether the process was still at work.
 func killAfter(t *testing.T, db *store.DB, rows int, env ...string) bool {

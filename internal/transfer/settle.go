@@ -130,8 +130,12 @@ func (im *importer) settle() error {
 		return nil
 	}
 	im.bar.say("totals")
+	abandoned, err := im.abandoned()
+	if err != nil {
+		return err
+	}
 	for i, s := range settlements {
-		if !slices.ContainsFunc(im.plans, func(p *plan) bool { return slices.Contains(s.from, p.entity.table) }) {
+		if !abandoned && !slices.ContainsFunc(im.plans, func(p *plan) bool { return slices.Contains(s.from, p.entity.table) }) {
 			continue
 		}
 		for last, more := int64(0), true; more; {
@@ -146,6 +150,22 @@ func (im *importer) settle() error {
 		}
 	}
 	return im.reach(stageCompare)
+}
+
+// abandoned reports whether another import was stopped and has not gone on: its
+// rows may be waiting for their totals.
+func (im *importer) abandoned() (yes bool, err error) {
+	running := 1 // this one
+	if im.dry != nil {
+		running = 0
+	}
+	err = im.inTx(func(tx *sql.Tx, _ *store.Bulk) error {
+		return tx.QueryRowContext(im.ctx, "SELECT COUNT(*) > $1 FROM import_runs WHERE finished_at IS NULL", running).Scan(&yes)
+	})
+	if err != nil {
+		return false, fmt.Errorf("transfer: look for other imports: %w", err)
+	}
+	return yes, nil
 }
 
 // settle settles the rows after an id, and gives the last one's.

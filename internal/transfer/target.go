@@ -192,10 +192,8 @@ func (b *planner) newTarget(c columnMapping) *target {
 			return nil
 		}
 	}
-	if t.role == value {
-		if e.supplies(name) {
-			t.wire.Required = false
-		}
+	if t.role == value && e.supplies(name) {
+		t.wire.Required = false
 	}
 	b.p.targets = append(b.p.targets, t)
 	return t

@@ -113,8 +113,8 @@ func (f Field) blank(s string) bool {
 
 // ReadText reads a text that comes from somewhere else than a client's body,
 // by the rules of a JSON string on create; "" is null. The value is a string,
-// bool, int64, time.Time, decimal.Decimal, or json.RawMessage for an object,
-// and nil for null. follows reports that there is none, because it follows from
+// bool, int64, time.Time, decimal.Decimal, or json.RawMessage for an object
+// or a list, and nil for null. follows reports that there is none, because it follows from
 // something else.
 func (f Field) ReadText(s string, zone *time.Location) (v any, follows bool, message string) {
 	if s != "" && !f.blank(s) {
