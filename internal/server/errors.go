@@ -84,6 +84,7 @@ func (s *Server) asFault(x *exchange, err error) *fault.Error {
 		slog.String("code", f.Code),
 		slog.String("cause", describe(err)),
 	)
+	x.failed = f.Status
 	return f
 }
 

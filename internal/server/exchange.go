@@ -29,6 +29,7 @@ type exchange struct {
 	records   *access.Log    // which patients' records were read
 	answer    *answer        // what the operation answers
 	err       error          // what the generated server reported
+	failed    int            // status of a failure of ours; 0 for none
 
 	// draw tells a failure to a person; nil where a program asks.
 	draw func(http.ResponseWriter, *http.Request, *fault.Error)

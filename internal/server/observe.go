@@ -23,6 +23,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		defer func() {
 			s.metrics.inFlight.Dec()
 			duration := timer.ObserveDuration()
+			counted.status = max(counted.status, x.failed) // of a page that was begun, the client has seen 200
 			s.metrics.requests.WithLabelValues(x.name, strconv.Itoa(counted.status)).Inc()
 			s.logRequest(x, counted, duration)
 			s.logAccess(x)

@@ -24,6 +24,7 @@ type reportView struct {
 	Gap           template.HTML  // where a page that is sent in parts is cut
 	Answer        *report.Answer // nil where the form is wrong, or the report failed
 	Failed        *problem       // what stopped a report whose page was already begun
+	RequestID     string
 	Fragment      template.HTML
 	CSV, JSON     string // addresses of the files
 	Earliest, End string // of what the form takes, YYYY-MM-DD
@@ -46,6 +47,7 @@ func (s *Site) report(w http.ResponseWriter, r *http.Request) error {
 	}
 	page := reportPage{reportView: reportView{
 		Report: found, Question: questionOf(found), Periods: q.periods(), Earliest: earliestDay.String(), End: latestDay.String(),
+		RequestID: w.Header().Get("X-Request-Id"),
 	}, w: w, r: r, form: &q.form}
 	if file == "" && r.Method == http.MethodGet {
 		ctx = report.WithProgress(ctx, page.step)
