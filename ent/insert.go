@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
@@ -53,19 +54,17 @@ func None(q Existence) Condition { return Condition{query: q, none: true} }
 // ErrUnmet is returned for a row whose conditions do not all hold.
 var ErrUnmet = errors.New("ent: a condition of a new row does not hold")
 
-// hold asks about conditions before a row is inserted.
-func hold(ctx context.Context, c *Client, conditions []Condition) (bool, error) {
+// Unmet asks, in one statement, which conditions do not hold.
+func (c *Client) Unmet(ctx context.Context, conditions ...Condition) ([]bool, error) {
 	queries := make([]Existence, len(conditions))
 	for i := range conditions {
 		queries[i] = conditions[i].query
 	}
-	found, err := c.Exist(ctx, queries...)
-	for i, some := range found {
-		if some == conditions[i].none {
-			return false, err
-		}
+	unmet, err := c.Exist(ctx, queries...)
+	for i, found := range unmet {
+		unmet[i] = found == conditions[i].none
 	}
-	return true, err
+	return unmet, err
 }
 
 // insertion is what comes before a query of the row that it inserts, which is
@@ -186,10 +185,10 @@ func (c *ChangeCreate) spec(ctx context.Context) (*sqlgraph.CreateSpec, error) {
 func (c *AppointmentCreate) Rows(ctx context.Context, columns string, conditions ...Condition) (*sql.Rows, error) {
 	q := (&AppointmentClient{config: c.config}).Query()
 	if c.driver.Dialect() != dialect.Postgres {
-		switch ok, err := hold(ctx, &Client{config: c.config}, conditions); {
+		switch unmet, err := (&Client{config: c.config}).Unmet(ctx, conditions...); {
 		case err != nil:
 			return nil, err
-		case !ok:
+		case slices.Contains(unmet, true):
 			return nil, ErrUnmet
 		}
 		saved, err := c.Save(ctx)
@@ -222,10 +221,10 @@ func (c *AppointmentCreate) Rows(ctx context.Context, columns string, conditions
 func (c *PatientCreate) Rows(ctx context.Context, columns string, conditions ...Condition) (*sql.Rows, error) {
 	q := (&PatientClient{config: c.config}).Query()
 	if c.driver.Dialect() != dialect.Postgres {
-		switch ok, err := hold(ctx, &Client{config: c.config}, conditions); {
+		switch unmet, err := (&Client{config: c.config}).Unmet(ctx, conditions...); {
 		case err != nil:
 			return nil, err
-		case !ok:
+		case slices.Contains(unmet, true):
 			return nil, ErrUnmet
 		}
 		saved, err := c.Save(ctx)

@@ -73,13 +73,15 @@ func (r Reads) ShowAppointment(ctx context.Context, id int64) (*AppointmentRespo
 }
 
 // AddAppointment saves a new appointment and gives its response form, or
-// ent.ErrUnmet where conditions do not hold or the caller would not see it. No
-// lists are read: there are no rows yet that could point at it.
+// ent.ErrUnmet where conditions do not hold, or fault.NotFound where the caller
+// would not see it. No lists are read: there are no rows yet that could point at it.
 func (r Reads) AddAppointment(ctx context.Context, create *ent.AppointmentCreate, conditions ...ent.Condition) (*AppointmentResponse, error) {
 	shown, err := scan(ctx, r.View(ctx), added[*ent.AppointmentCreate]{create, conditions}, columnsOfAppointment, widthOfAppointment, 1, takeAppointment)
 	switch {
 	case err != nil:
 		return nil, err
+	case len(shown) == 0 && len(conditions) == 0:
+		return nil, fault.NotFound()
 	case len(shown) == 0:
 		return nil, ent.ErrUnmet
 	}

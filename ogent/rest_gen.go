@@ -233,36 +233,30 @@ func (a added[C]) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 }
 
 // References are what a request refers to: the field, what to say where its
-// target is not there, and how to look for it.
+// target is not there, and that it is.
 type References struct {
 	fields, messages []string
-	targets          []ent.Existence
+	there            []ent.Condition
 }
 
 func (r *References) add(field, message string, target ent.Existence) {
-	r.fields, r.messages, r.targets = append(r.fields, field), append(r.messages, message), append(r.targets, target)
+	r.fields, r.messages, r.there = append(r.fields, field), append(r.messages, message), append(r.there, ent.Some(target))
 }
 
 // Check notes every reference that points at nothing that the caller can see. It
-// takes one statement, which also tells which of the queries in also find a row.
-func (r References) Check(ctx context.Context, c *ent.Client, problems fault.Params, also ...ent.Existence) ([]bool, error) {
-	found, err := c.Exist(ctx, slices.Concat(also, r.targets)...)
+// takes one statement, which also tells which conditions in also do not hold.
+func (r References) Check(ctx context.Context, c *ent.Client, problems fault.Params, also ...ent.Condition) (unmet []bool, err error) {
+	unmet, err = c.Unmet(ctx, slices.Concat(also, r.there)...)
 	if err != nil {
 		return nil, err
 	}
 	for i, field := range r.fields {
-		if !found[len(also)+i] {
+		if unmet[len(also)+i] {
 			problems.Add(field, r.messages[i])
 		}
 	}
-	return found[:len(also)], nil
+	return unmet[:len(also)], nil
 }
 
 // Hold are the conditions that all of them point at something.
-func (r References) Hold() []ent.Condition {
-	conditions := make([]ent.Condition, len(r.targets))
-	for i, target := range r.targets {
-		conditions[i] = ent.Some(target)
-	}
-	return conditions
-}
+func (r References) Hold() []ent.Condition { return r.there }

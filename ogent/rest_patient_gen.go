@@ -107,13 +107,15 @@ func (r Reads) ShowPatient(ctx context.Context, id int64) (*PatientResponse, err
 }
 
 // AddPatient saves a new patient and gives its response form, or
-// ent.ErrUnmet where conditions do not hold or the caller would not see it. No
-// lists are read: there are no rows yet that could point at it.
+// ent.ErrUnmet where conditions do not hold, or fault.NotFound where the caller
+// would not see it. No lists are read: there are no rows yet that could point at it.
 func (r Reads) AddPatient(ctx context.Context, create *ent.PatientCreate, conditions ...ent.Condition) (*PatientResponse, error) {
 	shown, err := scan(ctx, r.View(ctx), added[*ent.PatientCreate]{create, conditions}, columnsOfPatient, widthOfPatient, 1, takePatient)
 	switch {
 	case err != nil:
 		return nil, err
+	case len(shown) == 0 && len(conditions) == 0:
+		return nil, fault.NotFound()
 	case len(shown) == 0:
 		return nil, ent.ErrUnmet
 	}

@@ -63,7 +63,8 @@ func (h *Handler) CreateAppointment(ctx context.Context, req *ogent.AppointmentI
 			return err
 		}
 		if len(problems) == 0 {
-			if err := add(wanted.conditions(tx, in)...); !errors.Is(err, ent.ErrUnmet) {
+			diary, reason := wanted.rules(tx, in, nil)
+			if err := add(slices.Concat(ogent.AppointmentReferences(tx, in, nil).Hold(), diary, reason)...); !errors.Is(err, ent.ErrUnmet) {
 				return err
 			}
 		}
@@ -135,34 +136,21 @@ func (h *Handler) DeleteAppointment(ctx context.Context, p ogent.DeleteAppointme
 // so far, and refuses with all of them, or else with fault.DoubleBooking. The
 // practitioners are locked: what it finds of their diaries stays so.
 func checkAppointment(ctx context.Context, tx *ent.Client, in *ogent.AppointmentInput, old *ent.Appointment, wanted booking, problems fault.Params) error {
-	var also []ent.Existence
-	diary := (old == nil || wanted.moves(old)) && wanted.exclusive()
-	if diary {
-		also = append(also, wanted.conflicting(tx))
-	}
-	reason := in.Reason.Set && (old == nil || old.Reason != in.Reason.Value) && !slices.Contains(schema.Reasons, in.Reason.Value)
-	if reason {
-		also = append(also, ownReason(tx, in.Reason.Value))
-	}
-	found, err := ogent.AppointmentReferences(tx, in, old).Check(ctx, tx, problems, also...)
+	diary, reason := wanted.rules(tx, in, old)
+	unmet, err := ogent.AppointmentReferences(tx, in, old).Check(ctx, tx, problems, slices.Concat(diary, reason)...)
 	if err != nil {
 		return err
 	}
-	if reason && !found[len(found)-1] {
+	if slices.Contains(unmet[len(diary):], true) {
 		problems.Add("reason", "is not a reason of this practice")
 	}
 	if len(problems) > 0 {
 		return fault.ValidationFailed(problems)
 	}
-	if diary && found[0] {
+	if slices.Contains(unmet[:len(diary)], true) {
 		return wanted.refuse(ctx, tx)
 	}
 	return nil
-}
-
-// ownReason finds a reason of the practice's own.
-func ownReason(tx *ent.Client, reason string) *ent.AppointmentReasonQuery {
-	return tx.AppointmentReason.Query().Where(appointmentreason.Reason(reason), appointmentreason.Deleted(false))
 }
 
 // booking is an appointment as it is to be.
@@ -187,21 +175,18 @@ func (b booking) checkTimes(problems fault.Params) {
 	}
 }
 
-// conditions are what checkAppointment finds nothing to say against in a new
-// appointment.
-func (b booking) conditions(tx *ent.Client, in *ogent.AppointmentInput) []ent.Condition {
-	all := ogent.AppointmentReferences(tx, in, nil).Hold()
-	if b.exclusive() {
-		all = append(all, ent.None(b.conflicting(tx)))
+// rules are the conditions, beside the references, that take the database: that
+// nobody else has the time, and that the reason is one of the practice's own
+// where all practices have it not. Each is empty where there is nothing to ask.
+func (b booking) rules(tx *ent.Client, in *ogent.AppointmentInput, old *ent.Appointment) (diary, reason []ent.Condition) {
+	if (old == nil || b.moves(old)) && !b.force && b.state.Blocks() {
+		diary = append(diary, ent.None(b.conflicting(tx)))
 	}
-	if !slices.Contains(schema.Reasons, in.Reason.Value) {
-		all = append(all, ent.Some(ownReason(tx, in.Reason.Value)))
+	if r, ok := in.Reason.Get(); ok && (old == nil || old.Reason != r) && !slices.Contains(schema.Reasons, r) {
+		reason = append(reason, ent.Some(tx.AppointmentReason.Query().Where(appointmentreason.Reason(r), appointmentreason.Deleted(false))))
 	}
-	return all
+	return diary, reason
 }
-
-// exclusive reports whether nobody else may have the time.
-func (b booking) exclusive() bool { return !b.force && b.state.Blocks() }
 
 // moves reports whether the change takes time that the appointment did not have.
 func (b booking) moves(old *ent.Appointment) bool {

@@ -5,6 +5,7 @@
 //	  └▶ ogent (route, decode) ─▶ a method here, or ogent.Reads
 //	       read:   filters (generated) + rules (here) ─▶ ent query ─▶ response form (generated)
 //	       write:  one transaction: find and lock ─▶ If-Match ─▶ all field errors ─▶ conflict ─▶ save ─▶ read back
+//	               (a booking saves under conditions, and asks for errors where they do not hold)
 //
 // Every failure is a *fault.Error or is internal. Ent adds the caller's
 // practice and site to every query and mutation, and the record of changes to

@@ -4,7 +4,9 @@ import (
 	"context"
 
 	"chairside/ent"
+	"chairside/ent/account"
 	"chairside/ent/site"
+	"chairside/internal/access"
 	"chairside/internal/caller"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
@@ -61,11 +63,12 @@ func (h *Handler) CreatePatient(ctx context.Context, req *ogent.PatientInputRequ
 			return err
 		}
 		added := &response.Patient
-		account, err := tx.Account.Create().SetPatientID(added.ID).Save(ctx)
+		opened, err := tx.Account.Create().SetPatientID(added.ID).Save(ctx)
 		if err != nil {
 			return err
 		}
-		added.AccountID.SetTo(account.ID) // there was none when the patient was read
+		added.AccountID.SetTo(opened.ID) // there was none when the patient was read
+		access.From(ctx).Note(account.Table, opened.ID)
 		if _, err := answers.save(ctx, tx, added.ID); err != nil {
 			return err
 		}

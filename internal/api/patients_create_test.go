@@ -3,6 +3,7 @@ package api_test
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,6 +75,13 @@ func TestCreatePatientOpensTheAccount(t *testing.T) {
 			if account[name] != v {
 				t.Errorf("%s is %v, want %v", name, account[name], v)
 			}
+		}
+		e.Settle() // the answer told of both: so does the record of accesses
+		told := fmt.Sprintf(`"accounts":["%v"]`, res.At(t, "patient.account_id"))
+		if !slices.ContainsFunc(strings.Split(e.Log.String(), "\n"), func(line string) bool {
+			return strings.Contains(line, res.Header.Get("X-Request-Id")) && strings.Contains(line, told)
+		}) {
+			t.Error("that the account was read is not on record")
 		}
 		patients, accounts := systemRows(t, e, "SELECT count(*) FROM patients"), systemRows(t, e, "SELECT count(*) FROM accounts")
 		register(t, e, token, row{"ethnicity": "?"}).Status(t, 422)

@@ -366,7 +366,7 @@ func (m *model) check() error {
 				complain("%s.%s takes one column or a function", e.Name, c.Name)
 			}
 		}
-		if _, err := e.Parts(true); err != nil {
+		if _, err := e.Beside(); err != nil {
 			complain("%s: %v", e.Name, err)
 		}
 		problems = append(problems, e.checkKept()...)

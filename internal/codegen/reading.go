@@ -1,6 +1,7 @@
 package codegen
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -173,33 +174,30 @@ func (e *entity) Parts(single bool) (parts []*part, err error) {
 }
 
 // Beside is the list that is read in one statement with the record it belongs
-// to: the first of Parts, unless its own rows are read with others. A second one
-// would multiply the rows.
+// to, if there is one.
 func (e *entity) Beside() (*part, error) {
-	edge, err := beside(e.Type)
-	if edge == nil || err != nil {
-		return nil, err
-	}
 	parts, err := e.Parts(true)
-	if err != nil {
+	switch {
+	case err != nil || len(parts) == 0:
 		return nil, err
+	case len(parts) > 1:
+		return nil, fmt.Errorf("%s shows %s and %s: two lists would multiply the rows of one statement", e.Name, parts[0].Edge, parts[1].Edge)
 	}
-	return parts[slices.IndexFunc(parts, func(p *part) bool { return p.Edge == edge.Name })], nil
+	p := parts[0]
+	if others, err := p.Target.Joined(); err != nil || p.Read == nil && len(others) > 0 {
+		return nil, errors.Join(err, fmt.Errorf("%s.%s: rows that are read with others cannot be read with %s", e.Name, p.Edge, e.Name))
+	}
+	return p, nil
 }
 
+// beside is the edge of Beside.
 func beside(n *gen.Type) (*gen.Edge, error) {
 	var r contract.Resource
 	if err := annotation(n.Annotations, &r); err != nil {
 		return nil, err
 	}
-	for _, b := range r.Embeds {
-		for _, edge := range n.Edges {
-			if edge.Name != b.Edge || edge.Unique {
-				continue
-			}
-			if others, err := joined(edge.Type); err != nil || len(b.Columns) == 0 && len(others) > 0 {
-				return nil, err
-			}
+	for _, edge := range n.Edges {
+		if !edge.Unique && slices.ContainsFunc(r.Embeds, func(b contract.Embed) bool { return b.Edge == edge.Name }) {
 			return edge, nil
 		}
 	}

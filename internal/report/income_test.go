@@ -1,13 +1,14 @@
 package report_test
 
 import (
-	"chairside/internal/civil"
-	"chairside/internal/decimal"
-	"chairside/internal/report"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"chairside/internal/civil"
+	"chairside/internal/decimal"
+	"chairside/internal/report"
 )
 
 // shares is SQL for the items among which amounts are divided: each gets its
