@@ -232,7 +232,7 @@ func (h *Handler) bookings(ctx context.Context, ids []int64, within diary.Period
 	rows, err := h.Client.Appointment.Query().Where(
 		appointment.PractitionerIDIn(ids...), blocking,
 		appointment.StartTimeGT(within.Start.Add(-longest).UTC()), appointment.StartTimeLT(within.Finish.UTC()), appointment.FinishTimeGT(within.Start.UTC()),
-	).Rows(ctx, qualified(appointment.Table, appointment.FieldPractitionerID, appointment.FieldStartTime, appointment.FieldFinishTime))
+	).Rows(ctx, row.Columns(appointment.Table, appointment.FieldPractitionerID, appointment.FieldStartTime, appointment.FieldFinishTime))
 	if err != nil {
 		return nil, err
 	}

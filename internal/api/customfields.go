@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/go-faster/jx"
@@ -109,10 +108,10 @@ func entries(ctx context.Context, c *ent.Client, on schema.Customizable, owners 
 func questionsAndAnswers(ctx context.Context, c *ent.Client, on schema.Customizable, column string, q *ent.CustomFieldAnswerQuery) (questions []question, answers []answer, err error) {
 	asking := c.CustomField.Query().Where(customfield.CustomizableTypeEQ(on), customfield.TypeNotIn(schema.QuestionTitle, schema.QuestionSpacer))
 	rows, err := c.Together(ctx,
-		ent.Part{Query: asking, Columns: qualified(customfield.Table,
+		ent.Part{Query: asking, Columns: row.Columns(customfield.Table,
 			customfield.FieldID, customfield.FieldType, customfield.FieldPosition, customfield.FieldActive) + ", NULL"},
-		ent.Part{Query: q, Columns: qualified(customfieldanswer.Table,
-			customfieldanswer.FieldID, customfieldanswer.FieldValue, column) + ", NULL, " + qualified(customfieldanswer.Table,
+		ent.Part{Query: q, Columns: row.Columns(customfieldanswer.Table,
+			customfieldanswer.FieldID, customfieldanswer.FieldValue, column) + ", NULL, " + row.Columns(customfieldanswer.Table,
 			customfieldanswer.FieldCustomFieldID)})
 	if err != nil {
 		return nil, nil, err
@@ -141,11 +140,6 @@ func places(ids []int64) map[int64]int {
 		at[id] = i
 	}
 	return at
-}
-
-// qualified are columns of a table as SQL text.
-func qualified(table string, columns ...string) string {
-	return `"` + table + `"."` + strings.Join(columns, `", "`+table+`"."`) + `"`
 }
 
 // answerJSON is a boolean for a checkbox, a string for everything else.

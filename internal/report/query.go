@@ -71,8 +71,3 @@ func sumOf(expression, alias string) string {
 
 // monthOf is a SQL expression, YYYY-MM, for a date column: the same on both databases.
 func monthOf(column string) string { return "SUBSTR(CAST(" + column + " AS text), 1, 7)" }
-
-// columns are columns of a table as Rows of the generated queries takes them.
-func columns(table string, names ...string) string {
-	return `"` + table + `"."` + strings.Join(names, `", "`+table+`"."`) + `"`
-}

@@ -90,7 +90,7 @@ func Sources(ctx context.Context, client *ent.Client, f Filter) ([]SourceRow, er
 	rows := map[group]*SourceRow{}
 	newcomers := map[int64]newcomer{}
 	people, err := client.Patient.Query().Where(added...).
-		Rows(ctx, columns(patient.Table, patient.FieldID, patient.FieldCreatedAt, patient.FieldAcquisitionSourceID))
+		Rows(ctx, row.Columns(patient.Table, patient.FieldID, patient.FieldCreatedAt, patient.FieldAcquisitionSourceID))
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func addMoney(ctx context.Context, client *ent.Client, f Filter, added []predica
 	end := f.To.AddDays(firstYear) // the day after the first year of who was added on the last day
 	paid, err := client.Payment.Query().
 		Where(payment.Deleted(false), payment.DatedOnGTE(f.From), payment.DatedOnLT(end), payment.HasPatientWith(added...)).
-		Rows(ctx, columns(payment.Table, payment.FieldPatientID, payment.FieldDatedOn, payment.FieldAmount))
+		Rows(ctx, row.Columns(payment.Table, payment.FieldPatientID, payment.FieldDatedOn, payment.FieldAmount))
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func addMoney(ctx context.Context, client *ent.Client, f Filter, added []predica
 	}
 	invoiced, err := client.Invoice.Query().
 		Where(invoice.StatusNEQ(schema.InvoiceVoid), invoice.DatedOnGTE(f.From), invoice.DatedOnLT(end), invoice.HasPatientWith(added...)).
-		Rows(ctx, columns(invoice.Table, invoice.FieldPatientID, invoice.FieldDatedOn, invoice.FieldAmount))
+		Rows(ctx, row.Columns(invoice.Table, invoice.FieldPatientID, invoice.FieldDatedOn, invoice.FieldAmount))
 	if err != nil {
 		return err
 	}

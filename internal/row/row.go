@@ -3,6 +3,7 @@ package row
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -27,6 +28,12 @@ type cell struct{ value any }
 func (c *cell) Scan(value any) error {
 	c.value = value
 	return nil
+}
+
+// Columns are some columns of a table as SQL text, for the Rows of a generated
+// query.
+func Columns(table string, names ...string) string {
+	return `"` + table + `"."` + strings.Join(names, `", "`+table+`"."`) + `"`
 }
 
 // Rows is the result of a query.

@@ -147,3 +147,10 @@ func TestBehind(t *testing.T) {
 		t.Errorf("a wrong column behind others: %v", err)
 	}
 }
+
+func TestNamesOfColumns(t *testing.T) {
+	t.Parallel()
+	if got, want := Columns("sites", "id", "name"), `"sites"."id", "sites"."name"`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
