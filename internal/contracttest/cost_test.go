@@ -72,7 +72,7 @@ var costs = map[string]cost{
 	"getRateLimit": {0, 0, 0},
 
 	"listAppointments":       {1, 0, 2}, // its total is kept
-	"listAvailability":       {3, 0, 3}, // practitioners with their sessions and the practice; the diary of a day, and of two more
+	"listAvailability":       {2, 0, 2}, // practitioners with their sessions and the practice; the diary
 	"getInvoice":             {1, 0, 1}, // with its items
 	"getPatient":             {1, 0, 2}, // with the questions and the answers
 	"listPatients":           {1, 0, 3}, // its total is kept
