@@ -45,47 +45,69 @@ import (
 	"entgo.io/ent/dialect/sql"
 )
 
-// Existence is a query that is only asked whether it finds a row, or, as a Part,
-// what its rows hold.
-type Existence interface {
-	existence(context.Context) (*sql.Selector, error)
+// Confined is a query that becomes part of a statement, with all that keeps the
+// caller to its practice and site.
+type Confined interface {
+	confined(context.Context) (*sql.Selector, error)
 }
 
-// Exist asks, in one statement, which of the queries find a row. Each is
-// confined as if it were asked by itself.
-func (c *Client) Exist(ctx context.Context, queries ...Existence) ([]bool, error) {
-	if len(queries) == 0 {
+// Condition is something that has to hold before a row is written.
+type Condition struct {
+	query Confined
+	none  bool
+}
+
+// Some holds where a query finds a row that the caller sees.
+func Some(q Confined) Condition { return Condition{query: q} }
+
+// None holds where it finds none.
+func None(q Confined) Condition { return Condition{query: q, none: true} }
+
+// Unmet asks, in one statement, which conditions do not hold.
+func (c *Client) Unmet(ctx context.Context, conditions ...Condition) ([]bool, error) {
+	if len(conditions) == 0 {
 		return nil, nil
 	}
 	statement := sql.Dialect(c.driver.Dialect()).Select()
-	found, to := make([]bool, len(queries)), make([]any, len(queries))
-	for i, q := range queries {
-		selector, err := q.existence(ctx)
+	unmet, to := make([]bool, len(conditions)), make([]any, len(conditions))
+	for i, condition := range conditions {
+		p, err := condition.predicate(ctx)
 		if err != nil {
 			return nil, err
 		}
-		statement.AppendSelectExpr(sql.Exists(selector))
-		to[i] = &found[i]
+		statement.AppendSelectExpr(sql.Not(p))
+		to[i] = &unmet[i]
 	}
 	var rows sql.Rows
 	text, args := statement.Query()
 	if err := c.driver.Query(ctx, text, args, &rows); err != nil {
-		return nil, fmt.Errorf("ent: check existence: %w", err)
+		return nil, fmt.Errorf("ent: ask about conditions: %w", err)
 	}
 	defer rows.Close()
 	if !rows.Next() {
-		return nil, fmt.Errorf("ent: check existence: no answer: %w", rows.Err())
+		return nil, fmt.Errorf("ent: ask about conditions: no answer: %w", rows.Err())
 	}
 	if err := rows.Scan(to...); err != nil {
-		return nil, fmt.Errorf("ent: check existence: %w", err)
+		return nil, fmt.Errorf("ent: ask about conditions: %w", err)
 	}
-	return found, rows.Err()
+	return unmet, rows.Err()
+}
+
+func (c Condition) predicate(ctx context.Context) (*sql.Predicate, error) {
+	selector, err := c.query.confined(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case c.none:
+		return sql.NotExists(selector), nil
+	}
+	return sql.Exists(selector), nil
 }
 
 // Part is a query that is asked together with others, and what is read of its
 // rows: SQL text, each column with the name of its table.
 type Part struct {
-	Query   Existence
+	Query   Confined
 	Columns string
 }
 
@@ -113,7 +135,7 @@ func (c *Client) Together(ctx context.Context, first Part, others ...Part) (*sql
 }
 
 func (p Part) selector(ctx context.Context) (*sql.Selector, error) {
-	s, err := p.Query.existence(ctx)
+	s, err := p.Query.confined(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +163,7 @@ func (c *Client) Lock(ctx context.Context, keys ...int64) error {
 	return rows.Err()
 }
 
-func (q *AccessTokenQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *AccessTokenQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -149,7 +171,7 @@ func (q *AccessTokenQuery) existence(ctx context.Context) (*sql.Selector, error)
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *AccountQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *AccountQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -157,7 +179,7 @@ func (q *AccountQuery) existence(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *AcquisitionSourceQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *AcquisitionSourceQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -165,7 +187,7 @@ func (q *AcquisitionSourceQuery) existence(ctx context.Context) (*sql.Selector, 
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *ApplicationQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *ApplicationQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -173,7 +195,7 @@ func (q *ApplicationQuery) existence(ctx context.Context) (*sql.Selector, error)
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *AppointmentQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *AppointmentQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -181,7 +203,7 @@ func (q *AppointmentQuery) existence(ctx context.Context) (*sql.Selector, error)
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *AppointmentReasonQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *AppointmentReasonQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -189,7 +211,7 @@ func (q *AppointmentReasonQuery) existence(ctx context.Context) (*sql.Selector, 
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *AuthorizationCodeQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *AuthorizationCodeQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -197,7 +219,7 @@ func (q *AuthorizationCodeQuery) existence(ctx context.Context) (*sql.Selector, 
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *ChangeQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *ChangeQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -205,7 +227,7 @@ func (q *ChangeQuery) existence(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *ContractQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *ContractQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -213,7 +235,7 @@ func (q *ContractQuery) existence(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *CustomFieldQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *CustomFieldQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -221,7 +243,7 @@ func (q *CustomFieldQuery) existence(ctx context.Context) (*sql.Selector, error)
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *CustomFieldAnswerQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *CustomFieldAnswerQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -229,7 +251,7 @@ func (q *CustomFieldAnswerQuery) existence(ctx context.Context) (*sql.Selector, 
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *FeeQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *FeeQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -237,7 +259,7 @@ func (q *FeeQuery) existence(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *ImportRunQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *ImportRunQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -245,7 +267,7 @@ func (q *ImportRunQuery) existence(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *ImportedRecordQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *ImportedRecordQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -253,7 +275,7 @@ func (q *ImportedRecordQuery) existence(ctx context.Context) (*sql.Selector, err
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *InvoiceQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *InvoiceQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -261,7 +283,7 @@ func (q *InvoiceQuery) existence(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *InvoiceItemQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *InvoiceItemQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -269,7 +291,7 @@ func (q *InvoiceItemQuery) existence(ctx context.Context) (*sql.Selector, error)
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *NHSClaimQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *NHSClaimQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -277,7 +299,7 @@ func (q *NHSClaimQuery) existence(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *PatientQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *PatientQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -285,7 +307,7 @@ func (q *PatientQuery) existence(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *PaymentQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *PaymentQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -293,7 +315,7 @@ func (q *PaymentQuery) existence(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *PaymentExplanationQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *PaymentExplanationQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -301,7 +323,7 @@ func (q *PaymentExplanationQuery) existence(ctx context.Context) (*sql.Selector,
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *PaymentPlanQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *PaymentPlanQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -309,7 +331,7 @@ func (q *PaymentPlanQuery) existence(ctx context.Context) (*sql.Selector, error)
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *PracticeQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *PracticeQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -317,7 +339,7 @@ func (q *PracticeQuery) existence(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *PractitionerQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *PractitionerQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -325,7 +347,7 @@ func (q *PractitionerQuery) existence(ctx context.Context) (*sql.Selector, error
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *RoomQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *RoomQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -333,7 +355,7 @@ func (q *RoomQuery) existence(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *SessionQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *SessionQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -341,7 +363,7 @@ func (q *SessionQuery) existence(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *SignInAttemptQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *SignInAttemptQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -349,7 +371,7 @@ func (q *SignInAttemptQuery) existence(ctx context.Context) (*sql.Selector, erro
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *SiteQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *SiteQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -357,7 +379,7 @@ func (q *SiteQuery) existence(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *SundryQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *SundryQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -365,7 +387,7 @@ func (q *SundryQuery) existence(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *TreatmentQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *TreatmentQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -373,7 +395,7 @@ func (q *TreatmentQuery) existence(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *TreatmentCategoryQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *TreatmentCategoryQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -381,7 +403,7 @@ func (q *TreatmentCategoryQuery) existence(ctx context.Context) (*sql.Selector, 
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *TreatmentPlanQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *TreatmentPlanQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -389,7 +411,7 @@ func (q *TreatmentPlanQuery) existence(ctx context.Context) (*sql.Selector, erro
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *TreatmentPlanItemQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *TreatmentPlanItemQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -397,7 +419,7 @@ func (q *TreatmentPlanItemQuery) existence(ctx context.Context) (*sql.Selector, 
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *UserQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *UserQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
@@ -405,7 +427,7 @@ func (q *UserQuery) existence(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *WorkingSessionQuery) existence(ctx context.Context) (*sql.Selector, error) {
+func (q *WorkingSessionQuery) confined(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}

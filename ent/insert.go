@@ -39,33 +39,8 @@ func Noting(ctx context.Context, m Mutation, change func() *ChangeCreate) (conte
 // Written reports whether the record was written with the row.
 func (n *Note) Written() bool { return n.written }
 
-// Condition is what a row is inserted under.
-type Condition struct {
-	query Existence
-	none  bool
-}
-
-// Some holds where a query finds a row that the caller sees.
-func Some(q Existence) Condition { return Condition{query: q} }
-
-// None holds where it finds none.
-func None(q Existence) Condition { return Condition{query: q, none: true} }
-
 // ErrUnmet is returned for a row whose conditions do not all hold.
 var ErrUnmet = errors.New("ent: a condition of a new row does not hold")
-
-// Unmet asks, in one statement, which conditions do not hold.
-func (c *Client) Unmet(ctx context.Context, conditions ...Condition) ([]bool, error) {
-	queries := make([]Existence, len(conditions))
-	for i := range conditions {
-		queries[i] = conditions[i].query
-	}
-	unmet, err := c.Exist(ctx, queries...)
-	for i, found := range unmet {
-		unmet[i] = found == conditions[i].none
-	}
-	return unmet, err
-}
 
 // insertion is what comes before a query of the row that it inserts, which is
 // called added. The record is written with it where that is still to be done:
@@ -79,15 +54,11 @@ func insertion(ctx context.Context, m Mutation, spec *sqlgraph.CreateSpec, condi
 	}
 	var where []*sql.Predicate
 	for _, c := range conditions {
-		selector, err := c.query.existence(ctx)
+		p, err := c.predicate(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if c.none {
-			where = append(where, sql.NotExists(selector))
-		} else {
-			where = append(where, sql.Exists(selector))
-		}
+		where = append(where, p)
 	}
 	var noted *insert
 	if n, ok := ctx.Value(noteKey{}).(*Note); ok && n.mutation == m {

@@ -239,7 +239,7 @@ type References struct {
 	there            []ent.Condition
 }
 
-func (r *References) add(field, message string, target ent.Existence) {
+func (r *References) add(field, message string, target ent.Confined) {
 	r.fields, r.messages, r.there = append(r.fields, field), append(r.messages, message), append(r.there, ent.Some(target))
 }
 

@@ -30,7 +30,7 @@ CSV files of another system go into a practice, as mapping.yaml beside them says
       columns: {Surname: last_name, DOB: date_of_birth, Sex: gender}
       constants: {payment_plan_id: Private, ethnicity: "99"}
 
-Columns that are named like a field map themselves. A second run changes what differs and adds what is new. An import that was stopped goes on where it was. Rows that break a rule are written with their line, field and reason to rejects/FILE.csv, and totals that differ from the source's to rejects/findings.csv; both hold patients' data.
+Columns that are named like a field map themselves. A second run changes what differs and adds what is new. An import that was stopped goes on where it was, as long as what it has written about its rows is still there; else it begins anew, and finds the rows that are in. Rows that break a rule are written with their line, field and reason to rejects/FILE.csv, and totals that differ from the source's to rejects/findings.csv; both hold patients' data.
 
 Prints what became of the rows of each file. The exit status is 0 when all rows went in, and 1 when some were refused (the others are in), or the import failed.`
 }

@@ -124,10 +124,11 @@
 //
 // An import that was stopped goes on after the last batch when it is started
 // again with the same files and mapping; rejects and findings are those of an
-// undisturbed one. A dry run does all of it in one transaction, which is undone;
-// on an embedded database nobody else can write meanwhile. Memory holds three
-// batches, the names of the practice's lists, 20 bytes for each row of one file,
-// and the numbers of the lines of it that were refused.
+// undisturbed one. Where these are not there any more it begins anew, and finds
+// the rows that are in. A dry run does all of it in one transaction, which is
+// undone; on an embedded database nobody else can write meanwhile. Memory holds
+// three batches, the names of the practice's lists, 20 bytes for each row of one
+// file, and the numbers of the lines of it that were refused.
 //
 // What an import costs is mostly PostgreSQL's work for the rows it writes, three
 // for the simplest: the row, the record of its change, the memory of its legacy
