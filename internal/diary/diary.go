@@ -55,11 +55,12 @@ func On(day civil.Date, weekly []Hours, zone *time.Location) []Period {
 	return join(on)
 }
 
-// join sorts periods and joins those that touch or overlap; empty ones go.
+// join sorts periods and joins those that touch or overlap; empty ones go. It
+// works in place.
 func join(periods []Period) []Period {
 	periods = slices.DeleteFunc(periods, Period.empty)
 	slices.SortFunc(periods, func(a, b Period) int { return a.Start.Compare(b.Start) })
-	var joined []Period
+	joined := periods[:0]
 	for _, p := range periods {
 		if n := len(joined); n > 0 && !joined[n-1].Finish.Before(p.Start) {
 			if p.Finish.After(joined[n-1].Finish) {
