@@ -113,9 +113,9 @@ func (f Field) blank(s string) bool {
 
 // ReadText reads a text that comes from somewhere else than a client's body,
 // by the rules of a JSON string on create; "" is null. The value is a string,
-// bool, int64, time.Time, decimal.Decimal, or json.RawMessage for an object
-// or a list, and nil for null. follows reports that there is none, because it follows from
-// something else.
+// bool, int64, time.Time, decimal.Decimal, or json.RawMessage for an object or a
+// list, and nil for null. follows reports that there is none, because it follows
+// from something else.
 func (f Field) ReadText(s string, zone *time.Location) (v any, follows bool, message string) {
 	if s != "" && !f.blank(s) {
 		v, message = f.parse(given{raw: json.RawMessage(s), text: s, isText: true, word: s, isString: true}, zone)
