@@ -95,10 +95,10 @@ func (c *console) importFiles(db *store.DB, flags config.ImportFlags) error {
 		out = filepath.Join(flags.Dir, "rejects")
 	}
 	if report.Warnings+report.Differences > 0 {
-		fmt.Fprintf(c.err, "%d warnings, and %d totals that differ from the source's, are in %s\n", report.Warnings, report.Differences, filepath.Join(out, transfer.Findings))
+		fmt.Fprintf(c.err, "in %s: warnings %d, totals that differ from the source's %d\n", filepath.Join(out, transfer.Findings), report.Warnings, report.Differences)
 	}
 	if n := report.Rejected(); n > 0 {
-		return fmt.Errorf("%d rows were refused; they are in %s, each with its reason", n, out)
+		return fmt.Errorf("rows refused: %d; they are in %s, each with its reason", n, out)
 	}
 	return nil
 }

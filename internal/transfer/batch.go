@@ -27,10 +27,12 @@ type batch struct {
 // run writes what can be written of the records, and notes of the others why
 // they cannot.
 func (b *batch) run(records []*record, counts *fileProgress) error {
+	b.records = slices.DeleteFunc(slices.Clone(records), func(r *record) bool { return r.keys == nil })
+	if err := b.findReferences(); err != nil { // of rows with other problems as well, so that all are told at once
+		return err
+	}
 	b.records = records
-	for _, step := range []func() error{
-		b.findRows, b.findReferences, b.findParents, b.adopt, b.applyRules, b.warnOfDuplicates,
-	} {
+	for _, step := range []func() error{b.findRows, b.findParents, b.adopt, b.applyRules, b.warnOfDuplicates} {
 		b.records = slices.DeleteFunc(slices.Clone(b.records), func(r *record) bool { return len(r.problems) > 0 })
 		if err := step(); err != nil {
 			return err

@@ -158,6 +158,22 @@ func TestRowsThatTheDatabaseRefuses(t *testing.T) {
 	})
 }
 
+// A row is told all that is wrong with it: values and references.
+func TestRowsTellValuesAndReferences(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		dir := files(t, map[string]string{
+			"mapping.yaml": "source: old\nfiles: [{file: rooms.csv, entity: rooms, columns: {site: {field: site_id, by: name}}}]\n",
+			"rooms.csv":    "id,name,site\n1,,Nowhere\n",
+		})
+		out := t.TempDir()
+		importing(t, db, dir, ImportOptions{Rejects: out})
+		if got := contents(t, out)["rooms.csv"]; !strings.Contains(got, "\n2,\"name, site_id\",\"name can't be blank; site_id is the name of none of the sites") {
+			t.Error(got)
+		}
+	})
+}
+
 // NUL, which PostgreSQL cannot store, refuses its row wherever it is.
 func TestRowsWithNUL(t *testing.T) {
 	each(t, func(t *testing.T, db *store.DB) {
