@@ -19,7 +19,7 @@ type importCommand struct{ config.ImportFlags }
 func (importCommand) Help() string {
 	return `An export of this program's goes into an empty database, whole or not at all.
 
-CSV files of another system go into a practice, as mapping.yaml beside them says ("go doc chairside/internal/transfer" describes it):
+CSV files of another system go into a practice, as mapping.yaml beside them says:
 
   source: oldsoft
   dates: [DD/MM/YYYY]
@@ -30,9 +30,9 @@ CSV files of another system go into a practice, as mapping.yaml beside them says
       columns: {Surname: last_name, DOB: date_of_birth, Sex: gender}
       constants: {payment_plan_id: Private, ethnicity: "99"}
 
-Columns that are named like a field map themselves. A second run changes what differs and adds what is new. An import that was stopped goes on where it was, as long as what it has written about its rows is still there; else it begins anew, and finds the rows that are in. Rows that break a rule are written with their line, field and reason to rejects/FILE.csv, and totals that differ from the source's to rejects/findings.csv; both hold patients' data.
+Prints what became of the rows of each file. The exit status is 0 when all rows went in, and 1 when some were refused (the others are in), or the import failed.
 
-Prints what became of the rows of each file. The exit status is 0 when all rows went in, and 1 when some were refused (the others are in), or the import failed.`
+` + transfer.Guide()
 }
 
 // Run imports what there is in the directory.

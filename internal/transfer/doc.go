@@ -130,7 +130,9 @@
 // three batches, the names of the practice's lists, 20 bytes for each row of one
 // file, and the numbers of the lines of it that were refused.
 //
-// What an import costs is mostly PostgreSQL's work for the rows it writes, three
+// # What an import costs
+//
+// It is mostly PostgreSQL's work for the rows it writes, three
 // for the simplest: the row, the record of its change, the memory of its legacy
 // id. So rows are written with COPY, looked up with one argument for all of a
 // batch, not looked for among the imported ones where nothing of the kind was
