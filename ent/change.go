@@ -4,7 +4,6 @@ package ent
 
 import (
 	"chairside/ent/change"
-	"chairside/ent/practice"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -36,31 +35,8 @@ type Change struct {
 	// create, update or delete.
 	Action string `json:"action,omitempty"`
 	// Names of the changed columns, sorted.
-	Fields []string `json:"fields,omitempty"`
-	// Edges holds the relations/edges for other nodes in the graph.
-	// The values are being populated by the ChangeQuery when eager-loading is set.
-	Edges        ChangeEdges `json:"edges"`
+	Fields       []string `json:"fields,omitempty"`
 	selectValues sql.SelectValues
-}
-
-// ChangeEdges holds the relations/edges for other nodes in the graph.
-type ChangeEdges struct {
-	// Practice holds the value of the practice edge.
-	Practice *Practice `json:"practice,omitempty"`
-	// loadedTypes holds the information for reporting if a
-	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [1]bool
-}
-
-// PracticeOrErr returns the Practice value or an error if the edge
-// was not loaded in eager-loading, or loaded but was not found.
-func (e ChangeEdges) PracticeOrErr() (*Practice, error) {
-	if e.Practice != nil {
-		return e.Practice, nil
-	} else if e.loadedTypes[0] {
-		return nil, &NotFoundError{label: practice.Label}
-	}
-	return nil, &NotLoadedError{edge: "practice"}
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -164,11 +140,6 @@ func (_m *Change) assignValues(columns []string, values []any) error {
 // This includes values selected through modifiers, order, etc.
 func (_m *Change) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
-}
-
-// QueryPractice queries the "practice" edge of the Change entity.
-func (_m *Change) QueryPractice() *PracticeQuery {
-	return NewChangeClient(_m.config).QueryPractice(_m)
 }
 
 // Update returns a builder for updating this Change.

@@ -4,7 +4,6 @@ package ent
 
 import (
 	"chairside/ent/change"
-	"chairside/ent/practice"
 	"context"
 	"errors"
 	"fmt"
@@ -92,11 +91,6 @@ func (_c *ChangeCreate) SetID(v int64) *ChangeCreate {
 	return _c
 }
 
-// SetPractice sets the "practice" edge to the Practice entity.
-func (_c *ChangeCreate) SetPractice(v *Practice) *ChangeCreate {
-	return _c.SetPracticeID(v.ID)
-}
-
 // Mutation returns the ChangeMutation object of the builder.
 func (_c *ChangeCreate) Mutation() *ChangeMutation {
 	return _c.mutation
@@ -161,9 +155,6 @@ func (_c *ChangeCreate) check() error {
 	if _, ok := _c.mutation.GetFields(); !ok {
 		return &ValidationError{Name: "fields", err: errors.New(`ent: missing required field "Change.fields"`)}
 	}
-	if len(_c.mutation.PracticeIDs()) == 0 {
-		return &ValidationError{Name: "practice", err: errors.New(`ent: missing required edge "Change.practice"`)}
-	}
 	return nil
 }
 
@@ -196,6 +187,10 @@ func (_c *ChangeCreate) createSpec() (*Change, *sqlgraph.CreateSpec) {
 		_node.ID = id
 		_spec.ID.Value = id
 	}
+	if value, ok := _c.mutation.PracticeID(); ok {
+		_spec.SetField(change.FieldPracticeID, field.TypeUUID, value)
+		_node.PracticeID = value
+	}
 	if value, ok := _c.mutation.At(); ok {
 		_spec.SetField(change.FieldAt, field.TypeTime, value)
 		_node.At = value
@@ -223,23 +218,6 @@ func (_c *ChangeCreate) createSpec() (*Change, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.GetFields(); ok {
 		_spec.SetField(change.FieldFields, field.TypeJSON, value)
 		_node.Fields = value
-	}
-	if nodes := _c.mutation.PracticeIDs(); len(nodes) > 0 {
-		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2O,
-			Inverse: false,
-			Table:   change.PracticeTable,
-			Columns: []string{change.PracticeColumn},
-			Bidi:    false,
-			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(practice.FieldID, field.TypeUUID),
-			},
-		}
-		for _, k := range nodes {
-			edge.Target.Nodes = append(edge.Target.Nodes, k)
-		}
-		_node.PracticeID = nodes[0]
-		_spec.Edges = append(_spec.Edges, edge)
 	}
 	return _node, _spec
 }

@@ -4,7 +4,6 @@ package ent
 
 import (
 	"chairside/ent/change"
-	"chairside/ent/practice"
 	"chairside/ent/predicate"
 	"context"
 	"fmt"
@@ -14,18 +13,16 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
-	"github.com/google/uuid"
 )
 
 // ChangeQuery is the builder for querying Change entities.
 type ChangeQuery struct {
 	config
-	ctx          *QueryContext
-	order        []change.OrderOption
-	inters       []Interceptor
-	predicates   []predicate.Change
-	withPractice *PracticeQuery
-	modifiers    []func(*sql.Selector)
+	ctx        *QueryContext
+	order      []change.OrderOption
+	inters     []Interceptor
+	predicates []predicate.Change
+	modifiers  []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
 	path func(context.Context) (*sql.Selector, error)
@@ -60,28 +57,6 @@ func (_q *ChangeQuery) Unique(unique bool) *ChangeQuery {
 func (_q *ChangeQuery) Order(o ...change.OrderOption) *ChangeQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// QueryPractice chains the current query on the "practice" edge.
-func (_q *ChangeQuery) QueryPractice() *PracticeQuery {
-	query := (&PracticeClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(change.Table, change.FieldID, selector),
-			sqlgraph.To(practice.Table, practice.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, false, change.PracticeTable, change.PracticeColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
 }
 
 // First returns the first Change entity from the query.
@@ -271,28 +246,16 @@ func (_q *ChangeQuery) Clone() *ChangeQuery {
 		return nil
 	}
 	return &ChangeQuery{
-		config:       _q.config,
-		ctx:          _q.ctx.Clone(),
-		order:        append([]change.OrderOption{}, _q.order...),
-		inters:       append([]Interceptor{}, _q.inters...),
-		predicates:   append([]predicate.Change{}, _q.predicates...),
-		withPractice: _q.withPractice.Clone(),
+		config:     _q.config,
+		ctx:        _q.ctx.Clone(),
+		order:      append([]change.OrderOption{}, _q.order...),
+		inters:     append([]Interceptor{}, _q.inters...),
+		predicates: append([]predicate.Change{}, _q.predicates...),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
 		path:      _q.path,
 		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
 	}
-}
-
-// WithPractice tells the query-builder to eager-load the nodes that are connected to
-// the "practice" edge. The optional arguments are used to configure the query builder of the edge.
-func (_q *ChangeQuery) WithPractice(opts ...func(*PracticeQuery)) *ChangeQuery {
-	query := (&PracticeClient{config: _q.config}).Query()
-	for _, opt := range opts {
-		opt(query)
-	}
-	_q.withPractice = query
-	return _q
 }
 
 // GroupBy is used to group vertices by one or more fields/columns.
@@ -371,11 +334,8 @@ func (_q *ChangeQuery) prepareQuery(ctx context.Context) error {
 
 func (_q *ChangeQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Change, error) {
 	var (
-		nodes       = []*Change{}
-		_spec       = _q.querySpec()
-		loadedTypes = [1]bool{
-			_q.withPractice != nil,
-		}
+		nodes = []*Change{}
+		_spec = _q.querySpec()
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
 		return (*Change).scanValues(nil, columns)
@@ -383,7 +343,6 @@ func (_q *ChangeQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Chang
 	_spec.Assign = func(columns []string, values []any) error {
 		node := &Change{config: _q.config}
 		nodes = append(nodes, node)
-		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
 	if len(_q.modifiers) > 0 {
@@ -398,43 +357,7 @@ func (_q *ChangeQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Chang
 	if len(nodes) == 0 {
 		return nodes, nil
 	}
-	if query := _q.withPractice; query != nil {
-		if err := _q.loadPractice(ctx, query, nodes, nil,
-			func(n *Change, e *Practice) { n.Edges.Practice = e }); err != nil {
-			return nil, err
-		}
-	}
 	return nodes, nil
-}
-
-func (_q *ChangeQuery) loadPractice(ctx context.Context, query *PracticeQuery, nodes []*Change, init func(*Change), assign func(*Change, *Practice)) error {
-	ids := make([]uuid.UUID, 0, len(nodes))
-	nodeids := make(map[uuid.UUID][]*Change)
-	for i := range nodes {
-		fk := nodes[i].PracticeID
-		if _, ok := nodeids[fk]; !ok {
-			ids = append(ids, fk)
-		}
-		nodeids[fk] = append(nodeids[fk], nodes[i])
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	query.Where(practice.IDIn(ids...))
-	neighbors, err := query.All(ctx)
-	if err != nil {
-		return err
-	}
-	for _, n := range neighbors {
-		nodes, ok := nodeids[n.ID]
-		if !ok {
-			return fmt.Errorf(`unexpected foreign-key "practice_id" returned %v`, n.ID)
-		}
-		for i := range nodes {
-			assign(nodes[i], n)
-		}
-	}
-	return nil
 }
 
 func (_q *ChangeQuery) sqlCount(ctx context.Context) (int, error) {
@@ -464,9 +387,6 @@ func (_q *ChangeQuery) querySpec() *sqlgraph.QuerySpec {
 			if fields[i] != change.FieldID {
 				_spec.Node.Columns = append(_spec.Node.Columns, fields[i])
 			}
-		}
-		if _q.withPractice != nil {
-			_spec.Node.AddColumnOnce(change.FieldPracticeID)
 		}
 	}
 	if ps := _q.predicates; len(ps) > 0 {

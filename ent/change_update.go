@@ -60,14 +60,6 @@ func (_u *ChangeUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// check runs all checks and user-defined validators on the builder.
-func (_u *ChangeUpdate) check() error {
-	if _u.mutation.PracticeCleared() && len(_u.mutation.PracticeIDs()) > 0 {
-		return errors.New(`ent: clearing a required unique edge "Change.practice"`)
-	}
-	return nil
-}
-
 // Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
 func (_u *ChangeUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *ChangeUpdate {
 	_u.modifiers = append(_u.modifiers, modifiers...)
@@ -75,9 +67,6 @@ func (_u *ChangeUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *ChangeU
 }
 
 func (_u *ChangeUpdate) sqlSave(ctx context.Context) (_node int, err error) {
-	if err := _u.check(); err != nil {
-		return _node, err
-	}
 	_spec := sqlgraph.NewUpdateSpec(change.Table, change.Columns, sqlgraph.NewFieldSpec(change.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
 		_spec.Predicate = func(selector *sql.Selector) {
@@ -159,14 +148,6 @@ func (_u *ChangeUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// check runs all checks and user-defined validators on the builder.
-func (_u *ChangeUpdateOne) check() error {
-	if _u.mutation.PracticeCleared() && len(_u.mutation.PracticeIDs()) > 0 {
-		return errors.New(`ent: clearing a required unique edge "Change.practice"`)
-	}
-	return nil
-}
-
 // Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
 func (_u *ChangeUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *ChangeUpdateOne {
 	_u.modifiers = append(_u.modifiers, modifiers...)
@@ -174,9 +155,6 @@ func (_u *ChangeUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *Chan
 }
 
 func (_u *ChangeUpdateOne) sqlSave(ctx context.Context) (_node *Change, err error) {
-	if err := _u.check(); err != nil {
-		return _node, err
-	}
 	_spec := sqlgraph.NewUpdateSpec(change.Table, change.Columns, sqlgraph.NewFieldSpec(change.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
 	if !ok {

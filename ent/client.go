@@ -1856,22 +1856,6 @@ func (c *ChangeClient) GetX(ctx context.Context, id int64) *Change {
 	return obj
 }
 
-// QueryPractice queries the practice edge of a Change.
-func (c *ChangeClient) QueryPractice(_m *Change) *PracticeQuery {
-	query := (&PracticeClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(change.Table, change.FieldID, id),
-			sqlgraph.To(practice.Table, practice.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, false, change.PracticeTable, change.PracticeColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
 // Hooks returns the client hooks.
 func (c *ChangeClient) Hooks() []Hook {
 	hooks := c.hooks.Change
@@ -2856,22 +2840,6 @@ func (c *ImportedRecordClient) GetX(ctx context.Context, id int64) *ImportedReco
 		panic(err)
 	}
 	return obj
-}
-
-// QueryPractice queries the practice edge of a ImportedRecord.
-func (c *ImportedRecordClient) QueryPractice(_m *ImportedRecord) *PracticeQuery {
-	query := (&PracticeClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(importedrecord.Table, importedrecord.FieldID, id),
-			sqlgraph.To(practice.Table, practice.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, false, importedrecord.PracticeTable, importedrecord.PracticeColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
 }
 
 // Hooks returns the client hooks.

@@ -4,7 +4,6 @@ package ent
 
 import (
 	"chairside/ent/importedrecord"
-	"chairside/ent/practice"
 	"fmt"
 	"strings"
 
@@ -28,31 +27,8 @@ type ImportedRecord struct {
 	// The record's id in the other system.
 	LegacyID string `json:"legacy_id,omitempty"`
 	// The id of the row.
-	RecordID string `json:"record_id,omitempty"`
-	// Edges holds the relations/edges for other nodes in the graph.
-	// The values are being populated by the ImportedRecordQuery when eager-loading is set.
-	Edges        ImportedRecordEdges `json:"edges"`
+	RecordID     string `json:"record_id,omitempty"`
 	selectValues sql.SelectValues
-}
-
-// ImportedRecordEdges holds the relations/edges for other nodes in the graph.
-type ImportedRecordEdges struct {
-	// Practice holds the value of the practice edge.
-	Practice *Practice `json:"practice,omitempty"`
-	// loadedTypes holds the information for reporting if a
-	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [1]bool
-}
-
-// PracticeOrErr returns the Practice value or an error if the edge
-// was not loaded in eager-loading, or loaded but was not found.
-func (e ImportedRecordEdges) PracticeOrErr() (*Practice, error) {
-	if e.Practice != nil {
-		return e.Practice, nil
-	} else if e.loadedTypes[0] {
-		return nil, &NotFoundError{label: practice.Label}
-	}
-	return nil, &NotLoadedError{edge: "practice"}
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -128,11 +104,6 @@ func (_m *ImportedRecord) assignValues(columns []string, values []any) error {
 // This includes values selected through modifiers, order, etc.
 func (_m *ImportedRecord) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
-}
-
-// QueryPractice queries the "practice" edge of the ImportedRecord entity.
-func (_m *ImportedRecord) QueryPractice() *PracticeQuery {
-	return NewImportedRecordClient(_m.config).QueryPractice(_m)
 }
 
 // Update returns a builder for updating this ImportedRecord.

@@ -4,7 +4,6 @@ package ent
 
 import (
 	"chairside/ent/importedrecord"
-	"chairside/ent/practice"
 	"context"
 	"errors"
 	"fmt"
@@ -57,11 +56,6 @@ func (_c *ImportedRecordCreate) SetID(v int64) *ImportedRecordCreate {
 	return _c
 }
 
-// SetPractice sets the "practice" edge to the Practice entity.
-func (_c *ImportedRecordCreate) SetPractice(v *Practice) *ImportedRecordCreate {
-	return _c.SetPracticeID(v.ID)
-}
-
 // Mutation returns the ImportedRecordMutation object of the builder.
 func (_c *ImportedRecordCreate) Mutation() *ImportedRecordMutation {
 	return _c.mutation
@@ -111,9 +105,6 @@ func (_c *ImportedRecordCreate) check() error {
 	if _, ok := _c.mutation.RecordID(); !ok {
 		return &ValidationError{Name: "record_id", err: errors.New(`ent: missing required field "ImportedRecord.record_id"`)}
 	}
-	if len(_c.mutation.PracticeIDs()) == 0 {
-		return &ValidationError{Name: "practice", err: errors.New(`ent: missing required edge "ImportedRecord.practice"`)}
-	}
 	return nil
 }
 
@@ -146,6 +137,10 @@ func (_c *ImportedRecordCreate) createSpec() (*ImportedRecord, *sqlgraph.CreateS
 		_node.ID = id
 		_spec.ID.Value = id
 	}
+	if value, ok := _c.mutation.PracticeID(); ok {
+		_spec.SetField(importedrecord.FieldPracticeID, field.TypeUUID, value)
+		_node.PracticeID = value
+	}
 	if value, ok := _c.mutation.Source(); ok {
 		_spec.SetField(importedrecord.FieldSource, field.TypeString, value)
 		_node.Source = value
@@ -161,23 +156,6 @@ func (_c *ImportedRecordCreate) createSpec() (*ImportedRecord, *sqlgraph.CreateS
 	if value, ok := _c.mutation.RecordID(); ok {
 		_spec.SetField(importedrecord.FieldRecordID, field.TypeString, value)
 		_node.RecordID = value
-	}
-	if nodes := _c.mutation.PracticeIDs(); len(nodes) > 0 {
-		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2O,
-			Inverse: false,
-			Table:   importedrecord.PracticeTable,
-			Columns: []string{importedrecord.PracticeColumn},
-			Bidi:    false,
-			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(practice.FieldID, field.TypeUUID),
-			},
-		}
-		for _, k := range nodes {
-			edge.Target.Nodes = append(edge.Target.Nodes, k)
-		}
-		_node.PracticeID = nodes[0]
-		_spec.Edges = append(_spec.Edges, edge)
 	}
 	return _node, _spec
 }

@@ -4,7 +4,6 @@ package ent
 
 import (
 	"chairside/ent/importedrecord"
-	"chairside/ent/practice"
 	"chairside/ent/predicate"
 	"context"
 	"fmt"
@@ -14,18 +13,16 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
-	"github.com/google/uuid"
 )
 
 // ImportedRecordQuery is the builder for querying ImportedRecord entities.
 type ImportedRecordQuery struct {
 	config
-	ctx          *QueryContext
-	order        []importedrecord.OrderOption
-	inters       []Interceptor
-	predicates   []predicate.ImportedRecord
-	withPractice *PracticeQuery
-	modifiers    []func(*sql.Selector)
+	ctx        *QueryContext
+	order      []importedrecord.OrderOption
+	inters     []Interceptor
+	predicates []predicate.ImportedRecord
+	modifiers  []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
 	path func(context.Context) (*sql.Selector, error)
@@ -60,28 +57,6 @@ func (_q *ImportedRecordQuery) Unique(unique bool) *ImportedRecordQuery {
 func (_q *ImportedRecordQuery) Order(o ...importedrecord.OrderOption) *ImportedRecordQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// QueryPractice chains the current query on the "practice" edge.
-func (_q *ImportedRecordQuery) QueryPractice() *PracticeQuery {
-	query := (&PracticeClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(importedrecord.Table, importedrecord.FieldID, selector),
-			sqlgraph.To(practice.Table, practice.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, false, importedrecord.PracticeTable, importedrecord.PracticeColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
 }
 
 // First returns the first ImportedRecord entity from the query.
@@ -271,28 +246,16 @@ func (_q *ImportedRecordQuery) Clone() *ImportedRecordQuery {
 		return nil
 	}
 	return &ImportedRecordQuery{
-		config:       _q.config,
-		ctx:          _q.ctx.Clone(),
-		order:        append([]importedrecord.OrderOption{}, _q.order...),
-		inters:       append([]Interceptor{}, _q.inters...),
-		predicates:   append([]predicate.ImportedRecord{}, _q.predicates...),
-		withPractice: _q.withPractice.Clone(),
+		config:     _q.config,
+		ctx:        _q.ctx.Clone(),
+		order:      append([]importedrecord.OrderOption{}, _q.order...),
+		inters:     append([]Interceptor{}, _q.inters...),
+		predicates: append([]predicate.ImportedRecord{}, _q.predicates...),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
 		path:      _q.path,
 		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
 	}
-}
-
-// WithPractice tells the query-builder to eager-load the nodes that are connected to
-// the "practice" edge. The optional arguments are used to configure the query builder of the edge.
-func (_q *ImportedRecordQuery) WithPractice(opts ...func(*PracticeQuery)) *ImportedRecordQuery {
-	query := (&PracticeClient{config: _q.config}).Query()
-	for _, opt := range opts {
-		opt(query)
-	}
-	_q.withPractice = query
-	return _q
 }
 
 // GroupBy is used to group vertices by one or more fields/columns.
@@ -371,11 +334,8 @@ func (_q *ImportedRecordQuery) prepareQuery(ctx context.Context) error {
 
 func (_q *ImportedRecordQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*ImportedRecord, error) {
 	var (
-		nodes       = []*ImportedRecord{}
-		_spec       = _q.querySpec()
-		loadedTypes = [1]bool{
-			_q.withPractice != nil,
-		}
+		nodes = []*ImportedRecord{}
+		_spec = _q.querySpec()
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
 		return (*ImportedRecord).scanValues(nil, columns)
@@ -383,7 +343,6 @@ func (_q *ImportedRecordQuery) sqlAll(ctx context.Context, hooks ...queryHook) (
 	_spec.Assign = func(columns []string, values []any) error {
 		node := &ImportedRecord{config: _q.config}
 		nodes = append(nodes, node)
-		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
 	if len(_q.modifiers) > 0 {
@@ -398,43 +357,7 @@ func (_q *ImportedRecordQuery) sqlAll(ctx context.Context, hooks ...queryHook) (
 	if len(nodes) == 0 {
 		return nodes, nil
 	}
-	if query := _q.withPractice; query != nil {
-		if err := _q.loadPractice(ctx, query, nodes, nil,
-			func(n *ImportedRecord, e *Practice) { n.Edges.Practice = e }); err != nil {
-			return nil, err
-		}
-	}
 	return nodes, nil
-}
-
-func (_q *ImportedRecordQuery) loadPractice(ctx context.Context, query *PracticeQuery, nodes []*ImportedRecord, init func(*ImportedRecord), assign func(*ImportedRecord, *Practice)) error {
-	ids := make([]uuid.UUID, 0, len(nodes))
-	nodeids := make(map[uuid.UUID][]*ImportedRecord)
-	for i := range nodes {
-		fk := nodes[i].PracticeID
-		if _, ok := nodeids[fk]; !ok {
-			ids = append(ids, fk)
-		}
-		nodeids[fk] = append(nodeids[fk], nodes[i])
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	query.Where(practice.IDIn(ids...))
-	neighbors, err := query.All(ctx)
-	if err != nil {
-		return err
-	}
-	for _, n := range neighbors {
-		nodes, ok := nodeids[n.ID]
-		if !ok {
-			return fmt.Errorf(`unexpected foreign-key "practice_id" returned %v`, n.ID)
-		}
-		for i := range nodes {
-			assign(nodes[i], n)
-		}
-	}
-	return nil
 }
 
 func (_q *ImportedRecordQuery) sqlCount(ctx context.Context) (int, error) {
@@ -464,9 +387,6 @@ func (_q *ImportedRecordQuery) querySpec() *sqlgraph.QuerySpec {
 			if fields[i] != importedrecord.FieldID {
 				_spec.Node.Columns = append(_spec.Node.Columns, fields[i])
 			}
-		}
-		if _q.withPractice != nil {
-			_spec.Node.AddColumnOnce(importedrecord.FieldPracticeID)
 		}
 	}
 	if ps := _q.predicates; len(ps) > 0 {

@@ -74,14 +74,6 @@ func (_u *ImportedRecordUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// check runs all checks and user-defined validators on the builder.
-func (_u *ImportedRecordUpdate) check() error {
-	if _u.mutation.PracticeCleared() && len(_u.mutation.PracticeIDs()) > 0 {
-		return errors.New(`ent: clearing a required unique edge "ImportedRecord.practice"`)
-	}
-	return nil
-}
-
 // Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
 func (_u *ImportedRecordUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *ImportedRecordUpdate {
 	_u.modifiers = append(_u.modifiers, modifiers...)
@@ -89,9 +81,6 @@ func (_u *ImportedRecordUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) 
 }
 
 func (_u *ImportedRecordUpdate) sqlSave(ctx context.Context) (_node int, err error) {
-	if err := _u.check(); err != nil {
-		return _node, err
-	}
 	_spec := sqlgraph.NewUpdateSpec(importedrecord.Table, importedrecord.Columns, sqlgraph.NewFieldSpec(importedrecord.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
 		_spec.Predicate = func(selector *sql.Selector) {
@@ -184,14 +173,6 @@ func (_u *ImportedRecordUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// check runs all checks and user-defined validators on the builder.
-func (_u *ImportedRecordUpdateOne) check() error {
-	if _u.mutation.PracticeCleared() && len(_u.mutation.PracticeIDs()) > 0 {
-		return errors.New(`ent: clearing a required unique edge "ImportedRecord.practice"`)
-	}
-	return nil
-}
-
 // Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
 func (_u *ImportedRecordUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *ImportedRecordUpdateOne {
 	_u.modifiers = append(_u.modifiers, modifiers...)
@@ -199,9 +180,6 @@ func (_u *ImportedRecordUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder
 }
 
 func (_u *ImportedRecordUpdateOne) sqlSave(ctx context.Context) (_node *ImportedRecord, err error) {
-	if err := _u.check(); err != nil {
-		return _node, err
-	}
 	_spec := sqlgraph.NewUpdateSpec(importedrecord.Table, importedrecord.Columns, sqlgraph.NewFieldSpec(importedrecord.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
 	if !ok {

@@ -8014,24 +8014,23 @@ func (m *AuthorizationCodeMutation) ResetEdge(name string) error {
 // ChangeMutation represents an operation that mutates the Change nodes in the graph.
 type ChangeMutation struct {
 	config
-	op              Op
-	typ             string
-	id              *int64
-	at              *time.Time
-	user_id         *int64
-	adduser_id      *int64
-	token_id        *uuid.UUID
-	resource        *string
-	record_id       *string
-	action          *string
-	fields          *[]string
-	appendfields    []string
-	clearedFields   map[string]struct{}
-	practice        *uuid.UUID
-	clearedpractice bool
-	done            bool
-	oldValue        func(context.Context) (*Change, error)
-	predicates      []predicate.Change
+	op            Op
+	typ           string
+	id            *int64
+	practice_id   *uuid.UUID
+	at            *time.Time
+	user_id       *int64
+	adduser_id    *int64
+	token_id      *uuid.UUID
+	resource      *string
+	record_id     *string
+	action        *string
+	fields        *[]string
+	appendfields  []string
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*Change, error)
+	predicates    []predicate.Change
 }
 
 var _ ent.Mutation = (*ChangeMutation)(nil)
@@ -8140,12 +8139,12 @@ func (m *ChangeMutation) IDs(ctx context.Context) ([]int64, error) {
 
 // SetPracticeID sets the "practice_id" field.
 func (m *ChangeMutation) SetPracticeID(u uuid.UUID) {
-	m.practice = &u
+	m.practice_id = &u
 }
 
 // PracticeID returns the value of the "practice_id" field in the mutation.
 func (m *ChangeMutation) PracticeID() (r uuid.UUID, exists bool) {
-	v := m.practice
+	v := m.practice_id
 	if v == nil {
 		return
 	}
@@ -8171,7 +8170,7 @@ func (m *ChangeMutation) OldPracticeID(ctx context.Context) (v uuid.UUID, err er
 
 // ResetPracticeID resets all changes to the "practice_id" field.
 func (m *ChangeMutation) ResetPracticeID() {
-	m.practice = nil
+	m.practice_id = nil
 }
 
 // SetAt sets the "at" field.
@@ -8488,33 +8487,6 @@ func (m *ChangeMutation) ResetFields() {
 	m.appendfields = nil
 }
 
-// ClearPractice clears the "practice" edge to the Practice entity.
-func (m *ChangeMutation) ClearPractice() {
-	m.clearedpractice = true
-	m.clearedFields[change.FieldPracticeID] = struct{}{}
-}
-
-// PracticeCleared reports if the "practice" edge to the Practice entity was cleared.
-func (m *ChangeMutation) PracticeCleared() bool {
-	return m.clearedpractice
-}
-
-// PracticeIDs returns the "practice" edge IDs in the mutation.
-// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
-// PracticeID instead. It exists only for internal usage by the builders.
-func (m *ChangeMutation) PracticeIDs() (ids []uuid.UUID) {
-	if id := m.practice; id != nil {
-		ids = append(ids, *id)
-	}
-	return
-}
-
-// ResetPractice resets all changes to the "practice" edge.
-func (m *ChangeMutation) ResetPractice() {
-	m.practice = nil
-	m.clearedpractice = false
-}
-
 // Where appends a list predicates to the ChangeMutation builder.
 func (m *ChangeMutation) Where(ps ...predicate.Change) {
 	m.predicates = append(m.predicates, ps...)
@@ -8550,7 +8522,7 @@ func (m *ChangeMutation) Type() string {
 // AddedFields().
 func (m *ChangeMutation) Fields() []string {
 	fields := make([]string, 0, 8)
-	if m.practice != nil {
+	if m.practice_id != nil {
 		fields = append(fields, change.FieldPracticeID)
 	}
 	if m.at != nil {
@@ -8797,28 +8769,19 @@ func (m *ChangeMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *ChangeMutation) AddedEdges() []string {
-	edges := make([]string, 0, 1)
-	if m.practice != nil {
-		edges = append(edges, change.EdgePractice)
-	}
+	edges := make([]string, 0, 0)
 	return edges
 }
 
 // AddedIDs returns all IDs (to other nodes) that were added for the given edge
 // name in this mutation.
 func (m *ChangeMutation) AddedIDs(name string) []ent.Value {
-	switch name {
-	case change.EdgePractice:
-		if id := m.practice; id != nil {
-			return []ent.Value{*id}
-		}
-	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *ChangeMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 1)
+	edges := make([]string, 0, 0)
 	return edges
 }
 
@@ -8830,42 +8793,25 @@ func (m *ChangeMutation) RemovedIDs(name string) []ent.Value {
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *ChangeMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 1)
-	if m.clearedpractice {
-		edges = append(edges, change.EdgePractice)
-	}
+	edges := make([]string, 0, 0)
 	return edges
 }
 
 // EdgeCleared returns a boolean which indicates if the edge with the given name
 // was cleared in this mutation.
 func (m *ChangeMutation) EdgeCleared(name string) bool {
-	switch name {
-	case change.EdgePractice:
-		return m.clearedpractice
-	}
 	return false
 }
 
 // ClearEdge clears the value of the edge with the given name. It returns an error
 // if that edge is not defined in the schema.
 func (m *ChangeMutation) ClearEdge(name string) error {
-	switch name {
-	case change.EdgePractice:
-		m.ClearPractice()
-		return nil
-	}
 	return fmt.Errorf("unknown Change unique edge %s", name)
 }
 
 // ResetEdge resets all changes to the edge with the given name in this mutation.
 // It returns an error if the edge is not defined in the schema.
 func (m *ChangeMutation) ResetEdge(name string) error {
-	switch name {
-	case change.EdgePractice:
-		m.ResetPractice()
-		return nil
-	}
 	return fmt.Errorf("unknown Change edge %s", name)
 }
 
@@ -14791,19 +14737,18 @@ func (m *ImportRunMutation) ResetEdge(name string) error {
 // ImportedRecordMutation represents an operation that mutates the ImportedRecord nodes in the graph.
 type ImportedRecordMutation struct {
 	config
-	op              Op
-	typ             string
-	id              *int64
-	source          *string
-	resource        *string
-	legacy_id       *string
-	record_id       *string
-	clearedFields   map[string]struct{}
-	practice        *uuid.UUID
-	clearedpractice bool
-	done            bool
-	oldValue        func(context.Context) (*ImportedRecord, error)
-	predicates      []predicate.ImportedRecord
+	op            Op
+	typ           string
+	id            *int64
+	practice_id   *uuid.UUID
+	source        *string
+	resource      *string
+	legacy_id     *string
+	record_id     *string
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*ImportedRecord, error)
+	predicates    []predicate.ImportedRecord
 }
 
 var _ ent.Mutation = (*ImportedRecordMutation)(nil)
@@ -14912,12 +14857,12 @@ func (m *ImportedRecordMutation) IDs(ctx context.Context) ([]int64, error) {
 
 // SetPracticeID sets the "practice_id" field.
 func (m *ImportedRecordMutation) SetPracticeID(u uuid.UUID) {
-	m.practice = &u
+	m.practice_id = &u
 }
 
 // PracticeID returns the value of the "practice_id" field in the mutation.
 func (m *ImportedRecordMutation) PracticeID() (r uuid.UUID, exists bool) {
-	v := m.practice
+	v := m.practice_id
 	if v == nil {
 		return
 	}
@@ -14943,7 +14888,7 @@ func (m *ImportedRecordMutation) OldPracticeID(ctx context.Context) (v uuid.UUID
 
 // ResetPracticeID resets all changes to the "practice_id" field.
 func (m *ImportedRecordMutation) ResetPracticeID() {
-	m.practice = nil
+	m.practice_id = nil
 }
 
 // SetSource sets the "source" field.
@@ -15090,33 +15035,6 @@ func (m *ImportedRecordMutation) ResetRecordID() {
 	m.record_id = nil
 }
 
-// ClearPractice clears the "practice" edge to the Practice entity.
-func (m *ImportedRecordMutation) ClearPractice() {
-	m.clearedpractice = true
-	m.clearedFields[importedrecord.FieldPracticeID] = struct{}{}
-}
-
-// PracticeCleared reports if the "practice" edge to the Practice entity was cleared.
-func (m *ImportedRecordMutation) PracticeCleared() bool {
-	return m.clearedpractice
-}
-
-// PracticeIDs returns the "practice" edge IDs in the mutation.
-// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
-// PracticeID instead. It exists only for internal usage by the builders.
-func (m *ImportedRecordMutation) PracticeIDs() (ids []uuid.UUID) {
-	if id := m.practice; id != nil {
-		ids = append(ids, *id)
-	}
-	return
-}
-
-// ResetPractice resets all changes to the "practice" edge.
-func (m *ImportedRecordMutation) ResetPractice() {
-	m.practice = nil
-	m.clearedpractice = false
-}
-
 // Where appends a list predicates to the ImportedRecordMutation builder.
 func (m *ImportedRecordMutation) Where(ps ...predicate.ImportedRecord) {
 	m.predicates = append(m.predicates, ps...)
@@ -15152,7 +15070,7 @@ func (m *ImportedRecordMutation) Type() string {
 // AddedFields().
 func (m *ImportedRecordMutation) Fields() []string {
 	fields := make([]string, 0, 5)
-	if m.practice != nil {
+	if m.practice_id != nil {
 		fields = append(fields, importedrecord.FieldPracticeID)
 	}
 	if m.source != nil {
@@ -15318,28 +15236,19 @@ func (m *ImportedRecordMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *ImportedRecordMutation) AddedEdges() []string {
-	edges := make([]string, 0, 1)
-	if m.practice != nil {
-		edges = append(edges, importedrecord.EdgePractice)
-	}
+	edges := make([]string, 0, 0)
 	return edges
 }
 
 // AddedIDs returns all IDs (to other nodes) that were added for the given edge
 // name in this mutation.
 func (m *ImportedRecordMutation) AddedIDs(name string) []ent.Value {
-	switch name {
-	case importedrecord.EdgePractice:
-		if id := m.practice; id != nil {
-			return []ent.Value{*id}
-		}
-	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *ImportedRecordMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 1)
+	edges := make([]string, 0, 0)
 	return edges
 }
 
@@ -15351,42 +15260,25 @@ func (m *ImportedRecordMutation) RemovedIDs(name string) []ent.Value {
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *ImportedRecordMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 1)
-	if m.clearedpractice {
-		edges = append(edges, importedrecord.EdgePractice)
-	}
+	edges := make([]string, 0, 0)
 	return edges
 }
 
 // EdgeCleared returns a boolean which indicates if the edge with the given name
 // was cleared in this mutation.
 func (m *ImportedRecordMutation) EdgeCleared(name string) bool {
-	switch name {
-	case importedrecord.EdgePractice:
-		return m.clearedpractice
-	}
 	return false
 }
 
 // ClearEdge clears the value of the edge with the given name. It returns an error
 // if that edge is not defined in the schema.
 func (m *ImportedRecordMutation) ClearEdge(name string) error {
-	switch name {
-	case importedrecord.EdgePractice:
-		m.ClearPractice()
-		return nil
-	}
 	return fmt.Errorf("unknown ImportedRecord unique edge %s", name)
 }
 
 // ResetEdge resets all changes to the edge with the given name in this mutation.
 // It returns an error if the edge is not defined in the schema.
 func (m *ImportedRecordMutation) ResetEdge(name string) error {
-	switch name {
-	case importedrecord.EdgePractice:
-		m.ResetPractice()
-		return nil
-	}
 	return fmt.Errorf("unknown ImportedRecord edge %s", name)
 }
 

@@ -55,7 +55,9 @@ func (AccessToken) Indexes() []ent.Index {
 type Change struct{ ent.Schema }
 
 // Mixin of Change.
-func (Change) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: bookkeeping}} }
+func (Change) Mixin() []ent.Mixin {
+	return []ent.Mixin{tenant{site: bookkeeping, keyless: true}}
+}
 
 // Fields of Change.
 func (Change) Fields() []ent.Field {
@@ -73,5 +75,7 @@ func (Change) Fields() []ent.Field {
 
 // Indexes of Change.
 func (Change) Indexes() []ent.Index {
-	return []ent.Index{index.Fields("practice_id", "resource", "record_id", "id")} // history of a record
+	// The history of a record. Few records of other kinds have the same id, so
+	// that it is shorter, and cheaper for each write, without the kind.
+	return []ent.Index{index.Fields("practice_id", "record_id", "id")}
 }

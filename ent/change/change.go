@@ -5,7 +5,6 @@ package change
 import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
-	"entgo.io/ent/dialect/sql/sqlgraph"
 )
 
 const (
@@ -29,17 +28,8 @@ const (
 	FieldAction = "action"
 	// FieldFields holds the string denoting the fields field in the database.
 	FieldFields = "fields"
-	// EdgePractice holds the string denoting the practice edge name in mutations.
-	EdgePractice = "practice"
 	// Table holds the table name of the change in the database.
 	Table = "changes"
-	// PracticeTable is the table that holds the practice relation/edge.
-	PracticeTable = "changes"
-	// PracticeInverseTable is the table name for the Practice entity.
-	// It exists in this package in order to avoid circular dependency with the "practice" package.
-	PracticeInverseTable = "practices"
-	// PracticeColumn is the table column denoting the practice relation/edge.
-	PracticeColumn = "practice_id"
 )
 
 // Columns holds all SQL columns for change fields.
@@ -118,18 +108,4 @@ func ByRecordID(opts ...sql.OrderTermOption) OrderOption {
 // ByAction orders the results by the action field.
 func ByAction(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldAction, opts...).ToFunc()
-}
-
-// ByPracticeField orders the results by practice field.
-func ByPracticeField(field string, opts ...sql.OrderTermOption) OrderOption {
-	return func(s *sql.Selector) {
-		sqlgraph.OrderByNeighborTerms(s, newPracticeStep(), sql.OrderByField(field, opts...))
-	}
-}
-func newPracticeStep() *sqlgraph.Step {
-	return sqlgraph.NewStep(
-		sqlgraph.From(Table, FieldID),
-		sqlgraph.To(PracticeInverseTable, FieldID),
-		sqlgraph.Edge(sqlgraph.M2O, false, PracticeTable, PracticeColumn),
-	)
 }

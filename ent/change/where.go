@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"entgo.io/ent/dialect/sql"
-	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/google/uuid"
 )
 
@@ -109,6 +108,26 @@ func PracticeIDIn(vs ...uuid.UUID) predicate.Change {
 // PracticeIDNotIn applies the NotIn predicate on the "practice_id" field.
 func PracticeIDNotIn(vs ...uuid.UUID) predicate.Change {
 	return predicate.Change(sql.FieldNotIn(FieldPracticeID, vs...))
+}
+
+// PracticeIDGT applies the GT predicate on the "practice_id" field.
+func PracticeIDGT(v uuid.UUID) predicate.Change {
+	return predicate.Change(sql.FieldGT(FieldPracticeID, v))
+}
+
+// PracticeIDGTE applies the GTE predicate on the "practice_id" field.
+func PracticeIDGTE(v uuid.UUID) predicate.Change {
+	return predicate.Change(sql.FieldGTE(FieldPracticeID, v))
+}
+
+// PracticeIDLT applies the LT predicate on the "practice_id" field.
+func PracticeIDLT(v uuid.UUID) predicate.Change {
+	return predicate.Change(sql.FieldLT(FieldPracticeID, v))
+}
+
+// PracticeIDLTE applies the LTE predicate on the "practice_id" field.
+func PracticeIDLTE(v uuid.UUID) predicate.Change {
+	return predicate.Change(sql.FieldLTE(FieldPracticeID, v))
 }
 
 // AtEQ applies the EQ predicate on the "at" field.
@@ -444,29 +463,6 @@ func ActionEqualFold(v string) predicate.Change {
 // ActionContainsFold applies the ContainsFold predicate on the "action" field.
 func ActionContainsFold(v string) predicate.Change {
 	return predicate.Change(sql.FieldContainsFold(FieldAction, v))
-}
-
-// HasPractice applies the HasEdge predicate on the "practice" edge.
-func HasPractice() predicate.Change {
-	return predicate.Change(func(s *sql.Selector) {
-		step := sqlgraph.NewStep(
-			sqlgraph.From(Table, FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, false, PracticeTable, PracticeColumn),
-		)
-		sqlgraph.HasNeighbors(s, step)
-	})
-}
-
-// HasPracticeWith applies the HasEdge predicate on the "practice" edge with a given conditions (other predicates).
-func HasPracticeWith(preds ...predicate.Practice) predicate.Change {
-	return predicate.Change(func(s *sql.Selector) {
-		step := newPracticeStep()
-		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
-			for _, p := range preds {
-				p(s)
-			}
-		})
-	})
 }
 
 // And groups predicates with the AND operator between them.

@@ -5,7 +5,6 @@ package importedrecord
 import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
-	"entgo.io/ent/dialect/sql/sqlgraph"
 )
 
 const (
@@ -23,17 +22,8 @@ const (
 	FieldLegacyID = "legacy_id"
 	// FieldRecordID holds the string denoting the record_id field in the database.
 	FieldRecordID = "record_id"
-	// EdgePractice holds the string denoting the practice edge name in mutations.
-	EdgePractice = "practice"
 	// Table holds the table name of the importedrecord in the database.
 	Table = "imported_records"
-	// PracticeTable is the table that holds the practice relation/edge.
-	PracticeTable = "imported_records"
-	// PracticeInverseTable is the table name for the Practice entity.
-	// It exists in this package in order to avoid circular dependency with the "practice" package.
-	PracticeInverseTable = "practices"
-	// PracticeColumn is the table column denoting the practice relation/edge.
-	PracticeColumn = "practice_id"
 )
 
 // Columns holds all SQL columns for importedrecord fields.
@@ -97,18 +87,4 @@ func ByLegacyID(opts ...sql.OrderTermOption) OrderOption {
 // ByRecordID orders the results by the record_id field.
 func ByRecordID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldRecordID, opts...).ToFunc()
-}
-
-// ByPracticeField orders the results by practice field.
-func ByPracticeField(field string, opts ...sql.OrderTermOption) OrderOption {
-	return func(s *sql.Selector) {
-		sqlgraph.OrderByNeighborTerms(s, newPracticeStep(), sql.OrderByField(field, opts...))
-	}
-}
-func newPracticeStep() *sqlgraph.Step {
-	return sqlgraph.NewStep(
-		sqlgraph.From(Table, FieldID),
-		sqlgraph.To(PracticeInverseTable, FieldID),
-		sqlgraph.Edge(sqlgraph.M2O, false, PracticeTable, PracticeColumn),
-	)
 }

@@ -6,7 +6,6 @@ import (
 	"chairside/ent/predicate"
 
 	"entgo.io/ent/dialect/sql"
-	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/google/uuid"
 )
 
@@ -98,6 +97,26 @@ func PracticeIDIn(vs ...uuid.UUID) predicate.ImportedRecord {
 // PracticeIDNotIn applies the NotIn predicate on the "practice_id" field.
 func PracticeIDNotIn(vs ...uuid.UUID) predicate.ImportedRecord {
 	return predicate.ImportedRecord(sql.FieldNotIn(FieldPracticeID, vs...))
+}
+
+// PracticeIDGT applies the GT predicate on the "practice_id" field.
+func PracticeIDGT(v uuid.UUID) predicate.ImportedRecord {
+	return predicate.ImportedRecord(sql.FieldGT(FieldPracticeID, v))
+}
+
+// PracticeIDGTE applies the GTE predicate on the "practice_id" field.
+func PracticeIDGTE(v uuid.UUID) predicate.ImportedRecord {
+	return predicate.ImportedRecord(sql.FieldGTE(FieldPracticeID, v))
+}
+
+// PracticeIDLT applies the LT predicate on the "practice_id" field.
+func PracticeIDLT(v uuid.UUID) predicate.ImportedRecord {
+	return predicate.ImportedRecord(sql.FieldLT(FieldPracticeID, v))
+}
+
+// PracticeIDLTE applies the LTE predicate on the "practice_id" field.
+func PracticeIDLTE(v uuid.UUID) predicate.ImportedRecord {
+	return predicate.ImportedRecord(sql.FieldLTE(FieldPracticeID, v))
 }
 
 // SourceEQ applies the EQ predicate on the "source" field.
@@ -358,29 +377,6 @@ func RecordIDEqualFold(v string) predicate.ImportedRecord {
 // RecordIDContainsFold applies the ContainsFold predicate on the "record_id" field.
 func RecordIDContainsFold(v string) predicate.ImportedRecord {
 	return predicate.ImportedRecord(sql.FieldContainsFold(FieldRecordID, v))
-}
-
-// HasPractice applies the HasEdge predicate on the "practice" edge.
-func HasPractice() predicate.ImportedRecord {
-	return predicate.ImportedRecord(func(s *sql.Selector) {
-		step := sqlgraph.NewStep(
-			sqlgraph.From(Table, FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, false, PracticeTable, PracticeColumn),
-		)
-		sqlgraph.HasNeighbors(s, step)
-	})
-}
-
-// HasPracticeWith applies the HasEdge predicate on the "practice" edge with a given conditions (other predicates).
-func HasPracticeWith(preds ...predicate.Practice) predicate.ImportedRecord {
-	return predicate.ImportedRecord(func(s *sql.Selector) {
-		step := newPracticeStep()
-		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
-			for _, p := range preds {
-				p(s)
-			}
-		})
-	})
 }
 
 // And groups predicates with the AND operator between them.

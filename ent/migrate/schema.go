@@ -453,6 +453,7 @@ var (
 	// ChangesColumns holds the columns for the "changes" table.
 	ChangesColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "practice_id", Type: field.TypeUUID},
 		{Name: "at", Type: field.TypeTime},
 		{Name: "user_id", Type: field.TypeInt64, Nullable: true},
 		{Name: "token_id", Type: field.TypeUUID, Nullable: true},
@@ -460,26 +461,17 @@ var (
 		{Name: "record_id", Type: field.TypeString},
 		{Name: "action", Type: field.TypeString},
 		{Name: "fields", Type: field.TypeJSON},
-		{Name: "practice_id", Type: field.TypeUUID},
 	}
 	// ChangesTable holds the schema information for the "changes" table.
 	ChangesTable = &schema.Table{
 		Name:       "changes",
 		Columns:    ChangesColumns,
 		PrimaryKey: []*schema.Column{ChangesColumns[0]},
-		ForeignKeys: []*schema.ForeignKey{
-			{
-				Symbol:     "changes_practices_practice",
-				Columns:    []*schema.Column{ChangesColumns[8]},
-				RefColumns: []*schema.Column{PracticesColumns[0]},
-				OnDelete:   schema.NoAction,
-			},
-		},
 		Indexes: []*schema.Index{
 			{
-				Name:    "change_practice_id_resource_record_id_id",
+				Name:    "change_practice_id_record_id_id",
 				Unique:  false,
-				Columns: []*schema.Column{ChangesColumns[8], ChangesColumns[4], ChangesColumns[5], ChangesColumns[0]},
+				Columns: []*schema.Column{ChangesColumns[1], ChangesColumns[6], ChangesColumns[0]},
 			},
 		},
 	}
@@ -740,30 +732,22 @@ var (
 	// ImportedRecordsColumns holds the columns for the "imported_records" table.
 	ImportedRecordsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "practice_id", Type: field.TypeUUID},
 		{Name: "source", Type: field.TypeString},
 		{Name: "resource", Type: field.TypeString},
 		{Name: "legacy_id", Type: field.TypeString},
 		{Name: "record_id", Type: field.TypeString},
-		{Name: "practice_id", Type: field.TypeUUID},
 	}
 	// ImportedRecordsTable holds the schema information for the "imported_records" table.
 	ImportedRecordsTable = &schema.Table{
 		Name:       "imported_records",
 		Columns:    ImportedRecordsColumns,
 		PrimaryKey: []*schema.Column{ImportedRecordsColumns[0]},
-		ForeignKeys: []*schema.ForeignKey{
-			{
-				Symbol:     "imported_records_practices_practice",
-				Columns:    []*schema.Column{ImportedRecordsColumns[5]},
-				RefColumns: []*schema.Column{PracticesColumns[0]},
-				OnDelete:   schema.NoAction,
-			},
-		},
 		Indexes: []*schema.Index{
 			{
-				Name:    "importedrecord_practice_id_source_resource_legacy_id",
+				Name:    "importedrecord_practice_id_resource_legacy_id_source",
 				Unique:  true,
-				Columns: []*schema.Column{ImportedRecordsColumns[5], ImportedRecordsColumns[1], ImportedRecordsColumns[2], ImportedRecordsColumns[3]},
+				Columns: []*schema.Column{ImportedRecordsColumns[1], ImportedRecordsColumns[3], ImportedRecordsColumns[4], ImportedRecordsColumns[2]},
 			},
 		},
 	}
@@ -2129,7 +2113,6 @@ func init() {
 	AuthorizationCodesTable.ForeignKeys[1].RefTable = ApplicationsTable
 	AuthorizationCodesTable.ForeignKeys[2].RefTable = UsersTable
 	AuthorizationCodesTable.ForeignKeys[3].RefTable = AccessTokensTable
-	ChangesTable.ForeignKeys[0].RefTable = PracticesTable
 	ContractsTable.ForeignKeys[0].RefTable = PracticesTable
 	ContractsTable.ForeignKeys[1].RefTable = SitesTable
 	CustomFieldsTable.ForeignKeys[0].RefTable = PracticesTable
@@ -2153,7 +2136,6 @@ func init() {
 		"fee_price_three":    "price_three >= 0",
 		"fee_price_two":      "price_two >= 0",
 	}
-	ImportedRecordsTable.ForeignKeys[0].RefTable = PracticesTable
 	InvoicesTable.ForeignKeys[0].RefTable = AccountsTable
 	InvoicesTable.ForeignKeys[1].RefTable = PracticesTable
 	InvoicesTable.ForeignKeys[2].RefTable = SitesTable
