@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/lib/pq"
 )
@@ -131,7 +132,10 @@ type RowWriter struct {
 
 	insert string // SQLite: the statement up to its VALUES
 	batch  int    // SQLite: rows of one insert; 0 on PostgreSQL
-	values []any  // SQLite: of the rows that wait for the batch to fill
+	values []any  // of the row, on SQLite of those that wait for the batch to fill
+
+	moment time.Time // PostgreSQL: the last one that was written
+	shown  any       // its text: most rows have the moment of the one before
 }
 
 // Row writes one row: a value for each column, as for any other statement. The
@@ -141,15 +145,33 @@ func (w *RowWriter) Row(values ...any) error {
 		return fmt.Errorf("store: bulk load of %s: %d values for %d columns", w.table, len(values), w.width)
 	}
 	if w.batch == 0 {
-		return w.exec(values)
+		w.values = w.values[:0]
 	}
 	w.values = append(w.values, values...)
+	if w.batch == 0 {
+		w.showMoments()
+		return w.exec(w.values)
+	}
 	if len(w.values) < w.batch*w.width {
 		return nil
 	}
 	err := w.exec(w.values)
 	w.values = w.values[:0]
 	return err
+}
+
+// showMoments makes texts of the moments of the row.
+func (w *RowWriter) showMoments() {
+	for i, v := range w.values {
+		t, ok := v.(time.Time)
+		if !ok {
+			continue
+		}
+		if t != w.moment || w.shown == nil {
+			w.moment, w.shown = t, string(pq.FormatTimestamp(t))
+		}
+		w.values[i] = w.shown
+	}
 }
 
 // Close writes what still waits, and reports the errors of rows that Row has

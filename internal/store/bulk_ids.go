@@ -27,28 +27,19 @@ func (b *Bulk) RaiseID(ctx context.Context, table string, last int64) error {
 // NextIDs takes n ids of a table, in order, that nobody else gets. Unlike
 // Lock and LastID it keeps nobody from writing to the table on PostgreSQL.
 func (b *Bulk) NextIDs(ctx context.Context, table string, n int) ([]int64, error) {
-	ids := make([]int64, 0, n)
 	if !b.postgres { // the transaction is the only writer
+		ids := make([]int64, n)
 		last, err := b.LastID(ctx, table)
-		for i := range int64(n) {
-			ids = append(ids, last+1+i)
+		for i := range ids {
+			ids[i] = last + 1 + int64(i)
 		}
 		return ids, err
 	}
-	// The sequence is looked up once, not for each id.
-	rows, err := b.tx.QueryContext(ctx, "SELECT nextval((SELECT "+b.sequence(table)+")) FROM generate_series(1, $1)", n)
-	if err != nil {
-		return nil, fmt.Errorf("store: ids of %s: %w", table, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, fmt.Errorf("store: ids of %s: %w", table, err)
-		}
-		ids = append(ids, id)
-	}
-	if err := rows.Err(); err != nil {
+	// The sequence is looked up once, not for each id, and a list is read faster
+	// than rows.
+	var ids pq.Int64Array
+	query := "SELECT coalesce(array_agg(nextval((SELECT " + b.sequence(table) + "))), '{}') FROM generate_series(1, $1)"
+	if err := b.tx.QueryRowContext(ctx, query, n).Scan(&ids); err != nil {
 		return nil, fmt.Errorf("store: ids of %s: %w", table, err)
 	}
 	return ids, nil

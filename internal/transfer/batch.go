@@ -117,6 +117,8 @@ func asText(v any) string {
 		return t
 	case []byte:
 		return string(t)
+	case int64:
+		return strconv.FormatInt(t, 10)
 	case nil:
 		return ""
 	}

@@ -80,7 +80,7 @@ func (b *batch) giveIDs(e *entity, fresh []*record) error {
 		}
 		for i, r := range fresh {
 			r.id = ids[i]
-			r.given["id"] = ids[i]
+			r.given["id"] = r.id
 		}
 		return nil
 	}
@@ -117,8 +117,9 @@ func (b *batch) insert(e *entity, rows []row) error {
 	}
 	changes := make([]change, len(rows))
 	values, set := make([]any, len(columns)), make([]string, 0, len(columns))
+	var practice, now any = b.practice.id, b.now
 	for i, r := range rows {
-		r["practice_id"], r["updated_at"] = b.practice.id, b.now
+		r["practice_id"], r["updated_at"] = practice, now
 		if made, ok := r["created_at"].(time.Time); ok && made.After(b.now) {
 			r["created_at"] = b.now
 		}
@@ -172,8 +173,10 @@ func (b *batch) recordChanges(e *entity, changes []change) error {
 	if err != nil {
 		return err
 	}
+	values := []any{b.practice.id, b.now, e.name, nil, nil, nil}
 	for _, c := range changes {
-		if err := w.Row(b.practice.id, b.now, e.name, c.id, c.action, c.fields); err != nil {
+		values[3], values[4], values[5] = c.id, c.action, c.fields
+		if err := w.Row(values...); err != nil {
 			return err
 		}
 	}
@@ -264,21 +267,21 @@ func (b *batch) updateRows(e *entity, columns []string, rows []row) error {
 
 // remember notes which rows the legacy ids are, where that is new.
 func (b *batch) remember() error {
-	var links [][]any
-	for _, r := range b.records {
-		if r.legacy != "" && !r.linked && r.id != nil {
-			links = append(links, []any{b.practice.id, b.source, b.plan.entity.table, r.legacy, asText(r.id)})
-		}
-	}
-	if len(links) == 0 {
+	isNew := func(r *record) bool { return r.legacy != "" && !r.linked && r.id != nil }
+	if !slices.ContainsFunc(b.records, isNew) {
 		return nil
 	}
 	w, err := b.bulk.Table(b.ctx, "imported_records", "practice_id", "source", "resource", "legacy_id", "record_id")
 	if err != nil {
 		return err
 	}
-	for _, l := range links {
-		if err := w.Row(l...); err != nil {
+	values := []any{b.practice.id, b.source, b.plan.entity.table, nil, nil}
+	for _, r := range b.records {
+		if !isNew(r) {
+			continue
+		}
+		values[3], values[4] = r.legacy, asText(r.id)
+		if err := w.Row(values...); err != nil {
 			return err
 		}
 	}
