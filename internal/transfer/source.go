@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -164,15 +165,20 @@ func (s *source) next() (sourceRow, error) {
 		line, _ := s.csv.FieldPos(0)
 		row := sourceRow{line: s.line + line, cells: cells}
 		switch {
-		case strings.TrimSpace(strings.Join(cells, "")) == "":
+		case blank(cells):
 			continue
-		case s.header != nil && len(cells) > len(s.header) && strings.TrimSpace(strings.Join(cells[len(s.header):], "")) == "":
+		case s.header != nil && len(cells) > len(s.header) && blank(cells[len(s.header):]):
 			row.cells = cells[:len(s.header)] // separators at the end
 		case s.header != nil && len(cells) != len(s.header):
 			row.message = fmt.Sprintf("has %d columns, the header has %d", len(cells), len(s.header))
 		}
 		return row, nil
 	}
+}
+
+// blank reports whether nothing but spaces stands in the cells.
+func blank(cells []string) bool {
+	return !slices.ContainsFunc(cells, func(c string) bool { return strings.TrimSpace(c) != "" })
 }
 
 // recover goes on in the line after the one in which a row began that could
