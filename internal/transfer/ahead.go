@@ -15,15 +15,15 @@ type portion struct {
 }
 
 // readAhead reads a file in a goroutine of its own, so that the next portion is
-// there when the one before is stored: at most two are held besides that. The
+// there when the one before is stored: at most two are held besides those. The
 // first rows, which an import that was stopped has stored, are left out. stop
 // ends it early, and has to be called before the source is closed.
 func (im *importer) readAhead(p *plan, s *source, stored int) (portions <-chan portion, stop func()) {
 	system, country := im.source, im.practice.country
 	// What is derived of new patients takes longest, and needs nothing from the
 	// database. It is derived again of those who are there after all.
-	derives := im.first && p.entity.table == "patients"
-	out, stopped := make(chan portion, 1), make(chan struct{})
+	derives := im.first.Load() && p.entity.table == "patients"
+	out, stopped := make(chan portion), make(chan struct{})
 	go func() {
 		defer close(out)
 		seen := map[fingerprint]int32{}

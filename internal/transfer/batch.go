@@ -19,6 +19,9 @@ type batch struct {
 	plan *plan
 	tx   *sql.Tx
 	bulk *store.Bulk
+	turn *turn // of a batch that is stored
+
+	comparing bool // only totals are to be compared
 
 	records []*record                            // those that nothing is wrong with so far
 	parents map[string]map[string]map[string]any // by reference and id: columns of the record
@@ -52,7 +55,7 @@ func (b *batch) findRows() error {
 			wanted = append(wanted, r.legacy)
 		}
 	}
-	known, err := b.imported(b.plan.entity, b.first, wanted)
+	known, err := b.imported(b.plan.entity, b.first.Load(), wanted)
 	if err != nil {
 		return err
 	}
@@ -198,7 +201,7 @@ func (b *batch) readExisting() error {
 // them, the totals to compare them.
 func (b *batch) columnsOf() []string {
 	e := b.plan.entity
-	if b.note.Stage != stageCompare {
+	if !b.comparing {
 		return e.columnNames()
 	}
 	return slices.DeleteFunc(e.columnNames(), func(name string) bool { return name != "id" && !slices.Contains(totals[e.table], name) })

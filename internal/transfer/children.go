@@ -94,7 +94,7 @@ func (b *batch) explainPayments() ([]row, error) {
 		ids = append(ids, b.uuidOf(explanationTable, r))
 	}
 	was := map[string]int64{}
-	if !b.first {
+	if !b.first.Load() {
 		err = b.query("SELECT id, amount FROM payment_explanations WHERE practice_id = $1", []any{b.practice.id}, "id", ids, func(values []any) {
 			was[asText(values[0])], _ = values[1].(int64)
 		})
@@ -137,7 +137,7 @@ func (b *batch) putExplanations(explanations []row) error {
 // ones, and of known ones the columns that may change.
 func (b *batch) putChildren(e *entity, children []row, columns ...string) error {
 	known := map[string][]any{}
-	if !b.first {
+	if !b.first.Load() {
 		ids := make([]any, len(children))
 		for i, c := range children {
 			ids[i] = c["id"]

@@ -100,7 +100,7 @@ func (im *importer) compareBatch(p *plan, records []*record) error {
 	var findings [][]string
 	err := im.inTx(func(tx *sql.Tx, bulk *store.Bulk) error {
 		findings = nil
-		b := &batch{importer: im, plan: p, tx: tx, bulk: bulk, records: records}
+		b := &batch{importer: im, plan: p, tx: tx, bulk: bulk, comparing: true, records: records}
 		if err := b.findAgain(); err != nil {
 			return err
 		}

@@ -11,11 +11,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"chairside/internal/civil"
 	"chairside/internal/clock"
@@ -51,10 +53,10 @@ type importer struct {
 	findings *sheet
 	bar      *progress
 	named    map[string]map[string][]string // by table and column: ids by folded name
-	lists    map[string]string              // of columns, see list
-	first    bool                           // no row of the file that is read was imported before
-	grown    int                            // rows since the last file began or the tables were measured
-	measured int                            // rows of the file when the tables were measured last
+	lists    lists
+	first    atomic.Bool // no row of the file that is read was imported before
+	grown    int         // rows since the last file began or the tables were measured
+	measured int         // rows of the file when the tables were measured last
 }
 
 // practice is what an import has to know of where it goes.
@@ -73,7 +75,7 @@ func Import(ctx context.Context, db *store.DB, dir string, o ImportOptions) (rep
 	if err != nil {
 		return nil, err
 	}
-	im := &importer{ctx: ctx, db: db, source: m.Source, now: clock.Now(ctx), named: map[string]map[string][]string{}, lists: map[string]string{}}
+	im := &importer{ctx: ctx, db: db, source: m.Source, now: clock.Now(ctx), named: map[string]map[string][]string{}}
 	if o.Practice == "" {
 		o.Practice = m.Practice
 	}
@@ -269,27 +271,51 @@ func (im *importer) loadFile(i int, p *plan) (err error) {
 		return err
 	}
 	clear(im.named) // the file before may have added names
-	if im.first, err = im.isFirst(p.entity); err != nil {
+	first, err := im.isFirst(p.entity)
+	if err != nil {
 		return err
 	}
-	defer func() { im.first = false }()
+	im.first.Store(first)
+	defer im.first.Store(false)
 	portions, stop := im.readAhead(p, s, im.note.Files[i].Rows)
 	defer stop()
+	work, ctx := errgroup.WithContext(im.ctx)
+	work.SetLimit(im.atOnce(p))
 	shown := int64(0)
+	last := firstTurn()
 	for read := range portions {
 		if read.err != nil {
-			return read.err
+			return errors.Join(work.Wait(), read.err)
 		}
-		if err := im.store(i, p, read.records, rejects, read.end); err != nil {
-			return err
-		}
-		im.bar.add(int(read.offset - shown))
-		shown = read.offset
-		if err := im.measure(p, len(read.records), read.end); err != nil {
-			return err
+		turn := last.next(ctx)
+		last = turn
+		work.Go(func() error {
+			if err := im.store(i, p, read.records, rejects, read.end, turn); err != nil {
+				return err
+			}
+			im.bar.add(int(read.offset - shown))
+			shown = read.offset
+			if err := im.measure(p, len(read.records), read.end); err != nil {
+				return err
+			}
+			turn.end()
+			return nil
+		})
+		if ctx.Err() != nil {
+			break
 		}
 	}
-	return nil
+	return work.Wait()
+}
+
+// atOnce is how many batches of a file are stored at the same time. Where rows
+// have nothing to do with each other it is two, so that more than one processor
+// of the database's works for the import.
+func (im *importer) atOnce(p *plan) int {
+	if im.postgres() && im.dry == nil && im.first.Load() && p.standsAlone() {
+		return 2
+	}
+	return 1
 }
 
 // isFirst reports whether no record of the other system was imported as an
@@ -333,16 +359,21 @@ func (im *importer) measure(p *plan, rows int, end bool) error {
 }
 
 // store writes records in one transaction together with how far the import has
-// come. Where the database refuses one, it tries with fewer at a time, until
+// come, and ends it in its turn. Where the database refuses one, it tries with fewer at a time, until
 // that one is alone.
-func (im *importer) store(i int, p *plan, records []*record, rejects *sheet, end bool) error {
+func (im *importer) store(i int, p *plan, records []*record, rejects *sheet, end bool, turn *turn) error {
 	var n note
 	err := im.inTx(func(tx *sql.Tx, bulk *store.Bulk) error {
-		n = im.note.clone()
-		b := &batch{importer: im, plan: p, tx: tx, bulk: bulk}
-		if err := b.run(records, &n.Files[i]); err != nil {
+		b := &batch{importer: im, plan: p, tx: tx, bulk: bulk, turn: turn}
+		var counts fileProgress
+		if err := b.run(records, &counts); err != nil {
 			return err
 		}
+		if err := turn.mayEnd(); err != nil {
+			return err
+		}
+		n = im.note.clone()
+		n.Files[i].add(counts)
 		var refused [][]string
 		var findings [][]string
 		for _, r := range records {
@@ -374,11 +405,11 @@ func (im *importer) store(i int, p *plan, records []*record, rejects *sheet, end
 	if !sqlgraph.IsConstraintError(err) || len(records) == 0 || im.ctx.Err() != nil {
 		return err
 	}
-	im.first = false // somebody else may import the same
+	im.first.Store(false) // somebody else may import the same
 	if len(records) == 1 {
 		r := p.record(records[0].row, im.source, records[0].before)
 		r.refuse("", refusalOf(err))
-		return im.store(i, p, []*record{r}, rejects, end)
+		return im.store(i, p, []*record{r}, rejects, end, turn)
 	}
 	half := len(records) / 2
 	for _, part := range [][]*record{records[:half], records[half:]} {
@@ -386,7 +417,7 @@ func (im *importer) store(i int, p *plan, records []*record, rejects *sheet, end
 		for k, r := range part {
 			again[k] = p.record(r.row, im.source, r.before)
 		}
-		if err := im.store(i, p, again, rejects, end && &part[len(part)-1] == &records[len(records)-1]); err != nil {
+		if err := im.store(i, p, again, rejects, end && &part[len(part)-1] == &records[len(records)-1], turn); err != nil {
 			return err
 		}
 	}

@@ -27,6 +27,15 @@ type plan struct {
 	makeItem bool     // each invoice gets one item, because no file has any
 }
 
+// standsAlone reports whether the rows of the file, where all of them are new,
+// have nothing to do with each other or with rows that others write: they refer
+// to none, may have the same values, are not looked up by anything but their
+// legacy ids, and nothing is made or counted of them.
+func (p *plan) standsAlone() bool {
+	refers := func(t *target) bool { return t.role == reference }
+	return rules[p.entity.table] == nil && len(p.entity.unique) == 0 && !p.entity.has(legacyID) && !slices.ContainsFunc(p.targets, refers)
+}
+
 // newPlans reads the headers of all files and puts the plans in the order in
 // which their entities depend on each other. Everything that is wrong is told
 // at once, in a MappingError.

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -74,6 +75,9 @@ type row map[string]any
 // that an import which is done again elsewhere gives the same.
 func (b *batch) giveIDs(e *entity, fresh []*record) error {
 	if e.numbered() {
+		if err := b.turn.mayNumber(); err != nil {
+			return err
+		}
 		ids, err := b.bulk.NextIDs(b.ctx, e.table, len(fresh))
 		if err != nil {
 			return err
@@ -82,12 +86,15 @@ func (b *batch) giveIDs(e *entity, fresh []*record) error {
 			r.id = ids[i]
 			r.given["id"] = r.id
 		}
+		b.turn.number()
 		return nil
 	}
 	for _, r := range fresh {
 		r.id = b.uuidOf(e.table, r)
 		r.given["id"] = r.id
 	}
+	// Each index that has the id is cheaper to fill in its order.
+	slices.SortFunc(fresh, func(x, y *record) int { return strings.Compare(asText(x.id), asText(y.id)) })
 	return nil
 }
 
@@ -137,6 +144,10 @@ func (b *batch) insert(e *entity, rows []row) error {
 	if err := w.Close(); err != nil {
 		return err
 	}
+	// What follows has ids of its own.
+	if err := b.turn.mayEnd(); err != nil {
+		return err
+	}
 	return b.recordChanges(e, changes)
 }
 
@@ -146,21 +157,30 @@ type change struct {
 	fields     string // as list gives them
 }
 
-// mostLists is how many sets of columns are kept as the JSON they become.
+// lists are the sets of columns that rows had, as the JSON they become. Its
+// zero value is empty.
+type lists struct {
+	lock  sync.Mutex
+	known map[string]string // by names with spaces between them
+}
+
+// mostLists is how many sets are kept.
 const mostLists = 1000
 
 // list is the JSON of the names of columns, sorted. Rows of a file have much
 // the same columns, so the next one's is mostly that of one before.
 func (im *importer) list(columns []string) string {
 	key := strings.Join(columns, " ")
-	if list, ok := im.lists[key]; ok {
+	im.lists.lock.Lock()
+	defer im.lists.lock.Unlock()
+	if list, ok := im.lists.known[key]; ok {
 		return list
 	}
-	if len(im.lists) >= mostLists {
-		clear(im.lists)
+	if im.lists.known == nil || len(im.lists.known) >= mostLists {
+		im.lists.known = map[string]string{}
 	}
 	list, _ := json.Marshal(slices.Sorted(slices.Values(columns))) // texts always marshal
-	im.lists[key] = string(list)
+	im.lists.known[key] = string(list)
 	return string(list)
 }
 
