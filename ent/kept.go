@@ -92,6 +92,11 @@ type Place struct {
 // further than needed. What is not folded yet, slack rows at most, could move
 // the place by no more than that: so the day is sought with that much to spare,
 // and then what is not folded of earlier days is added to the rows before it.
+//
+// One day alone crosses the number of rows that is sought, so no order is needed
+// to tell it: with one, SQLite would add up all days first. For the same reason
+// the days of the end that is not read are left out by their total, which an
+// index begins with: SQLite asks about any other condition day by day.
 func (t Totals) Find(ctx context.Context, total, days string, offset int, descending bool) (p Place, ok bool, err error) {
 	c, err := caller.From(ctx)
 	if err != nil || c.SiteID != nil {
@@ -110,26 +115,26 @@ func (t Totals) Find(ctx context.Context, total, days string, offset int, descen
 		"BACK", back,
 	).Replace(`
 		WITH whole AS (
-			SELECT n, n - UNFOLDED AS folded, SLACK AS slack, CAST($4 AS bigint) AS wanted FROM (SELECT TOTAL AS n) AS total
+			SELECT n, n - UNFOLDED AS folded, SLACK AS slack, wanted,
+				CASE WHEN wanted * 2 <= n THEN $3 END AS ahead, CASE WHEN wanted * 2 > n AND wanted < n THEN $3 END AS back
+			FROM (SELECT TOTAL AS n, CAST($4 AS bigint) AS wanted) AS total
 		)
 		SELECT whole.n, day.key, day.before + EARLIER
 		FROM whole LEFT JOIN (
 			SELECT * FROM (
 				SELECT key, passed - n AS before FROM (
 					SELECT key, n, SUM(n) OVER (ORDER BY AHEAD ROWS UNBOUNDED PRECEDING) AS passed
-					FROM kept_totals WHERE total = $3 AND practice_id = $2
+					FROM kept_totals WHERE total = (SELECT ahead FROM whole) AND practice_id = $2
 				) AS days
-				WHERE (SELECT wanted * 2 <= n FROM whole) AND passed > (SELECT wanted - slack FROM whole)
-				ORDER BY AHEAD LIMIT 1
+				WHERE passed > (SELECT wanted - slack FROM whole) AND passed - n <= (SELECT wanted - slack FROM whole) LIMIT 1
 			) AS ahead
 			UNION ALL
 			SELECT * FROM (
 				SELECT key, (SELECT folded FROM whole) - passed FROM (
-					SELECT key, SUM(n) OVER (ORDER BY BACK ROWS UNBOUNDED PRECEDING) AS passed
-					FROM kept_totals WHERE total = $3 AND practice_id = $2
+					SELECT key, n, SUM(n) OVER (ORDER BY BACK ROWS UNBOUNDED PRECEDING) AS passed
+					FROM kept_totals WHERE total = (SELECT back FROM whole) AND practice_id = $2
 				) AS days
-				WHERE (SELECT wanted * 2 > n FROM whole) AND passed >= (SELECT folded - wanted + slack FROM whole)
-				ORDER BY BACK LIMIT 1
+				WHERE passed >= (SELECT folded - wanted + slack FROM whole) AND passed - n < (SELECT folded - wanted + slack FROM whole) LIMIT 1
 			) AS back
 		) AS day ON true`)
 	var day, before sql.NullInt64
