@@ -265,6 +265,7 @@ func (CustomFieldAnswer) Edges() []ent.Edge {
 func (CustomFieldAnswer) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("practice_id", "patient_id", "custom_field_id"), // answers of a patient
-		index.Fields("practice_id", "treatment_plan_item_id"),        // answers of a treatment
+		// Answers of a treatment. Those of patients are left out: SQLite would take the many that are null for few.
+		index.Fields("practice_id", "treatment_plan_item_id").Annotations(entsql.IndexWhere("treatment_plan_item_id IS NOT NULL")),
 	}
 }

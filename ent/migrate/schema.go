@@ -643,6 +643,9 @@ var (
 				Name:    "customfieldanswer_practice_id_treatment_plan_item_id",
 				Unique:  false,
 				Columns: []*schema.Column{CustomFieldAnswersColumns[4], CustomFieldAnswersColumns[7]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "treatment_plan_item_id IS NOT NULL",
+				},
 			},
 		},
 	}

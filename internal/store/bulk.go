@@ -101,7 +101,10 @@ func (b *Bulk) Analyze(ctx context.Context, tables ...string) error {
 			return err
 		}
 	}
-	return nil
+	if b.postgres {
+		return nil
+	}
+	return b.exec(ctx, sqlitePlanOnce...)
 }
 
 // Table begins to write rows into some columns of a table. One table at a time:

@@ -45,6 +45,8 @@ func allTables(dialectName string) []*schema.Table {
 //     practice as well.
 //   - On PostgreSQL text is collated "C", so that both databases sort alike,
 //     whatever locale the server was installed with.
+//   - On SQLite, which has no INCLUDE, columns that an index is to include follow
+//     those of its key.
 //   - Names of indexes and keys are short enough for PostgreSQL.
 //
 // The argument is not changed.
@@ -69,6 +71,9 @@ func desired(tables []*schema.Table, dialectName string) ([]*schema.Table, error
 	for _, t := range copied { // the keys above have added indexes
 		for _, i := range t.Indexes {
 			i.Name = shorten(i.Name)
+			if dialectName == dialect.SQLite {
+				includeInKey(t, i)
+			}
 		}
 	}
 	return copied, nil
@@ -95,6 +100,18 @@ func confineToPractice(t *schema.Table, key *schema.ForeignKey) {
 			Unique:  true,
 			Columns: key.RefColumns,
 		})
+	}
+}
+
+// includeInKey has the columns that an index is to include follow its key.
+func includeInKey(t *schema.Table, i *schema.Index) {
+	if i.Annotation == nil {
+		return
+	}
+	for _, name := range i.Annotation.IncludeColumns {
+		if c, ok := t.Column(name); ok {
+			i.Columns = append(i.Columns, c)
+		}
 	}
 }
 

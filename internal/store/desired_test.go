@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"entgo.io/ent/dialect"
+	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/dialect/sql/schema"
 	"entgo.io/ent/schema/field"
 )
@@ -99,6 +100,20 @@ func TestDesiredCollations(t *testing.T) {
 			if c.Collation != "" {
 				t.Errorf("%s: %s is collated %q", dialectName, c.Name, c.Collation)
 			}
+		}
+	}
+}
+
+func TestDesiredIndexesThatIncludeColumns(t *testing.T) {
+	for dialectName, want := range map[string]string{dialect.Postgres: "practice_id patient_id ", dialect.SQLite: "practice_id patient_id second_patient_id "} {
+		practices, patients, letters := clinic()
+		letters.Indexes = []*schema.Index{{Name: "letters_of_a_patient", Columns: letters.Columns[1:3], Annotation: &entsql.IndexAnnotation{IncludeColumns: []string{"second_patient_id"}}}}
+		tables, err := desired([]*schema.Table{practices, patients, letters}, dialectName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := names(tables[2].Indexes[0].Columns); got != want {
+			t.Errorf("%s: the index is on %s, want %s", dialectName, got, want)
 		}
 	}
 }

@@ -1,0 +1,50 @@
+package store
+
+import (
+	"fmt"
+	"testing"
+)
+
+// After a bulk load SQLite has no samples of values, for which it would plan
+// statements again and again, and takes every row to be of one practice.
+func TestSQLitePlansOnce(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, "sqlite:"+t.TempDir()+"/test.db")
+	ctx := t.Context()
+	exec(t, db, "CREATE TABLE visits (id integer NOT NULL PRIMARY KEY, practice_id text NOT NULL, day integer NOT NULL)")
+	exec(t, db, "CREATE INDEX visits_practice ON visits (practice_id)")
+	exec(t, db, "CREATE INDEX visits_day ON visits (day, practice_id)")
+	exec(t, db, "CREATE INDEX visits_practice_day ON visits (practice_id, day, id)")
+	err := db.BulkLoad(ctx, func(b *Bulk) error {
+		w, err := b.Table(ctx, "visits", "practice_id", "day")
+		if err != nil {
+			return err
+		}
+		for i := range 120 {
+			if err := w.Row(fmt.Sprint("practice ", i%10), i%5); err != nil {
+				return err
+			}
+		}
+		if err := w.Close(); err != nil {
+			return err
+		}
+		return b.Analyze(ctx, "visits")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var samples int
+	if err := db.SQL.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_stat4").Scan(&samples); err != nil || samples != 0 {
+		t.Errorf("%d samples, %v", samples, err)
+	}
+	for index, want := range map[string]string{
+		"visits_practice":     "120 120",
+		"visits_day":          "120 24 12",
+		"visits_practice_day": "120 120 12 1",
+	} {
+		var got string
+		if err := db.SQL.QueryRowContext(ctx, "SELECT stat FROM sqlite_stat1 WHERE idx = $1", index).Scan(&got); err != nil || got != want {
+			t.Errorf("%s: %q, %v; want %q", index, got, err, want)
+		}
+	}
+}
