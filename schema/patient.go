@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
@@ -112,9 +111,7 @@ func (Patient) Indexes() []ent.Index {
 		index.Fields("practice_id", "site_id", "id"),           // site_id
 		index.Fields("practice_id", "active", "id"),            // active
 		index.Fields("practice_id", "legacy_id"),               // matching records of a previous system
-		// query: any run of three characters. SQLite reads the practice's rows instead.
-		index.Fields("search_text").Annotations(
-			entsql.IndexTypes(map[string]string{dialect.Postgres: "GIN"}), entsql.OpClass("gin_trgm_ops")),
+		// query has an index of a function: internal/store/expressions.go
 	}
 }
 

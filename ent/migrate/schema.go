@@ -1212,17 +1212,6 @@ var (
 				Unique:  false,
 				Columns: []*schema.Column{PatientsColumns[55], PatientsColumns[30]},
 			},
-			{
-				Name:    "patient_search_text",
-				Unique:  false,
-				Columns: []*schema.Column{PatientsColumns[42]},
-				Annotation: &entsql.IndexAnnotation{
-					OpClass: "gin_trgm_ops",
-					Types: map[string]string{
-						"postgres": "GIN",
-					},
-				},
-			},
 		},
 	}
 	// PaymentsColumns holds the columns for the "payments" table.

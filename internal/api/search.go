@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
@@ -19,12 +18,18 @@ import (
 // number in any format: a phone, also by its international form, or an NHS
 // number, compared by its digits; or the beginnings of words, such as "4711-08",
 // an identifier of a previous system.
+//
+// The search text is what decides. PostgreSQL reads no more of them than its
+// index of keys leads to (search_keys, internal/migrations/postgres): the first
+// 2, 3 and 5 characters of each word, what an address has up to its @, and each
+// 3 and 5 digits in a row.
 func found(query, country string) []predicate.Patient {
 	var where []predicate.Patient
 	var rest []string
 	for _, word := range strings.Fields(strings.ReplaceAll(schema.SearchFold(query), ",", " ")) {
 		if strings.ContainsFunc(word, unicode.IsLetter) {
-			where = append(where, begins(schema.SearchWords(word)[0])) // "Brearley," is Brearley
+			word = schema.SearchWords(word)[0] // "Brearley," is Brearley
+			where = append(where, holding(form{[]string{" " + word}, beginning(word)}))
 			continue
 		}
 		rest = append(rest, word)
@@ -32,115 +37,120 @@ func found(query, country string) []predicate.Patient {
 	if len(rest) == 0 {
 		return where
 	}
-	return append(where, number(rest, country))
+	return append(where, holding(numbers(rest, country)...))
 }
 
-// begins finds a word by its beginning.
-func begins(word string) predicate.Patient {
-	parts := telling(word)
-	if len(parts) == 0 {
-		return holds(" " + word)
-	}
-	all := []predicate.Patient{reads(" " + word)}
-	for _, part := range parts {
-		all = append(all, looksUp(part))
-	}
-	return patient.And(all...)
-}
+// form is one way in which a search text may hold what is looked for: with all
+// the parts, and therefore all the keys.
+type form struct{ parts, keys []string }
 
-// telling are the parts of a word that the index is asked for: its first and
-// its last characters, as many as one trigram has. Each further trigram costs
-// more than the few rows that it spares. What comes after the @ of an address is
-// many patients'.
-func telling(word string) []string {
-	name, _, _ := strings.Cut(word, "@")
-	var runs [][]rune
-	for _, run := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		if run := []rune(run); len(run) >= shortest {
-			runs = append(runs, run)
+// numbers are the forms of a number that is given in words.
+func numbers(words []string, country string) []form {
+	var starts form
+	for _, word := range slices.Backward(words) {
+		starts.parts = append(starts.parts, " "+word)
+		if len(starts.keys) < 2 { // rule out most patients
+			starts.keys = append(starts.keys, beginning(word)...)
 		}
 	}
-	if len(runs) == 0 {
-		return nil
+	forms := []form{starts}
+	whole := strings.Join(words, " ")
+	for _, number := range []string{schema.Digits(whole), schema.Digits(schema.NormalizePhone(whole, "", country))} {
+		if number != "" {
+			forms = append(forms, form{[]string{number}, ending(number)})
+		}
 	}
-	last := runs[len(runs)-1]
-	return slices.Compact([]string{string(runs[0][:shortest]), string(last[len(last)-shortest:])})
+	return forms
 }
 
-// number finds a number in any of its forms, or the beginnings of words. The
-// index is asked for the last digits, which all of these have in common: the
-// first ones are many patients'.
-func number(words []string, country string) predicate.Patient {
-	whole, last := strings.Join(words, " "), words[len(words)-1]
-	end := last[len(strings.TrimRight(last, "0123456789")):]
-	end = end[max(0, len(end)-tellingDigits):]
-	var numbers []string
-	for _, form := range []string{whole, schema.NormalizePhone(whole, "", country)} {
-		if digits := schema.Digits(form); digits != "" {
-			numbers = append(numbers, digits)
-			if !strings.HasSuffix(digits, end) {
-				end = ""
+// beginning are the keys of what begins with a word that the fewest patients
+// have, none of a single character.
+func beginning(word string) []string {
+	if name, _, ok := strings.Cut(word, "@"); ok && name != "" {
+		return []string{name + "@"}
+	}
+	if len(word) >= 5 && schema.Digits(word) == word {
+		return ending(word)
+	}
+	characters := []rune(word)
+	for _, length := range []int{5, 3, 2} {
+		if len(characters) >= length {
+			return []string{string(characters[:length])}
+		}
+	}
+	return nil
+}
+
+// ending are the keys of the last digits of a number, which fewer patients have
+// than the first ones, none of two digits.
+func ending(number string) (keys []string) {
+	length := 5
+	if len(number) < length {
+		length = 3
+	}
+	for end := len(number); end >= length && len(keys) < 2; end-- {
+		keys = append(keys, number[end-length:end])
+	}
+	return keys
+}
+
+// holding finds the patients whose search text has one of the forms.
+func holding(forms ...form) predicate.Patient {
+	return func(s *sql.Selector) {
+		if s.Dialect() == dialect.Postgres {
+			askIndex(s, forms)
+		}
+		var alternatives []*sql.Predicate
+		for _, f := range forms {
+			var parts []*sql.Predicate
+			for _, part := range f.parts {
+				parts = append(parts, has(s, part))
 			}
+			alternatives = append(alternatives, sql.And(parts...))
 		}
-	}
-	look := reads
-	if len(end) < shortest {
-		look = holds
-	}
-	var starts, forms []predicate.Patient
-	for _, word := range words {
-		starts = append(starts, look(" "+word))
-	}
-	forms = append(forms, patient.And(starts...))
-	for _, digits := range numbers {
-		forms = append(forms, look(digits))
-	}
-	if len(end) < shortest {
-		return patient.Or(forms...)
-	}
-	return patient.And(looksUp(end), patient.Or(forms...))
-}
-
-const (
-	shortest      = 3 // characters that the index can find: a trigram
-	tellingDigits = 5 // last digits of a number, which few patients share
-)
-
-// looksUp is for PostgreSQL's trigram index alone: what it finds is read as
-// well. The part is of letters and digits. That it stands in a SELECT keeps the
-// statement from being planned anew for each part, which takes as long as the
-// search; where the part is not ASCII it has to be, since the index may not know
-// these letters (LC_CTYPE C) and is better left alone then.
-func looksUp(part string) predicate.Patient {
-	return func(s *sql.Selector) {
-		switch {
-		case s.Dialect() != dialect.Postgres:
-		case strings.ContainsFunc(part, func(r rune) bool { return r >= utf8.RuneSelf }):
-			holds(part)(s)
-		default:
-			s.Where(sql.P(func(b *sql.Builder) {
-				b.Ident(s.C(patient.FieldSearchText)).WriteString(" LIKE (SELECT ").Arg("%" + part + "%").WriteString(")")
-			}))
-		}
+		s.Where(sql.Or(alternatives...))
 	}
 }
 
-// holds is served by the trigram index where it can be. Each trigram of the part
-// is looked up, so that a long part with common ones takes a while.
-func holds(part string) predicate.Patient {
-	return func(s *sql.Selector) { s.Where(sql.Contains(s.C(patient.FieldSearchText), part)) }
-}
-
-// reads is holds without the index: it reads the rows that something else has
-// found, on SQLite those of the practice.
-func reads(part string) predicate.Patient {
-	return func(s *sql.Selector) {
-		position := "strpos"
-		if s.Dialect() == dialect.SQLite {
-			position = "instr"
+// askIndex asks PostgreSQL's index for the first key of any form, and for the
+// second of any, and so on. A form without keys can be anywhere. That the keys
+// stand in a SELECT keeps the statement from being planned anew for each
+// search, which takes as long as the search.
+func askIndex(s *sql.Selector, forms []form) {
+	longest := 0
+	for _, f := range forms {
+		if len(f.keys) == 0 {
+			return
 		}
+		longest = max(longest, len(f.keys))
+	}
+	for i := range longest {
+		var keys []string
+		for _, f := range forms {
+			keys = append(keys, f.keys[min(i, len(f.keys)-1)])
+		}
+		slices.Sort(keys)
+		keys = slices.Compact(keys)
 		s.Where(sql.P(func(b *sql.Builder) {
-			b.WriteString(position + "(").Ident(s.C(patient.FieldSearchText)).Comma().Arg(part).WriteString(") > 0")
+			b.WriteString("search_keys(").Ident(s.C(patient.FieldSearchText)).WriteString(") && (SELECT ARRAY[")
+			for j, key := range keys {
+				if j > 0 {
+					b.Comma()
+				}
+				b.Arg(key)
+			}
+			b.WriteString("]::text[])")
 		}))
 	}
+}
+
+// has is not LIKE, in which some characters mean others.
+func has(s *sql.Selector, part string) *sql.Predicate {
+	position := "strpos"
+	if s.Dialect() == dialect.SQLite {
+		position = "instr"
+	}
+	return sql.P(func(b *sql.Builder) {
+		b.WriteString(position + "(").Ident(s.C(patient.FieldSearchText)).Comma().Arg(part).WriteString(") > 0")
+	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"ariga.io/atlas/sql/migrate"
 	atlas "ariga.io/atlas/sql/schema"
+	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/schema"
 	"modernc.org/sqlite"
@@ -159,6 +160,9 @@ func create(ctx context.Context, driver migrate.Driver, conn entsql.ExecQuerier,
 	var changes []atlas.Change
 	for _, s := range realm.Schemas {
 		for _, t := range s.Tables {
+			if dialectName == dialect.Postgres {
+				addExpressions(t)
+			}
 			changes = append(changes, &atlas.AddTable{T: t})
 		}
 	}

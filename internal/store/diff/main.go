@@ -152,7 +152,7 @@ func diff(ctx context.Context, dialectName, path, postgres, version, name string
 		return nil, err
 	}
 	defer release()
-	engine, err := schema.NewMigrate(entsql.OpenDB(dialectName, db.SQL),
+	options := []schema.MigrateOption{
 		schema.WithDir(copied),
 		schema.WithMigrationMode(schema.ModeReplay),
 		schema.WithDialect(dialectName),
@@ -161,7 +161,11 @@ func diff(ctx context.Context, dialectName, path, postgres, version, name string
 		schema.WithDropColumn(true),
 		schema.WithDropIndex(true),
 		schema.WithErrNoPlan(true),
-	)
+	}
+	if dialectName == dialect.Postgres {
+		options = append(options, schema.WithDiffHook(store.Expressions))
+	}
+	engine, err := schema.NewMigrate(entsql.OpenDB(dialectName, db.SQL), options...)
 	if err != nil {
 		return nil, err
 	}

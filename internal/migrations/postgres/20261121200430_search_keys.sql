@@ -1,0 +1,30 @@
+-- What a patient can be found by: the first 2, 3 and 5 characters of each word, an address up to its @, each 3 and 5 digits in a row.
+CREATE FUNCTION search_keys(search_text text) RETURNS text[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+  keys text[] := '{}';
+  word text;
+BEGIN
+  -- Each key is a statement of its own: "keys || a || b" would copy all of them.
+  FOREACH word IN ARRAY string_to_array(search_text, ' ') LOOP
+    keys := keys || left(word, 2);
+    keys := keys || left(word, 3);
+    keys := keys || left(word, 5);
+    IF strpos(word, '@') > 1 THEN
+      keys := keys || left(word, strpos(word, '@'));
+    END IF;
+  END LOOP;
+  FOREACH word IN ARRAY string_to_array(regexp_replace(search_text, '[^0-9]+', ' ', 'g'), ' ') LOOP
+    FOR i IN 1 .. length(word) - 2 LOOP
+      keys := keys || substr(word, i, 3);
+    END LOOP;
+    FOR i IN 1 .. length(word) - 4 LOOP
+      keys := keys || substr(word, i, 5);
+    END LOOP;
+  END LOOP;
+  RETURN keys;
+END
+$$;
+-- Create index "patient_search_keys" to table: "patients"
+CREATE INDEX "patient_search_keys" ON "patients" USING GIN ((search_keys((search_text)::text)));
+-- Drop index "patient_search_text" from table: "patients"
+DROP INDEX "patient_search_text";

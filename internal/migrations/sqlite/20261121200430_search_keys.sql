@@ -1,0 +1,2 @@
+-- Drop index "patient_search_text" from table: "patients"
+DROP INDEX `patient_search_text`;
