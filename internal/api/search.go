@@ -21,8 +21,8 @@ import (
 //
 // The search text is what decides. PostgreSQL reads no more of them than its
 // index of keys leads to (search_keys, internal/migrations/postgres): the first
-// 2, 3 and 5 characters of each word, what an address has up to its @, and each
-// 3 and 5 digits in a row.
+// 1, 2, 3 and 5 characters of each word, what an address has up to its @, and
+// each 3 and 5 digits in a row.
 func found(query, country string) []predicate.Patient {
 	var where []predicate.Patient
 	var rest []string
@@ -64,7 +64,7 @@ func numbers(words []string, country string) []form {
 }
 
 // beginning are the keys of what begins with a word that the fewest patients
-// have, none of a single character.
+// have.
 func beginning(word string) []string {
 	if name, _, ok := strings.Cut(word, "@"); ok && name != "" {
 		return []string{name + "@"}
@@ -73,12 +73,11 @@ func beginning(word string) []string {
 		return ending(word)
 	}
 	characters := []rune(word)
-	for _, length := range []int{5, 3, 2} {
-		if len(characters) >= length {
-			return []string{string(characters[:length])}
-		}
+	length := min(len(characters), 5)
+	if length == 4 {
+		length = 3
 	}
-	return nil
+	return []string{string(characters[:length])}
 }
 
 // ending are the keys of the last digits of a number, which fewer patients have

@@ -1,14 +1,18 @@
 package api_test
 
 import (
+	"math/rand/v2"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 
 	"chairside/ent/patient"
 	"chairside/ent/site"
 	"chairside/internal/chairsidetest"
+	"chairside/schema"
 )
 
 // TestSearchFindsByEveryBeginning of every word of odd patients, whatever the
@@ -77,4 +81,89 @@ func TestSearchIsAList(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSearchFindsWhatAScanFinds among odd patients and those of the demo: for
+// parts of their search texts, numbers in several formats, and what nobody has.
+func TestSearchFindsWhatAScanFinds(t *testing.T) {
+	odd := []row{
+		{"first_name": "Jo", "last_name": "Ng", "legacy_id": "a@b@c 7", "mobile_phone": "07700 900900", "nhs_number": "943 476 5919"},
+		{"first_name": "@home", "last_name": "x@", "legacy_id": "12@34", "mobile_phone": "07 70 09 00 90 9", "home_phone": "0114 496 0568 / 0569"},
+		{"first_name": "欧阳", "last_name": "李", "preferred_name": "ibn ٠٧٧٠٠", "home_phone": "+1 (202) 555-0123", "postcode": "M6 1SN"},
+		{"first_name": "Bjørn", "last_name": "Øst-Åsen", "legacy_id": "{\"a\",b}", "email_address": "12345678@x.example.org", "work_phone": "900900"},
+		{"first_name": "100%", "last_name": `_\_`, "legacy_id": "77009009000 0770", "email_address": "john19850412@x.example.org"},
+		{"first_name": strings.Repeat("y", 255), "last_name": "Tar\tЛисенко", "legacy_id": strings.Repeat("1234567890", 25)},
+	}
+	queries := []string{
+		"%", "_", `\`, "'", `"`, "{}", "NULL", "@", "a@", "@a", "a@b", "a@b@c", "1@2", "12@3", "--", "+", "0", "07", "077", "0770", "07700", "900900", "9009", "٠٧٧٠٠", "０７７００", "é", "ø", "李", "欧", "ﬁ", "e\u0301", "🦷", "\u00a0", "ß", "i\u0307",
+		"jo ng 900", "jo 07700", "ng 0770", "m6", "m6 1", "x@ 12", "07700 900900", "+44 7700 900900", "0044 7700 900900", "7 7 0 0", "07 70 09 00 90 9", "0114 496 0568", "(0114) 496-0568", "496 0568", "202-555-0123", "+12025550123", "900 9434", "900900 07700", "9434765919 07700",
+		strings.Repeat("1", 40), strings.Repeat("1234567890", 4), strings.Repeat("9 ", 40), strings.Repeat("y", 255), strings.Repeat("long ", 50), strings.Repeat("%", 255),
+	}
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		token, ctx := e.Token(t, ""), e.As(t, "demo")
+		for _, fields := range odd {
+			register(t, e, token, fields).Status(t, 201)
+		}
+		stored, err := e.DB.Ent.Patient.Query().Order(patient.ByID()).All(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		queries, random := slices.Clone(queries), rand.New(rand.NewPCG(1, 2))
+		for range 250 { // of odd patients, the last ones, and of others in turns
+			from := stored[len(stored)-1-random.IntN(len(odd))]
+			if random.IntN(2) == 0 {
+				from = stored[random.IntN(len(stored))]
+			}
+			queries = append(queries, partOf(random, from.SearchText))
+		}
+		for _, query := range queries {
+			if strings.TrimSpace(query) == "" {
+				continue // is none
+			}
+			var want []string
+			for _, p := range stored {
+				if scan(p.SearchText, query) {
+					want = append(want, strconv.FormatInt(p.ID, 10))
+				}
+			}
+			res := e.Get(t, "/v1/patients?per_page=100&query="+url.QueryEscape(query), token).Status(t, 200)
+			if total := res.Text(t, "meta.total"); total != strconv.Itoa(len(want)) {
+				t.Errorf("%q: %s, a scan finds %d", query, total, len(want))
+			}
+			if got := res.Column(t, "patients", "id"); !slices.Equal(got, want[:min(len(want), 100)]) {
+				t.Errorf("%q: %v, a scan finds %v", query, got, want)
+			}
+		}
+	})
+}
+
+// partOf is a run of characters of a text, sometimes with other punctuation.
+func partOf(random *rand.Rand, text string) string {
+	characters := []rune(text)
+	from := random.IntN(len(characters))
+	part := string(characters[from:min(len(characters), from+1+random.IntN(16))])
+	between := []string{"", " ", "-", ", ", "  "}[random.IntN(5)]
+	switch at := random.IntN(len(part) + 1); random.IntN(3) {
+	case 0:
+		return strings.ToValidUTF8(part[:at]+between+part[at:], "?")
+	case 1:
+		return strings.ToUpper(part)
+	}
+	return part
+}
+
+// scan tells whether a search text has what is asked for, by reading it.
+func scan(text, query string) bool {
+	var numbers []string
+	for _, word := range strings.Fields(strings.ReplaceAll(schema.SearchFold(query), ",", " ")) {
+		if !strings.ContainsFunc(word, unicode.IsLetter) {
+			numbers = append(numbers, word)
+		} else if !strings.Contains(text, " "+schema.SearchWords(word)[0]) {
+			return false
+		}
+	}
+	begun := !slices.ContainsFunc(numbers, func(word string) bool { return !strings.Contains(text, " "+word) })
+	whole := strings.Join(numbers, " ")
+	national, international := schema.Digits(whole), schema.Digits(schema.NormalizePhone(whole, "", "GB"))
+	return begun || national != "" && strings.Contains(text, national) || international != "" && strings.Contains(text, international)
 }

@@ -10,7 +10,7 @@ import (
 // Ent, whose indexes are of columns, cannot declare. The expression is in the
 // server's normal form; migrations make the function.
 var expressions = []struct{ table, name, method, expression string }{
-	// query: see internal/api/search.go. SQLite reads the practice's rows instead.
+	// query, in internal/api/search.go. SQLite reads the rows of the practice instead.
 	{"patients", "patient_search_keys", "GIN", "search_keys((search_text)::text)"},
 }
 

@@ -178,13 +178,14 @@ func (s *Server) listPatients(r *http.Request, c *caller, e *encoder) (int, erro
 		return 0, err
 	}
 	where, args := " WHERE p.practice_id = $1", []any{c.practice}
-	for _, alternatives := range patterns(query.Get("query")) {
+	for _, sought := range patterns(query.Get("query")) {
 		var any []string
-		for _, p := range alternatives {
+		for _, p := range sought.alternatives {
 			args = append(args, p)
 			any = append(any, "p.search_text LIKE $"+strconv.Itoa(len(args)))
 		}
-		where += " AND (" + strings.Join(any, " OR ") + ")"
+		args = append(args, sought.key)
+		where += " AND (" + strings.Join(any, " OR ") + ") AND search_keys(p.search_text) @> ARRAY[$" + strconv.Itoa(len(args)) + "]"
 	}
 	var total int
 	if err := s.db.QueryRow(r.Context(), "SELECT count(*) FROM patients p"+where, args...).Scan(&total); err != nil {
@@ -223,14 +224,21 @@ func (s *Server) listPatients(r *http.Request, c *caller, e *encoder) (int, erro
 
 var escape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// patterns are what search_text must be like, for each word one of the
-// alternatives: a word with a letter begins a word of the patient's; what else
-// there is, is a British telephone number, national or international.
-func patterns(query string) (all [][]string) {
+// pattern is one of the alternatives that search_text must be like, and the key
+// that the index has of each.
+type pattern struct {
+	alternatives []string
+	key          string
+}
+
+// patterns are what search_text must be like: a word with a letter, of two at
+// least, begins a word of the patient's; what else there is, is a British
+// telephone number of three digits at least, national or international.
+func patterns(query string) (all []pattern) {
 	var digits strings.Builder
 	for word := range strings.FieldsSeq(strings.ToLower(query)) {
 		if strings.ContainsFunc(word, unicode.IsLetter) {
-			all = append(all, []string{"% " + escape.Replace(word) + "%"})
+			all = append(all, pattern{[]string{"% " + escape.Replace(word) + "%"}, beginning(word)})
 			continue
 		}
 		for _, r := range word {
@@ -244,7 +252,32 @@ func patterns(query string) (all [][]string) {
 		if national, ok := strings.CutPrefix(number, "0"); ok {
 			forms = append(forms, "%44"+national+"%")
 		}
-		all = append(all, forms)
+		all = append(all, pattern{forms, ending(number)})
 	}
 	return all
+}
+
+// ending is what the index has of a number.
+func ending(number string) string {
+	if n := len(number); n >= 5 {
+		return number[n-5:]
+	} else if n >= 3 {
+		return number[n-3:]
+	}
+	return number
+}
+
+// beginning is what it has of a word.
+func beginning(word string) string {
+	if name, _, ok := strings.Cut(word, "@"); ok {
+		return name + "@"
+	}
+	characters := []rune(word)
+	switch n := len(characters); {
+	case n >= 5:
+		return string(characters[:5])
+	case n >= 3:
+		return string(characters[:3])
+	}
+	return word
 }

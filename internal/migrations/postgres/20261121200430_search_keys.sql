@@ -1,4 +1,4 @@
--- What a patient can be found by: the first 2, 3 and 5 characters of each word, an address up to its @, each 3 and 5 digits in a row.
+-- What a patient can be found by: the first 1, 2, 3 and 5 characters of each word, an address up to its @, each 3 and 5 digits in a row.
 CREATE FUNCTION search_keys(search_text text) RETURNS text[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
   keys text[] := '{}';
@@ -6,6 +6,7 @@ DECLARE
 BEGIN
   -- Each key is a statement of its own: "keys || a || b" would copy all of them.
   FOREACH word IN ARRAY string_to_array(search_text, ' ') LOOP
+    keys := keys || left(word, 1);
     keys := keys || left(word, 2);
     keys := keys || left(word, 3);
     keys := keys || left(word, 5);
