@@ -290,6 +290,9 @@ func (im *importer) loadFile(i int, p *plan) (err error) {
 		turn := last.next(ctx)
 		last = turn
 		work.Go(func() error {
+			if err := ctx.Err(); err != nil { // the batch before has failed
+				return err
+			}
 			if err := im.store(i, p, read.records, rejects, read.end, turn); err != nil {
 				return err
 			}
