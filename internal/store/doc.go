@@ -55,5 +55,5 @@
 // and applied by Migrate. The record of them is the Atlas command line's own
 // table, so that "atlas migrate status --env postgres" tells the truth.
 // Desired is what the schema's tables are rewritten to before they are compared,
-// PlanTotals what the triggers lack.
+// Expressions what Ent cannot declare, PlanTotals what the triggers lack.
 package store
