@@ -21,8 +21,8 @@ import (
 //
 // The search text is what decides. PostgreSQL reads no more of them than its
 // index of keys leads to (search_keys, internal/migrations/postgres): the first
-// 1, 2, 3 and 5 characters of each word, what an address has up to its @, and
-// each 3 and 5 digits in a row.
+// 1, 2, 3 and 5 characters of each word, what an address has up to its @, and of
+// a number each 5 digits in a row and the last 4 and 3.
 func found(query, country string) []predicate.Patient {
 	var where []predicate.Patient
 	var rest []string
@@ -41,8 +41,11 @@ func found(query, country string) []predicate.Patient {
 }
 
 // form is one way in which a search text may hold what is looked for: with all
-// the parts, and therefore all the keys.
-type form struct{ parts, keys []string }
+// the parts, and therefore with one key of each set.
+type form struct {
+	parts []string
+	keys  [][]string
+}
 
 // numbers are the forms of a number that is given in words.
 func numbers(words []string, country string) []form {
@@ -65,33 +68,42 @@ func numbers(words []string, country string) []form {
 
 // beginning are the keys of what begins with a word that the fewest patients
 // have.
-func beginning(word string) []string {
+func beginning(word string) [][]string {
 	if name, _, ok := strings.Cut(word, "@"); ok && name != "" {
-		return []string{name + "@"}
+		return [][]string{{name + "@"}}
 	}
-	if len(word) >= 5 && schema.Digits(word) == word {
+	if len(word) >= keyLength && schema.Digits(word) == word {
 		return ending(word)
 	}
 	characters := []rune(word)
-	length := min(len(characters), 5)
+	length := min(len(characters), keyLength)
 	if length == 4 {
 		length = 3
 	}
-	return []string{string(characters[:length])}
+	return [][]string{{string(characters[:length])}}
 }
 
 // ending are the keys of the last digits of a number, which fewer patients have
-// than the first ones, none of two digits.
-func ending(number string) (keys []string) {
-	length := 5
-	if len(number) < length {
-		length = 3
+// than the first ones; of a short number all that begin with it. Those of one or
+// two digits are too many.
+func ending(number string) [][]string {
+	switch n := len(number); {
+	case n > keyLength:
+		return [][]string{{number[n-keyLength:]}, {number[n-keyLength-1 : n-1]}}
+	case n < 3:
+		return nil
 	}
-	for end := len(number); end >= length && len(keys) < 2; end-- {
-		keys = append(keys, number[end-length:end])
+	keys := []string{number}
+	for i := 0; len(keys[i]) < keyLength; i++ {
+		for digit := '0'; digit <= '9'; digit++ {
+			keys = append(keys, keys[i]+string(digit))
+		}
 	}
-	return keys
+	return [][]string{keys}
 }
+
+// keyLength is the number of characters or digits of the keyLength keys.
+const keyLength = 5
 
 // holding finds the patients whose search text has one of the forms.
 func holding(forms ...form) predicate.Patient {
@@ -111,22 +123,22 @@ func holding(forms ...form) predicate.Patient {
 	}
 }
 
-// askIndex asks PostgreSQL's index for the first key of any form, and for the
-// second of any, and so on. A form without keys can be anywhere. That the keys
-// stand in a SELECT keeps the statement from being planned anew for each
-// search, which takes as long as the search.
+// askIndex asks PostgreSQL's index for the first set of keys of any form, and
+// for the second of any, and so on. A form without keys can be anywhere. That
+// the keys stand in a SELECT keeps the statement from being planned anew for
+// each search, which takes as long as the search.
 func askIndex(s *sql.Selector, forms []form) {
-	longest := 0
+	most := 0
 	for _, f := range forms {
 		if len(f.keys) == 0 {
 			return
 		}
-		longest = max(longest, len(f.keys))
+		most = max(most, len(f.keys))
 	}
-	for i := range longest {
+	for i := range most {
 		var keys []string
 		for _, f := range forms {
-			keys = append(keys, f.keys[min(i, len(f.keys)-1)])
+			keys = append(keys, f.keys[min(i, len(f.keys)-1)]...)
 		}
 		slices.Sort(keys)
 		keys = slices.Compact(keys)

@@ -1,4 +1,4 @@
--- What a patient can be found by: the first 1, 2, 3 and 5 characters of each word, an address up to its @, each 3 and 5 digits in a row.
+-- What a patient can be found by: the first 1, 2, 3 and 5 characters of each word, an address up to its @, each 5 digits in a row and the last 4 and 3.
 CREATE FUNCTION search_keys(search_text text) RETURNS text[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
   keys text[] := '{}';
@@ -16,9 +16,6 @@ BEGIN
   END LOOP;
   FOREACH word IN ARRAY string_to_array(regexp_replace(search_text, '[^0-9]+', ' ', 'g'), ' ') LOOP
     FOR i IN 1 .. length(word) - 2 LOOP
-      keys := keys || substr(word, i, 3);
-    END LOOP;
-    FOR i IN 1 .. length(word) - 4 LOOP
       keys := keys || substr(word, i, 5);
     END LOOP;
   END LOOP;
