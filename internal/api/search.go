@@ -21,8 +21,9 @@ import (
 //
 // The search text is what decides. PostgreSQL reads no more of them than its
 // index of keys leads to (search_keys, internal/migrations/postgres): the first
-// 1, 2, 3 and 5 characters of each word, what an address has up to its @, and of
-// a number each 5 digits in a row and the last 4 and 3.
+// 2, 3 and 5 characters of each word, one alone where it is not ASCII, what an
+// address has up to its @, and of a number each 5 digits in a row and the last 4
+// and 3.
 func found(query, country string) []predicate.Patient {
 	var where []predicate.Patient
 	var rest []string
@@ -67,7 +68,7 @@ func numbers(words []string, country string) []form {
 }
 
 // beginning are the keys of what begins with a word that the fewest patients
-// have.
+// have, none of a single letter or digit.
 func beginning(word string) [][]string {
 	if name, _, ok := strings.Cut(word, "@"); ok && name != "" {
 		return [][]string{{name + "@"}}
@@ -77,8 +78,11 @@ func beginning(word string) [][]string {
 	}
 	characters := []rune(word)
 	length := min(len(characters), keyLength)
-	if length == 4 {
+	switch {
+	case length == 4:
 		length = 3
+	case len(word) == 1:
+		return nil
 	}
 	return [][]string{{string(characters[:length])}}
 }

