@@ -97,13 +97,26 @@ func AccountPickedBy(p ListAccountsParams) (column string, ok bool) {
 	)
 }
 
+// orderAccounts is the column that a list request is ordered by, before the id.
+func orderAccounts(p ListAccountsParams) string {
+	switch p.SortBy.Or("id") {
+	case "current_balance":
+		return account.FieldCurrentBalance
+	case "created_at":
+		return account.FieldCreatedAt
+	case "updated_at":
+		return account.FieldUpdatedAt
+	}
+	return account.FieldID
+}
+
 // ReadAccounts reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
 func (r Reads) ReadAccounts(ctx context.Context, q *ent.AccountQuery, p ListAccountsParams) ([]Account, Meta, error) {
 	q, page := q.Where(AccountFilters(p)...), AccountPage(p)
 	if column, ok := AccountPickedBy(p); ok {
 		pick, total := q.Clone().Order(AccountOrder(p)...), 0
-		pick.Modify(picking(column, AccountOrder(p), page, account.FieldCurrentBalance, account.FieldID, account.FieldCreatedAt, account.FieldUpdatedAt))
+		pick.Modify(picking(column, orderAccounts(p), AccountOrder(p), page))
 		shown, err := scan(ctx, r.View(ctx), pick, columnsOfAccount+pickedTotal, widthOfAccount+1, page.Limit(), func(x *reader, o *Account) {
 			takeAccount(x, o)
 			total = int(x.Int64(widthOfAccount))

@@ -215,6 +215,23 @@ func AppointmentPickedBy(p ListAppointmentsParams) (column string, ok bool) {
 	)
 }
 
+// orderAppointments is the column that a list request is ordered by, before the id.
+func orderAppointments(p ListAppointmentsParams) string {
+	switch p.SortBy.Or("start_time") {
+	case "start_time":
+		return appointment.FieldStartTime
+	case "finish_time":
+		return appointment.FieldFinishTime
+	case "state":
+		return appointment.FieldState
+	case "created_at":
+		return appointment.FieldCreatedAt
+	case "updated_at":
+		return appointment.FieldUpdatedAt
+	}
+	return appointment.FieldID
+}
+
 // ReadAppointments reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
@@ -222,7 +239,7 @@ func (r Reads) ReadAppointments(ctx context.Context, q *ent.AppointmentQuery, p 
 	q, page := q.Where(AppointmentFilters(p)...), AppointmentPage(p)
 	if column, ok := AppointmentPickedBy(p); ok {
 		pick, total := q.Clone().Order(AppointmentOrder(p)...), 0
-		pick.Modify(picking(column, AppointmentOrder(p), page, appointment.FieldStartTime, appointment.FieldFinishTime, appointment.FieldState, appointment.FieldID, appointment.FieldCreatedAt, appointment.FieldUpdatedAt))
+		pick.Modify(picking(column, orderAppointments(p), AppointmentOrder(p), page))
 		shown, err := scan(ctx, r.View(ctx), pick, columnsOfAppointment+pickedTotal, widthOfAppointment+1, page.Limit(), func(x *reader, o *Appointment) {
 			takeAppointment(x, o)
 			total = int(x.Int64(widthOfAppointment))

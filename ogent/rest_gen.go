@@ -187,19 +187,22 @@ func pickedBy(order string, searchesFirst ...sieve) (column string, ok bool) {
 
 // picking makes a query find the rows of a list by a column, or as PostgreSQL
 // likes where there is none, no more than few of them, then put these in order,
-// and then read the page:
+// by another column, and then read the page:
 //
-//	WITH picked AS (SELECT columns FROM t WHERE … ORDER BY column LIMIT few + 1)
+//	WITH picked AS (SELECT id, by FROM t WHERE … ORDER BY column LIMIT few + 1)
 //	SELECT …, (SELECT COUNT(*) FROM picked) FROM t
 //	WHERE id IN (SELECT id FROM picked ORDER BY … LIMIT … OFFSET …) ORDER BY …
 //
 // Left to itself, PostgreSQL reads the index that has the order until it has
 // met enough rows within the range: where they are at its end, all of it. All
 // that confines the query to a practice and a site is in the first SELECT.
-func picking[O ~func(*sql.Selector)](column string, order []O, page Page, columns ...string) func(*sql.Selector) {
+func picking[O ~func(*sql.Selector)](column, by string, order []O, page Page) func(*sql.Selector) {
 	return func(s *sql.Selector) {
 		set := s.Clone().ClearOrder()
-		set.Select(set.Columns(columns...)...).Limit(few + 1)
+		set.Select(set.C("id")).Limit(few + 1)
+		if by != "id" {
+			set.AppendSelect(set.C(by))
+		}
 		if column != "" {
 			set.OrderBy(set.C(column))
 		}

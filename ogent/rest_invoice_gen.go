@@ -191,6 +191,23 @@ func InvoicePickedBy(p ListInvoicesParams) (column string, ok bool) {
 	)
 }
 
+// orderInvoices is the column that a list request is ordered by, before the id.
+func orderInvoices(p ListInvoicesParams) string {
+	switch p.SortBy.Or("dated_on") {
+	case "dated_on":
+		return invoice.FieldDatedOn
+	case "due_on":
+		return invoice.FieldDueOn
+	case "amount":
+		return invoice.FieldAmount
+	case "created_at":
+		return invoice.FieldCreatedAt
+	case "updated_at":
+		return invoice.FieldUpdatedAt
+	}
+	return invoice.FieldID
+}
+
 // ReadInvoices reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
@@ -198,7 +215,7 @@ func (r Reads) ReadInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvo
 	q, page := q.Where(InvoiceFilters(p)...), InvoicePage(p)
 	if column, ok := InvoicePickedBy(p); ok {
 		pick, total := q.Clone().Order(InvoiceOrder(p)...), 0
-		pick.Modify(picking(column, InvoiceOrder(p), page, invoice.FieldDatedOn, invoice.FieldDueOn, invoice.FieldAmount, invoice.FieldID, invoice.FieldCreatedAt, invoice.FieldUpdatedAt))
+		pick.Modify(picking(column, orderInvoices(p), InvoiceOrder(p), page))
 		shown, err := scan(ctx, r.View(ctx), pick, columnsOfInvoice+pickedTotal, widthOfInvoice+1, page.Limit(), func(x *reader, o *InvoiceSummary) {
 			takeInvoiceSummary(x, o)
 			total = int(x.Int64(widthOfInvoice))

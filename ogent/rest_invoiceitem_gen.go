@@ -117,6 +117,17 @@ func InvoiceItemPickedBy(p ListInvoiceItemsParams) (column string, ok bool) {
 	)
 }
 
+// orderInvoiceItems is the column that a list request is ordered by, before the id.
+func orderInvoiceItems(p ListInvoiceItemsParams) string {
+	switch p.SortBy.Or("id") {
+	case "created_at":
+		return invoiceitem.FieldCreatedAt
+	case "updated_at":
+		return invoiceitem.FieldUpdatedAt
+	}
+	return invoiceitem.FieldID
+}
+
 // ReadInvoiceItems reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
@@ -124,7 +135,7 @@ func (r Reads) ReadInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p 
 	q, page := q.Where(InvoiceItemFilters(p)...), InvoiceItemPage(p)
 	if column, ok := InvoiceItemPickedBy(p); ok {
 		pick, total := q.Clone().Order(InvoiceItemOrder(p)...), 0
-		pick.Modify(picking(column, InvoiceItemOrder(p), page, invoiceitem.FieldID, invoiceitem.FieldCreatedAt, invoiceitem.FieldUpdatedAt))
+		pick.Modify(picking(column, orderInvoiceItems(p), InvoiceItemOrder(p), page))
 		shown, err := scan(ctx, r.View(ctx), pick, columnsOfInvoiceItem+pickedTotal, widthOfInvoiceItem+1, page.Limit(), func(x *reader, o *InvoiceItem) {
 			takeInvoiceItem(x, o)
 			total = int(x.Int64(widthOfInvoiceItem))

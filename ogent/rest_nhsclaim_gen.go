@@ -148,6 +148,17 @@ func NHSClaimPickedBy(p ListNhsClaimsParams) (column string, ok bool) {
 	)
 }
 
+// orderNhsClaims is the column that a list request is ordered by, before the id.
+func orderNhsClaims(p ListNhsClaimsParams) string {
+	switch p.SortBy.Or("id") {
+	case "created_at":
+		return nhsclaim.FieldCreatedAt
+	case "updated_at":
+		return nhsclaim.FieldUpdatedAt
+	}
+	return nhsclaim.FieldID
+}
+
 // ReadNhsClaims reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
@@ -155,7 +166,7 @@ func (r Reads) ReadNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNh
 	q, page := q.Where(NHSClaimFilters(p)...), NHSClaimPage(p)
 	if column, ok := NHSClaimPickedBy(p); ok {
 		pick, total := q.Clone().Order(NHSClaimOrder(p)...), 0
-		pick.Modify(picking(column, NHSClaimOrder(p), page, nhsclaim.FieldID, nhsclaim.FieldCreatedAt, nhsclaim.FieldUpdatedAt))
+		pick.Modify(picking(column, orderNhsClaims(p), NHSClaimOrder(p), page))
 		shown, err := scan(ctx, r.View(ctx), pick, columnsOfNHSClaim+pickedTotal, widthOfNHSClaim+1, page.Limit(), func(x *reader, o *NHSClaim) {
 			takeNHSClaim(x, o)
 			total = int(x.Int64(widthOfNHSClaim))

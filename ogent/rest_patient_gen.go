@@ -210,6 +210,23 @@ func PatientPickedBy(p ListPatientsParams) (column string, ok bool) {
 	)
 }
 
+// orderPatients is the column that a list request is ordered by, before the id.
+func orderPatients(p ListPatientsParams) string {
+	switch p.SortBy.Or("id") {
+	case "first_name":
+		return patient.FieldFirstNameFolded
+	case "last_name":
+		return patient.FieldLastNameFolded
+	case "date_of_birth":
+		return patient.FieldDateOfBirth
+	case "created_at":
+		return patient.FieldCreatedAt
+	case "updated_at":
+		return patient.FieldUpdatedAt
+	}
+	return patient.FieldID
+}
+
 // ReadPatients reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
@@ -217,7 +234,7 @@ func (r Reads) ReadPatients(ctx context.Context, q *ent.PatientQuery, p ListPati
 	q, page := q.Where(PatientFilters(p)...), PatientPage(p)
 	if column, ok := PatientPickedBy(p); ok {
 		pick, total := q.Clone().Order(PatientOrder(p)...), 0
-		pick.Modify(picking(column, PatientOrder(p), page, patient.FieldFirstNameFolded, patient.FieldLastNameFolded, patient.FieldDateOfBirth, patient.FieldID, patient.FieldCreatedAt, patient.FieldUpdatedAt))
+		pick.Modify(picking(column, orderPatients(p), PatientOrder(p), page))
 		shown, err := scan(ctx, r.View(ctx), pick, columnsOfPatient+pickedTotal, widthOfPatient+1, page.Limit(), func(x *reader, o *Patient) {
 			takePatient(x, o)
 			total = int(x.Int64(widthOfPatient))

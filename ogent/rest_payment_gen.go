@@ -190,6 +190,21 @@ func PaymentPickedBy(p ListPaymentsParams) (column string, ok bool) {
 	)
 }
 
+// orderPayments is the column that a list request is ordered by, before the id.
+func orderPayments(p ListPaymentsParams) string {
+	switch p.SortBy.Or("dated_on") {
+	case "dated_on":
+		return payment.FieldDatedOn
+	case "amount":
+		return payment.FieldAmount
+	case "created_at":
+		return payment.FieldCreatedAt
+	case "updated_at":
+		return payment.FieldUpdatedAt
+	}
+	return payment.FieldID
+}
+
 // ReadPayments reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
@@ -197,7 +212,7 @@ func (r Reads) ReadPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaym
 	q, page := q.Where(PaymentFilters(p)...), PaymentPage(p)
 	if column, ok := PaymentPickedBy(p); ok {
 		pick, total := q.Clone().Order(PaymentOrder(p)...), 0
-		pick.Modify(picking(column, PaymentOrder(p), page, payment.FieldDatedOn, payment.FieldAmount, payment.FieldID, payment.FieldCreatedAt, payment.FieldUpdatedAt))
+		pick.Modify(picking(column, orderPayments(p), PaymentOrder(p), page))
 		shown, err := scan(ctx, r.View(ctx), pick, columnsOfPayment+pickedTotal, widthOfPayment+1, page.Limit(), func(x *reader, o *Payment) {
 			takePayment(x, o)
 			total = int(x.Int64(widthOfPayment))

@@ -117,6 +117,17 @@ func TreatmentPlanPickedBy(p ListTreatmentPlansParams) (column string, ok bool) 
 	)
 }
 
+// orderTreatmentPlans is the column that a list request is ordered by, before the id.
+func orderTreatmentPlans(p ListTreatmentPlansParams) string {
+	switch p.SortBy.Or("id") {
+	case "created_at":
+		return treatmentplan.FieldCreatedAt
+	case "updated_at":
+		return treatmentplan.FieldUpdatedAt
+	}
+	return treatmentplan.FieldID
+}
+
 // ReadTreatmentPlans reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
@@ -124,7 +135,7 @@ func (r Reads) ReadTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery
 	q, page := q.Where(TreatmentPlanFilters(p)...), TreatmentPlanPage(p)
 	if column, ok := TreatmentPlanPickedBy(p); ok {
 		pick, total := q.Clone().Order(TreatmentPlanOrder(p)...), 0
-		pick.Modify(picking(column, TreatmentPlanOrder(p), page, treatmentplan.FieldID, treatmentplan.FieldCreatedAt, treatmentplan.FieldUpdatedAt))
+		pick.Modify(picking(column, orderTreatmentPlans(p), TreatmentPlanOrder(p), page))
 		shown, err := scan(ctx, r.View(ctx), pick, columnsOfTreatmentPlan+pickedTotal, widthOfTreatmentPlan+1, page.Limit(), func(x *reader, o *TreatmentPlan) {
 			takeTreatmentPlan(x, o)
 			total = int(x.Int64(widthOfTreatmentPlan))

@@ -118,6 +118,17 @@ func TreatmentPlanItemPickedBy(p ListTreatmentPlanItemsParams) (column string, o
 	)
 }
 
+// orderTreatmentPlanItems is the column that a list request is ordered by, before the id.
+func orderTreatmentPlanItems(p ListTreatmentPlanItemsParams) string {
+	switch p.SortBy.Or("id") {
+	case "created_at":
+		return treatmentplanitem.FieldCreatedAt
+	case "updated_at":
+		return treatmentplanitem.FieldUpdatedAt
+	}
+	return treatmentplanitem.FieldID
+}
+
 // ReadTreatmentPlanItems reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
@@ -125,7 +136,7 @@ func (r Reads) ReadTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanI
 	q, page := q.Where(TreatmentPlanItemFilters(p)...), TreatmentPlanItemPage(p)
 	if column, ok := TreatmentPlanItemPickedBy(p); ok {
 		pick, total := q.Clone().Order(TreatmentPlanItemOrder(p)...), 0
-		pick.Modify(picking(column, TreatmentPlanItemOrder(p), page, treatmentplanitem.FieldID, treatmentplanitem.FieldCreatedAt, treatmentplanitem.FieldUpdatedAt))
+		pick.Modify(picking(column, orderTreatmentPlanItems(p), TreatmentPlanItemOrder(p), page))
 		shown, err := scan(ctx, r.View(ctx), pick, columnsOfTreatmentPlanItem+pickedTotal, widthOfTreatmentPlanItem+1, page.Limit(), func(x *reader, o *TreatmentPlanItem) {
 			takeTreatmentPlanItem(x, o)
 			total = int(x.Int64(widthOfTreatmentPlanItem))

@@ -79,15 +79,8 @@ func (e *entity) Picks() []contract.Filter {
 	return append(searches, ranges...)
 }
 
-// OrderColumns are the constants of the entity's own columns that lists are ordered by.
-func (e *entity) OrderColumns() (columns []string) {
-	for _, s := range e.R.Sorts {
-		if s.Edge == "" {
-			columns = append(columns, e.Package()+"."+e.Column(sortColumn(s)).Constant())
-		}
-	}
-	return columns
-}
+// SortColumn is the entity's own column that a sort orders by.
+func (e *entity) SortColumn(s contract.Sort) *column { return e.Column(sortColumn(s)) }
 
 // OrderTerm is the order option of a sort, in the direction way.
 func (e *entity) OrderTerm(s contract.Sort) (string, error) {
