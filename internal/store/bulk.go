@@ -206,6 +206,11 @@ func (w *RowWriter) prepare(text string) (err error) {
 
 func (w *RowWriter) exec(values []any) error {
 	_, err := w.stmt.ExecContext(w.ctx, values...)
+	if err != nil {
+		// The driver reads the server's answer to a COPY in a goroutine of its own;
+		// closing waits for it, lest it takes the answer to the rollback.
+		_ = w.stmt.Close()
+	}
 	return w.wrap(err)
 }
 
