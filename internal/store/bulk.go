@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/lib/pq"
 )
@@ -135,10 +134,9 @@ type RowWriter struct {
 
 	insert string // SQLite: the statement up to its VALUES
 	batch  int    // SQLite: rows of one insert; 0 on PostgreSQL
-	values []any  // of the row, on SQLite of those that wait for the batch to fill
+	values []any  // SQLite: of the rows that wait for the batch to fill
 
-	moment time.Time // PostgreSQL: the last one that was written
-	shown  any       // its text: most rows have the moment of the one before
+	copied copyText // PostgreSQL: the rows that wait for the chunk to fill
 }
 
 // Row writes one row: a value for each column, as for any other statement. The
@@ -148,33 +146,21 @@ func (w *RowWriter) Row(values ...any) error {
 		return fmt.Errorf("store: bulk load of %s: %d values for %d columns", w.table, len(values), w.width)
 	}
 	if w.batch == 0 {
-		w.values = w.values[:0]
+		switch err := w.copied.row(values); {
+		case err != nil:
+			return w.fail(err)
+		case len(w.copied.text) < copyChunk:
+			return nil
+		}
+		return w.exec(w.copied.take())
 	}
 	w.values = append(w.values, values...)
-	if w.batch == 0 {
-		w.showMoments()
-		return w.exec(w.values)
-	}
 	if len(w.values) < w.batch*w.width {
 		return nil
 	}
-	err := w.exec(w.values)
+	err := w.exec(w.values...)
 	w.values = w.values[:0]
 	return err
-}
-
-// showMoments makes texts of the moments of the row.
-func (w *RowWriter) showMoments() {
-	for i, v := range w.values {
-		t, ok := v.(time.Time)
-		if !ok {
-			continue
-		}
-		if t != w.moment || w.shown == nil {
-			w.moment, w.shown = t, string(pq.FormatTimestamp(t))
-		}
-		w.values[i] = w.shown
-	}
 }
 
 // Close writes what still waits, and reports the errors of rows that Row has
@@ -182,7 +168,12 @@ func (w *RowWriter) showMoments() {
 func (w *RowWriter) Close() error {
 	switch {
 	case w.batch == 0:
-		if err := w.exec(nil); err != nil { // ends the COPY
+		if len(w.copied.text) > 0 {
+			if err := w.exec(w.copied.take()); err != nil {
+				return err
+			}
+		}
+		if err := w.exec(); err != nil { // ends the COPY
 			return err
 		}
 	case len(w.values) > 0:
@@ -192,7 +183,7 @@ func (w *RowWriter) Close() error {
 		if err := w.prepare(w.insertOf(len(w.values) / w.width)); err != nil {
 			return err
 		}
-		if err := w.exec(w.values); err != nil {
+		if err := w.exec(w.values...); err != nil {
 			return err
 		}
 	}
@@ -204,13 +195,18 @@ func (w *RowWriter) prepare(text string) (err error) {
 	return w.wrap(err)
 }
 
-func (w *RowWriter) exec(values []any) error {
-	_, err := w.stmt.ExecContext(w.ctx, values...)
-	if err != nil {
-		// The driver reads the server's answer to a COPY in a goroutine of its own;
-		// closing waits for it, lest it takes the answer to the rollback.
-		_ = w.stmt.Close()
+func (w *RowWriter) exec(values ...any) error {
+	if _, err := w.stmt.ExecContext(w.ctx, values...); err != nil {
+		return w.fail(err)
 	}
+	return nil
+}
+
+// fail ends the writing. The driver reads the server's answer to a COPY in a
+// goroutine of its own; closing waits for it, lest it takes the answer to the
+// rollback.
+func (w *RowWriter) fail(err error) error {
+	_ = w.stmt.Close()
 	return w.wrap(err)
 }
 

@@ -1,0 +1,118 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/lib/pq"
+)
+
+// copyChunk is how many bytes of rows are handed to the driver at a time.
+const copyChunk = 16 << 10
+
+// copyText makes rows of the text that COPY reads.
+type copyText struct {
+	text   []byte
+	moment time.Time // the last one that was written: most rows have that of the one before
+	shown  []byte    // its text
+}
+
+// row adds a row.
+func (c *copyText) row(values []any) error {
+	for i, v := range values {
+		if i > 0 {
+			c.text = append(c.text, '\t')
+		}
+		if err := c.value(v); err != nil {
+			return err
+		}
+	}
+	c.text = append(c.text, '\n')
+	return nil
+}
+
+// value adds a value in the form in which the driver would send it.
+func (c *copyText) value(v any) error {
+	switch v := v.(type) {
+	case nil:
+		c.text = append(c.text, `\N`...)
+	case string:
+		c.escaped(v)
+	case int64:
+		c.text = strconv.AppendInt(c.text, v, 10)
+	case float64:
+		c.text = strconv.AppendFloat(c.text, v, 'f', -1, 64)
+	case bool:
+		c.text = strconv.AppendBool(c.text, v)
+	case []byte:
+		c.text = hex.AppendEncode(append(c.text, `\\x`...), v)
+	case time.Time:
+		if v != c.moment || c.shown == nil {
+			c.moment, c.shown = v, pq.FormatTimestamp(v)
+		}
+		c.text = append(c.text, c.shown...)
+	default:
+		plain, err := driver.DefaultParameterConverter.ConvertValue(v)
+		if err != nil {
+			return fmt.Errorf("store: %w", err)
+		}
+		return c.value(plain) // one of the above
+	}
+	return nil
+}
+
+// escapes are the characters that mean something to COPY.
+var escapes = [256]byte{'\\': '\\', '\n': 'n', '\r': 'r', '\t': 't'}
+
+func (c *copyText) escaped(s string) {
+	from := 0
+	for i := range len(s) {
+		if e := escapes[s[i]]; e != 0 {
+			c.text = append(append(c.text, s[from:i]...), '\\', e)
+			from = i + 1
+		}
+	}
+	c.text = append(c.text, s[from:]...)
+}
+
+// take gives what was added since, without the end of its last line.
+func (c *copyText) take() []byte {
+	text := c.text[:max(0, len(c.text)-1)]
+	c.text = c.text[:0]
+	return text
+}
+
+// copier is the driver's statement for COPY.
+type copier interface {
+	driver.Stmt
+	CopyData(ctx context.Context, lines string) (driver.Result, error)
+}
+
+// copyStmt takes rows as text, many at a time, as its only argument, and ends
+// the COPY without one. To have database/sql look at each value of each row
+// takes longer than to write them.
+type copyStmt struct{ copier }
+
+func (s copyStmt) Exec(values []driver.Value) (driver.Result, error) {
+	if len(values) == 0 {
+		return s.copier.Exec(nil)
+	}
+	lines, ok := values[0].([]byte)
+	if !ok || len(values) > 1 {
+		return nil, fmt.Errorf("store: COPY takes rows as text, not %d values", len(values))
+	}
+	return s.CopyData(context.Background(), string(lines)) // database/sql has looked at the context
+}
+
+// PrepareContext prepares a statement with the driver.
+func (c *tracked) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
+	s, err := c.driverConn.PrepareContext(ctx, text)
+	if rows, ok := s.(copier); err == nil && ok {
+		return copyStmt{rows}, nil
+	}
+	return s, err
+}
