@@ -21,9 +21,9 @@ import (
 //
 // The search text is what decides. PostgreSQL reads no more of them than its
 // index of keys leads to (search_keys, internal/migrations/postgres): the first
-// 2, 3 and 5 characters of each word, one alone where it is not ASCII, what an
-// address has up to its @, and of a number each 5 digits in a row and the last 4
-// and 3.
+// 2, 3 and 5 characters of each word, the first where it is not from a to z,
+// what an address has up to its @, and of a number each 5 digits in a row and
+// the last 4 and 3.
 func found(query, country string) []predicate.Patient {
 	var where []predicate.Patient
 	var rest []string
@@ -68,7 +68,7 @@ func numbers(words []string, country string) []form {
 }
 
 // beginning are the keys of what begins with a word that the fewest patients
-// have, none of a single letter or digit.
+// have, none of a single letter from a to z.
 func beginning(word string) [][]string {
 	if name, _, ok := strings.Cut(word, "@"); ok && name != "" {
 		return [][]string{{name + "@"}}
@@ -81,7 +81,7 @@ func beginning(word string) [][]string {
 	switch {
 	case length == 4:
 		length = 3
-	case len(word) == 1:
+	case length == 1 && 'a' <= characters[0] && characters[0] <= 'z':
 		return nil
 	}
 	return [][]string{{string(characters[:length])}}

@@ -6,7 +6,7 @@ DECLARE
 BEGIN
   -- Each key is a statement of its own: "keys || a || b" would copy all of them.
   FOREACH word IN ARRAY string_to_array(search_text, ' ') LOOP
-    IF ascii(word) > 127 THEN -- a name may be one character, such as 李
+    IF ascii(word) NOT BETWEEN ascii('a') AND ascii('z') THEN -- 李 is a name, "07700 1" a number
       keys := keys || left(word, 1);
     END IF;
     keys := keys || left(word, 2);
