@@ -128,18 +128,18 @@
 // undisturbed one. Where these are not there any more it begins anew, and finds
 // the rows that are in. A dry run does all of it in one transaction, which is
 // undone; on an embedded database nobody else can write meanwhile. Memory holds
-// four batches at most, the names of the practice's lists, 20 bytes for each row of one
-// file, and the numbers of the lines of it that were refused.
+// four batches at most, the names of the practice's lists, 20 bytes for each row
+// of one file, and the numbers of the lines of it that were refused.
 //
 // # What an import costs
 //
-// It is mostly PostgreSQL's work for the rows it writes, three
-// for the simplest: the row, the record of its change, the memory of its legacy
-// id. So rows are written with COPY, in the order of their ids, looked up with one
-// argument for all of a batch, not looked for among the imported ones where nothing
-// of the kind was imported before, and read while others are written. The record
-// and the memory have no foreign key and no more index than they need. Where the
-// rows of a file have nothing to do with each other (treatments, sources and such
-// lists), PostgreSQL writes the rows of a batch while it writes the record and the
-// memory of the batch before, on two connections. BenchmarkImport tells what comes of it.
+// It is mostly PostgreSQL's work for the rows it writes, three for the simplest:
+// the row, the record of its change, the memory of its legacy id. So rows are
+// written with COPY, in the order of their ids, looked up with one argument for
+// all of a batch, not looked for among the imported ones where nothing of the kind
+// was imported before, and read while others are written. The record and the
+// memory have no foreign key and no more index than they need. Where the rows of
+// a file have nothing to do with each other (treatments, sources and such lists),
+// PostgreSQL writes the rows of a batch while it writes the record and the memory
+// of the batch before, on two connections. BenchmarkImport tells what comes of it.
 package transfer

@@ -362,8 +362,8 @@ func (im *importer) measure(p *plan, rows int, end bool) error {
 }
 
 // store writes records in one transaction together with how far the import has
-// come, and ends it in its turn. Where the database refuses one, it tries with fewer at a time, until
-// that one is alone.
+// come, and ends it in its turn. Where the database refuses one, it tries with
+// fewer at a time, until that one is alone.
 func (im *importer) store(i int, p *plan, records []*record, rejects *sheet, end bool, turn *turn) error {
 	var n note
 	err := im.inTx(func(tx *sql.Tx, bulk *store.Bulk) error {
