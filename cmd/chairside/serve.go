@@ -44,6 +44,10 @@ func (s *serveCommand) Run(c *console) (err error) {
 		}
 	}
 
+	if err := db.Measure(c); err != nil {
+		logger.Warn("tables were not measured; the next start tries again", "error", err)
+	}
+
 	listener, err := new(net.ListenConfig).Listen(c, "tcp", flags.Addr)
 	if err != nil {
 		return err

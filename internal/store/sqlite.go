@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -45,6 +46,42 @@ var sqlitePlanOnce = []string{
 		substr(stat, length(CAST(stat AS integer) || ' ' || CAST(substr(stat, instr(stat, ' ')) AS integer)) + 1)
 	WHERE (SELECT name FROM pragma_index_info(idx) WHERE seqno = 0) = 'practice_id'`,
 	"ANALYZE sqlite_schema", // has this connection read them
+}
+
+// Measure has SQLite measure the tables that never were measured, or have grown
+// tenfold since, so that statements are planned for the rows they have. Call it
+// before anything else uses the database: connections that are open already do
+// not heed it. PostgreSQL measures by itself.
+func (db *DB) Measure(ctx context.Context) error {
+	if db.postgres() {
+		return nil
+	}
+	statements, err := db.measurements(ctx)
+	if err != nil || len(statements) == 0 {
+		return err
+	}
+	return db.BulkLoad(ctx, func(b *Bulk) error { return b.exec(ctx, append(statements, sqlitePlanOnce...)...) })
+}
+
+// measurements are the statements that would measure what is due.
+func (db *DB) measurements(ctx context.Context) (due []string, err error) {
+	const nameThem = 0x10003 // for all tables, and run none of them
+	rows, err := db.SQL.QueryContext(ctx, "PRAGMA optimize("+strconv.Itoa(nameThem)+")")
+	if err != nil {
+		return nil, fmt.Errorf("store: measure tables: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var statement string
+		if err := rows.Scan(&statement); err != nil {
+			return nil, fmt.Errorf("store: measure tables: %w", err)
+		}
+		due = append(due, statement)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("store: measure tables: %w", err)
+	}
+	return due, nil
 }
 
 func openSQLite(path string) (*DB, error) {

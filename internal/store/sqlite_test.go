@@ -48,3 +48,35 @@ func TestSQLitePlansOnce(t *testing.T) {
 		}
 	}
 }
+
+// What was written row by row is measured at the next start, once.
+func TestSQLiteMeasuresWhatGrew(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, "sqlite:"+t.TempDir()+"/test.db")
+	ctx := t.Context()
+	exec(t, db, "CREATE TABLE visits (id integer NOT NULL PRIMARY KEY, practice_id text NOT NULL, day integer NOT NULL)")
+	exec(t, db, "CREATE INDEX visits_practice_day ON visits (practice_id, day, id)")
+	rows := 0
+	for _, grown := range []struct {
+		to   int
+		want string
+	}{{100, "100 100 25 1"}, {150, "100 100 25 1"}, {2000, "2000 2000 500 1"}} {
+		for ; rows < grown.to; rows++ {
+			exec(t, db, "INSERT INTO visits (practice_id, day) VALUES ($1, $2)", fmt.Sprint("practice ", rows%2), rows%4)
+		}
+		if err := db.Measure(ctx); err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		if err := db.SQL.QueryRowContext(ctx, "SELECT stat FROM sqlite_stat1 WHERE idx = 'visits_practice_day'").Scan(&got); err != nil {
+			t.Fatal(err)
+		}
+		if got != grown.want {
+			t.Errorf("with %d rows: %q, want %q", rows, got, grown.want)
+		}
+		var samples int
+		if err := db.SQL.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_stat4").Scan(&samples); err != nil || samples != 0 {
+			t.Errorf("%d samples, %v", samples, err)
+		}
+	}
+}
