@@ -254,6 +254,7 @@ func (r Reads) ReadAppointments(ctx context.Context, q *ent.AppointmentQuery, p 
 		if err != nil || page.Offset() >= place.Total {
 			return []Appointment{}, page.Meta(place.Total), err
 		}
+		q.Modify(idsFirst) // a day may have thousands of rows before the page
 		shown, err := r.Appointments(ctx, q.Offset(page.Offset()-place.Before), page.Limit())
 		return shown, page.Meta(place.Total), err
 	}
