@@ -250,16 +250,15 @@ func (r Reads) ReadAppointments(ctx context.Context, q *ent.AppointmentQuery, p 
 	}
 	count := q.Clone()
 	q.Order(AppointmentOrder(p)...).Limit(page.Limit())
+	if page.Deep() {
+		q.Modify(idsFirst)
+	}
 	if place, found, err := findAppointments(ctx, q, p); found || err != nil {
 		if err != nil || page.Offset() >= place.Total {
 			return []Appointment{}, page.Meta(place.Total), err
 		}
-		q.Modify(idsFirst) // a day may have thousands of rows before the page
 		shown, err := r.Appointments(ctx, q.Offset(page.Offset()-place.Before), page.Limit())
 		return shown, page.Meta(place.Total), err
-	}
-	if page.Deep() {
-		q.Modify(idsFirst)
 	}
 	shown, err := r.Appointments(ctx, q.Offset(page.Offset()), page.Limit())
 	if err != nil || page.All(len(shown)) {

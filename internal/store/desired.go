@@ -46,7 +46,7 @@ func allTables(dialectName string) []*schema.Table {
 //   - On PostgreSQL text is collated "C", so that both databases sort alike,
 //     whatever locale the server was installed with.
 //   - On SQLite, which has no INCLUDE, columns that an index is to include follow
-//     those of its key.
+//     those of its key, unless it is unique.
 //   - Names of indexes and keys are short enough for PostgreSQL.
 //
 // The argument is not changed.
@@ -103,9 +103,10 @@ func confineToPractice(t *schema.Table, key *schema.ForeignKey) {
 	}
 }
 
-// includeInKey has the columns that an index is to include follow its key.
+// includeInKey has the columns that an index is to include follow its key. One
+// that is unique stays as it is: longer, it would allow what it forbids.
 func includeInKey(t *schema.Table, i *schema.Index) {
-	if i.Annotation == nil {
+	if i.Annotation == nil || i.Unique {
 		return
 	}
 	for _, name := range i.Annotation.IncludeColumns {

@@ -105,15 +105,26 @@ func TestDesiredCollations(t *testing.T) {
 }
 
 func TestDesiredIndexesThatIncludeColumns(t *testing.T) {
-	for dialectName, want := range map[string]string{dialect.Postgres: "practice_id patient_id ", dialect.SQLite: "practice_id patient_id second_patient_id "} {
+	for _, test := range []struct {
+		dialect string
+		unique  bool
+		want    string
+	}{
+		{dialect.Postgres, false, "practice_id patient_id "},
+		{dialect.SQLite, false, "practice_id patient_id second_patient_id "},
+		{dialect.SQLite, true, "practice_id patient_id "},
+	} {
 		practices, patients, letters := clinic()
-		letters.Indexes = []*schema.Index{{Name: "letters_of_a_patient", Columns: letters.Columns[1:3], Annotation: &entsql.IndexAnnotation{IncludeColumns: []string{"second_patient_id"}}}}
-		tables, err := desired([]*schema.Table{practices, patients, letters}, dialectName)
+		letters.Indexes = []*schema.Index{{
+			Name: "letters_of_a_patient", Unique: test.unique, Columns: letters.Columns[1:3],
+			Annotation: &entsql.IndexAnnotation{IncludeColumns: []string{"second_patient_id"}},
+		}}
+		tables, err := desired([]*schema.Table{practices, patients, letters}, test.dialect)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := names(tables[2].Indexes[0].Columns); got != want {
-			t.Errorf("%s: the index is on %s, want %s", dialectName, got, want)
+		if got := names(tables[2].Indexes[0].Columns); got != test.want {
+			t.Errorf("%s, unique %t: the index is on %s, want %s", test.dialect, test.unique, got, test.want)
 		}
 	}
 }

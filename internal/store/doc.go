@@ -16,7 +16,7 @@
 // connection, but the system takes them back when it needs them. A disk that
 // fails to read them ends the process.
 //
-// postgres://USER:PASSWORD@HOST/DATABASE is a PostgreSQL server (10 or later). Its
+// postgres://USER:PASSWORD@HOST/DATABASE is a PostgreSQL server (13 or later). Its
 // parameters are those of lib/pq, any setting of the server, and two of ours:
 //
 //	pool_size=20            connections of this process, at most; idle ones are
