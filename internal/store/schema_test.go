@@ -14,6 +14,7 @@ import (
 	"entgo.io/ent/dialect/sql/schema"
 
 	"chairside/ent"
+	"chairside/internal/localpg/pgtest"
 	"chairside/internal/migrations"
 )
 
@@ -27,6 +28,19 @@ func TestMigrationsMakeTheSchema(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// SQLite has no functions.
+func TestVerifyComparesFunctions(t *testing.T) {
+	db := openTest(t, pgtest.New(t))
+	if _, err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, db, "CREATE OR REPLACE FUNCTION search_keys(search_text text) RETURNS text[] LANGUAGE sql IMMUTABLE AS $$ SELECT ARRAY[search_text] $$")
+	var drift *DriftError
+	if err := db.Verify(t.Context()); !errors.As(err, &drift) || !slices.Equal(drift.Differences, []string{"function search_keys differs"}) {
+		t.Errorf("Verify: %v", err)
+	}
 }
 
 // Every release a practice may still run is a prefix of the migrations, and

@@ -27,11 +27,11 @@ func (e *DriftError) Error() string {
 }
 
 // Verify checks that the database has exactly the schema's tables, columns,
-// indexes, keys, checks and triggers, and that no applied migration has changed since. It
-// returns nil, a *DriftError that names each difference, ErrPending, or one of
-// Migrate's refusals. On PostgreSQL it needs the right to create schemas: the
-// desired tables are created in one of their own, so that the server brings
-// their definitions into its normal form, and rolled back.
+// indexes, keys, checks, triggers and functions, and that no applied migration
+// has changed since. It returns nil, a *DriftError that names each difference,
+// ErrPending, or one of Migrate's refusals. On PostgreSQL it needs the right to
+// create schemas: the desired tables are created in one of their own, so that the
+// server brings their definitions into its normal form, and rolled back.
 func (db *DB) Verify(ctx context.Context) error {
 	if err := db.Pending(ctx); err != nil {
 		return err
@@ -109,7 +109,11 @@ func (db *DB) verifyPostgres(ctx context.Context, tables []*schema.Table) ([]str
 		return nil, err
 	}
 	haveTriggers, err := postgresTriggers(ctx, transaction, live)
-	return append(list, triggerDifferences(haveTriggers, wantTriggers)...), err
+	if err != nil {
+		return nil, err
+	}
+	functions, err := functionDifferences(ctx, transaction, live, db.files)
+	return slices.Concat(list, triggerDifferences(haveTriggers, wantTriggers), functions), err
 }
 
 func (db *DB) verifySQLite(ctx context.Context, tables []*schema.Table) ([]string, error) {
