@@ -1,6 +1,9 @@
 package plans
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Wide is the number of rows from which a list is no longer found by the range
 // that it is asked for: Chairside then reads the order.
@@ -18,6 +21,7 @@ var exceptions = []exception{
 	{"listAccounts", false, "reads all of accounts", "meta has sums over all accounts of the list"},
 	{"listPayments", false, "reads all of payments", "meta has the sum of all payments of the list, and its rows are small"},
 	{"", true, "reads all of ", "a total over a large part of the table is counted in the order in which its rows lie"},
+	{"", true, fmt.Sprintf("sorts %d rows", Wide+1), "a range is picked from at most so many rows, before the order is read"},
 	{"", true, "throws ", "a large part of the table in the order of another column: no index has both, and the order is met sooner than the range is sorted"},
 }
 

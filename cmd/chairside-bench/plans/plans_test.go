@@ -107,6 +107,8 @@ func TestExcused(t *testing.T) {
 		{of, "throws 60000 rows of invoices away (x)", plans.Wide + 1, true},
 		{of, "throws 60000 rows of invoices away (x)", plans.Wide, false},
 		{of, "sorts 60000 rows", plans.Wide + 1, false},
+		{of, "sorts 200001 rows", plans.Wide + 1, true},
+		{of, "sorts 200001 rows", plans.Wide, false},
 		{plans.Request{Operation: "listInvoices"}, "reads all of invoices", plans.Wide + 1, false},
 		{plans.Request{Operation: "listAccounts"}, "reads all of accounts", 1, true},
 		{plans.Request{Operation: "listAccounts"}, "reads all of patients", 1, false},
