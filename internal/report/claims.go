@@ -21,8 +21,8 @@ var claims = Report{
 	Doc: "NHS claims dated in the period: by the day they were last submitted, or while they have not been, by the day they were created. " +
 		"Their age is the days from that day to the last one of the period; their status is the present one. " +
 		"Expected units are those of all claims but withdrawn and invalid ones, which are not expected to bring anything; " +
-		"awaited are the expected units of claims that the NHS has not decided on, and lost is what it awarded less than was expected. " +
-		"A site means the practitioners who work at it.",
+		"awaited are the expected units of claims that the NHS has not decided on, and lost is what it awarded for single claims less than was expected. " +
+		"A site means the practitioners whose own site it is.",
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		c, err := Claims(ctx, client, f)
 		if err != nil {
@@ -69,18 +69,18 @@ type ClaimAwards struct {
 	Expected decimal.Decimal // units of those
 	Awarded  decimal.Decimal
 	Awaited  decimal.Decimal // expected of those without an award
-	Lost     decimal.Decimal // Expected - Awaited - Awarded; below zero where more was awarded
+	Lost     decimal.Decimal // what claims were awarded less than expected; not made up for by those awarded more
 }
 
 // whatToDo says what to do about a claim that did not go through.
 var whatToDo = map[schema.ClaimStatus]string{
 	schema.ClaimError:   "It did not reach the NHS whole. Correct what the comment names, if anything, and send it again.",
-	schema.ClaimInvalid: "The NHS refused it. Correct dates, contract, band or exemption as the comment says and submit it anew, within two months of the end of treatment.",
+	schema.ClaimInvalid: "The NHS refused it. Correct dates, contract, band or exemption as the comment says and submit it anew, where treatment ended no more than two months ago.",
 	schema.ClaimQueried: "The NHS has a question. Compare the claim with the patient's record, then answer the query or correct the claim.",
 }
 
 // Claims is the report for the claims dated from f.From to f.To (see
-// claimDate). A site means the practitioners who work at it.
+// claimDate). A site means the practitioners whose own site it is.
 func Claims(ctx context.Context, client *ent.Client, f Filter) (*ClaimsReport, error) {
 	days, err := claimDays(ctx, client, f)
 	if err != nil {
@@ -100,6 +100,7 @@ type claimDay struct {
 	Expected decimal.Decimal    `sql:"expected"`
 	Awarded  decimal.Decimal    `sql:"awarded"`
 	Awaited  decimal.Decimal    `sql:"awaited"`
+	Lost     decimal.Decimal    `sql:"lost"`
 }
 
 // claimDays adds up the claims of each day. Those that are not submitted have
@@ -110,7 +111,7 @@ func claimDays(ctx context.Context, client *ent.Client, f Filter) ([]claimDay, e
 		Where(nhsclaim.SubmittedDateGTE(f.From), nhsclaim.SubmittedDateLTE(f.To)).
 		GroupBy(nhsclaim.FieldClaimStatus, nhsclaim.FieldOrtho, nhsclaim.FieldSubmittedDate).
 		Aggregate(ent.As(ent.Count(), "claims"), claimUnits("expected", "TRUE", "expected_uda"), claimUnits("awarded", "TRUE", "awarded_uda"),
-			claimUnits("awaited", "awarded_uda IS NULL", "expected_uda")).
+			claimUnits("awaited", "awarded_uda IS NULL", "expected_uda"), claimUnits("lost", "awarded_uda < expected_uda", "expected_uda - awarded_uda")).
 		Scan(ctx, &all)
 	if err != nil {
 		return nil, err
@@ -127,6 +128,7 @@ func claimDays(ctx context.Context, client *ent.Client, f Filter) ([]claimDay, e
 		}
 		if c.AwardedUda != nil {
 			day.Awarded = *c.AwardedUda
+			day.Lost = max(0, day.Expected-day.Awarded)
 		} else {
 			day.Awaited = day.Expected
 		}
@@ -210,7 +212,7 @@ func awards(all []claimDay) (rows []ClaimAwards) {
 		row.Expected += d.Expected
 		row.Awarded += d.Awarded
 		row.Awaited += d.Awaited
-		row.Lost = row.Expected - row.Awaited - row.Awarded
+		row.Lost += d.Lost
 	}
 	slices.SortFunc(rows, func(a, b ClaimAwards) int {
 		return cmp.Or(cmp.Compare(a.Month.String(), b.Month.String()), cmp.Compare(unitOf(a.Ortho), unitOf(b.Ortho)))
@@ -258,7 +260,7 @@ func claimsToMend(ctx context.Context, client *ent.Client, f Filter) (rows []Cla
 // result lays the report out.
 func (c *ClaimsReport) result() *Result {
 	status := Section{
-		Key: "statuses", Title: "By status and age",
+		Key: "statuses", Title: "By status and age", Note: "With the units of withdrawn and invalid claims, which are expected no more.",
 		Columns: []Column{
 			{Key: "status", Title: "Status"}, {Key: "claims", Title: "Claims", Kind: Count},
 			{Key: "days_0_30", Title: "0–30 days", Kind: Count}, {Key: "days_31_60", Title: "31–60 days", Kind: Count},

@@ -25,8 +25,11 @@ var contractPerformance = Report{
 		"Withdrawn and invalid claims are not expected to bring anything; they have a column of their own. " +
 		"Delivered is what the NHS awarded and, for claims it has not decided on, what they expect. " +
 		"Value is the units awarded times the contract's money per unit. " +
+		"The target of a practitioner stands at one contract of the practitioner's site: one with a target in these units, if there is any, that has not ended, the latest. " +
 		"Pace compares what is delivered with the share of the target that belongs to the days gone by: 100 % is on time. " +
-		"The projection is what the year ends with at the same pace, and the shortfall is what that lacks of 96 % of the target.",
+		"The projection is what the year ends with at the same pace, and the shortfall is what that lacks of 96 % of the target. " +
+		"Of a contract that begins or ends within the year, the days are its own. " +
+		"A site means its contracts. Awards and states are the present ones.",
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		p, err := ContractPerformance(ctx, client, f)
 		if err != nil {
@@ -62,8 +65,7 @@ type Progress struct {
 	Ortho          bool   // orthodontic units (UOA), otherwise dental ones (UDA)
 
 	// Target is what to reach in the year; nil where nothing was agreed. That
-	// of a practitioner stands at one contract: the latest of the
-	// practitioner's site that is in force.
+	// of a practitioner stands at one contract (see standing).
 	Target    *decimal.Decimal
 	Expected  decimal.Decimal // claimed, but for withdrawn and invalid claims
 	Awarded   decimal.Decimal // by the NHS
@@ -72,7 +74,7 @@ type Progress struct {
 	Value     decimal.Decimal // money for what was awarded
 
 	Pace          *decimal.Decimal // percent of what should have been delivered by now; nil without a target
-	Projected     *decimal.Decimal // units at the end of the year; nil under an earlier contract
+	Projected     *decimal.Decimal // units at the end of the contract's part of the year; nil under an earlier contract
 	Shortfall     *decimal.Decimal // units that the projection lacks of 96 % of the target, at least 0; nil without a target
 	ShortfallCost decimal.Decimal  // money for the shortfall
 }
@@ -217,23 +219,17 @@ func (p *Performance) addIdle(ctx context.Context, client *ent.Client, f Filter,
 	if err != nil {
 		return nil, err
 	}
-	latest := map[uuid.UUID]*ent.Contract{} // in force, by site
-	for _, c := range contracts {
-		if p.inForce(c) && (latest[c.SiteID] == nil || compareContracts(c, latest[c.SiteID]) < 0) {
-			latest[c.SiteID] = c
-		}
-	}
 	for _, who := range people {
-		under := latest[who.SiteID]
-		if under == nil {
-			continue
-		}
 		for _, ortho := range []bool{false, true} {
 			target := who.UdaTarget
 			if ortho {
 				target = who.UoaTarget
 			}
 			if target == nil || *target == 0 {
+				continue
+			}
+			under := p.standing(contracts, who.SiteID, ortho)
+			if under == nil {
 				continue
 			}
 			i := slices.IndexFunc(claimed, func(r claimSums) bool {
@@ -252,16 +248,40 @@ func (p *Performance) addIdle(ctx context.Context, client *ent.Client, f Filter,
 	return claimed, nil
 }
 
+// standing is the contract at which the targets of a site's practitioners stand:
+// of those in force one that has itself a target in these units, rather one that
+// has not ended, rather the latest.
+func (p *Performance) standing(contracts map[uuid.UUID]*ent.Contract, site uuid.UUID, ortho bool) (best *ent.Contract) {
+	worth := func(c *ent.Contract) (n int) {
+		if target := targetOf(c, ortho); target != nil && *target != 0 {
+			n += 2
+		}
+		if c.EndDate == nil || !c.EndDate.Before(p.At) {
+			n++
+		}
+		return n
+	}
+	for _, c := range contracts {
+		if c.SiteID == site && p.inForce(c) && (best == nil || cmp.Or(worth(best)-worth(c), compareContracts(c, best)) < 0) {
+			best = c
+		}
+	}
+	return best
+}
+
+func targetOf(c *ent.Contract, ortho bool) *decimal.Decimal {
+	if ortho {
+		return c.UoaTarget
+	}
+	return c.Target
+}
+
 // addContracts adds up the practitioners of each contract.
 func (p *Performance) addContracts(contracts map[uuid.UUID]*ent.Contract) {
 	for _, c := range contracts {
 		for _, ortho := range []bool{false, true} {
 			sum, found := Progress{Contract: c, Ortho: ortho}, false
-			target := c.Target
-			if ortho {
-				target = c.UoaTarget
-			}
-			if p.inForce(c) && target != nil && *target != 0 {
+			if target := targetOf(c, ortho); p.inForce(c) && target != nil && *target != 0 {
 				sum.Target, found = target, true
 			}
 			for _, row := range p.Practitioners {
@@ -289,20 +309,37 @@ func (p *Performance) addContracts(contracts map[uuid.UUID]*ent.Contract) {
 
 // measure works out what follows from the sums.
 func (p *Performance) measure(row *Progress) {
-	elapsed, year := int64(days(p.Start, p.At))+1, int64(days(p.Start, p.End))+1
 	delivered, unit := int64(row.Delivered), int64(row.unitValue())
 	row.Value = decimal.Decimal(ratio(int64(row.Awarded), unit, 100))
-	if p.inForce(row.Contract) {
-		row.Projected = new(decimal.Decimal(ratio(delivered, year, elapsed)))
+	if !p.inForce(row.Contract) {
+		return
 	}
+	elapsed, all := p.span(row.Contract)
+	row.Projected = new(decimal.Decimal(ratio(delivered, all, elapsed)))
 	if row.Target == nil {
 		return
 	}
 	target := int64(*row.Target)
-	row.Pace = new(decimal.Decimal(ratio(delivered*year, 100_00, target*elapsed)))
+	row.Pace = new(decimal.Decimal(ratio(delivered*all, 100_00, target*elapsed)))
 	lacking := max(0, ratio(target, tolerance, 100)-int64(*row.Projected))
 	row.Shortfall = new(decimal.Decimal(lacking))
 	row.ShortfallCost = decimal.Decimal(ratio(lacking, unit, 100))
+}
+
+// span gives the days of the year on which a contract is in force, and how many
+// of them have begun.
+func (p *Performance) span(c *ent.Contract) (elapsed, all int64) {
+	first, last, at := p.Start, p.End, p.At
+	if first.Before(c.StartDate) {
+		first = c.StartDate
+	}
+	if c.EndDate != nil && c.EndDate.Before(last) {
+		last = *c.EndDate
+	}
+	if last.Before(at) {
+		at = last
+	}
+	return int64(days(first, at)) + 1, int64(days(first, last)) + 1
 }
 
 // compareContracts puts the latest contract first.

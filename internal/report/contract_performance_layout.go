@@ -82,7 +82,7 @@ func (p *Performance) summary() (figures []Figure) {
 	}
 	for _, unit := range []string{"UDA", "UOA"} {
 		key := strings.ToLower(unit)
-		var target, delivered, projected, value, shortfall, cost decimal.Decimal
+		var target, delivered, towards, projected, value, shortfall, cost decimal.Decimal
 		found := false
 		for i := range rows {
 			row := &rows[i]
@@ -95,6 +95,7 @@ func (p *Performance) summary() (figures []Figure) {
 			value += row.Value
 			if row.Target != nil {
 				target += *row.Target
+				towards += row.Delivered
 				shortfall += *row.Shortfall
 				cost += row.ShortfallCost
 			}
@@ -104,7 +105,7 @@ func (p *Performance) summary() (figures []Figure) {
 		}
 		figures = append(figures,
 			Figure{Key: key + "_target", Label: unit + " target", Kind: Units, Value: target},
-			Figure{Key: key + "_delivered", Label: unit + " delivered", Kind: Units, Value: delivered, Note: p.share(delivered, target)},
+			Figure{Key: key + "_delivered", Label: unit + " delivered", Kind: Units, Value: delivered, Note: p.share(towards, target)},
 			Figure{Key: key + "_value", Label: unit + " value", Kind: Money, Value: value},
 			Figure{Key: key + "_projected", Label: unit + " projected", Kind: Units, Value: projected, Note: "at the end of the year"},
 			Figure{Key: key + "_shortfall", Label: unit + " shortfall", Kind: Units, Value: shortfall, Note: "worth " + Money.text(cost)},
@@ -113,7 +114,8 @@ func (p *Performance) summary() (figures []Figure) {
 	return figures
 }
 
-// share says how much of the target is delivered, and of the year is over.
+// share says how much of the target is delivered, by those who have one, and of
+// the year is over.
 func (p *Performance) share(delivered, target decimal.Decimal) string {
 	year := fmt.Sprintf("day %d of %d", days(p.Start, p.At)+1, days(p.Start, p.End)+1)
 	if target == 0 {
@@ -125,7 +127,6 @@ func (p *Performance) share(delivered, target decimal.Decimal) string {
 // progressChart compares dental units with the share of the target that
 // belongs to the days gone by.
 func progressChart(rows []Progress, name func(Progress) string, p *Performance) *Chart {
-	elapsed, year := int64(days(p.Start, p.At))+1, int64(days(p.Start, p.End))+1
 	var due, delivered []int64
 	c := &Chart{Form: Rows, Title: "Delivered against the share of the target that is due by now", Kind: Units}
 	for _, row := range rows {
@@ -137,7 +138,8 @@ func progressChart(rows []Progress, name func(Progress) string, p *Performance) 
 			label = "UOA " + label // in front: the end of long names is cut
 		}
 		c.Labels = append(c.Labels, label)
-		due = append(due, ratio(int64(*row.Target), elapsed, year))
+		elapsed, all := p.span(row.Contract)
+		due = append(due, ratio(int64(*row.Target), elapsed, all))
 		delivered = append(delivered, int64(row.Delivered))
 	}
 	c.Series = []Series{{"Due by now", due}, {"Delivered", delivered}}

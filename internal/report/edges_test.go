@@ -10,6 +10,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/contract"
+	"chairside/ent/practitioner"
 	"chairside/internal/caller"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
@@ -60,6 +61,45 @@ func TestClaimsBelongToAContractYear(t *testing.T) {
 			p.claimAt(t, c.year, schema.ClaimNew, c.created, c.submitted)
 			if old, now = expected(last)-old, expected(first)-now; old != c.old || now != c.now {
 				t.Errorf("%s: it adds %d to the old year and %d to the new one", c.name, old, now)
+			}
+		}
+	})
+}
+
+// A contract that ends in September is followed by another; one for orthodontics
+// alone begins later.
+func TestContractsOfPartOfAYear(t *testing.T) {
+	each(t, func(t *testing.T, p practice) {
+		day := civil.MustParse
+		old := p.Ent.Contract.Query().Where(contract.StartDate(day("2026-04-01"))).FirstX(p.ctx)
+		who := p.Ent.Practitioner.Query().Where(practitioner.SiteID(old.SiteID), practitioner.Active(true)).FirstX(p.ctx)
+		next := func(tx *ent.Client, number, start string) *ent.ContractCreate {
+			return tx.Contract.Create().SetSiteID(old.SiteID).SetContractNumber(number).SetName(number).SetStartDate(day(start))
+		}
+		p.ctx = clock.With(p.ctx, day("2026-11-01").In(p.zone))
+		p.tx(t, func(tx *ent.Client) error {
+			followed := next(tx, "followed", "2026-10-01").SetEndDate(day("2027-03-31")).SetTarget(182_00).SetUdaValue(30_00).SaveX(p.ctx)
+			next(tx, "braces", "2026-10-15").SetUoaTarget(10_00).SaveX(p.ctx)
+			tx.Contract.UpdateOne(old).SetEndDate(day("2026-09-30")).ExecX(p.ctx)
+			tx.Practitioner.UpdateOne(who).SetUdaTarget(364_00).SetUoaTarget(0).ExecX(p.ctx)
+			return tx.NHSClaim.Create().SetContractID(followed.ID).SetSiteID(old.SiteID).SetPractitionerID(who.ID).SetPatientID(p.Ent.Patient.Query().FirstIDX(p.ctx)).
+				SetClaimStatus(schema.ClaimNew).SetSequenceNumber(999).SetExpectedUda(52_00).Exec(p.ctx)
+		})
+		found, err := report.ContractPerformance(p.ctx, p.Ent, report.Filter{To: day("2026-11-21")}) // the 52nd of 182 days
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range found.Contracts {
+			switch {
+			case row.Contract.ID == old.ID && !row.Ortho && *row.Projected != row.Delivered:
+				t.Errorf("the contract that is over has delivered %s and is to deliver %s", row.Delivered, *row.Projected)
+			case row.Contract.Name == "followed" && (*row.Pace != 100_00 || *row.Projected != 182_00 || *row.Shortfall != 0):
+				t.Errorf("the contract that follows: pace %s, projected %s, short %s", *row.Pace, *row.Projected, *row.Shortfall)
+			}
+		}
+		for _, row := range found.Practitioners {
+			if row.PractitionerID == who.ID && !row.Ortho && (row.Target != nil) != (row.Contract.Name == "followed") {
+				t.Errorf("under %s the target is %v", row.Contract.Name, row.Target)
 			}
 		}
 	})

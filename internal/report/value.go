@@ -58,8 +58,7 @@ func (k Kind) text(v any) string {
 		return grouped(strconv.Itoa(v))
 	case decimal.Decimal:
 		if k == Percent {
-			tenths := ratio(int64(v), 1, 10)
-			return grouped(decimal.Decimal(tenths * 10).String()[:len(decimal.Decimal(tenths*10).String())-1]) + " %"
+			return grouped(v.String()) + " %"
 		}
 		return grouped(v.String())
 	case civil.Date:
