@@ -53,7 +53,7 @@ func (s *Site) report(w http.ResponseWriter, r *http.Request) error {
 		ctx = report.WithProgress(ctx, page.step)
 	}
 	err = s.DB.View(ctx, func(client *ent.Client) (err error) {
-		if page.Choices, err = readChoices(ctx, client, found, q.filter); err != nil || len(q.form.wrong) > 0 {
+		if page.Choices, err = readChoices(ctx, client, found); err != nil || len(q.form.wrong) > 0 {
 			return err
 		}
 		if page.Answer, err = found.Ask(ctx, client, q.filter); q.addRefusal(err) {

@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"chairside/ent"
-	"chairside/ent/practitioner"
-	"chairside/ent/site"
 	"chairside/internal/report"
 	"chairside/schema"
 )
@@ -19,32 +17,28 @@ import (
 type choices struct{ Sites, Practitioners []choice }
 
 // choice is one entry of a list.
-type choice struct{ ID, Name string }
+type choice struct {
+	ID     string
+	Name   string
+	Active bool
+}
 
-// readChoices gives the practice's active sites, and practitioners where the
-// report can be limited to one; what is chosen already is among them, active
-// or not.
-func readChoices(ctx context.Context, client *ent.Client, r *report.Report, f report.Filter) (c choices, err error) {
-	wanted := site.Active(true)
-	if f.SiteID != nil {
-		wanted = site.Or(wanted, site.ID(*f.SiteID))
-	}
-	sites, err := client.Site.Query().Where(wanted).All(ctx)
+// readChoices gives the practice's sites, and practitioners where the report can
+// be limited to one. Those that are not active come last: reports are about
+// the past, too.
+func readChoices(ctx context.Context, client *ent.Client, r *report.Report) (c choices, err error) {
+	sites, err := client.Site.Query().All(ctx)
 	if err != nil {
 		return c, err
 	}
 	for _, s := range sites {
-		c.Sites = append(c.Sites, choice{s.ID.String(), s.Name})
+		c.Sites = append(c.Sites, choice{s.ID.String(), s.Name, s.Active})
 	}
 	slices.SortFunc(c.Sites, byName)
 	if !r.Practitioners {
 		return c, nil
 	}
-	able := practitioner.Active(true)
-	if f.PractitionerID != nil {
-		able = practitioner.Or(able, practitioner.ID(*f.PractitionerID))
-	}
-	people, err := client.Practitioner.Query().Where(able).WithUser().All(ctx)
+	people, err := client.Practitioner.Query().WithUser().All(ctx)
 	if err != nil {
 		return c, err
 	}
@@ -53,12 +47,19 @@ func readChoices(ctx context.Context, client *ent.Client, r *report.Report, f re
 		if u := p.Edges.User; u != nil {
 			name = schema.FullName(u.FirstName, u.LastName)
 		}
-		c.Practitioners = append(c.Practitioners, choice{strconv.FormatInt(p.ID, 10), name})
+		c.Practitioners = append(c.Practitioners, choice{strconv.FormatInt(p.ID, 10), name, p.Active})
 	}
 	slices.SortFunc(c.Practitioners, byName)
 	return c, nil
 }
 
+// byName puts what is active first.
 func byName(a, b choice) int {
+	switch {
+	case a.Active && !b.Active:
+		return -1
+	case b.Active && !a.Active:
+		return 1
+	}
 	return cmp.Or(strings.Compare(schema.Fold(a.Name), schema.Fold(b.Name)), strings.Compare(a.ID, b.ID))
 }
