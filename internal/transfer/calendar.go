@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -159,16 +160,18 @@ func (c calendar) date(s string, past bool) (civil.Date, string) {
 	return civil.Of(*found), ""
 }
 
-// moment reads a time, or a day, which means its first moment. What has no
-// offset is local.
-func (c calendar) moment(s string) (time.Time, string) {
+// moment reads a time, or unless it must be exact a day, which means its first
+// moment. What has no offset is local.
+func (c calendar) moment(s string, exact bool) (time.Time, string) {
 	s = tidyTime(s)
 	if t, ok := wire.ParseTime(s, c.zone); ok {
 		return t, ""
 	}
 	found, message := c.pick(s, c.times, false)
 	if found == nil && message == "" {
-		found, message = c.pick(s, c.dates, false)
+		if found, message = c.pick(s, c.dates, false); found != nil && exact {
+			return time.Time{}, "is a day without a time"
+		}
 	}
 	switch {
 	case message != "":
@@ -224,9 +227,14 @@ func (c calendar) forms() string {
 	return strings.Join(shown, ", ")
 }
 
-// tidyTime brings the ways of writing morning and afternoon into one.
+// dayless is what databases of offices put before a time that has no day, and
+// the midnight behind a day that has no time.
+var dayless = regexp.MustCompile(`(?:[ T]0?0:00(?::00(?:\.0+)?)?)? (?:30/12/1899|12/30/1899|1899-12-30)[ T]`)
+
+// tidyTime brings the ways of writing morning and afternoon into one, and a day
+// and a time of two columns together.
 func tidyTime(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
+	s = dayless.ReplaceAllString(strings.Join(strings.Fields(s), " "), " ")
 	if n := len(s); n > 2 && strings.ContainsAny(s[n-2:], "mM.") {
 		s = strings.NewReplacer("A.M.", "AM", "P.M.", "PM", " AM", "AM", " PM", "PM").Replace(strings.ToUpper(s))
 		s = strings.Replace(strings.Replace(s, " A.M", "AM", 1), " P.M", "PM", 1)

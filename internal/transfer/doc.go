@@ -94,7 +94,9 @@
 // Amounts may have a currency and thousands apart; yes, no, Y, N, 1, 0 are
 // booleans; titles, states and other words of a list are found in any case.
 // Dates with two digits for the year are at most 20 years ahead, of birth not in
-// the future. Texts are trimmed. Lists of teeth are separated by commas or spaces.
+// the future. A day alone is its first moment, but not when something starts or
+// ends; a time alone may stand behind 30/12/1899, as office databases write it.
+// Texts are trimmed. Lists of teeth are separated by commas or spaces.
 //
 // Fields follow from others where a file does not give them: the account and the
 // site of an invoice from its patient, the patient of a treatment from its plan,

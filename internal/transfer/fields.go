@@ -80,10 +80,13 @@ func (e *entity) wireField(name string) (wire.Field, error) {
 	}
 	c := e.column(name)
 	f := wire.Field{Name: name, Nullable: c.nullable, Required: !c.nullable && c.defaults == nil, MaxRunes: longest, Values: c.enums}
+	if e.table == "payments" && name == "amount" { // nothing was paid: not what an empty cell means
+		f.Required = true
+	}
 	if name == "created_at" {
 		f.Required = false
 	}
-	if c.defaults != nil {
+	if c.defaults != nil && !f.Required {
 		value := c.defaults
 		if c.kind == amount {
 			value = "0.00"

@@ -51,6 +51,9 @@ func foreignValue(f wire.Field, s string, t *translator) (string, string) {
 		}
 		return "", "must be male or female"
 	case wire.Integer:
+		if strings.HasSuffix(f.Name, "_minute") && len(s) > 1 && s[0] == '0' && !strings.Contains(s, ":") { // 0900 are no 900 minutes
+			return "", "must be a time such as 09:00, or minutes since midnight"
+		}
 		if hours := clockLength.FindStringSubmatch(s); hours != nil { // 1:30 is 90 minutes
 			h, _ := strconv.Atoi(hours[1])
 			m, _ := strconv.Atoi(hours[2])
@@ -66,7 +69,7 @@ func foreignValue(f wire.Field, s string, t *translator) (string, string) {
 		d, message := t.date(s, f.Name == "date_of_birth")
 		return d.String(), message
 	case wire.Time:
-		m, message := t.moment(s)
+		m, message := t.moment(s, f.Required)
 		return m.Format("2006-01-02T15:04:05.000Z07:00"), message
 	case wire.Email:
 		return strings.TrimSuffix(strings.TrimPrefix(s, "mailto:"), ";"), ""

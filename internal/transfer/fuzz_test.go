@@ -64,7 +64,8 @@ func FuzzValues(f *testing.F) {
 		if d, message := c.date(s, true); message == "" && d.IsZero() {
 			t.Errorf("%q in %q is no day", s, form)
 		}
-		c.moment(s)
+		c.moment(s, false)
+		c.moment(s, true)
 		for _, mark := range []string{"", ",", "."} {
 			if got, message := foreignAmount(s, mark); message == "" && strings.Trim(got, "-0123456789.") != "" {
 				t.Errorf("%q is the amount %q", s, got)

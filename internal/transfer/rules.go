@@ -238,11 +238,13 @@ func (b *batch) claim(r *record, field string) (any, string) {
 func (b *batch) invoiceItem(r *record) {
 	r.fill("quantity", int64(1))
 	quantity := r.integer("quantity")
-	if r.get("item_price") == nil {
+	priced := b.plan.target("total_price")
+	switch said := priced != nil && b.plan.text(priced, r.cells) != ""; {
+	case !said && r.get("item_price") == nil:
+		r.refuse("item_price", "is missing")
+	case said && !r.has("item_price"): // whatever the price was before
 		total, message := b.claim(r, "total_price")
 		switch n, _ := total.(int64); {
-		case b.plan.target("total_price") == nil:
-			r.refuse("item_price", "is missing")
 		case message != "":
 			r.refuse("total_price", message)
 		case quantity == 0 || n%quantity != 0:

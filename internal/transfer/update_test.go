@@ -243,3 +243,43 @@ func TestTwoImportsOfTheSameFiles(t *testing.T) {
 		}
 	})
 }
+
+// What a file leaves open is not filled with nothing: an appointment at midnight,
+// a payment of 0.00, an hour that is no number of minutes.
+func TestEmptyIsNotZero(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		dir := files(t, map[string]string{
+			"mapping.yaml": minimal + `  - file: bills.csv
+    entity: invoices
+  - {file: lines.csv, entity: invoice_items}
+  - {file: hours.csv, entity: working_sessions, constants: {practitioner_id: ann@bright.test, weekday: "1"}}
+`,
+			"patients.csv": "legacy_id,Title,First Name,Last-Name,DATE OF BIRTH,Gender,Address Line 1,Postcode\n7,Mr,Al,Ford,1990-01-02,M,1 Road,X1 1XX\n",
+			"diary.csv":    "ID,patient_id,start_time,finish_time,reason,state\n1,7,2026-06-01,2026-06-01T09:30:00,exam,Cancelled\n",
+			"money.csv":    "id,patient_id,dated_on,amount,method\n1,7,2026-06-01,,Card\n2,7,2026-06-01,0.00,Card\n",
+			"bills.csv":    "id,patient_id,dated_on\n1,7,2026-06-01\n",
+			"lines.csv":    "id,invoice_id,name,total_price\n1,1,Crown,\n2,1,Filling,10.00\n",
+			"hours.csv":    "id,start_minute,finish_minute\n1,0900,1100\n2,09:00,11:00\n3,540,660\n",
+		})
+		out := t.TempDir()
+		report := importing(t, db, dir, ImportOptions{Rejects: out})
+		if report.Rejected() != 4 {
+			t.Errorf("%d rows refused", report.Rejected())
+		}
+		var rejects strings.Builder
+		for _, text := range contents(t, out) {
+			rejects.WriteString(text)
+		}
+		for _, want := range []string{"start_time,is a day without a time", "amount,can't be blank", "item_price,is missing", `start_minute,"must be a time such as 09:00`} {
+			if !strings.Contains(rejects.String(), want) {
+				t.Errorf("not among the rejects: %s", want)
+			}
+		}
+		rewrite(t, dir, "lines.csv", "id,invoice_id,name,total_price\n2,1,Filling,4.00\n")
+		importing(t, db, dir, ImportOptions{Rejects: t.TempDir()})
+		if n := number(t, db, "SELECT item_price FROM invoice_items"); n != 4_00 {
+			t.Errorf("the price is %d, though its total has changed to 4.00", n)
+		}
+	})
+}
