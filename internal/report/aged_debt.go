@@ -267,7 +267,7 @@ func agedDebtResult(debts []Debt, credits []Credit) *Result {
 		sum.Older += d.Older
 		beside += of[d.PatientID]
 	}
-	debtors.Total = []any{"All patients", nil, sum.Current, sum.To60, sum.To90, sum.Older, sum.Total(), beside, nil}
+	debtors.Total = []any{"All of these", nil, sum.Current, sum.To60, sum.To90, sum.Older, sum.Total(), beside, nil}
 	debtors.Chart = &Chart{
 		Form: Rows, Title: "Owed by days after the due date", Kind: Money, Labels: []string{"Current", "31–60 days", "61–90 days", "Over 90 days"},
 		Series: []Series{{"Owed", []int64{int64(sum.Current), int64(sum.To60), int64(sum.To90), int64(sum.Older)}}},

@@ -26,7 +26,8 @@ var recalls = Report{
 	Doc: "Active patients whose dental exam or hygiene visit is due between the two days and who have no appointment booked: " +
 		"none from today on that is not cancelled or missed. " +
 		"Days overdue are counted up to today. Last seen is the patient's last completed appointment. " +
-		"The contact belongs to the patient's preferred way: the mobile number for SMS, the preferred number for Phone, the address for Letter.",
+		"The contact belongs to the patient's preferred way: the mobile number for SMS, the preferred number for Phone, the address for Letter. " +
+		"A site is that of the patients, a practitioner the one whom the recall is to.",
 	Level: 1, Period: overdueAndNextMonth, Practitioners: true,
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		rows, err := Recalls(ctx, client, f)

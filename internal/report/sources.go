@@ -24,7 +24,8 @@ var sources = Report{
 	Name: "sources", Title: "New patients by source",
 	Doc: "Patients by how they came to the practice and the month in which they were added, archived ones included, and what they brought in during their first 365 days, the day they were added being the first. " +
 		"Paid is payments that were not taken back, invoiced is invoices that are not void, by the date on them. " +
-		"Those whose first year is not over count with what they have brought in so far.",
+		"Those whose first year is not over count with what they have brought in so far. " +
+		"A site is that of the patients, a practitioner their usual dentist.",
 	Level: 3, Period: twelveMonths, Practitioners: true,
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		rows, err := Sources(ctx, client, f)

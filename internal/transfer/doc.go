@@ -115,8 +115,9 @@
 // legacy_id. A row that was imported before changes the columns in which it
 // differs, a new one is added; nothing is ever deleted, and what was deleted here
 // stays so. A user with the same e-mail address, and other records that can be
-// there only once, are taken for the same. Each written row leaves a line in the
-// record of changes, without a user, as the command line does.
+// there only once, are taken for the same; who is an administrator here stays
+// one. Each written row leaves a line in the record of changes, without a user, as
+// the command line does.
 //
 // A row that breaks a rule of the API, the schema or the database is written to
 // rejects/FILE.csv with its line, the fields, the reasons and its cells; the rest

@@ -30,6 +30,18 @@ var rules = map[string]func(b *batch, r *record){
 	"working_sessions":     (*batch).workingSession,
 	"custom_field_answers": (*batch).answer,
 	"contracts":            (*batch).contract,
+	"users":                (*batch).user,
+}
+
+// user leaves administrators what they may do: a file of another system, in which
+// they are somebody else, would lock everybody out.
+func (b *batch) user(r *record) {
+	if r.existing["role"] != string(schema.RoleAdministrator) || r.text("role") == string(schema.RoleAdministrator) && r.boolean("active") {
+		return
+	}
+	delete(r.given, "role")
+	delete(r.given, "active")
+	r.warnings = append(r.warnings, finding{field: "role", message: "is that of an administrator here and stays so"})
 }
 
 // applyRules completes the records and refuses those that break a rule.

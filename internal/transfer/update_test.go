@@ -283,3 +283,21 @@ func TestEmptyIsNotZero(t *testing.T) {
 		}
 	})
 }
+
+// Who rules the practice here goes on ruling it, whatever they were elsewhere.
+func TestAdministratorsStayAdministrators(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		dir := files(t, map[string]string{
+			"mapping.yaml": "source: old\nfiles: [{file: people.csv, entity: users}]\n",
+			"people.csv":   "id,email,first_name,last_name,role,active\n1,ann@bright.test,Anne,Archer,nurse,N\n2,bo@bright.test,Bo,Bell,nurse,N\n",
+		})
+		report := importing(t, db, dir, ImportOptions{Rejects: t.TempDir()})
+		if report.Warnings != 1 || report.Rejected() > 0 {
+			t.Errorf("%+v", report)
+		}
+		if n := number(t, db, "SELECT COUNT(*) FROM users WHERE first_name = 'Anne' AND role = 'administrator' AND active"); n != 1 {
+			t.Error("the administrator is one no more")
+		}
+	})
+}
