@@ -97,7 +97,7 @@ func TestIntrospectionIsThatOfRFC7662(t *testing.T) {
 		res := w.post(oauth.IntrospectPath, goodRevocation+token).Status(t, 200)
 		for name, want := range map[string]any{
 			"active": true, "scope": "patient:read", "client_id": w.names["{app}"], "token_type": "bearer", "iss": w.URL,
-			"iat": begun.Unix(), "exp": used.Add(14 * 24 * time.Hour).Unix(), "sub": userOf(t, w.Env, seed.DemoAdmin).ID,
+			"iat": begun.Unix(), "exp": used.Add(14*24*time.Hour + time.Hour).Unix(), "sub": userOf(t, w.Env, seed.DemoAdmin).ID,
 		} {
 			if got := res.Text(t, name); got != text(want) {
 				t.Errorf("%s %s, want %v", name, got, want)
@@ -106,9 +106,9 @@ func TestIntrospectionIsThatOfRFC7662(t *testing.T) {
 		if len(res.JSON) != 8 {
 			t.Errorf("body %s", res.Raw)
 		}
-		w.Clock.Set(used.Add(14*24*time.Hour - time.Minute)) // asking was no use of it
+		w.Clock.Set(used.Add(14*24*time.Hour + 59*time.Minute)) // asking was no use of it
 		w.post(oauth.IntrospectPath, goodRevocation+token).Status(t, 200)
-		w.Clock.Set(used.Add(14*24*time.Hour + time.Minute))
+		w.Clock.Set(used.Add(14*24*time.Hour + 61*time.Minute))
 		w.Get(t, "/v1/patients?per_page=1", token).Error(t, 401, "expired_token")
 		inactive(t, w.post(oauth.IntrospectPath, goodRevocation+token))
 	})

@@ -11,8 +11,8 @@
 // who measures times nothing about the token behind it.
 //
 // A token lives as long as it is used at least every 14 days (IdleLife). Its
-// last use is written at most once an hour, so a token may die up to an hour
-// early, never late.
+// last use is written at most once an hour, so an idle token may die up to an
+// hour late, never early.
 //
 // # Remembering
 //

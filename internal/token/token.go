@@ -80,13 +80,14 @@ func Create(ctx context.Context, tx *ent.Client, user *ent.User, grant Grant) (v
 	return value, row.ID, nil
 }
 
-// Ends is when the token ends unless it is used before.
+// Ends is when the token ends unless it is used before: IdleLife after its last
+// use, as late as that may have been.
 func Ends(row *ent.AccessToken) time.Time { return end(row.CreatedAt, row.LastUsedAt, row.ExpiresAt) }
 
 func end(created time.Time, lastUse, expires *time.Time) time.Time {
 	idle := created.Add(IdleLife)
-	if lastUse != nil {
-		idle = lastUse.Add(IdleLife)
+	if lastUse != nil { // there may have been one after it that was not written
+		idle = lastUse.Add(useResolution + IdleLife)
 	}
 	if expires != nil && expires.Before(idle) {
 		return *expires

@@ -41,6 +41,8 @@ func TestStateOf(t *testing.T) {
 		{ent.AccessToken{CreatedAt: *at(-IdleLife)}, "active"},
 		{ent.AccessToken{CreatedAt: *at(-IdleLife - 1)}, "expired"},
 		{ent.AccessToken{CreatedAt: *at(-2 * IdleLife), LastUsedAt: at(-time.Hour)}, "active"},
+		{ent.AccessToken{CreatedAt: *at(-2 * IdleLife), LastUsedAt: at(-IdleLife - useResolution)}, "active"},
+		{ent.AccessToken{CreatedAt: *at(-2 * IdleLife), LastUsedAt: at(-IdleLife - useResolution - 1)}, "expired"},
 		{ent.AccessToken{CreatedAt: now, ExpiresAt: at(1)}, "active"},
 		{ent.AccessToken{CreatedAt: now, ExpiresAt: at(0)}, "expired"},
 		{ent.AccessToken{CreatedAt: now, ExpiresAt: at(0), RevokedAt: at(0)}, "revoked"},

@@ -29,7 +29,7 @@ func TestTokens(t *testing.T) {
 		if got := e.Get(t, "/v1/user", token).Status(t, http.StatusOK).Header.Get("X-OAuth-Scopes"); got != "patient:read patient:update user" {
 			t.Errorf("the token has the scopes %s", got)
 		}
-		list := b.Get("/settings/tokens").Has(t, "Recall & <letters>", "See and change patients; see, add, change and delete users.", "within the last hour", "15 Jul 2026, 10:15", "longer if it is used")
+		list := b.Get("/settings/tokens").Has(t, "Recall & <letters>", "See and change patients; see, add, change and delete users.", "within the last hour", "15 Jul 2026, 11:15", "longer if it is used")
 		list.Lacks(t, token, token[7:])
 		sound(t, list)
 
