@@ -132,9 +132,10 @@ func availabilityWindow(now time.Time, p ogent.ListAvailabilityParams) (diary.Pe
 		params.Add("finish_time", "is missing")
 	case !finish.After(now):
 		params.Add("finish_time", "must be in the future")
-	case hasStart && !finish.After(start):
+	case len(params) > 0: // against a bad start_time no finish_time is wrong
+	case !finish.After(start):
 		params.Add("finish_time", "must be after start_time")
-	case hasStart && finish.Sub(start) > longestWindow:
+	case finish.Sub(start) > longestWindow:
 		params.Add("finish_time", "must be at most 366 days after start_time")
 	}
 	if len(p.PractitionerIds) == 0 {

@@ -207,6 +207,7 @@ func TestAvailabilityErrors(t *testing.T) {
 		"start now":                   {map[string]string{"start_time": "2026-07-01T09:15:00Z"}, map[string]string{"start_time": future}},
 		"start in the past":           {map[string]string{"start_time": "2026-07-01"}, map[string]string{"start_time": future}},
 		"both in the past":            {map[string]string{"start_time": "2026-06-01", "finish_time": "2026-06-30"}, map[string]string{"start_time": future, "finish_time": future}},
+		"a year after a past start":   {map[string]string{"start_time": "2020-01-01", "finish_time": "2027-01-02"}, map[string]string{"start_time": future}},
 		"finish in the past":          {map[string]string{"finish_time": "2026-06-30"}, map[string]string{"finish_time": future}},
 		"finish at start":             {map[string]string{"finish_time": at("00:00")}, map[string]string{"finish_time": after}},
 		"finish before start":         {map[string]string{"finish_time": "2026-07-05"}, map[string]string{"finish_time": after}},
