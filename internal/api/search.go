@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
@@ -14,7 +15,8 @@ import (
 )
 
 // found are the predicates of a patient search. A word with a letter in it must
-// be the beginning of a word of the patient's, in any order. What is left is a
+// be the beginning of a word of the patient's, in any order and with any
+// apostrophe or hyphen. What is left is a
 // number in any format: a phone, also by its international form, or an NHS
 // number, compared by its digits; or the beginnings of words, such as "4711-08",
 // an identifier of a previous system.
@@ -30,7 +32,7 @@ func found(query, country string) []predicate.Patient {
 	for _, word := range strings.Fields(strings.ReplaceAll(schema.SearchFold(query), ",", " ")) {
 		if strings.ContainsFunc(word, unicode.IsLetter) {
 			word = schema.SearchWords(word)[0] // "Brearley," is Brearley
-			where = append(where, holding(form{[]string{" " + word}, beginning(word)}))
+			where = append(where, holding(names(word)...))
 			continue
 		}
 		rest = append(rest, word)
@@ -47,6 +49,32 @@ type form struct {
 	parts []string
 	keys  [][]string
 }
+
+// names are the forms of a word with a letter in it. One with an apostrophe or a
+// hyphen is also found without it, because there are many of either and a name
+// of parts is stored in one as well; and where each part may be a name, by them
+// all: Anne-Marie is Anne Marie to some.
+func names(word string) []form {
+	forms := []form{{[]string{" " + word}, beginning(word)}}
+	parts := strings.FieldsFunc(word, joint)
+	if len(parts) < 2 {
+		return forms
+	}
+	whole := strings.Join(parts, "")
+	forms = append(forms, form{[]string{" " + whole}, beginning(whole)})
+	var each form
+	for _, part := range parts {
+		if utf8.RuneCountInString(part) < 2 || strings.ContainsFunc(part, unicode.IsDigit) {
+			return forms // D'Arcy is nobody's second name with a D before it, nor is AB-12
+		}
+		each.parts = append(each.parts, " "+part)
+		each.keys = append(each.keys, beginning(part)...)
+	}
+	return append(forms, each)
+}
+
+// joint reports whether r is one of the apostrophes or hyphens there are.
+func joint(r rune) bool { return unicode.Is(unicode.Pd, r) || strings.ContainsRune("'’‘`´", r) }
 
 // numbers are the forms of a number that is given in words.
 func numbers(words []string, country string) []form {

@@ -158,7 +158,7 @@ func scan(text, query string) bool {
 	for _, word := range strings.Fields(strings.ReplaceAll(schema.SearchFold(query), ",", " ")) {
 		if !strings.ContainsFunc(word, unicode.IsLetter) {
 			numbers = append(numbers, word)
-		} else if !strings.Contains(text, " "+schema.SearchWords(word)[0]) {
+		} else if !spelled(text, schema.SearchWords(word)[0]) {
 			return false
 		}
 	}
@@ -166,4 +166,47 @@ func scan(text, query string) bool {
 	whole := strings.Join(numbers, " ")
 	national, international := schema.Digits(whole), schema.Digits(schema.NormalizePhone(whole, "", "GB"))
 	return begun || national != "" && strings.Contains(text, national) || international != "" && strings.Contains(text, international)
+}
+
+// spelled tells whether a search text has a word, by whichever apostrophes and
+// hyphens it is written.
+func spelled(text, word string) bool {
+	joints := func(r rune) bool { return strings.ContainsRune("'’‘`´-‐‑‒–—", r) }
+	parts := strings.FieldsFunc(word, joints)
+	names := len(parts) > 1
+	for _, part := range parts {
+		names = names && len([]rune(part)) > 1 && !strings.ContainsFunc(part, unicode.IsDigit) && strings.Contains(text, " "+part)
+	}
+	return names || strings.Contains(text, " "+word) || strings.Contains(text, " "+strings.Join(parts, ""))
+}
+
+// TestSearchKnowsEveryApostropheAndHyphen whichever of them is stored and which
+// is asked for.
+func TestSearchKnowsEveryApostropheAndHyphen(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		token, ids := e.Token(t, ""), map[string]string{}
+		for _, last := range []string{"Q’Arcyx", "Q'Arcyx", "Quill‐Xander", "Quill-Xander", "Qua Marix", "Qua-Marix", "Quarcyx"} {
+			ids[last] = register(t, e, token, row{"first_name": "Jo", "last_name": last}).Status(t, 201).Text(t, "patient.id")
+		}
+		for query, found := range map[string][]string{
+			"Q'Arcyx":       {"Q’Arcyx", "Q'Arcyx"},
+			"q’arcyx":       {"Q’Arcyx", "Q'Arcyx"},
+			"Qarcyx":        {"Q’Arcyx", "Q'Arcyx"},
+			"Quill-Xander":  {"Quill‐Xander", "Quill-Xander"},
+			"Quill–Xan, Jo": {"Quill‐Xander", "Quill-Xander"},
+			"Quill Xander":  {"Quill‐Xander", "Quill-Xander"},
+			"Qua-Marix":     {"Qua Marix", "Qua-Marix"},
+			"Qu'arcyx":      {"Quarcyx"},
+			"Xander-Quill":  {"Quill‐Xander", "Quill-Xander"},
+			"Q-Marix":       nil,
+		} {
+			var want []string
+			for _, last := range found {
+				want = append(want, ids[last])
+			}
+			if got := e.Get(t, "/v1/patients?query="+url.QueryEscape(query), token).Status(t, 200).Column(t, "patients", "id"); !slices.Equal(got, want) {
+				t.Errorf("%q finds %v, want %v", query, got, want)
+			}
+		}
+	})
 }
