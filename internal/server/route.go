@@ -67,9 +67,10 @@ func unversioned(sent *url.URL) *url.URL {
 	return &address
 }
 
-// identifier is what every id in a path looks like. The generated decoder is
-// more liberal (it would read "+5" as 5).
-var identifier = regexp.MustCompile(`^[0-9A-Fa-f-]{1,36}$`)
+// identifier is what every id in a path looks like: digits of at most 64 bits,
+// or a uuid. The generated decoder is more liberal (it would read "+5" as 5, and
+// a uuid without its hyphens).
+var identifier = regexp.MustCompile(`^([0-9]{1,19}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$`)
 
 func (s *Server) find(method string, address *url.URL) (route ogent.Route, ok bool) {
 	route, ok = s.routes.FindPath(method, address)
