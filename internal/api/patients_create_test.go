@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -185,6 +186,7 @@ func TestCreatePatientRefuses(t *testing.T) {
 		"ids of nothing": {row{
 			"dentist_id": 0, "hygienist_id": 0, "payment_plan_id": "0", "site_id": "00000000-0000-0000-0000-000000000000", "acquisition_source_id": "00000000-0000-0000-0000-000000000000",
 		}, []string{"dentist_id", "hygienist_id", "payment_plan_id", "site_id", "acquisition_source_id"}},
+		"a doctor beyond 64 bits":  {row{"doctor_id": json.Number("9223372036854775808")}, []string{"doctor_id"}},
 		"too long":                 {row{"first_name": long, "postcode": long, "occupation": long, "nhs_number": long, "home_phone": long}, []string{"first_name", "postcode", "occupation", "nhs_number", "home_phone"}},
 		"NUL":                      {row{"last_name": "a\x00b", "mobile_phone": "\x00", "medical_alert_text": "a\x00", "metadata": row{"a": "\x00"}, "legacy_id": "\x00"}, []string{"last_name", "mobile_phone", "medical_alert_text", "metadata", "legacy_id"}},
 		"metadata of four keys":    {row{"metadata": row{"a": "1", "b": "2", "c": "3", "d": "4"}}, []string{"metadata"}},

@@ -66,6 +66,9 @@ func TestEditPatientRefusesToClearWhatIsRequired(t *testing.T) {
 			e.Patch(t, patientPath(t, res), token, edit("patient", all)).Error(t, 422, "validation_failed", required...)
 		}
 		e.Patch(t, patientPath(t, res), token, edit("patient", row{"site_id": null})).Error(t, 422, "validation_failed", "site_id")
+		for _, id := range []string{`99999999999999999999`, `"9223372036854775808"`} { // no other id is stored for it
+			e.Patch(t, patientPath(t, res), token, `{"patient":{"doctor_id":`+id+`}}`).Error(t, 422, "validation_failed", "doctor_id")
+		}
 		e.Patch(t, patientPath(t, res), token, edit("patient", row{"date_of_birth": "2026-07-02", "ethnicity": "??"})).Error(t, 422, "validation_failed", "date_of_birth", "ethnicity")
 		if now := e.Get(t, patientPath(t, res), token); string(now.Raw) != string(res.Raw) {
 			t.Errorf("it changed to %s", now.Raw)

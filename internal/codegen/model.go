@@ -291,6 +291,8 @@ var modelFuncs = template.FuncMap{
 		}
 		return m
 	},
+	// plain is whether an id is of something that is not here.
+	"plain": func(c *column) bool { return c.Kind == wire.ID && !c.IsEdgeField() },
 	// null_value is the JSON that stands for null where a column has a default.
 	"null_value": func(c *column) string {
 		switch {

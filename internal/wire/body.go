@@ -19,6 +19,7 @@ type Field struct {
 	Kind     Kind
 	Required bool   // on create; on edit it cannot be cleared
 	Nullable bool   // null clears it
+	Plain    bool   // of ids: of something that is not here, and kept as it is
 	Default  string // JSON that stands for null where the column has a default
 	Values   []string
 	MaxRunes int

@@ -228,6 +228,9 @@ func (f Field) parse(v given, zone *time.Location) (any, string) {
 		if !v.isText || !ok {
 			return nil, "must be an id"
 		}
+		if _, err := strconv.ParseInt(s, 10, 64); f.Plain && err != nil {
+			return nil, f.rangeMessage() // the largest id would be another than was sent
+		}
 		return id, ""
 	case UUID:
 		id, ok := parseUUID(s)
