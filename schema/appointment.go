@@ -29,7 +29,7 @@ func (Appointment) Fields() []ent.Field {
 		to("practitioner_id", "Whose diary it is in; an active practitioner.", required(contract.Field{Write: true, Active: true})),
 		optionalTo("patient_id", "The patient; null for a break or another entry without one.", written()),
 		text("reason", "One of the seven common reasons, or the name of one of the practice's own.", required(contract.Field{Write: true, MaxRunes: shortText, Example: "Exam"})),
-		field.Enum("state").GoType(AppointmentState("")).Default(string(Pending)).Comment("Where the visit has got to.").Annotations(written()),
+		field.Enum("state").GoType(AppointmentState("")).Default(string(Pending)).Comment("Where the visit has got to.").Annotations(stays(written())),
 		optionalText("notes", "Notes.", written(longText)),
 		optionalText("treatment_description", "Short summary of the treatment performed."),
 		optionalToUnique("room_id", "The room."),

@@ -64,6 +64,12 @@ func required(f contract.Field) contract.Field {
 	return f
 }
 
+// stays marks a column whose default null stands for on create alone.
+func stays(f contract.Field) contract.Field {
+	f.Stays = true
+	return f
+}
+
 func text(name, doc string, o ...contract.Field) ent.Field {
 	return field.String(name).Comment(doc).Annotations(options(o))
 }

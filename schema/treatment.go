@@ -95,16 +95,16 @@ func (Fee) Fields() []ent.Field {
 		unique(),
 		to("payment_plan_id", "The plan."),
 		to("treatment_id", "The treatment."),
-		no("multiple_pricing", "Whether price and duration follow the count of teeth or surfaces; otherwise the first of each applies.", contract.Field{Write: true}),
+		no("multiple_pricing", "Whether price and duration follow the count of teeth or surfaces; otherwise the first of each applies.", contract.Field{Write: true, Stays: true}),
 	}
 	for _, n := range []string{"one", "two", "three", "four", "five"} {
 		fields = append(fields, field.Int("duration_"+n).Default(0).Min(0).
 			Comment(fmt.Sprintf("Minutes of treatment on %s teeth or surfaces.", n)).
-			Annotations(contract.Field{Write: true, Min: bound(0), Max: bound(1440), Example: "30"}))
+			Annotations(contract.Field{Write: true, Stays: true, Min: bound(0), Max: bound(1440), Example: "30"}))
 	}
 	for _, n := range []string{"one", "two", "three", "four", "five"} {
 		fields = append(fields, amount("price_"+n, fmt.Sprintf("Price for %s teeth or surfaces.", n),
-			contract.Field{Write: true, Min: bound(0)}))
+			contract.Field{Write: true, Stays: true, Min: bound(0)}))
 	}
 	return fields
 }

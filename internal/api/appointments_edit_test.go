@@ -64,6 +64,7 @@ func TestEditAppointmentRefuses(t *testing.T) {
 		params []string
 	}{
 		"required fields that are null":  {row{"practitioner_id": null, "start_time": null, "finish_time": null, "reason": null}, []string{"practitioner_id", "start_time", "finish_time", "reason"}},
+		"a state that is null":           {row{"state": null, "notes": "x"}, []string{"state"}},
 		"required fields that are blank": {row{"reason": " ", "start_time": ""}, []string{"start_time", "reason"}},
 		"start after the old finish":     {row{"start_time": at("09:30")}, []string{"finish_time"}},
 		"finish before the old start":    {row{"finish_time": at("08:59")}, []string{"finish_time"}},
@@ -74,7 +75,7 @@ func TestEditAppointmentRefuses(t *testing.T) {
 	}
 	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
 		token := e.Token(t, "appointment")
-		path := book(t, e, token, hire(t, e), "09:00", "09:30")
+		path := book(t, e, token, hire(t, e), "09:00", "09:30", row{"state": "Confirmed"})
 		old := e.Get(t, path, token)
 		for name, c := range cases {
 			t.Run(name, func(t *testing.T) {

@@ -49,13 +49,10 @@ func TestEditFeeChangesOnlyWhatIsSent(t *testing.T) {
 	cases := []struct{ sent, changed row }{
 		{row{}, row{}},
 		{row{"multiple_pricing": true}, row{"multiple_pricing": true}},
-		{row{"multiple_pricing": null}, row{"multiple_pricing": false}},
 		{row{"price_one": "12.5", "price_two": 13, "price_three": "999999999.99", "price_four": 0, "price_five": "0.05"},
 			row{"price_one": "12.50", "price_two": "13.00", "price_three": "999999999.99", "price_four": "0.00", "price_five": "0.05"}},
-		{row{"price_one": null}, row{"price_one": "0.00"}},
 		{row{"duration_one": 0, "duration_two": "45", "duration_three": 1440, "duration_four": 15, "duration_five": 16},
 			row{"duration_one": jsonNumber(0), "duration_two": jsonNumber(45), "duration_three": jsonNumber(1440), "duration_four": jsonNumber(15), "duration_five": jsonNumber(16)}},
-		{row{"duration_two": null}, row{"duration_two": jsonNumber(0)}},
 		{row{"id": "x", "payment_plan_id": 999999, "treatment_id": 1, "created_at": "x", "unheard_of": true}, row{}},
 	}
 	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
@@ -94,6 +91,8 @@ func TestEditFeeRefuses(t *testing.T) {
 			e.Patch(t, path, token, edit("fee", row{"duration_one": duration, "duration_five": duration, "multiple_pricing": "x"})).
 				Error(t, 422, "validation_failed", "duration_one", "duration_five", "multiple_pricing")
 		}
+		e.Patch(t, path, token, edit("fee", row{"price_one": null, "duration_one": null, "multiple_pricing": null, "price_two": "5"})).
+			Error(t, 422, "validation_failed", "price_one", "duration_one", "multiple_pricing")
 		e.Patch(t, path, token, `{"price_one":"5"}`).Error(t, 422, "validation_failed", "fee")
 		if now := e.Get(t, path, token); string(now.Raw) != string(old.Raw) {
 			t.Errorf("it changed to %s", now.Raw)

@@ -144,6 +144,7 @@ type Field struct {
 	Kind     wire.Kind // derived from the column when empty
 	Write    bool      // clients may write it
 	Required bool      // on create; cannot be cleared
+	Stays    bool      // has a default on create, but an edit cannot put it back with null
 	Hidden   bool      // never leaves the server
 	MaxRunes int
 	Min, Max *int64

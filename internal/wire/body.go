@@ -19,6 +19,7 @@ type Field struct {
 	Kind     Kind
 	Required bool   // on create; on edit it cannot be cleared
 	Nullable bool   // null clears it
+	Stays    bool   // on edit null is refused, it does not stand for Default
 	Plain    bool   // of ids: of something that is not here, and kept as it is
 	Default  string // JSON that stands for null where the column has a default
 	Values   []string
@@ -99,7 +100,7 @@ func (f Field) read(given map[string]json.RawMessage, create bool, zone *time.Lo
 		return nil, blank
 	case f.Nullable:
 		return json.RawMessage("null"), ""
-	case f.Default != "":
+	case f.Default != "" && (create || !f.Stays):
 		return f.value(json.RawMessage(f.Default), zone)
 	case create: // it follows from something else
 		return nil, ""

@@ -35,6 +35,7 @@ var every = wire.Body{Key: "thing", Create: true, Fields: []wire.Field{
 	{Name: "email", Kind: wire.Email, Nullable: true},
 	{Name: "country", Kind: wire.Country, Nullable: true},
 	{Name: "ethnicity", Kind: wire.Ethnicity, Nullable: true},
+	{Name: "stays", Kind: wire.Enum, Values: []string{"new", "old"}, Stays: true, Default: `"new"`},
 	{Name: "metadata", Kind: wire.Metadata, Default: "{}"},
 	{Name: "answers", Kind: wire.Answers},
 }}
@@ -74,7 +75,7 @@ func TestReadGivesTheCanonicalForm(t *testing.T) {
 		{"time", `"2026-07-01T09:30:00"`, `"2026-07-01T08:30:00Z"`}, {"time", `"2026-07-01T09:30:00.120+01:00"`, `"2026-07-01T08:30:00.12Z"`},
 		{"decimal", `"12.5"`, `"12.50"`}, {"decimal", `12.5`, `"12.50"`}, {"decimal", `12`, `"12.00"`}, {"decimal", `-0.05`, `"-0.05"`}, {"decimal", `"007"`, `"7.00"`}, {"decimal", `null`, `null`},
 		{"price", `0`, `"0.00"`}, {"price", `null`, `"0.00"`},
-		{"enum", `"SMS"`, `"SMS"`}, {"enum", `null`, `"Letter"`},
+		{"enum", `"SMS"`, `"SMS"`}, {"enum", `null`, `"Letter"`}, {"stays", `null`, `"new"`},
 		{"email", `"ada@example.com"`, `"ada@example.com"`}, {"email", `""`, `null`},
 		{"country", `"gb"`, `"GB"`}, {"country", `null`, `null`},
 		{"ethnicity", `"A"`, `"A"`}, {"ethnicity", `"99"`, `"99"`}, {"ethnicity", `7`, `"7"`},
@@ -173,8 +174,8 @@ func TestEditNeedsNoFieldAndClearsNoRequiredOne(t *testing.T) {
 	if err != nil || len(params) > 0 || string(out) != `{"thing":{}}` {
 		t.Errorf("got %s, %v, %v", out, params, err)
 	}
-	_, params, err = edit.Read([]byte(`{"thing":{"name":null}}`), time.UTC)
-	if err != nil || !reflect.DeepEqual(params, fault.Params{"name": {"can't be blank"}}) {
+	_, params, err = edit.Read([]byte(`{"thing":{"name":null,"stays":null,"enum":null}}`), time.UTC)
+	if err != nil || !reflect.DeepEqual(params, fault.Params{"name": {"can't be blank"}, "stays": {"can't be blank"}}) {
 		t.Errorf("got %v, %v", params, err)
 	}
 }
