@@ -98,8 +98,14 @@ func ParseTime(s string, zone *time.Location) (time.Time, bool) {
 	if len(s) > len("2006-01-02T") { // a "+" that was not escaped in a query
 		s = s[:11] + strings.Replace(s[11:], " ", "+", 1)
 	}
+	if date, ok := strings.CutSuffix(s, "z"); ok {
+		s = date + "Z"
+	}
 	for _, layout := range timeLayouts {
 		if t, err := time.ParseInLocation(layout, s, zone); err == nil {
+			if _, offset := t.Zone(); max(offset, -offset) >= 24*60*60 {
+				return time.Time{}, false
+			}
 			return plausible(t.UTC().Truncate(time.Millisecond))
 		}
 	}
@@ -108,7 +114,7 @@ func ParseTime(s string, zone *time.Location) (time.Time, bool) {
 
 var timeLayouts = []string{
 	"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05Z07", "2006-01-02T15:04:05",
-	"2006-01-02T15:04Z07:00", "2006-01-02T15:04Z0700", "2006-01-02T15:04",
+	"2006-01-02T15:04Z07:00", "2006-01-02T15:04Z0700", "2006-01-02T15:04Z07", "2006-01-02T15:04",
 }
 
 // plausible keeps years in the range that prints with four digits in every zone.
