@@ -85,10 +85,16 @@ func quoted(s string) json.RawMessage {
 	return b
 }
 
-// ParseTime reads ISO 8601: date and time, optional seconds and fraction, and
-// Z or an offset. Without an offset the time is local to zone. The result is
-// UTC with milliseconds.
+// ParseTime reads a time that is to be stored: ISO 8601, date and time, optional
+// seconds and fraction, and Z or an offset. Without an offset the time is local to
+// zone. The result is UTC with milliseconds, and of the years 1000 to 9998, which
+// are shown with four digits in every zone.
 func ParseTime(s string, zone *time.Location) (time.Time, bool) {
+	t, ok := parseTime(s, zone)
+	return t, ok && plausible(t)
+}
+
+func parseTime(s string, zone *time.Location) (time.Time, bool) {
 	if len(s) < len("2006-") || s[4] != '-' {
 		return time.Time{}, false
 	}
@@ -103,10 +109,8 @@ func ParseTime(s string, zone *time.Location) (time.Time, bool) {
 	}
 	for _, layout := range timeLayouts {
 		if t, err := time.ParseInLocation(layout, s, zone); err == nil {
-			if _, offset := t.Zone(); max(offset, -offset) >= 24*60*60 {
-				return time.Time{}, false
-			}
-			return plausible(t.UTC().Truncate(time.Millisecond))
+			_, offset := t.Zone()
+			return t.UTC().Truncate(time.Millisecond), t.Year() > 0 && max(offset, -offset) < 24*60*60
 		}
 	}
 	return time.Time{}, false
@@ -117,18 +121,42 @@ var timeLayouts = []string{
 	"2006-01-02T15:04Z07:00", "2006-01-02T15:04Z0700", "2006-01-02T15:04Z07", "2006-01-02T15:04",
 }
 
-// plausible keeps years in the range that prints with four digits in every zone.
-func plausible(t time.Time) (time.Time, bool) {
-	return t, t.Year() >= 1000 && t.Year() <= 9998
+func plausible(t time.Time) bool { return t.Year() >= 1000 && t.Year() <= 9998 }
+
+// Days before and after all times that can be stored, in every zone. A filter by
+// a time beyond them means the same as one by them.
+var (
+	beforeAll = civil.MustParse("0999-12-30")
+	afterAll  = civil.MustParse("9999-01-02")
+)
+
+// within is d, or the nearest day that a filter by times can be asked for.
+func within(d civil.Date) civil.Date {
+	switch {
+	case d.Before(beforeAll):
+		return beforeAll
+	case afterAll.Before(d):
+		return afterAll
+	}
+	return d
 }
 
-func parseDate(s string) (civil.Date, bool) {
-	d, err := civil.Parse(s)
-	if err != nil {
-		return d, false
+// parseDay reads a day of a filter by times: a date, or the local day of a time.
+func parseDay(s string, zone *time.Location) (civil.Date, bool) {
+	if d, err := civil.Parse(s); err == nil {
+		return within(d), true
 	}
-	_, ok := plausible(d.Time())
-	return d, ok
+	t, ok := parseTime(s, zone)
+	return within(civil.Of(t.In(zone))), ok
+}
+
+// parseMoment reads a time of a filter; a date is the start of that day in zone.
+func parseMoment(s string, zone *time.Location) (time.Time, bool) {
+	if t, ok := ParseTime(s, zone); ok {
+		return t, true
+	}
+	d, ok := parseDay(s, zone)
+	return d.In(zone).UTC(), ok
 }
 
 func parseUUID(s string) (uuid.UUID, bool) {
@@ -245,15 +273,18 @@ func (f Field) parse(v given, zone *time.Location) (any, string) {
 		}
 		return id.String(), ""
 	case Date:
-		d, ok := parseDate(s)
-		if !v.isString || !ok {
+		d, err := civil.Parse(s)
+		if !v.isString || err != nil {
 			return nil, "must be a date of the form YYYY-MM-DD"
 		}
 		return d.String(), ""
 	case Time:
-		t, ok := ParseTime(s, zone)
-		if !v.isString || !ok {
+		t, ok := parseTime(s, zone)
+		switch {
+		case !v.isString || !ok:
 			return nil, "must be an ISO 8601 time"
+		case !plausible(t):
+			return nil, "must be of the years 1000 to 9998"
 		}
 		return t, ""
 	case Decimal:

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"chairside/internal/civil"
 	"chairside/internal/fault"
 )
 
@@ -137,25 +138,19 @@ func (p Param) value(s string, zone *time.Location) (string, string) {
 		}
 		return id.String(), ""
 	case Date:
-		d, ok := parseDate(s)
-		if !ok {
+		d, err := civil.Parse(s)
+		if err != nil {
 			return "", "must be a date of the form YYYY-MM-DD"
 		}
 		return d.String(), ""
 	case Day:
-		if d, ok := parseDate(s); ok {
-			return d.String(), ""
-		}
-		t, ok := ParseTime(s, zone)
+		d, ok := parseDay(s, zone)
 		if !ok {
 			return "", "must be a date or an ISO 8601 time"
 		}
-		return t.In(zone).Format(time.DateOnly), ""
+		return d.String(), ""
 	case Time:
-		if d, ok := parseDate(s); ok {
-			return d.In(zone).UTC().Format(time.RFC3339Nano), ""
-		}
-		t, ok := ParseTime(s, zone)
+		t, ok := parseMoment(s, zone)
 		if !ok {
 			return "", "must be a date or an ISO 8601 time"
 		}
