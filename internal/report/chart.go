@@ -18,7 +18,6 @@ const (
 	Stacked             // upright bars on top of each other: the parts of a whole over time
 	Rows                // lying bars, for labels that are long: one per person or source
 	Parts               // the same, each of parts after one another
-	Lines               // what is continuous over time
 )
 
 // Series is one colour of a chart.
@@ -27,4 +26,12 @@ type Series struct {
 	// Values are one for each label of the chart, as integers: hundredths of
 	// Money, Units and Percent, minutes of Minutes.
 	Values []int64
+}
+
+// add adds a label with a value of each series.
+func (c *Chart) add(label string, values ...int64) {
+	c.Labels = append(c.Labels, label)
+	for i, v := range values {
+		c.Series[i].Values = append(c.Series[i].Values, v)
+	}
 }

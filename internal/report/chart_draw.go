@@ -115,32 +115,32 @@ func (c *Chart) draw(z size, labels, names []string, values [][]float64) ([]byte
 	legend := charts.LegendOption{SeriesNames: names, Show: charts.Ptr(len(names) > 1), Offset: charts.OffsetLeft, Symbol: charts.SymbolSquare, FontStyle: charts.NewFontStyleWithSize(11)}
 	padding, words := charts.NewBox(10, 10, 20, 10), charts.NewFontStyleWithSize(10)
 	if c.lying() {
-		_, _, step := c.axis(values, z.lyingMarks)
-		labels, values = lying(labels, values)
+		_, high, step := c.axis(values, z.lyingMarks)
 		beside := len(values)
 		if c.stacked() {
 			beside = 1
 		}
+		labels, values = lying(labels, values, beside, high)
 		o.Height = lyingMargin + len(labels)*(barTall*beside+barGap)
 		option := charts.NewHorizontalBarChartOptionWithData(values)
 		option.Legend, option.Padding, option.Theme, option.ValueFormatter = legend, padding, palette, c.label
 		option.YAxis = charts.YAxisOption{Labels: labels, LabelFontStyle: words, LabelCount: len(labels)}
-		option.StackSeries, option.BarHeight, option.BarMargin = charts.Ptr(c.stacked()), barTall, charts.Ptr(0.0)
+		option.StackSeries, option.BarHeight, option.BarMargin = charts.Ptr(beside == 1), barTall, charts.Ptr(0.0)
 		return c.drawLying(o, option, step, words)
 	}
 	low, high, step := c.axis(values, uprightMarks)
 	thin(labels, z.width-axisWidth)
 	p := charts.NewPainter(o)
-	x := charts.XAxisOption{Labels: labels, LabelFontStyle: words, LabelCount: len(labels)}
+	// With a gap and a place for each label, blank ones too, the library sets every
+	// label right under its bars. One alone it sets to the left, but a title not.
+	x := charts.XAxisOption{Labels: labels, LabelFontStyle: words, LabelCount: len(labels), BoundaryGap: charts.Ptr(true)}
+	if len(labels) == 1 {
+		x.Labels, x.Title, x.TitleFontStyle = []string{" "}, labels[0], words
+	}
 	y := []charts.YAxisOption{{
 		LabelFontStyle: words, ValueFormatter: c.label, SplitLineShow: charts.Ptr(true),
 		Min: &low, Max: &high, LabelCount: int(math.Round((high-low)/step)) + 1, RangeValuePaddingScale: charts.Ptr(0.0),
 	}}
-	if c.Form == Lines {
-		option := charts.NewLineChartOptionWithData(values)
-		option.Legend, option.Padding, option.Theme, option.XAxis, option.YAxis = legend, padding, palette, x, y
-		return finished(p, p.LineChart(option))
-	}
 	option := charts.NewBarChartOptionWithData(values)
 	option.Legend, option.Padding, option.Theme, option.XAxis, option.YAxis = legend, padding, palette, x, y
 	option.StackSeries, option.BarMargin = charts.Ptr(c.stacked()), charts.Ptr(1.0)
@@ -210,11 +210,15 @@ func (c *Chart) axis(values [][]float64, marks float64) (low, high, step float64
 	return math.Floor(low/step) * step, (math.Floor(high/step) + 1) * step, step
 }
 
-// lying prepares lying bars: the library begins at the bottom, sets labels
-// close to the axis, and may have the axis begin at the smallest value, unless
-// a last, empty row makes that nothing.
-func lying(labels []string, values [][]float64) ([]string, [][]float64) {
-	if !slices.ContainsFunc(values, func(v []float64) bool { return slices.Min(v) <= 0 }) {
+// lying prepares lying bars, so many of them beside each other: the library
+// begins at the bottom, sets labels close to the axis, and may have the axis begin
+// at the smallest value, unless that is nothing. Bars that are alone are stacked,
+// and get a last part that is nothing; the others a last row, which shows, and so
+// only where values lie close together.
+func lying(labels []string, values [][]float64, beside int, high float64) ([]string, [][]float64) {
+	if beside == 1 {
+		values = append(values, make([]float64, len(labels)))
+	} else if !slices.ContainsFunc(values, func(v []float64) bool { return slices.Min(v) < high/10 }) {
 		labels = append(labels, " ")
 		for i := range values {
 			values[i] = append(values[i], 0)
@@ -230,7 +234,8 @@ func lying(labels []string, values [][]float64) ([]string, [][]float64) {
 	return labels, values
 }
 
-// thin blanks labels for which there is no room, evenly.
+// thin blanks labels for which there is no room, evenly, and one that would
+// reach over the end.
 func thin(labels []string, width int) {
 	longest := 1
 	for _, l := range labels {
@@ -239,7 +244,7 @@ func thin(labels []string, width int) {
 	const letter = 8 // its width, with some space beside the label
 	every := 1 + (len(labels)*longest*letter)/width
 	for i := range labels {
-		if i%every != 0 {
+		if i%every != 0 || i+(every-1)/2 >= len(labels) {
 			labels[i] = " "
 		}
 	}

@@ -149,7 +149,7 @@ func TestCharts(t *testing.T) {
 		}
 		return all
 	}
-	for _, form := range []Form{Bars, Stacked, Rows, Parts, Lines} {
+	for _, form := range []Form{Bars, Stacked, Rows, Parts} {
 		for _, n := range []int{0, 1, 12, 60} {
 			for name, value := range map[string]func(int) int64{
 				"rising": func(i int) int64 { return int64(i+1) * 1000 }, "none": func(int) int64 { return 0 },

@@ -1,0 +1,105 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/go-analyze/charts"
+
+	"chairside/internal/civil"
+)
+
+var (
+	textIn   = regexp.MustCompile(`<text x="(-?\d+)" y="\d+"[^>]*>([^<]+)</text>`)
+	shapeIn  = regexp.MustCompile(`(?s)<path\s+d="([^"]*)"[^>]* fill="(rgb\([0-9,]+\))"`)
+	cornerIn = regexp.MustCompile(`[ML] (-?\d+) (-?\d+)`)
+)
+
+// TestLabelsStandUnderTheirBars reads out of drawings where labels and bars are.
+func TestLabelsStandUnderTheirBars(t *testing.T) {
+	t.Parallel()
+	colours := []string{"rgb(0,114,178)", "rgb(230,159,0)", "rgb(0,158,115)"}
+	for _, z := range sizes {
+		for _, form := range []Form{Bars, Stacked} {
+			for _, series := range []int{1, 2, 3} {
+				for _, n := range []int{1, 2, 6, 7, 12, 13, 24, 37, 60, 120} {
+					c := &Chart{Form: form, Title: "T", Kind: Count, Series: make([]Series, series)}
+					for i := range n {
+						c.add(Month.text(civil.MustParse("2020-01-01").AddMonths(i)), []int64{1000, 900, 800}[:series]...)
+					}
+					svg, err := c.svgOf(z)
+					if err != nil {
+						t.Fatal(err)
+					}
+					name := fmt.Sprintf("%s, form %d of %d, %d labels", z.class, form, series, n)
+					left, right := slices.Repeat([]float64{math.Inf(1)}, n), slices.Repeat([]float64{math.Inf(-1)}, n)
+					for _, colour := range colours[:series] {
+						bars := barsOf(string(svg), colour)
+						if len(bars) != n {
+							t.Fatalf("%s: %d bars are %s", name, len(bars), colour)
+						}
+						for i, bar := range bars {
+							left[i], right[i] = min(left[i], bar[0]), max(right[i], bar[1])
+						}
+					}
+					end, shown := math.Inf(-1), 0
+					for _, text := range textIn.FindAllStringSubmatch(string(svg), -1) {
+						i := slices.Index(c.Labels, text[2])
+						if i < 0 {
+							continue
+						}
+						shown++
+						x, width := number(text[1]), widthOf(text[2])
+						if middle := (left[i] + right[i]) / 2; math.Abs(x+width/2-middle) > 2 {
+							t.Errorf("%s: %s is at %.1f, its bars at %.1f", name, text[2], x+width/2, middle)
+						}
+						if x <= end || x < 0 || x+width > float64(z.width) {
+							t.Errorf("%s: no room for %s from %g to %g, after one to %g", name, text[2], x, x+width, end)
+						}
+						end = x + width
+					}
+					if shown < min(n, 3) {
+						t.Errorf("%s: only %d are shown", name, shown)
+					}
+				}
+			}
+		}
+	}
+}
+
+// barsOf gives the left and right ends of the bars of a colour, but not of its
+// sign in the legend.
+func barsOf(svg, colour string) (bars [][2]float64) {
+	for _, shape := range shapeIn.FindAllStringSubmatch(svg, -1) {
+		if shape[2] != colour {
+			continue
+		}
+		left, right, foot := math.Inf(1), math.Inf(-1), 0.0
+		for _, corner := range cornerIn.FindAllStringSubmatch(shape[1], -1) {
+			left, right, foot = min(left, number(corner[1])), max(right, number(corner[1])), max(foot, number(corner[2]))
+		}
+		if foot > 40 {
+			bars = append(bars, [2]float64{left, right})
+		}
+	}
+	return bars
+}
+
+func widthOf(label string) float64 {
+	words := charts.NewFontStyleWithSize(10)
+	words.Font, words.FontColor = charts.GetDefaultFont(), charts.ColorBlack
+	box := charts.NewPainter(charts.PainterOptions{OutputFormat: charts.ChartOutputSVG, Width: 100, Height: 100}).MeasureText(label, 0, words)
+	return float64(box.Width())
+}
+
+func number(s string) float64 {
+	n, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		panic(err)
+	}
+	return n
+}
