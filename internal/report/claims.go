@@ -336,6 +336,7 @@ func (c *ClaimsReport) awarded() (s Section, dental ClaimAwards) {
 		Chart: &Chart{Form: Bars, Title: "Units of dental activity expected and awarded, by month", Kind: Units, Series: []Series{{Name: "Expected"}, {Name: "Awarded"}}},
 		Empty: "No claims that may be awarded in this period.",
 	}
+	var next civil.Date // month of the chart, in which one without claims is a gap
 	for _, r := range c.Awards {
 		s.Rows = append(s.Rows, []any{r.Month, unitOf(r.Ortho), r.Claims, r.Expected, r.Awarded, r.Awaited, r.Lost})
 		if r.Ortho {
@@ -345,9 +346,11 @@ func (c *ClaimsReport) awarded() (s Section, dental ClaimAwards) {
 		dental.Awarded += r.Awarded
 		dental.Awaited += r.Awaited
 		dental.Lost += r.Lost
-		s.Chart.Labels = append(s.Chart.Labels, Month.text(r.Month))
-		s.Chart.Series[0].Values = append(s.Chart.Series[0].Values, int64(r.Expected))
-		s.Chart.Series[1].Values = append(s.Chart.Series[1].Values, int64(r.Awarded))
+		for ; !next.IsZero() && next.Before(r.Month); next = next.AddMonths(1) {
+			s.Chart.add(Month.text(next), 0, 0)
+		}
+		s.Chart.add(Month.text(r.Month), int64(r.Expected), int64(r.Awarded))
+		next = r.Month.AddMonths(1)
 	}
 	return s, dental
 }
