@@ -22,7 +22,7 @@ var markup string
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"text":   Kind.text,
 	"cell":   func(s Section, i int, v any) string { return s.Columns[i].Kind.text(v) },
-	"long":   long,
+	"shape":  shape,
 	"sum":    func(s Section, i int) string { return s.sum(i) },
 	"class":  Section.class,
 	"minor":  Section.minor,
@@ -69,11 +69,34 @@ func (s Section) hidden(most int) int {
 	return max(0, len(s.Rows)-most)
 }
 
-// long reports whether a value is a sentence, which needs a wider column than
-// a word.
-func long(v any) bool {
-	s, _ := v.(string)
-	return utf8.RuneCountInString(s) > 30
+// In letters: longer words are broken, and longer texts get room.
+const (
+	longWord = 30
+	longName = 30
+)
+
+// shape is how the style sheet knows a cell of text by what is in it: a sentence
+// needs a wider column than a name, a name with a very long word must be broken
+// inside of it, and where there is but a short word a column may be narrow.
+func shape(v any) (class string) {
+	s, isText := v.(string)
+	if !isText {
+		return ""
+	}
+	words, longest := strings.Fields(s), 0
+	for _, word := range words {
+		longest = max(longest, utf8.RuneCountInString(word))
+	}
+	switch {
+	case longest > longWord:
+		class = " unbroken"
+	case len(words) < 2:
+		class = " word"
+	}
+	if utf8.RuneCountInString(s) > longName {
+		class += " long"
+	}
+	return class
 }
 
 // group is the column whose values are lines above the rows, -1 for none.
