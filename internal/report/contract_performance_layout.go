@@ -39,13 +39,15 @@ func (p *Performance) result() *Result {
 	return r
 }
 
+// progressColumns are what both tables have after their first columns. What is
+// delivered comes from the minor ones, and all that follows from it.
 var progressColumns = []Column{
 	{Key: "unit", Title: "Unit"},
 	{Key: "target", Title: "Target", Kind: Units},
 	{Key: "expected", Title: "Expected", Kind: Units, Minor: true},
-	{Key: "awarded", Title: "Awarded", Kind: Units},
+	{Key: "awarded", Title: "Awarded", Kind: Units, Minor: true},
 	{Key: "refused", Title: "Withdrawn or invalid", Kind: Units, Minor: true},
-	{Key: "delivered", Title: "Delivered", Kind: Units, Minor: true},
+	{Key: "delivered", Title: "Delivered", Kind: Units},
 	{Key: "value", Title: "Value", Kind: Money},
 	{Key: "pace", Title: "Pace", Kind: Percent},
 	{Key: "projected", Title: "Projected", Kind: Units},

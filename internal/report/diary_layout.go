@@ -23,17 +23,19 @@ func (u *diaryUse) add(row *DiaryRow) {
 	u.Lost += row.Lost
 }
 
-// diaryColumns are what both tables have after their first columns.
+// diaryColumns are what both tables have after their first columns. Free time is
+// minor, for it follows from the columns beside it. No rate or loss is without
+// the numbers it is made of.
 var diaryColumns = []Column{
 	{Key: "session_minutes", Title: "Session", Kind: Minutes},
 	{Key: "booked_minutes", Title: "Booked", Kind: Minutes},
-	{Key: "free_minutes", Title: "Free", Kind: Minutes},
+	{Key: "free_minutes", Title: "Free", Kind: Minutes, Minor: true},
 	{Key: "utilisation", Title: "Used", Kind: Percent},
 	{Key: "outside_minutes", Title: "Outside sessions", Kind: Minutes, Minor: true},
-	{Key: "appointments", Title: "Patients due", Kind: Count, Minor: true},
-	{Key: "cancellations", Title: "Cancelled", Kind: Count},
-	{Key: "short_notice_cancellations", Title: "At short notice", Kind: Count, Minor: true},
-	{Key: "did_not_attend", Title: "Did not attend", Kind: Count, Minor: true},
+	{Key: "appointments", Title: "Patients due", Kind: Count},
+	{Key: "cancellations", Title: "Cancelled", Kind: Count, Minor: true},
+	{Key: "short_notice_cancellations", Title: "Cancelled at short notice", Kind: Count},
+	{Key: "did_not_attend", Title: "Did not attend", Kind: Count},
 	{Key: "did_not_attend_rate", Title: "DNA rate", Kind: Percent},
 	{Key: "lost_minutes", Title: "Lost", Kind: Minutes},
 }
@@ -73,7 +75,7 @@ func diaryResult(rows []DiaryRow, f Filter) *Result {
 	if len(rows) == 0 {
 		return &Result{Sections: []Section{main}}
 	}
-	main.Total = append([]any{"All", nil, nil}, all.cells()...)
+	main.Total = append([]any{"All practitioners", nil, nil}, all.cells()...)
 	booked, free := Series{Name: "Booked"}, Series{Name: "Free"}
 	main.Chart = &Chart{Form: Stacked, Title: "Session time by month", Kind: Minutes}
 	for _, m := range months {

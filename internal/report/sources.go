@@ -217,7 +217,7 @@ func sourcesResult(rows []SourceRow, f Filter) *Result {
 			sum.Paid += row.Paid
 		}
 	}
-	main.Total = []any{"All", nil, all.Patients, all.Invoiced, all.Paid}
+	main.Total = []any{"All sources", nil, all.Patients, all.Invoiced, all.Paid}
 	perPatient := func(row *SourceRow) decimal.Decimal {
 		return decimal.Decimal(ratio(int64(row.Paid), 1, int64(row.Patients)))
 	}
@@ -229,7 +229,7 @@ func sourcesResult(rows []SourceRow, f Filter) *Result {
 	}
 	whole.Chart.Series = []Series{paid}
 	main.Chart.Series = fewer(main.Chart.Series)
-	whole.Total = []any{"All", all.Patients, percent(1, 1), all.Invoiced, all.Paid, perPatient(&all)}
+	whole.Total = []any{"All sources", all.Patients, percent(1, 1), all.Invoiced, all.Paid, perPatient(&all)}
 	return &Result{
 		Summary: []Figure{
 			{Key: "patients", Label: "New patients", Kind: Count, Value: all.Patients},

@@ -161,7 +161,7 @@ func treatmentsResult(rows []TreatmentRow) *Result {
 		add(&categories[len(categories)-1], row)
 		add(&all, row)
 	}
-	main.Total = []any{"All", nil, nil, all.Count, all.Value, average(&all), nil, nil}
+	main.Total = []any{"All treatments", nil, nil, all.Count, all.Value, average(&all), nil, nil}
 	slices.SortStableFunc(each, func(a, b TreatmentRow) int { return cmp.Compare(b.Value, a.Value) })
 	value := Series{Name: "Value"}
 	main.Chart = &Chart{Form: Rows, Title: "Value by treatment", Kind: Money}
