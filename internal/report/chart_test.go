@@ -71,6 +71,19 @@ func TestLabelsStandUnderTheirBars(t *testing.T) {
 	}
 }
 
+func TestMonthsWithoutClaimsAreGaps(t *testing.T) {
+	t.Parallel()
+	month := civil.MustParse("2026-11-01")
+	s, _ := (&ClaimsReport{Awards: []ClaimAwards{
+		{Month: month.AddMonths(-1), Ortho: true, Expected: 7_00}, {Month: month, Expected: 3_00, Awarded: 2_00},
+		{Month: month.AddMonths(3), Expected: 5_00}, {Month: month.AddMonths(3), Ortho: true, Expected: 7_00},
+	}}).awarded()
+	want := "[Nov 2026 Dec 2026 Jan 2027 Feb 2027] [{Expected [300 0 0 500]} {Awarded [200 0 0 0]}]"
+	if got := fmt.Sprint(s.Chart.Labels, s.Chart.Series); got != want || len(s.Rows) != 4 {
+		t.Errorf("%d rows, and the chart is %s, want %s", len(s.Rows), got, want)
+	}
+}
+
 // barsOf gives the left and right ends of the bars of a colour, but not of its
 // sign in the legend.
 func barsOf(svg, colour string) (bars [][2]float64) {

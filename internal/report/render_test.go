@@ -198,3 +198,15 @@ func TestValues(t *testing.T) {
 		}
 	}
 }
+
+func TestShapes(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[any]string{
+		"": " word", "UDA": " word", "Adam Jones": "", 12: "", "abigail.butterworth@example.org": " unbroken long", "a name of " + strings.Repeat("Ж", 31): " unbroken long",
+		strings.Repeat("Ж", 30): " word", "The NHS refused it, and says why.": " long",
+	} {
+		if got := shape(v); got != want {
+			t.Errorf("%v is %q, want %q", v, got, want)
+		}
+	}
+}
