@@ -108,7 +108,7 @@ func TestIntrospectionIsThatOfRFC7662(t *testing.T) {
 		}
 		w.Clock.Set(used.Add(14*24*time.Hour + 59*time.Minute)) // asking was no use of it
 		w.post(oauth.IntrospectPath, goodRevocation+token).Status(t, 200)
-		w.Clock.Set(used.Add(14*24*time.Hour + 61*time.Minute))
+		w.Clock.Set(used.Add(14*24*time.Hour + time.Hour))
 		w.Get(t, "/v1/patients?per_page=1", token).Error(t, 401, "expired_token")
 		inactive(t, w.post(oauth.IntrospectPath, goodRevocation+token))
 	})

@@ -25,7 +25,7 @@ func TestATokenLivesFourteenDaysAfterItsLastUse(t *testing.T) {
 		alive  bool
 	}{
 		{"14 days", 14 * day, true},
-		{"14 days 61 minutes", 14*day + 61*time.Minute, false}, // the last use is known to the hour
+		{"14 days 1 hour", 14*day + time.Hour, false}, // the last use is known to the hour
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			each(t, func(t *testing.T, w *world) {

@@ -97,7 +97,11 @@ func end(created time.Time, lastUse, expires *time.Time) time.Time {
 
 // over reports whether a token is past its end, or was unused for too long.
 func over(created time.Time, lastUse, expires *time.Time, now time.Time) bool {
-	return now.After(end(created, lastUse, expires)) || expires != nil && now.Equal(*expires)
+	ends := end(created, lastUse, expires)
+	if lastUse == nil && (expires == nil || ends.Before(*expires)) {
+		return now.After(ends) // it may be used first at the end of its fourteenth day
+	}
+	return !now.Before(ends) // a use useResolution after the last is written, so none was
 }
 
 // Revoke ends the tokens that where selects, at once and for good. Tokens that
