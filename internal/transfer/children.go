@@ -2,6 +2,9 @@ package transfer
 
 import (
 	"cmp"
+	"fmt"
+
+	"github.com/google/uuid"
 )
 
 // openAccounts opens the accounts of new patients, and changes the opening
@@ -51,9 +54,15 @@ func (b *batch) openAccounts(fresh, known []*record) error {
 	return b.recordChanges(accounts, changes)
 }
 
+// childOf is the id of the row that an import makes of its own accord for a row
+// of a file. It is that of no row of a file, which has a legacy id.
+func (b *batch) childOf(table string, parent any) string {
+	return uuid.NewSHA1(uuid.MustParse(b.practice.id), []byte(table+"\x00"+asText(parent))).String()
+}
+
 // makeItems gives each invoice the one item that it consists of, where the
-// other system has sent no items.
-func (b *batch) makeItems() error {
+// other system has sent no items, neither now nor before.
+func (b *batch) makeItems(known []*record) error {
 	if !b.plan.makeItem {
 		return nil
 	}
@@ -61,9 +70,18 @@ func (b *batch) makeItems() error {
 	if err != nil {
 		return err
 	}
+	sent := map[string]bool{} // by invoice: whether it has an item that is not made
+	err = b.query("SELECT invoice_id, id FROM invoice_items WHERE practice_id = $1", []any{b.practice.id}, "invoice_id", idsOf(known), func(values []any) {
+		if asText(values[1]) != b.childOf(items.table, values[0]) {
+			sent[asText(values[0])] = true
+		}
+	})
+	if err != nil {
+		return err
+	}
 	var children []row
 	for _, r := range b.records {
-		if r.gone {
+		if r.gone || sent[asText(r.id)] {
 			continue
 		}
 		total, message := b.claim(r, "amount")
@@ -71,66 +89,27 @@ func (b *batch) makeItems() error {
 			continue // it is a finding
 		}
 		children = append(children, row{
-			"id": b.uuidOf(items.table, r), "invoice_id": r.id, "name": cmp.Or(r.text("reference"), "Imported"), "quantity": int64(1),
+			"id": b.childOf(items.table, r.id), "invoice_id": r.id, "name": cmp.Or(r.text("reference"), "Imported"), "quantity": int64(1),
 			"item_price": total, "total_price": total, "nhs_charge": false,
 		})
 	}
-	return b.putChildren(items, children, "item_price", "total_price")
+	return b.putChildren(items, children, "name", "item_price", "total_price")
 }
 
-// explainPayments says what of the payments pays the invoices that they name: as
-// much as there is left of both. What then is left of a new payment is known
-// before it is written.
-func (b *batch) explainPayments() ([]row, error) {
-	if b.plan.target(paysInvoice) == nil {
-		return nil, nil
-	}
-	left, err := b.leftToExplain(paysInvoice)
-	if err != nil {
-		return nil, err
-	}
-	ids := make([]any, 0, len(b.records))
+// unmakeItems takes the items back that were made for invoices whose own ones
+// have come now.
+func (b *batch) unmakeItems() error {
+	var ids, made []any
 	for _, r := range b.records {
-		ids = append(ids, b.uuidOf(explanationTable, r))
+		ids = append(ids, b.childOf(b.plan.entity.table, r.get("invoice_id")))
 	}
-	was := map[string]int64{}
-	if !b.first.Load() {
-		err = b.query("SELECT id, amount FROM payment_explanations WHERE practice_id = $1", []any{b.practice.id}, "id", ids, func(values []any) {
-			was[asText(values[0])], _ = values[1].(int64)
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	var explanations []row
-	for i, r := range b.records {
-		invoice := r.given[paysInvoice]
-		if invoice == nil || r.gone || r.boolean("deleted") {
-			continue
-		}
-		place, id := paysInvoice+asText(invoice), asText(ids[i])
-		pays := min(r.integer("amount"), left[place]+was[id])
-		if pays <= 0 {
-			r.warnings = append(r.warnings, finding{field: paysInvoice, message: "nothing is left to pay of the invoice; the payment stays unexplained"})
-			continue
-		}
-		left[place] -= pays - was[id]
-		explanations = append(explanations, row{"id": id, "payment_id": r.id, paysInvoice: invoice, "amount": pays})
-		if r.existing == nil {
-			r.given["amount_unexplained"] = r.integer("amount") - pays
-		}
-	}
-	return explanations, nil
-}
-
-const explanationTable = "payment_explanations"
-
-func (b *batch) putExplanations(explanations []row) error {
-	e, err := byTable(explanationTable)
+	err := b.query("SELECT id FROM invoice_items WHERE practice_id = $1", []any{b.practice.id}, "id", ids, func(values []any) {
+		made = append(made, asText(values[0]))
+	})
 	if err != nil {
 		return err
 	}
-	return b.putChildren(e, explanations, "amount")
+	return b.remove(b.plan.entity, made)
 }
 
 // putChildren writes rows whose ids follow from those of their parents: new
@@ -177,4 +156,28 @@ func (b *batch) putChildren(e *entity, children []row, columns ...string) error 
 		return err
 	}
 	return b.recordChanges(e, changes)
+}
+
+// remove takes rows back that an import has made.
+func (b *batch) remove(e *entity, ids []any) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	condition, list := b.bulk.In("id", 2, ids)
+	if _, err := b.tx.ExecContext(b.ctx, "DELETE FROM "+quote(e.table)+" WHERE practice_id = $1 AND "+condition, b.practice.id, list); err != nil {
+		return fmt.Errorf("transfer: %w", err)
+	}
+	changes := make([]change, len(ids))
+	for i, id := range ids {
+		changes[i] = change{asText(id), "delete", "[]"}
+	}
+	return b.recordChanges(e, changes)
+}
+
+func idsOf(records []*record) []any {
+	ids := make([]any, len(records))
+	for i, r := range records {
+		ids[i] = r.id
+	}
+	return ids
 }

@@ -197,7 +197,9 @@ func (b *batch) stamp(r *record, start, finish time.Time) {
 }
 
 func (b *batch) invoice(r *record) {
-	r.fill("due_on", r.get("dated_on"))
+	if !r.has("due_on") && r.existing["due_on"] == r.existing["dated_on"] { // nothing else has said when
+		r.given["due_on"] = r.get("dated_on")
+	}
 	status := ""
 	if t := b.plan.target("status"); t != nil {
 		status = foreignEnum(schema.InvoiceStatus("").Values(), b.plan.text(t, r.cells))
@@ -410,70 +412,4 @@ func (b *batch) warnOfDuplicates() error {
 		}
 	}
 	return err
-}
-
-// explanations bounds what a payment may pay by what is left of it, and of the
-// invoice.
-func (b *batch) explanations() error {
-	left, err := b.leftToExplain("payment_id", "invoice_id")
-	if err != nil {
-		return err
-	}
-	for _, r := range b.records {
-		sum := r.integer("amount")
-		if sum <= 0 {
-			r.refuse("amount", "must be above zero")
-			continue
-		}
-		was, _ := r.existing["amount"].(int64)
-		for _, column := range []string{"payment_id", "invoice_id"} {
-			place := column + asText(r.get(column))
-			if r.existing[column] != nil && r.existing[column] != r.get(column) {
-				was = 0
-			}
-			if sum-was > left[place] {
-				r.refuse("amount", "is more than what is left of the "+strings.TrimSuffix(column, "_id"))
-				break
-			}
-		}
-		if len(r.problems) == 0 {
-			for _, column := range []string{"payment_id", "invoice_id"} {
-				left[column+asText(r.get(column))] -= sum - was
-			}
-		}
-	}
-	return nil
-}
-
-// leftToExplain is what is not explained yet of the payments and invoices that
-// columns of the records refer to, by column and id.
-func (b *batch) leftToExplain(columns ...string) (map[string]int64, error) {
-	left := map[string]int64{}
-	for _, column := range columns {
-		var ids []any
-		for id := range b.parents[column] {
-			ids = append(ids, b.parents[column][id]["id"])
-		}
-		ids = slices.DeleteFunc(ids, func(id any) bool { return id == nil })
-		total := "SELECT id, CASE WHEN deleted THEN 0 ELSE amount END FROM payments"
-		if column == paysInvoice {
-			total = "SELECT i.id, CASE WHEN i.status = 'void' THEN 0 ELSE (SELECT coalesce(sum(t.total_price), 0) FROM invoice_items AS t WHERE t.practice_id = i.practice_id AND t.invoice_id = i.id) END FROM invoices AS i"
-		}
-		read := func(sign int64) func(values []any) {
-			return func(values []any) {
-				n, err := asInteger(values[1])
-				if err == nil {
-					left[column+asText(values[0])] += sign * n
-				}
-			}
-		}
-		if err := b.query(total+" WHERE practice_id = $1", []any{b.practice.id}, "id", ids, read(1)); err != nil {
-			return nil, err
-		}
-		paid := "SELECT " + column + ", amount FROM payment_explanations WHERE practice_id = $1"
-		if err := b.query(paid, []any{b.practice.id}, column, ids, read(-1)); err != nil {
-			return nil, err
-		}
-	}
-	return left, nil
 }

@@ -36,7 +36,7 @@ var settlements = []struct {
 	},
 	{
 		"payments", []string{"amount_unexplained"},
-		[]string{"payments", "payment_explanations"},
+		[]string{"payments", "payment_explanations", "invoices"}, // which are void now
 		`SELECT p.id, p.amount_unexplained, p.amount - (SELECT coalesce(sum(x.amount), 0) FROM payment_explanations AS x WHERE x.practice_id = p.practice_id AND x.payment_id = p.id), p.updated_at
 		FROM payments AS p WHERE p.practice_id = $1 AND p.id > $2 ORDER BY p.id LIMIT $3`,
 		settleAmounts("amount_unexplained"),

@@ -36,7 +36,7 @@ func (b *batch) write(counts *fileProgress) error {
 	var explanations []row
 	if e.table == "payments" {
 		var err error
-		if explanations, err = b.explainPayments(); err != nil {
+		if explanations, err = b.explainPayments(known); err != nil {
 			return err
 		}
 	}
@@ -61,7 +61,12 @@ func (b *batch) write(counts *fileProgress) error {
 	case "patients":
 		return b.openAccounts(fresh, known)
 	case "invoices":
-		return b.makeItems()
+		if err := b.releasePayments(known); err != nil {
+			return err
+		}
+		return b.makeItems(known)
+	case "invoice_items":
+		return b.unmakeItems()
 	case "payments":
 		return b.putExplanations(explanations)
 	}

@@ -1,0 +1,273 @@
+package transfer
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"chairside/internal/store"
+)
+
+// moneyFiles are how the files of TestChangedMoney are read.
+var moneyFiles = map[string]string{
+	"pt.csv":  `{file: pt.csv, entity: patients, id: No, columns: {No: last_name}, constants: {title: Mr, first_name: A, date_of_birth: 1980-01-01, gender: male, ethnicity: "99", address_line_1: X, postcode: BA1, payment_plan_id: Private}}`,
+	"inv.csv": `{file: inv.csv, entity: invoices, id: No, columns: {Pt: patient_id, D: dated_on, Tot: amount, S: {field: status, default: sent}}}`,
+	"it.csv":  `{file: it.csv, entity: invoice_items, id: No, columns: {Inv: invoice_id, T: name, P: item_price}}`,
+	"pay.csv": `{file: pay.csv, entity: payments, id: No, columns: {Pt: patient_id, D: dated_on, A: amount, Inv: invoice_id, V: deleted}, constants: {method: Cash}}`,
+	"sum.csv": `{file: sum.csv, entity: payments, id: No, columns: {Pt: patient_id, D: dated_on, A: amount, V: deleted}, constants: {method: Cash}}`,
+	"al.csv":  `{file: al.csv, entity: payment_explanations, id: [P, I], columns: {P: payment_id, I: invoice_id, A: amount}}`,
+}
+
+var moneyHeaders = map[string]string{
+	"pt.csv": "No", "inv.csv": "No,Pt,D,Tot,S", "it.csv": "No,Inv,T,P", "pay.csv": "No,Pt,D,A,Inv,V", "sum.csv": "No,Pt,D,A,V", "al.csv": "P,I,A",
+}
+
+// delivery has the lines of some files, with spaces between them.
+type delivery map[string]string
+
+func (d delivery) dir(t *testing.T) string {
+	t.Helper()
+	mapping := "source: s\nfiles:\n"
+	content := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(d)) {
+		mapping += "  - " + moneyFiles[name] + "\n"
+		content[name] = strings.Join(append([]string{moneyHeaders[name]}, strings.Fields(d[name])...), "\n") + "\n"
+	}
+	content["mapping.yaml"] = mapping
+	return files(t, content)
+}
+
+// Whatever was delivered before: what a changed delivery says is what there is,
+// as if nothing had been there, and the same again changes nothing.
+func TestChangedMoney(t *testing.T) {
+	const (
+		day1, day2 = "2026-02-01", "2026-02-02"
+		invoices   = "I1,1," + day1 + ",20, I2,1," + day1 + ",30, I3,1," + day1 + ",40,"
+		items      = "1,I1,a,20 2,I2,b,30 3,I3,c,40"
+	)
+	pays := func(lines ...string) string { // No,Pt,A,Inv,V
+		for i, l := range lines {
+			c := strings.Split(l, ",")
+			lines[i] = strings.Join([]string{c[0], c[1], day2, c[2], c[3], c[4]}, ",")
+		}
+		return strings.Join(lines, " ")
+	}
+	sums := func(lines ...string) string { // No,Pt,A,V
+		for i, l := range lines {
+			c := strings.Split(l, ",")
+			lines[i] = strings.Join([]string{c[0], c[1], day2, c[2], c[3]}, ",")
+		}
+		return strings.Join(lines, " ")
+	}
+	first := delivery{"pt.csv": "1 2 3", "inv.csv": invoices, "it.csv": items}
+	paying := pays("P1,1,50,I1,N", "P2,1,30,I2,N", "P3,1,40,I3,N")
+	and := func(d delivery, more delivery) delivery {
+		d = maps.Clone(d)
+		maps.Copy(d, more)
+		return d
+	}
+	for _, test := range []struct {
+		name   string
+		before []delivery
+		last   delivery
+		fresh  delivery // all that holds in the end
+	}{
+		{
+			"headers after items",
+			[]delivery{and(first, delivery{"pay.csv": paying})},
+			delivery{"inv.csv": invoices + " I4,2," + day1 + ",7.50,"},
+			nil,
+		},
+		{
+			"items after headers",
+			[]delivery{{"pt.csv": "1 2 3", "inv.csv": invoices, "pay.csv": paying}},
+			delivery{"it.csv": "1,I3,x,15 2,I1,y,20 3,I2,z,30 4,I3,x,25"},
+			delivery{"pt.csv": "1 2 3", "inv.csv": invoices, "it.csv": "1,I3,x,15 2,I1,y,20 3,I2,z,30 4,I3,x,25", "pay.csv": paying},
+		},
+		{
+			"other headers",
+			[]delivery{{"pt.csv": "1 2 3", "inv.csv": invoices, "pay.csv": paying}},
+			delivery{"inv.csv": strings.ReplaceAll(invoices, ",40", ",25"), "pay.csv": paying},
+			delivery{"pt.csv": "1 2 3", "inv.csv": strings.ReplaceAll(invoices, ",40", ",25"), "pay.csv": paying},
+		},
+		{
+			"a payment for another invoice",
+			[]delivery{and(first, delivery{"pay.csv": pays("P1,1,50,I1,N")})},
+			delivery{"pay.csv": pays("P1,1,50,I3,N")},
+			and(first, delivery{"pay.csv": pays("P1,1,50,I3,N")}),
+		},
+		{
+			"payments that change places",
+			[]delivery{and(first, delivery{"pay.csv": paying})},
+			delivery{"pay.csv": pays("P1,1,50,I3,N", "P2,1,30,I1,N", "P3,1,40,I2,N")},
+			and(first, delivery{"pay.csv": pays("P1,1,50,I3,N", "P2,1,30,I1,N", "P3,1,40,I2,N")}),
+		},
+		{
+			"a lower payment for nothing",
+			[]delivery{and(first, delivery{"pay.csv": paying})},
+			delivery{"pay.csv": pays("P3,1,15,,N")},
+			and(first, delivery{"pay.csv": pays("P1,1,50,I1,N", "P2,1,30,I2,N", "P3,1,15,,N")}),
+		},
+		{
+			"a payment instead of a voided one",
+			[]delivery{and(first, delivery{"pay.csv": paying})},
+			delivery{"pay.csv": pays("P2,1,30,I2,Y", "P5,1,30,I2,N")},
+			and(first, delivery{"pay.csv": pays("P1,1,50,I1,N", "P2,1,30,I2,Y", "P3,1,40,I3,N", "P5,1,30,I2,N")}),
+		},
+		{
+			"a payment that was voided and is not",
+			[]delivery{and(first, delivery{"pay.csv": paying}), {"pay.csv": pays("P2,1,30,I2,Y")}},
+			delivery{"pay.csv": paying},
+			and(first, delivery{"pay.csv": paying}),
+		},
+		{
+			"a void invoice",
+			[]delivery{and(first, delivery{"pay.csv": paying})},
+			delivery{"inv.csv": strings.ReplaceAll(invoices, ",30,", ",30,void")},
+			and(first, delivery{"inv.csv": strings.ReplaceAll(invoices, ",30,", ",30,void"), "pay.csv": paying}),
+		},
+		{
+			"a void invoice that is not",
+			[]delivery{and(first, delivery{"pay.csv": paying}), {"inv.csv": strings.ReplaceAll(invoices, ",30,", ",30,void")}},
+			delivery{"inv.csv": invoices, "pay.csv": paying},
+			and(first, delivery{"pay.csv": paying}),
+		},
+		{
+			"lower payments and what they explain",
+			[]delivery{and(first, delivery{"sum.csv": sums("P1,1,50,N", "P2,1,10,N"), "al.csv": "P1,I1,20 P1,I2,30 P2,I3,10"})},
+			delivery{"sum.csv": sums("P1,1,25,N", "P2,1,10,Y", "P3,1,40,N"), "al.csv": "P1,I1,20 P1,I2,5 P2,I3,10 P3,I3,40"},
+			and(first, delivery{"sum.csv": sums("P1,1,25,N", "P2,1,10,Y", "P3,1,40,N"), "al.csv": "P1,I1,20 P1,I2,5 P2,I3,10 P3,I3,40"}),
+		},
+		{
+			"a payment that is explained again",
+			[]delivery{and(first, delivery{"sum.csv": sums("P2,1,10,N"), "al.csv": "P2,I3,10"}), {"sum.csv": sums("P2,1,10,Y"), "al.csv": "P2,I3,10"}},
+			delivery{"sum.csv": sums("P2,1,10,N"), "al.csv": "P2,I3,10"},
+			and(first, delivery{"sum.csv": sums("P2,1,10,N"), "al.csv": "P2,I3,10"}),
+		},
+		{
+			"more explained than there is",
+			[]delivery{and(first, delivery{"sum.csv": sums("P1,1,50,N"), "al.csv": "P1,I1,20 P1,I2,30"})},
+			delivery{"it.csv": "1,I1,a,20 2,I2,b,5 3,I3,c,40", "al.csv": "P1,I1,20 P1,I2,30"},
+			delivery{"pt.csv": "1 2 3", "inv.csv": invoices, "it.csv": "1,I1,a,20 2,I2,b,5 3,I3,c,40", "sum.csv": sums("P1,1,50,N"), "al.csv": "P1,I1,20 P1,I2,30"},
+		},
+		{
+			"another patient",
+			[]delivery{first},
+			delivery{"inv.csv": strings.ReplaceAll(invoices, "I1,1", "I1,2")},
+			and(first, delivery{"inv.csv": strings.ReplaceAll(invoices, "I1,1", "I1,2")}),
+		},
+		{
+			"another patient, who paid",
+			[]delivery{and(first, delivery{"pay.csv": paying})},
+			delivery{"inv.csv": strings.ReplaceAll(invoices, "I1,1", "I1,2"), "pay.csv": strings.ReplaceAll(paying, "P1,1", "P1,2")},
+			and(first, delivery{"inv.csv": strings.ReplaceAll(invoices, "I1,1", "I1,2"), "pay.csv": strings.ReplaceAll(paying, "P1,1", "P1,2")}),
+		},
+		{
+			"another day",
+			[]delivery{first},
+			delivery{"inv.csv": strings.ReplaceAll(invoices, day1, day2)},
+			and(first, delivery{"inv.csv": strings.ReplaceAll(invoices, day1, day2)}),
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			each(t, func(t *testing.T, db *store.DB) {
+				bright(t, db)
+				for _, d := range test.before {
+					importing(t, db, d.dir(t), ImportOptions{})
+				}
+				importing(t, db, test.last.dir(t), ImportOptions{})
+				got := money(t, db)
+				want := strings.Split(headersAfterItems, "\n")
+				if test.fresh != nil {
+					calm := open(t, kinds["sqlite"](t))
+					bright(t, calm)
+					importing(t, calm, test.fresh.dir(t), ImportOptions{})
+					want = money(t, calm)
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+				}
+				for _, rule := range rulesOfMoney {
+					if n := number(t, db, rule); n != 0 {
+						t.Errorf("%d rows break a rule: %s", n, rule)
+					}
+				}
+				before := number(t, db, "SELECT count(*) FROM changes")
+				importing(t, db, test.last.dir(t), ImportOptions{})
+				if n := number(t, db, "SELECT count(*) FROM changes"); n != before {
+					t.Errorf("the same again made %d changes", n-before)
+				}
+				if again := money(t, db); !slices.Equal(again, got) {
+					t.Errorf("the same again came to\n%s\ninstead of\n%s", strings.Join(again, "\n"), strings.Join(got, "\n"))
+				}
+			})
+		})
+	}
+}
+
+// headersAfterItems is what there is where no single delivery has it all.
+const headersAfterItems = `balance 1 30.00
+balance 2 -7.50
+balance 3 0.00
+explanation P1 I1 20.00
+explanation P2 I2 30.00
+explanation P3 I3 40.00
+invoice I1 1 1 20.00 0.00 paid 2026-02-02 2026-02-01
+invoice I2 1 1 30.00 0.00 paid 2026-02-02 2026-02-01
+invoice I3 1 1 40.00 0.00 paid 2026-02-02 2026-02-01
+invoice I4 2 2 7.50 7.50 sent - 2026-02-01
+item I1 a 1 20.00 20.00
+item I2 b 1 30.00 30.00
+item I3 c 1 40.00 40.00
+item I4 Imported 1 7.50 7.50
+payment P1 1 50.00 30.00 false
+payment P2 1 30.00 0.00 false
+payment P3 1 40.00 0.00 false`
+
+// money is what a practice has of it, by the names of the other system.
+func money(t *testing.T, db *store.DB) (lines []string) {
+	t.Helper()
+	const invoice = "(SELECT legacy_id FROM imported_records WHERE resource = 'invoices' AND record_id = CAST(x.invoice_id AS text))"
+	const payment = "(SELECT legacy_id FROM imported_records WHERE resource = 'payments' AND record_id = CAST(x.payment_id AS text))"
+	const patient = "(SELECT last_name FROM patients AS p WHERE p.id = x.patient_id)"
+	for _, kind := range []struct {
+		query string
+		shown []kind
+	}{
+		{"SELECT 'balance', " + patient + ", current_balance FROM accounts AS x", []kind{text, text, amount}},
+		{"SELECT 'explanation', " + payment + ", " + invoice + ", amount FROM payment_explanations AS x", []kind{text, text, text, amount}},
+		{"SELECT 'invoice', " + strings.ReplaceAll(invoice, "x.invoice_id", "i.id") + ", " + patient + ", " + strings.ReplaceAll(patient, "x.", "i.") +
+			", i.amount, i.amount_outstanding, i.status, i.paid_on, i.due_on FROM invoices AS i JOIN accounts AS x ON x.id = i.account_id", []kind{text, text, text, text, amount, amount, text, date, date}},
+		{"SELECT 'item', " + invoice + ", name, quantity, item_price, total_price FROM invoice_items AS x", []kind{text, text, text, integer, amount, amount}},
+		{"SELECT 'payment', " + strings.ReplaceAll(payment, "x.payment_id", "x.id") + ", " + patient + ", amount, amount_unexplained, deleted FROM payments AS x", []kind{text, text, text, amount, amount, boolean}},
+	} {
+		rows, err := db.SQL.QueryContext(t.Context(), kind.query)
+		if err != nil {
+			t.Fatalf("%s: %v", kind.query, err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			values, places := scanned(len(kind.shown))
+			if err := rows.Scan(places...); err != nil {
+				t.Fatal(err)
+			}
+			cells := make([]string, len(values))
+			for i, k := range kind.shown {
+				shown, ok, err := k.show(values[i])
+				if err != nil {
+					t.Fatal(err)
+				}
+				if cells[i] = shown; !ok {
+					cells[i] = "-"
+				}
+			}
+			lines = append(lines, strings.Join(cells, " "))
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
