@@ -120,11 +120,15 @@ func (b *batch) parent(r *record, column string) map[string]any {
 	return b.parents[column][asText(r.get(column))]
 }
 
-// findAccounts charges records to the accounts of their patients.
+// findAccounts charges records to the accounts of their patients, where the file
+// does not say which account it is.
 func (b *batch) findAccounts() error {
+	follows := func(r *record) bool {
+		return !r.has("account_id") && (r.get("account_id") == nil || r.get("patient_id") != r.existing["patient_id"])
+	}
 	var patients []any
 	for _, r := range b.records {
-		if p := r.get("patient_id"); p != nil && r.get("account_id") == nil {
+		if p := r.get("patient_id"); p != nil && follows(r) {
 			patients = append(patients, p)
 		}
 	}
@@ -133,8 +137,8 @@ func (b *batch) findAccounts() error {
 		accounts[asText(values[0])] = values[1]
 	})
 	for _, r := range b.records {
-		if p := r.get("patient_id"); p != nil && accounts[asText(p)] != nil {
-			r.fill("account_id", accounts[asText(p)])
+		if p := r.get("patient_id"); p != nil && accounts[asText(p)] != nil && follows(r) {
+			r.given["account_id"] = accounts[asText(p)]
 		}
 	}
 	return err
