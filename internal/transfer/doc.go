@@ -17,7 +17,7 @@
 //	         record.go     texts → values: foreign.go, calendar.go, then the API's wire.Field
 //	         batch.go      which row it is already; what it refers to (parents.go)
 //	         rules.go      rules and derived columns (derive.go), with the functions of package schema
-//	         write.go      new rows, changed rows, the record of changes (children.go)
+//	         write.go      new rows, changed rows, the record of changes (children.go, explain.go)
 //	         turn.go       in the order of the file, also where two batches are stored at a time
 //	         note.go       how far it has come, in the same transaction
 //	         settle.go     then the totals of the practice
@@ -102,7 +102,8 @@
 // site of an invoice from its patient, the patient of a treatment from its plan,
 // an appointment's end from its duration, an item's price from its total.
 // Patients take opening_balance. A payment takes invoice_id and then pays that
-// invoice, with what is left of both. Without a file of items an invoice gets one.
+// invoice, with what is left of both. Without a file of items an invoice that has
+// none gets one, until its own arrive.
 //
 // Amounts that follow from other rows are computed, never taken over: what a file
 // says of them (amount and amount_outstanding of invoices, total_price of items,
@@ -114,10 +115,12 @@
 // A row's legacy id is remembered in imported_records, and on patients also in
 // legacy_id. A row that was imported before changes the columns in which it
 // differs, a new one is added; nothing is ever deleted, and what was deleted here
-// stays so. A user with the same e-mail address, and other records that can be
-// there only once, are taken for the same; who is an administrator here stays
-// one. Each written row leaves a line in the record of changes, without a user, as
-// the command line does.
+// stays so. Only what pays what is taken back where it holds no longer: the
+// payment or the invoice does not count any more, is less, or of another patient,
+// or the payment names another invoice. A user with the same e-mail address, and
+// other records that can be there only once, are taken for the same; who is an
+// administrator here stays one. Each written row leaves a line in the record of
+// changes, without a user, as the command line does.
 //
 // A row that breaks a rule of the API, the schema or the database is written to
 // rejects/FILE.csv with its line, the fields, the reasons and its cells; the rest

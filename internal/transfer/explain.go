@@ -94,7 +94,7 @@ func (b *batch) reconsider(known []*record) (kept map[string]int64, open map[str
 			lost = append(lost, others[payment]...)
 			delete(kept, payment)
 			if len(others[payment]) > 0 && !r.boolean("deleted") {
-				r.warnings = append(r.warnings, finding{field: "amount", message: "is not for the invoices that it paid any more; they wait for payment again"})
+				r.warnings = append(r.warnings, finding{field: "amount", message: "no longer covers what it paid, which is unexplained unless a file of explanations says it again"})
 			}
 		}
 	}

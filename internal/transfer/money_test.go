@@ -11,7 +11,8 @@ import (
 
 // moneyFiles are how the files of TestChangedMoney are read.
 var moneyFiles = map[string]string{
-	"pt.csv":  `{file: pt.csv, entity: patients, id: No, columns: {No: last_name}, constants: {title: Mr, first_name: A, date_of_birth: 1980-01-01, gender: male, ethnicity: "99", address_line_1: X, postcode: BA1, payment_plan_id: Private}}`,
+	"st.csv":  `{file: st.csv, entity: sites, id: No, columns: {No: name}}`,
+	"pt.csv":  `{file: pt.csv, entity: patients, id: No, columns: {No: last_name, St: site_id}, constants: {title: Mr, first_name: A, date_of_birth: 1980-01-01, gender: male, ethnicity: "99", address_line_1: X, postcode: BA1, payment_plan_id: Private}}`,
 	"inv.csv": `{file: inv.csv, entity: invoices, id: No, columns: {Pt: patient_id, D: dated_on, Tot: amount, S: {field: status, default: sent}}}`,
 	"it.csv":  `{file: it.csv, entity: invoice_items, id: No, columns: {Inv: invoice_id, T: name, P: item_price}}`,
 	"pay.csv": `{file: pay.csv, entity: payments, id: No, columns: {Pt: patient_id, D: dated_on, A: amount, Inv: invoice_id, V: deleted}, constants: {method: Cash}}`,
@@ -20,7 +21,7 @@ var moneyFiles = map[string]string{
 }
 
 var moneyHeaders = map[string]string{
-	"pt.csv": "No", "inv.csv": "No,Pt,D,Tot,S", "it.csv": "No,Inv,T,P", "pay.csv": "No,Pt,D,A,Inv,V", "sum.csv": "No,Pt,D,A,V", "al.csv": "P,I,A",
+	"st.csv": "No", "pt.csv": "No,St", "inv.csv": "No,Pt,D,Tot,S", "it.csv": "No,Inv,T,P", "pay.csv": "No,Pt,D,A,Inv,V", "sum.csv": "No,Pt,D,A,V", "al.csv": "P,I,A",
 }
 
 // delivery has the lines of some files, with spaces between them.
@@ -60,13 +61,14 @@ func TestChangedMoney(t *testing.T) {
 		}
 		return strings.Join(lines, " ")
 	}
-	first := delivery{"pt.csv": "1 2 3", "inv.csv": invoices, "it.csv": items}
-	paying := pays("P1,1,50,I1,N", "P2,1,30,I2,N", "P3,1,40,I3,N")
 	and := func(d delivery, more delivery) delivery {
 		d = maps.Clone(d)
 		maps.Copy(d, more)
 		return d
 	}
+	base := delivery{"st.csv": "North", "pt.csv": "1, 2,North 3,"}
+	first := and(base, delivery{"inv.csv": invoices, "it.csv": items})
+	paying := pays("P1,1,50,I1,N", "P2,1,30,I2,N", "P3,1,40,I3,N")
 	for _, test := range []struct {
 		name   string
 		before []delivery
@@ -81,15 +83,15 @@ func TestChangedMoney(t *testing.T) {
 		},
 		{
 			"items after headers",
-			[]delivery{{"pt.csv": "1 2 3", "inv.csv": invoices, "pay.csv": paying}},
+			[]delivery{and(base, delivery{"inv.csv": invoices, "pay.csv": paying})},
 			delivery{"it.csv": "1,I3,x,15 2,I1,y,20 3,I2,z,30 4,I3,x,25"},
-			delivery{"pt.csv": "1 2 3", "inv.csv": invoices, "it.csv": "1,I3,x,15 2,I1,y,20 3,I2,z,30 4,I3,x,25", "pay.csv": paying},
+			and(base, delivery{"inv.csv": invoices, "it.csv": "1,I3,x,15 2,I1,y,20 3,I2,z,30 4,I3,x,25", "pay.csv": paying}),
 		},
 		{
 			"other headers",
-			[]delivery{{"pt.csv": "1 2 3", "inv.csv": invoices, "pay.csv": paying}},
+			[]delivery{and(base, delivery{"inv.csv": invoices, "pay.csv": paying})},
 			delivery{"inv.csv": strings.ReplaceAll(invoices, ",40", ",25"), "pay.csv": paying},
-			delivery{"pt.csv": "1 2 3", "inv.csv": strings.ReplaceAll(invoices, ",40", ",25"), "pay.csv": paying},
+			and(base, delivery{"inv.csv": strings.ReplaceAll(invoices, ",40", ",25"), "pay.csv": paying}),
 		},
 		{
 			"a payment for another invoice",
@@ -149,7 +151,7 @@ func TestChangedMoney(t *testing.T) {
 			"more explained than there is",
 			[]delivery{and(first, delivery{"sum.csv": sums("P1,1,50,N"), "al.csv": "P1,I1,20 P1,I2,30"})},
 			delivery{"it.csv": "1,I1,a,20 2,I2,b,5 3,I3,c,40", "al.csv": "P1,I1,20 P1,I2,30"},
-			delivery{"pt.csv": "1 2 3", "inv.csv": invoices, "it.csv": "1,I1,a,20 2,I2,b,5 3,I3,c,40", "sum.csv": sums("P1,1,50,N"), "al.csv": "P1,I1,20 P1,I2,30"},
+			and(base, delivery{"inv.csv": invoices, "it.csv": "1,I1,a,20 2,I2,b,5 3,I3,c,40", "sum.csv": sums("P1,1,50,N"), "al.csv": "P1,I1,20 P1,I2,30"}),
 		},
 		{
 			"another patient",
@@ -213,10 +215,10 @@ balance 3 0.00
 explanation P1 I1 20.00
 explanation P2 I2 30.00
 explanation P3 I3 40.00
-invoice I1 1 1 20.00 0.00 paid 2026-02-02 2026-02-01
-invoice I2 1 1 30.00 0.00 paid 2026-02-02 2026-02-01
-invoice I3 1 1 40.00 0.00 paid 2026-02-02 2026-02-01
-invoice I4 2 2 7.50 7.50 sent - 2026-02-01
+invoice I1 1 1 20.00 0.00 paid 2026-02-02 2026-02-01 Bright
+invoice I2 1 1 30.00 0.00 paid 2026-02-02 2026-02-01 Bright
+invoice I3 1 1 40.00 0.00 paid 2026-02-02 2026-02-01 Bright
+invoice I4 2 2 7.50 7.50 sent - 2026-02-01 North
 item I1 a 1 20.00 20.00
 item I2 b 1 30.00 30.00
 item I3 c 1 40.00 40.00
@@ -238,7 +240,7 @@ func money(t *testing.T, db *store.DB) (lines []string) {
 		{"SELECT 'balance', " + patient + ", current_balance FROM accounts AS x", []kind{text, text, amount}},
 		{"SELECT 'explanation', " + payment + ", " + invoice + ", amount FROM payment_explanations AS x", []kind{text, text, text, amount}},
 		{"SELECT 'invoice', " + strings.ReplaceAll(invoice, "x.invoice_id", "i.id") + ", " + patient + ", " + strings.ReplaceAll(patient, "x.", "i.") +
-			", i.amount, i.amount_outstanding, i.status, i.paid_on, i.due_on FROM invoices AS i JOIN accounts AS x ON x.id = i.account_id", []kind{text, text, text, text, amount, amount, text, date, date}},
+			", i.amount, i.amount_outstanding, i.status, i.paid_on, i.due_on, s.name FROM invoices AS i JOIN accounts AS x ON x.id = i.account_id JOIN sites AS s ON s.id = i.site_id", []kind{text, text, text, text, amount, amount, text, date, date, text}},
 		{"SELECT 'item', " + invoice + ", name, quantity, item_price, total_price FROM invoice_items AS x", []kind{text, text, text, integer, amount, amount}},
 		{"SELECT 'payment', " + strings.ReplaceAll(payment, "x.payment_id", "x.id") + ", " + patient + ", amount, amount_unexplained, deleted FROM payments AS x", []kind{text, text, text, amount, amount, boolean}},
 	} {

@@ -23,10 +23,12 @@ func (b *batch) findParents() error {
 		if c.refers == "practices" || !e.settable(c) {
 			continue
 		}
-		inherited := false
-		for _, via := range e.inheritedFrom(c) {
-			for _, r := range b.records {
-				if v := b.parent(r, via.name)[c.name]; r.get(c.name) == nil && v != nil && !c.nullable {
+		inherited, vias := false, e.inheritedFrom(c)
+		for _, r := range b.records {
+			changed := func(via *column) bool { return r.get(via.name) != r.existing[via.name] }
+			moved := r.existing != nil && b.plan.target(c.name) == nil && slices.ContainsFunc(vias, changed)
+			for _, via := range vias {
+				if v := b.parent(r, via.name)[c.name]; v != nil && !c.nullable && (r.get(c.name) == nil || moved && !r.has(c.name)) {
 					r.given[c.name] = v
 					inherited = true
 				}
