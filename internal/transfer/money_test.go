@@ -94,6 +94,18 @@ func TestChangedMoney(t *testing.T) {
 			and(base, delivery{"inv.csv": strings.ReplaceAll(invoices, ",40", ",25"), "pay.csv": paying}),
 		},
 		{
+			"lower headers alone",
+			[]delivery{and(base, delivery{"inv.csv": invoices, "pay.csv": paying})},
+			delivery{"inv.csv": strings.ReplaceAll(invoices, ",40", ",25")},
+			and(base, delivery{"inv.csv": strings.ReplaceAll(invoices, ",40", ",25"), "pay.csv": paying}),
+		},
+		{
+			"lower items alone",
+			[]delivery{and(first, delivery{"sum.csv": sums("P1,1,50,N", "P2,1,10,N"), "al.csv": "P1,I1,20 P1,I2,30 P2,I3,10"})},
+			delivery{"it.csv": strings.ReplaceAll(items, "b,30", "b,20")},
+			and(base, delivery{"inv.csv": invoices, "it.csv": strings.ReplaceAll(items, "b,30", "b,20"), "sum.csv": sums("P1,1,50,N", "P2,1,10,N"), "al.csv": "P1,I1,20 P1,I2,30 P2,I3,10"}),
+		},
+		{
 			"a payment for another invoice",
 			[]delivery{and(first, delivery{"pay.csv": pays("P1,1,50,I1,N")})},
 			delivery{"pay.csv": pays("P1,1,50,I3,N")},

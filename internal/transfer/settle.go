@@ -36,7 +36,7 @@ var settlements = []struct {
 	},
 	{
 		"payments", []string{"amount_unexplained"},
-		[]string{"payments", "payment_explanations", "invoices"}, // which are void now
+		[]string{"payments", "payment_explanations", "invoices", "invoice_items"}, // void or lower now
 		`SELECT p.id, p.amount_unexplained, p.amount - (SELECT coalesce(sum(x.amount), 0) FROM payment_explanations AS x WHERE x.practice_id = p.practice_id AND x.payment_id = p.id), p.updated_at
 		FROM payments AS p WHERE p.practice_id = $1 AND p.id > $2 ORDER BY p.id LIMIT $3`,
 		settleAmounts("amount_unexplained"),
@@ -138,18 +138,30 @@ func (im *importer) settle() error {
 		if !abandoned && !slices.ContainsFunc(im.plans, func(p *plan) bool { return slices.Contains(s.from, p.entity.table) }) {
 			continue
 		}
-		for last, more := int64(0), true; more; {
-			err := im.inTx(func(tx *sql.Tx, bulk *store.Bulk) (err error) {
-				b := &batch{importer: im, tx: tx, bulk: bulk}
-				last, more, err = b.settle(i, last)
-				return err
-			})
-			if err != nil {
+		if err := im.settleTable(i); err != nil {
+			return err
+		}
+		if s.table == "invoices" {
+			if err := im.trim(func() error { return im.settleTable(i) }); err != nil {
 				return err
 			}
 		}
 	}
 	return im.reach(stageCompare)
+}
+
+func (im *importer) settleTable(which int) error {
+	for last, more := int64(0), true; more; {
+		err := im.inTx(func(tx *sql.Tx, bulk *store.Bulk) (err error) {
+			b := &batch{importer: im, tx: tx, bulk: bulk}
+			last, more, err = b.settle(which, last)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // abandoned reports whether another import was stopped and has not gone on: its
