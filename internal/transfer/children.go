@@ -3,6 +3,8 @@ package transfer
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 )
@@ -99,11 +101,14 @@ func (b *batch) makeItems(known []*record) error {
 // unmakeItems takes the items back that were made for invoices whose own ones
 // have come now.
 func (b *batch) unmakeItems() error {
-	var ids, made []any
+	ids := map[string]bool{}
 	for _, r := range b.records {
-		ids = append(ids, b.childOf(b.plan.entity.table, r.get("invoice_id")))
+		if !r.gone {
+			ids[b.childOf(b.plan.entity.table, r.get("invoice_id"))] = true
+		}
 	}
-	err := b.query("SELECT id FROM invoice_items WHERE practice_id = $1", []any{b.practice.id}, "id", ids, func(values []any) {
+	var made []any
+	err := b.query("SELECT id FROM invoice_items WHERE practice_id = $1", []any{b.practice.id}, "id", keysOf(ids), func(values []any) {
 		made = append(made, asText(values[0]))
 	})
 	if err != nil {
@@ -163,6 +168,7 @@ func (b *batch) remove(e *entity, ids []any) error {
 	if len(ids) == 0 {
 		return nil
 	}
+	slices.SortFunc(ids, func(x, y any) int { return strings.Compare(asText(x), asText(y)) }) // as the record of changes is to have them
 	condition, list := b.bulk.In("id", 2, ids)
 	if _, err := b.tx.ExecContext(b.ctx, "DELETE FROM "+quote(e.table)+" WHERE practice_id = $1 AND "+condition, b.practice.id, list); err != nil {
 		return fmt.Errorf("transfer: %w", err)

@@ -2,7 +2,6 @@ package transfer
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -104,26 +103,24 @@ func (b *batch) reconsider(known []*record) (kept map[string]int64, open map[str
 // releasePayments takes back what was paid on invoices that are void now, or of
 // another patient.
 func (b *batch) releasePayments(known []*record) error {
-	released := map[string]*record{}
+	var ids, lost []any
 	for _, r := range known {
 		if r.text("status") == string(schema.InvoiceVoid) || r.get("patient_id") != r.existing["patient_id"] {
-			released[asText(r.id)] = r
+			ids = append(ids, r.id)
 		}
 	}
-	var ids, lost []any
-	for _, r := range released {
-		ids = append(ids, r.id)
-	}
-	paid := map[*record]bool{}
+	paid := map[string]bool{}
 	err := b.query("SELECT id, invoice_id FROM payment_explanations WHERE practice_id = $1", []any{b.practice.id}, paysInvoice, ids, func(values []any) {
 		lost = append(lost, asText(values[0]))
-		paid[released[asText(values[1])]] = true
+		paid[asText(values[1])] = true
 	})
 	if err != nil {
 		return err
 	}
-	for r := range paid {
-		r.warnings = append(r.warnings, finding{field: "status", message: "what was paid on it is unexplained now"})
+	for _, r := range known {
+		if paid[asText(r.id)] {
+			r.warnings = append(r.warnings, finding{field: "status", message: "what was paid on it is unexplained, because it is void or of another patient now"})
+		}
 	}
 	return b.withdraw(lost)
 }
@@ -219,7 +216,7 @@ func (b *batch) leftToExplain(open map[string]bool, columns ...string) (map[stri
 
 func keysOf(set map[string]bool) []any {
 	keys := make([]any, 0, len(set))
-	for _, key := range slices.Sorted(maps.Keys(set)) {
+	for key := range set {
 		keys = append(keys, key)
 	}
 	return keys
