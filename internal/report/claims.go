@@ -21,7 +21,7 @@ var claims = Report{
 	Doc: "NHS claims dated in the period: by the day they were last submitted, or while they have not been, by the day they were created. " +
 		"Their age is the days from that day to the last one of the period; their status is the present one. " +
 		"Expected units are those of all claims but withdrawn and invalid ones, which are not expected to bring anything; " +
-		"awaited are the expected units of claims that the NHS has not decided on, and lost is what it awarded for single claims less than was expected. " +
+		"awaited are the expected units of claims that the NHS has not decided on, and lost adds up, claim by claim, what it awarded below what was expected. " +
 		"A site means the practitioners whose own site it is.",
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		c, err := Claims(ctx, client, f)
@@ -75,7 +75,7 @@ type ClaimAwards struct {
 // whatToDo says what to do about a claim that did not go through.
 var whatToDo = map[schema.ClaimStatus]string{
 	schema.ClaimError:   "It did not reach the NHS whole. Correct what the comment names, if anything, and send it again.",
-	schema.ClaimInvalid: "The NHS refused it. Correct dates, contract, band or exemption as the comment says and submit it anew, where treatment ended no more than two months ago.",
+	schema.ClaimInvalid: "The NHS refused it. Correct dates, contract, band or exemption as the comment says and submit it anew: the NHS takes claims for two months after the end of treatment.",
 	schema.ClaimQueried: "The NHS has a question. Compare the claim with the patient's record, then answer the query or correct the claim.",
 }
 
@@ -260,7 +260,7 @@ func claimsToMend(ctx context.Context, client *ent.Client, f Filter) (rows []Cla
 // result lays the report out.
 func (c *ClaimsReport) result() *Result {
 	status := Section{
-		Key: "statuses", Title: "By status and age", Note: "With the units of withdrawn and invalid claims, which are expected no more.",
+		Key: "statuses", Title: "By status and age", Note: "With the units of withdrawn and invalid claims, which are no longer expected.",
 		Columns: []Column{
 			{Key: "status", Title: "Status"}, {Key: "claims", Title: "Claims", Kind: Count},
 			{Key: "days_0_30", Title: "0–30 days", Kind: Count}, {Key: "days_31_60", Title: "31–60 days", Kind: Count},
@@ -284,10 +284,7 @@ func (c *ClaimsReport) result() *Result {
 		sum.AwardedUDA += r.AwardedUDA
 		sum.ExpectedUOA += r.ExpectedUOA
 		sum.AwardedUOA += r.AwardedUOA
-		status.Chart.Labels = append(status.Chart.Labels, string(r.Status))
-		for i, n := range []int{r.To30, r.To60, r.To90, r.Older} {
-			status.Chart.Series[i].Values = append(status.Chart.Series[i].Values, int64(n))
-		}
+		status.Chart.add(string(r.Status), int64(r.To30), int64(r.To60), int64(r.To90), int64(r.Older))
 	}
 	status.Total = []any{"All", sum.Claims, sum.To30, sum.To60, sum.To90, sum.Older, nil, sum.ExpectedUDA, sum.AwardedUDA, sum.ExpectedUOA, sum.AwardedUOA}
 	awards, total := c.awarded()

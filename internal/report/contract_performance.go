@@ -25,7 +25,7 @@ var contractPerformance = Report{
 		"Withdrawn and invalid claims are not expected to bring anything; they have a column of their own. " +
 		"Delivered is what the NHS awarded and, for claims it has not decided on, what they expect. " +
 		"Value is the units awarded times the contract's money per unit. " +
-		"The target of a practitioner stands at one contract of the practitioner's site: one with a target in these units, if there is any, that has not ended, the latest. " +
+		"The target of a practitioner stands at one contract of the practitioner's site: rather one that has a target in these units itself, then one that has not ended, then the latest. " +
 		"Pace compares what is delivered with the share of the target that belongs to the days gone by: 100 % is on time. " +
 		"The projection is what the year ends with at the same pace, and the shortfall is what that lacks of 96 % of the target. " +
 		"Of a contract that begins or ends within the year, the days are its own. " +

@@ -86,7 +86,7 @@ func (e *entity) wireField(name string) (wire.Field, error) {
 	if name == "created_at" {
 		f.Required = false
 	}
-	if c.defaults != nil && !f.Required {
+	if c.defaults != nil {
 		value := c.defaults
 		if c.kind == amount {
 			value = "0.00"

@@ -25,6 +25,7 @@ func (b *batch) findParents() error {
 		}
 		inherited, vias := false, e.inheritedFrom(c)
 		for _, r := range b.records {
+			// What was taken from one record is taken from another that is named now.
 			changed := func(via *column) bool { return r.get(via.name) != r.existing[via.name] }
 			moved := r.existing != nil && b.plan.target(c.name) == nil && slices.ContainsFunc(vias, changed)
 			for _, via := range vias {

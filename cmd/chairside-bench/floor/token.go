@@ -74,7 +74,7 @@ func (s *Server) caller(r *http.Request) (*caller, error) {
 	}
 	last := created
 	if used != nil {
-		last = *used
+		last = used.Add(useResolution) // there may have been one after it that was not written
 	}
 	switch {
 	case now.After(last.Add(idleLife)) || expires != nil && !now.Before(*expires):
