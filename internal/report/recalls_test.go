@@ -127,8 +127,9 @@ func TestRecallsCases(t *testing.T) {
 					return nil
 				})
 				if c.role != "" {
-					c.booked.patient = id
-					p.book(t, p.hire(t, p.site(t, "High Street Dental").ID, c.role), c.booked)
+					booked := c.booked // a copy: both databases are tried at the same time
+					booked.patient = id
+					p.book(t, p.hire(t, p.site(t, "High Street Dental").ID, c.role), booked)
 				}
 				var got []string
 				for _, r := range read(t, p, report.Recalls, report.Filter{To: civil.MustParse("2026-08-01")}) {
