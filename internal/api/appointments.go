@@ -11,6 +11,7 @@ import (
 	"chairside/ent/appointmentreason"
 	"chairside/internal/caller"
 	"chairside/internal/civil"
+	"chairside/internal/clock"
 	"chairside/internal/fault"
 	"chairside/internal/store"
 	"chairside/internal/wire"
@@ -56,6 +57,7 @@ func (h *Handler) CreateAppointment(ctx context.Context, req *ogent.AppointmentI
 	wanted.checkTimes(problems)
 	var booked *ogent.AppointmentResponse
 	err := h.db.TxHolding(ctx, wanted.locks(ctx, nil), func(tx *ent.Client) error {
+		ctx := clock.Again(ctx)
 		add := func(conditions ...ent.Condition) (err error) {
 			create := tx.Appointment.Create().SetBookedViaAPI(true).SetUserID(caller.Must(ctx).UserID)
 			ogent.SetAppointment(create.Mutation(), in, nil)
@@ -102,6 +104,7 @@ func (h *Handler) UpdateAppointment(ctx context.Context, req *ogent.AppointmentI
 				return err
 			}
 		}
+		ctx := clock.Again(ctx)
 		wanted.checkTimes(problems)
 		if err := checkAppointment(ctx, tx, in, old, wanted, problems); err != nil {
 			return err
@@ -128,7 +131,7 @@ func (h *Handler) DeleteAppointment(ctx context.Context, p ogent.DeleteAppointme
 		if err := ifMatch(ctx, h.In(tx).ShowAppointment, old.ID); err != nil {
 			return err
 		}
-		return tx.Appointment.DeleteOne(old).Exec(ctx)
+		return tx.Appointment.DeleteOne(old).Exec(clock.Again(ctx))
 	})
 }
 

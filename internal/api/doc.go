@@ -4,7 +4,7 @@
 //	server (token, scope, query and body read)
 //	  └▶ ogent (route, decode) ─▶ a method here, or ogent.Reads
 //	       read:   filters (generated) + rules (here) ─▶ ent query ─▶ response form (generated)
-//	       write:  one transaction: find and lock ─▶ If-Match ─▶ all field errors ─▶ conflict ─▶ save ─▶ read back
+//	       write:  one transaction: find and lock ─▶ If-Match ─▶ read the clock ─▶ all field errors ─▶ conflict ─▶ save ─▶ read back
 //	               (a booking saves under conditions, and asks for errors where they do not hold)
 //
 // Every failure is a *fault.Error or is internal. Ent adds the caller's

@@ -5,6 +5,7 @@ import (
 
 	"chairside/ent"
 	"chairside/internal/caller"
+	"chairside/internal/clock"
 	"chairside/internal/fault"
 	"chairside/internal/store"
 	"chairside/internal/wire"
@@ -43,7 +44,7 @@ func (h *Handler) UpdateFee(ctx context.Context, req *ogent.FeeInputRequest, p o
 		}
 		update := tx.Fee.UpdateOne(old)
 		ogent.SetFee(update.Mutation(), &req.Fee, old)
-		if err := save(ctx, update); err != nil {
+		if err := save(clock.Again(ctx), update); err != nil {
 			return err
 		}
 		response, err = h.In(tx).ShowFee(ctx, p.ID)

@@ -48,6 +48,7 @@ func (h *Handler) CreatePatient(ctx context.Context, req *ogent.PatientInputRequ
 	in, problems := &req.Patient, wire.Problems(ctx)
 	var response *ogent.PatientResponse
 	err := h.db.Tx(ctx, func(tx *ent.Client) error {
+		ctx := clock.Again(ctx)
 		answers, err := checkPatient(ctx, tx, in, nil, problems)
 		if err != nil {
 			return err
@@ -87,6 +88,7 @@ func (h *Handler) UpdatePatient(ctx context.Context, req *ogent.PatientInputRequ
 		if err != nil {
 			return err
 		}
+		ctx := clock.Again(ctx)
 		answers, err := checkPatient(ctx, tx, in, old, problems)
 		if err != nil {
 			return err
@@ -120,7 +122,7 @@ func (h *Handler) DeletePatient(ctx context.Context, p ogent.DeletePatientParams
 		if old.Active {
 			update.SetActive(false)
 		}
-		return save(ctx, update)
+		return save(clock.Again(ctx), update)
 	})
 }
 

@@ -1,9 +1,10 @@
 // Package clock gives every request one reading of the time.
 //
-// The server reads the clock once when a request arrives and puts the reading
-// into the context; everything done for that request (stamps, the record of
-// changes, "must be in the future") uses that one instant. Tests put any
-// instant they like into the context.
+// The server reads the clock when a request arrives and puts the reading into
+// the context; everything done for that request uses that one instant. A change
+// reads it once more when it holds its locks (Again), for what it checks, its
+// stamps and the record of changes: what it has waited for was changed before it,
+// and must not be dated after it. Tests put any instant they like into the context.
 package clock
 
 import (
@@ -31,16 +32,37 @@ func Truncate(t time.Time) time.Time { return t.UTC().Truncate(Resolution) }
 
 type key struct{}
 
-// With returns a context whose reading of the clock is t.
+// reading is what a clock said.
+type reading struct {
+	of Clock
+	at time.Time
+}
+
+// With returns a context with a reading of c.
+func (c Clock) With(ctx context.Context) context.Context {
+	return context.WithValue(ctx, key{}, reading{of: c, at: c.Now()})
+}
+
+// With returns a context whose reading of the clock is t, and stays t.
 func With(ctx context.Context, t time.Time) context.Context {
-	return context.WithValue(ctx, key{}, Truncate(t))
+	return Clock(func() time.Time { return t }).With(ctx)
+}
+
+// Again returns a context with a new reading of the clock of ctx. A transaction
+// calls it when it holds what it waits for, so that of two changes of one record
+// the later one also bears the later time, and updated_after does not miss it.
+func Again(ctx context.Context) context.Context {
+	if r, ok := ctx.Value(key{}).(reading); ok {
+		return r.of.With(ctx)
+	}
+	return ctx
 }
 
 // Now is the reading that ctx carries, or the machine's clock where none was
 // taken (the command line). UTC, truncated to Resolution.
 func Now(ctx context.Context) time.Time {
-	if t, ok := ctx.Value(key{}).(time.Time); ok {
-		return t
+	if r, ok := ctx.Value(key{}).(reading); ok {
+		return r.at
 	}
 	return Clock(nil).Now()
 }

@@ -8,7 +8,6 @@ import (
 
 	"chairside/internal/access"
 	"chairside/internal/caller"
-	"chairside/internal/clock"
 	"chairside/internal/fault"
 	"chairside/internal/wire"
 )
@@ -62,7 +61,7 @@ func (s *Server) begin(next http.Handler) http.Handler {
 		if s.Demo {
 			x.header.Set("X-Chairside-Environment", "sandbox")
 		}
-		ctx, records := access.With(clock.With(r.Context(), s.Clock.Now()))
+		ctx, records := access.With(s.Clock.With(r.Context()))
 		x.records = records
 		x.r = s.throughProxies(r.WithContext(context.WithValue(ctx, exchangeKey{}, x)))
 		next.ServeHTTP(w, x.r)

@@ -1,0 +1,89 @@
+package api_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"chairside/ent"
+	"chairside/internal/caller"
+	"chairside/internal/chairsidetest"
+	"chairside/internal/store"
+	"chairside/ogent"
+)
+
+// TestChangeBearsTheTimeAtWhichItIsMade: a change that has waited for another
+// one is dated after it, or a client that has seen the other one and asks for
+// what was updated after it would never hear of this one.
+func TestChangeBearsTheTimeAtWhichItIsMade(t *testing.T) {
+	type hold func(ctx context.Context, tx *ent.Client) error
+	patient := func(ctx context.Context, tx *ent.Client, id int64) error {
+		_, err := ogent.FindPatient(ctx, tx, id, store.ForUpdate)
+		return err
+	}
+	for _, test := range []struct {
+		name string
+		// request is what waits for hold.
+		request func(t *testing.T, e *chairsidetest.Env, token string) (chairsidetest.Request, hold)
+	}{
+		{"a new appointment", func(t *testing.T, e *chairsidetest.Env, token string) (chairsidetest.Request, hold) {
+			booked := hire(t, e)
+			return chairsidetest.Request{Method: "POST", Path: "/v1/appointments", Token: token, Body: booking(booked, "09:00", "09:30")},
+				func(ctx context.Context, tx *ent.Client) error {
+					return store.TakeLocks(ctx, tx, store.LockOf("diary", caller.Must(ctx).PracticeID, booked))
+				}
+		}},
+		{"an appointment that moves", func(t *testing.T, e *chairsidetest.Env, token string) (chairsidetest.Request, hold) {
+			booked := hire(t, e)
+			path := book(t, e, token, booked, "09:00", "09:30")
+			return chairsidetest.Request{Method: "PATCH", Path: path, Token: token, Body: edit("appointment", row{"finish_time": at("09:45")})},
+				func(ctx context.Context, tx *ent.Client) error {
+					return store.TakeLocks(ctx, tx, store.LockOf("diary", caller.Must(ctx).PracticeID, booked))
+				}
+		}},
+		{"a patient", func(_ *testing.T, _ *chairsidetest.Env, token string) (chairsidetest.Request, hold) {
+			return chairsidetest.Request{Method: "PATCH", Path: "/v1/patients/1", Token: token, Body: edit("patient", row{"occupation": "Glazier"})},
+				func(ctx context.Context, tx *ent.Client) error { return patient(ctx, tx, 1) }
+		}},
+		{"a patient who is archived", func(_ *testing.T, _ *chairsidetest.Env, token string) (chairsidetest.Request, hold) {
+			return chairsidetest.Request{Method: "DELETE", Path: "/v1/patients/1", Token: token},
+				func(ctx context.Context, tx *ent.Client) error { return patient(ctx, tx, 1) }
+		}},
+		{"a fee", func(t *testing.T, e *chairsidetest.Env, token string) (chairsidetest.Request, hold) {
+			fee := e.DB.Ent.Fee.Query().FirstX(e.As(t, "demo"))
+			return chairsidetest.Request{Method: "PATCH", Path: "/v1/fees/" + fee.ID.String(), Token: token, Body: edit("fee", row{"price_five": "987.65"})},
+				func(ctx context.Context, tx *ent.Client) error {
+					_, err := ogent.FindFee(ctx, tx, fee.ID, store.ForUpdate)
+					return err
+				}
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+				token, ctx := e.Token(t, ""), e.As(t, "demo")
+				request, hold := test.request(t, e, token)
+				answer := make(chan *chairsidetest.Response, 1)
+				e.Tx(t, ctx, func(tx *ent.Client) error {
+					if err := hold(ctx, tx); err != nil {
+						return err
+					}
+					go func() { answer <- e.Do(t, request) }()
+					untilItWaits(t, e, answer)
+					e.Clock.Advance(time.Minute)
+					return nil
+				})
+				r := <-answer
+				if request.Method == "DELETE" {
+					r.Status(t, 204)
+					r = e.Get(t, request.Path, token)
+				}
+				for _, record := range r.JSON {
+					got, err := time.Parse(time.RFC3339, record.(map[string]any)["updated_at"].(string))
+					if err != nil || !got.Equal(e.Clock.Now()) {
+						t.Errorf("changed at %v, want %v: %v", got, e.Clock.Now(), err)
+					}
+				}
+			})
+		})
+	}
+}
