@@ -261,8 +261,9 @@ func (CustomFieldAnswer) Edges() []ent.Edge {
 // Indexes of CustomFieldAnswer.
 func (CustomFieldAnswer) Indexes() []ent.Index {
 	return []ent.Index{
-		index.Fields("practice_id", "patient_id", "custom_field_id"), // answers of a patient
-		// Answers of a treatment. Those of patients are left out: SQLite would take the many that are null for few.
-		index.Fields("practice_id", "treatment_plan_item_id").Annotations(entsql.IndexWhere("treatment_plan_item_id IS NOT NULL")),
+		// Answers of a patient, one to a question.
+		index.Fields("practice_id", "patient_id", "custom_field_id").Unique().Annotations(entsql.IndexWhere("treatment_plan_item_id IS NULL")),
+		// Answers of a treatment, one to a question. Those of patients are left out: SQLite would take the many that are null for few.
+		index.Fields("practice_id", "treatment_plan_item_id", "custom_field_id").Unique().Annotations(entsql.IndexWhere("treatment_plan_item_id IS NOT NULL")),
 	}
 }

@@ -636,13 +636,16 @@ var (
 			},
 			{
 				Name:    "customfieldanswer_practice_id_patient_id_custom_field_id",
-				Unique:  false,
+				Unique:  true,
 				Columns: []*schema.Column{CustomFieldAnswersColumns[4], CustomFieldAnswersColumns[6], CustomFieldAnswersColumns[5]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "treatment_plan_item_id IS NULL",
+				},
 			},
 			{
-				Name:    "customfieldanswer_practice_id_treatment_plan_item_id",
-				Unique:  false,
-				Columns: []*schema.Column{CustomFieldAnswersColumns[4], CustomFieldAnswersColumns[7]},
+				Name:    "customfieldanswer_practice_id_treatment_plan_item_id_custom_field_id",
+				Unique:  true,
+				Columns: []*schema.Column{CustomFieldAnswersColumns[4], CustomFieldAnswersColumns[7], CustomFieldAnswersColumns[5]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "treatment_plan_item_id IS NOT NULL",
 				},

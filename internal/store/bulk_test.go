@@ -30,6 +30,7 @@ func bulkTable(t *testing.T, db *DB) {
 		CONSTRAINT no_twins EXCLUDE USING btree (length WITH =) WHERE (length > 100))`)
 	exec(t, db, "CREATE UNIQUE INDEX things_name ON things (name COLLATE \"C\" DESC NULLS LAST) WHERE name <> ''")
 	exec(t, db, "CREATE INDEX parts_thing ON parts (thing_id) INCLUDE (length)")
+	exec(t, db, "CREATE INDEX things_lengths ON things (lower(name), length(name)); ALTER INDEX things_lengths ALTER COLUMN 2 SET STATISTICS 0")
 }
 
 func TestBulkLoad(t *testing.T) {
@@ -199,7 +200,8 @@ func indexesOf(t *testing.T, db *DB) (list []string) {
 	query := "SELECT name || coalesce(sql, '') FROM sqlite_schema ORDER BY 1"
 	if db.postgres() {
 		query = `SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' UNION ALL
-			SELECT conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = 'public'::regnamespace ORDER BY 1`
+			SELECT conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = 'public'::regnamespace UNION ALL
+			SELECT attrelid::regclass || ' ' || attnum || ' ' || attstattarget FROM pg_attribute JOIN pg_index ON attrelid = indexrelid WHERE attstattarget >= 0 ORDER BY 1`
 	}
 	rows, err := db.SQL.QueryContext(t.Context(), query)
 	if err != nil {

@@ -114,9 +114,13 @@ const (
 		   OR contype = 'f' AND (conrelid = ANY ($1::text[]::regclass[]) OR confrelid = ANY ($1::text[]::regclass[]))
 		ORDER BY contype DESC, conrelid::regclass::text, conname`
 
-	// indexDefinitions are the indexes of the tables that no constraint owns.
+	// indexDefinitions are the indexes of the tables that no constraint owns, with
+	// how much is to be known of what their expressions give.
 	indexDefinitions = `
-		SELECT format('DROP INDEX %s', indexrelid::regclass), pg_get_indexdef(indexrelid)
+		SELECT format('DROP INDEX %s', indexrelid::regclass),
+		       pg_get_indexdef(indexrelid) || coalesce((
+		           SELECT string_agg(format('; ALTER INDEX %s ALTER COLUMN %s SET STATISTICS %s', indexrelid::regclass, attnum, attstattarget), '' ORDER BY attnum)
+		           FROM pg_attribute WHERE attrelid = indexrelid AND attstattarget >= 0), '')
 		FROM pg_index
 		WHERE indrelid = ANY ($1::text[]::regclass[]) AND indisvalid
 		  AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid AND contype IN ('p', 'u', 'x'))
