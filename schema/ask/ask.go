@@ -12,6 +12,11 @@
 // Every query is confined to the practice, like a request to the server, and
 // runs beside a server without disturbing it. The reports of "chairside report"
 // are made the same way (package internal/report).
+//
+// The module of such a program says where Chairside's source is:
+//
+//	require chairside v0.0.0
+//	replace chairside => ../chairside
 package ask
 
 import (
@@ -25,8 +30,21 @@ import (
 	"chairside/ent"
 	"chairside/ent/practice"
 	"chairside/internal/caller"
+	"chairside/internal/civil"
+	"chairside/internal/decimal"
 	"chairside/internal/store"
 )
+
+// Date is a day without a time, as records hold it and predicates take it. It
+// prints as 2026-07-01; AddDays and AddMonths count from it.
+type Date = civil.Date
+
+// DateOf is the day that t shows, which depends on its location. For what is
+// today, t is the present time in the practice's Zone.
+func DateOf(t time.Time) Date { return civil.Of(t) }
+
+// Decimal is money or NHS units, in hundredths: Decimal(12_50) prints as 12.50.
+type Decimal = decimal.Decimal
 
 // ErrNoPractice is returned by Open where no practice has the name.
 var ErrNoPractice = errors.New("ask: there is no such practice")
