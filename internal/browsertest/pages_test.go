@@ -114,7 +114,7 @@ func pages() []state {
 		{"reports", admin, "/reports", 0, nil},
 		{"reports-of-reception", reception, "/reports", 0, nil},
 		{"report-of-managers", reception, "/reports/income", forbidden, nil},
-		{"report-all-columns", admin, "/reports/aged-debt", 0, func(p *tab) { p.press(p.find("checkbox", "Show")) }},
+		{"report-all-columns", admin, "/reports/recalls", 0, func(p *tab) { p.press(p.find("checkbox", "Show")) }},
 		{"report-wrong", admin, "/reports/income?from=2026-07-01&to=2026-06-01", wrong, nil},
 	}
 	for _, r := range report.All {

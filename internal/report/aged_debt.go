@@ -253,8 +253,8 @@ func agedDebtResult(debts []Debt, credits []Credit) *Result {
 			{Key: "patient", Title: "Patient"}, {Key: "patient_id", Title: "Id", Kind: ID},
 			{Key: "current", Title: "Current", Kind: Money}, {Key: "days_31_60", Title: "31–60 days", Kind: Money},
 			{Key: "days_61_90", Title: "61–90 days", Kind: Money}, {Key: "over_90", Title: "Over 90 days", Kind: Money},
-			{Key: "total", Title: "Total owed", Kind: Money}, {Key: "credit", Title: "Credit", Kind: Money, Minor: true},
-			{Key: "oldest_due_on", Title: "Oldest due on", Kind: Date, Minor: true},
+			{Key: "total", Title: "Total owed", Kind: Money}, {Key: "credit", Title: "Credit", Kind: Money, Spare: true},
+			{Key: "oldest_due_on", Title: "Oldest due on", Kind: Date, Spare: true},
 		},
 		Empty: "Nobody owed anything on this day: every invoice dated by then was paid.",
 	}

@@ -115,7 +115,8 @@ func (c *Chart) draw(z size, labels, names []string, values [][]float64) ([]byte
 	legend := charts.LegendOption{SeriesNames: names, Show: charts.Ptr(len(names) > 1), Offset: charts.OffsetLeft, Symbol: charts.SymbolSquare, FontStyle: charts.NewFontStyleWithSize(11)}
 	padding, words := charts.NewBox(10, 10, 20, 10), charts.NewFontStyleWithSize(10)
 	if c.lying() {
-		_, high, step := c.axis(values, z.lyingMarks)
+		low, high, step := c.axis(values, z.lyingMarks)
+		label := c.label(max(-low, high))
 		beside := len(values)
 		if c.stacked() {
 			beside = 1
@@ -123,10 +124,10 @@ func (c *Chart) draw(z size, labels, names []string, values [][]float64) ([]byte
 		labels, values = lying(labels, values, beside, high)
 		o.Height = lyingMargin + len(labels)*(barTall*beside+barGap)
 		option := charts.NewHorizontalBarChartOptionWithData(values)
-		option.Legend, option.Padding, option.Theme, option.ValueFormatter = legend, padding, palette, c.label
+		option.Legend, option.Padding, option.Theme, option.ValueFormatter = legend, padding, palette, label
 		option.YAxis = charts.YAxisOption{Labels: labels, LabelFontStyle: words, LabelCount: len(labels)}
 		option.StackSeries, option.BarHeight, option.BarMargin = charts.Ptr(beside == 1), barTall, charts.Ptr(0.0)
-		return c.drawLying(o, option, step, words)
+		return drawLying(o, option, step, label, words)
 	}
 	low, high, step := c.axis(values, uprightMarks)
 	thin(labels, z.width-axisWidth)
@@ -138,7 +139,7 @@ func (c *Chart) draw(z size, labels, names []string, values [][]float64) ([]byte
 		x.Labels, x.Title, x.TitleFontStyle = []string{" "}, labels[0], words
 	}
 	y := []charts.YAxisOption{{
-		LabelFontStyle: words, ValueFormatter: c.label, SplitLineShow: charts.Ptr(true),
+		LabelFontStyle: words, ValueFormatter: c.label(max(-low, high)), SplitLineShow: charts.Ptr(true),
 		Min: &low, Max: &high, LabelCount: int(math.Round((high-low)/step)) + 1, RangeValuePaddingScale: charts.Ptr(0.0),
 	}}
 	option := charts.NewBarChartOptionWithData(values)
@@ -155,20 +156,20 @@ func (c *Chart) draw(z size, labels, names []string, values [][]float64) ([]byte
 // drawLying draws lying bars with a label at each step. Of whole steps the
 // library leaves some out, so it gets half ones. It may still leave out all that
 // have a label; then one mark more helps, or at last a label at whatever mark.
-func (c *Chart) drawLying(o charts.PainterOptions, option charts.HorizontalBarChartOption, step float64, words charts.FontStyle) (drawn []byte, err error) {
+func drawLying(o charts.PainterOptions, option charts.HorizontalBarChartOption, step float64, label func(float64) string, words charts.FontStyle) (drawn []byte, err error) {
 	for more := range 3 {
 		option.XAxis = charts.XAxisOption{LabelFontStyle: words, Unit: step / 2, LabelCountAdjustment: more, ValueFormatter: func(v float64) string {
 			if halves := int(math.Round(2 * v / step)); halves%2 != 0 && more < 2 {
 				return " "
 			}
-			return c.label(v)
+			return label(v)
 		}}
 		p := charts.NewPainter(o)
 		drawn, err = finished(p, p.HorizontalBarChart(option))
 		if err != nil {
 			return nil, err
 		}
-		if bytes.Contains(drawn, []byte(">"+c.label(step)+"<")) || bytes.Contains(drawn, []byte(">"+c.label(2*step)+"<")) {
+		if bytes.Contains(drawn, []byte(">"+label(step)+"<")) || bytes.Contains(drawn, []byte(">"+label(2*step)+"<")) {
 			break
 		}
 	}
@@ -262,22 +263,29 @@ func (c *Chart) scaled(v int64) float64 {
 	}
 }
 
-// label is a value on the axis.
-func (c *Chart) label(v float64) string {
-	unit := ""
+// label writes values on an axis that ends at the highest, all in thousands or
+// millions where that is large.
+func (c *Chart) label(highest float64) func(v float64) string {
+	unit, size := "", 1.0
+	switch {
+	case highest >= 1e6:
+		unit, size = "m", 1e6
+	case highest >= 1e4:
+		unit, size = "k", 1e3
+	}
+	after := ""
 	switch c.Kind {
 	case Percent:
-		unit = " %"
+		after = " %"
 	case Minutes:
-		unit = " h"
+		after = " h"
 	}
-	switch size := math.Abs(v); {
-	case size >= 1e6:
-		return strconv.FormatFloat(math.Round(v/1e5)/10, 'f', -1, 64) + "m" + unit
-	case size >= 1e4:
-		return strconv.FormatFloat(math.Round(v/1e2)/10, 'f', -1, 64) + "k" + unit
-	default:
-		return grouped(strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64)) + unit
+	return func(v float64) string {
+		n := math.Round(v/size*100) / 100
+		if n == 0 {
+			return "0" + after
+		}
+		return grouped(strconv.FormatFloat(n, 'f', -1, 64)) + unit + after
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/go-analyze/charts"
@@ -67,6 +68,31 @@ func TestLabelsStandUnderTheirBars(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+func TestAnAxisCountsInOneUnit(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kind    Kind
+		highest float64
+		values  []float64
+		want    string
+	}{
+		{Money, 8_000, []float64{0, 2_000, 8_000}, "0, 2,000, 8,000"},
+		{Money, 25_000, []float64{-5_000, 0, 5_000, 25_000}, "-5k, 0, 5k, 25k"},
+		{Money, 1_500_000, []float64{0, 500_000, 1_500_000}, "0, 0.5m, 1.5m"},
+		{Minutes, 20_000, []float64{0, 2_500}, "0 h, 2.5k h"},
+		{Percent, 2.5, []float64{0, 0.5, 2.5}, "0 %, 0.5 %, 2.5 %"},
+	} {
+		label := (&Chart{Kind: c.kind}).label(c.highest)
+		var got []string
+		for _, v := range c.values {
+			got = append(got, label(v))
+		}
+		if strings.Join(got, ", ") != c.want {
+			t.Errorf("up to %v: %q, want %s", c.highest, got, c.want)
 		}
 	}
 }

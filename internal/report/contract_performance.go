@@ -24,7 +24,7 @@ var contractPerformance = Report{
 		"Claims still made under earlier contracts stand there without a target. " +
 		"Withdrawn and invalid claims are not expected to bring anything; they have a column of their own. " +
 		"Delivered is what the NHS awarded and, for claims it has not decided on, what they expect. " +
-		"Value is the units awarded times the contract's money per unit. " +
+		"Value is the units awarded times the contract's money per unit, not known where it names none. " +
 		"The target of a practitioner stands at one contract of the practitioner's site: rather one that has a target in these units itself, then one that has not ended, then the latest. " +
 		"Pace compares what is delivered with the share of the target that belongs to the days gone by: 100 % is on time. " +
 		"The projection is what the year ends with at the same pace, and the shortfall is what that lacks of 96 % of the target. " +
@@ -82,16 +82,12 @@ type Progress struct {
 // Unit names the units.
 func (p *Progress) Unit() string { return unitOf(p.Ortho) }
 
-// unitValue is the contract's money for one unit.
-func (p *Progress) unitValue() decimal.Decimal {
-	value := p.Contract.UdaValue
+// unitValue is the contract's money for one unit, nil where it names none.
+func (p *Progress) unitValue() *decimal.Decimal {
 	if p.Ortho {
-		value = p.Contract.UoaValue
+		return p.Contract.UoaValue
 	}
-	if value == nil {
-		return 0
-	}
-	return *value
+	return p.Contract.UdaValue
 }
 
 // ContractPerformance is the report for the contract year of f.To, up to that
@@ -309,7 +305,10 @@ func (p *Performance) addContracts(contracts map[uuid.UUID]*ent.Contract) {
 
 // measure works out what follows from the sums.
 func (p *Performance) measure(row *Progress) {
-	delivered, unit := int64(row.Delivered), int64(row.unitValue())
+	delivered, unit := int64(row.Delivered), int64(0)
+	if value := row.unitValue(); value != nil {
+		unit = int64(*value)
+	}
 	row.Value = decimal.Decimal(ratio(int64(row.Awarded), unit, 100))
 	if !p.inForce(row.Contract) {
 		return

@@ -12,7 +12,7 @@ func (p *Performance) result() *Result {
 	r := &Result{Summary: p.summary(), Sections: []Section{{
 		Key: "practitioners", Title: "By contract and practitioner",
 		Columns: append([]Column{
-			{Key: "contract", Title: "Contract"}, {Key: "contract_number", Title: "Number", Minor: true},
+			{Key: "contract", Title: "Contract", Group: true}, {Key: "contract_number", Title: "Number", Minor: true},
 			{Key: "practitioner_id", Title: "Id", Kind: ID, Minor: true}, {Key: "practitioner", Title: "Practitioner"},
 		}, progressColumns...),
 		Chart: progressChart(p.Practitioners, func(row Progress) string { return row.Practitioner }, p),
@@ -40,29 +40,32 @@ func (p *Performance) result() *Result {
 }
 
 // progressColumns are what both tables have after their first columns. What is
-// delivered comes from the minor ones, and all that follows from it.
+// delivered comes from the spare ones, and all that follows from it.
 var progressColumns = []Column{
 	{Key: "unit", Title: "Unit"},
 	{Key: "target", Title: "Target", Kind: Units},
-	{Key: "expected", Title: "Expected", Kind: Units, Minor: true},
-	{Key: "awarded", Title: "Awarded", Kind: Units, Minor: true},
+	{Key: "expected", Title: "Expected", Kind: Units, Spare: true},
+	{Key: "awarded", Title: "Awarded", Kind: Units, Spare: true},
 	{Key: "refused", Title: "Withdrawn or invalid", Kind: Units, Minor: true},
 	{Key: "delivered", Title: "Delivered", Kind: Units},
 	{Key: "value", Title: "Value", Kind: Money},
 	{Key: "pace", Title: "Pace", Kind: Percent},
 	{Key: "projected", Title: "Projected", Kind: Units},
-	{Key: "shortfall", Title: "Short of 96 %", Kind: Units},
+	{Key: "shortfall", Title: "Short of 96\u00a0%", Kind: Units},
 	{Key: "shortfall_value", Title: "Shortfall value", Kind: Money},
 }
 
 // cells are the values of progressColumns.
 func (p *Progress) cells() []any {
-	var cost any
-	if p.Target != nil {
-		cost = p.ShortfallCost
+	var value, cost any
+	if p.unitValue() != nil {
+		value = p.Value
+		if p.Target != nil {
+			cost = p.ShortfallCost
+		}
 	}
 	return []any{
-		p.Unit(), optional(p.Target), p.Expected, p.Awarded, p.Refused, p.Delivered, p.Value,
+		p.Unit(), optional(p.Target), p.Expected, p.Awarded, p.Refused, p.Delivered, value,
 		optional(p.Pace), optional(p.Projected), optional(p.Shortfall), cost,
 	}
 }
@@ -85,7 +88,7 @@ func (p *Performance) summary() (figures []Figure) {
 	for _, unit := range []string{"UDA", "UOA"} {
 		key := strings.ToLower(unit)
 		var target, delivered, towards, projected, value, shortfall, cost decimal.Decimal
-		found := false
+		found, priced := false, false
 		for i := range rows {
 			row := &rows[i]
 			if row.Unit() != unit || !p.inForce(row.Contract) {
@@ -95,6 +98,7 @@ func (p *Performance) summary() (figures []Figure) {
 			delivered += row.Delivered
 			projected += *row.Projected
 			value += row.Value
+			priced = priced || row.unitValue() != nil
 			if row.Target != nil {
 				target += *row.Target
 				towards += row.Delivered
@@ -105,12 +109,17 @@ func (p *Performance) summary() (figures []Figure) {
 		if !found {
 			continue
 		}
+		var worth any // not known where no contract names a price
+		note := ""
+		if priced {
+			worth, note = value, "worth "+Money.text(cost)
+		}
 		figures = append(figures,
 			Figure{Key: key + "_target", Label: unit + " target", Kind: Units, Value: target},
 			Figure{Key: key + "_delivered", Label: unit + " delivered", Kind: Units, Value: delivered, Note: p.share(towards, target)},
-			Figure{Key: key + "_value", Label: unit + " value", Kind: Money, Value: value},
+			Figure{Key: key + "_value", Label: unit + " value", Kind: Money, Value: worth},
 			Figure{Key: key + "_projected", Label: unit + " projected", Kind: Units, Value: projected, Note: "at the end of the year"},
-			Figure{Key: key + "_shortfall", Label: unit + " shortfall", Kind: Units, Value: shortfall, Note: "worth " + Money.text(cost)},
+			Figure{Key: key + "_shortfall", Label: unit + " shortfall", Kind: Units, Value: shortfall, Note: note},
 		)
 	}
 	return figures

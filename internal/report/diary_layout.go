@@ -24,16 +24,16 @@ func (u *diaryUse) add(row *DiaryRow) {
 }
 
 // diaryColumns are what both tables have after their first columns. Free time is
-// minor, for it follows from the columns beside it. No rate or loss is without
+// spare, for it follows from the columns beside it. No rate or loss is without
 // the numbers it is made of.
 var diaryColumns = []Column{
 	{Key: "session_minutes", Title: "Session", Kind: Minutes},
 	{Key: "booked_minutes", Title: "Booked", Kind: Minutes},
-	{Key: "free_minutes", Title: "Free", Kind: Minutes, Minor: true},
+	{Key: "free_minutes", Title: "Free", Kind: Minutes, Spare: true},
 	{Key: "utilisation", Title: "Used", Kind: Percent},
 	{Key: "outside_minutes", Title: "Outside sessions", Kind: Minutes, Minor: true},
 	{Key: "appointments", Title: "Patients due", Kind: Count},
-	{Key: "cancellations", Title: "Cancelled", Kind: Count, Minor: true},
+	{Key: "cancellations", Title: "Cancelled", Kind: Count, Spare: true},
 	{Key: "short_notice_cancellations", Title: "Cancelled at short notice", Kind: Count},
 	{Key: "did_not_attend", Title: "Did not attend", Kind: Count},
 	{Key: "did_not_attend_rate", Title: "DNA rate", Kind: Percent},
@@ -54,7 +54,7 @@ func diaryResult(rows []DiaryRow, f Filter) *Result {
 	const empty = "Nobody has working sessions or appointments in this period. Working sessions are set for each practitioner; without any, the practice's opening hours hold."
 	main := Section{
 		Key: "months", Title: "By practitioner, site and month", Empty: empty,
-		Columns: append([]Column{{Key: "practitioner", Title: "Practitioner"}, {Key: "site", Title: "Site"}, {Key: "month", Title: "Month", Kind: Month}}, diaryColumns...),
+		Columns: append([]Column{{Key: "practitioner", Title: "Practitioner", Group: true}, {Key: "site", Title: "Site"}, {Key: "month", Title: "Month", Kind: Month}}, diaryColumns...),
 	}
 	var all diaryUse
 	var people []*diaryUse
@@ -75,7 +75,14 @@ func diaryResult(rows []DiaryRow, f Filter) *Result {
 	if len(rows) == 0 {
 		return &Result{Sections: []Section{main}}
 	}
-	main.Total = append([]any{"All practitioners", nil, nil}, all.cells()...)
+	sum, note := "All practitioners", "The whole period, all sites together."
+	if f.PractitionerID != nil {
+		sum = "All"
+	}
+	if f.SiteID != nil {
+		note = "The whole period."
+	}
+	main.Total = append([]any{sum, nil, nil}, all.cells()...)
 	booked, free := Series{Name: "Booked"}, Series{Name: "Free"}
 	main.Chart = &Chart{Form: Stacked, Title: "Session time by month", Kind: Minutes}
 	for _, m := range months {
@@ -86,7 +93,7 @@ func diaryResult(rows []DiaryRow, f Filter) *Result {
 	main.Chart.Series = []Series{booked, free}
 
 	whole := Section{
-		Key: "practitioners", Title: "By practitioner", Note: "The whole period, all sites together.",
+		Key: "practitioners", Title: "By practitioner", Note: note,
 		Columns: append([]Column{{Key: "practitioner", Title: "Practitioner"}}, diaryColumns...),
 		Chart:   &Chart{Form: Rows, Title: "How much of the session time is booked", Kind: Percent, Series: []Series{{Name: "Used"}}},
 	}

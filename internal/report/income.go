@@ -28,7 +28,7 @@ var income = Report{
 		"Practitioner, payment plan, and NHS or private are those of the invoice's items; the plan is that of the treatment charged, so products have none. " +
 		"A payment belongs to the items of the invoices it is matched with, and what is outstanding to all items of the invoice, in proportion to their prices: " +
 		"part of an item is its share of the running total, in the order of the items' ids, so that no penny is lost. " +
-		"Payments that are not matched with an invoice are not matched here either. " +
+		"Payments that are not matched with an invoice, or with a void one, are not matched here either. " +
 		"A site is that of the invoices and of the payments.",
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		rows, err := Income(ctx, client, f)
@@ -43,7 +43,7 @@ var income = Report{
 type IncomeKind string
 
 // The kinds. Unmatched are payments, or parts of payments, that no invoice
-// explains, and invoices without items.
+// explains but void ones, and invoices without items.
 const (
 	NHS       IncomeKind = "NHS"
 	Private   IncomeKind = "Private"

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	_ "embed"
 	"html/template"
 	"io"
@@ -23,7 +24,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"text":   Kind.text,
 	"cell":   func(s Section, i int, v any) string { return s.Columns[i].Kind.text(v) },
 	"shape":  shape,
-	"sum":    func(s Section, i int) string { return s.sum(i) },
+	"foot":   Section.foot,
 	"class":  Section.class,
 	"minor":  Section.minor,
 	"group":  Section.group,
@@ -104,6 +105,16 @@ func (s Section) group() int {
 	return slices.IndexFunc(s.Columns, func(c Column) bool { return c.Group })
 }
 
+// foot is the value of a column in the last line. There is no line above it that
+// could say whose sum it is: what the column of those lines says stands in the
+// one after it.
+func (s Section) foot(column int) string {
+	if group := s.group(); group >= 0 && column == group+1 {
+		return s.sum(group)
+	}
+	return s.sum(column)
+}
+
 // rowGroup is rows under one line.
 type rowGroup struct {
 	Name string // "" for no line
@@ -117,7 +128,7 @@ func groups(column int, rows [][]any) (all []rowGroup) {
 		return []rowGroup{{"", rows}}
 	}
 	for _, row := range rows {
-		name := Text.text(row[column])
+		name := cmp.Or(Text.text(row[column]), Text.text(nil)) // a line in any case, or they would seem to belong to those above
 		if n := len(all); n == 0 || all[n-1].Name != name {
 			all = append(all, rowGroup{Name: name})
 		}

@@ -167,13 +167,14 @@ func total(columns []drawn, wide bool) int {
 	return n
 }
 
-// fit leaves out columns, the last of the minor ones first, then the last but
-// not the first two, until the others have room when wrapped.
+// fit leaves out columns, the last of the minor ones first, then of the spare
+// ones, then the last but not the first two, until the others have room when
+// wrapped.
 func fit(columns []drawn, width int) (kept []drawn, left []string) {
 	for len(columns) > 2 && total(columns, false) > width {
 		last := len(columns) - 1
 		for i, c := range columns {
-			if c.Minor {
+			if c.Minor || c.Spare && !columns[last].Minor {
 				last = i
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,6 +113,42 @@ func TestTablesFitTheTerminal(t *testing.T) {
 			if strings.ContainsRune(line, '\x1b') {
 				t.Errorf("a name speaks to the terminal: %q", line)
 			}
+		}
+	}
+}
+
+func TestColumnsGiveWay(t *testing.T) {
+	t.Parallel()
+	columns := []drawn{
+		{Column: Column{Title: "a", Spare: true}, narrowed: 7}, {Column: Column{Title: "b", Minor: true}, narrowed: 7},
+		{Column: Column{Title: "c", Spare: true}, narrowed: 7}, {Column: Column{Title: "d"}, narrowed: 7}, {Column: Column{Title: "e"}, narrowed: 7},
+	}
+	for width, want := range map[int]string{51: "", 50: "b", 40: "b c", 30: "b c a", 1: "b c a"} {
+		if _, left := fit(slices.Clone(columns), width); strings.Join(left, " ") != want {
+			t.Errorf("at %d: %v is left out, want %s", width, left, want)
+		}
+	}
+}
+
+func TestLinesAboveRows(t *testing.T) {
+	t.Parallel()
+	a := sample()
+	a.Sections[0] = Section{
+		Columns: []Column{{Title: "Who", Group: true}, {Title: "Where"}, {Title: "Time", Kind: Minutes}},
+		Rows:    [][]any{{"Ann", "Here", 60}, {"Ann", "There", 30}, {"Bob", "Here", 15}, {"", "There", 0}},
+		Total:   []any{"All", nil, 105},
+	}
+	whole, err := a.Fragment(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := string(whole)
+	if n := strings.Count(body, "<tbody>"); n != 3 {
+		t.Errorf("%d bodies for three people: a line is the heading of its own", n)
+	}
+	for _, want := range []string{`<span>Ann</span>`, `<span>Bob</span>`, `<span>–</span>`, `<tfoot><tr><td class="text">All</td><td class="number">1:45</td></tr></tfoot>`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("there is no %s in\n%s", want, body)
 		}
 	}
 }

@@ -75,6 +75,7 @@ type Column struct {
 	Title string // on the page and on the terminal
 	Kind  Kind
 	Minor bool // left out on a terminal or page that is too narrow for all columns
+	Spare bool // left out on a terminal that is too narrow even without those
 	// Group says that rows stand together by this column: on a page it is a line
 	// above those that share it.
 	Group bool

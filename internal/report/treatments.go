@@ -133,7 +133,7 @@ func treatmentsResult(rows []TreatmentRow) *Result {
 	main := Section{
 		Key: "treatments", Title: "By treatment and payment plan",
 		Columns: []Column{
-			{Key: "category", Title: "Category"}, {Key: "treatment", Title: "Treatment"}, {Key: "payment_plan", Title: "Payment plan"},
+			{Key: "category", Title: "Category", Group: true}, {Key: "treatment", Title: "Treatment"}, {Key: "payment_plan", Title: "Payment plan"},
 			{Key: "count", Title: "Done", Kind: Count}, {Key: "value", Title: "Value", Kind: Money}, {Key: "average_price", Title: "Average price", Kind: Money},
 			{Key: "fee", Title: "Fee", Kind: Money}, {Key: "difference", Title: "Against the fee", Kind: Money},
 		},

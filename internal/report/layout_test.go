@@ -1,0 +1,61 @@
+package report
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+
+	"chairside/ent"
+	"chairside/internal/civil"
+	"chairside/internal/decimal"
+)
+
+// column is the index of a key.
+func column(t *testing.T, columns []Column, key string) int {
+	t.Helper()
+	for i, c := range columns {
+		if c.Key == key {
+			return i
+		}
+	}
+	t.Fatalf("there is no column %s", key)
+	return 0
+}
+
+func TestValueNeedsAPrice(t *testing.T) {
+	t.Parallel()
+	price, target := decimal.Decimal(29_85), decimal.Decimal(100_00)
+	for _, c := range []struct {
+		name  string
+		ortho bool
+		want  bool
+	}{{"dental units have one", false, true}, {"orthodontic units have none", true, false}} {
+		p := Progress{Contract: &ent.Contract{UdaValue: &price}, Ortho: c.ortho, Target: &target, Awarded: 10_00, Value: 298_50}
+		cells := p.cells()
+		for _, key := range []string{"value", "shortfall_value"} {
+			if got := cells[column(t, progressColumns, key)]; (got != nil) != c.want {
+				t.Errorf("%s: %s is %v", c.name, key, got)
+			}
+		}
+	}
+}
+
+func TestDiarySaysWhatItIsOf(t *testing.T) {
+	t.Parallel()
+	day := civil.MustParse("2026-04-01")
+	rows := []DiaryRow{{PractitionerID: 1, Practitioner: "Ann", Site: "Here", Month: day, Session: 60, Free: 60}}
+	one := int64(1)
+	for _, c := range []struct {
+		filter    Filter
+		sum, note string
+	}{
+		{Filter{From: day, To: day}, "All practitioners", "The whole period, all sites together."},
+		{Filter{From: day, To: day, SiteID: new(uuid.UUID)}, "All practitioners", "The whole period."},
+		{Filter{From: day, To: day, PractitionerID: &one}, "All", "The whole period, all sites together."},
+	} {
+		r := diaryResult(rows, c.filter)
+		if sum, note := r.Sections[0].Total[0], r.Sections[1].Note; sum != c.sum || note != c.note {
+			t.Errorf("%+v: %q, %q", c.filter, sum, note)
+		}
+	}
+}
