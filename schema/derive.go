@@ -59,6 +59,10 @@ func NormalizePhone(number, country, practiceCountry string) string {
 	return phonenumbers.Format(n, phonenumbers.E164)
 }
 
+// HasPhones reports whether numbers of a country (ISO 3166, upper case) can be
+// told: of XX, or of UK, whose code is GB, none has an E.164 form.
+func HasPhones(country string) bool { return phonenumbers.GetCountryCodeForRegion(country) != 0 }
+
 // Digits keeps the ASCII digits of s.
 func Digits(s string) string {
 	return strings.Map(func(r rune) rune {

@@ -79,18 +79,19 @@ func (a *appCreate) Run(c *console) error {
 	return printJSON(c.out, made)
 }
 
-// asMistakes words what was refused field by field for a terminal.
+// asMistakes takes what was refused field by field for what is wrong with the
+// flags.
 func asMistakes(err error) error {
 	var f *fault.Error
 	if !errors.As(err, &f) || len(f.Params) == 0 {
 		return err
 	}
-	var lines []string
+	var m config.Mistakes
 	for _, field := range slices.Sorted(maps.Keys(f.Params)) {
 		flag := map[string]string{"redirect_uris": "redirect-uri"}[field]
-		lines = append(lines, "--"+cmp.Or(flag, field)+" "+strings.Join(f.Params[field], "; "))
+		m = append(m, "--"+cmp.Or(flag, field)+" "+strings.Join(f.Params[field], "; "))
 	}
-	return errors.New(strings.Join(lines, "\n"))
+	return m
 }
 
 type appList struct{ config.Database }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"chairside/internal/config"
 	"chairside/internal/store"
@@ -26,8 +25,8 @@ func (b *backupCommand) Run(c *console) (err error) {
 	if !b.Embedded() {
 		return errors.New("backup copies an embedded database only; copy a PostgreSQL database with pg_dump")
 	}
-	if _, err := os.Stat(strings.TrimPrefix(b.DatabaseURL, "sqlite:")); err != nil {
-		return fmt.Errorf("there is no database to copy: %w", err)
+	if err := exists(b.Database); err != nil {
+		return err
 	}
 	db, err := store.Open(c, b.DatabaseURL)
 	if err != nil {

@@ -79,15 +79,20 @@ func run(c *console, args []string) int {
 	if err != nil {
 		panic(err) // the grammar above is wrong
 	}
-	command, err := parser.Parse(args)
-	if err != nil {
+	misuse := func(err error) int {
 		message := credentials.ReplaceAllString(err.Error(), "://…@")
 		fmt.Fprintf(c.err, "chairside: %s\nRun \"chairside --help\" to see what there is.\n", message)
 		return misled
 	}
+	command, err := parser.Parse(args)
+	if err != nil {
+		return misuse(err)
+	}
 	switch err := command.Run(c); {
 	case err == nil:
 		return done
+	case errors.As(err, new(config.Mistakes)):
+		return misuse(err)
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(c.err, "chairside: interrupted")
 	default:

@@ -31,7 +31,7 @@ func (p *practiceCreate) Run(c *console) error {
 		return err
 	}
 	var opened onboard.Opened
-	err = c.withDatabase(flags.Database, func(db *store.DB) error {
+	err = c.withNewDatabase(flags.Database, func(db *store.DB) error {
 		return db.Tx(c, func(tx *ent.Client) (err error) {
 			opened, err = onboard.Practice(c, tx, onboard.NewPractice{
 				Name: flags.Name, TimeZone: flags.TimeZone, Country: flags.Country,

@@ -24,7 +24,7 @@ func (s *seedCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	return c.withDatabase(flags.Database, func(db *store.DB) error {
+	return c.withNewDatabase(flags.Database, func(db *store.DB) error {
 		return c.seed(db, flags)
 	})
 }

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -21,8 +20,6 @@ type PracticeFlags struct {
 	LastName  string `default:"Administrator" placeholder:"NAME" help:"Last name of the first user. Default: ${default}"`
 }
 
-var countryCode = regexp.MustCompile(`^[A-Z]{2}$`)
-
 // Read checks the flags and tidies them: spaces around are cut, the country is
 // in upper case. The error is Mistakes, with everything that is wrong.
 func (f PracticeFlags) Read() (PracticeFlags, error) {
@@ -32,8 +29,8 @@ func (f PracticeFlags) Read() (PracticeFlags, error) {
 	readName(&m, "first-name", &f.FirstName)
 	readName(&m, "last-name", &f.LastName)
 	readEmail(&m, &f.Email)
-	if f.Country = strings.ToUpper(f.Country); !countryCode.MatchString(f.Country) {
-		m.add("country", "must be a code of two letters, like GB")
+	if f.Country = strings.ToUpper(strings.TrimSpace(f.Country)); !schema.HasPhones(f.Country) {
+		m.add("country", "must be the ISO 3166 code of a country, like GB or IE")
 	}
 	if _, err := time.LoadLocation(f.TimeZone); err != nil || f.TimeZone == "" || f.TimeZone == "Local" {
 		m.add("time-zone", "must be the IANA name of a time zone, like Europe/London")
