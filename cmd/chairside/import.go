@@ -47,7 +47,12 @@ func (i *importCommand) Run(c *console) error {
 			return fmt.Errorf("%s: %w", flags.Dir, err)
 		}
 	}
-	return c.withDatabase(flags.Database, func(db *store.DB) error {
+	useMemory(importGarbage)
+	open := c.withDatabase // files of another system need a practice to go into
+	if native {
+		open = c.withNewDatabase
+	}
+	return open(flags.Database, func(db *store.DB) error {
 		if native {
 			return c.restore(db, flags)
 		}

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"net"
 
+	ogenerrors "github.com/go-faster/errors"
+
 	"chairside/internal/config"
 	"chairside/internal/server"
 	"chairside/internal/store"
@@ -28,7 +30,8 @@ func (s *serveCommand) Run(c *console) (err error) {
 		return err
 	}
 	logger := newLogger(c, flags.JSONLog)
-	useMemory()
+	useMemory(serverGarbage)
+	ogenerrors.DisableTrace() // ogen makes an error, with its caller, for each parameter that a request leaves out
 
 	db, err := store.Open(c, flags.Database.DatabaseURL)
 	if err != nil {
