@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // portion is what is read of a file for one batch.
@@ -71,18 +72,55 @@ func (im *importer) readAhead(p *plan, s *source, stored int) (portions <-chan p
 	}
 }
 
-// seenBefore gives the line of an earlier row with the same legacy id, 0 for
-// none, and remembers this one: 20 bytes of memory for each row of the file.
+// seenBefore gives the line of an earlier row for the same record, 0 for none, and
+// remembers this one: 20 bytes of memory for each row of the file. A file without
+// ids has records that can be there only once.
 func (p *plan) seenBefore(r *record, seen map[fingerprint]int32) int {
-	if r.legacy == "" || len(p.id) == 0 {
+	name := r.legacy
+	switch {
+	case r.row.message != "":
+		return 0
+	case len(p.id) == 0 && !p.lineID:
+		name = p.onlyOnce(r)
+	}
+	if name == "" {
 		return 0
 	}
-	key := fingerprintOf(r.legacy)
+	key := fingerprintOf(name)
 	if before, ok := seen[key]; ok {
 		return int(before)
 	}
 	seen[key] = int32(r.line)
 	return 0
+}
+
+// onlyOnce is what a row says in the columns that no two records of its entity
+// have in common, "" where it leaves one of each such key out.
+func (p *plan) onlyOnce(r *record) string {
+	for _, key := range p.entity.unique {
+		if said := p.says(r, key); said != "" {
+			return said
+		}
+	}
+	return ""
+}
+
+// says is what a row says in the columns of a key, "" where it leaves one out.
+func (p *plan) says(r *record, key uniqueKey) (said string) {
+	if t := p.target(key.without); t != nil && p.text(t, r.cells) != "" {
+		return ""
+	}
+	for _, column := range key.columns {
+		if column == "practice_id" {
+			continue
+		}
+		t := p.target(column)
+		if t == nil || p.text(t, r.cells) == "" {
+			return ""
+		}
+		said += strings.ToLower(p.text(t, r.cells)) + "\x00"
+	}
+	return said
 }
 
 // record makes a record of a row that was read before.
@@ -93,11 +131,14 @@ func (p *plan) record(row sourceRow, system string, before int) *record {
 	return r
 }
 
-// complete reads the values of a record, and refuses one that has the legacy id
-// of an earlier row.
+// complete reads the values of a record, and refuses one that an earlier row is of.
 func (p *plan) complete(r *record, system string) {
 	p.read(r, system)
 	if r.before > 0 {
-		r.refuse(legacyID, fmt.Sprintf("occurs already in line %d", r.before))
+		field := legacyID
+		if len(p.id) == 0 && !p.lineID {
+			field = p.entity.unique[0].last()
+		}
+		r.refuse(field, fmt.Sprintf("occurs already in line %d", r.before))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"chairside/internal/store"
 	"chairside/schema"
@@ -19,7 +20,8 @@ type batch struct {
 	plan *plan
 	tx   *sql.Tx
 	bulk *store.Bulk
-	turn *turn // of a batch that is stored
+	now  time.Time // when it is written, which is long after a large import has begun
+	turn *turn     // of a batch that is stored
 
 	comparing bool // only totals are to be compared
 
@@ -35,7 +37,7 @@ func (b *batch) run(records []*record, counts *fileProgress) error {
 		return err
 	}
 	b.records = records
-	for _, step := range []func() error{b.findRows, b.findParents, b.adopt, b.applyRules, b.warnOfDuplicates} {
+	for _, step := range []func() error{b.findRows, b.findParents, b.adopt, b.applyRules, b.refuseTwins, b.warnOfDuplicates} {
 		b.records = slices.DeleteFunc(slices.Clone(b.records), func(r *record) bool { return len(r.problems) > 0 })
 		if err := step(); err != nil {
 			return err

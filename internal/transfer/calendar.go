@@ -1,8 +1,12 @@
 package transfer
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -13,10 +17,13 @@ import (
 
 // calendar reads dates and times in the forms that a mapping declares.
 type calendar struct {
-	dates []layout // declared ones and ISO 8601
-	times []layout // of a date and a time together
-	zone  *time.Location
-	today civil.Date
+	dates  []layout       // declared ones and ISO 8601
+	times  []layout       // of a date and a time together
+	counts []layout       // what no other form reads
+	zone   *time.Location // of what has no offset
+	home   *time.Location // of the practice, which says what day it is
+	today  civil.Date
+	shown  []string // the forms, as the mapping writes them
 }
 
 // layout is one form, as Go writes it.
@@ -25,7 +32,12 @@ type layout struct {
 	pattern string
 	short   bool   // the year has two digits
 	shape   string // of the pattern, see shapeOf
+
+	unit time.Duration // of a count since the beginning of 1970, 0 for others
 }
+
+// counts are the forms of times that count since the beginning of 1970, UTC.
+var counts = map[string]time.Duration{"unix": time.Second, "unix ms": time.Millisecond}
 
 // shapeOf is what a text has in common with others of its form: 0 for digits, a
 // for letters, and what stands between them.
@@ -50,8 +62,27 @@ func shapeOf(s string) string {
 // couldRead reports whether a text of a shape has the layout's form. Seconds
 // may have a fraction that the pattern does not show.
 func (l layout) couldRead(shape string) bool {
+	if l.unit > 0 {
+		return slices.Contains([]string{"0", "0.0"}, strings.TrimPrefix(shape, "-"))
+	}
 	return l.shape == shape || strings.Contains(l.pattern, "05") && strings.ContainsAny(shape, ".,")
 }
+
+// read reads a text of the form.
+func (l layout) read(s string, zone *time.Location) (time.Time, error) {
+	if l.unit == 0 {
+		return time.ParseInLocation(l.pattern, s, zone)
+	}
+	n, err := strconv.ParseFloat(s, 64)
+	if ms := n * float64(l.unit/time.Millisecond); err == nil && math.Abs(ms) < longestCount {
+		return time.UnixMilli(int64(math.Round(ms))).In(zone), nil
+	}
+	return time.Time{}, errors.New("is not a count of the times that are stored")
+}
+
+// longestCount is how far from 1970 a time may be that is told by a count, in
+// milliseconds: a thousand years, no matter whether some of them are leap years.
+const longestCount = 1000 * 365 * 24 * 3600 * 1000
 
 // words are the parts of a form and what Go calls them; longer ones first. Days
 // and months of two letters also take one digit, where something separates them.
@@ -110,26 +141,31 @@ func readLayout(shown string) (layout, error) {
 }
 
 // clocks are the forms of a time of day that may follow any date.
-var clocks = []string{"15:04", "15:04:05", "3:04PM", "3:04:05PM", "3PM", "15.04", "3.04PM"}
+var clocks = []string{"15:04", "15:04:05", "3:04PM", "3:04:05PM", "3PM", "15.04", "3.04PM", "15h04"}
 
 // newCalendar understands the declared forms of dates, alone and with a time of
 // day after them, the declared forms of both together, and ISO 8601.
 func newCalendar(dates, times []string, zone *time.Location, today civil.Date) (c calendar, err error) {
-	c = calendar{zone: zone, today: today}
+	c = calendar{zone: zone, home: zone, today: today}
 	for _, shown := range append([]string{"YYYY-MM-DD"}, dates...) {
 		l, err := readLayout(shown)
 		if err != nil {
 			return c, err
 		}
-		c.dates = append(c.dates, l)
+		c.dates, c.shown = append(c.dates, l), append(c.shown, shown)
 		for _, clock := range clocks {
 			for _, between := range []string{" ", "T", ", "} {
 				pattern := l.pattern + between + clock
-				c.times = append(c.times, layout{shown + between + clock, pattern, l.short, shapeOf(pattern)})
+				c.times = append(c.times, layout{shown: shown + between + clock, pattern: pattern, short: l.short, shape: shapeOf(pattern)})
 			}
 		}
 	}
 	for _, shown := range times {
+		c.shown = append(c.shown, shown)
+		if unit := counts[shown]; unit > 0 {
+			c.counts = append(c.counts, layout{shown: shown, unit: unit})
+			continue
+		}
 		l, err := readLayout(shown)
 		if err != nil {
 			return c, err
@@ -139,32 +175,42 @@ func newCalendar(dates, times []string, zone *time.Location, today civil.Date) (
 	return c, nil
 }
 
-// date reads a day; a time means its day. past is whether it cannot lie in the
-// future, which settles the century of years with two digits.
+// date reads a day; a time means the practice's day, but midnight where the file
+// is from that of the file: so databases write a day alone. past is whether it
+// cannot lie in the future, which settles the century of years with two digits.
 func (c calendar) date(s string, past bool) (civil.Date, string) {
 	s = tidyTime(s)
 	found, message := c.pick(s, c.dates, past)
-	if found == nil && message == "" {
-		if found, message = c.pick(s, c.times, past); found == nil && message == "" {
-			t, ok := wire.ParseTime(s, c.zone)
-			if !ok {
-				return civil.Date{}, "is not a date of the forms " + c.forms()
-			}
-			t = t.In(c.zone)
-			found = &t
-		}
+	switch {
+	case message != "":
+		return civil.Date{}, message
+	case found != nil:
+		return civil.Of(*found), ""
+	}
+	if found, message = c.pick(s, c.times, past); found == nil && message == "" {
+		found, message = c.pick(s, c.counts, past)
 	}
 	if message != "" {
 		return civil.Date{}, message
 	}
-	return civil.Of(*found), ""
+	if found == nil {
+		t, ok := c.iso(s)
+		if !ok {
+			return civil.Date{}, "is not a date of the forms " + strings.Join(c.shown, ", ")
+		}
+		found = &t
+	}
+	if there := found.In(c.zone); there.Equal(civil.Of(there).In(c.zone)) {
+		return civil.Of(there), ""
+	}
+	return civil.Of(found.In(c.home)), ""
 }
 
 // moment reads a time, or unless it must be exact a day, which means its first
 // moment. What has no offset is local.
 func (c calendar) moment(s string, exact bool) (time.Time, string) {
 	s = tidyTime(s)
-	if t, ok := wire.ParseTime(s, c.zone); ok {
+	if t, ok := c.iso(s); ok {
 		return t, ""
 	}
 	found, message := c.pick(s, c.times, false)
@@ -173,13 +219,29 @@ func (c calendar) moment(s string, exact bool) (time.Time, string) {
 			return time.Time{}, "is a day without a time"
 		}
 	}
+	if found == nil && message == "" {
+		found, message = c.pick(s, c.counts, false)
+	}
 	switch {
 	case message != "":
 		return time.Time{}, message
 	case found == nil:
-		return time.Time{}, "is not a date and time; dates have the forms " + c.forms()
+		return time.Time{}, "is not a date and time; dates have the forms " + strings.Join(c.shown, ", ")
 	}
 	return found.UTC().Truncate(time.Millisecond), ""
+}
+
+// iso reads a time of ISO 8601 as the API does, but no space for the + that was
+// lost in an address: in a file it stands between two columns. Before an offset
+// there may be one.
+func (c calendar) iso(s string) (time.Time, bool) {
+	if clock := len("2006-01-02 "); len(s) > clock {
+		s = s[:clock] + strings.NewReplacer(" +", "+", " -", "-", " UTC", "Z").Replace(s[clock:])
+		if strings.Contains(s[clock:], " ") {
+			return time.Time{}, false
+		}
+	}
+	return wire.ParseTime(s, c.zone)
 }
 
 // pick reads s in every form, and refuses to choose where they disagree.
@@ -190,7 +252,7 @@ func (c calendar) pick(s string, layouts []layout, past bool) (*time.Time, strin
 		if !l.couldRead(shape) { // it would take long to try them all
 			continue
 		}
-		t, err := time.ParseInLocation(l.pattern, s, c.zone)
+		t, err := l.read(s, c.zone)
 		if err != nil {
 			continue
 		}
@@ -219,22 +281,32 @@ func (c calendar) century(t time.Time, past bool) time.Time {
 	return t
 }
 
-func (c calendar) forms() string {
-	shown := make([]string, len(c.dates))
-	for i, l := range c.dates {
-		shown[i] = l.shown
-	}
-	return strings.Join(shown, ", ")
-}
+// Databases put a day before a time that has none, and midnight behind a day that
+// has no time.
+var (
+	dayless  = regexp.MustCompile(` (?:30/12/1899|12/30/1899|30\.12\.1899|1899-12-30|01/01/1900|1900-01-01)[ T]`)
+	timeless = regexp.MustCompile(`[ T]0?0:00(?::00(?:\.0+)?)?( \d{1,2}[:.h]\d)`)
+)
 
-// dayless is what databases of offices put before a time that has no day, and
-// the midnight behind a day that has no time.
-var dayless = regexp.MustCompile(`(?:[ T]0?0:00(?::00(?:\.0+)?)?)? (?:30/12/1899|12/30/1899|1899-12-30)[ T]`)
+// minuteOf reads a time of day as the minutes since midnight. A point is no colon
+// here: 9.50 may be ten to ten or half past nine.
+func minuteOf(s string) (int, bool) {
+	s, _ = strings.CutPrefix(tidyTime("- "+s), "- ") // a day comes before a time
+	for _, clock := range clocks {
+		if t, err := time.Parse(clock, s); err == nil && !strings.Contains(clock, ".") && t.Second() == 0 {
+			return 60*t.Hour() + t.Minute(), true
+		}
+	}
+	return 0, false
+}
 
 // tidyTime brings the ways of writing morning and afternoon into one, and a day
 // and a time of two columns together.
 func tidyTime(s string) string {
-	s = dayless.ReplaceAllString(strings.Join(strings.Fields(s), " "), " ")
+	s = strings.Join(strings.Fields(s), " ")
+	if strings.Contains(s, " ") { // of two columns
+		s = timeless.ReplaceAllString(dayless.ReplaceAllString(s, " "), "$1")
+	}
 	if n := len(s); n > 2 && strings.ContainsAny(s[n-2:], "mM.") {
 		s = strings.NewReplacer("A.M.", "AM", "P.M.", "PM", " AM", "AM", " PM", "PM").Replace(strings.ToUpper(s))
 		s = strings.Replace(strings.Replace(s, " A.M", "AM", 1), " P.M", "PM", 1)

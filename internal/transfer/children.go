@@ -3,6 +3,7 @@ package transfer
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -161,6 +162,66 @@ func (b *batch) putChildren(e *entity, children []row, columns ...string) error 
 		return err
 	}
 	return b.recordChanges(e, changes)
+}
+
+// followPlans gives the items of treatment plans that have changed what they had
+// from them: the patient, and what is the plan's where no file says it of items.
+func (b *batch) followPlans(known []*record) error {
+	items, err := byTable("treatment_plan_items")
+	if err != nil {
+		return err
+	}
+	columns := b.ofPlans(items)
+	plans := map[string]*record{}
+	var changed []any
+	for _, r := range known {
+		if slices.ContainsFunc(columns, func(name string) bool { return r.get(name) != r.existing[name] }) {
+			plans[asText(r.id)] = r
+			changed = append(changed, r.id)
+		}
+	}
+	differ := map[int64][]string{}
+	var different []row
+	query := "SELECT treatment_plan_id, id, " + quoteAll(columns) + " FROM " + quote(items.table) + " WHERE practice_id = $1"
+	err = b.query(query, []any{b.practice.id}, "treatment_plan_id", changed, func(values []any) {
+		of, id := plans[asText(values[0])], values[1].(int64)
+		item := row{"id": id, "updated_at": b.now}
+		for i, name := range columns {
+			item[name] = values[2+i]
+			if item[name] == of.existing[name] && item[name] != of.get(name) {
+				item[name] = of.get(name)
+				differ[id] = append(differ[id], name)
+			}
+		}
+		if len(differ[id]) > 0 {
+			different = append(different, item)
+		}
+	})
+	if err != nil || len(different) == 0 {
+		return err
+	}
+	if err := b.updateRows(items, append(columns, "updated_at"), different); err != nil {
+		return err
+	}
+	changes := make([]change, 0, len(different))
+	for _, id := range slices.Sorted(maps.Keys(differ)) {
+		changes = append(changes, change{asText(id), "update", b.list(differ[id])})
+	}
+	return b.recordChanges(items, changes)
+}
+
+// ofPlans are the columns that items have from their plans: not those that a file
+// says of items, but the patient always.
+func (b *batch) ofPlans(items *entity) (columns []string) {
+	for i := range items.columns {
+		c := &items.columns[i]
+		said := func(p *plan) bool { return p.entity == items && p.target(c.name) != nil }
+		if !c.nullable && items.settable(c) && slices.ContainsFunc(items.inheritedFrom(c), func(via *column) bool { return via.refers == b.plan.entity.table }) &&
+			(c.refers == "patients" || !slices.ContainsFunc(b.plans, said)) {
+			columns = append(columns, c.name)
+		}
+	}
+	return columns
 }
 
 // remove takes rows back that an import has made.

@@ -41,7 +41,7 @@ func (im *importer) compareFile(p *plan) error {
 	if err != nil {
 		return err
 	}
-	s, err := openSource(p.path, p.delim)
+	s, err := p.open()
 	if err != nil {
 		return err
 	}
@@ -213,15 +213,36 @@ func (im *importer) warnOfDoubleBookings(p *plan) error {
 	err := im.inTx(func(tx *sql.Tx, bulk *store.Bulk) error {
 		findings = nil
 		b := &batch{importer: im, plan: p, tx: tx, bulk: bulk}
-		return b.rows(`SELECT a.id, b.id FROM appointments AS a JOIN appointments AS b
+		type pair struct{ own, other string } // ids; the other may be one of this import too
+		var pairs []pair
+		var ids []any
+		err := b.rows(`SELECT a.id, b.id, b.updated_at >= $2 FROM appointments AS a JOIN appointments AS b
 				ON b.practice_id = a.practice_id AND b.practitioner_id = a.practitioner_id
 				AND b.start_time >= a.start_time AND b.start_time < a.finish_time AND (b.start_time > a.start_time OR b.id > a.id)
-			WHERE a.practice_id = $1 AND a.start_time >= $2 AND (a.updated_at = $2 OR b.updated_at = $2)
+			WHERE a.practice_id = $1 AND a.start_time >= $2 AND (a.updated_at >= $2 OR b.updated_at >= $2)
 				AND a.state NOT IN ('Cancelled', 'Did not attend') AND b.state NOT IN ('Cancelled', 'Did not attend')
-			ORDER BY a.start_time, a.id, b.id`, []any{im.practice.id, im.now}, func(v []any) {
-			f := finding{file: p.name, kind: warning, field: "start_time", message: fmt.Sprintf("the practitioner is booked twice: appointments %s and %s overlap", asText(v[0]), asText(v[1]))}
-			findings = append(findings, f.record())
+			ORDER BY a.start_time, a.id, b.id`, []any{im.practice.id, im.started}, func(v []any) {
+			two := pair{asText(v[1]), asText(v[0])}
+			if later := asText(v[2]); later != "1" && later != "true" {
+				two = pair{two.other, two.own}
+			}
+			pairs, ids = append(pairs, two), append(ids, two.own, two.other)
 		})
+		if err != nil {
+			return err
+		}
+		legacy := map[string]string{} // by id
+		err = b.query("SELECT record_id, legacy_id FROM imported_records WHERE practice_id = $1 AND source = $2 AND resource = $3",
+			[]any{im.practice.id, im.source, p.entity.table}, "record_id", ids, func(v []any) { legacy[asText(v[0])] = asText(v[1]) })
+		for _, two := range pairs {
+			other := "id " + two.other
+			if l, ok := legacy[two.other]; ok {
+				other = "legacy id " + l
+			}
+			f := finding{file: p.name, legacy: legacy[two.own], kind: warning, field: "start_time", message: "the practitioner is booked twice: it overlaps the appointment with the " + other}
+			findings = append(findings, f.record())
+		}
+		return err
 	})
 	if err != nil || len(findings) == 0 {
 		return err

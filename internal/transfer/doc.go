@@ -15,9 +15,9 @@
 //	         ahead.go      the next rows, while those before are stored
 //	         plan.go       mapping × header × entity, made once (mapping.go, target.go, fields.go)
 //	         record.go     texts → values: foreign.go, calendar.go, then the API's wire.Field
-//	         batch.go      which row it is already; what it refers to (parents.go)
+//	         batch.go      which row it is already; what it refers to (parents.go, unique.go)
 //	         rules.go      rules and derived columns (derive.go), with the functions of package schema
-//	         write.go      new rows, changed rows, the record of changes (children.go, explain.go)
+//	         write.go      new rows, changed rows, the record of changes (children.go, explain.go, answers.go)
 //	         turn.go       in the order of the file, also where two batches are stored at a time
 //	         note.go       how far it has come, in the same transaction
 //	         settle.go     then the totals of the practice (trim.go)
@@ -58,19 +58,25 @@
 //
 //	source: oldsoft            the other system; part of the identity of its records
 //	practice: bright           id or short name, unless --practice or the only one
-//	encoding: latin-1          utf-8 (default), latin-1, windows-1252, or mixed: UTF-8 where it is
+//	encoding: latin-1          utf-8 (default, and for files that begin with its mark), latin-1,
+//	                           windows-1252, or mixed: UTF-8 where it is
 //	delimiter: ";"             or tab; default the most frequent of , ; tab | in the header
 //	dates: [DD/MM/YYYY]        forms of dates, beside ISO 8601; a date that two forms read
 //	                           differently is refused; a time of day may follow any of them
-//	times: ["D MMM YYYY h:mm a"]   other forms of dates with times
-//	time_zone: UTC             of times without an offset; default the practice's
-//	decimal_mark: ","          default a point
+//	times: ["D MMM YYYY h:mm a"]   other forms of dates with times; unix or unix ms counts
+//	                           seconds or milliseconds since the beginning of 1970
+//	time_zone: UTC             of times without an offset; default the practice's. The day of
+//	                           a time is the practice's; midnight is a day alone
+//	decimal_mark: ","          of all numbers; default a point
 //	nulls: [NULL, n/a]         texts that are no value; default NULL and \N
 //	files:
 //	  - file: patients.csv
 //	    entity: patients       the table, as in the API
+//	    header: 3              its line, where others stand above it
 //	    id: PatNo              column of the id there, or several; "line" for the line's number.
 //	                           Default legacy_id or id
+//	    only: {Deleted: ~, Kind: [PAY, REF]}   rows that say this in these columns; others are
+//	                           not read. A file may be listed for several entities
 //	    columns:               column → field; columns named like a field map themselves
 //	      Surname: last_name
 //	      Date: [start_time, finish_time]     a column may go to several fields; columns of
@@ -80,6 +86,7 @@
 //	      DOB: {field: date_of_birth, dates: [DD.MM.YY]}
 //	      Dentist: {field: dentist_id, by: email, missing: blank}
 //	      Owes: {field: claimed_balance, negate: true, default: "0"}
+//	      Pence: {field: opening_balance, hundredths: true}
 //	      Ref: metadata.old_reference
 //	    constants: {ethnicity: "99", payment_plan_id: Private}
 //	    # encoding … nulls also here, for one file
@@ -95,15 +102,19 @@
 // booleans; titles, states and other words of a list are found in any case.
 // Dates with two digits for the year are at most 20 years ahead, of birth not in
 // the future. A day alone is its first moment, but not when something starts or
-// ends; a time alone may stand behind 30/12/1899, as office databases write it.
-// Texts are trimmed. Lists of teeth are separated by commas or spaces.
+// ends. A time alone may stand behind a day such as 30/12/1899 or 1900-01-01, and a
+// day alone before midnight, as databases write them. Texts are trimmed. Lists of
+// teeth are separated by commas or spaces. A weekday is 0 for Sunday to 6, or its
+// English name; the minutes of a working session may be times of day.
 //
 // Fields follow from others where a file does not give them: the account and the
-// site of an invoice from its patient, the patient of a treatment from its plan,
-// an appointment's end from its duration, an item's price from its total.
+// site of an invoice from its patient, the patient of a treatment from its plan
+// (and again where the plan changes it; of claims and answers, when their rows come
+// again), an appointment's end from its duration, an item's price from its total.
 // Patients take opening_balance. A payment takes invoice_id and then pays that
-// invoice, with what is left of both. Without a file of items an invoice that has
-// none gets one, until its own arrive.
+// invoice, with what is left of both; its patient is that of the invoice where no
+// column says so. Without a file of items an invoice that has none gets one, until
+// its own arrive.
 //
 // Amounts that follow from other rows are computed, never taken over: what a file
 // says of them (amount and amount_outstanding of invoices, total_price of items,
@@ -124,10 +135,12 @@
 //
 // A row that breaks a rule of the API, the schema or the database is written to
 // rejects/FILE.csv with its line, the fields, the reasons and its cells; the rest
-// goes in. A second row with the same legacy id is refused. findings.csv lists
-// what to look at about rows that went in: claimed and computed totals
-// (difference), patients with the same name and date of birth, appointments to
-// come at the same time, references left empty (warning).
+// goes in. That file has commas and is UTF-8; mended, and in the place of FILE.csv,
+// it is read so with the same mapping, and its rows keep their lines. A second row
+// with the same legacy id, or of a record that can be there only once, is refused.
+// findings.csv lists what to look at about rows that went in: claimed and computed totals (difference), patients with the same
+// name and date of birth, appointments to come at the same time, references left
+// empty (warning).
 //
 // An import that was stopped goes on after the last batch when it is started
 // again with the same files and mapping; rejects and findings are those of an

@@ -26,7 +26,7 @@ type entity struct {
 	table   string
 	columns []column // the id first
 	named   map[string]*column
-	unique  [][]string
+	unique  []uniqueKey
 }
 
 // column is one column of a table.
@@ -140,7 +140,7 @@ func describe(t *entschema.Table, types []reflect.Type) (*entity, error) {
 			return nil, fmt.Errorf("transfer: %s.%s: %w", t.Name, c.Name, err)
 		}
 		if c.Unique && c != t.PrimaryKey[0] {
-			e.unique = append(e.unique, []string{c.Name})
+			e.unique = append(e.unique, uniqueKey{columns: []string{c.Name}})
 		}
 		e.columns = append(e.columns, described)
 	}
@@ -152,13 +152,14 @@ func describe(t *entschema.Table, types []reflect.Type) (*entity, error) {
 		e.column(key.Columns[0].Name).refers = key.RefTable.Name
 	}
 	for _, i := range t.Indexes {
-		if i.Unique {
-			var names []string
-			for _, c := range i.Columns {
-				names = append(names, c.Name)
-			}
-			e.unique = append(e.unique, names)
+		if !i.Unique {
+			continue
 		}
+		key, err := uniqueKeyOf(i)
+		if err != nil {
+			return nil, fmt.Errorf("transfer: %s: %w", t.Name, err)
+		}
+		e.unique = append(e.unique, key)
 	}
 	return e, nil
 }

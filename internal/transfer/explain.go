@@ -40,6 +40,8 @@ func (b *batch) explainPayments(known []*record) ([]row, error) {
 			if r.existing == nil {
 				r.given["amount_unexplained"] = rest - pays
 			}
+		case r.integer("amount") < 0:
+			r.warnings = append(r.warnings, finding{field: paysInvoice, message: "money that is given back pays no invoice; it stays unexplained"})
 		case already == 0 || rest != 0: // a file of explanations may have said so before
 			r.warnings = append(r.warnings, finding{field: paysInvoice, message: "nothing is left to pay of the invoice; the payment stays unexplained"})
 		}

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
+	"unicode"
 
 	"chairside/internal/wire"
 )
@@ -28,7 +30,7 @@ var (
 )
 
 // clockLength is a length of time as clocks show it.
-var clockLength = regexp.MustCompile(`^(\d{1,3}):([0-5]\d)(?::00)?$`)
+var clockLength = regexp.MustCompile(`^(\d{1,3})[:h]([0-5]\d)(?::00)?$`)
 
 // foreignValue brings a value of another system into the form in which the API
 // reads it, or says what is wrong. What the API will refuse anyway is left to it.
@@ -51,20 +53,30 @@ func foreignValue(f wire.Field, s string, t *translator) (string, string) {
 		}
 		return "", "must be male or female"
 	case wire.Integer:
-		if strings.HasSuffix(f.Name, "_minute") && len(s) > 1 && s[0] == '0' && !strings.Contains(s, ":") { // 0900 are no 900 minutes
-			return "", "must be a time such as 09:00, or minutes since midnight"
+		if f.Name == "weekday" {
+			return weekday(s), ""
+		}
+		if strings.HasSuffix(f.Name, "_minute") {
+			minute, ok := minuteOf(s)
+			switch {
+			case ok:
+				return strconv.Itoa(minute), ""
+			case strings.Contains(s, ":"): // 24:00
+			case len(s) > 1 && s[0] == '0', strings.ContainsAny(s, ".,"): // 0900 are no 900 minutes, 9.00 no 9
+				return "", "must be a time such as 09:00, or minutes since midnight"
+			}
 		}
 		if hours := clockLength.FindStringSubmatch(s); hours != nil { // 1:30 is 90 minutes
 			h, _ := strconv.Atoi(hours[1])
 			m, _ := strconv.Atoi(hours[2])
 			return strconv.Itoa(60*h + m), ""
 		}
-		whole, fraction, _ := strings.Cut(s, ".")
+		whole, fraction, _ := strings.Cut(pointed(s, t.decimalMark), ".")
 		if whole != "" && strings.Trim(fraction, "0") == "" { // 30.0
 			return whole, ""
 		}
 	case wire.Decimal:
-		return foreignAmount(s, t.decimalMark)
+		return t.amount(s)
 	case wire.Date:
 		d, message := t.date(s, f.Name == "date_of_birth")
 		return d.String(), message
@@ -75,6 +87,17 @@ func foreignValue(f wire.Field, s string, t *translator) (string, string) {
 		return strings.TrimSuffix(strings.TrimPrefix(s, "mailto:"), ";"), ""
 	}
 	return s, ""
+}
+
+// weekday is the number of a day of the week that is named in English, and other
+// texts as they are.
+func weekday(s string) string {
+	for day := time.Sunday; day <= time.Saturday; day++ {
+		if name := day.String(); strings.EqualFold(s, name) || strings.EqualFold(strings.TrimSuffix(s, "."), name[:3]) {
+			return strconv.Itoa(int(day))
+		}
+	}
+	return s
 }
 
 func foreignEnum(values []string, s string) string {
@@ -100,10 +123,28 @@ var grouped = regexp.MustCompile(`^\d{1,3}([, ']\d{3})+(\.\d+)?$`)
 // pence follow a comma that cannot stand between thousands.
 var pence = regexp.MustCompile(`^\d+,\d{1,2}$`)
 
+// amount reads an amount as its column writes it.
+func (t *translator) amount(s string) (string, string) {
+	n, message := foreignAmount(s, t.decimalMark)
+	if message != "" || !t.hundredths {
+		return n, message
+	}
+	sign, whole := "", n
+	if positive, ok := strings.CutPrefix(n, "-"); ok {
+		sign, whole = "-", positive
+	}
+	whole, fraction, _ := strings.Cut(whole, ".")
+	if strings.Trim(fraction, "0") != "" {
+		return "", "must be a whole number of hundredths"
+	}
+	whole = strings.Repeat("0", max(0, 3-len(whole))) + whole
+	return sign + whole[:len(whole)-2] + "." + whole[len(whole)-2:], ""
+}
+
 // foreignAmount reads "£1,234.50", "12.5", "(3.00)", "-3", "3.00-", "12.5000".
-// With a comma as the decimal mark, points and commas change places.
+// With a comma as the decimal mark it reads "1.234,50".
 func foreignAmount(s, mark string) (string, string) {
-	sign, n := "", strings.TrimSpace(strings.ReplaceAll(s, "\u00a0", " "))
+	sign, n := "", strings.TrimSpace(s)
 	if inner, ok := strings.CutPrefix(n, "("); ok && strings.HasSuffix(inner, ")") {
 		sign, n = "-", strings.TrimSuffix(inner, ")")
 	}
@@ -121,23 +162,7 @@ func foreignAmount(s, mark string) (string, string) {
 	if minus, ok := strings.CutPrefix(n, "-"); ok && sign == "" { // £-3.00
 		sign, n = "-", minus
 	}
-	if mark == "," {
-		n = strings.Map(func(r rune) rune {
-			switch r {
-			case ',':
-				return '.'
-			case '.':
-				return ','
-			}
-			return r
-		}, n)
-	}
-	if mark == "" && pence.MatchString(n) {
-		n = strings.Replace(n, ",", ".", 1)
-	}
-	if grouped.MatchString(n) {
-		n = strings.NewReplacer(",", "", " ", "", "'", "").Replace(n)
-	}
+	n = pointed(n, mark)
 	if whole, fraction, ok := strings.Cut(n, "."); ok && len(fraction) > 2 && strings.Trim(fraction[2:], "0") == "" {
 		n = whole + "." + fraction[:2]
 	}
@@ -145,9 +170,37 @@ func foreignAmount(s, mark string) (string, string) {
 		n = "0" + n
 	}
 	if n == "" || strings.Trim(n, "0123456789.") != "" {
+		if mark == "," {
+			return "", "must be an amount like 12,50; thousands may be apart as in 1.234,50"
+		}
 		return "", "must be an amount like 12.50; thousands may be apart as in 1,234.50"
 	}
 	return sign + strings.TrimSuffix(n, "."), ""
+}
+
+// pointed is a number with a point before its decimals and its thousands not
+// apart. What is none comes back as it is, or as what is none either.
+func pointed(n, mark string) string {
+	n = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r): // some do not break lines
+			return ' '
+		case r == '’':
+			return '\''
+		case mark == "," && r == ',':
+			return '.'
+		case mark == "," && r == '.':
+			return ','
+		}
+		return r
+	}, n)
+	if mark == "" && pence.MatchString(n) {
+		n = strings.Replace(n, ",", ".", 1)
+	}
+	if grouped.MatchString(n) {
+		n = strings.NewReplacer(",", "", " ", "", "'", "").Replace(n)
+	}
+	return n
 }
 
 // foreignList reads teeth and the like: words between commas, semicolons or spaces.

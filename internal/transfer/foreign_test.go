@@ -69,9 +69,40 @@ func TestDates(t *testing.T) {
 	}
 }
 
+// The day of a time is the practice's, also where the file counts by another
+// clock; a day alone keeps its own.
+func TestDaysOfAnotherZone(t *testing.T) {
+	t.Parallel()
+	chicago, err := time.LoadLocation("America/Chicago")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for home, evening := range map[*time.Location]string{london(t): "2026-07-01", chicago: "2026-06-30"} {
+		c, err := newCalendar([]string{"DD/MM/YYYY"}, []string{"unix"}, time.UTC, today)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.home = home
+		for text, want := range map[string]string{
+			"2026-06-30 23:00:00":  evening,
+			"30/06/2026 23:00":     evening,
+			"2026-06-30T23:00:00Z": evening,
+			"1782860400":           evening,
+			"2026-07-01 00:00:00":  "2026-07-01",
+			"1782864000":           "2026-07-01",
+			"01/07/2026":           "2026-07-01",
+			"2026-07-01":           "2026-07-01",
+		} {
+			if got, message := c.date(text, false); got.String() != want {
+				t.Errorf("%q is %s %s in %s, want %s", text, got, message, home, want)
+			}
+		}
+	}
+}
+
 func TestMoments(t *testing.T) {
 	t.Parallel()
-	c, err := newCalendar([]string{"DD/MM/YYYY"}, []string{"DD/MM/YYYY@HH-mm"}, london(t), today)
+	c, err := newCalendar([]string{"DD/MM/YYYY", "YYYYMMDD"}, []string{"DD/MM/YYYY@HH-mm", "unix"}, london(t), today)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +121,25 @@ func TestMoments(t *testing.T) {
 		"01/07/2026 00:00:00 30/12/1899 14:05:00":     "2026-07-01T13:05:00Z",
 		"2026-07-01T00:00:00.000 1899-12-30T14:05:00": "2026-07-01T13:05:00Z",
 		"01/07/2026 30/12/1899 14:05":                 "2026-07-01T13:05:00Z",
+		"2026-07-01 00:00:00.000 1900-01-01 09:30:00": "2026-07-01T08:30:00Z",
+		"2026-07-01 00:00:00.000 09:30:00.0000000":    "2026-07-01T08:30:00Z",
+		"01/07/2026 00:00:00 9:30 pm":                 "2026-07-01T20:30:00Z",
+		"01/07/2026 00:00 00:15":                      "2026-06-30T23:15:00Z",
+		"01/07/2026 9h30":                             "2026-07-01T08:30:00Z",
+		"01/07/2026 09:30 10:30":                      "",
+		"2026-07-01T09:30 10:30":                      "",
+		"2026-07-01 09:30:00 +0100":                   "2026-07-01T08:30:00Z",
+		"2026-07-01 09:30:00 UTC":                     "2026-07-01T09:30:00Z",
+		"2026-07-01 09:30:00+01":                      "2026-07-01T08:30:00Z",
+		"2026-07-01 09:30 10:30":                      "",
+		"2026-07-01 00:00 09:30":                      "2026-07-01T08:30:00Z",
 		"01/07/2026 25:00":                            "",
+		"1782894600":                                  "2026-07-01T08:30:00Z",
+		"20260701":                                    "2026-06-30T23:00:00Z",
+		"1782894600.500":                              "2026-07-01T08:30:00Z",
+		"-86400":                                      "1969-12-31T00:00:00Z",
+		"99999999999999":                              "",
+		"1e9":                                         "",
 		"noon":                                        "",
 	} {
 		got, message := c.moment(text, false)
@@ -142,11 +191,26 @@ func TestAmounts(t *testing.T) {
 		{"12.50", "", "12.50"}, {"12.5", "", "12.5"}, {"12", "", "12"}, {"-3.00", "", "-3.00"}, {"3.00-", "", "-3.00"}, {"(3.00)", "", "-3.00"},
 		{"£1,234.50", "", "1234.50"}, {"-£5", "", "-5"}, {"£-5", "", "-5"}, {"$ 7.00", "", "7.00"}, {"7,00 €", "", "7.00"}, {"1 234.50", "", "1234.50"},
 		{"12.5000", "", "12.50"}, {".50", "", "0.50"}, {"1,234", "", "1234"}, {"1.234,50", ",", "1234.50"}, {"12,5", ",", "12.5"}, {"1.234", ",", "1234"},
+		{"1\u202f234,50 €", ",", "1234.50"}, {"1\u00a0234,5", ",", "1234.5"}, {"1’234.50", "", "1234.50"}, {"12.50", ",", ""}, {"1,234.50", ",", ""},
 		{"12.345", "", "12.345"}, // refused by the API's reader
 		{"1,23,4", "", ""}, {"abc", "", ""}, {"", "", ""}, {"1e5", "", ""}, {"--5", "", ""}, {"(5", "", ""},
 	} {
 		got, message := foreignAmount(test.text, test.mark)
 		if got != test.want || (message == "") != (test.want != "") {
+			t.Errorf("%q with %q is %q (%s), want %q", test.text, test.mark, got, message, test.want)
+		}
+	}
+}
+
+// Whole numbers are written like amounts.
+func TestWholeNumbers(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ text, mark, want string }{
+		{"12", "", "12"}, {"12.00", "", "12"}, {"1,234", "", "1234"}, {"1.234", "", "1.234"}, {"12.5", "", "12.5"},
+		{"12", ",", "12"}, {"12,00", ",", "12"}, {"1.000", ",", "1000"}, {"12.000,0", ",", "12000"}, {"1\u00a0234", ",", "1234"}, {"1,5", ",", "1,5"}, {"-3,0", ",", "-3"},
+	} {
+		read := translator{decimalMark: test.mark}
+		if got, message := foreignValue(wire.Field{Kind: wire.Integer}, test.text, &read); got != test.want || message != "" {
 			t.Errorf("%q with %q is %q (%s), want %q", test.text, test.mark, got, message, test.want)
 		}
 	}
@@ -168,6 +232,11 @@ func TestWords(t *testing.T) {
 		{wire.Field{Kind: wire.Consent}, "Yes", "1"}, {wire.Field{Kind: wire.Consent}, "2", "2"},
 		{wire.Field{Kind: wire.Gender}, "F", "female"}, {wire.Field{Kind: wire.Gender}, "Male", "male"}, {wire.Field{Kind: wire.Gender}, "U", ""},
 		{wire.Field{Kind: wire.Integer}, "30.0", "30"}, {wire.Field{Kind: wire.Integer}, "30.5", "30.5"}, {wire.Field{Kind: wire.Integer}, "1:30", "90"},
+		{wire.Field{Kind: wire.Integer, Name: "start_minute"}, "540", "540"}, {wire.Field{Kind: wire.Integer, Name: "start_minute"}, "9:00", "540"},
+		{wire.Field{Kind: wire.Integer, Name: "start_minute"}, "5:30 p.m.", "1050"}, {wire.Field{Kind: wire.Integer, Name: "start_minute"}, "9h00", "540"},
+		{wire.Field{Kind: wire.Integer, Name: "start_minute"}, "1899-12-30 09:00:00", "540"}, {wire.Field{Kind: wire.Integer, Name: "finish_minute"}, "24:00", "1440"},
+		{wire.Field{Kind: wire.Integer, Name: "weekday"}, "MONDAY", "1"}, {wire.Field{Kind: wire.Integer, Name: "weekday"}, "Sun.", "0"}, {wire.Field{Kind: wire.Integer, Name: "weekday"}, "6", "6"},
+		{wire.Field{Kind: wire.Integer, Name: "start_minute"}, "0900", ""}, {wire.Field{Kind: wire.Integer, Name: "start_minute"}, "9.00", ""},
 	} {
 		got, message := foreignValue(test.field, test.text, &read)
 		if got != test.want || (message == "") != (test.want != "") {
@@ -183,7 +252,7 @@ func readAll(t testing.TB, content string) (header []string, rows []string) {
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := openSource(path, 0)
+	s, err := openSource(path, 0, 0)
 	if err != nil {
 		return nil, []string{err.Error()}
 	}

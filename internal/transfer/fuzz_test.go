@@ -23,7 +23,7 @@ func FuzzSource(f *testing.F) {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := openSource(path, 0)
+		s, err := openSource(path, 0, 0)
 		if err != nil {
 			return
 		}

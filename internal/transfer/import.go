@@ -44,7 +44,7 @@ type importer struct {
 	source   string
 	today    civil.Date
 	plans    []*plan
-	now      time.Time // of the beginning; resumed or not
+	started  time.Time // resumed or not
 	out      string    // the directory of rejects
 	note     note
 	run      int64   // the row of import_runs, 0 in a dry run
@@ -57,6 +57,25 @@ type importer struct {
 	first    atomic.Bool // no row of the file that is read was imported before
 	grown    int         // rows since the last file began or the tables were measured
 	measured int         // rows of the file when the tables were measured last
+}
+
+// clock reads the time at which a batch begins to be written, moments before it
+// is stored. Were all rows dated by the beginning of the import, a client that
+// reads what is new while it runs would have passed those that it writes last.
+func (im *importer) clock() time.Time { return clock.Now(clock.Again(im.ctx)) }
+
+// keepSources refuses files that lie where rejects of their names are written.
+func (im *importer) keepSources() error {
+	out, err := os.Stat(im.out)
+	if err != nil {
+		return fmt.Errorf("transfer: %w", err)
+	}
+	for _, p := range im.plans {
+		if in, err := os.Stat(filepath.Dir(p.path)); err == nil && os.SameFile(in, out) {
+			return fmt.Errorf("%s is in the directory of rejects, where it would be overwritten: move it, or name another directory for rejects", p.name)
+		}
+	}
+	return nil
 }
 
 // practice is what an import has to know of where it goes.
@@ -75,14 +94,14 @@ func Import(ctx context.Context, db *store.DB, dir string, o ImportOptions) (rep
 	if err != nil {
 		return nil, err
 	}
-	im := &importer{ctx: ctx, db: db, source: m.Source, now: clock.Now(ctx), named: map[string]map[string][]string{}}
+	im := &importer{ctx: ctx, db: db, source: m.Source, started: clock.Now(ctx), named: map[string]map[string][]string{}}
 	if o.Practice == "" {
 		o.Practice = m.Practice
 	}
 	if im.practice, err = findPractice(ctx, db, o.Practice); err != nil {
 		return nil, err
 	}
-	im.today = civil.Of(im.now.In(im.practice.zone))
+	im.today = civil.Of(im.started.In(im.practice.zone))
 	if im.plans, err = newPlans(dir, m, im.practice.zone, im.today); err != nil {
 		return nil, err
 	}
@@ -96,17 +115,20 @@ func Import(ctx context.Context, db *store.DB, dir string, o ImportOptions) (rep
 	if err := os.MkdirAll(im.out, 0o700); err != nil {
 		return nil, fmt.Errorf("transfer: make the directory of rejects: %w", err)
 	}
+	if err := im.keepSources(); err != nil {
+		return nil, err
+	}
 	report = &Report{Ignored: map[string][]string{}}
 	if o.DryRun {
 		if im.dry, err = db.SQL.BeginTx(ctx, nil); err != nil {
 			return nil, fmt.Errorf("transfer: begin: %w", err)
 		}
 		defer im.dry.Rollback() // that is what it is for
-		im.note = newNote(im.plans, im.now)
+		im.note = newNote(im.plans, im.started)
 	} else if report.Resumed, err = im.begin(digest); err != nil {
 		return nil, err
 	}
-	im.now = im.note.Started
+	im.started = im.note.Started
 	if im.bar, err = newProgress(o.Progress, func() (int64, error) { return size, nil }); err != nil {
 		return nil, err
 	}
@@ -257,7 +279,7 @@ func (im *importer) load() error {
 }
 
 func (im *importer) loadFile(i int, p *plan) (err error) {
-	s, err := openSource(p.path, p.delim)
+	s, err := p.open()
 	if err != nil {
 		return err
 	}
@@ -367,7 +389,7 @@ func (im *importer) measure(p *plan, rows int, end bool) error {
 func (im *importer) store(i int, p *plan, records []*record, rejects *sheet, end bool, turn *turn) error {
 	var n note
 	err := im.inTx(func(tx *sql.Tx, bulk *store.Bulk) error {
-		b := &batch{importer: im, plan: p, tx: tx, bulk: bulk, turn: turn}
+		b := &batch{importer: im, plan: p, tx: tx, bulk: bulk, now: im.clock(), turn: turn}
 		var counts fileProgress
 		if err := b.run(records, &counts); err != nil {
 			return err

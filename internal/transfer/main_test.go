@@ -108,3 +108,7 @@ func at(s string) time.Time {
 	}
 	return t
 }
+
+// patientsByName is the part of a mapping for patients of whom the file has names alone.
+const patientsByName = `  - {file: patients.csv, entity: patients, constants: {payment_plan_id: Private, ethnicity: "99", title: Mr, gender: m, address_line_1: 1 Road, postcode: X1 1XX, date_of_birth: "1990-01-02"}}
+`

@@ -29,15 +29,17 @@ type reading struct {
 	Times       []string `yaml:"times"`
 	TimeZone    string   `yaml:"time_zone"`
 	DecimalMark string   `yaml:"decimal_mark"`
-	Nulls       []string `yaml:"nulls"`
+	Nulls       texts    `yaml:"nulls"`
 }
 
 type fileMapping struct {
 	File      string            `yaml:"file"`
 	Entity    string            `yaml:"entity"`
+	Header    int               `yaml:"header"`
 	ID        names             `yaml:"id"`
 	Columns   columnList        `yaml:"columns"`
 	Constants map[string]string `yaml:"constants"`
+	Only      map[string]names  `yaml:"only"`
 	Reading   reading           `yaml:",inline"`
 }
 
@@ -54,20 +56,52 @@ type columnMapping struct {
 	By      string            `yaml:"by"`
 	Missing string            `yaml:"missing"`
 	Negate  bool              `yaml:"negate"`
+
+	Hundredths bool `yaml:"hundredths"`
 }
 
-// names is a name or a list of names.
+// names is a name or a list of names; null is none, and in a list the empty one.
 type names []string
 
 // UnmarshalYAML reads either form.
 func (n *names) UnmarshalYAML(node *yaml.Node) error {
+	const null = "!!null"
 	if node.Kind == yaml.ScalarNode {
-		if node.Tag != "!!null" {
+		if node.Tag != null {
 			*n = names{node.Value}
 		}
 		return nil
 	}
-	return node.Decode((*[]string)(n))
+	var list texts
+	if err := list.UnmarshalYAML(node); err != nil {
+		return err
+	}
+	for i, name := range node.Content {
+		if name.Tag == null {
+			list[i] = ""
+		}
+	}
+	*n = names(list)
+	return nil
+}
+
+// texts is a list in which a word like NULL, which YAML has for nothing, is that
+// word.
+type texts []string
+
+// UnmarshalYAML takes the words as they are written.
+func (t *texts) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind != yaml.SequenceNode {
+		return fmt.Errorf("line %d: must be a list", node.Line)
+	}
+	*t = texts{}
+	for _, word := range node.Content {
+		if word.Kind != yaml.ScalarNode {
+			return fmt.Errorf("line %d: must be a list of texts", word.Line)
+		}
+		*t = append(*t, word.Value)
+	}
+	return nil
 }
 
 // columnList keeps the order in which columns are listed.
@@ -91,7 +125,7 @@ func (l *columnList) UnmarshalYAML(node *yaml.Node) error {
 			case target.Kind == yaml.ScalarNode:
 				m.Field = target.Value
 			case target.Kind == yaml.MappingNode:
-				if err := knownMembers(target, "field", "values", "default", "dates", "times", "by", "missing", "negate"); err != nil {
+				if err := knownMembers(target, "field", "values", "default", "dates", "times", "by", "missing", "negate", "hundredths"); err != nil {
 					return err
 				}
 				if err := target.Decode(&m); err != nil {

@@ -285,3 +285,35 @@ func money(t *testing.T, db *store.DB) (lines []string) {
 	slices.Sort(lines)
 	return lines
 }
+
+// A payment whose file names no patient is the patient's of the invoice it pays,
+// and goes with that.
+func TestPaymentsOfInvoices(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		const invoices = "id,patient_id,dated_on,amount,amount_outstanding\n"
+		dir := files(t, map[string]string{
+			"mapping.yaml": `
+source: old
+files:
+` + patientsByName + `  - {file: invoices.csv, entity: invoices}
+  - {file: payments.csv, entity: payments, constants: {method: Card}}
+`,
+			"patients.csv": "id,first_name,last_name\n1,Al,Ford\n2,Bo,Ford\n",
+			"invoices.csv": invoices + "1,1,2026-06-01,50,20\n",
+			"payments.csv": "id,invoice_id,dated_on,amount\n1,1,2026-06-02,30\n2,,2026-06-02,30\n",
+		})
+		for _, patient := range []string{"1", "2"} {
+			rewrite(t, dir, "invoices.csv", invoices+"1,"+patient+",2026-06-01,50,20\n")
+			if report := importing(t, db, dir, ImportOptions{}); report.Rejected() != 1 || report.Differences > 0 {
+				t.Errorf("%+v", report)
+			}
+			if n := number(t, db, "SELECT current_balance FROM accounts AS a JOIN patients AS p ON p.id = a.patient_id WHERE p.legacy_id = $1", patient); n != -2000 {
+				t.Errorf("the balance of %s is %d", patient, n)
+			}
+			if n := number(t, db, "SELECT sum(current_balance) FROM accounts"); n != -2000 {
+				t.Errorf("the balances come to %d", n)
+			}
+		}
+	})
+}

@@ -70,7 +70,7 @@ func (im *importer) begin(digest string) (resumed bool, err error) {
 			return fmt.Errorf("transfer: look for the import: %w", err)
 		}
 		known := err == nil
-		im.note = newNote(im.plans, im.now)
+		im.note = newNote(im.plans, im.started)
 		if known && finished == nil {
 			var n note
 			if err := json.Unmarshal(content, &n); err != nil {
@@ -85,9 +85,9 @@ func (im *importer) begin(digest string) (resumed bool, err error) {
 		if err != nil {
 			return fmt.Errorf("transfer: note the progress: %w", err)
 		}
-		query, args := "INSERT INTO import_runs (digest, progress, created_at, updated_at) VALUES ($1, $2, $3, $3) RETURNING id", []any{digest, fresh, im.now}
+		query, args := "INSERT INTO import_runs (digest, progress, created_at, updated_at) VALUES ($1, $2, $3, $3) RETURNING id", []any{digest, fresh, im.started}
 		if known {
-			query, args = "UPDATE import_runs SET progress = $2, finished_at = NULL, updated_at = $3 WHERE digest = $1 RETURNING id", []any{digest, fresh, im.now}
+			query, args = "UPDATE import_runs SET progress = $2, finished_at = NULL, updated_at = $3 WHERE digest = $1 RETURNING id", []any{digest, fresh, im.started}
 		}
 		if err := tx.QueryRowContext(im.ctx, query, args...).Scan(&im.run); err != nil {
 			return fmt.Errorf("transfer: note the import: %w", err)
@@ -128,7 +128,7 @@ func (im *importer) save(tx *sql.Tx, n note) error {
 	if err != nil {
 		return fmt.Errorf("transfer: note the progress: %w", err)
 	}
-	result, err := tx.ExecContext(im.ctx, "UPDATE import_runs SET progress = $1, updated_at = $2 WHERE id = $3 AND progress = $4", content, im.now, im.run, im.saved)
+	result, err := tx.ExecContext(im.ctx, "UPDATE import_runs SET progress = $1, updated_at = $2 WHERE id = $3 AND progress = $4", content, im.clock(), im.run, im.saved)
 	if err != nil {
 		return fmt.Errorf("transfer: note the progress: %w", err)
 	}
@@ -156,7 +156,7 @@ func (im *importer) end() error {
 		return nil
 	}
 	return im.inTx(func(tx *sql.Tx, _ *store.Bulk) error {
-		if _, err := tx.ExecContext(im.ctx, "UPDATE import_runs SET finished_at = $1 WHERE id = $2", im.now, im.run); err != nil {
+		if _, err := tx.ExecContext(im.ctx, "UPDATE import_runs SET finished_at = $1 WHERE id = $2", im.clock(), im.run); err != nil {
 			return fmt.Errorf("transfer: note the end: %w", err)
 		}
 		return nil

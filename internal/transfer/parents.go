@@ -3,7 +3,6 @@ package transfer
 import (
 	"fmt"
 	"slices"
-	"strconv"
 )
 
 // parentColumns are what rules and inheritance want to know of a record that is
@@ -23,10 +22,11 @@ func (b *batch) findParents() error {
 		if c.refers == "practices" || !e.settable(c) {
 			continue
 		}
-		inherited, vias := false, e.inheritedFrom(c)
+		inherited, vias := false, b.plan.inheritedFrom(c)
 		for _, r := range b.records {
-			// What was taken from one record is taken from another that is named now.
-			changed := func(via *column) bool { return r.get(via.name) != r.existing[via.name] }
+			// What was taken from one record is taken from another that is named now,
+			// and the patient is always theirs.
+			changed := func(via *column) bool { return c.refers == "patients" || r.get(via.name) != r.existing[via.name] }
 			moved := r.existing != nil && b.plan.target(c.name) == nil && slices.ContainsFunc(vias, changed)
 			for _, via := range vias {
 				if v := b.parent(r, via.name)[c.name]; v != nil && !c.nullable && (r.get(c.name) == nil || moved && !r.has(c.name)) {
@@ -64,7 +64,7 @@ func (b *batch) readParents() error {
 		}
 	}
 	if t := b.plan.target(paysInvoice); b.plan.entity.table == "payments" && t != nil {
-		return b.readParent(&column{name: paysInvoice, refers: "invoices"})
+		return b.readParent(paidInvoice)
 	}
 	return nil
 }
@@ -171,67 +171,4 @@ func (b *batch) checkPatient(r *record, column string, owner *any) {
 	case *owner != theirs:
 		r.refuse(column, "belongs to another patient")
 	}
-}
-
-// adopt finds rows that a record has to be, because some of its columns may be
-// there only once: the user with its e-mail address, the account of its patient.
-func (b *batch) adopt() error {
-	e := b.plan.entity
-	adopted := map[string]*record{} // by id
-	var ids []any
-	for _, key := range e.unique {
-		for _, r := range b.records {
-			if r.existing != nil || r.id != nil || len(r.problems) > 0 {
-				continue
-			}
-			where, args := "", []any{}
-			for _, column := range key {
-				v := r.get(column)
-				if column == "practice_id" {
-					v = b.practice.id
-				}
-				if v == nil {
-					where = ""
-					break
-				}
-				args = append(args, v)
-				if where != "" {
-					where += " AND "
-				}
-				where += quote(column) + " = $" + strconv.Itoa(len(args))
-			}
-			if where == "" {
-				continue
-			}
-			var failed error
-			err := b.rows("SELECT "+quoteAll(e.columnNames())+" FROM "+quote(e.table)+" WHERE "+where, args, func(values []any) {
-				row, err := e.stored(e.columnNames(), values)
-				switch {
-				case err != nil:
-					failed = err
-				case row["practice_id"] != b.practice.id:
-					r.refuse(key[0], "is taken")
-				case adopted[asText(row["id"])] != nil:
-					r.refuse(key[len(key)-1], fmt.Sprintf("is that of line %d", adopted[asText(row["id"])].line))
-				default:
-					r.existing, r.id = row, row["id"]
-					if r.legacy != "" {
-						adopted[asText(r.id)] = r
-						ids = append(ids, asText(r.id))
-					}
-				}
-			})
-			if err == nil {
-				err = failed
-			}
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return b.query("SELECT record_id, legacy_id FROM imported_records WHERE practice_id = $1 AND source = $2 AND resource = $3",
-		[]any{b.practice.id, b.source, e.table}, "record_id", ids, func(values []any) {
-			r := adopted[asText(values[0])]
-			r.refuse(e.unique[0][len(e.unique[0])-1], "is that of the record with the legacy id "+asText(values[1]))
-		})
 }

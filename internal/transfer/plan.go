@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"chairside/internal/civil"
 )
@@ -19,9 +20,11 @@ type plan struct {
 	encoding string
 	nulls    []string
 	delim    rune
+	top      int // the line of the header
 	header   []string
 	id       []int // the columns of the legacy id
 	lineID   bool  // the line is the legacy id
+	only     []condition
 	targets  []*target
 	ignored  []string // columns that go nowhere
 	makeItem bool     // each invoice gets one item, because no file has any
@@ -98,7 +101,8 @@ type planner struct {
 	dir      string
 	today    civil.Date
 	all      []*entity
-	zone     *time.Location
+	zone     *time.Location // of the file's times
+	home     *time.Location // of the practice
 	reading  reading
 	p        *plan
 }
@@ -108,7 +112,7 @@ func (b *planner) wrong(format string, args ...any) {
 }
 
 func (b *planner) plan(zone *time.Location) *plan {
-	b.reading, b.zone = b.f.Reading.over(b.m.Reading), zone
+	b.reading, b.zone, b.home = b.f.Reading.over(b.m.Reading), zone, zone
 	b.p = &plan{name: b.f.File}
 	if !filepath.IsLocal(b.f.File) {
 		b.wrong("must be the name of a file in the directory")
@@ -133,6 +137,7 @@ func (b *planner) plan(zone *time.Location) *plan {
 		return nil
 	}
 	b.readID()
+	b.readOnly()
 	b.readColumns()
 	b.readConstants()
 	b.checkNeeds()
@@ -190,18 +195,33 @@ func (b *planner) readReading() {
 }
 
 func (b *planner) readHeader() bool {
-	s, err := openSource(b.p.path, b.p.delim)
+	s, err := openSource(b.p.path, b.p.delim, b.f.Header)
 	if err != nil {
 		b.wrong("%v", err)
 		return false
 	}
 	defer s.close()
-	b.p.delim = s.delimiter
+	b.p.delim, b.p.top = s.delimiter, b.f.Header
+	if b.f.Header > 1 && s.header == nil {
+		b.wrong("header: there is no line %d", b.f.Header)
+	}
+	if s.marked && b.p.encoding != mixed { // whatever its neighbours are
+		b.p.encoding = utf8Encoding
+	}
 	for _, name := range s.header {
 		name, _ = decodeText(name, b.p.encoding)
 		b.p.header = append(b.p.header, strings.TrimSpace(name))
 	}
 	return true
+}
+
+// open opens the file to read the rows that the mapping means.
+func (p *plan) open() (*source, error) {
+	s, err := openSource(p.path, p.delim, p.top)
+	if err == nil && len(p.only) > 0 {
+		s.wants = p.wants
+	}
+	return s, err
 }
 
 // place finds a column of the header, whatever its case. An empty file has none,
@@ -226,7 +246,7 @@ func (b *planner) place(name string) int {
 
 // headerName is a column's name for comparison: "Last Name" is last_name.
 func headerName(s string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return strings.ContainsRune(" _-", r) }), "_")
+	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return unicode.IsSpace(r) || r == '_' || r == '-' }), "_")
 }
 
 func (b *planner) readID() {
@@ -260,6 +280,35 @@ func (b *planner) readID() {
 	}
 }
 
+// condition is what a row has to say in a column to be read.
+type condition struct {
+	place int
+	words []string // in lower case
+}
+
+func (b *planner) readOnly() {
+	for _, column := range sortedKeys(b.f.Only) {
+		if place := b.place(column); place >= 0 {
+			c := condition{place: place}
+			for _, word := range b.f.Only[column] {
+				c.words = append(c.words, strings.ToLower(strings.TrimSpace(word)))
+			}
+			if c.words == nil { // ~ is no value
+				c.words = []string{""}
+			}
+			b.p.only = append(b.p.only, c)
+		}
+	}
+}
+
+// wants reports whether the mapping means a row: others are not there for it.
+func (p *plan) wants(cells []string) bool {
+	return !slices.ContainsFunc(p.only, func(c condition) bool {
+		shown, _ := decodeText(cells[c.place], p.encoding)
+		return !slices.Contains(c.words, strings.ToLower(p.cell([]string{strings.TrimSpace(shown)}, 0)))
+	})
+}
+
 // checkNeeds refuses a file that cannot give what every record needs.
 func (b *planner) checkNeeds() {
 	if len(b.p.header) == 0 {
@@ -269,7 +318,7 @@ func (b *planner) checkNeeds() {
 	for i := range e.columns {
 		c := &e.columns[i]
 		inherited := func(r *column) bool { return b.p.target(r.name) != nil }
-		if !e.needs(c) || b.p.target(c.name) != nil || slices.ContainsFunc(e.inheritedFrom(c), inherited) {
+		if !e.needs(c) || b.p.target(c.name) != nil || slices.ContainsFunc(b.p.inheritedFrom(c), inherited) {
 			continue
 		}
 		b.wrong("no column gives %s, which %s need; map a column to it, or put it among the constants", c.name, e.table)
@@ -294,6 +343,19 @@ var supplied = map[string]bool{
 	"invoices.account_id": true, "invoices.due_on": true,
 	"invoice_items.item_price": true, "invoice_items.quantity": true,
 }
+
+// inheritedFrom are the references of a file's rows whose records have the same
+// column: those of its entity, and the invoice of a payment says whose that is.
+func (p *plan) inheritedFrom(c *column) []*column {
+	list := p.entity.inheritedFrom(c)
+	if p.entity.table == "payments" && c.name == "patient_id" && p.target(paysInvoice) != nil {
+		list = append(list, paidInvoice)
+	}
+	return list
+}
+
+// paidInvoice stands for the invoice that a payment names, which is no column.
+var paidInvoice = &column{name: paysInvoice, refers: "invoices"}
 
 // inheritedFrom are the references of the entity whose records have the same
 // column: where a file does not say who the patient of a treatment is, it is

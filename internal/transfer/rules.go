@@ -175,25 +175,30 @@ func (b *batch) stamp(r *record, start, finish time.Time) {
 		}
 	}
 	stamp := state.Stamp()
-	if stamp == "" || r.has(stamp) || r.existing["state"] == string(state) && r.existing[stamp] != nil {
-		if r.given[stamp] == nil {
-			delete(r.given, stamp)
-		}
+	if stamp == "" || r.has(stamp) {
 		return
 	}
-	happened := start
-	switch state {
-	case schema.Completed:
-		happened = finish
-	case schema.Pending, schema.Confirmed:
-		if made := r.time("created_at"); !made.IsZero() {
-			happened = made
+	happened := func(start, finish time.Time) time.Time {
+		switch made := r.time("created_at"); {
+		case state == schema.Completed:
+			return finish
+		case (state == schema.Pending || state == schema.Confirmed) && !made.IsZero():
+			return made
+		}
+		return start
+	}
+	if before, ok := r.existing[stamp].(time.Time); ok && r.existing["state"] == string(state) {
+		started, _ := r.existing["start_time"].(time.Time)
+		finished, _ := r.existing["finish_time"].(time.Time)
+		if !before.Equal(happened(started, finished)) { // something else has said when
+			delete(r.given, stamp)
+			return
 		}
 	}
-	if happened.After(b.now) {
-		happened = b.now
+	r.given[stamp] = happened(start, finish)
+	if happened(start, finish).After(b.now) {
+		r.given[stamp] = b.now
 	}
-	r.given[stamp] = happened
 }
 
 func (b *batch) invoice(r *record) {
@@ -213,7 +218,7 @@ func (b *batch) invoice(r *record) {
 		}
 	}
 	void := string(schema.InvoiceVoid)
-	if was := r.text("status"); status != "" && (was == "" || (was == void) != (status == void)) {
+	if was := r.text("status"); b.plan.target("status") != nil && (was == "" || (was == void) != (status == void)) {
 		r.given["status"] = string(schema.InvoiceNew) // the rest follows from the payments
 		if status == void {
 			r.given["status"] = void
@@ -238,7 +243,7 @@ func (b *batch) claim(r *record, field string) (any, string) {
 	if s == "" {
 		return int64(0), ""
 	}
-	s, message := foreignAmount(s, t.read.decimalMark)
+	s, message := t.read.amount(s)
 	if message != "" {
 		return int64(0), message
 	}
@@ -290,8 +295,8 @@ func (b *batch) treatmentPlanItem(r *record) {
 
 // completion keeps completed and the time of it together.
 func (b *batch) completion(r *record, day string) {
-	if r.has("completed_at") && r.given["completed"] == nil {
-		r.given["completed"] = true
+	if b.plan.target("completed") == nil && b.plan.target("completed_at") != nil || r.given["completed"] == nil && r.has("completed_at") {
+		r.given["completed"] = r.has("completed_at")
 	}
 	switch {
 	case !r.boolean("completed"):
@@ -350,7 +355,11 @@ func (b *batch) answer(r *record) {
 		}
 		r.given["value"] = word
 	case t == schema.QuestionNumber:
-		n, message := foreignAmount(s, "")
+		var read translator
+		if t := b.plan.target("value"); t != nil {
+			read = t.read
+		}
+		n, message := read.amount(s)
 		if message != "" {
 			r.refuse("value", message)
 			break

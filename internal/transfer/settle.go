@@ -51,7 +51,7 @@ var settlements = []struct {
 	},
 	{
 		"accounts", []string{"current_balance", "planned_nhs_treatment_value", "planned_private_treatment_value"},
-		[]string{"patients", "accounts", "payments", "invoices", "invoice_items", "treatment_plan_items", "payment_plans"},
+		[]string{"patients", "accounts", "payments", "invoices", "invoice_items", "treatment_plans", "treatment_plan_items", "payment_plans"},
 		`SELECT a.id, a.current_balance, a.planned_nhs_treatment_value, a.planned_private_treatment_value,
 			a.opening_balance
 				+ (SELECT coalesce(sum(p.amount), 0) FROM payments AS p WHERE p.practice_id = a.practice_id AND p.patient_id = a.patient_id AND NOT p.deleted)
@@ -153,7 +153,7 @@ func (im *importer) settle() error {
 func (im *importer) settleTable(which int) error {
 	for last, more := int64(0), true; more; {
 		err := im.inTx(func(tx *sql.Tx, bulk *store.Bulk) (err error) {
-			b := &batch{importer: im, tx: tx, bulk: bulk}
+			b := &batch{importer: im, tx: tx, bulk: bulk, now: im.clock()}
 			last, more, err = b.settle(which, last)
 			return err
 		})
@@ -212,7 +212,7 @@ func (b *batch) settle(which int, after int64) (last int64, more bool, err error
 		should["id"], should["updated_at"] = last, b.now
 		differ = append(differ, should)
 		// What this import has written is in the record already.
-		if written, ok := v[len(v)-1].(time.Time); !ok || !written.Equal(b.now) {
+		if written, ok := v[len(v)-1].(time.Time); !ok || written.Before(b.started) {
 			changes = append(changes, change{asText(last), "update", b.list(columns)})
 		}
 	})

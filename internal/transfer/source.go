@@ -10,6 +10,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -34,6 +35,9 @@ type source struct {
 	file      *os.File
 	delimiter rune
 	header    []string
+	rejects   bool                      // it is a file of rejects, which this program has written
+	marked    bool                      // it can only be UTF-8
+	wants     func(cells []string) bool // nil for every row
 
 	csv   *csv.Reader
 	limit *limited
@@ -43,30 +47,32 @@ type source struct {
 
 // sourceRow is one row as it was found.
 type sourceRow struct {
-	line    int      // of the file, counted from 1
+	line    int      // of the file, counted from 1; of a file of rejects, that in the file they come from
 	cells   []string // bytes in the file's encoding
 	message string   // why it cannot be read, "" where it can
 }
 
 var errUTF16 = errors.New("is UTF-16; save it as UTF-8")
 
-// openSource opens a file and reads its header. delimiter is 0 where the most
-// frequent of , ; tab and | in the header is to be taken.
-func openSource(path string, delimiter rune) (*source, error) {
+// openSource opens a file and reads its header, which is in the line of that number,
+// the first for 0. delimiter is 0 where the most frequent of , ; tab and | in the
+// header is to be taken.
+func openSource(path string, delimiter rune, header int) (*source, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	s := &source{file: file, delimiter: delimiter}
-	if err := s.begin(); err != nil {
+	if err := s.begin(header); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return s, nil
 }
 
 // begin skips what programs put before the header, and reads the header.
-func (s *source) begin() error {
-	first, err := bufio.NewReaderSize(io.LimitReader(s.file, maxRecord), maxRecord).ReadBytes('\n')
+func (s *source) begin(header int) error {
+	reader := bufio.NewReaderSize(io.LimitReader(s.file, maxRecord), maxRecord)
+	first, err := reader.ReadBytes('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
@@ -74,20 +80,25 @@ func (s *source) begin() error {
 		return errUTF16
 	}
 	if rest, ok := bytes.CutPrefix(first, []byte("\ufeff")); ok {
-		s.start, first = 3, rest
+		s.start, first, s.marked = 3, rest, true
 	}
-	if line := strings.TrimRight(string(first), "\r\n"); len(line) == len("sep=,") && strings.EqualFold(line[:4], "sep=") { // Excel's
-		s.delimiter, s.start, s.line = rune(line[4]), s.start+int64(len(first)), 1
-		if err := s.seek(); err != nil {
+	switch line := strings.TrimRight(string(first), "\r\n"); {
+	case strings.HasPrefix(line, strings.Join(rejectsHeader, ",")+","):
+		s.delimiter, s.rejects, s.marked, header = ',', true, true, 1
+	case len(line) == len("sep=,") && strings.EqualFold(line[:4], "sep="): // Excel's
+		s.delimiter, header = rune(line[4]), max(header, 2)
+	}
+	for s.line < header-1 {
+		s.start, s.line = s.start+int64(len(first)), s.line+1
+		if first, err = reader.ReadBytes('\n'); err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
-	} else {
-		if s.delimiter == 0 {
-			s.delimiter = likeliest(first)
-		}
-		if err := s.seek(); err != nil {
-			return err
-		}
+	}
+	if s.delimiter == 0 {
+		s.delimiter = likeliest(first)
+	}
+	if err := s.seek(); err != nil {
+		return err
 	}
 	row, err := s.next()
 	if errors.Is(err, io.EOF) {
@@ -160,17 +171,32 @@ func (s *source) next() (sourceRow, error) {
 			return sourceRow{}, io.EOF
 		}
 		if err != nil {
-			return s.recover(from, err)
+			row, err := s.recover(from, err)
+			if err == nil && row.message == "" && s.wants != nil && !s.wants(row.cells) {
+				continue
+			}
+			return row, err
 		}
 		line, _ := s.csv.FieldPos(0)
-		row := sourceRow{line: s.line + line, cells: cells}
-		switch {
-		case blank(cells):
+		if blank(cells) {
 			continue
+		}
+		row := sourceRow{line: s.line + line, cells: cells}
+		if s.rejects && len(cells) >= len(rejectsHeader) {
+			if of, err := strconv.Atoi(cells[0]); err == nil {
+				row.line = of
+			}
+			cells = cells[len(rejectsHeader):]
+			row.cells = cells
+		}
+		switch {
 		case s.header != nil && len(cells) > len(s.header) && blank(cells[len(s.header):]):
 			row.cells = cells[:len(s.header)] // separators at the end
 		case s.header != nil && len(cells) != len(s.header):
 			row.message = fmt.Sprintf("has %d columns, the header has %d", len(cells), len(s.header))
+		}
+		if row.message == "" && s.wants != nil && !s.wants(row.cells) {
+			continue
 		}
 		return row, nil
 	}

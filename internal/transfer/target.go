@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -46,6 +47,7 @@ type cell struct {
 type translator struct {
 	calendar
 	decimalMark string
+	hundredths  bool // amounts are written in pence, cents and the like
 }
 
 // translator puts together how a file and one of its columns write dates.
@@ -57,7 +59,7 @@ func newTranslator(r reading, dates, times []string, zone *time.Location, today 
 		times = r.Times
 	}
 	c, err := newCalendar(dates, times, zone, today)
-	return translator{c, r.DecimalMark}, err
+	return translator{calendar: c, decimalMark: r.DecimalMark}, err
 }
 
 func (p *plan) target(field string) *target {
@@ -84,10 +86,13 @@ func (b *planner) readColumns() {
 	for _, place := range b.p.id {
 		mapped[place] = true
 	}
+	for _, c := range b.p.only {
+		mapped[c.place] = true
+	}
 	for place, h := range b.p.header {
 		name := headerName(h)
 		switch {
-		case mapped[place]:
+		case mapped[place], h == "":
 		case slices.Contains(b.p.entity.fieldNames(), name) && b.p.target(name) == nil && name != legacyID:
 			b.add(columnMapping{column: h, Field: name}, place)
 		default:
@@ -109,14 +114,7 @@ func (b *planner) readConstants() {
 	}
 }
 
-func sortedKeys(m map[string]string) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // add makes a column part of the target it names.
 func (b *planner) add(c columnMapping, place int) {
@@ -157,6 +155,7 @@ func (b *planner) newTarget(c columnMapping) *target {
 		b.wrong("%s: dates: %v", c.column, err)
 		return nil
 	}
+	t.read.home, t.read.hundredths = b.home, c.Hundredths
 	switch c.Missing {
 	case "", "reject":
 	case "blank":
@@ -191,6 +190,9 @@ func (b *planner) newTarget(c columnMapping) *target {
 			b.wrong("%s: %v", c.column, err)
 			return nil
 		}
+	}
+	if c.Hundredths && t.wire.Kind != wire.Decimal {
+		b.wrong("%s: hundredths: only amounts have them", c.column)
 	}
 	if t.role == value && e.supplies(name) {
 		t.wire.Required = false

@@ -21,7 +21,7 @@ func (im *importer) trim(settle func() error) error {
 	}
 	n := im.note.clone()
 	err = im.inTx(func(tx *sql.Tx, bulk *store.Bulk) error {
-		b := &batch{importer: im, tx: tx, bulk: bulk}
+		b := &batch{importer: im, tx: tx, bulk: bulk, now: im.clock()}
 		var lowered []row
 		var changes []change
 		var lost []any

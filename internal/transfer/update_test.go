@@ -139,25 +139,6 @@ func TestDryRun(t *testing.T) {
 	})
 }
 
-// Rows that the database alone can refuse do not stop the others.
-func TestRowsThatTheDatabaseRefuses(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
-		dir := files(t, map[string]string{
-			"mapping.yaml": "source: old\nfiles: [{file: staff.csv, entity: users}]",
-			"staff.csv":    "id,first_name,last_name,email,role\n1,A,A,same@x.test,nurse\n2,B,B,other@x.test,nurse\n3,C,C,Same@x.test,nurse\n4,D,D,more@x.test,nurse\n",
-		})
-		out := t.TempDir()
-		report := importing(t, db, dir, ImportOptions{Rejects: out})
-		if f := report.Files[0]; f.Created != 3 || f.Rejected != 1 || f.Rows != 4 {
-			t.Errorf("%+v", f)
-		}
-		if got := contents(t, out)["staff.csv"]; !strings.Contains(got, "\n4,email,is that of the record with the legacy id 1") {
-			t.Error(got)
-		}
-	})
-}
-
 // A row is told all that is wrong with it: values and references.
 func TestRowsTellValuesAndReferences(t *testing.T) {
 	each(t, func(t *testing.T, db *store.DB) {
@@ -224,11 +205,11 @@ func TestImportKeepsToItsPractice(t *testing.T) {
 // Of two processes with the same files one gives up.
 func TestTwoImportsOfTheSameFiles(t *testing.T) {
 	each(t, func(t *testing.T, db *store.DB) {
-		im := importer{ctx: t.Context(), db: db, now: day}
+		im := importer{ctx: t.Context(), db: db, started: day}
 		if resumed, err := im.begin("digest"); err != nil || resumed {
 			t.Fatalf("%v, %v", resumed, err)
 		}
-		other := importer{ctx: t.Context(), db: db, now: day}
+		other := importer{ctx: t.Context(), db: db, started: day}
 		if resumed, err := other.begin("digest"); err != nil || !resumed {
 			t.Fatalf("%v, %v", resumed, err)
 		}
@@ -298,6 +279,77 @@ func TestAdministratorsStayAdministrators(t *testing.T) {
 		}
 		if n := number(t, db, "SELECT COUNT(*) FROM users WHERE first_name = 'Anne' AND role = 'administrator' AND active"); n != 1 {
 			t.Error("the administrator is one no more")
+		}
+	})
+}
+
+// A file of rejects, mended, goes in with the mapping of the file they come from,
+// though that has other separators and another encoding. What is still wrong is
+// refused in its line of that file.
+func TestMendedRejectsGoIn(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		dir := files(t, map[string]string{
+			"mapping.yaml": `
+source: old
+encoding: latin-1
+delimiter: ";"
+decimal_mark: ","
+files:
+  - {file: patients.csv, entity: patients, id: No, columns: {Name: last_name, Né: date_of_birth, Solde: opening_balance}, constants: {first_name: Al, payment_plan_id: Private, ethnicity: "99", title: Mr, gender: m, address_line_1: 1 Road, postcode: X1 1XX}}
+  - {file: diary.csv, entity: appointments, id: line, columns: {No: patient_id, Début: start_time}, constants: {practitioner_id: ann@bright.test, reason: Exam, duration: "30"}}
+`,
+			"patients.csv": "No;Name;N\xe9;Solde\n\n1;N\xfa\xf1ez;1990-02-30;1,50\n2;M\xfcller;1990-02-29;2,50\n3;Ford;1990-02-28;3,50\n",
+			"diary.csv":    "No;D\xe9but\n1;2026-03-02 09:00\n3;2026-03-02 10:00\n2;2026-03-02 11:00\n",
+		})
+		feed := func(old, mended string) *Report {
+			t.Helper()
+			o := ImportOptions{Rejects: t.TempDir()}
+			report := importing(t, db, dir, o)
+			for name, content := range contents(t, o.Rejects) {
+				if name != Findings {
+					rewrite(t, dir, name, strings.ReplaceAll(content, old, mended))
+				}
+			}
+			return report
+		}
+		for i, want := range [][]FileReport{
+			{{"patients.csv", "patients", 3, 1, 0, 0, 2}, {"diary.csv", "appointments", 3, 1, 0, 0, 2}},
+			{{"patients.csv", "patients", 2, 1, 0, 0, 1}, {"diary.csv", "appointments", 2, 1, 0, 0, 1}},
+			{{"patients.csv", "patients", 1, 1, 0, 0, 0}, {"diary.csv", "appointments", 1, 1, 0, 0, 0}},
+		} {
+			report := feed([]string{"1990-02-30", "1990-02-29", "nothing"}[i], "1990-02-27")
+			if !slices.Equal(report.Files, want) {
+				t.Errorf("%+v, want %+v", report.Files, want)
+			}
+		}
+		for query, want := range map[string]int{
+			"SELECT count(*) FROM patients WHERE last_name IN ('Núñez', 'Müller', 'Ford')":                         3,
+			"SELECT sum(current_balance) FROM accounts":                                                            750,
+			"SELECT count(*) FROM imported_records WHERE resource = 'appointments' AND legacy_id IN ('2','3','4')": 3,
+		} {
+			if got := number(t, db, query); got != want {
+				t.Errorf("%s: %d, want %d", query, got, want)
+			}
+		}
+	})
+}
+
+// A file that lies where rejects of its name would be written is refused, and
+// not a byte of it is lost.
+func TestSourcesAreNotOverwritten(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		const staff = "id,first_name,last_name,email,role\n1,A,A,same@x.test,nurse\n"
+		dir := files(t, map[string]string{"mapping.yaml": "source: old\nfiles: [{file: staff.csv, entity: users}]", "staff.csv": staff})
+		for _, dry := range []bool{true, false} {
+			_, err := Import(t.Context(), db, dir, ImportOptions{Rejects: dir, DryRun: dry})
+			if err == nil || !strings.Contains(err.Error(), "staff.csv is in the directory of rejects") {
+				t.Errorf("%v", err)
+			}
+		}
+		if got := contents(t, dir)["staff.csv"]; got != staff {
+			t.Errorf("the file is %q", got)
 		}
 	})
 }

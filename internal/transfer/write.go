@@ -44,6 +44,11 @@ func (b *batch) write(counts *fileProgress) error {
 	for i, r := range fresh {
 		rows[i] = r.given
 	}
+	if e.table == "custom_field_answers" { // the owners before their answers, in the order in which the API locks them
+		if err := b.dateAnswered(); err != nil {
+			return err
+		}
+	}
 	if err := b.insert(e, rows); err != nil {
 		return err
 	}
@@ -58,6 +63,8 @@ func (b *batch) write(counts *fileProgress) error {
 		return err
 	}
 	switch e.table {
+	case "treatment_plans":
+		return b.followPlans(known)
 	case "patients":
 		return b.openAccounts(fresh, known)
 	case "invoices":

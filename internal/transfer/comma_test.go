@@ -1,0 +1,51 @@
+package transfer
+
+import (
+	"testing"
+
+	"chairside/internal/store"
+)
+
+// With a comma before the decimals, whole numbers and the answers to questions
+// are read as amounts are.
+func TestDecimalComma(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		dir := files(t, map[string]string{
+			"mapping.yaml": `
+source: old
+decimal_mark: ","
+dates: [DD.MM.YYYY]
+files:
+  - {file: patients.csv, entity: patients, constants: {payment_plan_id: Private, ethnicity: "99"}}
+  - {file: invoices.csv, entity: invoices}
+  - {file: items.csv, entity: invoice_items}
+  - {file: questions.csv, entity: custom_fields}
+  - {file: answers.csv, entity: custom_field_answers, constants: {custom_field_id: Weight}}
+`,
+			"patients.csv": "id;title;first_name;last_name;date_of_birth;gender;address_line_1;postcode;dentist_recall_interval\n" +
+				"1;Mr;Al;Ford;02.01.1990;M;1 Road;X1 1XX;6,0\n2;Mr;Bo;Ford;03.01.1990;M;1 Road;X1 1XX;12\n",
+			"invoices.csv":  "id;patient_id;dated_on;amount\n1;1;01.06.2026;1.500,00\n2;2;01.06.2026;2,50\n",
+			"items.csv":     "id;invoice_id;name;quantity;item_price;total_price\n1;1;Floss;1.000;1,50;1.500,00\n2;2;Brush;1,00;2,50;2,50\n3;2;Brush;1,50;2,50;3,75\n",
+			"questions.csv": "id;name;type;customizable_type;position\n1;Weight;number;Patient;1,0\n",
+			"answers.csv":   "id;patient_id;value\n1;1;1.234,5\n2;2;72,25\n",
+		})
+		report := importing(t, db, dir, ImportOptions{})
+		if report.Rejected() != 1 || report.Differences+report.Warnings > 0 {
+			t.Errorf("%+v %v", report, contents(t, dir))
+		}
+		for query, want := range map[string]int{
+			"SELECT quantity FROM invoice_items WHERE name = 'Floss'":                                     1000,
+			"SELECT amount FROM invoices WHERE patient_id = (SELECT min(id) FROM patients)":               150000,
+			"SELECT dentist_recall_interval FROM patients WHERE legacy_id = '1'":                          6,
+			"SELECT count(*) FROM custom_field_answers WHERE value IN ('1234.50', '72.25')":               2,
+			"SELECT count(*) FROM invoice_items WHERE name = 'Brush' AND quantity = 1":                    1,
+			"SELECT count(*) FROM custom_fields WHERE name = 'Weight' AND position = 1":                   1,
+			"SELECT count(*) FROM invoices WHERE amount = amount_outstanding AND amount IN (250, 150000)": 2,
+		} {
+			if got := number(t, db, query); got != want {
+				t.Errorf("%s: %d, want %d", query, got, want)
+			}
+		}
+	})
+}

@@ -1,0 +1,81 @@
+package transfer
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"chairside/internal/store"
+)
+
+// The words for no value are taken as they are written, also those that are no
+// value in YAML.
+func TestNullWords(t *testing.T) {
+	t.Parallel()
+	dir := files(t, map[string]string{"mapping.yaml": "source: old\nnulls: [NULL, ~, n/a, '\\N', 0]\n"})
+	m, _, err := readMapping(dir, filepath.Join(dir, "mapping.yaml"))
+	if want := []string{"NULL", "~", "n/a", `\N`, "0"}; err != nil || !slices.Equal(m.Reading.Nulls, want) {
+		t.Errorf("the words are %q %v, want %q", m.Reading.Nulls, err, want)
+	}
+}
+
+// Titles may stand above the header. Lines are those of the whole file, and
+// rejects have none above theirs.
+func TestLinesAboveTheHeader(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		dir := files(t, map[string]string{
+			"mapping.yaml": `
+source: old
+files:
+  - {file: sources.csv, entity: acquisition_sources, header: 4}
+`,
+			"sources.csv": "\ufeff\"Sources; all\";;\nas of, 1 July,,,,\n\nid;name;active\n1;Web;yes\n2;;no\n3;Friend;perhaps\n",
+		})
+		o := ImportOptions{Rejects: t.TempDir()}
+		if f := importing(t, db, dir, o).Files[0]; f.Created != 1 || f.Rejected != 2 {
+			t.Errorf("%+v", f)
+		}
+		rejects := contents(t, o.Rejects)["sources.csv"]
+		if want := "line,field,reason,id,name,active\n6,name,can't be blank,2,,no\n7,active,must be yes or no,3,Friend,perhaps\n"; rejects != want {
+			t.Errorf("the rejects are %s", rejects)
+		}
+		rewrite(t, dir, "sources.csv", strings.NewReplacer("2,,no", "2,Paper,no", "perhaps", "yes").Replace(rejects))
+		if f := importing(t, db, dir, ImportOptions{}).Files[0]; f.Created != 2 || f.Rejected != 0 {
+			t.Errorf("mended: %+v", f)
+		}
+		rewrite(t, dir, "sources.csv", "id;name\n1;Web\n")
+		if _, err := Import(t.Context(), db, dir, o); err == nil || !strings.Contains(err.Error(), "sources.csv: header: there is no line 4") {
+			t.Errorf("a file without the line: %v", err)
+		}
+	})
+}
+
+// A file with the mark of UTF-8 is that, though its neighbours are not. Spaces in
+// headers are of several kinds, line breaks among them.
+func TestMarkedFile(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		dir := files(t, map[string]string{
+			"mapping.yaml": `
+source: old
+encoding: windows-1252
+files:
+  - {file: sources.csv, entity: acquisition_sources, columns: {Nom usuel: name, Notes du médecin: notes}}
+  - {file: categories.csv, entity: treatment_categories, columns: {Libellé: name}}
+`,
+			"sources.csv":    "\ufeffid;\"Nom\nusuel\";Notes\u00a0du\u00a0médecin\n1;Médecin;été\n",
+			"categories.csv": "id;Libell\xe9\n1;Proth\xe8se\n",
+		})
+		importing(t, db, dir, ImportOptions{})
+		for _, query := range []string{
+			"SELECT count(*) FROM acquisition_sources WHERE name = 'Médecin' AND notes = 'été'",
+			"SELECT count(*) FROM treatment_categories WHERE name = 'Prothèse'",
+		} {
+			if n := number(t, db, query); n != 1 {
+				t.Errorf("%d rows: %s", n, query)
+			}
+		}
+	})
+}
