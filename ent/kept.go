@@ -65,15 +65,24 @@ func (q *TreatmentPlanQuery) Totals() Totals { return Totals{q.driver} }
 // Totals are the kept totals, as the connection of q sees them.
 func (q *TreatmentPlanItemQuery) Totals() Totals { return Totals{q.driver} }
 
-// Of is a total of the caller's practice. It is false where no total is kept
-// of what the caller sees: of one site alone, or across practices.
-func (t Totals) Of(ctx context.Context, total string, key int64) (n int, ok bool, err error) {
+// Of is the query of a total of the caller's practice: one row of one column. It
+// is nil where no total is kept of what the caller sees: of one site alone, or
+// across practices.
+func (t Totals) Of(ctx context.Context, total string, key int64) *sql.Selector {
 	c, err := caller.From(ctx)
 	if err != nil || c.SiteID != nil {
-		return 0, false, nil
+		return nil
 	}
-	err = t.read(ctx, "SELECT "+t.sum("$1", "$3"), []any{total, c.PracticeID, key}, &n)
-	return n, err == nil, err
+	return sql.Dialect(t.driver.Dialect()).Select().SelectExpr(sql.ExprFunc(func(b *sql.Builder) {
+		b.WriteString("CAST(COALESCE(SUM(n), 0) AS bigint) FROM " + t.counts() + " WHERE total = ").Arg(total)
+		b.WriteString(" AND practice_id = ").Arg(c.PracticeID).WriteString(" AND key = ").Arg(key)
+	}))
+}
+
+// Read reads a total by itself.
+func (t Totals) Read(ctx context.Context, of *sql.Selector) (n int, err error) {
+	text, args := of.Query()
+	return n, t.read(ctx, text, args, &n)
 }
 
 // Place is where a page begins in a list that is ordered by a moment.
@@ -85,8 +94,8 @@ type Place struct {
 
 // Find finds the place of the page that begins after offset rows of the
 // caller's list: total is the total of its rows, days the one that counts them
-// by their days. It is false where Of is, and where too much has changed and is
-// not folded yet.
+// by their days. It is false where Of is nil, and where too much has changed and
+// is not folded yet.
 //
 // It adds up the days of kept_totals, from the nearer end of the list and no
 // further than needed. What is not folded yet, slack rows at most, could move
@@ -107,7 +116,7 @@ func (t Totals) Find(ctx context.Context, total, days string, offset int, descen
 		ahead, back, earlier = back, ahead, ">"
 	}
 	text := strings.NewReplacer(
-		"TOTAL", t.sum("$1", "0"),
+		"TOTAL", "(SELECT COALESCE(SUM(n), 0) FROM "+t.counts()+" WHERE total = $1 AND practice_id = $2 AND key = 0)",
 		"UNFOLDED", t.unfolded("SUM(n)", "$3", ""),
 		"SLACK", t.unfolded("SUM(ABS(n))", "$3", ""),
 		"EARLIER", t.unfolded("SUM(n)", "$3", "AND key "+earlier+" day.key"),
@@ -145,15 +154,17 @@ func (t Totals) Find(ctx context.Context, total, days string, offset int, descen
 	return p, day.Valid || offset >= p.Total, nil
 }
 
-// sum is the expression for a total. In one statement what is folded and what
-// is not are of one state of the database.
-func (t Totals) sum(total, key string) string {
-	return "(SELECT COALESCE(SUM(n), 0) FROM kept_totals WHERE total = " + total + " AND practice_id = $2 AND key = " + key + ")" +
-		" + " + t.unfolded("SUM(n)", total, "AND key = "+key)
+// counts are what a total is added up of: what is folded and, of the same state
+// of the database, what is not. SQLite folds at once.
+func (t Totals) counts() string {
+	if t.driver.Dialect() == dialect.SQLite {
+		return "kept_totals"
+	}
+	return "(SELECT total, practice_id, key, n FROM kept_totals UNION ALL SELECT total, practice_id, key, n FROM total_changes) AS counts"
 }
 
 // unfolded is the expression for a sum over changes of a total that are not
-// folded yet. SQLite folds at once.
+// folded yet.
 func (t Totals) unfolded(sum, total, and string) string {
 	if t.driver.Dialect() == dialect.SQLite {
 		return "0"

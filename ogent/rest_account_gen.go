@@ -84,9 +84,10 @@ func AccountPage(p ListAccountsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// Accounts reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) Accounts(ctx context.Context, q *ent.AccountQuery, size int) ([]Account, error) {
-	return scan(ctx, r.View(ctx), q, columnsOfAccount, widthOfAccount, size, takeAccount)
+// Accounts reads the rows that q finds, about size of them, with what lists
+// show, and the column total, if there is one.
+func (r Reads) Accounts(ctx context.Context, q *ent.AccountQuery, size int, total string) ([]Account, int, error) {
+	return counted(ctx, r.View(ctx), q, columnsOfAccount, widthOfAccount, size, total, takeAccount)
 }
 
 // AccountPickedBy tells whether the rows of a list request are found before
@@ -115,12 +116,9 @@ func orderAccounts(p ListAccountsParams) string {
 func (r Reads) ReadAccounts(ctx context.Context, q *ent.AccountQuery, p ListAccountsParams) ([]Account, Meta, error) {
 	q, page := q.Where(AccountFilters(p)...), AccountPage(p)
 	if column, ok := AccountPickedBy(p); ok {
-		pick, total := q.Clone().Order(AccountOrder(p)...), 0
+		pick := q.Clone().Order(AccountOrder(p)...)
 		pick.Modify(picking(column, orderAccounts(p), AccountOrder(p), page))
-		shown, err := scan(ctx, r.View(ctx), pick, columnsOfAccount+pickedTotal, widthOfAccount+1, page.Limit(), func(x *reader, o *Account) {
-			takeAccount(x, o)
-			total = int(x.Int64(widthOfAccount))
-		})
+		shown, total, err := r.Accounts(ctx, pick, page.Limit(), pickedTotal)
 		if err != nil || picked(total, len(shown), page) {
 			return shown, page.Meta(total), err
 		}
@@ -130,10 +128,13 @@ func (r Reads) ReadAccounts(ctx context.Context, q *ent.AccountQuery, p ListAcco
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	shown, err := r.Accounts(ctx, q.Offset(page.Offset()), page.Limit())
-	if err != nil || page.All(len(shown)) {
-		return shown, page.Meta(len(shown)), err
+	shown, total, err := r.Accounts(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	switch {
+	case err != nil:
+	case page.All(len(shown)):
+		total = len(shown)
+	default:
+		total, err = count.Count(ctx)
 	}
-	total, err := count.Count(ctx)
 	return shown, page.Meta(total), err
 }

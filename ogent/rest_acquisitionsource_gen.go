@@ -78,9 +78,10 @@ func AcquisitionSourcePage(p ListAcquisitionSourcesParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// AcquisitionSources reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) AcquisitionSources(ctx context.Context, q *ent.AcquisitionSourceQuery, size int) ([]AcquisitionSource, error) {
-	return scan(ctx, r.View(ctx), q, columnsOfAcquisitionSource, widthOfAcquisitionSource, size, takeAcquisitionSource)
+// AcquisitionSources reads the rows that q finds, about size of them, with what lists
+// show, and the column total, if there is one.
+func (r Reads) AcquisitionSources(ctx context.Context, q *ent.AcquisitionSourceQuery, size int, total string) ([]AcquisitionSource, int, error) {
+	return counted(ctx, r.View(ctx), q, columnsOfAcquisitionSource, widthOfAcquisitionSource, size, total, takeAcquisitionSource)
 }
 
 // ReadAcquisitionSources reads the page of q that a list request asks for, with what
@@ -92,11 +93,14 @@ func (r Reads) ReadAcquisitionSources(ctx context.Context, q *ent.AcquisitionSou
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	shown, err := r.AcquisitionSources(ctx, q.Offset(page.Offset()), page.Limit())
-	if err != nil || page.All(len(shown)) {
-		return shown, page.Meta(len(shown)), err
+	shown, total, err := r.AcquisitionSources(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	switch {
+	case err != nil:
+	case page.All(len(shown)):
+		total = len(shown)
+	default:
+		total, err = count.Count(ctx)
 	}
-	total, err := count.Count(ctx)
 	return shown, page.Meta(total), err
 }
 

@@ -6,6 +6,8 @@ import (
 	"context"
 	"maps"
 
+	"entgo.io/ent/dialect/sql"
+
 	"chairside/ent"
 	"chairside/ent/appointment"
 	"chairside/ent/patient"
@@ -155,9 +157,10 @@ func AppointmentPage(p ListAppointmentsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// Appointments reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) Appointments(ctx context.Context, q *ent.AppointmentQuery, size int) ([]Appointment, error) {
-	return scan(ctx, r.View(ctx), q, columnsOfAppointment, widthOfAppointment, size, takeAppointment)
+// Appointments reads the rows that q finds, about size of them, with what lists
+// show, and the column total, if there is one.
+func (r Reads) Appointments(ctx context.Context, q *ent.AppointmentQuery, size int, total string) ([]Appointment, int, error) {
+	return counted(ctx, r.View(ctx), q, columnsOfAppointment, widthOfAppointment, size, total, takeAppointment)
 }
 
 // AppointmentTotal names the kept total of the rows that a list request asks for,
@@ -178,14 +181,13 @@ func AppointmentTotal(p ListAppointmentsParams) (total string, key int64) {
 	return "", 0
 }
 
-// totalAppointments is the number of rows of q, which a list request asks for.
-func totalAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppointmentsParams) (int, error) {
-	if total, key := AppointmentTotal(p); total != "" {
-		if n, kept, err := q.Totals().Of(ctx, total, key); kept || err != nil {
-			return n, err
-		}
+// keptAppointments is the query of that total, nil where there is none.
+func keptAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppointmentsParams) *sql.Selector {
+	total, key := AppointmentTotal(p)
+	if total == "" {
+		return nil
 	}
-	return q.Count(ctx)
+	return q.Totals().Of(ctx, total, key)
 }
 
 // findAppointments finds the page of a list request that goes deep into the
@@ -238,12 +240,9 @@ func orderAppointments(p ListAppointmentsParams) string {
 func (r Reads) ReadAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppointmentsParams) ([]Appointment, Meta, error) {
 	q, page := q.Where(AppointmentFilters(p)...), AppointmentPage(p)
 	if column, ok := AppointmentPickedBy(p); ok {
-		pick, total := q.Clone().Order(AppointmentOrder(p)...), 0
+		pick := q.Clone().Order(AppointmentOrder(p)...)
 		pick.Modify(picking(column, orderAppointments(p), AppointmentOrder(p), page))
-		shown, err := scan(ctx, r.View(ctx), pick, columnsOfAppointment+pickedTotal, widthOfAppointment+1, page.Limit(), func(x *reader, o *Appointment) {
-			takeAppointment(x, o)
-			total = int(x.Int64(widthOfAppointment))
-		})
+		shown, total, err := r.Appointments(ctx, pick, page.Limit(), pickedTotal)
 		if err != nil || picked(total, len(shown), page) {
 			return shown, page.Meta(total), err
 		}
@@ -257,14 +256,24 @@ func (r Reads) ReadAppointments(ctx context.Context, q *ent.AppointmentQuery, p 
 		if err != nil || page.Offset() >= place.Total {
 			return []Appointment{}, page.Meta(place.Total), err
 		}
-		shown, err := r.Appointments(ctx, q.Offset(page.Offset()-place.Before), page.Limit())
+		shown, _, err := r.Appointments(ctx, q.Offset(page.Offset()-place.Before), page.Limit(), "")
 		return shown, page.Meta(place.Total), err
 	}
-	shown, err := r.Appointments(ctx, q.Offset(page.Offset()), page.Limit())
-	if err != nil || page.All(len(shown)) {
-		return shown, page.Meta(len(shown)), err
+	column, kept := "", keptAppointments(ctx, q, p)
+	if kept != nil {
+		column = keptTotal
+		q.Modify(withKept(kept))
 	}
-	total, err := totalAppointments(ctx, count, p)
+	shown, total, err := r.Appointments(ctx, q.Offset(page.Offset()), page.Limit(), column)
+	switch {
+	case err != nil:
+	case page.All(len(shown)):
+		total = len(shown)
+	case kept == nil:
+		total, err = count.Count(ctx)
+	case len(shown) == 0:
+		total, err = count.Totals().Read(ctx, keptAppointments(ctx, count, p)) // a query is written once
+	}
 	return shown, page.Meta(total), err
 }
 

@@ -81,9 +81,10 @@ func AppointmentReasonPage(p ListAppointmentReasonsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// AppointmentReasons reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) AppointmentReasons(ctx context.Context, q *ent.AppointmentReasonQuery, size int) ([]AppointmentReason, error) {
-	return scan(ctx, r.View(ctx), q, columnsOfAppointmentReason, widthOfAppointmentReason, size, takeAppointmentReason)
+// AppointmentReasons reads the rows that q finds, about size of them, with what lists
+// show, and the column total, if there is one.
+func (r Reads) AppointmentReasons(ctx context.Context, q *ent.AppointmentReasonQuery, size int, total string) ([]AppointmentReason, int, error) {
+	return counted(ctx, r.View(ctx), q, columnsOfAppointmentReason, widthOfAppointmentReason, size, total, takeAppointmentReason)
 }
 
 // ReadAppointmentReasons reads the page of q that a list request asks for, with what
@@ -95,11 +96,14 @@ func (r Reads) ReadAppointmentReasons(ctx context.Context, q *ent.AppointmentRea
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	shown, err := r.AppointmentReasons(ctx, q.Offset(page.Offset()), page.Limit())
-	if err != nil || page.All(len(shown)) {
-		return shown, page.Meta(len(shown)), err
+	shown, total, err := r.AppointmentReasons(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	switch {
+	case err != nil:
+	case page.All(len(shown)):
+		total = len(shown)
+	default:
+		total, err = count.Count(ctx)
 	}
-	total, err := count.Count(ctx)
 	return shown, page.Meta(total), err
 }
 

@@ -92,9 +92,10 @@ func ContractPage(p ListContractsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// Contracts reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) Contracts(ctx context.Context, q *ent.ContractQuery, size int) ([]Contract, error) {
-	return scan(ctx, r.View(ctx), q, columnsOfContract, widthOfContract, size, takeContract)
+// Contracts reads the rows that q finds, about size of them, with what lists
+// show, and the column total, if there is one.
+func (r Reads) Contracts(ctx context.Context, q *ent.ContractQuery, size int, total string) ([]Contract, int, error) {
+	return counted(ctx, r.View(ctx), q, columnsOfContract, widthOfContract, size, total, takeContract)
 }
 
 // ReadContracts reads the page of q that a list request asks for, with what
@@ -106,11 +107,14 @@ func (r Reads) ReadContracts(ctx context.Context, q *ent.ContractQuery, p ListCo
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	shown, err := r.Contracts(ctx, q.Offset(page.Offset()), page.Limit())
-	if err != nil || page.All(len(shown)) {
-		return shown, page.Meta(len(shown)), err
+	shown, total, err := r.Contracts(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	switch {
+	case err != nil:
+	case page.All(len(shown)):
+		total = len(shown)
+	default:
+		total, err = count.Count(ctx)
 	}
-	total, err := count.Count(ctx)
 	return shown, page.Meta(total), err
 }
 

@@ -89,9 +89,10 @@ func CustomFieldPage(p ListCustomFieldsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// CustomFields reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) CustomFields(ctx context.Context, q *ent.CustomFieldQuery, size int) ([]CustomField, error) {
-	return scan(ctx, r.View(ctx), q, columnsOfCustomField, widthOfCustomField, size, takeCustomField)
+// CustomFields reads the rows that q finds, about size of them, with what lists
+// show, and the column total, if there is one.
+func (r Reads) CustomFields(ctx context.Context, q *ent.CustomFieldQuery, size int, total string) ([]CustomField, int, error) {
+	return counted(ctx, r.View(ctx), q, columnsOfCustomField, widthOfCustomField, size, total, takeCustomField)
 }
 
 // ReadCustomFields reads the page of q that a list request asks for, with what
@@ -103,11 +104,14 @@ func (r Reads) ReadCustomFields(ctx context.Context, q *ent.CustomFieldQuery, p 
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	shown, err := r.CustomFields(ctx, q.Offset(page.Offset()), page.Limit())
-	if err != nil || page.All(len(shown)) {
-		return shown, page.Meta(len(shown)), err
+	shown, total, err := r.CustomFields(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	switch {
+	case err != nil:
+	case page.All(len(shown)):
+		total = len(shown)
+	default:
+		total, err = count.Count(ctx)
 	}
-	total, err := count.Count(ctx)
 	return shown, page.Meta(total), err
 }
 

@@ -99,9 +99,10 @@ func FeePage(p ListFeesParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// Fees reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) Fees(ctx context.Context, q *ent.FeeQuery, size int) ([]Fee, error) {
-	return scan(ctx, r.View(ctx), q, columnsOfFee, widthOfFee, size, takeFee)
+// Fees reads the rows that q finds, about size of them, with what lists
+// show, and the column total, if there is one.
+func (r Reads) Fees(ctx context.Context, q *ent.FeeQuery, size int, total string) ([]Fee, int, error) {
+	return counted(ctx, r.View(ctx), q, columnsOfFee, widthOfFee, size, total, takeFee)
 }
 
 // ReadFees reads the page of q that a list request asks for, with what
@@ -113,11 +114,14 @@ func (r Reads) ReadFees(ctx context.Context, q *ent.FeeQuery, p ListFeesParams) 
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	shown, err := r.Fees(ctx, q.Offset(page.Offset()), page.Limit())
-	if err != nil || page.All(len(shown)) {
-		return shown, page.Meta(len(shown)), err
+	shown, total, err := r.Fees(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	switch {
+	case err != nil:
+	case page.All(len(shown)):
+		total = len(shown)
+	default:
+		total, err = count.Count(ctx)
 	}
-	total, err := count.Count(ctx)
 	return shown, page.Meta(total), err
 }
 

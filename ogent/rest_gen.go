@@ -68,6 +68,14 @@ func idsFirst(s *sql.Selector) {
 	s.SetP(sql.In(id, sql.Select("id").From(page.As("page")))).Offset(0)
 }
 
+// keptTotal is the total of a page that is read with a kept one.
+const keptTotal = "(SELECT n FROM kept)"
+
+// withKept has a kept total at hand for the page that is read.
+func withKept(of *sql.Selector) func(*sql.Selector) {
+	return func(s *sql.Selector) { s.Prefix(sql.With("kept", "n").As(of)) }
+}
+
 func direction(descending bool) sql.OrderTermOption {
 	if descending {
 		return sql.OrderDesc()
@@ -96,6 +104,20 @@ func scan[O any](ctx context.Context, view wire.View, q query, columns string, w
 		take(x, &all[len(all)-1])
 	})
 	return all, err
+}
+
+// counted is scan with one more column, unless it is empty: the number of all
+// rows of the list of which q finds a page. It is 0 where no row could tell it.
+func counted[O any](ctx context.Context, view wire.View, q query, columns string, width, size int, total string, take func(*reader, *O)) (all []O, n int, err error) {
+	if total == "" {
+		all, err = scan(ctx, view, q, columns, width, size, take)
+		return all, 0, err
+	}
+	all, err = scan(ctx, view, q, columns+", "+total, width+1, size, func(x *reader, o *O) {
+		take(x, o)
+		n = x.Int(width)
+	})
+	return all, n, err
 }
 
 // each calls take for all rows that q finds, so many columns wide.
@@ -158,9 +180,9 @@ func sameTime(old *time.Time, v time.Time) bool { return old != nil && old.Equal
 // in the order may be behind all others.
 const few = 200_000
 
-// pickedTotal is one more column of a page that was picked: the number of all
-// rows, which is above few where they are too many.
-const pickedTotal = ", (SELECT COUNT(*) FROM picked)"
+// pickedTotal is the total of a page that was picked, which is above few where
+// there are too many rows.
+const pickedTotal = "(SELECT COUNT(*) FROM picked)"
 
 // sieve is a filter by the range of a column, or a search, which has none.
 type sieve struct {

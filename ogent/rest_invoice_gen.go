@@ -5,6 +5,8 @@ package ogent
 import (
 	"context"
 
+	"entgo.io/ent/dialect/sql"
+
 	"chairside/ent"
 	"chairside/ent/invoice"
 	"chairside/ent/invoiceitem"
@@ -155,9 +157,10 @@ func InvoicePage(p ListInvoicesParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// Invoices reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) Invoices(ctx context.Context, q *ent.InvoiceQuery, size int) ([]InvoiceSummary, error) {
-	return scan(ctx, r.View(ctx), q, columnsOfInvoice, widthOfInvoice, size, takeInvoiceSummary)
+// Invoices reads the rows that q finds, about size of them, with what lists
+// show, and the column total, if there is one.
+func (r Reads) Invoices(ctx context.Context, q *ent.InvoiceQuery, size int, total string) ([]InvoiceSummary, int, error) {
+	return counted(ctx, r.View(ctx), q, columnsOfInvoice, widthOfInvoice, size, total, takeInvoiceSummary)
 }
 
 // InvoiceTotal names the kept total of the rows that a list request asks for,
@@ -169,14 +172,13 @@ func InvoiceTotal(p ListInvoicesParams) (total string, key int64) {
 	return "invoices.all", 0
 }
 
-// totalInvoices is the number of rows of q, which a list request asks for.
-func totalInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvoicesParams) (int, error) {
-	if total, key := InvoiceTotal(p); total != "" {
-		if n, kept, err := q.Totals().Of(ctx, total, key); kept || err != nil {
-			return n, err
-		}
+// keptInvoices is the query of that total, nil where there is none.
+func keptInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvoicesParams) *sql.Selector {
+	total, key := InvoiceTotal(p)
+	if total == "" {
+		return nil
 	}
-	return q.Count(ctx)
+	return q.Totals().Of(ctx, total, key)
 }
 
 // InvoicePickedBy tells whether the rows of a list request are found before
@@ -214,12 +216,9 @@ func orderInvoices(p ListInvoicesParams) string {
 func (r Reads) ReadInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvoicesParams) ([]InvoiceSummary, Meta, error) {
 	q, page := q.Where(InvoiceFilters(p)...), InvoicePage(p)
 	if column, ok := InvoicePickedBy(p); ok {
-		pick, total := q.Clone().Order(InvoiceOrder(p)...), 0
+		pick := q.Clone().Order(InvoiceOrder(p)...)
 		pick.Modify(picking(column, orderInvoices(p), InvoiceOrder(p), page))
-		shown, err := scan(ctx, r.View(ctx), pick, columnsOfInvoice+pickedTotal, widthOfInvoice+1, page.Limit(), func(x *reader, o *InvoiceSummary) {
-			takeInvoiceSummary(x, o)
-			total = int(x.Int64(widthOfInvoice))
-		})
+		shown, total, err := r.Invoices(ctx, pick, page.Limit(), pickedTotal)
 		if err != nil || picked(total, len(shown), page) {
 			return shown, page.Meta(total), err
 		}
@@ -229,11 +228,21 @@ func (r Reads) ReadInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvo
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	shown, err := r.Invoices(ctx, q.Offset(page.Offset()), page.Limit())
-	if err != nil || page.All(len(shown)) {
-		return shown, page.Meta(len(shown)), err
+	column, kept := "", keptInvoices(ctx, q, p)
+	if kept != nil {
+		column = keptTotal
+		q.Modify(withKept(kept))
 	}
-	total, err := totalInvoices(ctx, count, p)
+	shown, total, err := r.Invoices(ctx, q.Offset(page.Offset()), page.Limit(), column)
+	switch {
+	case err != nil:
+	case page.All(len(shown)):
+		total = len(shown)
+	case kept == nil:
+		total, err = count.Count(ctx)
+	case len(shown) == 0:
+		total, err = count.Totals().Read(ctx, keptInvoices(ctx, count, p)) // a query is written once
+	}
 	return shown, page.Meta(total), err
 }
 

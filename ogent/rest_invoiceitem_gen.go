@@ -5,12 +5,13 @@ package ogent
 import (
 	"context"
 
+	"entgo.io/ent/dialect/sql"
+	"github.com/google/uuid"
+
 	"chairside/ent"
 	"chairside/ent/invoiceitem"
 	"chairside/ent/predicate"
 	"chairside/internal/fault"
-
-	"github.com/google/uuid"
 )
 
 // columnsOfInvoiceItem are the columns that takeInvoiceItem takes; widthOfInvoiceItem is their number.
@@ -85,9 +86,10 @@ func InvoiceItemPage(p ListInvoiceItemsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// InvoiceItems reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) InvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, size int) ([]InvoiceItem, error) {
-	return scan(ctx, r.View(ctx), q, columnsOfInvoiceItem, widthOfInvoiceItem, size, takeInvoiceItem)
+// InvoiceItems reads the rows that q finds, about size of them, with what lists
+// show, and the column total, if there is one.
+func (r Reads) InvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, size int, total string) ([]InvoiceItem, int, error) {
+	return counted(ctx, r.View(ctx), q, columnsOfInvoiceItem, widthOfInvoiceItem, size, total, takeInvoiceItem)
 }
 
 // InvoiceItemTotal names the kept total of the rows that a list request asks for,
@@ -99,14 +101,13 @@ func InvoiceItemTotal(p ListInvoiceItemsParams) (total string, key int64) {
 	return "invoice_items.all", 0
 }
 
-// totalInvoiceItems is the number of rows of q, which a list request asks for.
-func totalInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p ListInvoiceItemsParams) (int, error) {
-	if total, key := InvoiceItemTotal(p); total != "" {
-		if n, kept, err := q.Totals().Of(ctx, total, key); kept || err != nil {
-			return n, err
-		}
+// keptInvoiceItems is the query of that total, nil where there is none.
+func keptInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p ListInvoiceItemsParams) *sql.Selector {
+	total, key := InvoiceItemTotal(p)
+	if total == "" {
+		return nil
 	}
-	return q.Count(ctx)
+	return q.Totals().Of(ctx, total, key)
 }
 
 // InvoiceItemPickedBy tells whether the rows of a list request are found before
@@ -134,12 +135,9 @@ func orderInvoiceItems(p ListInvoiceItemsParams) string {
 func (r Reads) ReadInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p ListInvoiceItemsParams) ([]InvoiceItem, Meta, error) {
 	q, page := q.Where(InvoiceItemFilters(p)...), InvoiceItemPage(p)
 	if column, ok := InvoiceItemPickedBy(p); ok {
-		pick, total := q.Clone().Order(InvoiceItemOrder(p)...), 0
+		pick := q.Clone().Order(InvoiceItemOrder(p)...)
 		pick.Modify(picking(column, orderInvoiceItems(p), InvoiceItemOrder(p), page))
-		shown, err := scan(ctx, r.View(ctx), pick, columnsOfInvoiceItem+pickedTotal, widthOfInvoiceItem+1, page.Limit(), func(x *reader, o *InvoiceItem) {
-			takeInvoiceItem(x, o)
-			total = int(x.Int64(widthOfInvoiceItem))
-		})
+		shown, total, err := r.InvoiceItems(ctx, pick, page.Limit(), pickedTotal)
 		if err != nil || picked(total, len(shown), page) {
 			return shown, page.Meta(total), err
 		}
@@ -149,11 +147,21 @@ func (r Reads) ReadInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p 
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	shown, err := r.InvoiceItems(ctx, q.Offset(page.Offset()), page.Limit())
-	if err != nil || page.All(len(shown)) {
-		return shown, page.Meta(len(shown)), err
+	column, kept := "", keptInvoiceItems(ctx, q, p)
+	if kept != nil {
+		column = keptTotal
+		q.Modify(withKept(kept))
 	}
-	total, err := totalInvoiceItems(ctx, count, p)
+	shown, total, err := r.InvoiceItems(ctx, q.Offset(page.Offset()), page.Limit(), column)
+	switch {
+	case err != nil:
+	case page.All(len(shown)):
+		total = len(shown)
+	case kept == nil:
+		total, err = count.Count(ctx)
+	case len(shown) == 0:
+		total, err = count.Totals().Read(ctx, keptInvoiceItems(ctx, count, p)) // a query is written once
+	}
 	return shown, page.Meta(total), err
 }
 

@@ -5,6 +5,9 @@ package ogent
 import (
 	"context"
 
+	"entgo.io/ent/dialect/sql"
+	"github.com/google/uuid"
+
 	"chairside/ent"
 	"chairside/ent/nhsclaim"
 	"chairside/ent/practitioner"
@@ -12,8 +15,6 @@ import (
 	"chairside/internal/civil"
 	"chairside/internal/fault"
 	"chairside/schema"
-
-	"github.com/google/uuid"
 )
 
 // columnsOfNHSClaim are the columns that takeNHSClaim takes; widthOfNHSClaim is their number.
@@ -113,9 +114,10 @@ func NHSClaimPage(p ListNhsClaimsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// NhsClaims reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) NhsClaims(ctx context.Context, q *ent.NHSClaimQuery, size int) ([]NHSClaim, error) {
-	return scan(ctx, r.View(ctx), q, columnsOfNHSClaim, widthOfNHSClaim, size, takeNHSClaim)
+// NhsClaims reads the rows that q finds, about size of them, with what lists
+// show, and the column total, if there is one.
+func (r Reads) NhsClaims(ctx context.Context, q *ent.NHSClaimQuery, size int, total string) ([]NHSClaim, int, error) {
+	return counted(ctx, r.View(ctx), q, columnsOfNHSClaim, widthOfNHSClaim, size, total, takeNHSClaim)
 }
 
 // NHSClaimTotal names the kept total of the rows that a list request asks for,
@@ -127,14 +129,13 @@ func NHSClaimTotal(p ListNhsClaimsParams) (total string, key int64) {
 	return "nhs_claims.all", 0
 }
 
-// totalNhsClaims is the number of rows of q, which a list request asks for.
-func totalNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsParams) (int, error) {
-	if total, key := NHSClaimTotal(p); total != "" {
-		if n, kept, err := q.Totals().Of(ctx, total, key); kept || err != nil {
-			return n, err
-		}
+// keptNhsClaims is the query of that total, nil where there is none.
+func keptNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsParams) *sql.Selector {
+	total, key := NHSClaimTotal(p)
+	if total == "" {
+		return nil
 	}
-	return q.Count(ctx)
+	return q.Totals().Of(ctx, total, key)
 }
 
 // NHSClaimPickedBy tells whether the rows of a list request are found before
@@ -165,12 +166,9 @@ func orderNhsClaims(p ListNhsClaimsParams) string {
 func (r Reads) ReadNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsParams) ([]NHSClaim, Meta, error) {
 	q, page := q.Where(NHSClaimFilters(p)...), NHSClaimPage(p)
 	if column, ok := NHSClaimPickedBy(p); ok {
-		pick, total := q.Clone().Order(NHSClaimOrder(p)...), 0
+		pick := q.Clone().Order(NHSClaimOrder(p)...)
 		pick.Modify(picking(column, orderNhsClaims(p), NHSClaimOrder(p), page))
-		shown, err := scan(ctx, r.View(ctx), pick, columnsOfNHSClaim+pickedTotal, widthOfNHSClaim+1, page.Limit(), func(x *reader, o *NHSClaim) {
-			takeNHSClaim(x, o)
-			total = int(x.Int64(widthOfNHSClaim))
-		})
+		shown, total, err := r.NhsClaims(ctx, pick, page.Limit(), pickedTotal)
 		if err != nil || picked(total, len(shown), page) {
 			return shown, page.Meta(total), err
 		}
@@ -180,11 +178,21 @@ func (r Reads) ReadNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNh
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	shown, err := r.NhsClaims(ctx, q.Offset(page.Offset()), page.Limit())
-	if err != nil || page.All(len(shown)) {
-		return shown, page.Meta(len(shown)), err
+	column, kept := "", keptNhsClaims(ctx, q, p)
+	if kept != nil {
+		column = keptTotal
+		q.Modify(withKept(kept))
 	}
-	total, err := totalNhsClaims(ctx, count, p)
+	shown, total, err := r.NhsClaims(ctx, q.Offset(page.Offset()), page.Limit(), column)
+	switch {
+	case err != nil:
+	case page.All(len(shown)):
+		total = len(shown)
+	case kept == nil:
+		total, err = count.Count(ctx)
+	case len(shown) == 0:
+		total, err = count.Totals().Read(ctx, keptNhsClaims(ctx, count, p)) // a query is written once
+	}
 	return shown, page.Meta(total), err
 }
 

@@ -6,6 +6,8 @@ import (
 	"context"
 	"maps"
 
+	"entgo.io/ent/dialect/sql"
+
 	"chairside/ent"
 	"chairside/ent/acquisitionsource"
 	"chairside/ent/patient"
@@ -175,9 +177,10 @@ func PatientPage(p ListPatientsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// Patients reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) Patients(ctx context.Context, q *ent.PatientQuery, size int) ([]Patient, error) {
-	return scan(ctx, r.View(ctx), q, columnsOfPatient, widthOfPatient, size, takePatient)
+// Patients reads the rows that q finds, about size of them, with what lists
+// show, and the column total, if there is one.
+func (r Reads) Patients(ctx context.Context, q *ent.PatientQuery, size int, total string) ([]Patient, int, error) {
+	return counted(ctx, r.View(ctx), q, columnsOfPatient, widthOfPatient, size, total, takePatient)
 }
 
 // PatientTotal names the kept total of the rows that a list request asks for,
@@ -189,14 +192,13 @@ func PatientTotal(p ListPatientsParams) (total string, key int64) {
 	return "patients.all", 0
 }
 
-// totalPatients is the number of rows of q, which a list request asks for.
-func totalPatients(ctx context.Context, q *ent.PatientQuery, p ListPatientsParams) (int, error) {
-	if total, key := PatientTotal(p); total != "" {
-		if n, kept, err := q.Totals().Of(ctx, total, key); kept || err != nil {
-			return n, err
-		}
+// keptPatients is the query of that total, nil where there is none.
+func keptPatients(ctx context.Context, q *ent.PatientQuery, p ListPatientsParams) *sql.Selector {
+	total, key := PatientTotal(p)
+	if total == "" {
+		return nil
 	}
-	return q.Count(ctx)
+	return q.Totals().Of(ctx, total, key)
 }
 
 // PatientPickedBy tells whether the rows of a list request are found before
@@ -233,12 +235,9 @@ func orderPatients(p ListPatientsParams) string {
 func (r Reads) ReadPatients(ctx context.Context, q *ent.PatientQuery, p ListPatientsParams) ([]Patient, Meta, error) {
 	q, page := q.Where(PatientFilters(p)...), PatientPage(p)
 	if column, ok := PatientPickedBy(p); ok {
-		pick, total := q.Clone().Order(PatientOrder(p)...), 0
+		pick := q.Clone().Order(PatientOrder(p)...)
 		pick.Modify(picking(column, orderPatients(p), PatientOrder(p), page))
-		shown, err := scan(ctx, r.View(ctx), pick, columnsOfPatient+pickedTotal, widthOfPatient+1, page.Limit(), func(x *reader, o *Patient) {
-			takePatient(x, o)
-			total = int(x.Int64(widthOfPatient))
-		})
+		shown, total, err := r.Patients(ctx, pick, page.Limit(), pickedTotal)
 		if err != nil || picked(total, len(shown), page) {
 			return shown, page.Meta(total), err
 		}
@@ -248,11 +247,21 @@ func (r Reads) ReadPatients(ctx context.Context, q *ent.PatientQuery, p ListPati
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	shown, err := r.Patients(ctx, q.Offset(page.Offset()), page.Limit())
-	if err != nil || page.All(len(shown)) {
-		return shown, page.Meta(len(shown)), err
+	column, kept := "", keptPatients(ctx, q, p)
+	if kept != nil {
+		column = keptTotal
+		q.Modify(withKept(kept))
 	}
-	total, err := totalPatients(ctx, count, p)
+	shown, total, err := r.Patients(ctx, q.Offset(page.Offset()), page.Limit(), column)
+	switch {
+	case err != nil:
+	case page.All(len(shown)):
+		total = len(shown)
+	case kept == nil:
+		total, err = count.Count(ctx)
+	case len(shown) == 0:
+		total, err = count.Totals().Read(ctx, keptPatients(ctx, count, p)) // a query is written once
+	}
 	return shown, page.Meta(total), err
 }
 

@@ -5,6 +5,8 @@ package ogent
 import (
 	"context"
 
+	"entgo.io/ent/dialect/sql"
+
 	"chairside/ent"
 	"chairside/ent/payment"
 	"chairside/ent/paymentexplanation"
@@ -124,13 +126,14 @@ func PaymentPage(p ListPaymentsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// Payments reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) Payments(ctx context.Context, q *ent.PaymentQuery, size int) ([]Payment, error) {
-	shown, err := scan(ctx, r.View(ctx), q, columnsOfPayment, widthOfPayment, size, takePayment)
+// Payments reads the rows that q finds, about size of them, with what lists
+// show, and the column total, if there is one.
+func (r Reads) Payments(ctx context.Context, q *ent.PaymentQuery, size int, total string) ([]Payment, int, error) {
+	shown, n, err := counted(ctx, r.View(ctx), q, columnsOfPayment, widthOfPayment, size, total, takePayment)
 	if err == nil {
 		err = r.addPaymentExplanations(ctx, shown)
 	}
-	return shown, err
+	return shown, n, err
 }
 
 // addPaymentExplanations reads the explanations of all that is shown.
@@ -170,14 +173,13 @@ func PaymentTotal(p ListPaymentsParams) (total string, key int64) {
 	return "payments.all", 0
 }
 
-// totalPayments is the number of rows of q, which a list request asks for.
-func totalPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaymentsParams) (int, error) {
-	if total, key := PaymentTotal(p); total != "" {
-		if n, kept, err := q.Totals().Of(ctx, total, key); kept || err != nil {
-			return n, err
-		}
+// keptPayments is the query of that total, nil where there is none.
+func keptPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaymentsParams) *sql.Selector {
+	total, key := PaymentTotal(p)
+	if total == "" {
+		return nil
 	}
-	return q.Count(ctx)
+	return q.Totals().Of(ctx, total, key)
 }
 
 // PaymentPickedBy tells whether the rows of a list request are found before
@@ -211,15 +213,9 @@ func orderPayments(p ListPaymentsParams) string {
 func (r Reads) ReadPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaymentsParams) ([]Payment, Meta, error) {
 	q, page := q.Where(PaymentFilters(p)...), PaymentPage(p)
 	if column, ok := PaymentPickedBy(p); ok {
-		pick, total := q.Clone().Order(PaymentOrder(p)...), 0
+		pick := q.Clone().Order(PaymentOrder(p)...)
 		pick.Modify(picking(column, orderPayments(p), PaymentOrder(p), page))
-		shown, err := scan(ctx, r.View(ctx), pick, columnsOfPayment+pickedTotal, widthOfPayment+1, page.Limit(), func(x *reader, o *Payment) {
-			takePayment(x, o)
-			total = int(x.Int64(widthOfPayment))
-		})
-		if err == nil {
-			err = r.addPaymentExplanations(ctx, shown)
-		}
+		shown, total, err := r.Payments(ctx, pick, page.Limit(), pickedTotal)
 		if err != nil || picked(total, len(shown), page) {
 			return shown, page.Meta(total), err
 		}
@@ -229,10 +225,20 @@ func (r Reads) ReadPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaym
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	shown, err := r.Payments(ctx, q.Offset(page.Offset()), page.Limit())
-	if err != nil || page.All(len(shown)) {
-		return shown, page.Meta(len(shown)), err
+	column, kept := "", keptPayments(ctx, q, p)
+	if kept != nil {
+		column = keptTotal
+		q.Modify(withKept(kept))
 	}
-	total, err := totalPayments(ctx, count, p)
+	shown, total, err := r.Payments(ctx, q.Offset(page.Offset()), page.Limit(), column)
+	switch {
+	case err != nil:
+	case page.All(len(shown)):
+		total = len(shown)
+	case kept == nil:
+		total, err = count.Count(ctx)
+	case len(shown) == 0:
+		total, err = count.Totals().Read(ctx, keptPayments(ctx, count, p)) // a query is written once
+	}
 	return shown, page.Meta(total), err
 }

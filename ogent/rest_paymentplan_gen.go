@@ -74,9 +74,10 @@ func PaymentPlanPage(p ListPaymentPlansParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// PaymentPlans reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) PaymentPlans(ctx context.Context, q *ent.PaymentPlanQuery, size int) ([]PaymentPlan, error) {
-	return scan(ctx, r.View(ctx), q, columnsOfPaymentPlan, widthOfPaymentPlan, size, takePaymentPlan)
+// PaymentPlans reads the rows that q finds, about size of them, with what lists
+// show, and the column total, if there is one.
+func (r Reads) PaymentPlans(ctx context.Context, q *ent.PaymentPlanQuery, size int, total string) ([]PaymentPlan, int, error) {
+	return counted(ctx, r.View(ctx), q, columnsOfPaymentPlan, widthOfPaymentPlan, size, total, takePaymentPlan)
 }
 
 // ReadPaymentPlans reads the page of q that a list request asks for, with what
@@ -88,11 +89,14 @@ func (r Reads) ReadPaymentPlans(ctx context.Context, q *ent.PaymentPlanQuery, p 
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	shown, err := r.PaymentPlans(ctx, q.Offset(page.Offset()), page.Limit())
-	if err != nil || page.All(len(shown)) {
-		return shown, page.Meta(len(shown)), err
+	shown, total, err := r.PaymentPlans(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	switch {
+	case err != nil:
+	case page.All(len(shown)):
+		total = len(shown)
+	default:
+		total, err = count.Count(ctx)
 	}
-	total, err := count.Count(ctx)
 	return shown, page.Meta(total), err
 }
 

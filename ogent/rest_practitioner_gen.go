@@ -92,9 +92,10 @@ func PractitionerPage(p ListPractitionersParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// Practitioners reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) Practitioners(ctx context.Context, q *ent.PractitionerQuery, size int) ([]Practitioner, error) {
-	return scan(ctx, r.View(ctx), q, columnsOfPractitioner, widthOfPractitioner, size, takePractitioner)
+// Practitioners reads the rows that q finds, about size of them, with what lists
+// show, and the column total, if there is one.
+func (r Reads) Practitioners(ctx context.Context, q *ent.PractitionerQuery, size int, total string) ([]Practitioner, int, error) {
+	return counted(ctx, r.View(ctx), q, columnsOfPractitioner, widthOfPractitioner, size, total, takePractitioner)
 }
 
 // ReadPractitioners reads the page of q that a list request asks for, with what
@@ -106,11 +107,14 @@ func (r Reads) ReadPractitioners(ctx context.Context, q *ent.PractitionerQuery, 
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	shown, err := r.Practitioners(ctx, q.Offset(page.Offset()), page.Limit())
-	if err != nil || page.All(len(shown)) {
-		return shown, page.Meta(len(shown)), err
+	shown, total, err := r.Practitioners(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	switch {
+	case err != nil:
+	case page.All(len(shown)):
+		total = len(shown)
+	default:
+		total, err = count.Count(ctx)
 	}
-	total, err := count.Count(ctx)
 	return shown, page.Meta(total), err
 }
 

@@ -79,9 +79,10 @@ func RoomPage(p ListRoomsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// Rooms reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) Rooms(ctx context.Context, q *ent.RoomQuery, size int) ([]Room, error) {
-	return scan(ctx, r.View(ctx), q, columnsOfRoom, widthOfRoom, size, takeRoom)
+// Rooms reads the rows that q finds, about size of them, with what lists
+// show, and the column total, if there is one.
+func (r Reads) Rooms(ctx context.Context, q *ent.RoomQuery, size int, total string) ([]Room, int, error) {
+	return counted(ctx, r.View(ctx), q, columnsOfRoom, widthOfRoom, size, total, takeRoom)
 }
 
 // ReadRooms reads the page of q that a list request asks for, with what
@@ -93,11 +94,14 @@ func (r Reads) ReadRooms(ctx context.Context, q *ent.RoomQuery, p ListRoomsParam
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	shown, err := r.Rooms(ctx, q.Offset(page.Offset()), page.Limit())
-	if err != nil || page.All(len(shown)) {
-		return shown, page.Meta(len(shown)), err
+	shown, total, err := r.Rooms(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	switch {
+	case err != nil:
+	case page.All(len(shown)):
+		total = len(shown)
+	default:
+		total, err = count.Count(ctx)
 	}
-	total, err := count.Count(ctx)
 	return shown, page.Meta(total), err
 }
 

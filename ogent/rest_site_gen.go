@@ -85,9 +85,10 @@ func SitePage(p ListSitesParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// Sites reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) Sites(ctx context.Context, q *ent.SiteQuery, size int) ([]Site, error) {
-	return scan(ctx, r.View(ctx), q, columnsOfSite, widthOfSite, size, takeSite)
+// Sites reads the rows that q finds, about size of them, with what lists
+// show, and the column total, if there is one.
+func (r Reads) Sites(ctx context.Context, q *ent.SiteQuery, size int, total string) ([]Site, int, error) {
+	return counted(ctx, r.View(ctx), q, columnsOfSite, widthOfSite, size, total, takeSite)
 }
 
 // ReadSites reads the page of q that a list request asks for, with what
@@ -99,11 +100,14 @@ func (r Reads) ReadSites(ctx context.Context, q *ent.SiteQuery, p ListSitesParam
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	shown, err := r.Sites(ctx, q.Offset(page.Offset()), page.Limit())
-	if err != nil || page.All(len(shown)) {
-		return shown, page.Meta(len(shown)), err
+	shown, total, err := r.Sites(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	switch {
+	case err != nil:
+	case page.All(len(shown)):
+		total = len(shown)
+	default:
+		total, err = count.Count(ctx)
 	}
-	total, err := count.Count(ctx)
 	return shown, page.Meta(total), err
 }
 

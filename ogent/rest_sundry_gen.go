@@ -80,9 +80,10 @@ func SundryPage(p ListSundriesParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// Sundries reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) Sundries(ctx context.Context, q *ent.SundryQuery, size int) ([]Sundry, error) {
-	return scan(ctx, r.View(ctx), q, columnsOfSundry, widthOfSundry, size, takeSundry)
+// Sundries reads the rows that q finds, about size of them, with what lists
+// show, and the column total, if there is one.
+func (r Reads) Sundries(ctx context.Context, q *ent.SundryQuery, size int, total string) ([]Sundry, int, error) {
+	return counted(ctx, r.View(ctx), q, columnsOfSundry, widthOfSundry, size, total, takeSundry)
 }
 
 // ReadSundries reads the page of q that a list request asks for, with what
@@ -94,11 +95,14 @@ func (r Reads) ReadSundries(ctx context.Context, q *ent.SundryQuery, p ListSundr
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	shown, err := r.Sundries(ctx, q.Offset(page.Offset()), page.Limit())
-	if err != nil || page.All(len(shown)) {
-		return shown, page.Meta(len(shown)), err
+	shown, total, err := r.Sundries(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	switch {
+	case err != nil:
+	case page.All(len(shown)):
+		total = len(shown)
+	default:
+		total, err = count.Count(ctx)
 	}
-	total, err := count.Count(ctx)
 	return shown, page.Meta(total), err
 }
 

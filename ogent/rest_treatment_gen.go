@@ -77,9 +77,10 @@ func TreatmentPage(p ListTreatmentsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// Treatments reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) Treatments(ctx context.Context, q *ent.TreatmentQuery, size int) ([]Treatment, error) {
-	return scan(ctx, r.View(ctx), q, columnsOfTreatment, widthOfTreatment, size, takeTreatment)
+// Treatments reads the rows that q finds, about size of them, with what lists
+// show, and the column total, if there is one.
+func (r Reads) Treatments(ctx context.Context, q *ent.TreatmentQuery, size int, total string) ([]Treatment, int, error) {
+	return counted(ctx, r.View(ctx), q, columnsOfTreatment, widthOfTreatment, size, total, takeTreatment)
 }
 
 // ReadTreatments reads the page of q that a list request asks for, with what
@@ -91,11 +92,14 @@ func (r Reads) ReadTreatments(ctx context.Context, q *ent.TreatmentQuery, p List
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	shown, err := r.Treatments(ctx, q.Offset(page.Offset()), page.Limit())
-	if err != nil || page.All(len(shown)) {
-		return shown, page.Meta(len(shown)), err
+	shown, total, err := r.Treatments(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	switch {
+	case err != nil:
+	case page.All(len(shown)):
+		total = len(shown)
+	default:
+		total, err = count.Count(ctx)
 	}
-	total, err := count.Count(ctx)
 	return shown, page.Meta(total), err
 }
 

@@ -69,9 +69,10 @@ func TreatmentCategoryPage(p ListTreatmentCategoriesParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// TreatmentCategories reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) TreatmentCategories(ctx context.Context, q *ent.TreatmentCategoryQuery, size int) ([]TreatmentCategory, error) {
-	return scan(ctx, r.View(ctx), q, columnsOfTreatmentCategory, widthOfTreatmentCategory, size, takeTreatmentCategory)
+// TreatmentCategories reads the rows that q finds, about size of them, with what lists
+// show, and the column total, if there is one.
+func (r Reads) TreatmentCategories(ctx context.Context, q *ent.TreatmentCategoryQuery, size int, total string) ([]TreatmentCategory, int, error) {
+	return counted(ctx, r.View(ctx), q, columnsOfTreatmentCategory, widthOfTreatmentCategory, size, total, takeTreatmentCategory)
 }
 
 // ReadTreatmentCategories reads the page of q that a list request asks for, with what
@@ -83,11 +84,14 @@ func (r Reads) ReadTreatmentCategories(ctx context.Context, q *ent.TreatmentCate
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	shown, err := r.TreatmentCategories(ctx, q.Offset(page.Offset()), page.Limit())
-	if err != nil || page.All(len(shown)) {
-		return shown, page.Meta(len(shown)), err
+	shown, total, err := r.TreatmentCategories(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	switch {
+	case err != nil:
+	case page.All(len(shown)):
+		total = len(shown)
+	default:
+		total, err = count.Count(ctx)
 	}
-	total, err := count.Count(ctx)
 	return shown, page.Meta(total), err
 }
 

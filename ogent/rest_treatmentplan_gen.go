@@ -5,6 +5,8 @@ package ogent
 import (
 	"context"
 
+	"entgo.io/ent/dialect/sql"
+
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/treatmentplan"
@@ -85,9 +87,10 @@ func TreatmentPlanPage(p ListTreatmentPlansParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// TreatmentPlans reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) TreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, size int) ([]TreatmentPlan, error) {
-	return scan(ctx, r.View(ctx), q, columnsOfTreatmentPlan, widthOfTreatmentPlan, size, takeTreatmentPlan)
+// TreatmentPlans reads the rows that q finds, about size of them, with what lists
+// show, and the column total, if there is one.
+func (r Reads) TreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, size int, total string) ([]TreatmentPlan, int, error) {
+	return counted(ctx, r.View(ctx), q, columnsOfTreatmentPlan, widthOfTreatmentPlan, size, total, takeTreatmentPlan)
 }
 
 // TreatmentPlanTotal names the kept total of the rows that a list request asks for,
@@ -99,14 +102,13 @@ func TreatmentPlanTotal(p ListTreatmentPlansParams) (total string, key int64) {
 	return "treatment_plans.all", 0
 }
 
-// totalTreatmentPlans is the number of rows of q, which a list request asks for.
-func totalTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, p ListTreatmentPlansParams) (int, error) {
-	if total, key := TreatmentPlanTotal(p); total != "" {
-		if n, kept, err := q.Totals().Of(ctx, total, key); kept || err != nil {
-			return n, err
-		}
+// keptTreatmentPlans is the query of that total, nil where there is none.
+func keptTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, p ListTreatmentPlansParams) *sql.Selector {
+	total, key := TreatmentPlanTotal(p)
+	if total == "" {
+		return nil
 	}
-	return q.Count(ctx)
+	return q.Totals().Of(ctx, total, key)
 }
 
 // TreatmentPlanPickedBy tells whether the rows of a list request are found before
@@ -134,12 +136,9 @@ func orderTreatmentPlans(p ListTreatmentPlansParams) string {
 func (r Reads) ReadTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, p ListTreatmentPlansParams) ([]TreatmentPlan, Meta, error) {
 	q, page := q.Where(TreatmentPlanFilters(p)...), TreatmentPlanPage(p)
 	if column, ok := TreatmentPlanPickedBy(p); ok {
-		pick, total := q.Clone().Order(TreatmentPlanOrder(p)...), 0
+		pick := q.Clone().Order(TreatmentPlanOrder(p)...)
 		pick.Modify(picking(column, orderTreatmentPlans(p), TreatmentPlanOrder(p), page))
-		shown, err := scan(ctx, r.View(ctx), pick, columnsOfTreatmentPlan+pickedTotal, widthOfTreatmentPlan+1, page.Limit(), func(x *reader, o *TreatmentPlan) {
-			takeTreatmentPlan(x, o)
-			total = int(x.Int64(widthOfTreatmentPlan))
-		})
+		shown, total, err := r.TreatmentPlans(ctx, pick, page.Limit(), pickedTotal)
 		if err != nil || picked(total, len(shown), page) {
 			return shown, page.Meta(total), err
 		}
@@ -149,11 +148,21 @@ func (r Reads) ReadTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	shown, err := r.TreatmentPlans(ctx, q.Offset(page.Offset()), page.Limit())
-	if err != nil || page.All(len(shown)) {
-		return shown, page.Meta(len(shown)), err
+	column, kept := "", keptTreatmentPlans(ctx, q, p)
+	if kept != nil {
+		column = keptTotal
+		q.Modify(withKept(kept))
 	}
-	total, err := totalTreatmentPlans(ctx, count, p)
+	shown, total, err := r.TreatmentPlans(ctx, q.Offset(page.Offset()), page.Limit(), column)
+	switch {
+	case err != nil:
+	case page.All(len(shown)):
+		total = len(shown)
+	case kept == nil:
+		total, err = count.Count(ctx)
+	case len(shown) == 0:
+		total, err = count.Totals().Read(ctx, keptTreatmentPlans(ctx, count, p)) // a query is written once
+	}
 	return shown, page.Meta(total), err
 }
 

@@ -5,6 +5,8 @@ package ogent
 import (
 	"context"
 
+	"entgo.io/ent/dialect/sql"
+
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/treatmentplanitem"
@@ -86,9 +88,10 @@ func TreatmentPlanItemPage(p ListTreatmentPlanItemsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// TreatmentPlanItems reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) TreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, size int) ([]TreatmentPlanItem, error) {
-	return scan(ctx, r.View(ctx), q, columnsOfTreatmentPlanItem, widthOfTreatmentPlanItem, size, takeTreatmentPlanItem)
+// TreatmentPlanItems reads the rows that q finds, about size of them, with what lists
+// show, and the column total, if there is one.
+func (r Reads) TreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, size int, total string) ([]TreatmentPlanItem, int, error) {
+	return counted(ctx, r.View(ctx), q, columnsOfTreatmentPlanItem, widthOfTreatmentPlanItem, size, total, takeTreatmentPlanItem)
 }
 
 // TreatmentPlanItemTotal names the kept total of the rows that a list request asks for,
@@ -100,14 +103,13 @@ func TreatmentPlanItemTotal(p ListTreatmentPlanItemsParams) (total string, key i
 	return "treatment_plan_items.all", 0
 }
 
-// totalTreatmentPlanItems is the number of rows of q, which a list request asks for.
-func totalTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, p ListTreatmentPlanItemsParams) (int, error) {
-	if total, key := TreatmentPlanItemTotal(p); total != "" {
-		if n, kept, err := q.Totals().Of(ctx, total, key); kept || err != nil {
-			return n, err
-		}
+// keptTreatmentPlanItems is the query of that total, nil where there is none.
+func keptTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, p ListTreatmentPlanItemsParams) *sql.Selector {
+	total, key := TreatmentPlanItemTotal(p)
+	if total == "" {
+		return nil
 	}
-	return q.Count(ctx)
+	return q.Totals().Of(ctx, total, key)
 }
 
 // TreatmentPlanItemPickedBy tells whether the rows of a list request are found before
@@ -135,12 +137,9 @@ func orderTreatmentPlanItems(p ListTreatmentPlanItemsParams) string {
 func (r Reads) ReadTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, p ListTreatmentPlanItemsParams) ([]TreatmentPlanItem, Meta, error) {
 	q, page := q.Where(TreatmentPlanItemFilters(p)...), TreatmentPlanItemPage(p)
 	if column, ok := TreatmentPlanItemPickedBy(p); ok {
-		pick, total := q.Clone().Order(TreatmentPlanItemOrder(p)...), 0
+		pick := q.Clone().Order(TreatmentPlanItemOrder(p)...)
 		pick.Modify(picking(column, orderTreatmentPlanItems(p), TreatmentPlanItemOrder(p), page))
-		shown, err := scan(ctx, r.View(ctx), pick, columnsOfTreatmentPlanItem+pickedTotal, widthOfTreatmentPlanItem+1, page.Limit(), func(x *reader, o *TreatmentPlanItem) {
-			takeTreatmentPlanItem(x, o)
-			total = int(x.Int64(widthOfTreatmentPlanItem))
-		})
+		shown, total, err := r.TreatmentPlanItems(ctx, pick, page.Limit(), pickedTotal)
 		if err != nil || picked(total, len(shown), page) {
 			return shown, page.Meta(total), err
 		}
@@ -150,10 +149,20 @@ func (r Reads) ReadTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanI
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	shown, err := r.TreatmentPlanItems(ctx, q.Offset(page.Offset()), page.Limit())
-	if err != nil || page.All(len(shown)) {
-		return shown, page.Meta(len(shown)), err
+	column, kept := "", keptTreatmentPlanItems(ctx, q, p)
+	if kept != nil {
+		column = keptTotal
+		q.Modify(withKept(kept))
 	}
-	total, err := totalTreatmentPlanItems(ctx, count, p)
+	shown, total, err := r.TreatmentPlanItems(ctx, q.Offset(page.Offset()), page.Limit(), column)
+	switch {
+	case err != nil:
+	case page.All(len(shown)):
+		total = len(shown)
+	case kept == nil:
+		total, err = count.Count(ctx)
+	case len(shown) == 0:
+		total, err = count.Totals().Read(ctx, keptTreatmentPlanItems(ctx, count, p)) // a query is written once
+	}
 	return shown, page.Meta(total), err
 }

@@ -89,9 +89,10 @@ func UserPage(p ListUsersParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// Users reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) Users(ctx context.Context, q *ent.UserQuery, size int) ([]User, error) {
-	return scan(ctx, r.View(ctx), q, columnsOfUser, widthOfUser, size, takeUser)
+// Users reads the rows that q finds, about size of them, with what lists
+// show, and the column total, if there is one.
+func (r Reads) Users(ctx context.Context, q *ent.UserQuery, size int, total string) ([]User, int, error) {
+	return counted(ctx, r.View(ctx), q, columnsOfUser, widthOfUser, size, total, takeUser)
 }
 
 // ReadUsers reads the page of q that a list request asks for, with what
@@ -103,11 +104,14 @@ func (r Reads) ReadUsers(ctx context.Context, q *ent.UserQuery, p ListUsersParam
 	if page.Deep() {
 		q.Modify(idsFirst)
 	}
-	shown, err := r.Users(ctx, q.Offset(page.Offset()), page.Limit())
-	if err != nil || page.All(len(shown)) {
-		return shown, page.Meta(len(shown)), err
+	shown, total, err := r.Users(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	switch {
+	case err != nil:
+	case page.All(len(shown)):
+		total = len(shown)
+	default:
+		total, err = count.Count(ctx)
 	}
-	total, err := count.Count(ctx)
 	return shown, page.Meta(total), err
 }
 
