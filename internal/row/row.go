@@ -21,11 +21,20 @@ type Row struct {
 	err          error
 }
 
-// cell keeps what the driver gives, which is valid until the next Scan.
-type cell struct{ value any }
+// cell keeps what the driver gives. Bytes it copies, into memory that it uses
+// again: the driver may do so with its own at any time, once the context of the
+// query has ended.
+type cell struct {
+	value any // *bytes where it is those
+	bytes []byte
+}
 
 // Scan implements sql.Scanner.
 func (c *cell) Scan(value any) error {
+	if given, ok := value.([]byte); ok {
+		c.bytes = append(c.bytes[:0], given...)
+		value = &c.bytes
+	}
 	c.value = value
 	return nil
 }
@@ -118,8 +127,8 @@ func (r *Row) Text(column int) string {
 	switch v := r.value(column).(type) {
 	case string:
 		return v
-	case []byte:
-		return string(v)
+	case *[]byte:
+		return string(*v)
 	case nil:
 	default:
 		r.wrong(column, "text")
@@ -130,8 +139,8 @@ func (r *Row) Text(column int) string {
 // Bytes is text that must not be changed, nor kept beyond the next Scan.
 func (r *Row) Bytes(column int) []byte {
 	switch v := r.value(column).(type) {
-	case []byte:
-		return v
+	case *[]byte:
+		return *v
 	case string:
 		return []byte(v)
 	case nil:
@@ -155,7 +164,11 @@ func (r *Row) Time(column int) time.Time {
 
 // Date is a day; the zero Date where there is none.
 func (r *Row) Date(column int) (d civil.Date) {
-	if err := d.Scan(r.value(column)); err != nil {
+	value := r.value(column)
+	if b, ok := value.(*[]byte); ok {
+		value = *b
+	}
+	if err := d.Scan(value); err != nil {
 		r.Fail(column, err)
 	}
 	return d
@@ -165,12 +178,12 @@ func (r *Row) Date(column int) (d civil.Date) {
 func (r *Row) UUID(column int) (id uuid.UUID) {
 	var err error
 	switch v := r.value(column).(type) {
-	case []byte:
-		if len(v) == len(id) {
-			copy(id[:], v)
+	case *[]byte:
+		if len(*v) == len(id) {
+			copy(id[:], *v)
 			return id
 		}
-		id, err = uuid.ParseBytes(v)
+		id, err = uuid.ParseBytes(*v)
 	case string:
 		id, err = uuid.Parse(v)
 	case nil:

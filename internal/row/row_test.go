@@ -105,6 +105,22 @@ func TestColumns(t *testing.T) {
 }
 
 // TestTheFirstErrorIsKept holds that a later row does not hide what went wrong.
+// TestBytesOfADriver: lib/pq reads what is left of a cancelled query into the
+// memory of the row that is being looked at.
+func TestBytesOfADriver(t *testing.T) {
+	t.Parallel()
+	given := []byte(`{"patient": 1000}`)
+	err := Each(&result{rows: [][]any{{given}}}, 1, func(r *Row) {
+		copy(given, `{"patient": 1292}`)
+		if got := string(r.Bytes(0)); got != `{"patient": 1000}` {
+			t.Errorf("read %s", got)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestTheFirstErrorIsKept(t *testing.T) {
 	t.Parallel()
 	rows := &result{rows: [][]any{{"x", int64(1)}, {int64(2), int64(3)}}}
