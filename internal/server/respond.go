@@ -57,13 +57,13 @@ func keepNotFound(_ http.ResponseWriter, r *http.Request) { of(r.Context()).err 
 // call runs the operation into memory and sends what came out.
 func (s *Server) call(w http.ResponseWriter, x *exchange) {
 	x.answer = answers.Get().(*answer)
-	defer x.answer.free()
 	x.serve.ServeHTTP(x.answer, x.r)
 	if x.err != nil {
 		s.fail(w, x, x.err)
-		return
+	} else if x.answer.send(w, x) != nil {
+		return // what writes it may still hold some of its memory
 	}
-	x.answer.send(w, x)
+	x.answer.free()
 }
 
 // answer is a response in memory: its tag is known only once all of it is.
@@ -105,25 +105,28 @@ func (a *answer) WriteHeader(status int) {
 	}
 }
 
-// send sends the answer, or 304 to a reader who holds it already.
-func (a *answer) send(w http.ResponseWriter, x *exchange) {
+// send sends the answer, or 304 to a reader who holds it already. It fails where
+// the client went away.
+func (a *answer) send(w http.ResponseWriter, x *exchange) error {
 	a.WriteHeader(http.StatusOK)
 	body := a.body.Bytes()
 	if len(body) == 0 {
 		w.WriteHeader(a.status)
-		return
+		return nil
 	}
 	tag := etag.Of(body)
 	x.header.Set("ETag", tag)
 	reading := x.method == http.MethodGet || x.method == http.MethodHead
 	if reading && !etag.None(strings.Join(x.r.Header.Values("If-None-Match"), ", "), tag) {
 		w.WriteHeader(http.StatusNotModified)
-		return
+		return nil
 	}
 	x.header.Set("Content-Type", a.header.Get("Content-Type"))
 	x.header.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(a.status)
-	if x.method != http.MethodHead {
-		_, _ = w.Write(body) // fails where the client went away
+	if x.method == http.MethodHead {
+		return nil
 	}
+	_, err := w.Write(body)
+	return err
 }
