@@ -3,7 +3,6 @@ package plans
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -33,13 +32,7 @@ func (e Executed) Offences(big map[string]bool, many float64) []string {
 	if e.TooLong {
 		return []string{"takes more than " + longest}
 	}
-	found := e.First.offences(big, many)
-	for _, o := range e.Later.offences(big, many) {
-		if !slices.Contains(found, o) {
-			found = append(found, o+", from the sixth execution on")
-		}
-	}
-	return found
+	return e.Plan.offences(big, many)
 }
 
 func (n Node) offences(big map[string]bool, many float64) (found []string) {
