@@ -228,11 +228,13 @@ func load(ctx context.Context, b *store.Bulk, practice uuid.UUID, practitioner i
 }
 
 // Changes are folded, and what they leave is cleaned away, as long as somebody
-// keeps folding, in however many places; an interruption is no error.
+// keeps folding, in however many places, and whatever is replicated; an
+// interruption is no error.
 func TestKeepFolding(t *testing.T) {
 	t.Parallel()
 	url := chairsidetest.Postgres(t)
 	first, second := open(t, url), open(t, url)
+	execute(t, first, "CREATE PUBLICATION everything FOR ALL TABLES")
 	ctx, stop := context.WithCancel(t.Context())
 	var log bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&log, nil))
