@@ -11,6 +11,7 @@ import (
 	"chairside/internal/caller"
 	"chairside/internal/chairsidetest"
 	"chairside/internal/store"
+	"chairside/ogent"
 )
 
 // TestBookingWaitsForTheOneBeforeIt: while somebody else books a practitioner,
@@ -74,4 +75,23 @@ func untilItWaits(t *testing.T, e *chairsidetest.Env, answer <-chan *chairsidete
 		}
 	}
 	t.Error("nobody waits")
+}
+
+// TestABookingDoesNotWaitForAnEditOfItsPatient, or all who book the practitioner
+// would wait with it. On SQLite every write waits for the one before it.
+func TestABookingDoesNotWaitForAnEditOfItsPatient(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		if e.DB.Dialect != dialect.Postgres {
+			return
+		}
+		token, ctx := e.Token(t, ""), e.As(t, "demo")
+		practitioner, patient := hire(t, e), e.DB.Ent.Patient.Query().FirstIDX(ctx)
+		e.Tx(t, ctx, func(tx *ent.Client) error {
+			if _, err := ogent.FindPatient(ctx, tx, patient, store.ForUpdate); err != nil {
+				return err
+			}
+			e.Post(t, "/v1/appointments", token, booking(practitioner, "09:15", "09:45", row{"patient_id": patient})).Status(t, http.StatusCreated)
+			return nil
+		})
+	})
 }

@@ -55,14 +55,13 @@ func (c *tracked) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx
 // watches that context as well, and each statement its own.
 func (c *tracked) begin(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	inner, ok := c.driverConn.(driver.Tx)
-	if !ok {
+	switch {
+	case !ok:
 		return c.driverConn.BeginTx(ctx, opts)
-	}
-	text := beginHolding(ctx)
-	if text == "" {
+	case opts != driver.TxOptions{}:
 		return c.driverConn.BeginTx(context.WithoutCancel(ctx), opts)
 	}
-	if _, err := c.driverConn.ExecContext(ctx, text, nil); err != nil {
+	if _, err := c.driverConn.ExecContext(ctx, beginHolding(ctx), nil); err != nil {
 		// It has begun, and failed, if a lock was not to be had in time.
 		_ = inner.Rollback() // where this fails the driver gives the connection up
 		return nil, err

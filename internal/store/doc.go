@@ -25,9 +25,10 @@
 //	                        every statement then gets a transaction of its own
 //
 // Every connection sets statement_timeout=30s, lock_timeout=10s,
-// idle_in_transaction_session_timeout=60s, timezone=UTC and
-// application_name=chairside, and connecting takes at most 5 s, each unless the
-// URL says otherwise. PgBouncer has to be told to ignore the time limits
+// idle_in_transaction_session_timeout=60s, timezone=UTC,
+// application_name=chairside and, with the statement cache,
+// plan_cache_mode=force_generic_plan, and connecting takes at most 5 s, each
+// unless the URL says otherwise. PgBouncer has to be told to ignore the time limits
 // (ignore_startup_parameters; set them with ALTER ROLE instead), and migrations
 // go past it, straight to the server: they hold a session's advisory lock.
 //
@@ -50,7 +51,9 @@
 // triggers.go writes them, the command in diff/ puts them into migrations,
 // Verify compares them, CheckTotals and RepairTotals compare the totals with the
 // rows. Only SQLite's INSERT OR REPLACE by hand, which runs no trigger for the
-// row it replaces, gets past them.
+// row it replaces, gets past them. PostgreSQL's find their tables by the search
+// path: data that pg_dump wrote without the schema, which clears the path, goes in
+// with --disable-triggers, then "chairside totals repair".
 //
 // # Migrations
 //

@@ -13,17 +13,22 @@ import (
 	"chairside/ent"
 )
 
-// ForUpdate locks the rows of a query until the transaction ends. On SQLite a
-// transaction of DB.Tx holds the one write lock from its beginning.
+// ForUpdate locks the rows of a query until the transaction ends, but for those
+// who only point at them: no id changes, and who books a patient that is being
+// edited must not wait, holding the practitioner's diary. On SQLite a transaction
+// of DB.Tx holds the one write lock from its beginning.
 func ForUpdate(s *sql.Selector) {
 	if s.Dialect() == dialect.Postgres {
-		s.ForUpdate()
+		s.For("NO KEY UPDATE")
 	}
 }
 
 // Lock is a lock that one transaction at a time holds, whichever process it is
 // of. Nothing in the database has it: it keeps out only who asks for it too.
 type Lock int64
+
+// theWriteLock stands for the one that SQLite has for the whole database.
+const theWriteLock Lock = 0
 
 // LockOf is the lock of a name. Two names may have the same one: then their
 // transactions wait for each other, which is slower and no less right.
@@ -51,15 +56,14 @@ func TakeLocks(ctx context.Context, tx *ent.Client, locks ...Lock) error {
 // heldKey is the context's key of what a transaction begins with.
 type heldKey struct{}
 
-// beginHolding is the statement that begins a transaction and takes the locks
-// of ctx, "" where it has none.
+// beginHolding is the statement that begins a transaction and takes the locks of
+// ctx. Its isolation is said each time: at another, which a database or a role may
+// have for its default, a statement after the lock would not see what was written
+// by those who had it before.
 func beginHolding(ctx context.Context) string {
 	locks, _ := ctx.Value(heldKey{}).([]Lock)
-	if len(locks) == 0 {
-		return ""
-	}
 	var text strings.Builder
-	text.WriteString("BEGIN")
+	text.WriteString("BEGIN ISOLATION LEVEL READ COMMITTED")
 	for _, l := range inOrder(locks) {
 		fmt.Fprintf(&text, "; SELECT pg_advisory_xact_lock(%d)", int64(l))
 	}

@@ -2,6 +2,9 @@ package store
 
 import (
 	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"chairside/ent"
@@ -58,5 +61,94 @@ func TestLockThatIsNotToBeHad(t *testing.T) {
 	}
 	if err := waiter.TxHolding(t.Context(), locks, nothing); err != nil {
 		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// TestWaitingTakesNoConnection: those who wait for a lock of their own process
+// leave the connections to others, one after the other get their turn, and one
+// whose caller has gone lets the next one pass.
+func TestWaitingTakesNoConnection(t *testing.T) {
+	onBoth(t, func(t *testing.T, url string) {
+		db := openTest(t, url)
+		db.SQL.SetMaxOpenConns(3)
+		locks := []Lock{LockOf("diary", 1), LockOf("diary", 2)}
+		var waiting, ended sync.WaitGroup
+		var inside, most atomic.Int64
+		gone, leave := context.WithCancel(t.Context())
+		err := db.TxHolding(t.Context(), locks, func(*ent.Client) error {
+			for i := range 40 {
+				waiting.Add(1)
+				ended.Go(func() {
+					ctx := t.Context()
+					if i%4 == 0 {
+						ctx = gone
+					}
+					waiting.Done()
+					err := db.TxHolding(ctx, locks[i%2:], func(*ent.Client) error {
+						most.Store(max(most.Load(), inside.Add(1)))
+						inside.Add(-1)
+						return nil
+					})
+					if wrong := i%4 == 0; wrong != errors.Is(err, context.Canceled) {
+						t.Errorf("transaction %d: %v", i, err)
+					}
+				})
+			}
+			waiting.Wait()
+			leave()
+			for range 20 { // others have no reason to wait
+				if _, err := db.SQL.ExecContext(t.Context(), "SELECT 1"); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended.Wait()
+		if most.Load() != 1 {
+			t.Errorf("%d transactions had the same lock", most.Load())
+		}
+	})
+}
+
+// TestIsolationIsNotTheDatabasesDefault: at REPEATABLE READ a transaction would
+// not see what was written by those for whose lock it has waited.
+func TestIsolationIsNotTheDatabasesDefault(t *testing.T) {
+	t.Parallel()
+	url := pgtest.New(t)
+	first, second := openTest(t, url), openTest(t, with(url, "default_transaction_isolation=repeatable%20read"))
+	exec(t, first, "CREATE TABLE things (id integer PRIMARY KEY)")
+	locks := []Lock{LockOf("diary", 1)}
+	seen := make(chan int, 1)
+	err := first.TxHolding(t.Context(), locks, func(tx *ent.Client) error {
+		go func() {
+			n := -1
+			defer func() { seen <- n }()
+			tx, err := second.SQL.BeginTx(context.WithValue(t.Context(), heldKey{}, locks), nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer tx.Rollback()
+			if err := tx.QueryRow("SELECT count(*) FROM things").Scan(&n); err != nil {
+				t.Error(err)
+			}
+		}()
+		for waiting := 0; waiting == 0; {
+			const waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+			if err := first.SQL.QueryRowContext(t.Context(), waits).Scan(&waiting); err != nil {
+				return err
+			}
+		}
+		exec(t, first, "INSERT INTO things VALUES (1)") // committed by another connection, while it waits
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := <-seen; n != 1 {
+		t.Errorf("saw %d things, want 1", n)
 	}
 }

@@ -31,6 +31,7 @@ type DB struct {
 	maintenance func() *sql.DB
 	files       fs.FS           // the migrations
 	asked       atomic.Int64    // see RoundTrips
+	queues      *queues         // of transactions that hold locks
 	tables      []*schema.Table // what they have to amount to
 }
 
@@ -57,7 +58,7 @@ func Open(ctx context.Context, url string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db.tables = allTables(db.Dialect)
+	db.tables, db.queues = allTables(db.Dialect), newQueues()
 	db.Ent = ent.NewClient(ent.Driver(entsql.OpenDB(db.Dialect, db.SQL)))
 	db.Ent.Use(record)
 	db.Ent.Intercept(noteReads())

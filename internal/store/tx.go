@@ -22,13 +22,18 @@ func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
 
 // TxHolding is Tx with locks that are taken together with its beginning, in one
 // round trip. The first statement of work sees what those before it have done
-// who held one of them.
+// who held one of them. Those of this process wait without a connection, 10 s at
+// most (queues).
 func (db *DB) TxHolding(ctx context.Context, locks []Lock, work func(tx *ent.Client) error) (err error) {
-	begin := ctx
-	if db.postgres() {
-		begin = context.WithValue(ctx, heldKey{}, locks)
+	if !db.postgres() {
+		locks = []Lock{theWriteLock}
 	}
-	transaction, err := db.Ent.Tx(begin)
+	leave, err := db.queues.enter(ctx, locks)
+	if err != nil {
+		return fmt.Errorf("store: wait for other transactions: %w", err)
+	}
+	defer leave()
+	transaction, err := db.Ent.Tx(context.WithValue(ctx, heldKey{}, locks))
 	if err != nil {
 		return fmt.Errorf("store: begin: %w", err)
 	}
