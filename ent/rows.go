@@ -5,6 +5,7 @@ package ent
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"chairside/ent/accesstoken"
@@ -841,6 +842,28 @@ func joinConfined[P ~func(*sql.Selector)](s *sql.Selector, table, name, from, to
 		s.OnP(sql.P(func(b *sql.Builder) { b.Wrap(func(b *sql.Builder) { b.Join(p) }).WriteString(" IS TRUE") }))
 	default:
 		s.OnP(p)
+	}
+}
+
+// Among is the condition that a column has one of some numbers: one argument,
+// and so one statement, however many they are.
+func Among[P ~func(*sql.Selector)](column string, numbers []int64) P {
+	list := make([]byte, 0, 8*len(numbers)+2)
+	for i, n := range numbers {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = strconv.AppendInt(list, n, 10)
+	}
+	return func(s *sql.Selector) {
+		s.Where(sql.P(func(b *sql.Builder) {
+			b.Ident(s.C(column))
+			if b.Dialect() == dialect.Postgres {
+				b.WriteString(" = ANY (CAST(").Arg("{" + string(list) + "}").WriteString(" AS bigint[]))")
+			} else {
+				b.WriteString(" IN (SELECT value FROM json_each(").Arg("[" + string(list) + "]").WriteString("))")
+			}
+		}))
 	}
 }
 

@@ -149,7 +149,7 @@ func (r Reads) addPaymentExplanations(ctx context.Context, shown []Payment) erro
 		owner int64
 		shown PaymentExplanations
 	}
-	q := r.Client.PaymentExplanation.Query().Where(paymentexplanation.PaymentIDIn(ids...)).Order(paymentexplanation.ByID())
+	q := r.Client.PaymentExplanation.Query().Where(ent.Among[predicate.PaymentExplanation](paymentexplanation.FieldPaymentID, ids)).Order(paymentexplanation.ByID())
 	parts, err := scan(ctx, r.View(ctx), q, columnsOfPaymentExplanations+`, "payment_explanations"."payment_id"`, widthOfPaymentExplanations+1, len(shown), func(x *reader, o *part) {
 		takePaymentExplanations(x, &o.shown)
 		o.owner = x.Int64(widthOfPaymentExplanations)

@@ -48,7 +48,8 @@
 // On a small machine the generator, the server and PostgreSQL share processors.
 //
 // The totals of a list are counted by the hand-written server with count(*).
-// It keeps no record of changes and no log; Chairside writes its log to
+// It asks for the token with each request, where Chairside remembers it for a
+// moment. It keeps no record of changes and no log; Chairside writes its log to
 // /dev/null. What the hand-written server books is removed after each
 // measurement, and triggers that are not foreign keys' do not fire for it,
 // because it must not pay for totals that Chairside keeps.

@@ -10,6 +10,7 @@ import (
 	"chairside/ent/account"
 	"chairside/ent/invoice"
 	"chairside/ent/payment"
+	"chairside/ent/predicate"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
 	"chairside/ogent"
@@ -78,7 +79,7 @@ func (h *Handler) showBalances(ctx context.Context, shown []ogent.Account, b bal
 		ID      int64
 		Balance decimal.Decimal
 	}
-	err := h.Client.Account.Query().Where(account.IDIn(ids...)).Modify(func(s *sql.Selector) {
+	err := h.Client.Account.Query().Where(ent.Among[predicate.Account](account.FieldID, ids)).Modify(func(s *sql.Selector) {
 		s.Select(s.C(account.FieldID)).AppendSelectExprAs(sql.Raw(b(s)), balanceAlias)
 	}).Scan(ctx, &rows)
 	at := places(ids)

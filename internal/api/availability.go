@@ -9,9 +9,11 @@ import (
 
 	"entgo.io/ent/dialect/sql"
 
+	"chairside/ent"
 	"chairside/ent/appointment"
 	"chairside/ent/practice"
 	"chairside/ent/practitioner"
+	"chairside/ent/predicate"
 	"chairside/ent/workingsession"
 	"chairside/internal/caller"
 	"chairside/internal/civil"
@@ -192,12 +194,13 @@ type week struct {
 // weeks reads practitioners, their sessions and their practice at one go. Only
 // the practitioners need be confined to what the caller may see.
 func (h *Handler) weeks(ctx context.Context, ids []int64) (weeks []week, err error) {
-	q := h.Client.Practitioner.Query().Where(practitioner.IDIn(ids...))
+	q := h.Client.Practitioner.Query().Where(ent.Among[predicate.Practitioner](practitioner.FieldID, ids))
 	q.Modify(func(s *sql.Selector) {
 		w, p := sql.Table(workingsession.Table).As("session"), sql.Table(practice.Table).As("practice")
 		s.Join(p).On(p.C(practice.FieldID), s.C(practitioner.FieldPracticeID))
 		s.LeftJoin(w).On(w.C(workingsession.FieldPracticeID), s.C(practitioner.FieldPracticeID)).On(w.C(workingsession.FieldPractitionerID), s.C(practitioner.FieldID))
 	})
+	// No column is quoted: Rows would take "practice". for the edge, and join it again.
 	rows, err := q.Rows(ctx, "practitioners.id, practitioners.active, practice.minimum_appointment_duration, "+
 		"session.weekday, session.start_minute, session.finish_minute, CASE WHEN session.id IS NULL THEN practice.opening_hours END")
 	if err != nil {
@@ -231,7 +234,7 @@ func openingHours(open schema.OpeningHours) []diary.Hours {
 // index that has all of it.
 func (h *Handler) bookings(ctx context.Context, ids []int64, within diary.Period) (map[int64][]diary.Period, error) {
 	rows, err := h.Client.Appointment.Query().Where(
-		appointment.PractitionerIDIn(ids...), blocking,
+		ent.Among[predicate.Appointment](appointment.FieldPractitionerID, ids), blocking,
 		appointment.StartTimeGT(within.Start.Add(-longest).UTC()), appointment.StartTimeLT(within.Finish.UTC()), appointment.FinishTimeGT(within.Start.UTC()),
 	).Rows(ctx, row.Columns(appointment.Table, appointment.FieldPractitionerID, appointment.FieldStartTime, appointment.FieldFinishTime))
 	if err != nil {

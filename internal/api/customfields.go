@@ -14,6 +14,7 @@ import (
 	"chairside/ent"
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
+	"chairside/ent/predicate"
 	"chairside/internal/access"
 	"chairside/internal/decimal"
 	"chairside/internal/fault"
@@ -28,13 +29,13 @@ const longestAnswer = 65535
 // patientAnswers gives the custom_fields of each patient, in the order of ids.
 func patientAnswers(ctx context.Context, c *ent.Client, ids []int64) ([][]ogent.CustomFieldEntry, error) {
 	return entries(ctx, c, schema.CustomizesPatient, ids, customfieldanswer.FieldPatientID,
-		c.CustomFieldAnswer.Query().Where(customfieldanswer.PatientIDIn(ids...), customfieldanswer.TreatmentPlanItemIDIsNil()))
+		c.CustomFieldAnswer.Query().Where(ent.Among[predicate.CustomFieldAnswer](customfieldanswer.FieldPatientID, ids), customfieldanswer.TreatmentPlanItemIDIsNil()))
 }
 
 // itemAnswers gives the custom_fields of each treatment plan item, in the order of ids.
 func itemAnswers(ctx context.Context, c *ent.Client, ids []int64) ([][]ogent.CustomFieldEntry, error) {
 	return entries(ctx, c, schema.CustomizesTreatment, ids, customfieldanswer.FieldTreatmentPlanItemID,
-		c.CustomFieldAnswer.Query().Where(customfieldanswer.TreatmentPlanItemIDIn(ids...)))
+		c.CustomFieldAnswer.Query().Where(ent.Among[predicate.CustomFieldAnswer](customfieldanswer.FieldTreatmentPlanItemID, ids)))
 }
 
 // oneOf is the custom_fields of the only owner.

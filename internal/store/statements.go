@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"sync/atomic"
 )
 
@@ -16,10 +17,14 @@ const (
 	// maxStatementText is the longest statement kept, in bytes: bulk inserts
 	// come once, and would fill the server's memory.
 	maxStatementText = 8 << 10
+	// maxHeard bounds the texts of a connection that were heard of once.
+	maxHeard = 1000
 )
 
 // statements is a driver.Connector whose connections prepare a statement with
-// arguments once and use it again.
+// arguments when it comes for the second time, and use it again. The first time
+// it is sent like any other, which takes the same two round trips: who reads all
+// pages of a list, each another statement, drives none out of the cache.
 //
 // Ent hands database/sql a text and arguments each time, which costs lib/pq two
 // round trips and SQLite a parse. The cache is the connection's own, so it
@@ -46,7 +51,7 @@ func (s *statements) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{tracked: inner, origin: s, byText: map[string]*list.Element{}, recent: list.New()}, nil
+	return &conn{tracked: inner, origin: s, byText: map[string]*list.Element{}, recent: list.New(), heard: map[uint64]struct{}{}}, nil
 }
 
 type driverStmt interface {
@@ -62,7 +67,10 @@ type conn struct {
 	origin *statements
 	byText map[string]*list.Element // of *stmt
 	recent *list.List               // of *stmt, the most recently used first
+	heard  map[uint64]struct{}      // hashes of texts that came once
 }
+
+var hashes = maphash.MakeSeed()
 
 type stmt struct {
 	driverStmt
@@ -109,8 +117,8 @@ func (c *conn) ExecContext(ctx context.Context, text string, args []driver.Named
 	}
 }
 
-// prepared gives the statement for text, or nil where it is not to be cached:
-// what has no arguments may be several statements at once.
+// prepared gives the statement for text, or nil where it is not to be cached, or
+// not yet: what has no arguments may be several statements at once.
 func (c *conn) prepared(ctx context.Context, text string, args []driver.NamedValue) (*stmt, error) {
 	if len(args) == 0 || len(text) > maxStatementText {
 		return nil, nil
@@ -122,6 +130,9 @@ func (c *conn) prepared(ctx context.Context, text string, args []driver.NamedVal
 		}
 		c.recent.MoveToFront(element)
 		return s, nil
+	}
+	if !c.again(text) {
+		return nil, nil
 	}
 	fresh, err := c.PrepareContext(ctx, text)
 	if err != nil {
@@ -137,6 +148,21 @@ func (c *conn) prepared(ctx context.Context, text string, args []driver.NamedVal
 		return s, c.drop(c.recent.Back().Value.(*stmt))
 	}
 	return s, nil
+}
+
+// again reports whether text comes for the second time. It forgets all that it
+// has heard when that becomes too much.
+func (c *conn) again(text string) bool {
+	hash := maphash.String(hashes, text)
+	if _, ok := c.heard[hash]; ok {
+		delete(c.heard, hash)
+		return true
+	}
+	if len(c.heard) == maxHeard {
+		clear(c.heard)
+	}
+	c.heard[hash] = struct{}{}
+	return false
 }
 
 // retry drops a statement that is out of date and reports whether it may be

@@ -69,20 +69,29 @@ func TestStatementCacheIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		for i := range maxStatements + 50 {
-			text := fmt.Sprintf("SELECT CAST(%s AS text), %d", parameter(db), i)
-			rows, err := c.QueryContext(t.Context(), text, "x")
+		ask := func(name string, i int) {
+			rows, err := c.QueryContext(t.Context(), fmt.Sprintf("SELECT CAST(%s AS text), '%s', %d", parameter(db), name, i), "x")
 			if err != nil {
 				t.Fatal(err)
 			}
 			rows.Close()
 		}
+		for i := range maxStatements + 50 {
+			ask("twice", i)
+			ask("twice", i)
+		}
+		for i := range maxHeard + 50 {
+			ask("once", i)
+		}
 		if db.postgres() {
-			if got := one(t, c, "SELECT count(*) FROM pg_prepared_statements"); got != fmt.Sprint(maxStatements) {
+			if got := one(t, c, "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%twice%'"); got != fmt.Sprint(maxStatements) {
 				t.Errorf("%s prepared statements, want %d", got, maxStatements)
 			}
 		}
 		err = c.Raw(func(raw any) error {
+			if got := len(raw.(*conn).heard); got > maxHeard {
+				t.Errorf("%d texts are remembered", got)
+			}
 			if got := raw.(*conn).recent.Len(); got != maxStatements {
 				t.Errorf("%d statements in the cache, want %d", got, maxStatements)
 			}
@@ -107,6 +116,7 @@ func TestStatementIsReadTwiceAtOnce(t *testing.T) {
 	defer tx.Rollback()
 	const text = "WITH RECURSIVE n(i) AS (SELECT ?1 UNION ALL SELECT i+1 FROM n WHERE i < 3) SELECT i FROM n"
 	var got string
+	one(t, tx, text, 1) // now it will be kept
 	outer, err := tx.QueryContext(t.Context(), text, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -186,12 +196,16 @@ func TestStatementsSurviveAMigration(t *testing.T) {
 			names, err := rows.Columns()
 			return len(names), err
 		}
-		if n, err := columns(c); n != 1 || err != nil {
-			t.Fatal(n, err)
+		for range 2 { // now it is kept
+			if n, err := columns(c); n != 1 || err != nil {
+				t.Fatal(n, err)
+			}
 		}
 		exec(t, db, "ALTER TABLE grown ADD COLUMN a integer")
-		if n, err := columns(c); n != 2 || err != nil {
-			t.Errorf("after the first change %d columns, %v", n, err)
+		for range 3 { // it is dropped, and kept again
+			if n, err := columns(c); n != 2 || err != nil {
+				t.Errorf("after the first change %d columns, %v", n, err)
+			}
 		}
 		exec(t, db, "ALTER TABLE grown ADD COLUMN b integer")
 
