@@ -122,7 +122,7 @@ func TestIsolationIsNotTheDatabasesDefault(t *testing.T) {
 	exec(t, first, "CREATE TABLE things (id integer PRIMARY KEY)")
 	locks := []Lock{LockOf("diary", 1)}
 	seen := make(chan int, 1)
-	err := first.TxHolding(t.Context(), locks, func(tx *ent.Client) error {
+	err := first.TxHolding(t.Context(), locks, func(*ent.Client) error {
 		go func() {
 			n := -1
 			defer func() { seen <- n }()
