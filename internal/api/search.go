@@ -8,9 +8,11 @@ import (
 
 	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
+	"github.com/google/uuid"
 
 	"chairside/ent/patient"
 	"chairside/ent/predicate"
+	"chairside/internal/caller"
 	"chairside/schema"
 )
 
@@ -25,14 +27,16 @@ import (
 // index of keys leads to (search_keys, internal/migrations/postgres): the first
 // 2, 3 and 5 characters of each word, the first where it is not from a to z,
 // what an address has up to its @, and of a number each 5 digits in a row and
-// the last 4 and 3.
-func found(query, country string) []predicate.Patient {
+// the last 4 and 3; each behind the end of the practice's id, so that a search
+// reads nothing of other practices. Where two ids end alike it reads too much,
+// and finds no more.
+func found(query string, c *caller.Caller) []predicate.Patient {
 	var where []predicate.Patient
 	var rest []string
 	for _, word := range strings.Fields(strings.ReplaceAll(schema.SearchFold(query), ",", " ")) {
 		if strings.ContainsFunc(word, unicode.IsLetter) {
 			word = schema.SearchWords(word)[0] // "Brearley," is Brearley
-			where = append(where, holding(names(word)...))
+			where = append(where, holding(c.PracticeID, names(word)...))
 			continue
 		}
 		rest = append(rest, word)
@@ -40,7 +44,7 @@ func found(query, country string) []predicate.Patient {
 	if len(rest) == 0 {
 		return where
 	}
-	return append(where, holding(numbers(rest, country)...))
+	return append(where, holding(c.PracticeID, numbers(rest, c.Country)...))
 }
 
 // form is one way in which a search text may hold what is looked for: with all
@@ -134,14 +138,16 @@ func ending(number string) [][]string {
 	return [][]string{keys}
 }
 
-// keyLength is the number of characters or digits of the keyLength keys.
-const keyLength = 5
+const (
+	keyLength      = 5 // characters or digits of the longest keys
+	practiceLength = 8 // last characters of the practice's id, which all its keys begin with
+)
 
 // holding finds the patients whose search text has one of the forms.
-func holding(forms ...form) predicate.Patient {
+func holding(practice uuid.UUID, forms ...form) predicate.Patient {
 	return func(s *sql.Selector) {
 		if s.Dialect() == dialect.Postgres {
-			askIndex(s, forms)
+			askIndex(s, practice, forms)
 		}
 		var alternatives []*sql.Predicate
 		for _, f := range forms {
@@ -155,13 +161,16 @@ func holding(forms ...form) predicate.Patient {
 	}
 }
 
-// askIndex asks PostgreSQL's index for the first set of keys of any form, and
-// for the second of any, and so on. A form without keys can be anywhere. That
-// the keys stand in a SELECT keeps the statement from being planned anew for
-// each search, which takes as long as the search. It asks at least twice: of
-// keys that it does not see the planner takes one in a hundred rows to have any,
-// and would read another index of all the practice's patients beside.
-func askIndex(s *sql.Selector, forms []form) {
+// askIndex asks PostgreSQL's index for the first set of the practice's keys of
+// any form, and for the second of any, and so on. A form without keys can be
+// anywhere. That the keys stand in a SELECT keeps the statement from being
+// planned anew for each search, which takes as long as the search.
+//
+// Of keys that it does not see the planner takes one in a hundred rows to have
+// any, and would read another index of all the practice's patients beside. So it
+// asks twice for no keys at all, which every row has: the planner takes one in
+// two hundred for those, and the index compares nothing.
+func askIndex(s *sql.Selector, practice uuid.UUID, forms []form) {
 	most := 0
 	for _, f := range forms {
 		if len(f.keys) == 0 {
@@ -169,24 +178,31 @@ func askIndex(s *sql.Selector, forms []form) {
 		}
 		most = max(most, len(f.keys))
 	}
-	for i := range max(most, 2) {
+	id := practice.String()
+	owned := id[len(id)-practiceLength:]
+	ask := func(operator string, keys []string) {
+		s.Where(sql.P(func(b *sql.Builder) {
+			b.WriteString("search_keys(").Ident(s.C(patient.FieldPracticeID)).Comma().Ident(s.C(patient.FieldSearchText))
+			b.WriteString(") " + operator + " (SELECT ARRAY[")
+			for i, key := range keys {
+				if i > 0 {
+					b.Comma()
+				}
+				b.Arg(owned + key)
+			}
+			b.WriteString("]::text[])")
+		}))
+	}
+	for i := range most {
 		var keys []string
 		for _, f := range forms {
 			keys = append(keys, f.keys[min(i, len(f.keys)-1)]...)
 		}
 		slices.Sort(keys)
-		keys = slices.Compact(keys)
-		s.Where(sql.P(func(b *sql.Builder) {
-			b.WriteString("search_keys(").Ident(s.C(patient.FieldSearchText)).WriteString(") && (SELECT ARRAY[")
-			for j, key := range keys {
-				if j > 0 {
-					b.Comma()
-				}
-				b.Arg(key)
-			}
-			b.WriteString("]::text[])")
-		}))
+		ask("&&", slices.Compact(keys))
 	}
+	ask("@>", nil)
+	ask("@>", nil)
 }
 
 // has is not LIKE, in which some characters mean others.

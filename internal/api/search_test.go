@@ -7,10 +7,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"chairside/ent/patient"
 	"chairside/ent/site"
+	"chairside/internal/caller"
 	"chairside/internal/chairsidetest"
 	"chairside/schema"
 )
@@ -209,4 +211,45 @@ func TestSearchKnowsEveryApostropheAndHyphen(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSearchReadsItsOwnPractice alone of the index, and no other index of all
+// its patients beside, whoever else has patients of the name.
+func TestSearchReadsItsOwnPractice(t *testing.T) {
+	e := chairsidetest.Start(t, chairsidetest.Postgres(t))
+	e.DB.SQL.SetMaxOpenConns(1) // what it has read is added up when it is asked again
+	ctx := caller.System(t.Context())
+	for practice, copies := range map[string]int{"demo": 2000, "second": 3} {
+		const namesakes = `INSERT INTO patients (created_at, updated_at, title, first_name, last_name, date_of_birth, gender, ethnicity, address_line_1, postcode, metadata, practice_id, payment_plan_id, site_id, search_text)
+			SELECT p.created_at, p.updated_at, title, first_name, last_name, date_of_birth, gender, ethnicity, p.address_line_1, p.postcode, p.metadata, practice_id, payment_plan_id, site_id, ' jo quetzal 07700900123 447700900123'
+			FROM patients p JOIN practices ON practices.id = practice_id, generate_series(1, $2) WHERE slug = $1 LIMIT $2`
+		if _, err := e.DB.SQL.ExecContext(ctx, namesakes, practice, copies); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := e.DB.SQL.ExecContext(ctx, "ANALYZE patients"); err != nil {
+		t.Fatal(err)
+	}
+	var searches, entries, others int
+	search := func(token, query string) (total string, read, beside int) {
+		t.Helper()
+		total = e.Get(t, "/v1/patients?query="+url.QueryEscape(query), token).Status(t, 200).Text(t, "meta.total")
+		before, entriesBefore, othersBefore := searches, entries, others
+		for deadline := time.Now().Add(20 * time.Second); searches == before; time.Sleep(20 * time.Millisecond) {
+			const statistics = `SELECT sum(idx_scan) FILTER (WHERE indexrelname = 'patient_search_keys'), sum(idx_tup_read) FILTER (WHERE indexrelname = 'patient_search_keys'),
+				sum(idx_tup_read) FILTER (WHERE indexrelname LIKE '%practice_id%') FROM pg_stat_user_indexes WHERE relname = 'patients'`
+			if err := e.DB.SQL.QueryRowContext(ctx, statistics).Scan(&searches, &entries, &others); err != nil || time.Now().After(deadline) {
+				t.Fatalf("%q does not read the index: %v", query, err)
+			}
+		}
+		return total, entries - entriesBefore, others - othersBefore
+	}
+	large, small := e.Token(t, ""), elsewhere(t, e)
+	search(large, "quetzal") // what was read before is added up with it
+	for _, c := range []struct{ token, query, total string }{{large, "quetzal", "2000"}, {small, "quetzal", "3"}, {small, "07700 900123", "3"}, {small, "077", ""}} {
+		total, read, beside := search(c.token, c.query)
+		if c.total != "" && total != c.total || strconv.Itoa(read) != total || beside != 0 {
+			t.Errorf("%q reads %d keys and %d patients beside for %s of %s", c.query, read, beside, total, c.total)
+		}
+	}
 }

@@ -15,9 +15,9 @@ import (
 // expressions are PostgreSQL's indexes of what a function makes of a row, which
 // Ent, whose indexes are of columns, cannot declare. The expression is in the
 // server's normal form; migrations make the function.
-var expressions = []struct{ table, name, method, function, argument string }{
+var expressions = []struct{ table, name, method, function, arguments string }{
 	// query, in internal/api/search.go. SQLite reads the rows of the practice instead.
-	{"patients", "patient_search_keys", "GIN", "search_keys", "(search_text)::text"},
+	{"patients", "patient_search_keys", "GIN", "search_keys", "practice_id, (search_text)::text"},
 }
 
 // Expressions makes a comparison of a PostgreSQL database with the tables that
@@ -34,7 +34,7 @@ func Expressions(next schema.Differ) schema.Differ {
 func addExpressions(t *atlas.Table) {
 	for _, e := range expressions {
 		if e.table == t.Name {
-			t.AddIndexes(atlas.NewIndex(e.name).AddExprs(&atlas.RawExpr{X: e.function + "(" + e.argument + ")"}).AddAttrs(&postgres.IndexType{T: e.method}))
+			t.AddIndexes(atlas.NewIndex(e.name).AddExprs(&atlas.RawExpr{X: e.function + "(" + e.arguments + ")"}).AddAttrs(&postgres.IndexType{T: e.method}))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package floor
 
 import (
 	"context"
+	"encoding/hex"
 	"net/http"
 	"strconv"
 	"strings"
@@ -178,14 +179,15 @@ func (s *Server) listPatients(r *http.Request, c *caller, e *encoder) (int, erro
 		return 0, err
 	}
 	where, args := " WHERE p.practice_id = $1", []any{c.practice}
+	keyed := hex.EncodeToString(c.practice.Bytes[12:]) // what all keys of the practice begin with
 	for _, sought := range patterns(query.Get("query")) {
 		var any []string
 		for _, p := range sought.alternatives {
 			args = append(args, p)
 			any = append(any, "p.search_text LIKE $"+strconv.Itoa(len(args)))
 		}
-		args = append(args, sought.key)
-		where += " AND (" + strings.Join(any, " OR ") + ") AND search_keys(p.search_text) @> ARRAY[$" + strconv.Itoa(len(args)) + "]"
+		args = append(args, keyed+sought.key)
+		where += " AND (" + strings.Join(any, " OR ") + ") AND search_keys(p.practice_id, p.search_text) @> ARRAY[$" + strconv.Itoa(len(args)) + "]"
 	}
 	var total int
 	if err := s.db.QueryRow(r.Context(), "SELECT count(*) FROM patients p"+where, args...).Scan(&total); err != nil {
