@@ -17,7 +17,7 @@ import (
 // server's normal form; migrations make the function.
 var expressions = []struct{ table, name, method, function, arguments string }{
 	// query, in internal/api/search.go. SQLite reads the rows of the practice instead.
-	{"patients", "patient_search_keys", "GIN", "search_keys", "practice_id, (search_text)::text"},
+	{"patients", "patient_search_keys", "GIN", "practice_search_keys", "practice_id, (search_text)::text"},
 }
 
 // Expressions makes a comparison of a PostgreSQL database with the tables that

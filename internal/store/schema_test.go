@@ -36,9 +36,9 @@ func TestVerifyComparesFunctions(t *testing.T) {
 	if _, err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, db, "CREATE OR REPLACE FUNCTION search_keys(practice_id uuid, search_text text) RETURNS text[] LANGUAGE sql IMMUTABLE AS $$ SELECT ARRAY[search_text] $$")
+	exec(t, db, "CREATE OR REPLACE FUNCTION practice_search_keys(practice_id uuid, search_text text) RETURNS text[] LANGUAGE sql IMMUTABLE AS $$ SELECT ARRAY[search_text] $$")
 	var drift *DriftError
-	if err := db.Verify(t.Context()); !errors.As(err, &drift) || !slices.Equal(drift.Differences, []string{"function search_keys differs"}) {
+	if err := db.Verify(t.Context()); !errors.As(err, &drift) || !slices.Equal(drift.Differences, []string{"function practice_search_keys differs"}) {
 		t.Errorf("Verify: %v", err)
 	}
 }
@@ -117,7 +117,7 @@ func TestSearchKeysOfPatientsThereWere(t *testing.T) {
 	}
 	for key, want := range map[string]int{"4deeb39fquetz": 1, "4deeb39f07700": 1, "quetz": 0, "5bd1f84dquetz": 0} {
 		var found int
-		const query = "SELECT count(*) FROM patients WHERE search_keys(practice_id, search_text) && (SELECT ARRAY[$1]::text[])"
+		const query = "SELECT count(*) FROM patients WHERE practice_search_keys(practice_id, search_text) && (SELECT ARRAY[$1]::text[])"
 		if err := tx.QueryRowContext(t.Context(), query, key).Scan(&found); err != nil || found != want {
 			t.Errorf("%s: %d patients, want %d: %v", key, found, want, err)
 		}

@@ -187,7 +187,7 @@ func (s *Server) listPatients(r *http.Request, c *caller, e *encoder) (int, erro
 			any = append(any, "p.search_text LIKE $"+strconv.Itoa(len(args)))
 		}
 		args = append(args, keyed+sought.key)
-		where += " AND (" + strings.Join(any, " OR ") + ") AND search_keys(p.practice_id, p.search_text) @> ARRAY[$" + strconv.Itoa(len(args)) + "]"
+		where += " AND (" + strings.Join(any, " OR ") + ") AND practice_search_keys(p.practice_id, p.search_text) @> ARRAY[$" + strconv.Itoa(len(args)) + "]"
 	}
 	var total int
 	if err := s.db.QueryRow(r.Context(), "SELECT count(*) FROM patients p"+where, args...).Scan(&total); err != nil {
