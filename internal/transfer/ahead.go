@@ -27,15 +27,15 @@ func (im *importer) readAhead(p *plan, s *source, stored int) (portions <-chan p
 	out, stopped := make(chan portion), make(chan struct{})
 	go func() {
 		defer close(out)
-		seen := map[fingerprint]int32{}
+		seen, err := im.sightings(p)
 		for end := false; !end; {
 			select {
 			case <-stopped: // also where the last portion was taken out to end this
 				return
 			default:
 			}
-			var next portion
-			for len(next.records) < batchRows {
+			next := portion{err: err}
+			for next.err == nil && len(next.records) < batchRows {
 				row, err := s.next()
 				if next.end = errors.Is(err, io.EOF); next.end {
 					break
@@ -72,26 +72,76 @@ func (im *importer) readAhead(p *plan, s *source, stored int) (portions <-chan p
 	}
 }
 
-// seenBefore gives the line of an earlier row for the same record, 0 for none, and
+// sightings are the records of one file, by the lines of their rows.
+type sightings struct {
+	file  string
+	lines map[fingerprint]int32
+}
+
+// sightings are those of the files of the same entity that were read before, and
+// last the empty ones of this file. Another file may count its rows from one
+// again: without them its rows would change the records of the first.
+func (im *importer) sightings(p *plan) (list []sightings, err error) {
+	for _, other := range im.plans {
+		if other.entity != p.entity {
+			continue
+		}
+		list = append(list, sightings{other.name, map[fingerprint]int32{}})
+		if other == p {
+			break
+		}
+		if err := other.lookOver(list); err != nil {
+			return nil, fmt.Errorf("%s: %w", other.name, err)
+		}
+	}
+	return list, nil
+}
+
+// lookOver remembers the records of a file.
+func (p *plan) lookOver(seen []sightings) error {
+	s, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	for {
+		row, err := s.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		p.seenBefore(p.take(row), seen)
+	}
+}
+
+// seenBefore names the line of an earlier row for the same record, "" for none, and
 // remembers this one: 20 bytes of memory for each row of the file. A file without
 // ids has records that can be there only once.
-func (p *plan) seenBefore(r *record, seen map[fingerprint]int32) int {
+func (p *plan) seenBefore(r *record, seen []sightings) string {
 	name := r.legacy
 	switch {
 	case r.row.message != "":
-		return 0
+		return ""
 	case len(p.id) == 0 && !p.lineID:
 		name = p.onlyOnce(r)
 	}
 	if name == "" {
-		return 0
+		return ""
 	}
 	key := fingerprintOf(name)
-	if before, ok := seen[key]; ok {
-		return int(before)
+	last := len(seen) - 1
+	for i, s := range seen {
+		switch before, ok := s.lines[key]; {
+		case ok && i == last:
+			return fmt.Sprintf("line %d", before)
+		case ok:
+			return fmt.Sprintf("line %d of %s", before, s.file)
+		}
 	}
-	seen[key] = int32(r.line)
-	return 0
+	seen[last].lines[key] = int32(r.line)
+	return ""
 }
 
 // onlyOnce is what a row says in the columns that no two records of its entity
@@ -124,7 +174,7 @@ func (p *plan) says(r *record, key uniqueKey) (said string) {
 }
 
 // record makes a record of a row that was read before.
-func (p *plan) record(row sourceRow, system string, before int) *record {
+func (p *plan) record(row sourceRow, system string, before string) *record {
 	r := p.take(row)
 	r.before = before
 	p.complete(r, system)
@@ -134,11 +184,11 @@ func (p *plan) record(row sourceRow, system string, before int) *record {
 // complete reads the values of a record, and refuses one that an earlier row is of.
 func (p *plan) complete(r *record, system string) {
 	p.read(r, system)
-	if r.before > 0 {
+	if r.before != "" {
 		field := legacyID
 		if len(p.id) == 0 && !p.lineID {
 			field = p.entity.unique[0].last()
 		}
-		r.refuse(field, fmt.Sprintf("occurs already in line %d", r.before))
+		r.refuse(field, "occurs already in "+r.before)
 	}
 }

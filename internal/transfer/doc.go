@@ -137,7 +137,9 @@
 // rejects/FILE.csv with its line, the fields, the reasons and its cells; the rest
 // goes in. That file has commas and is UTF-8; mended, and in the place of FILE.csv,
 // it is read so with the same mapping, and its rows keep their lines. A second row
-// with the same legacy id, or of a record that can be there only once, is refused.
+// with the same legacy id, or of a record that can be there only once, is refused,
+// also where it is in another file of the entity: two files that both count from
+// one need ids that differ.
 // findings.csv lists what to look at about rows that went in: claimed and computed totals (difference), patients with the same
 // name and date of birth, appointments to come at the same time, references left
 // empty (warning).
@@ -148,7 +150,7 @@
 // the rows that are in. A dry run does all of it in one transaction, which is
 // undone; on an embedded database nobody else can write meanwhile. Memory holds
 // four batches at most, the names of the practice's lists, 20 bytes for each row
-// of one file, and the numbers of the lines of it that were refused.
+// of the files of one entity, and the numbers of the lines of it that were refused.
 //
 // # What an import costs
 //

@@ -344,8 +344,8 @@ func (im *importer) atOnce(p *plan) int {
 }
 
 // isFirst reports whether no record of the other system was imported as an
-// entity: then none has to be looked for among the imported ones. A file refuses
-// its second row of a legacy id.
+// entity: then none has to be looked for among the imported ones. Files
+// refuse their second row of a legacy id.
 func (im *importer) isFirst(e *entity) (first bool, err error) {
 	const query = "SELECT NOT EXISTS (SELECT 1 FROM imported_records WHERE practice_id = $1 AND source = $2 AND resource = $3)"
 	err = im.inTx(func(tx *sql.Tx, _ *store.Bulk) error {

@@ -17,7 +17,7 @@ import (
 // record is one row of a file on its way into the database.
 type record struct {
 	row    sourceRow
-	before int // the line that is of the same record, 0 for none
+	before string // the line that is of the same record, "" for none
 	line   int
 	cells  []string // for the file of rejects
 	legacy string   // "" where the file has no ids

@@ -1,0 +1,46 @@
+package transfer
+
+import (
+	"strings"
+	"testing"
+
+	"chairside/internal/store"
+)
+
+// Payments and refunds often are two files that both count from one. What the
+// second says is not taken for a change of the first, nor in a second run.
+func TestFilesWithTheSameIDs(t *testing.T) {
+	for id, want := range map[string]struct {
+		refused string
+		balance int
+	}{
+		"No":   {"2,legacy_id,occurs already in line 3 of in.csv,3,", 15000 - 400},
+		"line": {"3,legacy_id,occurs already in line 3 of in.csv,9,", 15000 - 200},
+	} {
+		t.Run(id, func(t *testing.T) {
+			each(t, func(t *testing.T, db *store.DB) {
+				bright(t, db)
+				rest := id + `, columns: {No: ~, Day: dated_on, Sum: {field: amount, negate: true}}, constants: {method: Cash, patient_id: "1"}}
+`
+				dir := files(t, map[string]string{
+					"mapping.yaml": "source: old\nfiles:\n" + patientsByName +
+						"  - {file: in.csv, entity: payments, id: " + strings.Replace(rest, ", negate: true", "", 1) +
+						"  - {file: out.csv, entity: payments, id: " + rest,
+					"patients.csv": "id,first_name,last_name\n1,Al,Ford\n",
+					"in.csv":       "No,Day,Sum\n2,2026-02-01,broken\n3,2026-02-01,100.00\n4,2026-02-01,50.00\n",
+					"out.csv":      "No,Day,Sum\n3,2026-03-01,10.00\n9,2026-03-01,4.00\n4,2026-03-01,1.00\n2,2026-03-01,2.00\n",
+				})
+				for range 2 {
+					out := t.TempDir()
+					report := importing(t, db, dir, ImportOptions{Rejects: out})
+					if refused := contents(t, out)["out.csv"]; !strings.Contains(refused, want.refused) || report.Rejected() != 4 {
+						t.Errorf("%+v\n%s", report, refused)
+					}
+					if got := number(t, db, "SELECT current_balance FROM accounts"); got != want.balance {
+						t.Errorf("the balance is %d, want %d", got, want.balance)
+					}
+				}
+			})
+		})
+	}
+}
