@@ -6,6 +6,26 @@ import (
 	"chairside/internal/store"
 )
 
+// A dash in the place of the pence makes no debt of an amount.
+func TestDashForPence(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		dir := files(t, map[string]string{
+			"mapping.yaml": "source: old\ndecimal_mark: \",\"\nfiles:\n" + patientsByName,
+			"patients.csv": "id;first_name;last_name;opening_balance\n1;Al;Ford;€ 1.250,-\n2;Bo;Ford;-12,-\n3;Cy;Ford;12,--\n4;Di;Ford;7,50-\n",
+		})
+		if report := importing(t, db, dir, ImportOptions{}); report.Rejected() > 0 {
+			t.Errorf("%+v", report)
+		}
+		for legacy, want := range map[string]int{"1": 125000, "2": -1200, "3": 1200, "4": -750} {
+			const query = "SELECT current_balance FROM accounts AS a JOIN patients AS p ON p.id = a.patient_id WHERE p.legacy_id = $1"
+			if got := number(t, db, query, legacy); got != want {
+				t.Errorf("the balance of %s is %d, want %d", legacy, got, want)
+			}
+		}
+	})
+}
+
 // With a comma before the decimals, whole numbers and the answers to questions
 // are read as amounts are.
 func TestDecimalComma(t *testing.T) {

@@ -123,6 +123,10 @@ var grouped = regexp.MustCompile(`^\d{1,3}([, ']\d{3})+(\.\d+)?$`)
 // pence follow a comma that cannot stand between thousands.
 var pence = regexp.MustCompile(`^\d+,\d{1,2}$`)
 
+// even is an amount without pence, where a dash stands for them: "12,-" is no
+// amount that is owed.
+var even = regexp.MustCompile(`(\d)[.,](?:-{1,2}|[–—])([^\d-]*)$`)
+
 // amount reads an amount as its column writes it.
 func (t *translator) amount(s string) (string, string) {
 	n, message := foreignAmount(s, t.decimalMark)
@@ -141,10 +145,10 @@ func (t *translator) amount(s string) (string, string) {
 	return sign + whole[:len(whole)-2] + "." + whole[len(whole)-2:], ""
 }
 
-// foreignAmount reads "£1,234.50", "12.5", "(3.00)", "-3", "3.00-", "12.5000".
+// foreignAmount reads "£1,234.50", "12.5", "(3.00)", "-3", "3.00-", "12.5000", "12.-".
 // With a comma as the decimal mark it reads "1.234,50".
 func foreignAmount(s, mark string) (string, string) {
-	sign, n := "", strings.TrimSpace(s)
+	sign, n := "", even.ReplaceAllString(strings.ReplaceAll(strings.TrimSpace(s), "\u2212", "-"), "$1$2")
 	if inner, ok := strings.CutPrefix(n, "("); ok && strings.HasSuffix(inner, ")") {
 		sign, n = "-", strings.TrimSuffix(inner, ")")
 	}
