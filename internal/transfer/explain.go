@@ -167,7 +167,14 @@ func (b *batch) explanations() error {
 			continue
 		}
 		short := slices.IndexFunc(places, func(column string) bool { return sum > left[column+asText(r.get(column))] })
-		if short >= 0 {
+		switch {
+		case b.parent(r, "payment_id")["deleted"] == true:
+			r.refuse("payment_id", "was deleted, and pays nothing")
+			continue
+		case b.parent(r, paysInvoice)["status"] == string(schema.InvoiceVoid):
+			r.refuse(paysInvoice, "is void, and nothing is to be paid of it")
+			continue
+		case short >= 0:
 			r.refuse("amount", "is more than what is left of the "+strings.TrimSuffix(places[short], "_id"))
 			continue
 		}

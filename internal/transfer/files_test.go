@@ -44,3 +44,33 @@ func TestFilesWithTheSameIDs(t *testing.T) {
 		})
 	}
 }
+
+// What is refused because an invoice is void or a payment was deleted says so, and
+// not that too little is left of them.
+func TestPayingWhatIsVoid(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		dir := files(t, map[string]string{
+			"mapping.yaml": "source: old\nfiles:\n" + patientsByName + `  - {file: invoices.csv, entity: invoices}
+  - {file: items.csv, entity: invoice_items}
+  - {file: payments.csv, entity: payments, constants: {method: Cash}}
+  - {file: paid.csv, entity: payment_explanations}
+`,
+			"patients.csv": "id,first_name,last_name\n1,Al,Ford\n",
+			"invoices.csv": "id,patient_id,dated_on,status\n1,1,2026-02-01,void\n2,1,2026-02-01,sent\n",
+			"items.csv":    "id,invoice_id,name,item_price\n1,1,Exam,20\n2,2,Exam,20\n",
+			"payments.csv": "id,patient_id,dated_on,amount,deleted\n1,1,2026-02-02,20,0\n2,1,2026-02-02,20,1\n",
+			"paid.csv":     "id,payment_id,invoice_id,amount\n1,1,1,20\n2,2,2,20\n3,1,2,25\n4,1,2,20\n",
+		})
+		out := t.TempDir()
+		importing(t, db, dir, ImportOptions{Rejects: out})
+		const want = `line,field,reason,id,payment_id,invoice_id,amount
+2,invoice_id,"is void, and nothing is to be paid of it",1,1,1,20
+3,payment_id,"was deleted, and pays nothing",2,2,2,20
+4,amount,is more than what is left of the payment,3,1,2,25
+`
+		if refused := contents(t, out)["paid.csv"]; refused != want {
+			t.Error(refused)
+		}
+	})
+}

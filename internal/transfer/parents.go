@@ -7,7 +7,7 @@ import (
 
 // parentColumns are what rules and inheritance want to know of a record that is
 // referred to, where it has them.
-var parentColumns = []string{"patient_id", "active", "type", "options", "customizable_type", "status", "amount", "completed"}
+var parentColumns = []string{"patient_id", "active", "type", "options", "customizable_type", "status", "amount", "completed", "deleted"}
 
 // findParents reads the records that the records refer to, takes from them what
 // the file does not say, and refuses records that would belong to two patients.
