@@ -98,8 +98,8 @@
 // finds nothing, or two records, refuses its row; with missing: blank the field
 // stays empty and a warning is written.
 //
-// Amounts may have a currency, thousands apart, and 12,- for 12,00; yes, no, Y, N, 1, 0 are
-// booleans; titles, states and other words of a list are found in any case.
+// Amounts may have a currency, thousands apart, and a dash for pence as in 12,-;
+// yes, no, Y, N, 1, 0 are booleans; titles, states and other words of a list are found in any case.
 // Dates with two digits for the year are at most 20 years ahead, of birth not in
 // the future. A day alone is its first moment, but not when something starts or
 // ends. A time alone may stand behind a day such as 30/12/1899 or 1900-01-01, and a

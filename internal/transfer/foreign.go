@@ -207,11 +207,20 @@ func pointed(n, mark string) string {
 	return n
 }
 
-// foreignList reads teeth and the like: words between commas, semicolons or spaces.
+// palmer is a tooth and the side it is on, as Palmer's notation is typed: 6| is
+// not |6. Both sides of it are two teeth.
+var palmer = regexp.MustCompile(`^(?:[1-8]\||\|[1-8]|[1-8]\|[1-8])$`)
+
+// foreignList reads teeth and the like: words between commas, semicolons, slashes,
+// bars or spaces.
 func foreignList(s string) []string {
-	list := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(",; |/", r) })
-	if list == nil {
-		return []string{}
+	list := []string{}
+	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(",; /", r) }) {
+		if palmer.MatchString(word) {
+			list = append(list, word)
+			continue
+		}
+		list = append(list, strings.FieldsFunc(word, func(r rune) bool { return r == '|' })...)
 	}
 	return list
 }
