@@ -96,7 +96,8 @@
 // name, nomenclature or reason. by names another column of it (a practitioner's
 // are also its user's), full_name, legacy_id, or id for an id of ours. One that
 // finds nothing, or two records, refuses its row; with missing: blank the field
-// stays empty and a warning is written.
+// stays empty and a warning is written. An id of several columns is referred to by
+// as many, in the same order; by: legacy_id says so where there are names as well.
 //
 // Amounts may have a currency, thousands apart, and a dash for pence as in 12,-;
 // yes, no, Y, N, 1, 0 are booleans; titles, states and other words of a list are found in any case.

@@ -156,8 +156,11 @@ func (p *plan) legacyID(cells []string, line int) string {
 			return ""
 		}
 	}
-	return strings.Join(parts, "/")
+	return strings.Join(parts, betweenIDs)
 }
+
+// betweenIDs stands between the columns of a legacy id, and of what refers to it.
+const betweenIDs = "/"
 
 // cell is the text of a cell, "" for one of the words that mean nothing.
 func (p *plan) cell(cells []string, place int) string {
@@ -168,7 +171,7 @@ func (p *plan) cell(cells []string, place int) string {
 }
 
 // text is what a row says for a target: its cells, translated, with a space
-// between them.
+// between them, or what stands between the columns of a legacy id.
 func (p *plan) text(t *target, cells []string) string {
 	if t.constant != nil {
 		return *t.constant
@@ -190,7 +193,15 @@ func (p *plan) text(t *target, cells []string) string {
 			parts = append(parts, s)
 		}
 	}
+	if t.namesLegacyID() {
+		return strings.Join(parts, betweenIDs)
+	}
 	return strings.Join(parts, " ")
+}
+
+// namesLegacyID reports whether a target can be nothing but a legacy id.
+func (t *target) namesLegacyID() bool {
+	return t.role == reference && (t.by == legacyID || t.by == "" && t.refers.commonName() == "")
 }
 
 // readTarget keeps what a row says for a target.
