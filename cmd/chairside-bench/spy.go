@@ -71,7 +71,7 @@ func (s *spy) shapes(ctx context.Context, r load.Request) (shapes []string, err 
 		if err != nil {
 			return nil, err
 		}
-		shapes = append(shapes, executed.Plan.Shape())
+		shapes = append(shapes, executed.Later.Shape())
 	}
 	return shapes, nil
 }

@@ -33,12 +33,6 @@ var session = map[string]string{
 	"timezone":                            "UTC",
 }
 
-// planning is what connections set, unless the URL does, that keep prepared
-// statements: these are planned once, where PostgreSQL would plan each list
-// again, a quarter of its time. No plan needs a look at the arguments (decision
-// 0008). A pooler, behind which none are kept, does not know the setting.
-var planning = map[string]string{"plan_cache_mode": "force_generic_plan"}
-
 // maintenanceSession holds what migrations set, whatever the URL says: they may
 // take long, but must not queue for a lock, because all requests queue behind.
 var maintenanceSession = map[string]string{
@@ -131,11 +125,7 @@ func postgresConfig(raw string) (pq.Config, postgresOptions, error) {
 		config.ConnectTimeout = connectTimeout
 	}
 	config = config.Clone() // its Runtime is never nil
-	settings := maps.Clone(session)
-	if options.statementCache {
-		maps.Copy(settings, planning)
-	}
-	for name, value := range settings {
+	for name, value := range session {
 		if _, given := config.Runtime[name]; !given && !strings.Contains(config.Options, name) {
 			config.Runtime[name] = value
 		}

@@ -12,9 +12,8 @@ import (
 )
 
 // viewSettings are for queries that read much and seldom: sums of a year fit
-// the memory, compiling them would take longer than it saves, and planning them
-// for the period that is asked for does not.
-const viewSettings = "SET LOCAL work_mem = '64MB'; SET LOCAL jit = off; SET LOCAL plan_cache_mode = auto"
+// the memory, and compiling them would take longer than it saves.
+const viewSettings = "SET LOCAL work_mem = '64MB'; SET LOCAL jit = off"
 
 // View runs work on one state of the database: whatever others write meanwhile,
 // all that work reads through the client it is given belongs together. It is

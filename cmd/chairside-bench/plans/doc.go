@@ -13,8 +13,8 @@
 // to be set at the server, and what is explained is what was sent, arguments
 // included. The requests are made from the operations of the API: each
 // documented filter with several values, each order in both directions, and a
-// deep page (requests.go). A statement is planned as on Chairside's connections:
-// without a look at the arguments (explain.go).
+// deep page (requests.go). A statement is explained the first time and the
+// sixth, because PostgreSQL may have made another plan by then (explain.go).
 // What is wrong with a plan is decided in judge.go; what is wrong and has a
 // reason is in exceptions.go.
 package plans

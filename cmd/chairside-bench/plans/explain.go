@@ -24,16 +24,16 @@ type Node struct {
 
 // Executed is how a statement was executed.
 type Executed struct {
-	Plan    Node
-	TooLong bool // it was stopped; there is no plan
+	First, Later Node
+	TooLong      bool // it was stopped; there is no plan
 }
 
 // longest is how long a statement may take: as long as Chairside lets it.
 const longest = "30s"
 
-// settings are those that matter of Chairside's connections (package store): its
-// statements are planned once, for whatever arguments.
-const settings = "SET LOCAL statement_timeout = '" + longest + "'; SET LOCAL plan_cache_mode = force_generic_plan"
+// executionsBefore is the number of executions after which PostgreSQL may
+// prefer a plan that does not look at the arguments.
+const executionsBefore = 5
 
 // Explains reports whether the statement can be explained: it only reads.
 func (s Statement) Explains() bool {
@@ -42,8 +42,8 @@ func (s Statement) Explains() bool {
 	return strings.HasPrefix(text, "SELECT") || strings.HasPrefix(text, "WITH") && !writes
 }
 
-// Explain executes a statement as Chairside's connections do and gives its plan.
-// Nothing is changed.
+// Explain executes a statement as often as it takes for PostgreSQL to settle
+// on a plan, and gives the first one and the last one. Nothing is changed.
 func Explain(ctx context.Context, db *pgx.Conn, s Statement) (e Executed, err error) {
 	run := func(text string) (string, error) {
 		results, err := db.PgConn().Exec(ctx, text).ReadAll()
@@ -52,7 +52,7 @@ func Explain(ctx context.Context, db *pgx.Conn, s Statement) (e Executed, err er
 		}
 		return string(results[len(results)-1].Rows[0][0]), nil
 	}
-	if _, err := run("BEGIN READ ONLY; " + settings + "; PREPARE explained AS " + s.Text); err != nil {
+	if _, err := run("BEGIN READ ONLY; SET LOCAL statement_timeout = '" + longest + "'; PREPARE explained AS " + s.Text); err != nil {
 		_, rollback := run("ROLLBACK")
 		return e, errors.Join(fmt.Errorf("plans: %w", err), rollback)
 	}
@@ -60,18 +60,29 @@ func Explain(ctx context.Context, db *pgx.Conn, s Statement) (e Executed, err er
 		_, end := run("ROLLBACK; DEALLOCATE explained")
 		err = errors.Join(err, end)
 	}()
-	text, err := run("EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) EXECUTE explained" + s.literals())
-	if tooLong(err) {
-		return Executed{TooLong: true}, nil
+	execute := "EXECUTE explained" + s.literals()
+	for i := range executionsBefore + 1 {
+		how := "EXPLAIN (FORMAT JSON) "
+		if i == 0 || i == executionsBefore {
+			how = "EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) "
+		}
+		text, err := run(how + execute)
+		if tooLong(err) {
+			return Executed{TooLong: true}, nil
+		}
+		if err != nil {
+			return e, fmt.Errorf("plans: %w", err)
+		}
+		var plans []struct{ Plan Node }
+		if err := json.Unmarshal([]byte(text), &plans); err != nil || len(plans) != 1 {
+			return e, fmt.Errorf("plans: EXPLAIN has another form: %w", err)
+		}
+		if i == 0 {
+			e.First = plans[0].Plan
+		}
+		e.Later = plans[0].Plan
 	}
-	if err != nil {
-		return e, fmt.Errorf("plans: %w", err)
-	}
-	var plans []struct{ Plan Node }
-	if err := json.Unmarshal([]byte(text), &plans); err != nil || len(plans) != 1 {
-		return e, fmt.Errorf("plans: EXPLAIN has another form: %w", err)
-	}
-	return Executed{Plan: plans[0].Plan}, nil
+	return e, nil
 }
 
 func tooLong(err error) bool {

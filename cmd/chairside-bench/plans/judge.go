@@ -3,6 +3,7 @@ package plans
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -32,7 +33,13 @@ func (e Executed) Offences(big map[string]bool, many float64) []string {
 	if e.TooLong {
 		return []string{"takes more than " + longest}
 	}
-	return e.Plan.offences(big, many)
+	found := e.First.offences(big, many)
+	for _, o := range e.Later.offences(big, many) {
+		if !slices.Contains(found, o) {
+			found = append(found, o+", from the sixth execution on")
+		}
+	}
+	return found
 }
 
 func (n Node) offences(big map[string]bool, many float64) (found []string) {
