@@ -104,7 +104,6 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestTheFirstErrorIsKept holds that a later row does not hide what went wrong.
 // TestBytesOfADriver: lib/pq reads what is left of a cancelled query into the
 // memory of the row that is being looked at.
 func TestBytesOfADriver(t *testing.T) {
@@ -121,6 +120,7 @@ func TestBytesOfADriver(t *testing.T) {
 	}
 }
 
+// TestTheFirstErrorIsKept holds that a later row does not hide what went wrong.
 func TestTheFirstErrorIsKept(t *testing.T) {
 	t.Parallel()
 	rows := &result{rows: [][]any{{"x", int64(1)}, {int64(2), int64(3)}}}

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"testing"
 
@@ -60,4 +62,37 @@ func TestHeadIsGetWithoutBody(t *testing.T) {
 	}
 	a := b.do(http.MethodHead, "/practice", "", "If-None-Match: "+b.get("/practice").Header.Get("ETag"))
 	a.ok(t, 304)
+}
+
+// gone is a client that went away while HTTP/2 still held what was written.
+type gone struct {
+	*httptest.ResponseRecorder
+	held []byte
+}
+
+func (g *gone) Write(b []byte) (int, error) {
+	g.held = b
+	return 0, errors.New("the stream was reset")
+}
+
+// TestWhatIsStillHeld of an answer that could not be sent is not written over by
+// the next one, which may be another practice's.
+func TestWhatIsStillHeld(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/practice", nil)
+	r.Header.Set("User-Agent", "test/1.0")
+	r.Header.Set("Authorization", "Bearer "+b.token)
+	w := &gone{ResponseRecorder: httptest.NewRecorder()}
+	b.Handler().ServeHTTP(w, r)
+	held := string(w.held)
+	if held == "" {
+		t.Fatal("nothing was written")
+	}
+	for range 50 {
+		b.get("/payment_plans").ok(t, 200)
+	}
+	if string(w.held) != held {
+		t.Errorf("it has become %s", w.held)
+	}
 }

@@ -25,10 +25,9 @@
 //	                        every statement then gets a transaction of its own
 //
 // Every connection sets statement_timeout=30s, lock_timeout=10s,
-// idle_in_transaction_session_timeout=60s, timezone=UTC,
-// application_name=chairside and, with the statement cache,
-// plan_cache_mode=force_generic_plan, and connecting takes at most 5 s, each
-// unless the URL says otherwise. PgBouncer has to be told to ignore the time limits
+// idle_in_transaction_session_timeout=60s, timezone=UTC and
+// application_name=chairside, and connecting takes at most 5 s, each unless the
+// URL says otherwise. PgBouncer has to be told to ignore the time limits
 // (ignore_startup_parameters; set them with ALTER ROLE instead), and migrations
 // go past it, straight to the server: they hold a session's advisory lock.
 //

@@ -6,15 +6,16 @@ import (
 	"time"
 )
 
-// longestQueue is how long a transaction waits for those before it: as long as
-// the database lets it wait for a lock.
+// longestQueue is how long a transaction waits for those before it; then it may
+// wait as long again for a lock in the database.
 const longestQueue = 10 * time.Second
 
 // queues are where transactions of this process wait for each other's locks
 // before they take a connection. In the database each would hold one while it
 // waits, and those who book one practitioner at the same time would hold all:
 // nobody else would be answered. Locks share queues, by their number; that the
-// locks themselves are held is the database's affair, for all processes.
+// locks themselves are held is the database's affair, for all processes. Who
+// learns from a row which locks to take (TakeLocks) waits for them in the database.
 type queues [256]chan struct{}
 
 func newQueues() *queues {
@@ -29,6 +30,9 @@ func newQueues() *queues {
 // it. Every transaction enters its queues at once, in the same order, so that no
 // two wait for each other.
 func (q *queues) enter(ctx context.Context, locks []Lock) (leave func(), err error) {
+	if len(locks) == 0 {
+		return func() {}, nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, longestQueue)
 	defer cancel()
 	var places []int

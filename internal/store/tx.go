@@ -22,8 +22,8 @@ func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
 
 // TxHolding is Tx with locks that are taken together with its beginning, in one
 // round trip. The first statement of work sees what those before it have done
-// who held one of them. Those of this process wait without a connection, 10 s at
-// most (queues).
+// who held one of them. Those of this process wait for each other without a
+// connection, 10 s at most (queues).
 func (db *DB) TxHolding(ctx context.Context, locks []Lock, work func(tx *ent.Client) error) (err error) {
 	if !db.postgres() {
 		locks = []Lock{theWriteLock}
