@@ -50,7 +50,7 @@ func TestNothingPrivateIsShownAfterSignOut(t *testing.T) {
 	p := open(t, e)
 	p.signIn(seed.DemoAdmin).at("/settings/tokens").has("Recall letters").submit("Sign out")
 	for range 2 {
-		p.load(func() { eval[any](p, "history.back()") })
+		p.load(func() { eval[any](p, "setTimeout(() => history.back())") }) // not before this has its answer
 		p.at("/sign-in").lacks("Recall letters", seed.DemoAdmin)
 	}
 }
