@@ -9,7 +9,7 @@ import (
 func TestRequestLine(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	a := b.get("/v1/patients/4711?secret=Archer&access_token="+b.token, "Authorization:", "X-Request-Id: r-1")
+	a := b.get("/v1/patients/471108154711?secret=Archer&access_token="+b.token, "Authorization:", "X-Request-Id: r-1")
 	a.refused(t, 404, "not_found")
 	log := strings.TrimSpace(b.log.String())
 	var line map[string]any
@@ -24,7 +24,7 @@ func TestRequestLine(t *testing.T) {
 			t.Errorf("%s is %v, want %v", key, line[key], want)
 		}
 	}
-	for _, secret := range []string{"Archer", b.token, "4711"} {
+	for _, secret := range []string{"Archer", b.token, "471108154711"} {
 		if strings.Contains(log, secret) {
 			t.Errorf("%q is in the log", secret)
 		}
@@ -49,7 +49,7 @@ func TestAccessLine(t *testing.T) {
 		if strings.Contains(line, "patient data read") && strings.Contains(line, "listSites") {
 			t.Errorf("reading sites is logged as reading patients: %s", line)
 		}
-		for _, secret := range []string{"Zoe", "Quill", "1980", b.token} {
+		for _, secret := range []string{"Zoe", "Quill", "1980-02-03", b.token} {
 			if strings.Contains(line, secret) {
 				t.Errorf("%q is in the log: %s", secret, line)
 			}
