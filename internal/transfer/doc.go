@@ -105,8 +105,9 @@
 // the future. A day alone is its first moment, but not when something starts or
 // ends. A time alone may stand behind a day such as 30/12/1899 or 1900-01-01, and a
 // day alone before midnight, as databases write them. Texts are trimmed. Lists of
-// teeth are separated by commas or spaces. A weekday is 0 for Sunday to 6, or its
-// English name; the minutes of a working session may be times of day.
+// teeth are separated by commas, semicolons, slashes, bars or spaces; Palmer's 6|
+// and |6 stay as they are. A weekday is 0 for Sunday to 6, or its English name; the
+// minutes of a working session may be times of day.
 //
 // Fields follow from others where a file does not give them: the account and the
 // site of an invoice from its patient, the patient of a treatment from its plan
