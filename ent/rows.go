@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	"chairside/ent/accesstoken"
 	"chairside/ent/account"
@@ -48,8 +49,9 @@ import (
 	"entgo.io/ent/dialect/sql"
 )
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *AccessTokenQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -69,8 +71,9 @@ func (q *AccessTokenQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table, or of
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table, or of
 // an edge of which one row is joined, for them alone: patient.
 func (q *AccountQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -98,8 +101,9 @@ func (q *AccountQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *AcquisitionSourceQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -119,8 +123,9 @@ func (q *AcquisitionSourceQuery) sqlRows(ctx context.Context, columns string) (*
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *ApplicationQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -140,8 +145,9 @@ func (q *ApplicationQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table, or of
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table, or of
 // an edge of which one row is joined, for them alone: patient.
 func (q *AppointmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -169,8 +175,9 @@ func (q *AppointmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *AppointmentReasonQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -190,8 +197,9 @@ func (q *AppointmentReasonQuery) sqlRows(ctx context.Context, columns string) (*
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *AuthorizationCodeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -211,8 +219,9 @@ func (q *AuthorizationCodeQuery) sqlRows(ctx context.Context, columns string) (*
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *ChangeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -232,8 +241,9 @@ func (q *ChangeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, e
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *ContractQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -253,8 +263,9 @@ func (q *ContractQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *CustomFieldQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -274,8 +285,9 @@ func (q *CustomFieldQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *CustomFieldAnswerQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -295,8 +307,9 @@ func (q *CustomFieldAnswerQuery) sqlRows(ctx context.Context, columns string) (*
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *FeeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -316,8 +329,9 @@ func (q *FeeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, erro
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *ImportRunQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -337,8 +351,9 @@ func (q *ImportRunQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *ImportedRecordQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -358,8 +373,9 @@ func (q *ImportedRecordQuery) sqlRows(ctx context.Context, columns string) (*sql
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 // Those of invoice_items join the rows behind invoice_items: a row for each of them.
 func (q *InvoiceQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -387,8 +403,9 @@ func (q *InvoiceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *InvoiceItemQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -408,8 +425,9 @@ func (q *InvoiceItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *NHSClaimQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -429,8 +447,9 @@ func (q *NHSClaimQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table, or of
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table, or of
 // an edge of which one row is joined, for them alone: account.
 func (q *PatientQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -458,8 +477,9 @@ func (q *PatientQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 // Those of payment_explanations join the rows behind explanations: a row for each of them.
 func (q *PaymentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -487,8 +507,9 @@ func (q *PaymentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *PaymentExplanationQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -508,8 +529,9 @@ func (q *PaymentExplanationQuery) sqlRows(ctx context.Context, columns string) (
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *PaymentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -529,8 +551,9 @@ func (q *PaymentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *PracticeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -550,8 +573,9 @@ func (q *PracticeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table, or of
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table, or of
 // an edge of which one row is joined, for them alone: user.
 func (q *PractitionerQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -579,8 +603,9 @@ func (q *PractitionerQuery) sqlRows(ctx context.Context, columns string) (*sql.R
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *RoomQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -600,8 +625,9 @@ func (q *RoomQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *SessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -621,8 +647,9 @@ func (q *SessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *SignInAttemptQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -642,8 +669,9 @@ func (q *SignInAttemptQuery) sqlRows(ctx context.Context, columns string) (*sql.
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *SiteQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -663,8 +691,9 @@ func (q *SiteQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *SundryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -684,8 +713,9 @@ func (q *SundryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, e
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *TreatmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -705,8 +735,9 @@ func (q *TreatmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *TreatmentCategoryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -726,8 +757,9 @@ func (q *TreatmentCategoryQuery) sqlRows(ctx context.Context, columns string) (*
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *TreatmentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -747,8 +779,9 @@ func (q *TreatmentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *TreatmentPlanItemQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -768,8 +801,9 @@ func (q *TreatmentPlanItemQuery) sqlRows(ctx context.Context, columns string) (*
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *UserQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -789,8 +823,9 @@ func (q *UserQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be scanned and closed by
-// the caller. Columns are SQL text, each with the name of its table.
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times
+// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// the name of its table.
 func (q *WorkingSessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -867,7 +902,65 @@ func Among[P ~func(*sql.Selector)](column string, numbers []int64) P {
 	}
 }
 
+// inBinary are the functions of PostgreSQL that give times and days as they are
+// stored, by the names of their columns (decision 9).
+var inBinary = map[string]string{
+	"approval_date":         "date_send",
+	"arrived_at":            "timestamptz_send",
+	"at":                    "timestamptz_send",
+	"cancelled_at":          "timestamptz_send",
+	"completed_at":          "timestamptz_send",
+	"confirmed_at":          "timestamptz_send",
+	"created_at":            "timestamptz_send",
+	"date_of_birth":         "date_send",
+	"dated_on":              "date_send",
+	"deleted_at":            "timestamptz_send",
+	"dentist_recall_date":   "date_send",
+	"did_not_attend_at":     "timestamptz_send",
+	"due_on":                "date_send",
+	"end_date":              "date_send",
+	"expires_at":            "timestamptz_send",
+	"finish_time":           "timestamptz_send",
+	"finished_at":           "timestamptz_send",
+	"hygienist_recall_date": "date_send",
+	"in_surgery_at":         "timestamptz_send",
+	"last_login":            "timestamptz_send",
+	"last_seen_at":          "timestamptz_send",
+	"last_used_at":          "timestamptz_send",
+	"paid_on":               "date_send",
+	"pending_at":            "timestamptz_send",
+	"revoked_at":            "timestamptz_send",
+	"sent_at":               "timestamptz_send",
+	"start_date":            "date_send",
+	"start_time":            "timestamptz_send",
+	"submitted_date":        "date_send",
+	"updated_at":            "timestamptz_send",
+	"used_at":               "timestamptz_send",
+}
+
+var known sync.Map // what sent gives, by what it is given: text of the program
+
+// sent is columns as PostgreSQL is asked for them. Those in expressions stay as they are.
+func sent(columns string) string {
+	if text, ok := known.Load(columns); ok {
+		return text.(string)
+	}
+	list := strings.Split(columns, ", ")
+	for i, c := range list {
+		quoted := strings.Split(c, `"`) // "table"."column" and nothing else
+		if len(quoted) == 5 && quoted[0] == "" && quoted[2] == "." && quoted[4] == "" && inBinary[quoted[3]] != "" {
+			list[i] = inBinary[quoted[3]] + "(" + c + ")"
+		}
+	}
+	text := strings.Join(list, ", ")
+	known.Store(columns, text)
+	return text
+}
+
 func queryRows(ctx context.Context, d dialect.Driver, s *sql.Selector, columns string) (*sql.Rows, error) {
+	if d.Dialect() == dialect.Postgres {
+		columns = sent(columns)
+	}
 	s.SelectExpr(sql.Raw(columns))
 	if err := s.Err(); err != nil {
 		return nil, err

@@ -281,6 +281,7 @@ var modelFuncs = template.FuncMap{
 	"patient_data": isPatientData,
 	"kept":         keptOf,
 	"beside":       beside,
+	"in_binary":    inBinary,
 	"joined":       joined,
 	"created":      created,
 	"words":        words,

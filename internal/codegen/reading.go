@@ -3,6 +3,7 @@ package codegen
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -127,6 +128,23 @@ func joined(n *gen.Type) (edges []*gen.Edge, err error) {
 		}
 	}
 	return edges, nil
+}
+
+// inBinary gives the function of PostgreSQL that has a column as it is stored, by
+// the names of the columns that hold times and days.
+func inBinary(nodes []*gen.Type) (map[string]string, error) {
+	functions := map[string]string{}
+	for _, n := range nodes {
+		for _, f := range n.Fields {
+			function := map[wire.Kind]string{wire.Date: "date_send", wire.Time: "timestamptz_send"}[kindOf(f)]
+			if known, ok := functions[f.StorageKey()]; ok && known != function {
+				return nil, fmt.Errorf("%s.%s: columns of this name are of several types", n.Name, f.StorageKey())
+			}
+			functions[f.StorageKey()] = function
+		}
+	}
+	maps.DeleteFunc(functions, func(_, function string) bool { return function == "" })
+	return functions, nil
 }
 
 // created reports whether requests create rows of n.

@@ -1,8 +1,10 @@
 package row
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -150,11 +152,26 @@ func (r *Row) Bytes(column int) []byte {
 	return nil
 }
 
-// Time is an instant.
+// epoch is the moment from which PostgreSQL counts.
+var epoch = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// Time is an instant, also in the 8 bytes that PostgreSQL stores.
 func (r *Row) Time(column int) time.Time {
 	switch v := r.value(column).(type) {
 	case time.Time:
 		return v
+	case *[]byte:
+		if len(*v) != 8 {
+			r.wrong(column, "a time")
+			break
+		}
+		since := int64(binary.BigEndian.Uint64(*v)) // µs
+		if since == math.MaxInt64 || since == math.MinInt64 {
+			r.Fail(column, errors.New("infinity is not a time"))
+			break
+		}
+		const second = int64(time.Second / time.Microsecond)
+		return time.Unix(epoch.Unix()+since/second, since%second*int64(time.Microsecond)).UTC()
 	case nil:
 	default:
 		r.wrong(column, "a time")
@@ -162,10 +179,19 @@ func (r *Row) Time(column int) time.Time {
 	return time.Time{}
 }
 
-// Date is a day; the zero Date where there is none.
+// Date is a day, also in the 4 bytes that PostgreSQL stores; the zero Date where
+// there is none.
 func (r *Row) Date(column int) (d civil.Date) {
 	value := r.value(column)
-	if b, ok := value.(*[]byte); ok {
+	if b, ok := value.(*[]byte); ok && len(*b) == 4 {
+		since := int32(binary.BigEndian.Uint32(*b)) // days
+		if since == math.MaxInt32 || since == math.MinInt32 {
+			r.Fail(column, errors.New("infinity is not a day"))
+			return d
+		}
+		const day = int64(24 * time.Hour / time.Second)
+		return civil.Of(time.Unix(epoch.Unix()+int64(since)*day, 0).UTC())
+	} else if ok {
 		value = *b
 	}
 	if err := d.Scan(value); err != nil {

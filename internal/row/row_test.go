@@ -1,7 +1,9 @@
 package row
 
 import (
+	"encoding/binary"
 	"errors"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -40,6 +42,16 @@ var (
 	someDay  = civil.MustParse("2026-07-01")
 )
 
+// stored is a number in the bytes of PostgreSQL: microseconds of a time, or days of
+// a date, since the year 2000.
+func stored[N int32 | int64](n N) []byte {
+	b, err := binary.Append(nil, binary.BigEndian, n)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
 func TestColumns(t *testing.T) {
 	t.Parallel()
 	int64s := func(r *Row) any { return r.Int64(0) }
@@ -73,10 +85,20 @@ func TestColumns(t *testing.T) {
 		{"no boolean", nil, bools, false},
 		{"boolean of text", "true", bools, nil},
 		{"time", someTime, times, someTime},
+		{"PostgreSQL's time", stored(someTime.Sub(epoch).Microseconds()), times, someTime},
+		{"PostgreSQL's time with a fraction", stored(int64(1)), times, epoch.Add(time.Microsecond)},
+		{"PostgreSQL's time before the year 2000", stored(int64(-1)), times, epoch.Add(-time.Microsecond)},
+		{"PostgreSQL's infinity", stored(int64(math.MaxInt64)), times, nil},
+		{"PostgreSQL's infinity before all time", stored(int64(math.MinInt64)), times, nil},
+		{"time of 4 bytes", []byte{0, 0, 0, 0}, times, nil},
 		{"no time", nil, times, time.Time{}},
 		{"time of text", "2026-07-01", times, nil},
 		{"date", someTime, dates, someDay},
 		{"SQLite's date", "2026-07-01", dates, someDay},
+		{"PostgreSQL's date", stored(int32(someDay.Time().Sub(epoch) / (24 * time.Hour))), dates, someDay},
+		{"PostgreSQL's date before the year 2000", stored(int32(-1)), dates, civil.MustParse("1999-12-31")},
+		{"PostgreSQL's infinite date", stored(int32(math.MaxInt32)), dates, nil},
+		{"PostgreSQL's date before all dates", stored(int32(math.MinInt32)), dates, nil},
 		{"no date", nil, dates, civil.Date{}},
 		{"date of words", "soon", dates, nil},
 		{"uuid", []byte(someID.String()), uuids, someID},
