@@ -91,10 +91,11 @@ func (r Reads) Accounts(ctx context.Context, q *ent.AccountQuery, size int, tota
 }
 
 // AccountPickedBy tells whether the rows of a list request are found before
-// they are put in order, and by the range of which column, "" for a search.
-func AccountPickedBy(p ListAccountsParams) (column string, ok bool) {
-	return pickedBy(p.SortBy.Or("id"),
-		sieve{p.UpdatedAfter.Set, "updated_at"},
+// they are put in order, and how.
+func AccountPickedBy(p ListAccountsParams) (how pick, ok bool) {
+	return pickedBy(p.SortBy.Or("id"), []string{"current_balance", "id", "created_at", "updated_at"},
+		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
+		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: []string{}},
 	)
 }
 
@@ -111,13 +112,30 @@ func orderAccounts(p ListAccountsParams) string {
 	return account.FieldID
 }
 
+// totalAccounts is the number of all rows of q.
+func totalAccounts(ctx context.Context, q *ent.AccountQuery, p ListAccountsParams) (int, error) {
+	return q.Clone().Count(ctx)
+}
+
 // ReadAccounts reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
 func (r Reads) ReadAccounts(ctx context.Context, q *ent.AccountQuery, p ListAccountsParams) ([]Account, Meta, error) {
 	q, page := q.Where(AccountFilters(p)...), AccountPage(p)
-	if column, ok := AccountPickedBy(p); ok {
+	if how, ok := AccountPickedBy(p); ok {
 		pick := q.Clone().Order(AccountOrder(p)...)
-		pick.Modify(picking(column, orderAccounts(p), AccountOrder(p), page))
+		if how.near && !page.Deep() {
+			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
+			first.Modify(nearby(ctx, account.Table, AccountOrder(p)))
+			shown, _, err := r.Accounts(ctx, first, page.Limit(), "")
+			if err != nil {
+				return nil, Meta{}, err
+			}
+			if len(shown) == page.Limit() {
+				total, err := totalAccounts(ctx, q, p)
+				return shown, page.Meta(total), err
+			}
+		}
+		pick.Modify(picking(how.column, orderAccounts(p), AccountOrder(p), page))
 		shown, total, err := r.Accounts(ctx, pick, page.Limit(), pickedTotal)
 		if err != nil || picked(total, len(shown), page) {
 			return shown, page.Meta(total), err

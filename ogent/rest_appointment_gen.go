@@ -208,12 +208,17 @@ func findAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppoin
 }
 
 // AppointmentPickedBy tells whether the rows of a list request are found before
-// they are put in order, and by the range of which column, "" for a search.
-func AppointmentPickedBy(p ListAppointmentsParams) (column string, ok bool) {
-	return pickedBy(p.SortBy.Or("start_time"),
-		sieve{p.Before.Set, "start_time"},
-		sieve{p.After.Set, "start_time"},
-		sieve{p.UpdatedAfter.Set, "updated_at"},
+// they are put in order, and how.
+func AppointmentPickedBy(p ListAppointmentsParams) (how pick, ok bool) {
+	return pickedBy(p.SortBy.Or("start_time"), []string{"start_time", "finish_time", "id", "created_at", "updated_at"},
+		sieve{set: p.On.Set, column: "start_time"},
+		sieve{set: p.Before.Set, column: "start_time"},
+		sieve{set: p.After.Set, column: "start_time"},
+		sieve{set: p.PractitionerID.Set, column: "practitioner_id", equal: true, dense: true, leads: []string{"start_time"}},
+		sieve{set: p.RoomID.Set, column: "room_id", equal: true, dense: true, leads: []string{"start_time"}},
+		sieve{set: p.State.Set, column: "state", equal: true, dense: true, leads: []string{"start_time", "state", "id"}},
+		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
+		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: []string{"start_time"}},
 	)
 }
 
@@ -234,14 +239,34 @@ func orderAppointments(p ListAppointmentsParams) string {
 	return appointment.FieldID
 }
 
+// totalAppointments is the number of all rows of q.
+func totalAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppointmentsParams) (int, error) {
+	if kept := keptAppointments(ctx, q.Clone(), p); kept != nil {
+		return q.Totals().Read(ctx, kept)
+	}
+	return q.Clone().Count(ctx)
+}
+
 // ReadAppointments reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppointmentsParams) ([]Appointment, Meta, error) {
 	q, page := q.Where(AppointmentFilters(p)...), AppointmentPage(p)
-	if column, ok := AppointmentPickedBy(p); ok {
+	if how, ok := AppointmentPickedBy(p); ok {
 		pick := q.Clone().Order(AppointmentOrder(p)...)
-		pick.Modify(picking(column, orderAppointments(p), AppointmentOrder(p), page))
+		if how.near && !page.Deep() {
+			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
+			first.Modify(nearby(ctx, appointment.Table, AppointmentOrder(p)))
+			shown, _, err := r.Appointments(ctx, first, page.Limit(), "")
+			if err != nil {
+				return nil, Meta{}, err
+			}
+			if len(shown) == page.Limit() {
+				total, err := totalAppointments(ctx, q, p)
+				return shown, page.Meta(total), err
+			}
+		}
+		pick.Modify(picking(how.column, orderAppointments(p), AppointmentOrder(p), page))
 		shown, total, err := r.Appointments(ctx, pick, page.Limit(), pickedTotal)
 		if err != nil || picked(total, len(shown), page) {
 			return shown, page.Meta(total), err

@@ -180,31 +180,70 @@ func sameTime(old *time.Time, v time.Time) bool { return old != nil && old.Equal
 // in the order may be behind all others.
 const few = 200_000
 
+// near is the number of rows that are looked through in the order before the rows
+// of one value are put in order: most values are met soon in any order, but those
+// that few rows have, or rows at the end of the order, are met late or not at all.
+const near = 5_000
+
 // pickedTotal is the total of a page that was picked, which is above few where
 // there are too many rows.
 const pickedTotal = "(SELECT COUNT(*) FROM picked)"
 
-// sieve is a filter by the range of a column, or a search, which has none.
+// sieve is a filter by a column, or a search, which has none.
 type sieve struct {
 	set    bool
 	column string
+	equal  bool     // for one value of the column, not a range
+	dense  bool     // many rows may have one value
+	leads  []string // the orders that an index has for one value
 }
 
-// pickedBy is the column of the filters that are set. It is false where there
-// is none, or where the order itself leads to what is within the range.
-func pickedBy(order string, searchesFirst ...sieve) (column string, ok bool) {
+// pick is how rows are found.
+type pick struct {
+	column string // by the range of a column; else as the database likes
+	near   bool   // they may well be among the first in the order
+}
+
+// pickedBy is how rows are found by the filters that are set. It is false where
+// there is none, or where an index has what they let through in the order. Ordered
+// are the orders that an index has for all rows.
+func pickedBy(order string, ordered []string, searchesFirst ...sieve) (how pick, ok bool) {
+	led, equal, dense := false, false, slices.Contains(ordered, order)
 	for _, f := range searchesFirst {
 		switch {
 		case !f.set:
 		case f.column == "":
-			return "", true
-		case f.column == order:
-			return "", false
-		default:
-			column, ok = f.column, true
+			return pick{}, true
+		case f.equal && slices.Contains(f.leads, order):
+			led = true
+		case f.equal:
+			equal, dense = true, dense && f.dense
+		case f.column != order:
+			how.column = f.column
 		}
 	}
-	return column, ok
+	if how.column != "" {
+		return how, true
+	}
+	return pick{near: dense}, equal && !led
+}
+
+// nearby has a query look for its rows among the first of the practice, in the
+// order of a list:
+//
+//	SELECT … FROM (SELECT * FROM t WHERE practice_id = … ORDER BY … LIMIT near) AS t
+//	WHERE … ORDER BY … LIMIT …
+//
+// It stops with the last row of the page.
+func nearby[O ~func(*sql.Selector)](ctx context.Context, table string, order []O) func(*sql.Selector) {
+	return func(s *sql.Selector) {
+		t := sql.Dialect(s.Dialect()).Table(table)
+		first := sql.Dialect(s.Dialect()).Select("*").From(t).Where(sql.EQ(t.C("practice_id"), caller.Must(ctx).PracticeID)).Limit(near)
+		for _, o := range order {
+			o(first)
+		}
+		s.From(first.As(table))
+	}
 }
 
 // picking makes a query find the rows of a list by a column, or as PostgreSQL

@@ -182,14 +182,18 @@ func keptInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvoicesParams
 }
 
 // InvoicePickedBy tells whether the rows of a list request are found before
-// they are put in order, and by the range of which column, "" for a search.
-func InvoicePickedBy(p ListInvoicesParams) (column string, ok bool) {
-	return pickedBy(p.SortBy.Or("dated_on"),
-		sieve{p.DatedOnAfter.Set, "dated_on"},
-		sieve{p.DatedOnBefore.Set, "dated_on"},
-		sieve{p.CreatedAfter.Set, "created_at"},
-		sieve{p.CreatedBefore.Set, "created_at"},
-		sieve{p.UpdatedAfter.Set, "updated_at"},
+// they are put in order, and how.
+func InvoicePickedBy(p ListInvoicesParams) (how pick, ok bool) {
+	return pickedBy(p.SortBy.Or("dated_on"), []string{"dated_on", "due_on", "amount", "id", "created_at", "updated_at"},
+		sieve{set: p.AccountID.Set, column: "account_id", equal: true, leads: []string{"dated_on"}},
+		sieve{set: p.DatedOnAfter.Set, column: "dated_on"},
+		sieve{set: p.DatedOnBefore.Set, column: "dated_on"},
+		sieve{set: p.Paid.Set, column: "paid", equal: true, dense: true, leads: []string{"dated_on"}},
+		sieve{set: p.CreatedAfter.Set, column: "created_at"},
+		sieve{set: p.CreatedBefore.Set, column: "created_at"},
+		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
+		sieve{set: p.SiteID.Set, column: "site_id", equal: true, dense: true, leads: []string{"dated_on"}},
+		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: []string{"dated_on"}},
 	)
 }
 
@@ -210,14 +214,34 @@ func orderInvoices(p ListInvoicesParams) string {
 	return invoice.FieldID
 }
 
+// totalInvoices is the number of all rows of q.
+func totalInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvoicesParams) (int, error) {
+	if kept := keptInvoices(ctx, q.Clone(), p); kept != nil {
+		return q.Totals().Read(ctx, kept)
+	}
+	return q.Clone().Count(ctx)
+}
+
 // ReadInvoices reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvoicesParams) ([]InvoiceSummary, Meta, error) {
 	q, page := q.Where(InvoiceFilters(p)...), InvoicePage(p)
-	if column, ok := InvoicePickedBy(p); ok {
+	if how, ok := InvoicePickedBy(p); ok {
 		pick := q.Clone().Order(InvoiceOrder(p)...)
-		pick.Modify(picking(column, orderInvoices(p), InvoiceOrder(p), page))
+		if how.near && !page.Deep() {
+			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
+			first.Modify(nearby(ctx, invoice.Table, InvoiceOrder(p)))
+			shown, _, err := r.Invoices(ctx, first, page.Limit(), "")
+			if err != nil {
+				return nil, Meta{}, err
+			}
+			if len(shown) == page.Limit() {
+				total, err := totalInvoices(ctx, q, p)
+				return shown, page.Meta(total), err
+			}
+		}
+		pick.Modify(picking(how.column, orderInvoices(p), InvoiceOrder(p), page))
 		shown, total, err := r.Invoices(ctx, pick, page.Limit(), pickedTotal)
 		if err != nil || picked(total, len(shown), page) {
 			return shown, page.Meta(total), err

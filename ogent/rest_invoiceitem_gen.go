@@ -111,10 +111,11 @@ func keptInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p ListInvoic
 }
 
 // InvoiceItemPickedBy tells whether the rows of a list request are found before
-// they are put in order, and by the range of which column, "" for a search.
-func InvoiceItemPickedBy(p ListInvoiceItemsParams) (column string, ok bool) {
-	return pickedBy(p.SortBy.Or("id"),
-		sieve{p.UpdatedAfter.Set, "updated_at"},
+// they are put in order, and how.
+func InvoiceItemPickedBy(p ListInvoiceItemsParams) (how pick, ok bool) {
+	return pickedBy(p.SortBy.Or("id"), []string{"id", "created_at", "updated_at"},
+		sieve{set: p.InvoiceID.Set, column: "invoice_id", equal: true, leads: []string{"id"}},
+		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
 	)
 }
 
@@ -129,14 +130,34 @@ func orderInvoiceItems(p ListInvoiceItemsParams) string {
 	return invoiceitem.FieldID
 }
 
+// totalInvoiceItems is the number of all rows of q.
+func totalInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p ListInvoiceItemsParams) (int, error) {
+	if kept := keptInvoiceItems(ctx, q.Clone(), p); kept != nil {
+		return q.Totals().Read(ctx, kept)
+	}
+	return q.Clone().Count(ctx)
+}
+
 // ReadInvoiceItems reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p ListInvoiceItemsParams) ([]InvoiceItem, Meta, error) {
 	q, page := q.Where(InvoiceItemFilters(p)...), InvoiceItemPage(p)
-	if column, ok := InvoiceItemPickedBy(p); ok {
+	if how, ok := InvoiceItemPickedBy(p); ok {
 		pick := q.Clone().Order(InvoiceItemOrder(p)...)
-		pick.Modify(picking(column, orderInvoiceItems(p), InvoiceItemOrder(p), page))
+		if how.near && !page.Deep() {
+			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
+			first.Modify(nearby(ctx, invoiceitem.Table, InvoiceItemOrder(p)))
+			shown, _, err := r.InvoiceItems(ctx, first, page.Limit(), "")
+			if err != nil {
+				return nil, Meta{}, err
+			}
+			if len(shown) == page.Limit() {
+				total, err := totalInvoiceItems(ctx, q, p)
+				return shown, page.Meta(total), err
+			}
+		}
+		pick.Modify(picking(how.column, orderInvoiceItems(p), InvoiceItemOrder(p), page))
 		shown, total, err := r.InvoiceItems(ctx, pick, page.Limit(), pickedTotal)
 		if err != nil || picked(total, len(shown), page) {
 			return shown, page.Meta(total), err

@@ -139,13 +139,15 @@ func keptNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsPar
 }
 
 // NHSClaimPickedBy tells whether the rows of a list request are found before
-// they are put in order, and by the range of which column, "" for a search.
-func NHSClaimPickedBy(p ListNhsClaimsParams) (column string, ok bool) {
-	return pickedBy(p.SortBy.Or("id"),
-		sieve{p.CreatedAfter.Set, "created_at"},
-		sieve{p.After.Set, "submitted_date"},
-		sieve{p.Before.Set, "submitted_date"},
-		sieve{p.UpdatedAfter.Set, "updated_at"},
+// they are put in order, and how.
+func NHSClaimPickedBy(p ListNhsClaimsParams) (how pick, ok bool) {
+	return pickedBy(p.SortBy.Or("id"), []string{"id", "created_at", "updated_at"},
+		sieve{set: p.CreatedAfter.Set, column: "created_at"},
+		sieve{set: p.ClaimStatus.Set, column: "claim_status", equal: true, dense: true, leads: []string{"id"}},
+		sieve{set: p.After.Set, column: "submitted_date"},
+		sieve{set: p.Before.Set, column: "submitted_date"},
+		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
+		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: []string{"id"}},
 	)
 }
 
@@ -160,14 +162,34 @@ func orderNhsClaims(p ListNhsClaimsParams) string {
 	return nhsclaim.FieldID
 }
 
+// totalNhsClaims is the number of all rows of q.
+func totalNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsParams) (int, error) {
+	if kept := keptNhsClaims(ctx, q.Clone(), p); kept != nil {
+		return q.Totals().Read(ctx, kept)
+	}
+	return q.Clone().Count(ctx)
+}
+
 // ReadNhsClaims reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsParams) ([]NHSClaim, Meta, error) {
 	q, page := q.Where(NHSClaimFilters(p)...), NHSClaimPage(p)
-	if column, ok := NHSClaimPickedBy(p); ok {
+	if how, ok := NHSClaimPickedBy(p); ok {
 		pick := q.Clone().Order(NHSClaimOrder(p)...)
-		pick.Modify(picking(column, orderNhsClaims(p), NHSClaimOrder(p), page))
+		if how.near && !page.Deep() {
+			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
+			first.Modify(nearby(ctx, nhsclaim.Table, NHSClaimOrder(p)))
+			shown, _, err := r.NhsClaims(ctx, first, page.Limit(), "")
+			if err != nil {
+				return nil, Meta{}, err
+			}
+			if len(shown) == page.Limit() {
+				total, err := totalNhsClaims(ctx, q, p)
+				return shown, page.Meta(total), err
+			}
+		}
+		pick.Modify(picking(how.column, orderNhsClaims(p), NHSClaimOrder(p), page))
 		shown, total, err := r.NhsClaims(ctx, pick, page.Limit(), pickedTotal)
 		if err != nil || picked(total, len(shown), page) {
 			return shown, page.Meta(total), err

@@ -202,13 +202,15 @@ func keptPatients(ctx context.Context, q *ent.PatientQuery, p ListPatientsParams
 }
 
 // PatientPickedBy tells whether the rows of a list request are found before
-// they are put in order, and by the range of which column, "" for a search.
-func PatientPickedBy(p ListPatientsParams) (column string, ok bool) {
-	return pickedBy(p.SortBy.Or("id"),
-		sieve{p.Query.Set, ""},
-		sieve{p.CreatedAfter.Set, "created_at"},
-		sieve{p.CreatedBefore.Set, "created_at"},
-		sieve{p.UpdatedAfter.Set, "updated_at"},
+// they are put in order, and how.
+func PatientPickedBy(p ListPatientsParams) (how pick, ok bool) {
+	return pickedBy(p.SortBy.Or("id"), []string{"first_name", "last_name", "date_of_birth", "id", "created_at", "updated_at"},
+		sieve{set: p.Query.Set},
+		sieve{set: p.CreatedAfter.Set, column: "created_at"},
+		sieve{set: p.CreatedBefore.Set, column: "created_at"},
+		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
+		sieve{set: p.SiteID.Set, column: "site_id", equal: true, dense: true, leads: []string{"id"}},
+		sieve{set: p.Active.Set, column: "active", equal: true, dense: true, leads: []string{"id"}},
 	)
 }
 
@@ -229,14 +231,34 @@ func orderPatients(p ListPatientsParams) string {
 	return patient.FieldID
 }
 
+// totalPatients is the number of all rows of q.
+func totalPatients(ctx context.Context, q *ent.PatientQuery, p ListPatientsParams) (int, error) {
+	if kept := keptPatients(ctx, q.Clone(), p); kept != nil {
+		return q.Totals().Read(ctx, kept)
+	}
+	return q.Clone().Count(ctx)
+}
+
 // ReadPatients reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadPatients(ctx context.Context, q *ent.PatientQuery, p ListPatientsParams) ([]Patient, Meta, error) {
 	q, page := q.Where(PatientFilters(p)...), PatientPage(p)
-	if column, ok := PatientPickedBy(p); ok {
+	if how, ok := PatientPickedBy(p); ok {
 		pick := q.Clone().Order(PatientOrder(p)...)
-		pick.Modify(picking(column, orderPatients(p), PatientOrder(p), page))
+		if how.near && !page.Deep() {
+			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
+			first.Modify(nearby(ctx, patient.Table, PatientOrder(p)))
+			shown, _, err := r.Patients(ctx, first, page.Limit(), "")
+			if err != nil {
+				return nil, Meta{}, err
+			}
+			if len(shown) == page.Limit() {
+				total, err := totalPatients(ctx, q, p)
+				return shown, page.Meta(total), err
+			}
+		}
+		pick.Modify(picking(how.column, orderPatients(p), PatientOrder(p), page))
 		shown, total, err := r.Patients(ctx, pick, page.Limit(), pickedTotal)
 		if err != nil || picked(total, len(shown), page) {
 			return shown, page.Meta(total), err

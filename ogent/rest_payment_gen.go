@@ -183,12 +183,14 @@ func keptPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaymentsParams
 }
 
 // PaymentPickedBy tells whether the rows of a list request are found before
-// they are put in order, and by the range of which column, "" for a search.
-func PaymentPickedBy(p ListPaymentsParams) (column string, ok bool) {
-	return pickedBy(p.SortBy.Or("dated_on"),
-		sieve{p.StartDate.Set, "dated_on"},
-		sieve{p.EndDate.Set, "dated_on"},
-		sieve{p.UpdatedAfter.Set, "updated_at"},
+// they are put in order, and how.
+func PaymentPickedBy(p ListPaymentsParams) (how pick, ok bool) {
+	return pickedBy(p.SortBy.Or("dated_on"), []string{"dated_on", "amount", "id", "created_at", "updated_at"},
+		sieve{set: p.StartDate.Set, column: "dated_on"},
+		sieve{set: p.EndDate.Set, column: "dated_on"},
+		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
+		sieve{set: p.SiteID.Set, column: "site_id", equal: true, dense: true, leads: []string{"dated_on"}},
+		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: []string{"dated_on"}},
 	)
 }
 
@@ -207,14 +209,34 @@ func orderPayments(p ListPaymentsParams) string {
 	return payment.FieldID
 }
 
+// totalPayments is the number of all rows of q.
+func totalPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaymentsParams) (int, error) {
+	if kept := keptPayments(ctx, q.Clone(), p); kept != nil {
+		return q.Totals().Read(ctx, kept)
+	}
+	return q.Clone().Count(ctx)
+}
+
 // ReadPayments reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaymentsParams) ([]Payment, Meta, error) {
 	q, page := q.Where(PaymentFilters(p)...), PaymentPage(p)
-	if column, ok := PaymentPickedBy(p); ok {
+	if how, ok := PaymentPickedBy(p); ok {
 		pick := q.Clone().Order(PaymentOrder(p)...)
-		pick.Modify(picking(column, orderPayments(p), PaymentOrder(p), page))
+		if how.near && !page.Deep() {
+			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
+			first.Modify(nearby(ctx, payment.Table, PaymentOrder(p)))
+			shown, _, err := r.Payments(ctx, first, page.Limit(), "")
+			if err != nil {
+				return nil, Meta{}, err
+			}
+			if len(shown) == page.Limit() {
+				total, err := totalPayments(ctx, q, p)
+				return shown, page.Meta(total), err
+			}
+		}
+		pick.Modify(picking(how.column, orderPayments(p), PaymentOrder(p), page))
 		shown, total, err := r.Payments(ctx, pick, page.Limit(), pickedTotal)
 		if err != nil || picked(total, len(shown), page) {
 			return shown, page.Meta(total), err

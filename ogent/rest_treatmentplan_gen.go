@@ -112,10 +112,12 @@ func keptTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, p ListTr
 }
 
 // TreatmentPlanPickedBy tells whether the rows of a list request are found before
-// they are put in order, and by the range of which column, "" for a search.
-func TreatmentPlanPickedBy(p ListTreatmentPlansParams) (column string, ok bool) {
-	return pickedBy(p.SortBy.Or("id"),
-		sieve{p.UpdatedAfter.Set, "updated_at"},
+// they are put in order, and how.
+func TreatmentPlanPickedBy(p ListTreatmentPlansParams) (how pick, ok bool) {
+	return pickedBy(p.SortBy.Or("id"), []string{"id", "created_at", "updated_at"},
+		sieve{set: p.Status.Set, column: "completed", equal: true, dense: true, leads: []string{"id"}},
+		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
+		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: []string{"id"}},
 	)
 }
 
@@ -130,14 +132,34 @@ func orderTreatmentPlans(p ListTreatmentPlansParams) string {
 	return treatmentplan.FieldID
 }
 
+// totalTreatmentPlans is the number of all rows of q.
+func totalTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, p ListTreatmentPlansParams) (int, error) {
+	if kept := keptTreatmentPlans(ctx, q.Clone(), p); kept != nil {
+		return q.Totals().Read(ctx, kept)
+	}
+	return q.Clone().Count(ctx)
+}
+
 // ReadTreatmentPlans reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, p ListTreatmentPlansParams) ([]TreatmentPlan, Meta, error) {
 	q, page := q.Where(TreatmentPlanFilters(p)...), TreatmentPlanPage(p)
-	if column, ok := TreatmentPlanPickedBy(p); ok {
+	if how, ok := TreatmentPlanPickedBy(p); ok {
 		pick := q.Clone().Order(TreatmentPlanOrder(p)...)
-		pick.Modify(picking(column, orderTreatmentPlans(p), TreatmentPlanOrder(p), page))
+		if how.near && !page.Deep() {
+			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
+			first.Modify(nearby(ctx, treatmentplan.Table, TreatmentPlanOrder(p)))
+			shown, _, err := r.TreatmentPlans(ctx, first, page.Limit(), "")
+			if err != nil {
+				return nil, Meta{}, err
+			}
+			if len(shown) == page.Limit() {
+				total, err := totalTreatmentPlans(ctx, q, p)
+				return shown, page.Meta(total), err
+			}
+		}
+		pick.Modify(picking(how.column, orderTreatmentPlans(p), TreatmentPlanOrder(p), page))
 		shown, total, err := r.TreatmentPlans(ctx, pick, page.Limit(), pickedTotal)
 		if err != nil || picked(total, len(shown), page) {
 			return shown, page.Meta(total), err

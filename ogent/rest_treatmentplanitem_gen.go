@@ -113,10 +113,12 @@ func keptTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, 
 }
 
 // TreatmentPlanItemPickedBy tells whether the rows of a list request are found before
-// they are put in order, and by the range of which column, "" for a search.
-func TreatmentPlanItemPickedBy(p ListTreatmentPlanItemsParams) (column string, ok bool) {
-	return pickedBy(p.SortBy.Or("id"),
-		sieve{p.UpdatedAfter.Set, "updated_at"},
+// they are put in order, and how.
+func TreatmentPlanItemPickedBy(p ListTreatmentPlanItemsParams) (how pick, ok bool) {
+	return pickedBy(p.SortBy.Or("id"), []string{"id", "created_at", "updated_at"},
+		sieve{set: p.TreatmentPlanID.Set, column: "treatment_plan_id", equal: true, leads: []string{"id"}},
+		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
+		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: []string{"id"}},
 	)
 }
 
@@ -131,14 +133,34 @@ func orderTreatmentPlanItems(p ListTreatmentPlanItemsParams) string {
 	return treatmentplanitem.FieldID
 }
 
+// totalTreatmentPlanItems is the number of all rows of q.
+func totalTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, p ListTreatmentPlanItemsParams) (int, error) {
+	if kept := keptTreatmentPlanItems(ctx, q.Clone(), p); kept != nil {
+		return q.Totals().Read(ctx, kept)
+	}
+	return q.Clone().Count(ctx)
+}
+
 // ReadTreatmentPlanItems reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, p ListTreatmentPlanItemsParams) ([]TreatmentPlanItem, Meta, error) {
 	q, page := q.Where(TreatmentPlanItemFilters(p)...), TreatmentPlanItemPage(p)
-	if column, ok := TreatmentPlanItemPickedBy(p); ok {
+	if how, ok := TreatmentPlanItemPickedBy(p); ok {
 		pick := q.Clone().Order(TreatmentPlanItemOrder(p)...)
-		pick.Modify(picking(column, orderTreatmentPlanItems(p), TreatmentPlanItemOrder(p), page))
+		if how.near && !page.Deep() {
+			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
+			first.Modify(nearby(ctx, treatmentplanitem.Table, TreatmentPlanItemOrder(p)))
+			shown, _, err := r.TreatmentPlanItems(ctx, first, page.Limit(), "")
+			if err != nil {
+				return nil, Meta{}, err
+			}
+			if len(shown) == page.Limit() {
+				total, err := totalTreatmentPlanItems(ctx, q, p)
+				return shown, page.Meta(total), err
+			}
+		}
+		pick.Modify(picking(how.column, orderTreatmentPlanItems(p), TreatmentPlanItemOrder(p), page))
 		shown, total, err := r.TreatmentPlanItems(ctx, pick, page.Limit(), pickedTotal)
 		if err != nil || picked(total, len(shown), page) {
 			return shown, page.Meta(total), err

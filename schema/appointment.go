@@ -90,7 +90,7 @@ func (Appointment) Annotations() []schema.Annotation {
 				contract.Delete: "For removal only: to cancel, set the state Cancelled.",
 			},
 			Filters: []contract.Filter{
-				{Param: "on", Kind: wire.Day, Manual: true, Doc: "On this local day."},
+				{Param: "on", Column: "start_time", Kind: wire.Day, Manual: true, Doc: "On this local day."},
 				{Param: "before", Column: "start_time", Op: "LT", Doc: "Starting before this time."},
 				{Param: "after", Column: "start_time", Op: "GTE", Doc: "Starting at or after this time."},
 				{Param: "practitioner_id", Doc: "With this practitioner."},

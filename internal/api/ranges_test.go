@@ -10,7 +10,8 @@ import (
 	"chairside/internal/chairsidetest"
 )
 
-// beyond is more rows than a list finds by their range before it puts them in order.
+// beyond is more rows than a list looks through in its order before it finds
+// those of one value, and puts them in order.
 const beyond = 20_100
 
 // TestRangesInAnotherOrder asks for what has changed since a time, in the order
@@ -60,6 +61,57 @@ func TestRangesInAnotherOrder(t *testing.T) {
 			{"many backwards", since["many"] + own + "&sort_direction=desc", token, beyond + 4, []string{late, middle}},
 			{"many, of another site", since["many"], there, 0, nil},
 			{"many, of another practice", since["many"], elsewhere(t, e), 0, nil},
+		} {
+			res := e.Get(t, "/v1/appointments?"+c.query, c.token).Status(t, 200)
+			got := res.Column(t, "appointments", "id")
+			if got = got[:min(len(got), max(len(c.ids), 1))]; !slices.Equal(got, c.ids) || res.Text(t, "meta.total") != fmt.Sprint(c.total) {
+				t.Errorf("%s: %v of %s, want %v of %d", c.name, got, res.Text(t, "meta.total"), c.ids, c.total)
+			}
+		}
+	})
+}
+
+// TestValuesInAnotherOrder asks for the appointments of a practitioner, a state or
+// a day in an order that no index has for them: before and behind many others.
+func TestValuesInAnotherOrder(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		token, few, many := e.Token(t, "appointment"), hire(t, e), hire(t, e)
+		first := id(book(t, e, token, few, "09:00", "09:10"))
+		usual := id(book(t, e, token, many, "12:00", "12:10"))
+		copyAppointment(t, e, usual, beyond)
+		e.Clock.Advance(1e9)
+		last := id(book(t, e, token, few, "15:00", "15:10"))
+		e.Do(t, chairsidetest.Request{Method: "PATCH", Path: "/v1/appointments/" + last, Token: token, Body: `{"appointment":{"state":"Arrived"}}`}).Status(t, 200)
+
+		ctx := e.As(t, "demo")
+		sites, err := e.DB.Ent.Site.Query().Order(site.ByID()).IDs(ctx)
+		if err != nil || len(sites) < 2 {
+			t.Fatalf("sites are %v, %v", sites, err)
+		}
+		here, there := e.TokenOf(t, "admin@demo.chairside.test", "", &sites[0]), e.TokenOf(t, "admin@demo.chairside.test", "", &sites[1])
+		ofFew, ofMany := "practitioner_id="+text(few), "practitioner_id="+text(many)
+		for _, c := range []struct {
+			name, query, token string
+			total              int
+			ids                []string // the first ones
+		}{
+			{"near", ofFew + "&sort_by=created_at&per_page=1", token, 2, []string{first}},
+			{"near, backwards", ofFew + "&sort_by=created_at&sort_direction=desc&per_page=1", token, 2, []string{last}},
+			{"far", ofFew + "&sort_by=created_at&per_page=1&page=2", token, 2, []string{last}},
+			{"near and far", ofFew + "&sort_by=finish_time", token, 2, []string{first, last}},
+			{"by state", ofFew + "&sort_by=state", token, 2, []string{last, first}},
+			{"past the end", ofFew + "&sort_by=created_at&page=3", token, 2, nil},
+			{"deep", ofFew + "&sort_by=created_at&per_page=100&page=6", token, 2, nil},
+			{"of the practitioner's site", ofFew + "&sort_by=created_at", here, 2, []string{first, last}},
+			{"of another site", ofFew + "&sort_by=created_at", there, 0, nil},
+			{"of another practice", ofFew + "&sort_by=created_at", elsewhere(t, e), 0, nil},
+			{"two values", ofFew + "&state=Arrived&sort_by=created_at", token, 1, []string{last}},
+			{"a state that is left out", "state=Cancelled&sort_by=created_at", token, 0, nil},
+			{"a day", "on=" + monday + "&" + ofFew + "&sort_by=created_at", token, 2, []string{first, last}},
+			{"a day without any", "on=2031-01-01&sort_by=created_at", token, 0, nil},
+			{"a range of the order", ofFew + "&after=" + monday + "T12:00:00&sort_by=start_time", token, 1, []string{last}},
+			{"of many", ofMany + "&sort_by=created_at", token, beyond + 1, []string{usual}},
+			{"past the end of many", ofMany + "&sort_by=created_at&per_page=100&page=203", token, beyond + 1, nil},
 		} {
 			res := e.Get(t, "/v1/appointments?"+c.query, c.token).Status(t, 200)
 			got := res.Column(t, "appointments", "id")

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/entc/gen"
+
 	"chairside/internal/contract"
 	"chairside/internal/wire"
 )
@@ -60,23 +63,70 @@ func (e *entity) Predicate(f contract.Filter) (string, error) {
 }
 
 // Picks are the filters by which rows are found before they are put in order:
-// searches, then ranges of the entity's own columns. Only what is about patients
+// searches, then those of the entity's own columns. Only what is about patients
 // grows with the years; other lists are short.
-func (e *entity) Picks() []contract.Filter {
+func (e *entity) Picks() []pick {
 	if !e.PatientData() {
 		return nil
 	}
-	var searches, ranges []contract.Filter
+	var searches, columns []pick
 	for _, f := range e.R.Filters {
-		switch {
-		case f.Search:
-			searches = append(searches, f)
-		case !f.Manual && f.Edge == "" && f.Op != "" && f.Op != "EQ":
-			f.Column = columnOf(f)
-			ranges = append(ranges, f)
+		if f.Search {
+			searches = append(searches, pick{Filter: f})
+			continue
+		}
+		if f.Edge != "" || f.Manual && f.Column == "" {
+			continue
+		}
+		f.Column = columnOf(f)
+		p := pick{Filter: f, Equal: !f.Manual && (f.Op == "" || f.Op == "EQ")}
+		if p.Equal {
+			p.Leads = e.led(f.Column)
+			edge := e.Column(f.Column).References()
+			p.Dense = edge == nil || !e.Model.of(edge.Type).PatientData()
+		}
+		columns = append(columns, p)
+	}
+	return append(searches, columns...)
+}
+
+// pick is a filter by which rows are found before they are put in order.
+type pick struct {
+	contract.Filter
+	Equal bool     // for one value of the column, not a range
+	Dense bool     // many rows may have one value: it is not of one patient
+	Leads []string // the orders that an index has for one value
+}
+
+// led are the keys of the orders in which an index has the rows that have one
+// value of a column.
+func (e *entity) led(column string) (keys []string) {
+	for _, s := range e.R.Sorts {
+		if sortColumn(s) == column || slices.ContainsFunc(e.Type.Indexes, func(i *gen.Index) bool {
+			return len(i.Columns) > 2 && i.Columns[1] == column && i.Columns[2] == sortColumn(s)
+		}) {
+			keys = append(keys, s.Key)
 		}
 	}
-	return append(searches, ranges...)
+	return keys
+}
+
+// Ordered are the keys of the orders that an index has for all rows of a practice.
+func (e *entity) Ordered() (keys []string, err error) {
+	for _, s := range e.R.Sorts {
+		all := sortColumn(s) == "id" // with practice_id, for the foreign keys that point here
+		for _, i := range e.Type.Indexes {
+			var how entsql.IndexAnnotation
+			if err := annotation(i.Annotations, &how); err != nil {
+				return nil, err
+			}
+			all = all || how.Where == "" && slices.Equal(i.Columns[1:], []string{sortColumn(s), "id"})
+		}
+		if all {
+			keys = append(keys, s.Key)
+		}
+	}
+	return keys, nil
 }
 
 // SortColumn is the entity's own column that a sort orders by.
