@@ -2,6 +2,7 @@ package plans
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -23,6 +24,11 @@ var exceptions = []exception{
 	{"", true, "reads all of ", "a total over a large part of the table is counted in the order in which its rows lie"},
 	{"", true, fmt.Sprintf("sorts %d rows", Wide+1), "a range is picked from at most so many rows, before the order is read"},
 	{"", true, "throws ", "a large part of the table in the order of another column: no index has both, and the order is met sooner than the range is sorted"},
+}
+
+// summed reports whether all rows of a list are read for its meta, whatever is asked.
+func summed(operation string) bool {
+	return slices.ContainsFunc(exceptions, func(e exception) bool { return e.operation == operation })
 }
 
 // Excused gives the reason of an offence that has one, "" for others. total is

@@ -37,9 +37,32 @@ type world struct {
 	asOf     civil.Date
 }
 
+// ask is a filter or an order, with a value.
+type ask struct {
+	param, value string
+	direction    string // of an order
+	isRange      bool
+}
+
+func (a ask) String() string {
+	if a.direction != "" {
+		return "by " + a.value + " " + a.direction
+	}
+	return a.param + "=" + a.value
+}
+
+func (a ask) add(query url.Values) {
+	query.Set(a.param, a.value)
+	if a.direction != "" {
+		query.Set("sort_direction", a.direction)
+	}
+}
+
 // Requests makes requests of every list of the API: one for the default order,
-// one for a deep page, one for each order and direction, and some for each
-// filter. asOf is the day that is today in the data.
+// one for a deep page, one for each order and direction, some for each filter,
+// and, of lists that are not summed, one for every two of these together: what
+// serves one may throw away most of what it reads for the other. asOf is the day
+// that is today in the data.
 func Requests(ctx context.Context, db *pgx.Conn, practice pgtype.UUID, asOf civil.Date) ([]Request, error) {
 	lists, err := lists()
 	if err != nil {
@@ -95,29 +118,52 @@ func (w world) requests(ctx context.Context, path string, o wire.Operation) ([]R
 	}
 	add("default order", url.Values{})
 	add(fmt.Sprintf("page %d", deep), url.Values{"page": {fmt.Sprint(deep)}})
+	var asks []ask
 	for _, p := range o.Params {
-		switch p.Name {
-		case "page", "per_page", "sort_direction":
-		case "sort_by":
-			for _, key := range p.Values {
-				for _, direction := range []string{"asc", "desc"} {
-					add("by "+key+" "+direction, url.Values{"sort_by": {key}, "sort_direction": {direction}})
-				}
-			}
-		default:
-			if base.Has(p.Name) || base.Has(p.Name+"[]") {
+		if base.Has(p.Name) || base.Has(p.Name+"[]") {
+			continue
+		}
+		found, err := w.asks(ctx, table, p)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Name, err)
+		}
+		asks = append(asks, found...)
+	}
+	for i, one := range asks {
+		query := url.Values{}
+		one.add(query)
+		add(one.String(), query).Range = one.isRange
+		for _, other := range asks[:i] {
+			if other.param == one.param || summed(o.ID) {
 				continue
 			}
-			values, err := w.values(ctx, table, p)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", p.Name, err)
-			}
-			for _, v := range values {
-				add(p.Name+"="+v, url.Values{p.Name: {v}}).Range = slices.Contains([]wire.Kind{wire.Time, wire.Day, wire.Date}, p.Kind)
-			}
+			query := url.Values{}
+			other.add(query)
+			one.add(query)
+			add(other.String()+", "+one.String(), query).Range = one.isRange || other.isRange
 		}
 	}
 	return all, nil
+}
+
+// asks are what a parameter is tried with.
+func (w world) asks(ctx context.Context, table string, p wire.Param) (asks []ask, err error) {
+	switch p.Name {
+	case "page", "per_page", "sort_direction":
+		return nil, nil
+	case "sort_by":
+		for _, key := range p.Values {
+			for _, direction := range []string{"asc", "desc"} {
+				asks = append(asks, ask{param: p.Name, value: key, direction: direction})
+			}
+		}
+		return asks, nil
+	}
+	values, err := w.values(ctx, table, p)
+	for _, v := range values {
+		asks = append(asks, ask{param: p.Name, value: v, isRange: slices.Contains([]wire.Kind{wire.Time, wire.Day, wire.Date}, p.Kind)})
+	}
+	return asks, err
 }
 
 // base are the parameters without which a list is not answered.
@@ -177,8 +223,8 @@ func (w world) values(ctx context.Context, table string, p wire.Param) ([]string
 	return nil, fmt.Errorf("no values of kind %s", p.Kind)
 }
 
-// id gives the id that most rows of the table point at, or any where the table
-// has no such column.
+// id gives the ids that most and fewest rows of the table point at, or any where
+// the table has no such column.
 func (w world) id(ctx context.Context, table, column string) ([]string, error) {
 	var has bool
 	err := w.db.QueryRow(ctx, "SELECT count(*) > 0 FROM information_schema.columns WHERE table_name = $1 AND column_name = $2", table, column).Scan(&has)
@@ -186,9 +232,11 @@ func (w world) id(ctx context.Context, table, column string) ([]string, error) {
 		return nil, err
 	}
 	name := pgx.Identifier{column}.Sanitize()
-	if has {
-		return w.first(ctx, "SELECT "+name+"::text FROM "+pgx.Identifier{table}.Sanitize()+" WHERE practice_id = $1 AND "+name+" IS NOT NULL GROUP BY "+name+" ORDER BY count(*) DESC, "+name+" LIMIT 1")
+	if !has {
+		pointed := strings.TrimSuffix(column, "_id") + "s"
+		return w.first(ctx, "SELECT id::text FROM "+pgx.Identifier{pointed}.Sanitize()+" WHERE practice_id = $1 ORDER BY id LIMIT 1")
 	}
-	pointed := strings.TrimSuffix(column, "_id") + "s"
-	return w.first(ctx, "SELECT id::text FROM "+pgx.Identifier{pointed}.Sanitize()+" WHERE practice_id = $1 ORDER BY id LIMIT 1")
+	return w.first(ctx, `WITH pointed AS MATERIALIZED (SELECT `+name+` AS id, count(*) AS rows FROM `+pgx.Identifier{table}.Sanitize()+`
+		WHERE practice_id = $1 AND `+name+` IS NOT NULL GROUP BY 1)
+		(SELECT id::text FROM pointed ORDER BY rows DESC, id LIMIT 1) UNION (SELECT id::text FROM pointed ORDER BY rows, id LIMIT 1)`)
 }
