@@ -74,9 +74,10 @@
 //	    entity: patients       the table, as in the API
 //	    header: 3              its line, where others stand above it
 //	    id: PatNo              column of the id there, or several; "line" for the line's number.
-//	                           Default legacy_id or id
+//	                           Default legacy_id or id; [] for records that can be there only once
 //	    only: {Deleted: ~, Kind: [PAY, REF]}   rows that say this in these columns; others are
-//	                           not read. A file may be listed for several entities
+//	                           not read. A file may be listed for several entities, and again for
+//	                           the same one: for other rows, or for the fees of another plan
 //	    columns:               column → field; columns named like a field map themselves
 //	      Surname: last_name
 //	      Date: [start_time, finish_time]     a column may go to several fields; columns of

@@ -118,7 +118,7 @@ func Import(ctx context.Context, db *store.DB, dir string, o ImportOptions) (rep
 	if err := im.keepSources(); err != nil {
 		return nil, err
 	}
-	report = &Report{Ignored: map[string][]string{}}
+	report = &Report{}
 	if o.DryRun {
 		if im.dry, err = db.SQL.BeginTx(ctx, nil); err != nil {
 			return nil, fmt.Errorf("transfer: begin: %w", err)
@@ -148,12 +148,26 @@ func Import(ctx context.Context, db *store.DB, dir string, o ImportOptions) (rep
 			File: p.name, Entity: p.entity.table, Rows: f.Rows,
 			Created: f.Created, Updated: f.Updated, Unchanged: f.Unchanged, Rejected: f.Rejected,
 		})
-		if len(p.ignored) > 0 {
-			report.Ignored[p.name] = p.ignored
-		}
 	}
+	report.Ignored = im.ignored()
 	report.Warnings, report.Differences = im.note.Warnings, im.note.Differences
 	return report, nil
+}
+
+// ignored are the columns that go nowhere, by file: one that is listed several times
+// may use another column each time.
+func (im *importer) ignored() map[string][]string {
+	columns := map[string][]string{}
+	for i, p := range im.plans {
+		used := func(column string) bool {
+			return slices.ContainsFunc(im.plans, func(other *plan) bool { return other.name == p.name && !slices.Contains(other.ignored, column) })
+		}
+		again := slices.ContainsFunc(im.plans[:i], func(other *plan) bool { return other.name == p.name })
+		if left := slices.DeleteFunc(slices.Clone(p.ignored), used); len(left) > 0 && !again {
+			columns[p.name] = left
+		}
+	}
+	return columns
 }
 
 // ErrPractice is returned by Import where it is not clear which practice is meant.

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -55,7 +56,7 @@ func newPlans(dir string, m mapping, zone *time.Location, today civil.Date) ([]*
 		return nil, err
 	}
 	var plans []*plan
-	uses := map[string]int{}
+	uses, listed := map[string]int{}, map[string]int{}
 	for _, f := range m.Files {
 		uses[f.File]++
 	}
@@ -68,9 +69,13 @@ func newPlans(dir string, m mapping, zone *time.Location, today civil.Date) ([]*
 		if p.rejects = filepath.Base(p.name); uses[p.name] > 1 || p.rejects == Findings {
 			p.rejects = strings.TrimSuffix(p.rejects, filepath.Ext(p.rejects)) + "." + p.entity.table + ".csv"
 		}
+		again := p.name + "\x00" + p.entity.table
+		if listed[again]++; listed[again] > 1 { // other rows, or other records of the same ones
+			p.rejects = fmt.Sprintf("%s.%d.csv", strings.TrimSuffix(p.rejects, ".csv"), listed[again])
+		}
 		for _, other := range plans {
 			if other.rejects == p.rejects {
-				mistakes.add("%s: is listed twice for the same records, or has the name of a file elsewhere", p.name)
+				mistakes.add("%s: has the name of a file elsewhere", p.name)
 			}
 		}
 		plans = append(plans, p)
@@ -251,6 +256,9 @@ func headerName(s string) string {
 
 func (b *planner) readID() {
 	ids := b.f.ID
+	if ids != nil && len(ids) == 0 && len(b.p.entity.unique) > 0 { // [] is none
+		return
+	}
 	if len(ids) == 0 {
 		for _, c := range b.f.Columns {
 			if c.Field == legacyID {

@@ -1,0 +1,65 @@
+package transfer
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"chairside/internal/store"
+)
+
+// Other systems put the fees of several plans and the answers to several questions
+// side by side, and what was paid and paid back below each other: one file is listed
+// several times for the same records.
+func TestFileListedAgain(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		dir := files(t, map[string]string{
+			"mapping.yaml": `
+source: old
+files:
+` + patientsByName + `  - {file: patients.csv, entity: custom_field_answers, id: [], columns: {id: patient_id, smokes: value}, constants: {custom_field_id: Smoker}}
+  - {file: patients.csv, entity: custom_field_answers, id: [], columns: {id: patient_id, units: value}, constants: {custom_field_id: Units}, only: {units: [5, many]}}
+  - {file: questions.csv, entity: custom_fields, constants: {customizable_type: Patient, position: "1"}}
+  - {file: codes.csv, entity: treatments, columns: {name: nomenclature}}
+  - {file: codes.csv, entity: fees, id: [], columns: {id: treatment_id, private: price_one}, constants: {payment_plan_id: Private}}
+  - {file: codes.csv, entity: fees, id: [], columns: {id: treatment_id, nhs: price_one}, constants: {payment_plan_id: NHS}}
+  - {file: ledger.csv, entity: payments, only: {kind: PAY}, constants: {method: Cash}}
+  - {file: ledger.csv, entity: payments, only: {kind: REF}, columns: {amount: {field: amount, negate: true}}, constants: {method: Cash}}
+`,
+			"questions.csv": "id,name,type\n1,Smoker,checkbox\n2,Units,number\n",
+			"patients.csv":  "id,first_name,last_name,smokes,units,fax\n1,Al,Ford,Y,5\n2,Bo,Ford,N,,1\n3,Cy,Ford,N,many,\n4,Di,Ford,perhaps,5,\n",
+			"codes.csv":     "id,name,private,nhs\nX,Crown,651.23,152.57\nY,Bridge,one,2\n",
+			"ledger.csv":    "id,kind,patient_id,dated_on,amount\n1,PAY,2,2026-02-01,100\n2,REF,2,2026-02-02,30\n2,REF,2,2026-02-02,30\n4,INV,2,2026-02-02,1\n5,REF,9,2026-02-02,1\n",
+		})
+		for range 2 {
+			out := t.TempDir()
+			report := importing(t, db, dir, ImportOptions{Rejects: out})
+			rejects := contents(t, out)
+			for name, want := range map[string]string{
+				"patients.patients.csv":               "2,,\"has 5 columns, the header has 6\"",
+				"patients.custom_field_answers.csv":   "5,value,must be yes or no,",
+				"patients.custom_field_answers.2.csv": "4,value,\"must be an amount",
+				"codes.fees.csv":                      "3,price_one,",
+				"codes.fees.2.csv":                    "",
+				"ledger.payments.2.csv":               "4,legacy_id,occurs already in line 3,",
+			} {
+				if !strings.Contains(rejects[name], want) || strings.Contains(rejects["codes.fees.2.csv"], "\n3,") {
+					t.Errorf("%s: %s", name, rejects[name])
+				}
+			}
+			if !slices.Equal(report.Ignored["patients.csv"], []string{"fax"}) || len(report.Ignored) != 1 {
+				t.Errorf("columns that go nowhere: %v", report.Ignored)
+			}
+			for query, want := range map[string]int{
+				"SELECT current_balance FROM accounts AS a JOIN patients AS p ON p.id = a.patient_id WHERE p.legacy_id = '2'": 7000,
+				"SELECT count(*) FROM fees WHERE price_one IN (65123, 15257)":                                                 2,
+				"SELECT count(*) FROM custom_field_answers WHERE value IN ('false', '5.00')":                                  3,
+			} {
+				if got := number(t, db, query); got != want {
+					t.Errorf("%s: %d, want %d", query, got, want)
+				}
+			}
+		}
+	})
+}
