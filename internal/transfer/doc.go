@@ -89,7 +89,9 @@
 //	      Owes: {field: claimed_balance, negate: true, default: "0"}
 //	      Pence: {field: opening_balance, hundredths: true}
 //	      Ref: metadata.old_reference
-//	    constants: {ethnicity: "99", payment_plan_id: Private}
+//	    constants: {ethnicity: "99", email: "{Initials}@staff.invalid"}     in a constant or a
+//	                           default, {Initials} is what the row has in that column; where that
+//	                           is blank, all of it is
 //	    # encoding … nulls also here, for one file
 //
 // A reference holds a legacy id of the file of its entity, or the name by which

@@ -142,7 +142,7 @@ func (p *plan) order(field string) int {
 // reads reports whether anything is made of a column.
 func (p *plan) reads(place int) bool {
 	return slices.Contains(p.id, place) || slices.ContainsFunc(p.targets, func(t *target) bool {
-		return slices.ContainsFunc(t.cells, func(c cell) bool { return c.place == place })
+		return t.constant.reads(place) || slices.ContainsFunc(t.cells, func(c cell) bool { return c.place == place || c.fallback.reads(place) })
 	})
 }
 
@@ -174,7 +174,7 @@ func (p *plan) cell(cells []string, place int) string {
 // between them, or what stands between the columns of a legacy id.
 func (p *plan) text(t *target, cells []string) string {
 	if t.constant != nil {
-		return *t.constant
+		return p.phrase(t.constant, cells)
 	}
 	var parts []string
 	for _, c := range t.cells {
@@ -187,7 +187,7 @@ func (p *plan) text(t *target, cells []string) string {
 			}
 		}
 		if s == "" {
-			s = c.fallback
+			s = p.phrase(c.fallback, cells)
 		}
 		if s != "" {
 			parts = append(parts, s)

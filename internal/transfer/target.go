@@ -17,7 +17,7 @@ type target struct {
 	wire     wire.Field
 	role     role
 	cells    []cell
-	constant *string
+	constant phrase  // nil for none
 	by       string  // of a reference: what it is found by
 	refers   *entity // of a reference
 	blank    bool    // a reference to nothing leaves the field empty
@@ -40,7 +40,7 @@ const (
 type cell struct {
 	place    int
 	values   map[string]string // in lower case; nil for all as they are
-	fallback string            // for a blank one
+	fallback phrase            // for a blank one
 }
 
 // translator reads what has several forms.
@@ -95,10 +95,26 @@ func (b *planner) readColumns() {
 		case mapped[place], h == "":
 		case slices.Contains(b.p.entity.fieldNames(), name) && b.p.target(name) == nil && name != legacyID:
 			b.add(columnMapping{column: h, Field: name}, place)
+		case b.quotes(place):
 		default:
 			b.p.ignored = append(b.p.ignored, h)
 		}
 	}
+}
+
+// quotes reports whether a constant or a default names a column.
+func (b *planner) quotes(place int) bool {
+	names := func(s string) bool {
+		return slices.ContainsFunc(inBraces.FindAllString(s, -1), func(name string) bool {
+			return headerName(name[1:len(name)-1]) == headerName(b.p.header[place])
+		})
+	}
+	for _, constant := range b.f.Constants {
+		if names(constant) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(b.f.Columns, func(c columnMapping) bool { return names(c.Default) })
 }
 
 func (b *planner) readConstants() {
@@ -109,7 +125,7 @@ func (b *planner) readConstants() {
 			continue
 		}
 		if t := b.newTarget(columnMapping{column: "constants", Field: field}); t != nil {
-			t.constant = &constant
+			t.constant = b.phrase(constant)
 		}
 	}
 }
@@ -128,7 +144,7 @@ func (b *planner) add(c columnMapping, place int) {
 	if t == nil {
 		return
 	}
-	from := cell{place: place, fallback: c.Default}
+	from := cell{place: place, fallback: b.phrase(c.Default)}
 	if c.Values != nil {
 		from.values = map[string]string{}
 		for k, v := range c.Values {
