@@ -79,3 +79,44 @@ files:
 		}
 	})
 }
+
+// A word of the mapping that no row could have is told before any is read.
+func TestWordsOfTheMapping(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		dir := files(t, map[string]string{
+			"mapping.yaml": `
+source: old
+dates: [DD/MM/YYYY]
+files:
+  - file: patients.csv
+    entity: patients
+    columns:
+      sex: {field: gender, values: {1: male, 2: femail, "*": ~}}
+      months: {field: dentist_recall_interval, default: "36"}
+      day: dentist_recall_date
+      hour: dentist_recall_date
+    constants: {title: Mstr, ethnicity: unknown, payment_plan_id: Private, address_line_1: "1 Road", postcode: X1 1XX, date_of_birth: 31/02/1990, home_phone: "{hour}"}
+  - file: diary.csv
+    entity: appointments
+    columns: {status: {field: state, values: {B: Booked, DNA: DNA}}}
+    constants: {reason: Exm, practitioner_id: ann@bright.test}
+  - {file: invoices.csv, entity: invoices, columns: {state: {field: status, values: {X: cancelled, O: sent}}}}
+`,
+			"patients.csv": "id,first_name,last_name,sex,months,day,hour\n",
+			"diary.csv":    "id,start_time,duration,status\n",
+			"invoices.csv": "id,patient_id,dated_on,state\n",
+		})
+		_, err := Import(t.Context(), db, dir, ImportOptions{})
+		const want = `the mapping cannot be used:
+  patients.csv: sex: "femail" for gender must be male or female
+  patients.csv: months: "36" for dentist_recall_interval must be between 0 and 24
+  patients.csv: constants: "31/02/1990" for date_of_birth is not a date of the forms YYYY-MM-DD, DD/MM/YYYY
+  patients.csv: constants: "unknown" for ethnicity must be a code of one or two letters or digits
+  diary.csv: status: "Booked" for state must be one of: Pending, Confirmed, Arrived, In surgery, Completed, Cancelled, Did not attend
+  invoices.csv: state: "cancelled" for status must be one of: new, sent, part_paid, paid, void`
+		if err == nil || err.Error() != want {
+			t.Errorf("%v", err)
+		}
+	})
+}

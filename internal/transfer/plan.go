@@ -145,6 +145,7 @@ func (b *planner) plan(zone *time.Location) *plan {
 	b.readOnly()
 	b.readColumns()
 	b.readConstants()
+	b.checkWords()
 	b.checkNeeds()
 	return b.p
 }

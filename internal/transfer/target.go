@@ -130,6 +130,49 @@ func (b *planner) readConstants() {
 	}
 }
 
+// checkWords refuses words of the mapping that would be refused in every row: of
+// constants, defaults and translations, where nothing else is added to them.
+func (b *planner) checkWords() {
+	for _, t := range b.p.targets {
+		check := func(where string, word phrase) {
+			if s, ok := word.alone(); ok && s != "" {
+				if message := b.p.wordFor(t, s); message != "" {
+					b.wrong("%s: %q for %s %s", where, s, t.field, message)
+				}
+			}
+		}
+		check("constants", t.constant)
+		if len(t.cells) != 1 {
+			continue
+		}
+		for _, c := range t.cells {
+			check(b.p.header[c.place], c.fallback)
+			for _, from := range sortedKeys(c.values) {
+				check(b.p.header[c.place], phrase{{c.values[from], -1}})
+			}
+		}
+	}
+}
+
+// wordFor says what is wrong with a text for a target, as far as it can be known
+// without a row and without the database.
+func (p *plan) wordFor(t *target, s string) string {
+	switch t.role {
+	case value:
+		return p.readValue(&record{given: map[string]any{}}, t, s, "")
+	case jsonValue:
+		_, message := readDocument(t.column, s)
+		return message
+	case total:
+		s, message := foreignValue(t.wire, s, &t.read)
+		if message == "" {
+			_, _, message = t.wire.ReadText(t.negated(s), time.UTC)
+		}
+		return message
+	}
+	return ""
+}
+
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // add makes a column part of the target it names.
