@@ -33,11 +33,14 @@ type layout struct {
 	short   bool   // the year has two digits
 	shape   string // of the pattern, see shapeOf
 
-	unit time.Duration // of a count since the beginning of 1970, 0 for others
+	unit time.Duration // of a count, 0 for others
 }
 
-// counts are the forms of times that count since the beginning of 1970, UTC.
-var counts = map[string]time.Duration{"unix": time.Second, "unix ms": time.Millisecond}
+// counts are the forms of times that count since the beginning of 1970, UTC, and
+// of spreadsheets, which count days on the clocks of their place.
+var counts = map[string]time.Duration{"unix": time.Second, "unix ms": time.Millisecond, "excel": spreadsheetDay}
+
+const spreadsheetDay = 24 * time.Hour
 
 // shapeOf is what a text has in common with others of its form: 0 for digits, a
 // for letters, and what stands between them.
@@ -74,7 +77,12 @@ func (l layout) read(s string, zone *time.Location) (time.Time, error) {
 		return time.ParseInLocation(l.pattern, s, zone)
 	}
 	n, err := strconv.ParseFloat(s, 64)
-	if ms := n * float64(l.unit/time.Millisecond); err == nil && math.Abs(ms) < longestCount {
+	if err == nil && l.unit == spreadsheetDay && n >= 1 && n < lastSerial {
+		days := int(n)
+		seconds := int(math.Round((n - float64(days)) * 24 * 3600))
+		return time.Date(1899, time.December, 30+days, 0, 0, seconds, 0, zone), nil
+	}
+	if ms := n * float64(l.unit/time.Millisecond); err == nil && l.unit < spreadsheetDay && math.Abs(ms) < longestCount {
 		return time.UnixMilli(int64(math.Round(ms))).In(zone), nil
 	}
 	return time.Time{}, errors.New("is not a count of the times that are stored")
@@ -83,6 +91,9 @@ func (l layout) read(s string, zone *time.Location) (time.Time, error) {
 // longestCount is how far from 1970 a time may be that is told by a count, in
 // milliseconds: a thousand years, no matter whether some of them are leap years.
 const longestCount = 1000 * 365 * 24 * 3600 * 1000
+
+// lastSerial is the day after the last one of spreadsheets, in the year 9999.
+const lastSerial = 2958466
 
 // words are the parts of a form and what Go calls them; longer ones first. Days
 // and months of two letters also take one digit, where something separates them.
@@ -148,6 +159,10 @@ var clocks = []string{"15:04", "15:04:05", "3:04PM", "3:04:05PM", "3PM", "15.04"
 func newCalendar(dates, times []string, zone *time.Location, today civil.Date) (c calendar, err error) {
 	c = calendar{zone: zone, home: zone, today: today}
 	for _, shown := range append([]string{"YYYY-MM-DD"}, dates...) {
+		if counts[shown] > 0 { // wherever the mapping has it
+			times = append(times[:len(times):len(times)], shown)
+			continue
+		}
 		l, err := readLayout(shown)
 		if err != nil {
 			return c, err
@@ -220,7 +235,9 @@ func (c calendar) moment(s string, exact bool) (time.Time, string) {
 		}
 	}
 	if found == nil && message == "" {
-		found, message = c.pick(s, c.counts, false)
+		if found, message = c.pick(s, c.counts, false); found != nil && exact && c.wholeDay(s) {
+			return time.Time{}, "is a day without a time"
+		}
 	}
 	switch {
 	case message != "":
@@ -229,6 +246,12 @@ func (c calendar) moment(s string, exact bool) (time.Time, string) {
 		return time.Time{}, "is not a date and time; dates have the forms " + strings.Join(c.shown, ", ")
 	}
 	return found.UTC().Truncate(time.Millisecond), ""
+}
+
+// wholeDay reports whether a number is a day of a spreadsheet's, without a time.
+func (c calendar) wholeDay(s string) bool {
+	n, err := strconv.ParseFloat(s, 64)
+	return err == nil && n == math.Trunc(n) && slices.ContainsFunc(c.counts, func(l layout) bool { return l.unit == spreadsheetDay })
 }
 
 // iso reads a time of ISO 8601 as the API does, but no space for the + that was
@@ -288,6 +311,14 @@ var (
 	timeless = regexp.MustCompile(`[ T]0?0:00(?::00(?:\.0+)?)?( \d{1,2}[:.h]\d)`)
 )
 
+// What people write of a day beside its number, month and year, and a month that
+// has four letters in British English.
+var (
+	dayName   = regexp.MustCompile(`(?i)^(?:mon|tue|tues|tuesday|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?\.?,? `)
+	ordinal   = regexp.MustCompile(`(?i)\b(\d{1,2})(?:st|nd|rd|th)\b`)
+	september = regexp.MustCompile(`(?i)\bsept\b\.?`)
+)
+
 // minuteOf reads a time of day as the minutes since midnight. A point is no colon
 // here: 9.50 may be ten to ten or half past nine.
 func minuteOf(s string) (int, bool) {
@@ -300,10 +331,24 @@ func minuteOf(s string) (int, bool) {
 	return 0, false
 }
 
+// hasWord reports whether two letters stand side by side.
+func hasWord(s string) bool {
+	letter := func(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+	for i := 1; i < len(s); i++ {
+		if letter(s[i-1]) && letter(s[i]) {
+			return true
+		}
+	}
+	return false
+}
+
 // tidyTime brings the ways of writing morning and afternoon into one, and a day
 // and a time of two columns together.
 func tidyTime(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
+	if hasWord(s) { // ISO 8601 has none
+		s = september.ReplaceAllString(ordinal.ReplaceAllString(dayName.ReplaceAllString(s, ""), "$1"), "Sep")
+	}
 	if strings.Contains(s, " ") { // of two columns
 		s = timeless.ReplaceAllString(dayless.ReplaceAllString(s, " "), "$1")
 	}

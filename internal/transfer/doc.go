@@ -64,7 +64,8 @@
 //	dates: [DD/MM/YYYY]        forms of dates, beside ISO 8601; a date that two forms read
 //	                           differently is refused; a time of day may follow any of them
 //	times: ["D MMM YYYY h:mm a"]   other forms of dates with times; unix or unix ms counts
-//	                           seconds or milliseconds since the beginning of 1970
+//	                           seconds or milliseconds since the beginning of 1970, excel
+//	                           the days of spreadsheets, as in 45123.5; dates may have these too
 //	time_zone: UTC             of times without an offset; default the practice's. The day of
 //	                           a time is the practice's; midnight is a day alone
 //	decimal_mark: ","          of all numbers; default a point
@@ -104,7 +105,7 @@
 //
 // Amounts may have a currency, thousands apart, and a dash for pence as in 12,-;
 // yes, no, Y, N, 1, 0 are booleans; titles, states and other words of a list are found in any case.
-// Dates with two digits for the year are at most 20 years ahead, of birth not in
+// In dates, English days of the week in front, Sept for Sep and 1st for 1 are read too. Dates with two digits for the year are at most 20 years ahead, of birth not in
 // the future. A day alone is its first moment, but not when something starts or
 // ends. A time alone may stand behind a day such as 30/12/1899 or 1900-01-01, and a
 // day alone before midnight, as databases write them. Texts are trimmed. Lists of

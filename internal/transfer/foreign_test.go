@@ -48,6 +48,12 @@ func TestDates(t *testing.T) {
 		{"DD.MM.YY", "05.06.30", "1930-06-05", true},
 		{"D MMMM YYYY", "5 june 1970", "1970-06-05", true},
 		{"DD-MMM-YY", "05-Jun-70", "1970-06-05", true},
+		{"D-MMM-YY", "5-Sept-24", "2024-09-05", false},
+		{"D MMM YYYY", "Thurs., 5th Sept. 2024", "2024-09-05", false},
+		{"D MMMM YYYY", "Monday 1st August 2024", "2024-08-01", false},
+		{"D MMMM YYYY", "22nd September 2024", "2024-09-22", false},
+		{"DD/MM/YYYY", "tue 03/02/2026 2.15 pm", "2026-02-03", false},
+		{"DD/MM/YYYY", "Montag 03/02/2026", "is not a date", false},
 		{"YYYYMMDD", "19700605", "1970-06-05", true},
 		{"YYYYMMDD", "1970605", "is not a date", true},
 	} {
@@ -329,6 +335,38 @@ func TestEncodings(t *testing.T) {
 	} {
 		if got, ok := decodeText(test.bytes, test.encoding); got != test.want || ok != test.ok {
 			t.Errorf("%q in %s is %q, %v", test.bytes, test.encoding, got, ok)
+		}
+	}
+}
+
+// Spreadsheets count days, and write them so where a cell has lost its form.
+func TestDaysOfSpreadsheets(t *testing.T) {
+	t.Parallel()
+	c, err := newCalendar([]string{"DD/MM/YYYY", "excel"}, nil, london(t), today)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"45123": "2023-07-16", "45123.0": "2023-07-16", "45123.99": "2023-07-16", "16/07/2023": "2023-07-16", "25569": "1970-01-01", "367": "1901-01-01",
+		"0": "is not a date", "-3": "is not a date", "2958466": "is not a date", "19700605": "is not a date",
+	} {
+		got, message := c.date(text, false)
+		if message == "" {
+			message = got.String()
+		}
+		if !strings.HasPrefix(message, want) {
+			t.Errorf("the day of %s is %s, want %s", text, message, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"45123.395833333336": "2023-07-16T08:30:00Z", "45300.395833333": "2024-01-09T09:30:00Z", "45123": "is a day without a time", "45123.50": "2023-07-16T11:00:00Z",
+	} {
+		got, message := c.moment(text, true)
+		if message == "" {
+			message = got.Format(time.RFC3339Nano)
+		}
+		if message != want {
+			t.Errorf("the time of %s is %s, want %s", text, message, want)
 		}
 	}
 }
