@@ -103,7 +103,8 @@
 // stays empty and a warning is written. An id of several columns is referred to by
 // as many, in the same order; by: legacy_id says so where there are names as well.
 //
-// Amounts may have a currency, thousands apart, and a dash for pence as in 12,-;
+// Amounts may have a currency, thousands apart, a dash for pence as in 12,-, and
+// digits of binary fractions as in 37.199999999999996; £ - is nothing;
 // yes, no, Y, N, 1, 0 are booleans; titles, states and other words of a list are found in any case.
 // In dates, English days of the week in front, Sept for Sep and 1st for 1 are read too. Dates with two digits for the year are at most 20 years ahead, of birth not in
 // the future. A day alone is its first moment, but not when something starts or

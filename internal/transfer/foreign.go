@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -83,6 +84,10 @@ func foreignValue(f wire.Field, s string, t *translator) (string, string) {
 	case wire.Time:
 		m, message := t.moment(s, f.Required)
 		return m.Format("2006-01-02T15:04:05.000Z07:00"), message
+	case wire.Country:
+		if strings.EqualFold(s, "UK") {
+			return "GB", ""
+		}
 	case wire.Email:
 		return strings.TrimSuffix(strings.TrimPrefix(s, "mailto:"), ";"), ""
 	}
@@ -145,10 +150,16 @@ func (t *translator) amount(s string) (string, string) {
 	return sign + whole[:len(whole)-2] + "." + whole[len(whole)-2:], ""
 }
 
-// foreignAmount reads "£1,234.50", "12.5", "(3.00)", "-3", "3.00-", "12.5000", "12.-".
-// With a comma as the decimal mark it reads "1.234,50".
+// nothing is how spreadsheets show an amount of nothing. A dash alone may be no amount.
+var nothing = regexp.MustCompile(`^(?:[£$€]\s*[-–—]|[-–—]\s*[£$€])$`)
+
+// foreignAmount reads "£1,234.50", "12.5", "(3.00)", "-3", "3.00-", "12.5000", "12.-",
+// "£ -", "37.199999999999996". With a comma as the decimal mark it reads "1.234,50".
 func foreignAmount(s, mark string) (string, string) {
 	sign, n := "", even.ReplaceAllString(strings.ReplaceAll(strings.TrimSpace(s), "\u2212", "-"), "$1$2")
+	if nothing.MatchString(n) {
+		return "0", ""
+	}
 	if inner, ok := strings.CutPrefix(n, "("); ok && strings.HasSuffix(inner, ")") {
 		sign, n = "-", strings.TrimSuffix(inner, ")")
 	}
@@ -166,7 +177,10 @@ func foreignAmount(s, mark string) (string, string) {
 	if minus, ok := strings.CutPrefix(n, "-"); ok && sign == "" { // £-3.00
 		sign, n = "-", minus
 	}
-	n = pointed(n, mark)
+	if inner, ok := strings.CutPrefix(n, "("); ok && sign == "" && strings.HasSuffix(inner, ")") { // £(3.00)
+		sign, n = "-", strings.TrimSuffix(inner, ")")
+	}
+	n = rounded(pointed(n, mark))
 	if whole, fraction, ok := strings.Cut(n, "."); ok && len(fraction) > 2 && strings.Trim(fraction[2:], "0") == "" {
 		n = whole + "." + fraction[:2]
 	}
@@ -180,6 +194,19 @@ func foreignAmount(s, mark string) (string, string) {
 		return "", "must be an amount like 12.50; thousands may be apart as in 1,234.50"
 	}
 	return sign + strings.TrimSuffix(n, "."), ""
+}
+
+// rounded is an amount without what is left of binary fractions in its last digits.
+func rounded(n string) string {
+	_, fraction, _ := strings.Cut(n, ".")
+	f, err := strconv.ParseFloat(n, 64)
+	if len(fraction) < 9 || err != nil || strings.Trim(n, "0123456789.") != "" {
+		return n
+	}
+	if near := math.Round(f*100) / 100; math.Abs(near-f) < 1e-7 {
+		return strconv.FormatFloat(near, 'f', 2, 64)
+	}
+	return n
 }
 
 // pointed is a number with a point before its decimals and its thousands not

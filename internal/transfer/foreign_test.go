@@ -200,6 +200,8 @@ func TestAmounts(t *testing.T) {
 		{"1\u202f234,50 €", ",", "1234.50"}, {"1\u00a0234,5", ",", "1234.5"}, {"1’234.50", "", "1234.50"}, {"12.50", ",", ""}, {"1,234.50", ",", ""},
 		{"12,-", ",", "12"}, {"€ 1.250,-", ",", "1250"}, {"12,-- €", ",", "12"}, {"12,–", ",", "12"}, {"(12,-)", ",", "-12"}, {"-12,-", ",", "-12"}, {"12,-", "", "12"},
 		{"12.-", "", "12"}, {"12.00-", "", "-12.00"}, {"12,00-", ",", "-12.00"}, {"12-", ",", "-12"}, {"\u221212.50", "", "-12.50"}, {"12,-5", ",", ""},
+		{"£(3.00)", "", "-3.00"}, {"(£(3.00))", "", ""}, {"£ -", "", "0"}, {"-  €", ",", "0"}, {"-", "", ""}, {"–", "", ""}, {"£", "", ""},
+		{"37.199999999999996", "", "37.20"}, {"-0.30000000000000004", "", "-0.30"}, {"99,99999999999999", ",", "100.00"}, {"1234.5650000000001", "", "1234.5650000000001"},
 		{"12.345", "", "12.345"}, // refused by the API's reader
 		{"1,23,4", "", ""}, {"abc", "", ""}, {"", "", ""}, {"1e5", "", ""}, {"--5", "", ""}, {"(5", "", ""},
 	} {
@@ -239,6 +241,7 @@ func TestWords(t *testing.T) {
 		{wire.Field{Kind: wire.Boolean}, "Y", "true"}, {wire.Field{Kind: wire.Boolean}, "no", "false"}, {wire.Field{Kind: wire.Boolean}, "0", "false"}, {wire.Field{Kind: wire.Boolean}, "maybe", ""},
 		{wire.Field{Kind: wire.Consent}, "Yes", "1"}, {wire.Field{Kind: wire.Consent}, "2", "2"},
 		{wire.Field{Kind: wire.Gender}, "F", "female"}, {wire.Field{Kind: wire.Gender}, "Male", "male"}, {wire.Field{Kind: wire.Gender}, "U", ""},
+		{wire.Field{Kind: wire.Country}, "uk", "GB"}, {wire.Field{Kind: wire.Country}, "ie", "ie"},
 		{wire.Field{Kind: wire.Integer}, "30.0", "30"}, {wire.Field{Kind: wire.Integer}, "30.5", "30.5"}, {wire.Field{Kind: wire.Integer}, "1:30", "90"},
 		{wire.Field{Kind: wire.Integer, Name: "start_minute"}, "540", "540"}, {wire.Field{Kind: wire.Integer, Name: "start_minute"}, "9:00", "540"},
 		{wire.Field{Kind: wire.Integer, Name: "start_minute"}, "5:30 p.m.", "1050"}, {wire.Field{Kind: wire.Integer, Name: "start_minute"}, "9h00", "540"},
