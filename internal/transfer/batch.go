@@ -283,10 +283,18 @@ func (b *batch) resolve(t *target, keys []any) (found map[string][]string, by st
 		return found, "id", nil
 	}
 	if by = legacyName; t.by == "" || t.by == legacyID {
-		links, err := b.imported(t.refers, false, keys)
-		for key, list := range links {
-			for _, l := range list {
-				found[key] = append(found[key], l.id)
+		known := map[string]bool{}
+		var ids []any
+		for _, key := range keys {
+			if id := b.plan.identity(asText(key)); !known[id] {
+				known[id] = true
+				ids = append(ids, id)
+			}
+		}
+		links, err := b.imported(t.refers, false, ids)
+		for _, key := range keys {
+			for _, l := range links[b.plan.identity(asText(key))] {
+				found[asText(key)] = append(found[asText(key)], l.id)
 			}
 		}
 		if err != nil || t.by == legacyID || t.refers.commonName() == "" {

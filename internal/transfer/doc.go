@@ -58,6 +58,8 @@
 //
 //	source: oldsoft            the other system; part of the identity of its records
 //	practice: bright           id or short name, unless --practice or the only one
+//	loose_ids: true            ids are the same that differ in case or, being numbers, in zeros
+//	                           in front; otherwise 00123 is not 123, but 123.0 always is
 //	encoding: latin-1          utf-8 (default, and for files that begin with its mark), latin-1,
 //	                           windows-1252, or mixed: UTF-8 where it is
 //	delimiter: ";"             or tab; default the most frequent of , ; tab | in the header
@@ -109,7 +111,8 @@
 // In dates, English days of the week in front, Sept for Sep and 1st for 1 are read too. Dates with two digits for the year are at most 20 years ahead, of birth not in
 // the future. A day alone is its first moment, but not when something starts or
 // ends. A time alone may stand behind a day such as 30/12/1899 or 1900-01-01, and a
-// day alone before midnight, as databases write them. Texts are trimmed. Lists of
+// day alone before midnight, as databases write them. Texts are trimmed, and
+// freed of the formula ="…" of spreadsheets. Lists of
 // teeth are separated by commas, semicolons, slashes, bars or spaces; Palmer's 6|
 // and |6 stay as they are. A weekday is 0 for Sunday to 6, or its English name; the
 // minutes of a working session may be times of day.

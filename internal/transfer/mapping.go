@@ -17,6 +17,7 @@ import (
 type mapping struct {
 	Source   string        `yaml:"source"`
 	Practice string        `yaml:"practice"`
+	LooseIDs bool          `yaml:"loose_ids"`
 	Reading  reading       `yaml:",inline"`
 	Files    []fileMapping `yaml:"files"`
 }

@@ -25,6 +25,7 @@ type plan struct {
 	header   []string
 	id       []int // the columns of the legacy id
 	lineID   bool  // the line is the legacy id
+	looseIDs bool  // legacy ids that differ in case or in zeros in front are the same
 	only     []condition
 	targets  []*target
 	ignored  []string // columns that go nowhere
@@ -118,7 +119,7 @@ func (b *planner) wrong(format string, args ...any) {
 
 func (b *planner) plan(zone *time.Location) *plan {
 	b.reading, b.zone, b.home = b.f.Reading.over(b.m.Reading), zone, zone
-	b.p = &plan{name: b.f.File}
+	b.p = &plan{name: b.f.File, looseIDs: b.m.LooseIDs}
 	if !filepath.IsLocal(b.f.File) {
 		b.wrong("must be the name of a file in the directory")
 		return nil
@@ -314,7 +315,7 @@ func (b *planner) readOnly() {
 func (p *plan) wants(cells []string) bool {
 	return !slices.ContainsFunc(p.only, func(c condition) bool {
 		shown, _ := decodeText(cells[c.place], p.encoding)
-		return !slices.Contains(c.words, strings.ToLower(p.cell([]string{strings.TrimSpace(shown)}, 0)))
+		return !slices.Contains(c.words, strings.ToLower(p.cell([]string{trimmed(shown)}, 0)))
 	})
 }
 

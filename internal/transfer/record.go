@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -88,7 +89,7 @@ func (p *plan) take(row sourceRow) *record {
 	r := &record{row: row, line: row.line, cells: make([]string, len(row.cells))}
 	for i, c := range row.cells {
 		shown, ok := decodeText(c, p.encoding)
-		r.cells[i] = strings.TrimSpace(shown)
+		r.cells[i] = trimmed(shown)
 		if !ok && row.message == "" && p.reads(i) {
 			r.refuse(p.header[i], "has bytes that are not "+p.encoding+"; set encoding to latin-1, windows-1252, or mixed for both")
 		}
@@ -97,8 +98,23 @@ func (p *plan) take(row sourceRow) *record {
 		r.refuse("", row.message)
 		return r
 	}
-	r.legacy = p.legacyID(r.cells, row.line)
+	r.legacy = p.identity(p.legacyID(r.cells, row.line))
 	return r
+}
+
+// formula is a text that spreadsheets are to leave as it is: ="00123".
+var formula = regexp.MustCompile(`^="([^"]*)"$`)
+
+// trimmed is what a cell says.
+func trimmed(cell string) string {
+	cell = strings.TrimSpace(cell)
+	if !strings.HasPrefix(cell, `="`) {
+		return cell
+	}
+	if text := formula.FindStringSubmatch(cell); text != nil {
+		return strings.TrimSpace(text[1])
+	}
+	return cell
 }
 
 // read gives a record its values. What is wrong with it is in its problems.
@@ -129,7 +145,7 @@ func (p *plan) read(r *record, source string) {
 		r.given["metadata"] = string(content)
 	}
 	if p.entity.table == "patients" {
-		r.given[legacyID] = r.legacy
+		r.given[legacyID] = withoutFractions(p.legacyID(r.cells, r.line))
 	}
 	slices.SortStableFunc(r.problems, func(a, b problem) int { return p.order(a.field) - p.order(b.field) })
 }
@@ -154,6 +170,40 @@ func (p *plan) legacyID(cells []string, line int) string {
 	for i, place := range p.id {
 		if parts[i] = p.cell(cells, place); parts[i] == "" {
 			return ""
+		}
+	}
+	return strings.Join(parts, betweenIDs)
+}
+
+// fraction is what spreadsheets and the like make of whole numbers in columns that
+// have gaps: 123.0 is the id 123.
+var fraction = regexp.MustCompile(`^(\d+)\.0+$`)
+
+// leading are zeros in front of a number.
+var leading = regexp.MustCompile(`^0+(\d+)$`)
+
+// withoutFractions is a legacy id as people know it.
+func withoutFractions(id string) string {
+	if !strings.Contains(id, ".0") {
+		return id
+	}
+	parts := strings.Split(id, betweenIDs)
+	for i, part := range parts {
+		parts[i] = fraction.ReplaceAllString(part, "$1")
+	}
+	return strings.Join(parts, betweenIDs)
+}
+
+// identity is what a legacy id is compared by.
+func (p *plan) identity(id string) string {
+	id = withoutFractions(id)
+	if !p.looseIDs {
+		return id
+	}
+	parts := strings.Split(strings.ToUpper(id), betweenIDs)
+	for i, part := range parts {
+		if number := leading.FindStringSubmatch(part); number != nil {
+			parts[i] = number[1]
 		}
 	}
 	return strings.Join(parts, betweenIDs)
@@ -248,7 +298,7 @@ func (p *plan) readValue(r *record, t *target, s, source string) (message string
 	if s != "" {
 		if t.column != nil && t.column.kind == unique {
 			if _, err := uuid.Parse(s); err != nil { // the number of a family
-				s = uuid.NewSHA1(uuid.NameSpaceOID, []byte(source+"\x00"+t.field+"\x00"+s)).String()
+				s = uuid.NewSHA1(uuid.NameSpaceOID, []byte(source+"\x00"+t.field+"\x00"+p.identity(s))).String()
 			}
 		}
 		if s, message = foreignValue(t.wire, s, &t.read); message != "" {

@@ -397,7 +397,7 @@ func (b *batch) warnOfDuplicates() error {
 		if err != nil {
 			return // then it is nobody's
 		}
-		name := "legacy id " + asText(values[3])
+		name := "legacy id " + b.plan.identity(asText(values[3]))
 		if values[3] == nil {
 			name = "id " + asText(values[4])
 		}
