@@ -60,8 +60,8 @@
 //	practice: bright           id or short name, unless --practice or the only one
 //	loose_ids: true            ids are the same that differ in case or, being numbers, in zeros
 //	                           in front; otherwise 00123 is not 123, but 123.0 always is
-//	encoding: latin-1          utf-8 (default, and for files that begin with its mark), latin-1,
-//	                           windows-1252, or mixed: UTF-8 where it is
+//	encoding: latin-1          utf-8 (default), latin-1, windows-1252, or mixed: UTF-8 where it
+//	                           is; files that begin with the mark of UTF-8 or UTF-16 are that
 //	delimiter: ";"             or tab; default the most frequent of , ; tab | in the header
 //	dates: [DD/MM/YYYY]        forms of dates, beside ISO 8601; a date that two forms read
 //	                           differently is refused; a time of day may follow any of them

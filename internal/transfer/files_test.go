@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/text/encoding/unicode"
+
 	"chairside/internal/store"
 )
 
@@ -71,6 +73,27 @@ func TestPayingWhatIsVoid(t *testing.T) {
 `
 		if refused := contents(t, out)["paid.csv"]; refused != want {
 			t.Error(refused)
+		}
+	})
+}
+
+// Spreadsheets save texts as UTF-16 too. The mark tells, whatever their neighbours
+// are, and lines are those of the file.
+func TestSixteenBits(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		wide, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String("id\tfirst_name\tlast_name\r\n1\tZoë\t\"O\r\nNeill\"\r\n2\t\tNí Dhomhnaill\r\n3\t𝒳\tFord\r\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := files(t, map[string]string{"mapping.yaml": "source: old\nencoding: windows-1252\nfiles:\n" + patientsByName, "patients.csv": wide})
+		out := t.TempDir()
+		report := importing(t, db, dir, ImportOptions{Rejects: out})
+		if refused := contents(t, out)["patients.csv"]; report.Rejected() != 1 || !strings.Contains(refused, "4,first_name,can't be blank,2,,Ní Dhomhnaill\n") {
+			t.Errorf("%+v %s", report, refused)
+		}
+		if n := number(t, db, "SELECT count(*) FROM patients WHERE first_name IN ('Zoë', '𝒳') AND last_name IN ('O\nNeill', 'Ford')"); n != 2 {
+			t.Errorf("%d patients are as the file says", n)
 		}
 	})
 }

@@ -163,7 +163,7 @@ func importable(all []*entity) (list []string) {
 
 func (b *planner) readReading() {
 	switch name := strings.ToLower(b.reading.Encoding); name {
-	case "", "utf-8", "utf8":
+	case "", "utf-8", "utf8", "utf-16", "utf16": // the latter has a mark
 		b.p.encoding = utf8Encoding
 	case latin1, "latin1", "iso-8859-1":
 		b.p.encoding = latin1

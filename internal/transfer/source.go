@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
 )
 
 // maxRecord is the longest row of another system's file, in bytes. A longer
@@ -33,6 +34,7 @@ const (
 // be read spoils no other.
 type source struct {
 	file      *os.File
+	copied    float64 // where that is a copy in UTF-8: how much longer the original is
 	delimiter rune
 	header    []string
 	rejects   bool                      // it is a file of rejects, which this program has written
@@ -52,7 +54,7 @@ type sourceRow struct {
 	message string   // why it cannot be read, "" where it can
 }
 
-var errUTF16 = errors.New("is UTF-16; save it as UTF-8")
+var errUTF16 = errors.New("is UTF-16 without its mark; save it as UTF-8")
 
 // openSource opens a file and reads its header, which is in the line of that number,
 // the first for 0. delimiter is 0 where the most frequent of , ; tab and | in the
@@ -64,7 +66,8 @@ func openSource(path string, delimiter rune, header int) (*source, error) {
 	}
 	s := &source{file: file, delimiter: delimiter}
 	if err := s.begin(header); err != nil {
-		return nil, errors.Join(err, file.Close())
+		s.close()
+		return nil, err
 	}
 	return s, nil
 }
@@ -76,7 +79,13 @@ func (s *source) begin(header int) error {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	if bytes.HasPrefix(first, []byte{0xff, 0xfe}) || bytes.HasPrefix(first, []byte{0xfe, 0xff}) || bytes.IndexByte(first, 0) >= 0 {
+	if bytes.HasPrefix(first, []byte{0xff, 0xfe}) || bytes.HasPrefix(first, []byte{0xfe, 0xff}) {
+		if err := s.copyUTF16(); err != nil {
+			return err
+		}
+		return s.begin(header)
+	}
+	if bytes.IndexByte(first, 0) >= 0 {
 		return errUTF16
 	}
 	if rest, ok := bytes.CutPrefix(first, []byte("\ufeff")); ok {
@@ -112,6 +121,35 @@ func (s *source) begin(header int) error {
 	}
 	s.header = row.cells
 	return nil
+}
+
+// copyUTF16 goes on with a copy of the file in UTF-8, with its mark. The copy has no
+// name, or loses it at the end.
+func (s *source) copyUTF16() error {
+	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp("", "chairside-*.csv")
+	if err != nil {
+		return err
+	}
+	_ = os.Remove(file.Name()) // it is open; where that keeps it, close removes it
+	original := s.file
+	s.file, s.copied = file, 1
+	defer original.Close() // it was only read
+	if _, err := file.WriteString("\ufeff"); err != nil {
+		return err
+	}
+	from := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Reader(bufio.NewReader(original))
+	written, err := io.Copy(file, from)
+	if err != nil {
+		return err
+	}
+	if info, err := original.Stat(); err == nil {
+		s.copied = float64(info.Size()) / float64(written+int64(len("\ufeff")))
+	}
+	_, err = file.Seek(0, io.SeekStart)
+	return err
 }
 
 // quoted is what stands between quotation marks.
@@ -281,10 +319,21 @@ func countLines(file *os.File, from, to int64) (int, error) {
 }
 
 // offset is how far the file has been read, in bytes.
-func (s *source) offset() int64 { return s.start + s.csv.InputOffset() }
+func (s *source) offset() int64 {
+	read := s.start + s.csv.InputOffset()
+	if s.copied > 0 {
+		return int64(float64(read) * s.copied)
+	}
+	return read
+}
 
 // close ends the reading.
-func (s *source) close() { _ = s.file.Close() } // it was only read
+func (s *source) close() {
+	_ = s.file.Close() // it was only read
+	if s.copied > 0 {
+		_ = os.Remove(s.file.Name()) // unless it was removed when it was made
+	}
+}
 
 // decodeText gives the text of a cell, and whether it is what its encoding
 // says. What cannot be read is shown as �.
