@@ -249,9 +249,12 @@ func (b *batch) findReferences() error {
 		if err != nil {
 			return err
 		}
+		needed := t.column != nil && b.plan.needs(t.column)
 		for _, r := range b.records {
 			key := r.keys[t.field]
 			switch ids := found[key]; {
+			case key == "" && needed:
+				r.refuse(t.field, "can't be blank")
 			case key == "":
 				r.given[t.field] = nil
 			case len(ids) == 1:

@@ -79,7 +79,11 @@ func foreignValue(f wire.Field, s string, t *translator) (string, string) {
 	case wire.Decimal:
 		return t.amount(s)
 	case wire.Date:
-		d, message := t.date(s, f.Name == "date_of_birth")
+		birth := f.Name == "date_of_birth"
+		d, message := t.date(s, birth)
+		if message == "" && birth && t.today.Before(d) {
+			message = "must not be in the future"
+		}
 		return d.String(), message
 	case wire.Time:
 		m, message := t.moment(s, f.Required)

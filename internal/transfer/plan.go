@@ -327,12 +327,18 @@ func (b *planner) checkNeeds() {
 	e := b.p.entity
 	for i := range e.columns {
 		c := &e.columns[i]
-		inherited := func(r *column) bool { return b.p.target(r.name) != nil }
-		if !e.needs(c) || b.p.target(c.name) != nil || slices.ContainsFunc(b.p.inheritedFrom(c), inherited) {
+		if b.p.target(c.name) != nil || !b.p.needs(c) {
 			continue
 		}
 		b.wrong("no column gives %s, which %s need; map a column to it, or put it among the constants", c.name, e.table)
 	}
+}
+
+// needs reports whether every new row needs a value for the column, and what the
+// file refers to has none.
+func (p *plan) needs(c *column) bool {
+	said := func(r *column) bool { return p.target(r.name) != nil }
+	return p.entity.needs(c) && !slices.ContainsFunc(p.inheritedFrom(c), said)
 }
 
 // needs reports whether every new row needs a value for the column from its file.

@@ -128,3 +128,30 @@ func TestDeletedRecordsKeepNothing(t *testing.T) {
 		}
 	})
 }
+
+// A row is refused for all that can be seen of it alone, so that it is mended once.
+func TestRefusedForAllAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		dir := files(t, map[string]string{
+			"mapping.yaml": "source: old\nfiles:\n" + strings.NewReplacer(`, date_of_birth: "1990-01-02"`, "", "payment_plan_id: Private, ", "").Replace(patientsByName) + `  - {file: invoices.csv, entity: invoices}
+  - {file: payments.csv, entity: payments, constants: {method: Cash}}
+`,
+			"patients.csv": "id,first_name,last_name,date_of_birth,email_address,payment_plan_id\n1,Al,Ford,2035-01-02,al(at)old.test,\n2,Bo,Ford,2000-01-02,,Private\n",
+			"invoices.csv": "id,patient_id,dated_on\n1,2,2026-02-01\n2,,\n",
+			"payments.csv": "id,patient_id,invoice_id,dated_on,amount\n1,,1,2026-02-01,5\n2,,,2026-02-01,5\n",
+		})
+		out := t.TempDir()
+		importing(t, db, dir, ImportOptions{Rejects: out})
+		rejects := contents(t, out)
+		for name, want := range map[string]string{
+			"patients.csv": "2,\"date_of_birth, email_address, payment_plan_id\",date_of_birth must not be in the future; email_address must be an e-mail address; payment_plan_id can't be blank,1,",
+			"invoices.csv": "3,\"dated_on, patient_id\",dated_on can't be blank; patient_id can't be blank,2,",
+			"payments.csv": "3,patient_id,is missing,2,",
+		} {
+			if strings.Count(rejects[name], "\n") != 2 || !strings.Contains(rejects[name], want) {
+				t.Errorf("%s: %s", name, rejects[name])
+			}
+		}
+	})
+}
