@@ -248,6 +248,34 @@ func (c calendar) moment(s string, exact bool) (time.Time, string) {
 	return found.UTC().Truncate(time.Millisecond), ""
 }
 
+// clockChange says what a change of clocks does to a time that was read from a text
+// without an offset: "" for most.
+func (c calendar) clockChange(s string, t time.Time) string {
+	const around = 12 * time.Hour
+	offset := func(at time.Time) time.Duration {
+		_, seconds := at.In(c.zone).Zone()
+		return time.Duration(seconds) * time.Second
+	}
+	shift := offset(t.Add(around)) - offset(t.Add(-around))
+	if shift == 0 {
+		return ""
+	}
+	const away = 13 * time.Hour // no clock here shows what it shows there
+	elsewhere := c
+	elsewhere.zone = time.FixedZone("", int(away/time.Second))
+	there, message := elsewhere.moment(s, false)
+	wall := func(at time.Time) time.Time { return at.Add(offset(at)) } // what clocks show, as if it were UTC
+	shown := there.Add(away)
+	switch {
+	case message != "", there.Equal(t), shown.Equal(shown.Truncate(24 * time.Hour)): // it has an offset, or is a day alone
+	case !wall(t).Equal(shown):
+		return "is in an hour that the clocks skip"
+	case wall(t.Add(shift)).Equal(shown), wall(t.Add(-shift)).Equal(shown):
+		return "is in an hour that the clocks show twice"
+	}
+	return ""
+}
+
 // wholeDay reports whether a number is a day of a spreadsheet's, without a time.
 func (c calendar) wholeDay(s string) bool {
 	n, err := strconv.ParseFloat(s, 64)

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -55,6 +56,32 @@ files:
 			if n := number(t, db, "SELECT count(*) FROM patients WHERE legacy_id = $1 AND updated_at = $2", id, want); n != 1 {
 				t.Errorf("patient %s was not changed at %v", id, want)
 			}
+		}
+	})
+}
+
+// What clocks skip or show twice goes in, and is to be looked at; so is a day of
+// birth that is none.
+func TestTimesToLookAt(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		dir := files(t, map[string]string{
+			"mapping.yaml": "source: old\ndates: [DD/MM/YYYY]\nfiles:\n" + strings.Replace(patientsByName, `, date_of_birth: "1990-01-02"`, "", 1) + `  - {file: diary.csv, entity: appointments, columns: {made: created_at}, constants: {practitioner_id: ann@bright.test, reason: Exam}}
+`,
+			"patients.csv": "id,first_name,last_name,date_of_birth\n1,Al,Ford,01/01/0001\n2,Bo,Ford,01/01/1910\n",
+			"diary.csv": "id,start_time,duration,made\n1,29/03/2026 01:30,30,25/10/2026\n2,25/10/2026 01:30,30,\n3,25/10/2026 02:00,30,2025-10-26T01:30:00Z\n" +
+				"4,25/10/2026 00:59,30,2025-10-26 01:30:00\n5,29/03/2026 02:00,30,29/03/2026\n6,29/03/2026 00:59,30,2026-03-29T01:30:00+01:00\n",
+		})
+		out := t.TempDir()
+		report := importing(t, db, dir, ImportOptions{Rejects: out})
+		const want = `file,line,legacy_id,kind,field,claimed,computed,message
+patients.csv,2,1,warning,date_of_birth,0001-01-01,,is longer ago than people live
+diary.csv,2,1,warning,start_time,29/03/2026 01:30,2026-03-29T02:30:00+01:00,is in an hour that the clocks skip
+diary.csv,3,2,warning,start_time,25/10/2026 01:30,2026-10-25T01:30:00Z,is in an hour that the clocks show twice
+diary.csv,5,4,warning,created_at,2025-10-26 01:30:00,2025-10-26T01:30:00Z,is in an hour that the clocks show twice
+`
+		if found := contents(t, out)[Findings]; report.Rejected() > 0 || found != want {
+			t.Errorf("%+v\n%s", report, found)
 		}
 	})
 }

@@ -92,9 +92,10 @@
 //	      Owes: {field: claimed_balance, negate: true, default: "0"}
 //	      Pence: {field: opening_balance, hundredths: true}
 //	      Ref: metadata.old_reference
-//	    constants: {ethnicity: "99", email: "{Initials}@staff.invalid"}     in a constant or a
-//	                           default, {Initials} is what the row has in that column; where that
-//	                           is blank, all of it is
+//	    constants: {ethnicity: "99", metadata.shelf: "{Room}/{PatNo}"}     in a constant or a
+//	                           default, {Room} is what the row has in that column; where that is
+//	                           blank, all of it is. "{Initials}@staff.invalid" is an address for
+//	                           a user without
 //	    # encoding … nulls also here, for one file
 //
 // A reference holds a legacy id of the file of its entity, or the name by which
@@ -105,17 +106,18 @@
 // stays empty and a warning is written. An id of several columns is referred to by
 // as many, in the same order; by: legacy_id says so where there are names as well.
 //
-// Amounts may have a currency, thousands apart, a dash for pence as in 12,-, and
-// digits of binary fractions as in 37.199999999999996; £ - is nothing;
-// yes, no, Y, N, 1, 0 are booleans; titles, states and other words of a list are found in any case.
-// In dates, English days of the week in front, Sept for Sep and 1st for 1 are read too. Dates with two digits for the year are at most 20 years ahead, of birth not in
-// the future. A day alone is its first moment, but not when something starts or
-// ends. A time alone may stand behind a day such as 30/12/1899 or 1900-01-01, and a
-// day alone before midnight, as databases write them. Texts are trimmed, and
-// freed of the formula ="…" of spreadsheets. Lists of
-// teeth are separated by commas, semicolons, slashes, bars or spaces; Palmer's 6|
-// and |6 stay as they are. A weekday is 0 for Sunday to 6, or its English name; the
-// minutes of a working session may be times of day.
+// Amounts may have a currency, thousands apart, a dash for pence as in 12,-, and what
+// is left of binary fractions as in 37.199999999999996; £ - is nothing. yes, no, Y, N,
+// 1, 0 are booleans; titles, states and other words of a list are found in any case.
+// Dates may have an English day of the week before them, 1st for 1, and Sept for Sep.
+// Dates with two digits for the year are at most 20 years ahead, of birth not in the
+// future. A day alone is its first moment, but not when something starts or ends. A
+// time alone may stand behind a day such as 30/12/1899 or 1900-01-01, and a day alone
+// before midnight, as databases write them. Texts are trimmed, and freed of the
+// formula of spreadsheets, as in ="00123". Lists of teeth are separated by commas,
+// semicolons, slashes, bars or spaces; Palmer's 6| and |6 stay as they are. A weekday
+// is 0 for Sunday to 6, or its English name; the minutes of a working session may be
+// times of day.
 //
 // Fields follow from others where a file does not give them: the account and the
 // site of an invoice from its patient, the patient of a treatment from its plan
@@ -150,9 +152,10 @@
 // with the same legacy id, or of a record that can be there only once, is refused,
 // also where it is in another file of the entity: two files that both count from
 // one need ids that differ.
-// findings.csv lists what to look at about rows that went in: claimed and computed totals (difference), patients with the same
-// name and date of birth, appointments to come at the same time, references left
-// empty (warning).
+// findings.csv lists what to look at about rows that went in: claimed and computed
+// totals (difference), patients with the same name and date of birth or one longer
+// ago than people live, appointments to come at the same time, times that a change of
+// clocks skips or repeats, references left empty (warning).
 //
 // An import that was stopped goes on after the last batch when it is started
 // again with the same files and mapping; rejects and findings are those of an

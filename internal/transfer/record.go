@@ -295,6 +295,7 @@ func (p *plan) readTarget(r *record, t *target, source string) {
 // readValue keeps a text as the API's own reader understands it, in the form in
 // which it is stored, or says what is wrong with it.
 func (p *plan) readValue(r *record, t *target, s, source string) (message string) {
+	said := s
 	if s != "" {
 		if t.column != nil && t.column.kind == unique {
 			if _, err := uuid.Parse(s); err != nil { // the number of a family
@@ -320,8 +321,15 @@ func (p *plan) readValue(r *record, t *target, s, source string) (message string
 	if err != nil {
 		return err.Error()
 	}
-	if s, ok := stored.(string); ok && p.entity.table == "users" && t.field == "email" {
-		stored = strings.ToLower(s)
+	switch v := stored.(type) {
+	case string:
+		if p.entity.table == "users" && t.field == "email" {
+			stored = strings.ToLower(v)
+		}
+	case time.Time:
+		if message := t.read.clockChange(said, v); message != "" {
+			r.warnings = append(r.warnings, finding{field: t.field, claimed: said, computed: v.In(t.read.home).Format("2006-01-02T15:04:05Z07:00"), message: message})
+		}
 	}
 	r.given[t.field] = stored
 	return ""
