@@ -61,7 +61,7 @@
 //	loose_ids: true            ids are the same that differ in case or, being numbers, in zeros
 //	                           in front; otherwise 00123 is not 123, but 123.0 always is
 //	encoding: latin-1          utf-8 (default), latin-1, windows-1252, or mixed: UTF-8 where it
-//	                           is; files that begin with the mark of UTF-8 or UTF-16 are that
+//	                           is; others that begin with the mark of UTF-8 or UTF-16 are that
 //	delimiter: ";"             or tab; default the most frequent of , ; tab | in the header
 //	dates: [DD/MM/YYYY]        forms of dates, beside ISO 8601; a date that two forms read
 //	                           differently is refused; a time of day may follow any of them
@@ -78,9 +78,10 @@
 //	    header: 3              its line, where others stand above it
 //	    id: PatNo              column of the id there, or several; "line" for the line's number.
 //	                           Default legacy_id or id; [] for records that can be there only once
-//	    only: {Deleted: ~, Kind: [PAY, REF]}   rows that say this in these columns; others are
-//	                           not read. A file may be listed for several entities, and again for
-//	                           the same one: for other rows, or for the fees of another plan
+//	    only: {Deleted: ~, Kind: [PAY, REF]}   rows that say this in these columns ("*" is any
+//	                           word); others are not read. A file may be listed for several
+//	                           entities, and again for the same one: for other rows, or for
+//	                           the fees of another plan
 //	    columns:               column → field; columns named like a field map themselves
 //	      Surname: last_name
 //	      Date: [start_time, finish_time]     a column may go to several fields; columns of

@@ -315,7 +315,8 @@ func (b *planner) readOnly() {
 func (p *plan) wants(cells []string) bool {
 	return !slices.ContainsFunc(p.only, func(c condition) bool {
 		shown, _ := decodeText(cells[c.place], p.encoding)
-		return !slices.Contains(c.words, strings.ToLower(p.cell([]string{trimmed(shown)}, 0)))
+		said := strings.ToLower(p.cell([]string{trimmed(shown)}, 0))
+		return !slices.Contains(c.words, said) && (said == "" || !slices.Contains(c.words, "*"))
 	})
 }
 
