@@ -76,8 +76,9 @@
 //	  - file: patients.csv
 //	    entity: patients       the table, as in the API
 //	    header: 3              its line, where others stand above it
-//	    id: PatNo              column of the id there, or several; "line" for the line's number.
-//	                           Default legacy_id or id; [] for records that can be there only once
+//	    id: PatNo              column of the id there, or several; "line" for the line's number;
+//	                           "A{No}" for A and what column No says. Default legacy_id or id;
+//	                           [] for records that can be there only once
 //	    only: {Deleted: ~, Kind: [PAY, REF]}   rows that say this in these columns ("*" is any
 //	                           word); others are not read. A file may be listed for several
 //	                           entities, and again for the same one: for other rows, or for
@@ -152,8 +153,7 @@
 // it is read so with the same mapping, and its rows keep their lines. A second row
 // with the same legacy id, or of a record that can be there only once, is refused,
 // also where it is in another file of the entity: two files that both count from
-// one need ids that differ.
-// findings.csv lists what to look at about rows that went in: claimed and computed
+// one need ids that differ, such as "A{No}" and "B{No}". findings.csv lists what to look at about rows that went in: claimed and computed
 // totals (difference), patients with the same name and date of birth or one longer
 // ago than people live, appointments to come at the same time, times that a change of
 // clocks skips or repeats, references left empty (warning).

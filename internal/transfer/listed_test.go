@@ -64,3 +64,52 @@ files:
 		}
 	})
 }
+
+// Files that both count from one, and lists that say several things in a row, have
+// ids of their own with a word before what a column says.
+func TestIDsWithWords(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		day := func(name string) string {
+			return `  - {file: rota.csv, entity: working_sessions, id: "{who}/` + name + `", only: {` + name + `: "*"}, columns: {who: {field: practitioner_id, by: email}, ` +
+				name + `: start_minute, until: finish_minute}, constants: {weekday: ` + name + "}}\n"
+		}
+		dir := files(t, map[string]string{
+			"mapping.yaml": "source: old\nfiles:\n" + patientsByName + day("mon") + day("tue") + `  - {file: in.csv, entity: payments, id: ["in {no}"], constants: {method: Cash}}
+  - {file: out.csv, entity: payments, id: "out {No}", columns: {amount: {field: amount, negate: true}}, constants: {method: Cash}}
+  - {file: invoices.csv, entity: invoices}
+  - {file: items.csv, entity: invoice_items}
+  - {file: paid.csv, entity: payment_explanations, id: line, constants: {payment_id: "in {receipt}"}}
+`,
+			"patients.csv": "id,first_name,last_name\n1,Al,Ford\n",
+			"rota.csv":     "who,mon,tue,until\nann@bright.test,9:00,10:00,17:00\n",
+			"in.csv":       "no,patient_id,dated_on,amount\n1,1,2026-02-01,10\n2.0,1,2026-02-01,20\n,1,2026-02-01,5\n",
+			"out.csv":      "no,patient_id,dated_on,amount\n1,1,2026-02-01,1\n2,1,2026-02-01,2\n",
+			"invoices.csv": "id,patient_id,dated_on\n1,1,2026-02-01\n",
+			"items.csv":    "id,invoice_id,name,item_price\n1,1,Exam,20\n",
+			"paid.csv":     "receipt,invoice_id,amount\n2,1,20\n",
+		})
+		for again := range 2 {
+			out := t.TempDir()
+			report := importing(t, db, dir, ImportOptions{Rejects: out})
+			if refused := contents(t, out)["in.csv"]; report.Rejected() != 1 || !strings.Contains(refused, "4,legacy_id,can't be blank,,1,") || len(report.Ignored) > 0 {
+				t.Errorf("%+v %s", report, refused)
+			}
+			for _, f := range report.Files {
+				if again > 0 && f.Created+f.Updated > 0 {
+					t.Errorf("%+v", f)
+				}
+			}
+			for query, want := range map[string]int{
+				"SELECT current_balance FROM accounts":    700,
+				"SELECT amount_outstanding FROM invoices": 0,
+				"SELECT sum(1000 * weekday + start_minute) FROM working_sessions AS s JOIN imported_records AS r ON r.record_id = CAST(s.id AS text)": 3540 + 600,
+				"SELECT count(*) FROM imported_records WHERE legacy_id IN ('in 1', 'in 2', 'out 2')":                                                  3,
+			} {
+				if got := number(t, db, query); got != want {
+					t.Errorf("%s: %d, want %d", query, got, want)
+				}
+			}
+		}
+	})
+}

@@ -52,7 +52,8 @@ func (w phrase) reads(place int) bool {
 	return false
 }
 
-// phrase is what a row makes of it: nothing where one of its columns is blank.
+// phrase is what a row makes of it: nothing where one of its columns is blank. Most
+// columns in braces are ids.
 func (p *plan) phrase(w phrase, cells []string) string {
 	var s strings.Builder
 	for _, piece := range w {
@@ -60,7 +61,7 @@ func (p *plan) phrase(w phrase, cells []string) string {
 			s.WriteString(piece.text)
 			continue
 		}
-		said := p.cell(cells, piece.place)
+		said := withoutFractions(p.cell(cells, piece.place))
 		if said == "" {
 			return ""
 		}

@@ -23,9 +23,9 @@ type plan struct {
 	delim    rune
 	top      int // the line of the header
 	header   []string
-	id       []int // the columns of the legacy id
-	lineID   bool  // the line is the legacy id
-	looseIDs bool  // legacy ids that differ in case or in zeros in front are the same
+	id       []phrase // the parts of the legacy id
+	lineID   bool     // the line is the legacy id
+	looseIDs bool     // legacy ids that differ in case or in zeros in front are the same
 	only     []condition
 	targets  []*target
 	ignored  []string // columns that go nowhere
@@ -284,8 +284,10 @@ func (b *planner) readID() {
 		b.wrong("id: must name the column that holds the id in the other system; the header has: %s", strings.Join(b.p.header, ", "))
 	}
 	for _, name := range ids {
-		if place := b.place(name); place >= 0 {
-			b.p.id = append(b.p.id, place)
+		if inBraces.MatchString(name) {
+			b.p.id = append(b.p.id, b.phrase(name))
+		} else if place := b.place(name); place >= 0 {
+			b.p.id = append(b.p.id, phrase{{place: place}})
 		}
 	}
 }

@@ -157,7 +157,8 @@ func (p *plan) order(field string) int {
 
 // reads reports whether anything is made of a column.
 func (p *plan) reads(place int) bool {
-	return slices.Contains(p.id, place) || slices.ContainsFunc(p.targets, func(t *target) bool {
+	quotes := func(part phrase) bool { return part.reads(place) }
+	return slices.ContainsFunc(p.id, quotes) || slices.ContainsFunc(p.targets, func(t *target) bool {
 		return t.constant.reads(place) || slices.ContainsFunc(t.cells, func(c cell) bool { return c.place == place || c.fallback.reads(place) })
 	})
 }
@@ -167,8 +168,8 @@ func (p *plan) legacyID(cells []string, line int) string {
 		return fmt.Sprint(line)
 	}
 	parts := make([]string, len(p.id))
-	for i, place := range p.id {
-		if parts[i] = p.cell(cells, place); parts[i] == "" {
+	for i, part := range p.id {
+		if parts[i] = p.phrase(part, cells); parts[i] == "" {
 			return ""
 		}
 	}

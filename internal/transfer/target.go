@@ -83,8 +83,10 @@ func (b *planner) readColumns() {
 			b.add(c, place)
 		}
 	}
-	for _, place := range b.p.id {
-		mapped[place] = true
+	for _, part := range b.p.id {
+		if len(part) == 1 { // a column; those in braces may be fields too
+			mapped[part[0].place] = true
+		}
 	}
 	for _, c := range b.p.only {
 		mapped[c.place] = true
@@ -102,7 +104,7 @@ func (b *planner) readColumns() {
 	}
 }
 
-// quotes reports whether a constant or a default names a column.
+// quotes reports whether a constant, a default or the id names a column in braces.
 func (b *planner) quotes(place int) bool {
 	names := func(s string) bool {
 		return slices.ContainsFunc(inBraces.FindAllString(s, -1), func(name string) bool {
@@ -114,7 +116,7 @@ func (b *planner) quotes(place int) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(b.f.Columns, func(c columnMapping) bool { return names(c.Default) })
+	return slices.ContainsFunc(b.f.ID, names) || slices.ContainsFunc(b.f.Columns, func(c columnMapping) bool { return names(c.Default) })
 }
 
 func (b *planner) readConstants() {
