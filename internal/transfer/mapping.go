@@ -50,6 +50,7 @@ type columnMapping struct {
 	column string // as in the header
 
 	Field   string            `yaml:"field"`
+	Match   string            `yaml:"match"`
 	Values  map[string]string `yaml:"values"`
 	Default string            `yaml:"default"`
 	Dates   []string          `yaml:"dates"`
@@ -126,7 +127,7 @@ func (l *columnList) UnmarshalYAML(node *yaml.Node) error {
 			case target.Kind == yaml.ScalarNode:
 				m.Field = target.Value
 			case target.Kind == yaml.MappingNode:
-				if err := knownMembers(target, "field", "values", "default", "dates", "times", "by", "missing", "negate", "hundredths"); err != nil {
+				if err := knownMembers(target, "field", "match", "values", "default", "dates", "times", "by", "missing", "negate", "hundredths"); err != nil {
 					return err
 				}
 				if err := target.Decode(&m); err != nil {

@@ -120,3 +120,52 @@ files:
 		}
 	})
 }
+
+// What other systems keep in one column is taken apart.
+func TestPartsOfColumns(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		constants := strings.Replace(patientsByName, "constants: {", `columns: {Name: [{field: last_name, match: "^(.+),"}, {field: first_name, match: ", *(.+)"}], Recall: {field: dentist_recall_interval, match: '^\d+'}}, constants: {`, 1)
+		dir := files(t, map[string]string{
+			"mapping.yaml": "source: old\ndates: [DD/MM/YYYY]\nfiles:\n" + constants + `  - file: diary.csv
+    entity: appointments
+    columns:
+      Day: [start_time, finish_time]
+      Hours: [{field: start_time, match: "^[0-9:]+"}, {field: finish_time, match: "- ?([0-9:]+)$"}]
+      Who: {field: patient_id, match: '\((\d+)\)$', values: {0: ~}}
+      What: {field: reason, match: "^(CHK|HYG)?", values: {CHK: Exam, HYG: Other}, default: Other}
+    constants: {practitioner_id: ann@bright.test}
+`,
+			"patients.csv": "id,Name,Recall\n1,\"Ford, Al\",6 months\n2,\"van der Berg, Bo\",\n3,Cy Lee,12\n",
+			"diary.csv":    "id,Day,Hours,Who,What\n1,03/06/2026,09:00 - 09:30,A. Ford (1),CHK routine\n2,03/06/2026,10:00-10:15,Lunch (0),HYG\n3,03/06/2026,11:00,Ford,\n4,03/06/2026,12:00-12:30,,\n",
+		})
+		for range 2 {
+			out := t.TempDir()
+			report := importing(t, db, dir, ImportOptions{Rejects: out})
+			rejects := contents(t, out)
+			if want := "4,\"last_name, first_name\",\"last_name has no part like ^(.+),; first_name has no part like , *(.+)\",3,"; !strings.Contains(rejects["patients.csv"], want) || report.Rejected() != 2 {
+				t.Errorf("%+v %v", report, rejects)
+			}
+			if want := "4,\"finish_time, patient_id\","; !strings.Contains(rejects["diary.csv"], want) {
+				t.Errorf("%s", rejects["diary.csv"])
+			}
+			for query, want := range map[string]int{
+				"SELECT count(*) FROM patients WHERE last_name = 'Ford' AND first_name = 'Al' AND dentist_recall_interval = 6":             1,
+				"SELECT count(*) FROM patients WHERE last_name = 'van der Berg' AND first_name = 'Bo' AND dentist_recall_interval IS NULL": 1,
+				"SELECT duration FROM appointments WHERE patient_id IS NOT NULL AND reason = 'Exam'":                                       30,
+				"SELECT sum(duration) FROM appointments WHERE patient_id IS NULL AND reason = 'Other'":                                     45,
+			} {
+				if got := number(t, db, query); got != want {
+					t.Errorf("%s: %d, want %d", query, got, want)
+				}
+			}
+		}
+		rewrite(t, dir, "mapping.yaml", "source: old\nfiles:\n"+strings.Replace(patientsByName, "constants", `columns: {Name: [{field: last_name, match: "(.+"}, {field: first_name, match: "(.)(.)"}], id: {field: legacy_id, match: x}}, constants`, 1))
+		_, err := Import(t.Context(), db, dir, ImportOptions{})
+		for _, want := range []string{"Name: match: error parsing regexp: missing closing )", "has more than one part in brackets", "id: an id is taken as it is"} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %s", err, want)
+			}
+		}
+	})
+}

@@ -221,7 +221,7 @@ func (p *plan) cell(cells []string, place int) string {
 	return ""
 }
 
-// text is what a row says for a target: its cells, translated, with a space
+// text is what a row says for a target: the parts of its cells, translated, with a space
 // between them, or what stands between the columns of a legacy id.
 func (p *plan) text(t *target, cells []string) string {
 	if t.constant != nil {
@@ -229,7 +229,7 @@ func (p *plan) text(t *target, cells []string) string {
 	}
 	var parts []string
 	for _, c := range t.cells {
-		s := p.cell(cells, c.place)
+		s, _ := c.part(p.cell(cells, c.place))
 		if c.values != nil {
 			if word, ok := c.values[strings.ToLower(s)]; ok {
 				s = word
@@ -257,6 +257,12 @@ func (t *target) namesLegacyID() bool {
 
 // readTarget keeps what a row says for a target.
 func (p *plan) readTarget(r *record, t *target, source string) {
+	for _, c := range t.cells {
+		if _, ok := c.part(p.cell(r.cells, c.place)); !ok {
+			r.refuse(t.field, "has no part like "+c.match.String())
+			return
+		}
+	}
 	s := p.text(t, r.cells)
 	if strings.ContainsRune(s, 0) {
 		r.refuse(t.field, "must not contain NUL")

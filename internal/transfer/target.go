@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -39,8 +40,21 @@ const (
 // cell is one cell of a row that a target is made of.
 type cell struct {
 	place    int
+	match    *regexp.Regexp    // of which part is taken; nil for all
 	values   map[string]string // in lower case; nil for all as they are
 	fallback phrase            // for a blank one
+}
+
+// part is what is taken of a cell, and whether there is such a part.
+func (c cell) part(s string) (string, bool) {
+	if c.match == nil || s == "" {
+		return s, true
+	}
+	groups := c.match.FindStringSubmatch(s)
+	if groups == nil {
+		return "", false
+	}
+	return strings.TrimSpace(groups[len(groups)-1]), true
 }
 
 // translator reads what has several forms.
@@ -79,7 +93,10 @@ func (b *planner) readColumns() {
 			continue
 		}
 		mapped[place] = true
-		if c.Field != "" && c.Field != legacyID {
+		switch {
+		case c.Field == legacyID && (c.Match != "" || c.Values != nil || c.Default != ""):
+			b.wrong("%s: an id is taken as it is", c.column)
+		case c.Field != "" && c.Field != legacyID:
 			b.add(c, place)
 		}
 	}
@@ -190,6 +207,15 @@ func (b *planner) add(c columnMapping, place int) {
 		return
 	}
 	from := cell{place: place, fallback: b.phrase(c.Default)}
+	if c.Match != "" {
+		var err error
+		switch from.match, err = regexp.Compile(c.Match); {
+		case err != nil:
+			b.wrong("%s: match: %v", c.column, err)
+		case from.match.NumSubexp() > 1:
+			b.wrong("%s: match: %q has more than one part in brackets; (?:…) is none", c.column, c.Match)
+		}
+	}
 	if c.Values != nil {
 		from.values = map[string]string{}
 		for k, v := range c.Values {
