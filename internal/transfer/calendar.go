@@ -359,24 +359,29 @@ func minuteOf(s string) (int, bool) {
 	return 0, false
 }
 
-// hasWord reports whether two letters stand side by side.
-func hasWord(s string) bool {
+// withoutDayName leaves out of a date what no form has. Most dates have nothing of
+// the kind, which is seen faster than expressions are tried.
+func withoutDayName(s string) string {
 	letter := func(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
-	for i := 1; i < len(s); i++ {
-		if letter(s[i-1]) && letter(s[i]) {
-			return true
+	if s != "" && letter(s[0]) {
+		s = dayName.ReplaceAllString(s, "")
+	}
+	if strings.Contains(s, "ept") || strings.Contains(s, "EPT") {
+		s = september.ReplaceAllString(s, "Sep")
+	}
+	for i := 2; i < len(s); i++ {
+		if s[i-2] >= '0' && s[i-2] <= '9' && letter(s[i-1]) && letter(s[i]) {
+			return ordinal.ReplaceAllString(s, "$1")
 		}
 	}
-	return false
+	return s
 }
 
 // tidyTime brings the ways of writing morning and afternoon into one, and a day
 // and a time of two columns together.
 func tidyTime(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
-	if hasWord(s) { // ISO 8601 has none
-		s = september.ReplaceAllString(ordinal.ReplaceAllString(dayName.ReplaceAllString(s, ""), "$1"), "Sep")
-	}
+	s = withoutDayName(s)
 	if strings.Contains(s, " ") { // of two columns
 		s = timeless.ReplaceAllString(dayless.ReplaceAllString(s, " "), "$1")
 	}

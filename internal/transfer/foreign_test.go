@@ -49,6 +49,7 @@ func TestDates(t *testing.T) {
 		{"D MMMM YYYY", "5 june 1970", "1970-06-05", true},
 		{"DD-MMM-YY", "05-Jun-70", "1970-06-05", true},
 		{"D-MMM-YY", "5-Sept-24", "2024-09-05", false},
+		{"MMM D, YYYY", "Sept 5th, 2024", "2024-09-05", false},
 		{"D MMM YYYY", "Thurs., 5th Sept. 2024", "2024-09-05", false},
 		{"D MMMM YYYY", "Monday 1st August 2024", "2024-08-01", false},
 		{"D MMMM YYYY", "22nd September 2024", "2024-09-22", false},

@@ -258,6 +258,9 @@ func (t *target) namesLegacyID() bool {
 // readTarget keeps what a row says for a target.
 func (p *plan) readTarget(r *record, t *target, source string) {
 	for _, c := range t.cells {
+		if c.match == nil {
+			continue
+		}
 		if _, ok := c.part(p.cell(r.cells, c.place)); !ok {
 			r.refuse(t.field, "has no part like "+c.match.String())
 			return
