@@ -13,7 +13,7 @@
 //	import   import.go, for each file in the order of dependencies, 2500 rows at a time:
 //	         source.go     a row of the file, its line, its bytes
 //	         ahead.go      the next rows, while those before are stored
-//	         plan.go       mapping × header × entity, made once (mapping.go, target.go, fields.go)
+//	         plan.go       mapping × header × entity, made once (mapping.go, target.go, phrase.go, fields.go)
 //	         record.go     texts → values: foreign.go, calendar.go, then the API's wire.Field
 //	         batch.go      which row it is already; what it refers to (parents.go, unique.go)
 //	         rules.go      rules and derived columns (derive.go), with the functions of package schema
