@@ -248,6 +248,24 @@ func (c calendar) moment(s string, exact bool) (time.Time, string) {
 	return found.UTC().Truncate(time.Millisecond), ""
 }
 
+// How far from today the dates of a practice are, in years. Other systems write the
+// first day of year one, or the last one of 9999, where there is none.
+const (
+	longestLife  = 125
+	longestAhead = 50
+)
+
+// farAway says of a year that nobody can have meant it: "" for most.
+func (c calendar) farAway(year int) string {
+	switch {
+	case year < c.today.Year-longestLife:
+		return "is longer ago than people live"
+	case year > c.today.Year+longestAhead:
+		return fmt.Sprintf("is more than %d years ahead", longestAhead)
+	}
+	return ""
+}
+
 // clockChange says what a change of clocks does to a time that was read from a text
 // without an offset: "" for most.
 func (c calendar) clockChange(s string, t time.Time) string {

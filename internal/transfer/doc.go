@@ -156,9 +156,10 @@
 // with the same legacy id, or of a record that can be there only once, is refused,
 // also where it is in another file of the entity: two files that both count from
 // one need ids that differ, such as "A{No}" and "B{No}". findings.csv lists what to look at about rows that went in: claimed and computed
-// totals (difference), patients with the same name and date of birth or one longer
-// ago than people live, appointments to come at the same time, times that a change of
-// clocks skips or repeats, references left empty (warning).
+// totals (difference), patients with the same name and date of birth, appointments to
+// come at the same time, dates longer ago than people live or more than 50 years
+// ahead, times that a change of clocks skips or repeats, references left empty
+// (warning).
 //
 // An import that was stopped goes on after the last batch when it is started
 // again with the same files and mapping; rejects and findings are those of an

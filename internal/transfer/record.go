@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"chairside/internal/civil"
 	"chairside/internal/decimal"
 	"chairside/internal/wire"
 )
@@ -331,15 +332,25 @@ func (p *plan) readValue(r *record, t *target, s, source string) (message string
 	if err != nil {
 		return err.Error()
 	}
+	look := func(shown, message string) {
+		if message != "" {
+			r.warnings = append(r.warnings, finding{field: t.field, claimed: said, computed: shown, message: message})
+		}
+	}
 	switch v := stored.(type) {
 	case string:
-		if p.entity.table == "users" && t.field == "email" {
+		switch {
+		case t.wire.Kind == wire.Date:
+			if day, err := civil.Parse(v); err == nil {
+				look(v, t.read.farAway(day.Year))
+			}
+		case p.entity.table == "users" && t.field == "email":
 			stored = strings.ToLower(v)
 		}
 	case time.Time:
-		if message := t.read.clockChange(said, v); message != "" {
-			r.warnings = append(r.warnings, finding{field: t.field, claimed: said, computed: v.In(t.read.home).Format("2006-01-02T15:04:05Z07:00"), message: message})
-		}
+		shown := v.In(t.read.home).Format("2006-01-02T15:04:05Z07:00")
+		look(shown, t.read.farAway(v.Year()))
+		look(shown, t.read.clockChange(said, v))
 	}
 	r.given[t.field] = stored
 	return ""

@@ -16,10 +16,6 @@ import (
 // longestVisit is the most that one appointment may take.
 const longestVisit = 24 * time.Hour
 
-// longestLife is how old people become, in years. Other systems write the first day
-// of year one where there is none.
-const longestLife = 125
-
 // rules are what holds between the columns of a row, by table: what the API
 // checks when a client writes, what the schema's hooks derive, and what the
 // program keeps true of rows that clients only read.
@@ -106,8 +102,6 @@ func storedDefault(v any) any {
 func (b *batch) patient(r *record) {
 	if born, err := civil.Parse(r.text("date_of_birth")); err == nil && b.today.Before(born) {
 		r.refuse("date_of_birth", "must not be in the future")
-	} else if err == nil && born.Year < b.today.Year-longestLife {
-		r.warnings = append(r.warnings, finding{field: "date_of_birth", claimed: born.String(), message: "is longer ago than people live"})
 	}
 	if plan := b.parent(r, "payment_plan_id"); plan["active"] == false && r.get("active") != false && r.existing["payment_plan_id"] != r.get("payment_plan_id") {
 		r.refuse("payment_plan_id", "is not active; archived patients may have it")
