@@ -24,12 +24,14 @@ files:
   - {file: codes.csv, entity: treatments, columns: {name: nomenclature}}
   - {file: codes.csv, entity: fees, id: [], columns: {id: treatment_id, private: price_one}, constants: {payment_plan_id: Private}}
   - {file: codes.csv, entity: fees, id: [], columns: {id: treatment_id, nhs: price_one}, constants: {payment_plan_id: NHS}, only: {nhs: "*"}}
+  - {file: sundries.csv, entity: sundries, only: {price: "*", kind: "*"}}
   - {file: ledger.csv, entity: payments, only: {kind: PAY}, constants: {method: Cash}}
   - {file: ledger.csv, entity: payments, only: {kind: REF}, columns: {amount: {field: amount, negate: true}}, constants: {method: Cash}}
 `,
 			"questions.csv": "id,name,type\n1,Smoker,checkbox\n2,Units,number\n",
 			"patients.csv":  "id,first_name,last_name,smokes,units,fax\n1,Al,Ford,Y,5\n2,Bo,Ford,N,,1\n3,Cy,Ford,N,many,\n4,Di,Ford,perhaps,5,\n",
 			"codes.csv":     "id,name,private,nhs\nX,Crown,651.23,152.57\nY,Bridge,one,2.57\nZ,Chart,3.57,\n",
+			"sundries.csv":  "id,name,price,kind\n1,Floss,1.11,x\n2,Brush,,x\n3,Paste,2.22,\n",
 			"ledger.csv":    "id,kind,patient_id,dated_on,amount\n1,PAY,2,2026-02-01,100\n2,REF,2,2026-02-02,30\n2,REF,2,2026-02-02,30\n4,INV,2,2026-02-02,1\n5,REF,9,2026-02-02,1\n",
 		})
 		for range 2 {
@@ -53,6 +55,7 @@ files:
 			}
 			for query, want := range map[string]int{
 				"SELECT current_balance FROM accounts AS a JOIN patients AS p ON p.id = a.patient_id WHERE p.legacy_id = '2'": 7000,
+				"SELECT price FROM sundries WHERE name IN ('Floss', 'Brush', 'Paste')":                                        111,
 				"SELECT count(*) FROM fees AS f JOIN treatments AS t ON t.id = f.treatment_id WHERE nomenclature = 'Chart'":   1,
 				"SELECT count(*) FROM fees WHERE price_one IN (65123, 15257, 257, 357)":                                       4,
 				"SELECT count(*) FROM custom_field_answers WHERE value IN ('false', '5.00')":                                  3,

@@ -105,8 +105,11 @@ func (b *planner) readColumns() {
 			mapped[part[0].place] = true
 		}
 	}
+	tells := map[int]bool{} // which rows are read, while what it says may be a field's value
 	for _, c := range b.p.only {
-		mapped[c.place] = true
+		if tells[c.place] = slices.Contains(c.words, "*"); !tells[c.place] {
+			mapped[c.place] = true
+		}
 	}
 	for place, h := range b.p.header {
 		name := headerName(h)
@@ -114,7 +117,7 @@ func (b *planner) readColumns() {
 		case mapped[place], h == "":
 		case slices.Contains(b.p.entity.fieldNames(), name) && b.p.target(name) == nil && name != legacyID:
 			b.add(columnMapping{column: h, Field: name}, place)
-		case b.quotes(place):
+		case b.quotes(place), tells[place]:
 		default:
 			b.p.ignored = append(b.p.ignored, h)
 		}
