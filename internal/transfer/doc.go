@@ -90,7 +90,8 @@
 //	      Shoe Size: ~                        goes nowhere
 //	      Sex: {field: gender, values: {1: male, 2: female, "*": ~}}    "*" is any other word
 //	      Name: [{field: last_name, match: "^(.+),"}, {field: first_name, match: ", *(.+)"}]
-//	                           the part in brackets, or all that matches; a row without is refused
+//	                           the part in brackets, or all that matches; a row in which
+//	                           something else stands there is refused
 //	      DOB: {field: date_of_birth, dates: [DD.MM.YY]}
 //	      Dentist: {field: dentist_id, by: email, missing: blank}
 //	      Owes: {field: claimed_balance, negate: true, default: "0"}

@@ -307,6 +307,8 @@ func TestSources(t *testing.T) {
 		"a header alone":     {"a,b\n", "a b", ""},
 		"sixteen bits":       {"\xff\xfea\x00,\x00b\x00\n\x00\xe9\x00,\x002\x00\n\x00", "a b", "2:é|2"},
 		"sixteen, turned":    {"\xfe\xff\x00a\x00;\x00b\x00\r\x00\n\x00\"\x001\x00\n\x001\x00\"\x00;\x20\xac\x00\n\x00\n\x003\x00;\x004", "a b", "2:1\n1|€ 5:3|4"},
+		"returns":            {"\ufeffa;b\r1;\"2\r3\"\r\r4;5\r", "a b", "2:1|2\n3 5:4|5"},
+		"sixteen, returns":   {"\xff\xfea\x00,\x00b\x00\r\x001\x00,\x002\x00", "a b", "2:1|2"},
 		"sixteen, no end":    {"\xff\xfea\x00,\x00b\x00\n\x001\x00,\x00\"\x002\x00", "a b", "2 has a quotation mark in the wrong place, or one that is not closed"},
 		"sixteen, no mark":   {"a\x00,\x00", "", errUTF16.Error()},
 		"commas in a header": {"\"a,x\";b\n1;2\n", "a,x b", "2:1|2"},

@@ -34,7 +34,7 @@ const (
 // be read spoils no other.
 type source struct {
 	file      *os.File
-	copied    float64 // where that is a copy in UTF-8: how much longer the original is
+	copied    float64 // where that is a copy: how much longer the original is, else 0
 	delimiter rune
 	header    []string
 	rejects   bool                      // it is a file of rejects, which this program has written
@@ -80,13 +80,19 @@ func (s *source) begin(header int) error {
 		return err
 	}
 	if bytes.HasPrefix(first, []byte{0xff, 0xfe}) || bytes.HasPrefix(first, []byte{0xfe, 0xff}) {
-		if err := s.copyUTF16(); err != nil {
+		if err := s.copyAs(fromUTF16); err != nil {
 			return err
 		}
 		return s.begin(header)
 	}
 	if bytes.IndexByte(first, 0) >= 0 {
 		return errUTF16
+	}
+	if bytes.IndexByte(first, '\n') < 0 && bytes.IndexByte(first, '\r') >= 0 {
+		if err := s.copyAs(func(from io.Reader) io.Reader { return returns{from} }); err != nil {
+			return err
+		}
+		return s.begin(header)
 	}
 	if rest, ok := bytes.CutPrefix(first, []byte("\ufeff")); ok {
 		s.start, first, s.marked = 3, rest, true
@@ -123,9 +129,9 @@ func (s *source) begin(header int) error {
 	return nil
 }
 
-// copyUTF16 goes on with a copy of the file in UTF-8, with its mark. The copy has no
-// name, or loses it at the end.
-func (s *source) copyUTF16() error {
+// copyAs goes on with a copy of the file that is read in another way. The copy has
+// no name, or loses it at the end.
+func (s *source) copyAs(read func(io.Reader) io.Reader) error {
 	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
@@ -134,22 +140,36 @@ func (s *source) copyUTF16() error {
 		return err
 	}
 	_ = os.Remove(file.Name()) // it is open; where that keeps it, close removes it
-	original := s.file
+	original := *s
+	defer original.close()
 	s.file, s.copied = file, 1
-	defer original.Close() // it was only read
-	if _, err := file.WriteString("\ufeff"); err != nil {
-		return err
-	}
-	from := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Reader(bufio.NewReader(original))
-	written, err := io.Copy(file, from)
+	written, err := io.Copy(file, read(bufio.NewReader(original.file)))
 	if err != nil {
 		return err
 	}
-	if info, err := original.Stat(); err == nil {
-		s.copied = float64(info.Size()) / float64(written+int64(len("\ufeff")))
+	if info, err := original.file.Stat(); err == nil && written > 0 {
+		s.copied = max(original.copied, 1) * float64(info.Size()) / float64(written)
 	}
 	_, err = file.Seek(0, io.SeekStart)
 	return err
+}
+
+// fromUTF16 reads UTF-16 as UTF-8, with its mark.
+func fromUTF16(from io.Reader) io.Reader {
+	return io.MultiReader(strings.NewReader("\ufeff"), unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Reader(from))
+}
+
+// returns is a reader of lines that end with a carriage return alone.
+type returns struct{ io.Reader }
+
+func (r returns) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	for i := range p[:n] {
+		if p[i] == '\r' {
+			p[i] = '\n'
+		}
+	}
+	return n, err
 }
 
 // quoted is what stands between quotation marks.
