@@ -297,7 +297,7 @@ func (c calendar) clockChange(s string, t time.Time) string {
 // wholeDay reports whether a number is a day of a spreadsheet's, without a time.
 func (c calendar) wholeDay(s string) bool {
 	n, err := strconv.ParseFloat(s, 64)
-	return err == nil && n == math.Trunc(n) && slices.ContainsFunc(c.counts, func(l layout) bool { return l.unit == spreadsheetDay })
+	return err == nil && n < lastSerial && n == math.Trunc(n) && slices.ContainsFunc(c.counts, func(l layout) bool { return l.unit == spreadsheetDay })
 }
 
 // iso reads a time of ISO 8601 as the API does, but no space for the + that was

@@ -89,7 +89,9 @@
 //	      From: start_time                    the same field are joined by a space
 //	      Shoe Size: ~                        goes nowhere
 //	      Sex: {field: gender, values: {1: male, 2: female, "*": ~}}    "*" is any other word
-//	      Name: [{field: last_name, match: "^(.+),"}, {field: first_name, match: ", *(.+)"}]
+//	      Name:
+//	        - {field: last_name, match: "^([^,]+),[^,]+$"}
+//	        - {field: first_name, match: "^[^,]+, *([^,]+)$"}
 //	                           the part in brackets, or all that matches; a row in which
 //	                           something else stands there is refused
 //	      DOB: {field: date_of_birth, dates: [DD.MM.YY]}
@@ -156,11 +158,11 @@
 // it is read so with the same mapping, and its rows keep their lines. A second row
 // with the same legacy id, or of a record that can be there only once, is refused,
 // also where it is in another file of the entity: two files that both count from
-// one need ids that differ, such as "A{No}" and "B{No}". findings.csv lists what to look at about rows that went in: claimed and computed
-// totals (difference), patients with the same name and date of birth, appointments to
-// come at the same time, dates longer ago than people live or more than 50 years
-// ahead, times that a change of clocks skips or repeats, references left empty
-// (warning).
+// one need ids that differ, such as "A{No}" and "B{No}". findings.csv lists what to
+// look at about rows that went in: claimed and computed totals (difference), patients
+// with the same name and date of birth, appointments to come at the same time, dates
+// longer ago than people live or more than 50 years ahead, times that a change of
+// clocks skips or repeats, references left empty (warning).
 //
 // An import that was stopped goes on after the last batch when it is started
 // again with the same files and mapping; rejects and findings are those of an

@@ -86,10 +86,11 @@ func TestSixteenBits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		wide += "4\x00\t\x00\x00\xd8\t\x00E\x00n\x00d\x00\r\x00\n\x00" // half a character
 		dir := files(t, map[string]string{"mapping.yaml": "source: old\nencoding: windows-1252\nfiles:\n" + patientsByName, "patients.csv": wide})
 		out := t.TempDir()
 		report := importing(t, db, dir, ImportOptions{Rejects: out})
-		if refused := contents(t, out)["patients.csv"]; report.Rejected() != 1 || !strings.Contains(refused, "4,first_name,can't be blank,2,,Ní Dhomhnaill\n") {
+		if refused := contents(t, out)["patients.csv"]; report.Rejected() != 2 || !strings.Contains(refused, "4,first_name,can't be blank,2,,Ní Dhomhnaill\n") || !strings.Contains(refused, "6,first_name,has bytes that are not utf-16,4,\ufffd,End\n") {
 			t.Errorf("%+v %s", report, refused)
 		}
 		if n := number(t, db, "SELECT count(*) FROM patients WHERE first_name IN ('Zoë', '𝒳') AND last_name IN ('O\nNeill', 'Ford')"); n != 2 {

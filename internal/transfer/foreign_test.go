@@ -377,4 +377,11 @@ func TestDaysOfSpreadsheets(t *testing.T) {
 			t.Errorf("the time of %s is %s, want %s", text, message, want)
 		}
 	}
+	both, err := newCalendar(nil, []string{"unix", "excel"}, london(t), today)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, message := both.moment("1700000000", true); message != "" || got.Unix() != 1700000000 {
+		t.Errorf("seconds beside days of spreadsheets are %v %s", got, message)
+	}
 }

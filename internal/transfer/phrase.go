@@ -15,8 +15,8 @@ type piece struct {
 	place int // of the column, -1 for a text
 }
 
-// inBraces is the name of a column in a text. JSON has quotation marks there.
-var inBraces = regexp.MustCompile(`\{[^{}"]+\}`)
+// inBraces is the name of a column in a text. JSON has quotation marks there, or nothing.
+var inBraces = regexp.MustCompile(`\{[^{}"\s][^{}"]*\}`)
 
 // phrase reads a text of the mapping.
 func (b *planner) phrase(s string) (read phrase) {
@@ -52,16 +52,19 @@ func (w phrase) reads(place int) bool {
 	return false
 }
 
-// phrase is what a row makes of it: nothing where one of its columns is blank. Most
-// columns in braces are ids.
-func (p *plan) phrase(w phrase, cells []string) string {
+// phrase is what a row makes of it, to be an id or anything: nothing where one of
+// its columns is blank.
+func (p *plan) phrase(w phrase, cells []string, id bool) string {
 	var s strings.Builder
 	for _, piece := range w {
 		if piece.place < 0 {
 			s.WriteString(piece.text)
 			continue
 		}
-		said := withoutFractions(p.cell(cells, piece.place))
+		said := p.cell(cells, piece.place)
+		if id {
+			said = withoutFractions(said)
+		}
 		if said == "" {
 			return ""
 		}

@@ -25,11 +25,11 @@ files:
   - {file: staff.csv, entity: practitioners, id: Code, columns: {Code: user_id}}
   - file: sites.csv
     entity: sites
-    columns: {name: name}
-    constants: {nickname: "{name} ({town})", opening_hours: '{"Monday": {"open": "09:00", "close": "17:00"}}'}
+    columns: {name: name, rent: ~}
+    constants: {nickname: "{name} ({town})", address_line_2: "from {rent} on", opening_hours: '{"Monday": {"open": "09:00", "close": "17:00"}}'}
 `,
 			"staff.csv": "Code,First,Last,Mail,Site,Fax\nAB,Al,Bo,Al@old.test,east,1\nCD,Cy,Dee,,east,\nEF,Ed,Fo,Desk@old.test,west,\nGH,Gi,Ho,desk@old.test,,\n",
-			"sites.csv": "id,name,town\n1,East,York\n2,West,\n",
+			"sites.csv": "id,name,town,rent\n1,East,York,12.00\n2,West,,\n",
 		})
 		out := t.TempDir()
 		report := importing(t, db, dir, ImportOptions{Rejects: out})
@@ -41,7 +41,7 @@ files:
 		}
 		for query, want := range map[string]int{
 			"SELECT count(*) FROM practitioners AS p JOIN users AS u ON u.id = p.user_id WHERE email IN ('al@old.test', 'cd@east.invalid', 'ef@west.invalid')": 3,
-			"SELECT count(*) FROM sites WHERE nickname = 'East (York)' AND town = 'York'":                                                                      1,
+			"SELECT count(*) FROM sites WHERE nickname = 'East (York)' AND town = 'York' AND address_line_2 = 'from 12.00 on'":                                 1,
 			"SELECT count(*) FROM sites WHERE name = 'West' AND nickname IS NULL":                                                                              1,
 		} {
 			if got := number(t, db, query); got != want {

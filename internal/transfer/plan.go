@@ -212,7 +212,10 @@ func (b *planner) readHeader() bool {
 	if b.f.Header > 1 && s.header == nil {
 		b.wrong("header: there is no line %d", b.f.Header)
 	}
-	if s.marked && b.p.encoding != mixed { // whatever its neighbours are
+	switch { // whatever its neighbours are
+	case s.wide:
+		b.p.encoding = utf16
+	case s.marked && b.p.encoding != mixed:
 		b.p.encoding = utf8Encoding
 	}
 	for _, name := range s.header {
@@ -258,7 +261,10 @@ func headerName(s string) string {
 
 func (b *planner) readID() {
 	ids := b.f.ID
-	if ids != nil && len(ids) == 0 && len(b.p.entity.unique) > 0 { // [] is none
+	if ids != nil && len(ids) == 0 { // [] is none
+		if len(b.p.entity.unique) == 0 {
+			b.wrong("id: %s can be there many times; name the column of their ids", b.p.entity.table)
+		}
 		return
 	}
 	if len(ids) == 0 {

@@ -92,7 +92,7 @@ func (p *plan) take(row sourceRow) *record {
 		shown, ok := decodeText(c, p.encoding)
 		r.cells[i] = trimmed(shown)
 		if !ok && row.message == "" && p.reads(i) {
-			r.refuse(p.header[i], "has bytes that are not "+p.encoding+"; set encoding to latin-1, windows-1252, or mixed for both")
+			r.refuse(p.header[i], undecodable(p.encoding))
 		}
 	}
 	if row.message != "" {
@@ -170,7 +170,7 @@ func (p *plan) legacyID(cells []string, line int) string {
 	}
 	parts := make([]string, len(p.id))
 	for i, part := range p.id {
-		if parts[i] = p.phrase(part, cells); parts[i] == "" {
+		if parts[i] = p.phrase(part, cells, true); parts[i] == "" {
 			return ""
 		}
 	}
@@ -226,7 +226,7 @@ func (p *plan) cell(cells []string, place int) string {
 // between them, or what stands between the columns of a legacy id.
 func (p *plan) text(t *target, cells []string) string {
 	if t.constant != nil {
-		return p.phrase(t.constant, cells)
+		return p.phrase(t.constant, cells, t.role == reference)
 	}
 	var parts []string
 	for _, c := range t.cells {
@@ -239,7 +239,7 @@ func (p *plan) text(t *target, cells []string) string {
 			}
 		}
 		if s == "" {
-			s = p.phrase(c.fallback, cells)
+			s = p.phrase(c.fallback, cells, t.role == reference)
 		}
 		if s != "" {
 			parts = append(parts, s)

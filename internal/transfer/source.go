@@ -27,13 +27,15 @@ const (
 	utf8Encoding = "utf-8"
 	windows      = "windows-1252"
 	latin1       = "latin-1"
-	mixed        = "mixed" // UTF-8 where it is, windows-1252 where it is not
+	mixed        = "mixed"  // UTF-8 where it is, windows-1252 where it is not
+	utf16        = "utf-16" // only by its mark
 )
 
 // source reads a CSV file of another system's, row by row. A row that cannot
 // be read spoils no other.
 type source struct {
 	file      *os.File
+	wide      bool    // it was UTF-16
 	copied    float64 // where that is a copy: how much longer the original is, else 0
 	delimiter rune
 	header    []string
@@ -83,6 +85,7 @@ func (s *source) begin(header int) error {
 		if err := s.copyAs(fromUTF16); err != nil {
 			return err
 		}
+		s.wide = true
 		return s.begin(header)
 	}
 	if bytes.IndexByte(first, 0) >= 0 {
@@ -355,9 +358,20 @@ func (s *source) close() {
 	}
 }
 
+// undecodable says that a cell is not what its encoding says.
+func undecodable(encoding string) string {
+	if encoding == utf16 {
+		return "has bytes that are not utf-16"
+	}
+	return "has bytes that are not " + encoding + "; set encoding to latin-1, windows-1252, or mixed for both"
+}
+
 // decodeText gives the text of a cell, and whether it is what its encoding
 // says. What cannot be read is shown as �.
 func decodeText(cell, encoding string) (string, bool) {
+	if encoding == utf16 { // what was none is a � in the copy
+		return cell, !strings.ContainsRune(cell, utf8.RuneError)
+	}
 	if encoding == mixed && !utf8.ValidString(cell) || encoding == windows || encoding == latin1 {
 		charset := charmap.Windows1252 // a superset of Latin-1 in all but control characters
 		decoded, err := charset.NewDecoder().String(cell)

@@ -152,8 +152,9 @@ func (b *planner) readConstants() {
 	}
 }
 
-// checkWords refuses words of the mapping that would be refused in every row: of
-// constants, defaults and translations, where nothing else is added to them.
+// checkWords refuses words of the mapping that would be refused in every row, or
+// could be compared with nothing: of constants, defaults and translations, where
+// nothing else is added to them.
 func (b *planner) checkWords() {
 	for _, t := range b.p.targets {
 		check := func(where string, word phrase) {
