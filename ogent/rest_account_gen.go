@@ -93,9 +93,9 @@ func (r Reads) Accounts(ctx context.Context, q *ent.AccountQuery, size int, tota
 // AccountPickedBy tells whether the rows of a list request are found before
 // they are put in order, and how.
 func AccountPickedBy(p ListAccountsParams) (how pick, ok bool) {
-	return pickedBy(p.SortBy.Or("id"), []string{"current_balance", "id", "created_at", "updated_at"},
+	return pickedBy(p.SortBy.Or("id"), orders{"current_balance", "created_at", "updated_at"},
 		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
-		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: []string{}},
+		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: orders{}},
 	)
 }
 

@@ -210,15 +210,15 @@ func findAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppoin
 // AppointmentPickedBy tells whether the rows of a list request are found before
 // they are put in order, and how.
 func AppointmentPickedBy(p ListAppointmentsParams) (how pick, ok bool) {
-	return pickedBy(p.SortBy.Or("start_time"), []string{"start_time", "finish_time", "id", "created_at", "updated_at"},
+	return pickedBy(p.SortBy.Or("start_time"), orders{"start_time", "finish_time", "created_at", "updated_at"},
 		sieve{set: p.On.Set, column: "start_time"},
 		sieve{set: p.Before.Set, column: "start_time"},
 		sieve{set: p.After.Set, column: "start_time"},
-		sieve{set: p.PractitionerID.Set, column: "practitioner_id", equal: true, dense: true, leads: []string{"start_time"}},
-		sieve{set: p.RoomID.Set, column: "room_id", equal: true, dense: true, leads: []string{"start_time"}},
-		sieve{set: p.State.Set, column: "state", equal: true, dense: true, leads: []string{"start_time", "state", "id"}},
+		sieve{set: p.PractitionerID.Set, column: "practitioner_id", equal: true, dense: true, leads: orders{"start_time"}},
+		sieve{set: p.RoomID.Set, column: "room_id", equal: true, dense: true, leads: orders{"start_time"}},
+		sieve{set: p.State.Set, column: "state", equal: true, dense: true, leads: orders{"start_time", "state"}.unless(p.Cancelled.Or(false), "id")},
 		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
-		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: []string{"start_time"}},
+		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: orders{"start_time"}},
 	)
 }
 

@@ -193,9 +193,20 @@ const pickedTotal = "(SELECT COUNT(*) FROM picked)"
 type sieve struct {
 	set    bool
 	column string
-	equal  bool     // for one value of the column, not a range
-	dense  bool     // many rows may have one value
-	leads  []string // the orders that an index has for one value
+	equal  bool   // for one value of the column, not a range
+	dense  bool   // what the value names is not of one patient
+	leads  orders // those that an index has for one value
+}
+
+// orders are values of sort_by.
+type orders []string
+
+// unless adds some, unless the list shows more than the rows of their index.
+func (o orders) unless(more bool, keys ...string) orders {
+	if more {
+		return o
+	}
+	return append(o, keys...)
 }
 
 // pick is how rows are found.
@@ -207,7 +218,7 @@ type pick struct {
 // pickedBy is how rows are found by the filters that are set. It is false where
 // there is none, or where an index has what they let through in the order. Ordered
 // are the orders that an index has for all rows.
-func pickedBy(order string, ordered []string, searchesFirst ...sieve) (how pick, ok bool) {
+func pickedBy(order string, ordered orders, searchesFirst ...sieve) (how pick, ok bool) {
 	led, equal, dense := false, false, slices.Contains(ordered, order)
 	for _, f := range searchesFirst {
 		switch {

@@ -184,16 +184,16 @@ func keptInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvoicesParams
 // InvoicePickedBy tells whether the rows of a list request are found before
 // they are put in order, and how.
 func InvoicePickedBy(p ListInvoicesParams) (how pick, ok bool) {
-	return pickedBy(p.SortBy.Or("dated_on"), []string{"dated_on", "due_on", "amount", "id", "created_at", "updated_at"},
-		sieve{set: p.AccountID.Set, column: "account_id", equal: true, leads: []string{"dated_on"}},
+	return pickedBy(p.SortBy.Or("dated_on"), orders{"dated_on", "due_on", "amount", "created_at", "updated_at"},
+		sieve{set: p.AccountID.Set, column: "account_id", equal: true, leads: orders{"dated_on"}},
 		sieve{set: p.DatedOnAfter.Set, column: "dated_on"},
 		sieve{set: p.DatedOnBefore.Set, column: "dated_on"},
-		sieve{set: p.Paid.Set, column: "paid", equal: true, dense: true, leads: []string{"dated_on"}},
+		sieve{set: p.Paid.Set, column: "paid", equal: true, dense: true, leads: orders{"dated_on"}},
 		sieve{set: p.CreatedAfter.Set, column: "created_at"},
 		sieve{set: p.CreatedBefore.Set, column: "created_at"},
 		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
-		sieve{set: p.SiteID.Set, column: "site_id", equal: true, dense: true, leads: []string{"dated_on"}},
-		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: []string{"dated_on"}},
+		sieve{set: p.SiteID.Set, column: "site_id", equal: true, dense: true, leads: orders{"dated_on"}},
+		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: orders{"dated_on"}},
 	)
 }
 

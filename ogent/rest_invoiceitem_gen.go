@@ -113,8 +113,8 @@ func keptInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p ListInvoic
 // InvoiceItemPickedBy tells whether the rows of a list request are found before
 // they are put in order, and how.
 func InvoiceItemPickedBy(p ListInvoiceItemsParams) (how pick, ok bool) {
-	return pickedBy(p.SortBy.Or("id"), []string{"id", "created_at", "updated_at"},
-		sieve{set: p.InvoiceID.Set, column: "invoice_id", equal: true, leads: []string{"id"}},
+	return pickedBy(p.SortBy.Or("id"), orders{"created_at", "updated_at"},
+		sieve{set: p.InvoiceID.Set, column: "invoice_id", equal: true, leads: orders{"id"}},
 		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
 	)
 }

@@ -141,13 +141,13 @@ func keptNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsPar
 // NHSClaimPickedBy tells whether the rows of a list request are found before
 // they are put in order, and how.
 func NHSClaimPickedBy(p ListNhsClaimsParams) (how pick, ok bool) {
-	return pickedBy(p.SortBy.Or("id"), []string{"id", "created_at", "updated_at"},
+	return pickedBy(p.SortBy.Or("id"), orders{"created_at", "updated_at"},
 		sieve{set: p.CreatedAfter.Set, column: "created_at"},
-		sieve{set: p.ClaimStatus.Set, column: "claim_status", equal: true, dense: true, leads: []string{"id"}},
+		sieve{set: p.ClaimStatus.Set, column: "claim_status", equal: true, dense: true, leads: orders{"id"}},
 		sieve{set: p.After.Set, column: "submitted_date"},
 		sieve{set: p.Before.Set, column: "submitted_date"},
 		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
-		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: []string{"id"}},
+		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: orders{"id"}},
 	)
 }
 

@@ -204,13 +204,13 @@ func keptPatients(ctx context.Context, q *ent.PatientQuery, p ListPatientsParams
 // PatientPickedBy tells whether the rows of a list request are found before
 // they are put in order, and how.
 func PatientPickedBy(p ListPatientsParams) (how pick, ok bool) {
-	return pickedBy(p.SortBy.Or("id"), []string{"first_name", "last_name", "date_of_birth", "id", "created_at", "updated_at"},
+	return pickedBy(p.SortBy.Or("id"), orders{"first_name", "last_name", "date_of_birth", "created_at", "updated_at"},
 		sieve{set: p.Query.Set},
 		sieve{set: p.CreatedAfter.Set, column: "created_at"},
 		sieve{set: p.CreatedBefore.Set, column: "created_at"},
 		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
-		sieve{set: p.SiteID.Set, column: "site_id", equal: true, dense: true, leads: []string{"id"}},
-		sieve{set: p.Active.Set, column: "active", equal: true, dense: true, leads: []string{"id"}},
+		sieve{set: p.SiteID.Set, column: "site_id", equal: true, dense: true, leads: orders{"id"}},
+		sieve{set: p.Active.Set, column: "active", equal: true, dense: true, leads: orders{"id"}},
 	)
 }
 

@@ -185,12 +185,12 @@ func keptPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaymentsParams
 // PaymentPickedBy tells whether the rows of a list request are found before
 // they are put in order, and how.
 func PaymentPickedBy(p ListPaymentsParams) (how pick, ok bool) {
-	return pickedBy(p.SortBy.Or("dated_on"), []string{"dated_on", "amount", "id", "created_at", "updated_at"},
+	return pickedBy(p.SortBy.Or("dated_on"), orders{"dated_on", "amount", "created_at", "updated_at"},
 		sieve{set: p.StartDate.Set, column: "dated_on"},
 		sieve{set: p.EndDate.Set, column: "dated_on"},
 		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
-		sieve{set: p.SiteID.Set, column: "site_id", equal: true, dense: true, leads: []string{"dated_on"}},
-		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: []string{"dated_on"}},
+		sieve{set: p.SiteID.Set, column: "site_id", equal: true, dense: true, leads: orders{"dated_on"}},
+		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: orders{"dated_on"}},
 	)
 }
 

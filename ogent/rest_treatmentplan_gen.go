@@ -114,10 +114,10 @@ func keptTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, p ListTr
 // TreatmentPlanPickedBy tells whether the rows of a list request are found before
 // they are put in order, and how.
 func TreatmentPlanPickedBy(p ListTreatmentPlansParams) (how pick, ok bool) {
-	return pickedBy(p.SortBy.Or("id"), []string{"id", "created_at", "updated_at"},
-		sieve{set: p.Status.Set, column: "completed", equal: true, dense: true, leads: []string{"id"}},
+	return pickedBy(p.SortBy.Or("id"), orders{"created_at", "updated_at"},
+		sieve{set: p.Status.Set, column: "completed", equal: true, dense: true, leads: orders{"id"}},
 		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
-		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: []string{"id"}},
+		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: orders{"id"}},
 	)
 }
 

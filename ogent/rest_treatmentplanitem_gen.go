@@ -115,10 +115,10 @@ func keptTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, 
 // TreatmentPlanItemPickedBy tells whether the rows of a list request are found before
 // they are put in order, and how.
 func TreatmentPlanItemPickedBy(p ListTreatmentPlanItemsParams) (how pick, ok bool) {
-	return pickedBy(p.SortBy.Or("id"), []string{"id", "created_at", "updated_at"},
-		sieve{set: p.TreatmentPlanID.Set, column: "treatment_plan_id", equal: true, leads: []string{"id"}},
+	return pickedBy(p.SortBy.Or("id"), orders{"created_at", "updated_at"},
+		sieve{set: p.TreatmentPlanID.Set, column: "treatment_plan_id", equal: true, leads: orders{"id"}},
 		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
-		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: []string{"id"}},
+		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: orders{"id"}},
 	)
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"entgo.io/ent/dialect/entsql"
-	"entgo.io/ent/entc/gen"
 
 	"chairside/internal/contract"
 	"chairside/internal/wire"
@@ -65,9 +64,9 @@ func (e *entity) Predicate(f contract.Filter) (string, error) {
 // Picks are the filters by which rows are found before they are put in order:
 // searches, then those of the entity's own columns. Only what is about patients
 // grows with the years; other lists are short.
-func (e *entity) Picks() []pick {
+func (e *entity) Picks() ([]pick, error) {
 	if !e.PatientData() {
-		return nil
+		return nil, nil
 	}
 	var searches, columns []pick
 	for _, f := range e.R.Filters {
@@ -81,52 +80,79 @@ func (e *entity) Picks() []pick {
 		f.Column = columnOf(f)
 		p := pick{Filter: f, Equal: !f.Manual && (f.Op == "" || f.Op == "EQ")}
 		if p.Equal {
-			p.Leads = e.led(f.Column)
+			if err := e.lead(&p); err != nil {
+				return nil, err
+			}
 			edge := e.Column(f.Column).References()
 			p.Dense = edge == nil || !e.Model.of(edge.Type).PatientData()
 		}
 		columns = append(columns, p)
 	}
-	return append(searches, columns...)
+	return append(searches, columns...), nil
 }
 
 // pick is a filter by which rows are found before they are put in order.
 type pick struct {
 	contract.Filter
 	Equal bool     // for one value of the column, not a range
-	Dense bool     // many rows may have one value: it is not of one patient
+	Dense bool     // what the value names is not of one patient
 	Leads []string // the orders that an index has for one value
+
+	Unless      string   // the filter with which the list shows more rows
+	LeadsUnless []string // the orders that an index has, but for these
 }
 
-// led are the keys of the orders in which an index has the rows that have one
-// value of a column.
-func (e *entity) led(column string) (keys []string) {
+// lead notes in which orders an index has the rows that have one value of the
+// column: all of them, or those that the list shows unless it is asked for more.
+func (e *entity) lead(p *pick) error {
 	for _, s := range e.R.Sorts {
-		if sortColumn(s) == column || slices.ContainsFunc(e.Type.Indexes, func(i *gen.Index) bool {
-			return len(i.Columns) > 2 && i.Columns[1] == column && i.Columns[2] == sortColumn(s)
-		}) {
-			keys = append(keys, s.Key)
+		where, ok, err := e.indexed(p.Column, sortColumn(s))
+		if err != nil {
+			return err
+		}
+		if ok && where == "" || sortColumn(s) == p.Column {
+			p.Leads = append(p.Leads, s.Key)
+			continue
+		}
+		for _, k := range e.R.Kept {
+			if ok && k.By == "" && k.Day == "" && k.Unless != "" && k.Where == where {
+				p.Unless, p.LeadsUnless = k.Unless, append(p.LeadsUnless, s.Key)
+			}
 		}
 	}
-	return keys
+	return nil
 }
 
 // Ordered are the keys of the orders that an index has for all rows of a practice.
 func (e *entity) Ordered() (keys []string, err error) {
 	for _, s := range e.R.Sorts {
-		all := sortColumn(s) == "id" // with practice_id, for the foreign keys that point here
-		for _, i := range e.Type.Indexes {
-			var how entsql.IndexAnnotation
-			if err := annotation(i.Annotations, &how); err != nil {
-				return nil, err
-			}
-			all = all || how.Where == "" && slices.Equal(i.Columns[1:], []string{sortColumn(s), "id"})
+		where, ok, err := e.indexed(sortColumn(s), "id")
+		if err != nil {
+			return nil, err
 		}
-		if all {
+		if ok && where == "" {
 			keys = append(keys, s.Key)
 		}
 	}
 	return keys, nil
+}
+
+// indexed reports whether an index has these columns behind the practice, and of
+// which rows: all of them if there is such an index.
+func (e *entity) indexed(columns ...string) (where string, ok bool, err error) {
+	for _, i := range e.Type.Indexes {
+		if len(i.Columns) <= len(columns) || !slices.Equal(i.Columns[1:len(columns)+1], columns) {
+			continue
+		}
+		var how entsql.IndexAnnotation
+		if err := annotation(i.Annotations, &how); err != nil {
+			return "", false, err
+		}
+		if where, ok = how.Where, true; where == "" {
+			break
+		}
+	}
+	return where, ok, nil
 }
 
 // SortColumn is the entity's own column that a sort orders by.
