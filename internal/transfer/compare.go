@@ -27,13 +27,8 @@ func (im *importer) compare() error {
 				return fmt.Errorf("%s: %w", p.name, err)
 			}
 		}
-		if p.entity.table == "appointments" {
-			if err := im.warnOfDoubleBookings(p); err != nil {
-				return err
-			}
-		}
 	}
-	return nil
+	return im.warnOfDoubleBookings()
 }
 
 func (im *importer) compareFile(p *plan) error {
@@ -207,8 +202,23 @@ func (p *plan) compare(t *target, r *record, k kind, is any) (*finding, error) {
 
 // warnOfDoubleBookings points at appointments to come that this import has
 // written although the practitioner has another one at that time. The other
-// system has let it happen, and so it is kept.
-func (im *importer) warnOfDoubleBookings(p *plan) error {
+// system has let it happen, and so it is kept. Which of several files of
+// appointments one is from is not known.
+func (im *importer) warnOfDoubleBookings() error {
+	var p *plan
+	var names []string
+	for _, other := range im.plans {
+		if other.entity.table == "appointments" && !slices.Contains(names, other.name) {
+			p, names = other, append(names, other.name)
+		}
+	}
+	if p == nil {
+		return nil
+	}
+	var file string
+	if len(names) == 1 {
+		file = names[0]
+	}
 	var findings [][]string
 	err := im.inTx(func(tx *sql.Tx, bulk *store.Bulk) error {
 		findings = nil
@@ -239,7 +249,7 @@ func (im *importer) warnOfDoubleBookings(p *plan) error {
 			if l, ok := legacy[two.other]; ok {
 				other = "legacy id " + l
 			}
-			f := finding{file: p.name, legacy: legacy[two.own], kind: warning, field: "start_time", message: "the practitioner is booked twice: it overlaps the appointment with the " + other}
+			f := finding{file: file, legacy: legacy[two.own], kind: warning, field: "start_time", message: "the practitioner is booked twice: it overlaps the appointment with the " + other}
 			findings = append(findings, f.record())
 		}
 		return err

@@ -116,3 +116,27 @@ func TestIDsWithWords(t *testing.T) {
 		}
 	})
 }
+
+// An appointment that overlaps another is told once, however many files have
+// appointments.
+func TestDoubleBookingsAreToldOnce(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		const constants = "constants: {practitioner_id: ann@bright.test, reason: Exam}"
+		for _, test := range []struct{ second, file string }{{"diary.csv", "diary.csv"}, {"more.csv", ""}} {
+			dir := files(t, map[string]string{
+				"mapping.yaml": "source: " + test.second + "\nfiles:\n  - {file: diary.csv, entity: appointments, only: {kind: A}, " + constants + "}\n" +
+					"  - {file: " + test.second + ", entity: appointments, only: {kind: B}, " + constants + "}\n",
+				"diary.csv": "id,start_time,finish_time,kind\n1,2026-08-01 09:00,2026-08-01 09:30,A\n2,2026-08-01 09:15,2026-08-01 09:45,B\n",
+				"more.csv":  "id,start_time,finish_time,kind\n2,2026-08-01 09:15,2026-08-01 09:45,B\n",
+			})
+			execute(t, db, "DELETE FROM appointments")
+			out := t.TempDir()
+			report := importing(t, db, dir, ImportOptions{Rejects: out})
+			want := "\n" + test.file + ",,2,warning,start_time,,,the practitioner is booked twice: it overlaps the appointment with the legacy id 1\n"
+			if found := contents(t, out)[Findings]; report.Warnings != 1 || report.Files[1].Created != 1 || !strings.HasSuffix(found, want) {
+				t.Errorf("%+v %s", report, found)
+			}
+		}
+	})
+}
