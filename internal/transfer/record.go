@@ -225,12 +225,22 @@ func (p *plan) cell(cells []string, place int) string {
 // text is what a row says for a target: the parts of its cells, translated, with a space
 // between them, or what stands between the columns of a legacy id.
 func (p *plan) text(t *target, cells []string) string {
+	s, _ := p.matched(t, cells)
+	return s
+}
+
+// matched is the text for a target, and the first pattern that a cell has no part
+// like, nil for none.
+func (p *plan) matched(t *target, cells []string) (said string, missed *regexp.Regexp) {
 	if t.constant != nil {
-		return p.phrase(t.constant, cells, t.role == reference)
+		return p.phrase(t.constant, cells, t.role == reference), nil
 	}
 	var parts []string
 	for _, c := range t.cells {
-		s, _ := c.part(p.cell(cells, c.place))
+		s, ok := c.part(p.cell(cells, c.place))
+		if !ok && missed == nil {
+			missed = c.match
+		}
 		if c.values != nil {
 			if word, ok := c.values[strings.ToLower(s)]; ok {
 				s = word
@@ -246,9 +256,9 @@ func (p *plan) text(t *target, cells []string) string {
 		}
 	}
 	if t.namesLegacyID() {
-		return strings.Join(parts, betweenIDs)
+		return strings.Join(parts, betweenIDs), missed
 	}
-	return strings.Join(parts, " ")
+	return strings.Join(parts, " "), missed
 }
 
 // namesLegacyID reports whether a target can be nothing but a legacy id.
@@ -258,16 +268,11 @@ func (t *target) namesLegacyID() bool {
 
 // readTarget keeps what a row says for a target.
 func (p *plan) readTarget(r *record, t *target, source string) {
-	for _, c := range t.cells {
-		if c.match == nil {
-			continue
-		}
-		if _, ok := c.part(p.cell(r.cells, c.place)); !ok {
-			r.refuse(t.field, "has no part like "+c.match.String())
-			return
-		}
+	s, missed := p.matched(t, r.cells)
+	if missed != nil {
+		r.refuse(t.field, "has no part like "+missed.String())
+		return
 	}
-	s := p.text(t, r.cells)
 	if strings.ContainsRune(s, 0) {
 		r.refuse(t.field, "must not contain NUL")
 		return
