@@ -51,10 +51,10 @@ func (b *batch) run(records []*record, counts *fileProgress) error {
 // findRows finds the rows that the records became in an earlier import, by
 // their legacy ids.
 func (b *batch) findRows() error {
-	var wanted []any
+	var wanted []string
 	for _, r := range b.records {
 		if r.legacy != "" {
-			wanted = append(wanted, r.legacy)
+			wanted = append(wanted, r.raw)
 		}
 	}
 	known, err := b.imported(b.plan.entity, b.first.Load(), wanted)
@@ -62,13 +62,13 @@ func (b *batch) findRows() error {
 		return err
 	}
 	for _, r := range b.records {
-		ids := known[r.legacy]
+		ids := known[r.raw]
 		switch {
 		case r.legacy == "" || len(ids) == 0:
 		case len(ids) > 1:
 			r.refuse(legacyID, "is that of more than one record")
 		default:
-			r.id, r.linked = b.plan.entity.id(ids[0].id), ids[0].linked
+			r.id, r.linked = b.plan.entity.id(ids[0].id), ids[0].spellings
 		}
 	}
 	return b.readExisting()
@@ -76,18 +76,44 @@ func (b *batch) findRows() error {
 
 // link is a row that a legacy id belongs to.
 type link struct {
-	id     string
-	linked bool // remembered by an import, not only written on the row
+	id        string
+	spellings []string // for which an import remembers it; none where it is only written on the row
 }
 
-// imported finds rows by the ids they had in the other system: remembered by
-// an import, unless there was none, or written on them.
-func (b *batch) imported(e *entity, none bool, legacy []any) (map[string][]link, error) {
+// imported finds rows by the ids they had in the other system, as files spell them:
+// remembered by an import, unless there was none, or written on them. A legacy id
+// of which two spellings belong to different rows has both.
+func (b *batch) imported(e *entity, none bool, legacy []string) (map[string][]link, error) {
 	found := map[string][]link{}
+	if none && !e.has(legacyID) {
+		return found, nil
+	}
+	add := func(raw, id string) *link {
+		k := slices.IndexFunc(found[raw], func(l link) bool { return l.id == id })
+		if k < 0 {
+			k = len(found[raw])
+			found[raw] = append(found[raw], link{id: id})
+		}
+		return &found[raw][k]
+	}
+	var all []any
+	of := map[string][]string{} // the legacy ids of a spelling
+	for _, raw := range legacy {
+		for _, s := range b.plan.spellings(raw) {
+			if of[s] == nil {
+				all = append(all, s)
+			}
+			of[s] = append(of[s], raw)
+		}
+	}
 	if !none {
 		err := b.query("SELECT legacy_id, record_id FROM imported_records WHERE practice_id = $1 AND source = $2 AND resource = $3",
-			[]any{b.practice.id, b.source, e.table}, "legacy_id", legacy, func(values []any) {
-				found[asText(values[0])] = []link{{asText(values[1]), true}}
+			[]any{b.practice.id, b.source, e.table}, "legacy_id", all, func(values []any) {
+				spelling, id := asText(values[0]), asText(values[1])
+				for _, raw := range of[spelling] {
+					l := add(raw, id)
+					l.spellings = append(l.spellings, spelling)
+				}
 			})
 		if err != nil {
 			return nil, err
@@ -96,12 +122,35 @@ func (b *batch) imported(e *entity, none bool, legacy []any) (map[string][]link,
 	if !e.has(legacyID) { // clients of the API may write it at any time
 		return found, nil
 	}
-	unknown := slices.DeleteFunc(slices.Clone(legacy), func(l any) bool { return len(found[asText(l)]) > 0 })
+	remembered := map[string]bool{}
+	for raw := range found {
+		remembered[raw] = true
+	}
+	unknown := slices.DeleteFunc(all, func(s any) bool {
+		return !slices.ContainsFunc(of[asText(s)], func(raw string) bool { return !remembered[raw] })
+	})
 	err := b.query("SELECT legacy_id, id FROM "+quote(e.table)+" WHERE practice_id = $1", []any{b.practice.id}, "legacy_id", unknown, func(values []any) {
-		l := asText(values[0])
-		found[l] = append(found[l], link{asText(values[1]), false})
+		for _, raw := range of[asText(values[0])] {
+			if !remembered[raw] {
+				add(raw, asText(values[1]))
+			}
+		}
 	})
 	return found, err
+}
+
+// legacyIDs are the ids that rows had in the other system, by ours: where a row is
+// remembered for several, the first in the order of their characters.
+func (b *batch) legacyIDs(e *entity, ids []any) (map[string]string, error) {
+	legacy := map[string]string{}
+	err := b.query("SELECT record_id, legacy_id FROM imported_records WHERE practice_id = $1 AND source = $2 AND resource = $3",
+		[]any{b.practice.id, b.source, e.table}, "record_id", ids, func(values []any) {
+			id, l := asText(values[0]), asText(values[1])
+			if before, ok := legacy[id]; !ok || l < before {
+				legacy[id] = l
+			}
+		})
+	return legacy, err
 }
 
 // id is the id of a row from its text.
@@ -286,18 +335,14 @@ func (b *batch) resolve(t *target, keys []any) (found map[string][]string, by st
 		return found, "id", nil
 	}
 	if by = legacyName; t.by == "" || t.by == legacyID {
-		known := map[string]bool{}
-		var ids []any
-		for _, key := range keys {
-			if id := b.plan.identity(asText(key)); !known[id] {
-				known[id] = true
-				ids = append(ids, id)
-			}
+		texts := make([]string, len(keys))
+		for i, key := range keys {
+			texts[i] = asText(key)
 		}
-		links, err := b.imported(t.refers, false, ids)
-		for _, key := range keys {
-			for _, l := range links[b.plan.identity(asText(key))] {
-				found[asText(key)] = append(found[asText(key)], l.id)
+		links, err := b.imported(t.refers, false, texts)
+		for text, list := range links {
+			for _, l := range list {
+				found[text] = append(found[text], l.id)
 			}
 		}
 		if err != nil || t.by == legacyID || t.refers.commonName() == "" {

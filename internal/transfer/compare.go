@@ -241,9 +241,7 @@ func (im *importer) warnOfDoubleBookings() error {
 		if err != nil {
 			return err
 		}
-		legacy := map[string]string{} // by id
-		err = b.query("SELECT record_id, legacy_id FROM imported_records WHERE practice_id = $1 AND source = $2 AND resource = $3",
-			[]any{im.practice.id, im.source, p.entity.table}, "record_id", ids, func(v []any) { legacy[asText(v[0])] = asText(v[1]) })
+		legacy, err := b.legacyIDs(p.entity, ids)
 		for _, two := range pairs {
 			other := "id " + two.other
 			if l, ok := legacy[two.other]; ok {

@@ -143,7 +143,9 @@
 // # What becomes of a row
 //
 // A row's legacy id is remembered in imported_records, and on patients also in
-// legacy_id. A row that was imported before changes the columns in which it
+// legacy_id. With loose ids it is remembered as it is spelled, too: whether they are
+// loose may change between imports of files that spell them alike. Where that makes
+// one id of those of two records, the row is refused. A row that was imported before changes the columns in which it
 // differs, a new one is added; nothing is ever deleted, and what was deleted here
 // stays so. Only what pays what is taken back where it holds no longer: the
 // payment or the invoice does not count any more, is less, or of another patient,

@@ -78,3 +78,100 @@ func TestLooseIDs(t *testing.T) {
 		}
 	})
 }
+
+// Whether ids are loose may change between two imports, and nothing comes twice that
+// is spelled as before. Different records of before are not made one.
+func TestLooseIDsChange(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		const strict = "source: old\nfiles:\n" + patientsByName + `  - {file: invoices.csv, entity: invoices, id: [book, no]}
+  - {file: payments.csv, entity: payments, constants: {method: Cash}}
+`
+		const loose = "loose_ids: true\n" + strict
+		dir := files(t, map[string]string{
+			"patients.csv": "id,first_name,last_name\n00123,Al,Ford\np7,Bo,Ford\n45,Cy,Ford\n08,Ed,Lee\n8,Di,Lee\n",
+			"invoices.csv": "book,no,patient_id,dated_on\na,01,00123,2026-02-01\na,2.0,p7,2026-02-01\n",
+			"payments.csv": "id,patient_id,dated_on,amount\nx1,00123,2026-02-01,1\n",
+		})
+		run := func(mapping string, created, refused int) map[string]string {
+			t.Helper()
+			rewrite(t, dir, "mapping.yaml", mapping)
+			out := t.TempDir()
+			report := importing(t, db, dir, ImportOptions{Rejects: out})
+			wrote := 0
+			for _, f := range report.Files {
+				wrote += f.Created + f.Updated
+			}
+			if wrote != created || report.Rejected() != refused || report.Warnings > 0 {
+				t.Errorf("%+v %v", report, contents(t, out))
+			}
+			return contents(t, out)
+		}
+		run(strict, 5+2+1, 0)
+		if refused := run(loose, 0, 2)["patients.csv"]; !strings.Contains(refused, "5,legacy_id,is that of more than one record,08,") || !strings.Contains(refused, "6,legacy_id,occurs already in line 5,8,") {
+			t.Error(refused)
+		}
+		rewrite(t, dir, "patients.csv", "id,first_name,last_name\n0045,Cy,Ford\n00123,Al,Ford\np7,Bo,Ford\nd9,Fo,Ford\n")
+		rewrite(t, dir, "payments.csv", "id,patient_id,dated_on,amount\nX1,123,2026-02-01,1\nx2,P7,2026-02-01,2\nx3,00123,2026-02-01,3\nx4,08,2026-02-01,3\n")
+		if refused := run(loose, 1+1+2, 1)["payments.csv"]; !strings.Contains(refused, "5,patient_id,is the legacy id of more than one of the patients,x4,") {
+			t.Error(refused)
+		}
+		rewrite(t, dir, "payments.csv", "id,patient_id,dated_on,amount\nX1,00123,2026-02-01,1\nx2,p7,2026-02-01,2\nx3,00123,2026-02-01,3\n")
+		run(strict, 0, 0)
+		for query, want := range map[string]int{
+			"SELECT count(*) FROM accounts": 6,
+			"SELECT current_balance FROM accounts AS a JOIN patients AS p ON p.id = a.patient_id WHERE p.legacy_id = '00123'": 400,
+			"SELECT current_balance FROM accounts AS a JOIN patients AS p ON p.id = a.patient_id WHERE p.legacy_id = 'p7'":    200,
+			"SELECT count(*) FROM imported_records WHERE legacy_id IN ('123', '00123', 'P7', 'p7', 'a/01', 'A/1', 'd9')":      7,
+		} {
+			if got := number(t, db, query); got != want {
+				t.Errorf("%s: %d, want %d", query, got, want)
+			}
+		}
+	})
+}
+
+// Patients whose legacy id a client of the API wrote are found by the same text, as
+// are records that were remembered with what spreadsheets make of their ids.
+func TestLooseIDsOfTheAPIAreKnown(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		dir := files(t, map[string]string{
+			"mapping.yaml": "source: old\nfiles:\n" + patientsByName + "  - {file: payments.csv, entity: payments, constants: {method: Cash}}\n",
+			"patients.csv": "id,first_name,last_name\np7,Al,Ford\n12,Bo,Ford\n",
+			"payments.csv": "id,patient_id,dated_on,amount\n5,p7,2026-02-01,1\n",
+		})
+		importing(t, db, dir, ImportOptions{})
+		execute(t, db, "DELETE FROM imported_records WHERE resource = 'patients'")
+		execute(t, db, "UPDATE imported_records SET legacy_id = '5.0'")
+		execute(t, db, "UPDATE patients SET legacy_id = '12.0' WHERE legacy_id = '12'")
+		rewrite(t, dir, "patients.csv", "id,first_name,last_name\np7,Al,Ford\n12.0,Bo,Ford\n")
+		rewrite(t, dir, "payments.csv", "id,patient_id,dated_on,amount\n5.0,p7,2026-02-01,1\n6,P7,2026-02-01,2\n7,p7,2026-02-01,2\n")
+		rewrite(t, dir, "mapping.yaml", "loose_ids: true\n"+contents(t, dir)["mapping.yaml"])
+		out := t.TempDir()
+		report := importing(t, db, dir, ImportOptions{Rejects: out})
+		if p, m := report.Files[0], report.Files[1]; p.Created > 0 || p.Rejected > 0 || m.Created != 2 || m.Unchanged != 1 || report.Warnings > 0 {
+			t.Errorf("%+v %v", report, contents(t, out))
+		}
+	})
+}
+
+// Patients with the same name and date of birth are told, also where loose ids would
+// make their ids the same.
+func TestTwinsWithAlikeIDs(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		dir := files(t, map[string]string{
+			"mapping.yaml": "source: old\nloose_ids: true\nfiles:\n" + patientsByName,
+			"patients.csv": "id,first_name,last_name\nP7,Al,Ford\n",
+		})
+		importing(t, db, dir, ImportOptions{})
+		execute(t, db, "DELETE FROM imported_records")
+		execute(t, db, "UPDATE patients SET legacy_id = 'p7'")
+		out := t.TempDir()
+		importing(t, db, dir, ImportOptions{Rejects: out})
+		if found := contents(t, out)[Findings]; !strings.Contains(found, "patients.csv,2,P7,warning,last_name,,,has the name and the date of birth of the patient with the legacy id p7\n") {
+			t.Error(found)
+		}
+	})
+}

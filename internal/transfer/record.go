@@ -22,7 +22,8 @@ type record struct {
 	before string // the line that is of the same record, "" for none
 	line   int
 	cells  []string // for the file of rejects
-	legacy string   // "" where the file has no ids
+	legacy string   // the identity of its legacy id, "" where the file has no ids
+	raw    string   // the legacy id as the file spells it
 
 	given    map[string]any    // the columns the file gives a value for, as they are stored
 	keys     map[string]string // what references are found by
@@ -32,7 +33,7 @@ type record struct {
 
 	existing map[string]any // the row as it is, nil for a new one
 	id       any            // int64 or the text of a uuid
-	linked   bool           // it is remembered which row the record is
+	linked   []string       // the spellings of its legacy id for which that row is remembered
 	gone     bool           // its row was deleted here
 
 	problems []problem
@@ -99,7 +100,8 @@ func (p *plan) take(row sourceRow) *record {
 		r.refuse("", row.message)
 		return r
 	}
-	r.legacy = p.identity(p.legacyID(r.cells, row.line))
+	r.raw = p.legacyID(r.cells, row.line)
+	r.legacy = p.identity(r.raw)
 	return r
 }
 
@@ -128,7 +130,7 @@ func (p *plan) read(r *record, source string) {
 		r.refuse(legacyID, "can't be blank")
 	}
 	switch {
-	case len(r.legacy) > 255:
+	case len(r.legacy) > 255 || len(withoutFractions(r.raw)) > 255:
 		r.refuse(legacyID, "must not be longer than 255 bytes")
 	case strings.ContainsRune(r.legacy, 0):
 		r.refuse(legacyID, "must not contain NUL")
@@ -146,7 +148,7 @@ func (p *plan) read(r *record, source string) {
 		r.given["metadata"] = string(content)
 	}
 	if p.entity.table == "patients" {
-		r.given[legacyID] = withoutFractions(p.legacyID(r.cells, r.line))
+		r.given[legacyID] = withoutFractions(r.raw)
 	}
 	slices.SortStableFunc(r.problems, func(a, b problem) int { return p.order(a.field) - p.order(b.field) })
 }
@@ -164,13 +166,19 @@ func (p *plan) reads(place int) bool {
 	})
 }
 
+// legacyID is the legacy id as a row spells it.
 func (p *plan) legacyID(cells []string, line int) string {
 	if p.lineID {
 		return fmt.Sprint(line)
 	}
 	parts := make([]string, len(p.id))
 	for i, part := range p.id {
-		if parts[i] = p.phrase(part, cells, true); parts[i] == "" {
+		if len(part) == 1 && part[0].place >= 0 {
+			parts[i] = p.cell(cells, part[0].place)
+		} else {
+			parts[i] = p.phrase(part, cells, true)
+		}
+		if parts[i] == "" {
 			return ""
 		}
 	}
@@ -209,6 +217,13 @@ func (p *plan) identity(id string) string {
 		}
 	}
 	return strings.Join(parts, betweenIDs)
+}
+
+// spellings are what a legacy id may be remembered as: its identity, what people know
+// it as, and how the file has it. They differ where ids are loose, or were when
+// the record was imported before.
+func (p *plan) spellings(raw string) []string {
+	return slices.Compact([]string{p.identity(raw), withoutFractions(raw), raw})
 }
 
 // betweenIDs stands between the columns of a legacy id, and of what refers to it.

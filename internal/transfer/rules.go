@@ -385,7 +385,8 @@ func (b *batch) warnOfDuplicates() error {
 		return nil
 	}
 	person := func(first, last, born string) string { return first + "\x00" + last + "\x00" + born }
-	twins := map[string][]string{} // legacy ids, or ids of ours
+	type twin struct{ id, name string } // the id is "" for one that is new
+	twins := map[string][]twin{}
 	var days, names []any
 	for _, r := range b.records {
 		days, names = append(days, r.text("date_of_birth")), append(names, r.text("last_name_folded"))
@@ -397,24 +398,23 @@ func (b *batch) warnOfDuplicates() error {
 		if err != nil {
 			return // then it is nobody's
 		}
-		name := "legacy id " + b.plan.identity(asText(values[3]))
+		id, name := asText(values[4]), "legacy id "+asText(values[3])
 		if values[3] == nil {
-			name = "id " + asText(values[4])
+			name = "id " + id
 		}
 		p := person(asText(values[0]), asText(values[1]), born)
-		twins[p] = append(twins[p], name)
+		twins[p] = append(twins[p], twin{id, name})
 	})
 	for _, r := range b.records {
-		own := "legacy id " + r.legacy
 		p := person(r.text("first_name_folded"), r.text("last_name_folded"), r.text("date_of_birth"))
 		for _, other := range twins[p] {
-			if other != own {
-				r.warnings = append(r.warnings, finding{field: "last_name", message: "has the name and the date of birth of the patient with the " + other})
+			if other.id == "" || other.id != asText(r.id) {
+				r.warnings = append(r.warnings, finding{field: "last_name", message: "has the name and the date of birth of the patient with the " + other.name})
 				break
 			}
 		}
 		if r.existing == nil {
-			twins[p] = append(twins[p], own)
+			twins[p] = append(twins[p], twin{name: "legacy id " + r.text(legacyID)})
 		}
 		if r.gone {
 			r.warnings = append(r.warnings, finding{field: legacyID, message: "its record was deleted here and stays so"})

@@ -101,11 +101,11 @@ func (b *batch) adopt() error {
 			return err
 		}
 	}
-	return b.query("SELECT record_id, legacy_id FROM imported_records WHERE practice_id = $1 AND source = $2 AND resource = $3",
-		[]any{b.practice.id, b.source, e.table}, "record_id", ids, func(values []any) {
-			r := adopted[asText(values[0])]
-			r.refuse(r.key.last(), "is that of the record with the legacy id "+asText(values[1]))
-		})
+	legacy, err := b.legacyIDs(e, ids)
+	for id, l := range legacy {
+		adopted[id].refuse(adopted[id].key.last(), "is that of the record with the legacy id "+l)
+	}
+	return err
 }
 
 // rowsWith reads the rows that have the values of a key, and others that have

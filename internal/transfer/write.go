@@ -297,9 +297,18 @@ func (b *batch) updateRows(e *entity, columns []string, rows []row) error {
 	return b.bulk.Update(b.ctx, e.table, b.practice.id, sets, values)
 }
 
-// remember notes which rows the legacy ids are, where that is new.
+// remember notes which rows the legacy ids are, where that is new: by what they are
+// compared by, and as they are spelled, which finds them also where loose_ids is
+// left out later.
 func (b *batch) remember() error {
-	isNew := func(r *record) bool { return r.legacy != "" && !r.linked && r.id != nil }
+	unknown := func(r *record) []string {
+		if r.legacy == "" || r.id == nil {
+			return nil
+		}
+		spellings := slices.Compact([]string{r.legacy, withoutFractions(r.raw)})
+		return slices.DeleteFunc(spellings, func(s string) bool { return slices.Contains(r.linked, s) })
+	}
+	isNew := func(r *record) bool { return len(unknown(r)) > 0 }
 	if !slices.ContainsFunc(b.records, isNew) {
 		return nil
 	}
@@ -309,12 +318,11 @@ func (b *batch) remember() error {
 	}
 	values := []any{b.practice.id, b.source, b.plan.entity.table, nil, nil}
 	for _, r := range b.records {
-		if !isNew(r) {
-			continue
-		}
-		values[3], values[4] = r.legacy, asText(r.id)
-		if err := w.Row(values...); err != nil {
-			return err
+		for _, spelling := range unknown(r) {
+			values[3], values[4] = spelling, asText(r.id)
+			if err := w.Row(values...); err != nil {
+				return err
+			}
 		}
 	}
 	return w.Close()
