@@ -124,23 +124,31 @@ func (p *plan) seenBefore(r *record, seen []sightings) string {
 	switch {
 	case r.row.message != "":
 		return ""
-	case len(p.id) == 0 && !p.lineID:
+	case p.withoutIDs():
 		name = p.onlyOnce(r)
 	}
 	if name == "" {
 		return ""
 	}
+	if before := lineIn(seen, name); before != "" {
+		return before
+	}
+	seen[len(seen)-1].lines[fingerprintOf(name)] = int32(r.line)
+	return ""
+}
+
+// lineIn names the line of a record, of the last file without the file's name; "" for
+// none.
+func lineIn(list []sightings, name string) string {
 	key := fingerprintOf(name)
-	last := len(seen) - 1
-	for i, s := range seen {
-		switch before, ok := s.lines[key]; {
-		case ok && i == last:
-			return fmt.Sprintf("line %d", before)
+	for i, s := range list {
+		switch line, ok := s.lines[key]; {
+		case ok && i == len(list)-1:
+			return fmt.Sprintf("line %d", line)
 		case ok:
-			return fmt.Sprintf("line %d of %s", before, s.file)
+			return fmt.Sprintf("line %d of %s", line, s.file)
 		}
 	}
-	seen[last].lines[key] = int32(r.line)
 	return ""
 }
 
@@ -160,15 +168,30 @@ func (p *plan) says(r *record, key uniqueKey) (said string) {
 	if t := p.target(key.without); t != nil && p.text(t, r.cells) != "" {
 		return ""
 	}
+	alike := func(t *target, s string) string {
+		switch {
+		case t.namesLegacyID():
+			return p.identity(s)
+		case t.role == reference && t.by == "":
+			return fold(p.identity(s))
+		case t.role == reference && t.by != "id":
+			return fold(s)
+		}
+		return strings.ToLower(s)
+	}
 	for _, column := range key.columns {
 		if column == "practice_id" {
 			continue
 		}
 		t := p.target(column)
-		if t == nil || p.text(t, r.cells) == "" {
+		if t == nil {
 			return ""
 		}
-		said += strings.ToLower(p.text(t, r.cells)) + "\x00"
+		s := p.text(t, r.cells)
+		if s == "" {
+			return ""
+		}
+		said += alike(t, s) + "\x00"
 	}
 	return said
 }
@@ -186,7 +209,7 @@ func (p *plan) complete(r *record, system string) {
 	p.read(r, system)
 	if r.before != "" {
 		field := legacyID
-		if len(p.id) == 0 && !p.lineID {
+		if p.withoutIDs() {
 			field = p.entity.unique[0].last()
 		}
 		r.refuse(field, "occurs already in "+r.before)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,6 +33,12 @@ func (im *importer) compare() error {
 }
 
 func (im *importer) compareFile(p *plan) error {
+	return im.readAgain(p, math.MaxInt, func(records []*record) error { return im.compareBatch(p, records) })
+}
+
+// readAgain reads the first rows of a file that were stored before, and hands over
+// those that were not refused.
+func (im *importer) readAgain(p *plan, rows int, each func(records []*record) error) error {
 	refused, err := refusedLines(filepath.Join(im.out, p.rejects))
 	if err != nil {
 		return err
@@ -45,14 +52,17 @@ func (im *importer) compareFile(p *plan) error {
 	for end := false; !end; {
 		var records []*record
 		for len(records) < batchRows {
+			if end = rows == 0; end {
+				break
+			}
 			row, err := s.next()
-			if errors.Is(err, io.EOF) {
-				end = true
+			if end = errors.Is(err, io.EOF); end {
 				break
 			}
 			if err != nil {
 				return err
 			}
+			rows--
 			if !refused[row.line] {
 				records = append(records, p.take(row))
 			}
@@ -60,7 +70,7 @@ func (im *importer) compareFile(p *plan) error {
 		if len(records) == 0 {
 			continue
 		}
-		if err := im.compareBatch(p, records); err != nil {
+		if err := each(records); err != nil {
 			return err
 		}
 	}
@@ -137,7 +147,7 @@ func (im *importer) compareBatch(p *plan, records []*record) error {
 // has none by what they refer to.
 func (b *batch) findAgain() error {
 	steps := []func() error{b.findRows}
-	if len(b.plan.id) == 0 && !b.plan.lineID {
+	if b.plan.withoutIDs() {
 		for _, r := range b.records {
 			b.plan.read(r, b.source)
 		}

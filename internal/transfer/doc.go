@@ -145,14 +145,15 @@
 // A row's legacy id is remembered in imported_records, and on patients also in
 // legacy_id. With loose ids it is remembered as it is spelled, too: whether they are
 // loose may change between imports of files that spell them alike. Where that makes
-// one id of those of two records, the row is refused. A row that was imported before changes the columns in which it
-// differs, a new one is added; nothing is ever deleted, and what was deleted here
-// stays so. Only what pays what is taken back where it holds no longer: the
-// payment or the invoice does not count any more, is less, or of another patient,
-// or the payment names another invoice. A user with the same e-mail address, and
-// other records that can be there only once, are taken for the same; who is an
-// administrator here stays one. Each written row leaves a line in the record of
-// changes, without a user, as the command line does.
+// one id of those of two records, the row is refused. A row that was imported before
+// changes the columns in which it differs, a new one is added; nothing is ever
+// deleted, and what was deleted here stays so. Only what pays what is taken back
+// where it holds no longer: the payment or the invoice does not count any more, is
+// less, or of another patient, or the payment names another invoice. A user with the
+// same e-mail address, and other records that can be there only once, are taken for
+// the same, but not by two rows of an import; who is an administrator here stays one.
+// Each written row leaves a line in the record of changes, without a user, as the
+// command line does.
 //
 // A row that breaks a rule of the API, the schema or the database is written to
 // rejects/FILE.csv with its line, the fields, the reasons and its cells; the rest
@@ -172,7 +173,8 @@
 // the rows that are in. A dry run does all of it in one transaction, which is
 // undone; on an embedded database nobody else can write meanwhile. Memory holds
 // four batches at most, the names of the practice's lists, 20 bytes for each row
-// of the files of one entity, and the numbers of the lines of it that were refused.
+// of the files of one entity (40 where one of these has no ids), and the numbers of the
+// lines of it that were refused.
 //
 // # What an import costs
 //

@@ -38,25 +38,27 @@ const batchRows = 2500
 
 // importer imports the files of one mapping.
 type importer struct {
-	ctx      context.Context
-	db       *store.DB
-	practice practice
-	source   string
-	today    civil.Date
-	plans    []*plan
-	started  time.Time // resumed or not
-	out      string    // the directory of rejects
-	note     note
-	run      int64   // the row of import_runs, 0 in a dry run
-	saved    []byte  // what is noted there
-	dry      *sql.Tx // all of a dry run
-	findings *sheet
-	bar      *progress
-	named    map[string]map[string][]string // by table and column: ids by folded name
-	lists    lists
-	first    atomic.Bool // no row of the file that is read was imported before
-	grown    int         // rows since the last file began or the tables were measured
-	measured int         // rows of the file when the tables were measured last
+	ctx       context.Context
+	db        *store.DB
+	practice  practice
+	source    string
+	today     civil.Date
+	plans     []*plan
+	started   time.Time // resumed or not
+	out       string    // the directory of rejects
+	note      note
+	run       int64   // the row of import_runs, 0 in a dry run
+	saved     []byte  // what is noted there
+	dry       *sql.Tx // all of a dry run
+	findings  *sheet
+	bar       *progress
+	named     map[string]map[string][]string // by table and column: ids by folded name
+	lists     lists
+	written   []sightings // which rows the records are, by their ids; none where all files of the entity have ids
+	writtenOf *entity
+	first     atomic.Bool // no row of the file that is read was imported before
+	grown     int         // rows since the last file began or the tables were measured
+	measured  int         // rows of the file when the tables were measured last
 }
 
 // clock reads the time at which a batch begins to be written, moments before it
@@ -306,6 +308,9 @@ func (im *importer) loadFile(i int, p *plan) (err error) {
 	if _, err := rejects.write(); err != nil { // the header
 		return err
 	}
+	if err := im.recall(p); err != nil {
+		return err
+	}
 	clear(im.named) // the file before may have added names
 	first, err := im.isFirst(p.entity)
 	if err != nil {
@@ -439,6 +444,7 @@ func (im *importer) store(i int, p *plan, records []*record, rejects *sheet, end
 	})
 	if err == nil {
 		im.note = n
+		im.keep(records)
 		return nil
 	}
 	if !sqlgraph.IsConstraintError(err) || len(records) == 0 || im.ctx.Err() != nil {

@@ -166,6 +166,10 @@ func (p *plan) reads(place int) bool {
 	})
 }
 
+// withoutIDs reports whether the rows have none: they are of records that can be
+// there only once.
+func (p *plan) withoutIDs() bool { return len(p.id) == 0 && !p.lineID }
+
 // legacyID is the legacy id as a row spells it.
 func (p *plan) legacyID(cells []string, line int) string {
 	if p.lineID {

@@ -1,12 +1,15 @@
 package transfer
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	entschema "entgo.io/ent/dialect/sql/schema"
+
+	"chairside/internal/store"
 )
 
 // uniqueKey is some columns of a table that no two rows have the same values in.
@@ -74,6 +77,8 @@ func (b *batch) adopt() error {
 			r.refuse(key.columns[0], "is taken")
 		case taken:
 			r.refuse(key.last(), fmt.Sprintf("is that of line %d", before.line))
+		case !b.comparing && lineIn(b.written, id) != "": // another reference to the same
+			r.refuse(key.last(), "is that of "+lineIn(b.written, id))
 		default:
 			r.existing, r.id = row, row["id"]
 			adopted[id] = adoption{r, key}
@@ -106,6 +111,57 @@ func (b *batch) adopt() error {
 		adopted[id].refuse(adopted[id].key.last(), "is that of the record with the legacy id "+l)
 	}
 	return err
+}
+
+// recall makes written what it has to be before a file is read: the rows that this
+// import has written or found for the files of its entity, where some have no ids. One
+// that goes on where it was stopped finds them again.
+func (im *importer) recall(p *plan) error {
+	same := func(other *plan) bool { return other.entity == p.entity }
+	if im.writtenOf != p.entity {
+		im.writtenOf, im.written = p.entity, nil
+	}
+	if len(p.entity.unique) == 0 || !slices.ContainsFunc(im.plans, func(other *plan) bool { return same(other) && other.withoutIDs() }) {
+		return nil
+	}
+	known := len(im.written)
+	for i, other := range im.plans[:slices.Index(im.plans, p)+1] {
+		if !same(other) {
+			continue
+		}
+		if known--; known >= 0 {
+			continue
+		}
+		im.written = append(im.written, sightings{other.name, map[fingerprint]int32{}})
+		if rows := im.note.Files[i].Rows; rows > 0 {
+			if err := im.readAgain(other, rows, func(records []*record) error { return im.recallBatch(other, records) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (im *importer) recallBatch(p *plan, records []*record) error {
+	return im.inTx(func(tx *sql.Tx, bulk *store.Bulk) error {
+		b := &batch{importer: im, plan: p, tx: tx, bulk: bulk, comparing: true, records: records}
+		err := b.findAgain()
+		im.keep(b.records)
+		return err
+	})
+}
+
+// keep remembers which rows records are that went in: 20 bytes of memory for each,
+// where files of the entity have no ids.
+func (im *importer) keep(records []*record) {
+	if len(im.written) == 0 {
+		return
+	}
+	for _, r := range records {
+		if r.id != nil && len(r.problems) == 0 {
+			im.written[len(im.written)-1].lines[fingerprintOf(asText(r.id))] = int32(r.line)
+		}
+	}
 }
 
 // rowsWith reads the rows that have the values of a key, and others that have

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -151,6 +152,90 @@ func TestRefusedForAllAtOnce(t *testing.T) {
 		} {
 			if strings.Count(rejects[name], "\n") != 2 || !strings.Contains(rejects[name], want) {
 				t.Errorf("%s: %s", name, rejects[name])
+			}
+		}
+	})
+}
+
+// A record that can be there only once is found by any name of what it refers to. A
+// row that spells that differently is refused, however far it is from the first and in
+// another file, also where the import was stopped between them.
+func TestRecordsWithoutIDsComeOnceHoweverSpelled(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		const loose = "loose_ids: true\n"
+		const mapping = `source: old
+files:
+  - {file: codes.csv, entity: treatments}
+  - {file: fees.csv, entity: fees, id: [], constants: {payment_plan_id: Private}}
+  - {file: more.csv, entity: fees, id: [], constants: {payment_plan_id: Private}}
+  - {file: last.csv, entity: fees, constants: {payment_plan_id: Private}}
+`
+		fees := "treatment_id,price_one\nX,10\n2,20\n" + strings.Repeat("None,1\n", batchRows-2) + "Crown,30\n2.0,40\n02,50\n"
+		dir := files(t, map[string]string{
+			"codes.csv": "id,nomenclature\nX,Crown\n2,Bridge\n3,Chart\n",
+			"fees.csv":  fees,
+			"more.csv":  "treatment_id,price_one\ncrown,60\nBridge,70\n3,5\n",
+			"last.csv":  "id,treatment_id,price_one\nl1,Bridge,80\nl2,Chart,90\n",
+		})
+		out := t.TempDir()
+		check := func(words string, resumed bool, created int) {
+			t.Helper()
+			rewrite(t, dir, "mapping.yaml", words+mapping)
+			report, wrote := importing(t, db, dir, ImportOptions{Rejects: out}), 0
+			for _, f := range report.Files {
+				wrote += f.Created + f.Updated
+			}
+			if wrote != created || report.Resumed != resumed {
+				t.Errorf("%+v", report)
+			}
+			third := `,treatment_id,"is the legacy id or nomenclature of none`
+			if words == loose {
+				third = ",treatment_id,occurs already in line 3,02,"
+			}
+			rejects := contents(t, out)
+			for name, list := range map[string][]string{
+				"fees.csv": {"\n2502,treatment_id,is that of line 2,Crown,", "\n2503,treatment_id,occurs already in line 3,2.0,", "\n2504" + third},
+				"more.csv": {"\n2,treatment_id,occurs already in line 2502 of fees.csv,crown,", "\n3,treatment_id,is that of line 3 of fees.csv,Bridge,"},
+				"last.csv": {"\n2,treatment_id,is that of line 3 of fees.csv,l1,", "\n3,treatment_id,is that of line 4 of more.csv,l2,"},
+			} {
+				for _, want := range list {
+					if got := rejects[name]; !strings.Contains(got, want) {
+						t.Errorf("%s without %q: %s", name, want, got[max(0, len(got)-300):])
+					}
+				}
+			}
+			if n := number(t, db, "SELECT sum(price_one) FROM fees AS f JOIN treatments AS t ON t.id = f.treatment_id WHERE nomenclature IN ('Crown', 'Bridge', 'Chart')"); n != 3500 {
+				t.Errorf("the fees are %d", n)
+			}
+		}
+		check("", false, 3+3)
+		for _, words := range []string{"", loose} {
+			check(words, false, 0)
+			rejects := contents(t, out)
+			for _, file := range []int{1, 2, 3} { // it was killed after a batch of the first, or between files
+				var content []byte
+				if err := db.SQL.QueryRowContext(t.Context(), "SELECT progress FROM import_runs ORDER BY updated_at DESC, id DESC LIMIT 1").Scan(&content); err != nil {
+					t.Fatal(err)
+				}
+				var n note
+				if err := json.Unmarshal(content, &n); err != nil {
+					t.Fatal(err)
+				}
+				n.Stage = stageLoad
+				for i := file; i < 4; i++ {
+					n.Files[i] = fileProgress{}
+				}
+				if file == 1 {
+					n.Files[1] = fileProgress{Rows: batchRows, Unchanged: 2, Rejected: batchRows - 2, Place: int64(strings.Index(rejects["fees.csv"], "\n2502,") + 1)}
+				}
+				content, err := json.Marshal(n)
+				if err != nil {
+					t.Fatal(err)
+				}
+				execute(t, db, "UPDATE import_runs SET finished_at = NULL, progress = $1 WHERE id = (SELECT id FROM import_runs ORDER BY updated_at DESC, id DESC LIMIT 1)", content)
+				check(words, true, n.Files[0].Created+n.Files[0].Updated)
+				sameFiles(t, contents(t, out), rejects)
 			}
 		}
 	})
