@@ -129,13 +129,25 @@ func (b *batch) imported(e *entity, none bool, legacy []string) (map[string][]li
 	unknown := slices.DeleteFunc(all, func(s any) bool {
 		return !slices.ContainsFunc(of[asText(s)], func(raw string) bool { return !remembered[raw] })
 	})
+	written := map[string]string{} // by the rows' ids
+	var ids []any
 	err := b.query("SELECT legacy_id, id FROM "+quote(e.table)+" WHERE practice_id = $1", []any{b.practice.id}, "legacy_id", unknown, func(values []any) {
-		for _, raw := range of[asText(values[0])] {
+		id := asText(values[1])
+		written[id], ids = asText(values[0]), append(ids, id)
+	})
+	if err != nil || len(ids) == 0 {
+		return found, err
+	}
+	// What another system's file became is not this one's, whatever its number.
+	err = b.query("SELECT record_id FROM imported_records WHERE practice_id = $1 AND source <> $2 AND resource = $3",
+		[]any{b.practice.id, b.source, e.table}, "record_id", ids, func(values []any) { delete(written, asText(values[0])) })
+	for id, spelling := range written {
+		for _, raw := range of[spelling] {
 			if !remembered[raw] {
-				add(raw, asText(values[1]))
+				add(raw, id)
 			}
 		}
-	})
+	}
 	return found, err
 }
 

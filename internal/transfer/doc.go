@@ -143,7 +143,8 @@
 // # What becomes of a row
 //
 // A row's legacy id is remembered in imported_records, and on patients also in
-// legacy_id. With loose ids it is remembered as it is spelled, too: whether they are
+// legacy_id; one with it there that no other source has brought is taken for the
+// same. With loose ids it is remembered as it is spelled, too: whether they are
 // loose may change between imports of files that spell them alike. Where that makes
 // one id of those of two records, the row is refused. A row that was imported before
 // changes the columns in which it differs, a new one is added; nothing is ever

@@ -175,3 +175,26 @@ func TestTwinsWithAlikeIDs(t *testing.T) {
 		}
 	})
 }
+
+// TestSystemsThatCountAlike: a patient of one system is not the patient of another
+// with the same number.
+func TestSystemsThatCountAlike(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		one := map[string]string{"mapping.yaml": "source: one\nfiles:\n" + patientsByName, "patients.csv": "id,first_name,last_name\n1,Al,Ford\n2,Bo,Ford\n"}
+		importing(t, db, files(t, one), ImportOptions{})
+		two := map[string]string{"mapping.yaml": "source: two\nfiles:\n" + patientsByName, "patients.csv": "id,first_name,last_name\n1,Cy,Lee\n"}
+		dir := files(t, two)
+		for _, created := range []int{1, 0} {
+			if report := importing(t, db, dir, ImportOptions{}); report.Files[0].Created != created || report.Files[0].Updated != 0 {
+				t.Errorf("%+v", report.Files)
+			}
+		}
+		if n := number(t, db, "SELECT count(*) FROM patients WHERE legacy_id = '1' AND (first_name = 'Al' OR first_name = 'Cy')"); n != 2 {
+			t.Errorf("%d patients have the number", n)
+		}
+		if report := importing(t, db, files(t, one), ImportOptions{}); report.Files[0].Unchanged != 2 {
+			t.Errorf("%+v", report.Files)
+		}
+	})
+}
