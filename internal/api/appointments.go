@@ -56,24 +56,28 @@ func (h *Handler) CreateAppointment(ctx context.Context, req *ogent.AppointmentI
 	}
 	wanted.checkTimes(problems)
 	var booked *ogent.AppointmentResponse
-	err := h.db.TxHolding(ctx, wanted.locks(ctx, nil), func(tx *ent.Client) error {
-		ctx := clock.Again(ctx)
-		add := func(conditions ...ent.Condition) (err error) {
-			create := tx.Appointment.Create().SetBookedViaAPI(true).SetUserID(caller.Must(ctx).UserID)
-			ogent.SetAppointment(create.Mutation(), in, nil)
-			booked, err = h.In(tx).AddAppointment(ctx, create, conditions...)
-			return err
-		}
-		if len(problems) == 0 {
+	locks := wanted.locks(ctx, nil)
+	add := func(ctx context.Context, tx *ent.Client, conditions ...ent.Condition) (err error) {
+		create := tx.Appointment.Create().SetBookedViaAPI(true).SetUserID(caller.Must(ctx).UserID)
+		ogent.SetAppointment(create.Mutation(), in, nil)
+		booked, err = h.In(tx).AddAppointment(ctx, create, conditions...)
+		return err
+	}
+	if len(problems) == 0 {
+		err := h.db.TxOfOne(ctx, locks, func(tx *ent.Client) error {
 			diary, reason := wanted.rules(tx, in, nil)
-			if err := add(slices.Concat(ogent.AppointmentReferences(tx, in, nil).Hold(), diary, reason)...); !errors.Is(err, ent.ErrUnmet) {
-				return err
-			}
+			return add(clock.Again(ctx), tx, slices.Concat(ogent.AppointmentReferences(tx, in, nil).Hold(), diary, reason)...)
+		})
+		if !errors.Is(err, ent.ErrUnmet) {
+			return booked, err
 		}
+	}
+	err := h.db.TxHolding(ctx, locks, func(tx *ent.Client) error {
+		ctx := clock.Again(ctx)
 		if err := checkAppointment(ctx, tx, in, nil, wanted, problems); err != nil {
 			return err
 		}
-		return add() // what was in the way has gone since
+		return add(ctx, tx) // what was in the way has gone since
 	})
 	return booked, err
 }

@@ -86,6 +86,29 @@ func race(t *testing.T, servers []*chairsidetest.Env, token string, practitioner
 	}
 }
 
+// TestOfTwoServersOneBooks the same time, over and over: soon each books in one
+// statement, prepared, whose lock is all that keeps them apart.
+func TestOfTwoServersOneBooks(t *testing.T) {
+	t.Parallel()
+	where := chairsidetest.Postgres(t)
+	servers := []*chairsidetest.Env{chairsidetest.Start(t, where), chairsidetest.Start(t, where)}
+	token := servers[0].Token(t, "appointment")
+	practitioner := hire(t, servers[0])
+	for slot := range 150 {
+		start := instant(monday).Add(time.Duration(slot) * 24 * time.Hour)
+		times := row{"start_time": shown(start), "finish_time": shown(start.Add(30 * time.Minute))}
+		codes := make([]int, len(servers))
+		var both sync.WaitGroup
+		for i, e := range servers {
+			both.Go(func() { codes[i] = e.Post(t, "/v1/appointments", token, booking(practitioner, "", "", times)).Code })
+		}
+		both.Wait()
+		if slices.Sort(codes); !slices.Equal(codes, []int{201, 409}) {
+			t.Fatalf("the servers answered %v", codes)
+		}
+	}
+}
+
 // TestOfManyEditsOfOneVersionOneWins on each server: the others are told that
 // the record has changed since they read it.
 func TestOfManyEditsOfOneVersionOneWins(t *testing.T) {

@@ -103,8 +103,8 @@ var costs = map[string]cost{
 
 // atOnce are the round trips that PostgreSQL does without: one statement writes a
 // new row and its record and reads it back, an appointment only where its
-// references are there and nothing is in its way.
-var atOnce = map[string]int64{"createAppointment": 3, "createPatient": 2}
+// references are there and nothing is in its way, and that is a transaction alone.
+var atOnce = map[string]int64{"createAppointment": 5, "createPatient": 2}
 
 // budget is what the operation may ask for.
 func budget(op operation, d string) cost {

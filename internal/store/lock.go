@@ -53,18 +53,27 @@ func TakeLocks(ctx context.Context, tx *ent.Client, locks ...Lock) error {
 	return tx.Lock(ctx, keys...)
 }
 
-// heldKey is the context's key of what a transaction begins with.
+// held is what a transaction begins with; its context has it under heldKey.
+type held struct {
+	locks []Lock
+	alone bool // it is to be one statement
+}
+
 type heldKey struct{}
+
+func heldOf(ctx context.Context) held {
+	h, _ := ctx.Value(heldKey{}).(held)
+	return h
+}
 
 // beginHolding is the statement that begins a transaction and takes the locks of
 // ctx. Its isolation is said each time: at another, which a database or a role may
 // have for its default, a statement after the lock would not see what was written
 // by those who had it before.
 func beginHolding(ctx context.Context) string {
-	locks, _ := ctx.Value(heldKey{}).([]Lock)
 	var text strings.Builder
 	text.WriteString("BEGIN ISOLATION LEVEL READ COMMITTED")
-	for _, l := range inOrder(locks) {
+	for _, l := range inOrder(heldOf(ctx).locks) {
 		fmt.Fprintf(&text, "; SELECT pg_advisory_xact_lock(%d)", int64(l))
 	}
 	return text.String()

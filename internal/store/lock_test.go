@@ -126,7 +126,7 @@ func TestIsolationIsNotTheDatabasesDefault(t *testing.T) {
 		go func() {
 			n := -1
 			defer func() { seen <- n }()
-			tx, err := second.SQL.BeginTx(context.WithValue(t.Context(), heldKey{}, locks), nil)
+			tx, err := second.SQL.BeginTx(context.WithValue(t.Context(), heldKey{}, held{locks: locks}), nil)
 			if err != nil {
 				t.Error(err)
 				return

@@ -59,6 +59,7 @@ func openPostgres(raw string) (*DB, error) {
 
 	db := &DB{Dialect: dialect.Postgres, files: migrations.Postgres()}
 	if options.statementCache {
+		connector.Dialer(&lines{})
 		db.SQL = sql.OpenDB(&statements{Connector: connector, asked: &db.asked, outdated: outdatedPlan})
 	} else {
 		db.SQL = sql.OpenDB(&pooled{Connector: connector, asked: &db.asked})

@@ -24,7 +24,8 @@ const (
 // statements is a driver.Connector whose connections prepare a statement with
 // arguments when it comes for the second time, and use it again. The first time
 // it is sent like any other, which takes the same two round trips: who reads all
-// pages of a list, each another statement, drives none out of the cache.
+// pages of a list, each another statement, drives none out of the cache. What is a
+// transaction alone is prepared at once.
 //
 // Ent hands database/sql a text and arguments each time, which costs lib/pq two
 // round trips and SQLite a parse. The cache is the connection's own, so it
@@ -43,7 +44,8 @@ type statements struct {
 }
 
 func (s *statements) Connect(ctx context.Context) (driver.Conn, error) {
-	connection, err := s.Connector.Connect(ctx)
+	var l *line // where lib/pq dials it
+	connection, err := s.Connector.Connect(context.WithValue(ctx, lineKey{}, &l))
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +53,7 @@ func (s *statements) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{tracked: inner, origin: s, byText: map[string]*list.Element{}, recent: list.New(), heard: map[uint64]struct{}{}}, nil
+	return &conn{tracked: inner, origin: s, line: l, byText: map[string]*list.Element{}, recent: list.New(), heard: map[uint64]struct{}{}}, nil
 }
 
 type driverStmt interface {
@@ -68,6 +70,10 @@ type conn struct {
 	byText map[string]*list.Element // of *stmt
 	recent *list.List               // of *stmt, the most recently used first
 	heard  map[uint64]struct{}      // hashes of texts that came once
+
+	line       *line  // nil where there is none
+	locksReady bool   // lockAhead can be executed
+	alone      *alone // the transaction under way, where it is one of one statement
 }
 
 var hashes = maphash.MakeSeed()
@@ -85,6 +91,9 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 		if err != nil {
 			return nil, err
 		}
+		if err := c.alone.begin(s); err != nil {
+			return nil, err
+		}
 		c.asked.Add(1)
 		if s == nil {
 			return c.driverConn.QueryContext(ctx, text, args)
@@ -94,8 +103,8 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 			s.reading = true
 			return &rows{Rows: result, done: s.free}, nil
 		}
-		if !again || !c.retry(s, err) {
-			return nil, err
+		if !c.retry(s, err) || !again {
+			return nil, c.alone.failed(err)
 		}
 	}
 }
@@ -106,13 +115,19 @@ func (c *conn) ExecContext(ctx context.Context, text string, args []driver.Named
 		if err != nil {
 			return nil, err
 		}
+		if err := c.alone.begin(s); err != nil {
+			return nil, err
+		}
 		c.asked.Add(1)
 		if s == nil {
 			return c.driverConn.ExecContext(ctx, text, args)
 		}
 		result, err := s.ExecContext(ctx, args)
-		if err == nil || !again || !c.retry(s, err) {
-			return result, err
+		if err == nil {
+			return result, nil
+		}
+		if !c.retry(s, err) || !again {
+			return nil, c.alone.failed(err)
 		}
 	}
 }
@@ -131,7 +146,7 @@ func (c *conn) prepared(ctx context.Context, text string, args []driver.NamedVal
 		c.recent.MoveToFront(element)
 		return s, nil
 	}
-	if !c.again(text) {
+	if c.alone == nil && !c.again(text) {
 		return nil, nil
 	}
 	fresh, err := c.PrepareContext(ctx, text)
@@ -168,8 +183,14 @@ func (c *conn) again(text string) bool {
 // retry drops a statement that is out of date and reports whether it may be
 // executed again: inside a transaction the error has already ended everything.
 func (c *conn) retry(s *stmt, err error) bool {
+	if c.line != nil {
+		c.line.forget()
+	}
 	if !c.origin.outdated(err) {
 		return false
+	}
+	if c.alone != nil {
+		c.alone.sent = false
 	}
 	return c.drop(s) == nil && !c.inTx
 }

@@ -24,16 +24,32 @@ func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
 // round trip. The first statement of work sees what those before it have done
 // who held one of them. Those of this process wait for each other without a
 // connection, 10 s at most (queues).
-func (db *DB) TxHolding(ctx context.Context, locks []Lock, work func(tx *ent.Client) error) (err error) {
-	if !db.postgres() {
-		locks = []Lock{theWriteLock}
+func (db *DB) TxHolding(ctx context.Context, locks []Lock, work func(tx *ent.Client) error) error {
+	return db.tx(ctx, held{locks: locks}, work)
+}
+
+// TxOfOne is TxHolding for work that on PostgreSQL is one statement: mostly that
+// takes one round trip, the locks and the commit included. What it has written stays,
+// whatever work returns, unless the statement fails. Where another process has a
+// lock, work is done again when it is to be had: its clock is to be read in it.
+func (db *DB) TxOfOne(ctx context.Context, locks []Lock, work func(tx *ent.Client) error) error {
+	err := db.tx(ctx, held{locks: locks, alone: true}, work)
+	if errors.Is(err, errBusy) {
+		return db.TxHolding(ctx, locks, work)
 	}
-	leave, err := db.queues.enter(ctx, locks)
+	return err
+}
+
+func (db *DB) tx(ctx context.Context, with held, work func(tx *ent.Client) error) (err error) {
+	if !db.postgres() {
+		with.locks = []Lock{theWriteLock}
+	}
+	leave, err := db.queues.enter(ctx, with.locks)
 	if err != nil {
 		return fmt.Errorf("store: wait for other transactions: %w", err)
 	}
 	defer leave()
-	transaction, err := db.Ent.Tx(context.WithValue(ctx, heldKey{}, locks))
+	transaction, err := db.Ent.Tx(context.WithValue(ctx, heldKey{}, with))
 	if err != nil {
 		return fmt.Errorf("store: begin: %w", err)
 	}

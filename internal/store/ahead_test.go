@@ -1,0 +1,305 @@
+package store
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"chairside/ent"
+	"chairside/ent/practice"
+	"chairside/internal/caller"
+	"chairside/internal/localpg/pgtest"
+)
+
+const (
+	things    = "CREATE TABLE things (id integer PRIMARY KEY)"
+	addThing  = "INSERT INTO things SELECT $1::integer RETURNING id"
+	manyThing = "SELECT count(*) FROM things WHERE id > $1"
+)
+
+var diaryLock = []Lock{LockOf("diary", 1)}
+
+// askAlone asks one statement in a transaction that was to be of one.
+func askAlone(ctx context.Context, db *DB, locks []Lock, text string, args ...any) (n int, err error) {
+	tx, err := db.SQL.BeginTx(context.WithValue(ctx, heldKey{}, held{locks: locks, alone: true}), nil)
+	if err != nil {
+		return 0, err
+	}
+	if err := tx.QueryRowContext(ctx, text, args...).Scan(&n); err != nil {
+		return 0, errors.Join(err, tx.Rollback())
+	}
+	return n, tx.Commit()
+}
+
+// aloneReady gives a database of one connection on which addThing and manyThing
+// have been prepared; ids below 10 are taken.
+func aloneReady(t *testing.T, url string) *DB {
+	t.Helper()
+	db := openTest(t, url)
+	db.SQL.SetMaxOpenConns(1)
+	exec(t, db, things)
+	for i := range 3 {
+		for _, text := range []string{addThing, manyThing} {
+			if _, err := askAlone(t.Context(), db, diaryLock, text, i); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return db
+}
+
+// TestOneStatementTakesOneRoundTrip with its locks, as soon as it is prepared,
+// and what it writes is there for others.
+func TestOneStatementTakesOneRoundTrip(t *testing.T) {
+	t.Parallel()
+	address := pgtest.New(t)
+	db, other := aloneReady(t, address), openTest(t, address)
+	for i, locks := range [][]Lock{diaryLock, nil, {LockOf("a"), LockOf("b"), LockOf("c")}} {
+		before := db.RoundTrips()
+		if n, err := askAlone(t.Context(), db, locks, addThing, 10+i); err != nil || n != 10+i {
+			t.Errorf("with %d locks: %d, %v", len(locks), n, err)
+		}
+		if trips := db.RoundTrips() - before; trips != 1 {
+			t.Errorf("with %d locks: %d round trips", len(locks), trips)
+		}
+	}
+	if got := one(t, other.SQL, "SELECT count(*) FROM things"); got != "6" {
+		t.Errorf("another connection sees %s things, want 6", got)
+	}
+	if got := one(t, other.SQL, "SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = database WHERE locktype = 'advisory' AND datname = current_database()"); got != "0" {
+		t.Errorf("%s locks are still held", got)
+	}
+}
+
+// TestOneStatementIsReadCommitted, whatever isolation the database has for its
+// default: at REPEATABLE READ it would see what was there before its locks were.
+func TestOneStatementIsReadCommitted(t *testing.T) {
+	t.Parallel()
+	db := aloneReady(t, with(pgtest.New(t), "default_transaction_isolation=repeatable%20read"))
+	for i := range 3 {
+		n, err := askAlone(t.Context(), db, diaryLock, "SELECT $1::integer WHERE current_setting('transaction_isolation') = 'read committed'", i)
+		if err != nil || n != i {
+			t.Errorf("%d, %v", n, err)
+		}
+	}
+}
+
+// TestOneStatementIsDoneAgain when another process has given up the lock, and
+// sees what was written meanwhile.
+func TestOneStatementIsDoneAgain(t *testing.T) {
+	t.Parallel()
+	address := pgtest.New(t)
+	first, second := migrated(t, address), openTest(t, address)
+	second.SQL.SetMaxOpenConns(1)
+	ctx := caller.System(t.Context())
+	var times int // used by one goroutine after the other
+	count := func(want int) func(*ent.Client) error {
+		return func(tx *ent.Client) error {
+			times++
+			n, err := tx.Practice.Query().Where(practice.SlugNEQ("none")).Count(ctx)
+			if err == nil && n != want {
+				err = fmt.Errorf("%d practices, want %d", n, want)
+			}
+			return err
+		}
+	}
+	for range 3 {
+		if err := second.TxOfOne(ctx, diaryLock, count(0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done := make(chan error, 1)
+	err := first.TxHolding(ctx, diaryLock, func(tx *ent.Client) error {
+		go func() { done <- second.TxOfOne(ctx, diaryLock, count(1)) }()
+		const waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'BEGIN%'"
+		for one(t, first.SQL, waits) == "0" && len(done) == 0 {
+		}
+		_, err := addPractice(ctx, tx, "new")
+		return err
+	})
+	if err := errors.Join(err, <-done); err != nil || times != 5 {
+		t.Errorf("done %d times, want 5: %v", times, err)
+	}
+}
+
+// TestOneStatementThatFails leaves nothing behind, gives the error that came
+// first, and its connection goes on.
+func TestOneStatementThatFails(t *testing.T) {
+	t.Parallel()
+	address := pgtest.New(t)
+	db, other := aloneReady(t, with(address, "lock_timeout=50ms")), openTest(t, address)
+	for _, test := range []struct {
+		name string
+		ask  func() error
+		want string
+	}{
+		{"a refused row", func() error { _, err := askAlone(t.Context(), db, diaryLock, addThing, 1); return err }, "duplicate key"},
+		{"a value that PostgreSQL does not read", func() error { _, err := askAlone(t.Context(), db, diaryLock, addThing, "x"); return err }, "invalid input syntax"},
+		{"a value that is never sent", func() error { _, err := askAlone(t.Context(), db, diaryLock, addThing, make(chan int)); return err }, "unsupported type"},
+		{"too many values", func() error { _, err := askAlone(t.Context(), db, diaryLock, addThing, 1, 2); return err }, "parameters"},
+		{"a row that cannot be committed", func() error {
+			exec(t, other, "CREATE TABLE parts (thing integer REFERENCES things DEFERRABLE INITIALLY DEFERRED)")
+			var err error
+			for range 3 {
+				_, err = askAlone(t.Context(), db, diaryLock, "INSERT INTO parts VALUES ($1) RETURNING thing", 99)
+			}
+			return err
+		}, "violates foreign key"},
+		{"a lock that another has", func() error {
+			holder, err := other.SQL.BeginTx(context.WithValue(t.Context(), heldKey{}, held{locks: diaryLock}), nil)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = holder.Rollback() }()
+			_, err = askAlone(t.Context(), db, []Lock{LockOf("a"), diaryLock[0], LockOf("b")}, addThing, 30)
+			return err
+		}, "lock timeout"},
+		{"a second statement", func() error {
+			tx, err := db.SQL.BeginTx(context.WithValue(t.Context(), heldKey{}, held{alone: true}), nil)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = tx.Rollback() }()
+			one(t, tx, manyThing, 0)
+			return tx.QueryRowContext(t.Context(), manyThing, 0).Scan(new(int))
+		}, errNotOne.Error()},
+	} {
+		if err := test.ask(); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", test.name, err, test.want)
+		}
+		before := db.RoundTrips()
+		if n, err := askAlone(t.Context(), db, diaryLock, manyThing, 0); err != nil || n != 2 {
+			t.Errorf("after %s: %d things above 0, %v; want 2", test.name, n, err)
+		}
+		if trips := db.RoundTrips() - before; trips != 1 {
+			t.Errorf("after %s: %d round trips", test.name, trips)
+		}
+	}
+}
+
+// TestOneStatementAfterAMigration is prepared anew.
+func TestOneStatementAfterAMigration(t *testing.T) {
+	t.Parallel()
+	db := aloneReady(t, pgtest.New(t))
+	const all = "SELECT * FROM things WHERE id = $1"
+	for range 2 {
+		if _, err := askAlone(t.Context(), db, diaryLock, all, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(t, db, "ALTER TABLE things ALTER COLUMN id TYPE bigint")
+	if n, err := askAlone(t.Context(), db, diaryLock, all, 1); err != nil || n != 1 {
+		t.Errorf("%d, %v", n, err)
+	}
+}
+
+// TestOneStatementWithNotices: what the server tells beside the answers comes through.
+func TestOneStatementWithNotices(t *testing.T) {
+	t.Parallel()
+	db := aloneReady(t, with(pgtest.New(t), "client_min_messages=debug5"))
+	for i := range 3 {
+		if n, err := askAlone(t.Context(), db, diaryLock, addThing, 50+i); err != nil || n != 50+i {
+			t.Errorf("%d, %v", n, err)
+		}
+	}
+}
+
+// TestOneStatementBehindTLS, where nothing can be sent ahead, begins and commits.
+func TestOneStatementBehindTLS(t *testing.T) {
+	t.Parallel()
+	db := aloneReady(t, behindTLS(t, pgtest.New(t)))
+	before := db.RoundTrips()
+	if n, err := askAlone(t.Context(), db, diaryLock, addThing, 60); err != nil || n != 60 {
+		t.Errorf("%d, %v", n, err)
+	}
+	if trips := db.RoundTrips() - before; trips != 3 {
+		t.Errorf("%d round trips, want those of BEGIN, the statement and COMMIT", trips)
+	}
+	if got := one(t, db.SQL, manyThing, 0); got != "3" {
+		t.Errorf("%s things above 0, want 3", got)
+	}
+}
+
+// behindTLS gives the address of a proxy that speaks TLS to its clients.
+func behindTLS(t *testing.T, address string) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
+	certificate, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: key}}}
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := u.Host
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer client.Close()
+				if _, err := io.ReadFull(client, make([]byte, 8)); err != nil { // SSLRequest
+					return
+				}
+				server, err := net.Dial("tcp", plain)
+				if err != nil {
+					return
+				}
+				defer server.Close()
+				if _, err := client.Write([]byte("S")); err != nil {
+					return
+				}
+				encrypted := tls.Server(client, config)
+				go func() { _, _ = io.Copy(server, encrypted); server.Close() }()
+				_, _ = io.Copy(encrypted, server)
+			}()
+		}
+	}()
+	u.Host = listener.Addr().String()
+	query := u.Query()
+	query.Set("sslmode", "require")
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
+// TestOneStatementIsKept by both databases, prepared or not.
+func TestOneStatementIsKept(t *testing.T) {
+	onBoth(t, func(t *testing.T, address string) {
+		db := openTest(t, address)
+		exec(t, db, things)
+		for i := range 4 {
+			n, err := askAlone(t.Context(), db, diaryLock, "INSERT INTO things SELECT "+parameter(db)+" RETURNING id", i)
+			if err != nil || n != i {
+				t.Errorf("%d, %v", n, err)
+			}
+		}
+		if got := one(t, db.SQL, "SELECT count(*) FROM things"); got != "4" {
+			t.Errorf("%s things, want 4", got)
+		}
+	})
+}
