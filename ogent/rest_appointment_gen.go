@@ -99,6 +99,24 @@ func FindAppointment(ctx context.Context, c *ent.Client, id int64, where ...pred
 	return e, err
 }
 
+// ChangeAppointment saves a change and gives the row's response form, or
+// fault.NotFound where the caller does not see it. A change in which nothing differs
+// from what is stored leaves no trace, and keeps the entity tag.
+func (r Reads) ChangeAppointment(ctx context.Context, update *ent.AppointmentUpdateOne) (*AppointmentResponse, error) {
+	m := update.Mutation()
+	if id, ok := m.ID(); ok && len(m.Fields()) == 0 && len(m.ClearedFields()) == 0 {
+		return r.ShowAppointment(ctx, id)
+	}
+	shown, err := scan(ctx, r.View(ctx), update, columnsOfAppointment, widthOfAppointment, 1, takeAppointment)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
+		return nil, fault.NotFound()
+	}
+	return &AppointmentResponse{Appointment: shown[0]}, nil
+}
+
 // GetAppointment answers one appointment.
 func (r Reads) GetAppointment(ctx context.Context, p GetAppointmentParams) (*AppointmentResponse, error) {
 	return r.ShowAppointment(ctx, p.ID)

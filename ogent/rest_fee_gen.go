@@ -62,6 +62,24 @@ func FindFee(ctx context.Context, c *ent.Client, id uuid.UUID, where ...predicat
 	return e, err
 }
 
+// ChangeFee saves a change and gives the row's response form, or
+// fault.NotFound where the caller does not see it. A change in which nothing differs
+// from what is stored leaves no trace, and keeps the entity tag.
+func (r Reads) ChangeFee(ctx context.Context, update *ent.FeeUpdateOne) (*FeeResponse, error) {
+	m := update.Mutation()
+	if id, ok := m.ID(); ok && len(m.Fields()) == 0 && len(m.ClearedFields()) == 0 {
+		return r.ShowFee(ctx, id)
+	}
+	shown, err := scan(ctx, r.View(ctx), update, columnsOfFee, widthOfFee, 1, takeFee)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
+		return nil, fault.NotFound()
+	}
+	return &FeeResponse{Fee: shown[0]}, nil
+}
+
 // GetFee answers one fee.
 func (r Reads) GetFee(ctx context.Context, p GetFeeParams) (*FeeResponse, error) {
 	return r.ShowFee(ctx, p.ID)

@@ -133,6 +133,24 @@ func FindPatient(ctx context.Context, c *ent.Client, id int64, where ...predicat
 	return e, err
 }
 
+// ChangePatient saves a change and gives the row's response form, or
+// fault.NotFound where the caller does not see it. A change in which nothing differs
+// from what is stored leaves no trace, and keeps the entity tag.
+func (r Reads) ChangePatient(ctx context.Context, update *ent.PatientUpdateOne) (*PatientResponse, error) {
+	m := update.Mutation()
+	if id, ok := m.ID(); ok && len(m.Fields()) == 0 && len(m.ClearedFields()) == 0 {
+		return r.ShowPatient(ctx, id)
+	}
+	shown, err := scan(ctx, r.View(ctx), update, columnsOfPatient, widthOfPatient, 1, takePatient)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shown) == 0:
+		return nil, fault.NotFound()
+	}
+	return &PatientResponse{Patient: shown[0]}, nil
+}
+
 // PatientFilters are the predicates of a list request; those that the
 // schema calls manual are left to the caller.
 func PatientFilters(p ListPatientsParams) (where []predicate.Patient) {

@@ -115,10 +115,7 @@ func (h *Handler) UpdateAppointment(ctx context.Context, req *ogent.AppointmentI
 		}
 		update := tx.Appointment.UpdateOne(old)
 		ogent.SetAppointment(update.Mutation(), in, old)
-		if err := save(ctx, update); err != nil {
-			return err
-		}
-		changed, err = h.In(tx).ShowAppointment(ctx, old.ID)
+		changed, err = h.In(tx).ChangeAppointment(ctx, update)
 		return err
 	})
 	return changed, err

@@ -44,10 +44,7 @@ func (h *Handler) UpdateFee(ctx context.Context, req *ogent.FeeInputRequest, p o
 		}
 		update := tx.Fee.UpdateOne(old)
 		ogent.SetFee(update.Mutation(), &req.Fee, old)
-		if err := save(clock.Again(ctx), update); err != nil {
-			return err
-		}
-		response, err = h.In(tx).ShowFee(ctx, p.ID)
+		response, err = h.In(tx).ChangeFee(clock.Again(ctx), update)
 		return err
 	})
 	return response, err

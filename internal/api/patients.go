@@ -102,10 +102,10 @@ func (h *Handler) UpdatePatient(ctx context.Context, req *ogent.PatientInputRequ
 		if answered { // an answer is part of the patient: updated_after must find it
 			update.SetUpdatedAt(clock.Now(ctx))
 		}
-		if err := save(ctx, update); err != nil {
+		if response, err = h.In(tx).ChangePatient(ctx, update); err != nil {
 			return err
 		}
-		response, err = h.patient(ctx, tx, old.ID)
+		response.Patient.CustomFields, err = oneOf(patientAnswers(ctx, tx, []int64{old.ID}))
 		return err
 	})
 	return response, err
@@ -122,7 +122,8 @@ func (h *Handler) DeletePatient(ctx context.Context, p ogent.DeletePatientParams
 		if old.Active {
 			update.SetActive(false)
 		}
-		return save(clock.Again(ctx), update)
+		_, err = h.In(tx).ChangePatient(clock.Again(ctx), update)
+		return err
 	})
 }
 

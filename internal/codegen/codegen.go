@@ -90,7 +90,7 @@ func generateORM() (*model, error) {
 	}
 	// ent wants the literal "./schema": a joined path would lose its "./".
 	err = entc.Generate("./schema", config, entc.Extensions(oas),
-		extraTemplates("templates/ent_tenancy.tmpl", "templates/ent_subjects.tmpl", "templates/ent_rows.tmpl", "templates/ent_insert.tmpl", "templates/ent_exist.tmpl", "templates/ent_kept.tmpl"))
+		extraTemplates("templates/ent_tenancy.tmpl", "templates/ent_subjects.tmpl", "templates/ent_rows.tmpl", "templates/ent_write.tmpl", "templates/ent_exist.tmpl", "templates/ent_kept.tmpl"))
 	return m, err
 }
 

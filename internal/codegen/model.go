@@ -283,7 +283,8 @@ var modelFuncs = template.FuncMap{
 	"beside":       beside,
 	"in_binary":    inBinary,
 	"joined":       joined,
-	"created":      created,
+	"created":      requested(contract.Create),
+	"changed":      requested(contract.Update),
 	"words":        words,
 	"dict": func(pairs ...any) map[string]any {
 		m := map[string]any{}

@@ -147,11 +147,13 @@ func inBinary(nodes []*gen.Type) (map[string]string, error) {
 	return functions, nil
 }
 
-// created reports whether requests create rows of n.
-func created(n *gen.Type) (bool, error) {
-	var r contract.Resource
-	err := annotation(n.Annotations, &r)
-	return slices.Contains(r.Verbs, contract.Create), err
+// requested gives a function that reports whether requests do something with rows.
+func requested(verb contract.Verb) func(*gen.Type) (bool, error) {
+	return func(n *gen.Type) (bool, error) {
+		var r contract.Resource
+		err := annotation(n.Annotations, &r)
+		return slices.Contains(r.Verbs, verb), err
+	}
 }
 
 // part is a member that lists the rows behind an edge.

@@ -96,15 +96,25 @@ var costs = map[string]cost{
 	"createPatient":     {3, 6, 13}, // the patient, the account, an answer
 	"putPatient":        {2, 2, 8},
 	"updatePatient":     {2, 2, 8},
-	"deletePatient":     {1, 2, 6},
+	"deletePatient":     {2, 2, 7},
 	"putFee":            {2, 2, 7},
 	"updateFee":         {2, 2, 7},
 }
 
 // atOnce are the round trips that PostgreSQL does without: one statement writes a
-// new row and its record and reads it back, an appointment only where its
-// references are there and nothing is in its way, and that is a transaction alone.
-var atOnce = map[string]int64{"createAppointment": 5, "createPatient": 2}
+// row and its record and reads it back, a new appointment only where its references
+// are there and nothing is in its way, and that is a transaction alone.
+var atOnce = map[string]int64{
+	"createAppointment": 5,
+	"putAppointment":    3,
+	"updateAppointment": 3,
+	"createPatient":     2,
+	"putPatient":        3,
+	"updatePatient":     3,
+	"deletePatient":     3,
+	"putFee":            3,
+	"updateFee":         3,
+}
 
 // budget is what the operation may ask for.
 func budget(op operation, d string) cost {
