@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -63,22 +62,21 @@ func (h *Handler) CreateAppointment(ctx context.Context, req *ogent.AppointmentI
 		booked, err = h.In(tx).AddAppointment(ctx, create, conditions...)
 		return err
 	}
-	if len(problems) == 0 {
-		err := h.db.TxOfOne(ctx, locks, func(tx *ent.Client) error {
-			diary, reason := wanted.rules(tx, in, nil)
-			return add(clock.Again(ctx), tx, slices.Concat(ogent.AppointmentReferences(tx, in, nil).Hold(), diary, reason)...)
-		})
-		if !errors.Is(err, ent.ErrUnmet) {
-			return booked, err
-		}
+	try := func(tx *ent.Client) error {
+		diary, reason := wanted.rules(tx, in, nil)
+		return add(clock.Again(ctx), tx, slices.Concat(ogent.AppointmentReferences(tx, in, nil).Hold(), diary, reason)...)
 	}
-	err := h.db.TxHolding(ctx, locks, func(tx *ent.Client) error {
+	otherwise := func(tx *ent.Client) error {
 		ctx := clock.Again(ctx)
 		if err := checkAppointment(ctx, tx, in, nil, wanted, problems); err != nil {
 			return err
 		}
 		return add(ctx, tx) // what was in the way has gone since
-	})
+	}
+	if len(problems) > 0 { // more of them are told
+		return nil, h.db.TxHolding(ctx, locks, otherwise)
+	}
+	err := h.db.TxTrying(ctx, locks, try, otherwise)
 	return booked, err
 }
 

@@ -21,8 +21,8 @@ import (
 
 // prepareLock makes ready what lockAhead executes. The isolation is the session's,
 // as no BEGIN says it: at another, the statement would not see what it is to see.
-// A statement that would wait longer than 5 ms fails instead (errBusy): what it
-// writes has its time from before.
+// A statement that would wait longer than 5 ms for a lock, of whatever kind, fails
+// instead (errNotAlone): what it writes has its time from before.
 const prepareLock = `SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED;
 PREPARE chairside_lock (bigint) AS SELECT set_config('lock_timeout', '5ms', true), pg_advisory_xact_lock($1)`
 
@@ -37,8 +37,8 @@ func lockAhead(to []byte, l Lock) []byte {
 	return append(to, 'E', 0, 0, 0, 9, 0, 0, 0, 0, 0) // portal, any number of rows
 }
 
-// errAhead is for a statement that is not bound and executed in one message:
-// its locks would be gone before it began.
+// errAhead is for a message that does not begin with a Bind: the locks ahead of it
+// would be gone, with a Sync in it, before its statement began.
 var errAhead = errors.New("store: locks cannot be sent ahead of this message")
 
 // line is the connection to the server as lib/pq has it.
@@ -49,6 +49,7 @@ type line struct {
 	ahead     []byte // goes out before the next message
 	locks     int    // whose answers lib/pq is not to see
 	passing   int    // bytes of a message that it is to see before them
+	refused   error  // errAhead, of which lib/pq makes a broken connection
 }
 
 // send has locks taken ahead of the next message.
@@ -70,6 +71,7 @@ func (l *line) Write(p []byte) (int, error) {
 	case len(l.ahead) == 0:
 		return l.Conn.Write(p)
 	case len(p) == 0 || p[0] != 'B':
+		l.refused = errAhead
 		return 0, errAhead
 	}
 	both := net.Buffers{l.ahead, p}

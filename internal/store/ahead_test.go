@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -31,9 +32,14 @@ const (
 
 var diaryLock = []Lock{LockOf("diary", 1)}
 
-// askAlone asks one statement in a transaction that was to be of one.
+// beginAlone begins a transaction that may be one statement.
+func beginAlone(ctx context.Context, db *DB, locks []Lock) (*sql.Tx, error) {
+	return db.SQL.BeginTx(context.WithValue(ctx, heldKey{}, held{locks: locks, alone: new(bool)}), nil)
+}
+
+// askAlone asks one statement in such a transaction.
 func askAlone(ctx context.Context, db *DB, locks []Lock, text string, args ...any) (n int, err error) {
-	tx, err := db.SQL.BeginTx(context.WithValue(ctx, heldKey{}, held{locks: locks, alone: true}), nil)
+	tx, err := beginAlone(ctx, db, locks)
 	if err != nil {
 		return 0, err
 	}
@@ -96,41 +102,101 @@ func TestOneStatementIsReadCommitted(t *testing.T) {
 	}
 }
 
-// TestOneStatementIsDoneAgain when another process has given up the lock, and
+// TestOneStatementIsTriedAgain when another process has given up the lock, and
 // sees what was written meanwhile.
-func TestOneStatementIsDoneAgain(t *testing.T) {
+func TestOneStatementIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	address := pgtest.New(t)
 	first, second := migrated(t, address), openTest(t, address)
-	second.SQL.SetMaxOpenConns(1)
 	ctx := caller.System(t.Context())
-	var times int // used by one goroutine after the other
-	count := func(want int) func(*ent.Client) error {
-		return func(tx *ent.Client) error {
-			times++
-			n, err := tx.Practice.Query().Where(practice.SlugNEQ("none")).Count(ctx)
-			if err == nil && n != want {
-				err = fmt.Errorf("%d practices, want %d", n, want)
-			}
-			return err
+	tries, want := 0, 0
+	try := func(tx *ent.Client) error {
+		tries++
+		n, err := tx.Practice.Query().Where(practice.SlugNEQ("none")).Count(ctx)
+		if err == nil && n != want {
+			err = fmt.Errorf("%d practices, want %d", n, want)
 		}
+		return err
 	}
-	for range 3 {
-		if err := second.TxOfOne(ctx, diaryLock, count(0)); err != nil {
-			t.Fatal(err)
-		}
+	otherwise := func(*ent.Client) error { return errors.New("not unmet") }
+	if err := second.TxTrying(ctx, diaryLock, try, otherwise); err != nil || tries != 1 {
+		t.Fatalf("tried %d times: %v", tries, err)
 	}
+	want = 1
 	done := make(chan error, 1)
 	err := first.TxHolding(ctx, diaryLock, func(tx *ent.Client) error {
-		go func() { done <- second.TxOfOne(ctx, diaryLock, count(1)) }()
+		go func() { done <- second.TxTrying(ctx, diaryLock, try, otherwise) }()
 		const waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'BEGIN%'"
 		for one(t, first.SQL, waits) == "0" && len(done) == 0 {
 		}
 		_, err := addPractice(ctx, tx, "new")
 		return err
 	})
-	if err := errors.Join(err, <-done); err != nil || times != 5 {
-		t.Errorf("done %d times, want 5: %v", times, err)
+	if err := errors.Join(err, <-done); err != nil || tries != 3 {
+		t.Errorf("tried %d times, want 3: %v", tries, err)
+	}
+}
+
+// TestOneStatementIsNotTheWholeOfIt: where conditions do not hold, something else
+// is done: in a transaction of its own on PostgreSQL, or in the same one.
+func TestOneStatementIsNotTheWholeOfIt(t *testing.T) {
+	onBoth(t, func(t *testing.T, address string) {
+		db := migrated(t, address)
+		ctx := caller.System(t.Context())
+		err := db.TxTrying(ctx, diaryLock, func(tx *ent.Client) error {
+			_, err := tx.Practice.Query().Where(practice.Slug("new")).Count(ctx)
+			return errors.Join(err, ent.ErrUnmet)
+		}, func(tx *ent.Client) error {
+			_, err := addPractice(ctx, tx, "new")
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = db.TxTrying(ctx, diaryLock, func(*ent.Client) error { return ent.ErrUnmet }, func(tx *ent.Client) error {
+			_, err := addPractice(ctx, tx, "newer")
+			return errors.Join(err, errNotOne)
+		})
+		if !errors.Is(err, errNotOne) {
+			t.Errorf("%v", err)
+		}
+		if n, err := db.Ent.Practice.Query().Count(ctx); err != nil || n != 1 {
+			t.Errorf("%d practices, %v; want the one that was added without an error", n, err)
+		}
+	})
+}
+
+// TestOneStatementOnAConnectionThatIsGone, or has lost what was prepared, is asked
+// on another one or another way.
+func TestOneStatementOnAConnectionThatIsGone(t *testing.T) {
+	t.Parallel()
+	address := pgtest.New(t)
+	db, other := migrated(t, address), openTest(t, address)
+	db.SQL.SetMaxOpenConns(1)
+	ctx := caller.System(t.Context())
+	for _, lose := range []func(){
+		func() {},
+		func() {
+			exec(t, other, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'")
+			const left = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'"
+			for one(t, other.SQL, left) != "1" {
+			}
+		},
+		func() { exec(t, db, "DEALLOCATE chairside_lock") },
+		func() { exec(t, db, "DEALLOCATE ALL") },
+		func() { exec(t, db, "ALTER TABLE practices ADD COLUMN added integer") },
+	} {
+		for range 2 {
+			lose()
+			err := db.TxTrying(ctx, diaryLock, func(tx *ent.Client) error {
+				_, err := tx.Practice.Query().Where(practice.SlugNEQ("none")).All(ctx)
+				return err
+			}, nil)
+			if err != nil {
+				t.Error(err)
+			}
+			lose = func() {}
+		}
 	}
 }
 
@@ -167,7 +233,7 @@ func TestOneStatementThatFails(t *testing.T) {
 			return err
 		}, "lock timeout"},
 		{"a second statement", func() error {
-			tx, err := db.SQL.BeginTx(context.WithValue(t.Context(), heldKey{}, held{alone: true}), nil)
+			tx, err := beginAlone(t.Context(), db, nil)
 			if err != nil {
 				return err
 			}
@@ -175,6 +241,27 @@ func TestOneStatementThatFails(t *testing.T) {
 			one(t, tx, manyThing, 0)
 			return tx.QueryRowContext(t.Context(), manyThing, 0).Scan(new(int))
 		}, errNotOne.Error()},
+		{"a statement of the caller's own", func() error {
+			tx, err := beginAlone(t.Context(), db, nil)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = tx.Rollback() }()
+			_, err = tx.PrepareContext(t.Context(), manyThing)
+			return err
+		}, errNotOne.Error()},
+		{"a text that is not prepared", func() error {
+			_, err := askAlone(t.Context(), db, diaryLock, manyThing+strings.Repeat(" ", maxStatementText), 1)
+			return err
+		}, errNotAlone.Error()},
+		{"an error that nobody has looked at", func() error {
+			tx, err := beginAlone(t.Context(), db, diaryLock)
+			if err != nil {
+				return err
+			}
+			_ = tx.QueryRowContext(t.Context(), addThing, 1).Scan(new(int))
+			return tx.Commit()
+		}, "duplicate key"},
 	} {
 		if err := test.ask(); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
@@ -186,22 +273,6 @@ func TestOneStatementThatFails(t *testing.T) {
 		if trips := db.RoundTrips() - before; trips != 1 {
 			t.Errorf("after %s: %d round trips", test.name, trips)
 		}
-	}
-}
-
-// TestOneStatementAfterAMigration is prepared anew.
-func TestOneStatementAfterAMigration(t *testing.T) {
-	t.Parallel()
-	db := aloneReady(t, pgtest.New(t))
-	const all = "SELECT * FROM things WHERE id = $1"
-	for range 2 {
-		if _, err := askAlone(t.Context(), db, diaryLock, all, 1); err != nil {
-			t.Fatal(err)
-		}
-	}
-	exec(t, db, "ALTER TABLE things ALTER COLUMN id TYPE bigint")
-	if n, err := askAlone(t.Context(), db, diaryLock, all, 1); err != nil || n != 1 {
-		t.Errorf("%d, %v", n, err)
 	}
 }
 

@@ -11,11 +11,12 @@ import (
 )
 
 var (
-	// errBusy is for locks that were not to be had at once: nothing has been done.
-	errBusy = errors.New("store: another transaction has a lock")
-	// errNotOne is for what DB.TxOfOne is not for: a second statement, or one
-	// that is never prepared (statements.prepared).
-	errNotOne = errors.New("store: the transaction is one prepared statement")
+	// errNotAlone is for a statement that could not be a transaction alone, and
+	// has done nothing: a lock was not to be had at once, or it has to be
+	// prepared anew.
+	errNotAlone = errors.New("store: the statement needs a transaction around it")
+	// errNotOne is for a second statement in such a transaction.
+	errNotOne = errors.New("store: the transaction is one statement")
 )
 
 // alone is a transaction of one statement, which begins and ends with it.
@@ -23,14 +24,19 @@ type alone struct {
 	conn  *conn
 	locks []Lock
 	sent  bool
+	err   error // of the statement
 }
 
-// BeginTx begins nothing yet where the transaction is to be one statement, and
-// locks can be sent ahead of it.
+// BeginTx begins nothing yet where the transaction may be one statement, and
+// locks can be sent ahead of it. A connection that has broken meanwhile is told
+// apart here, where database/sql takes another one.
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	held := heldOf(ctx)
-	if !held.alone || c.line == nil || c.line.encrypted {
+	if held.alone == nil || c.line == nil || c.line.encrypted {
 		return c.tracked.BeginTx(ctx, opts)
+	}
+	if broken(c.line.Conn) {
+		return nil, driver.ErrBadConn
 	}
 	if !c.locksReady {
 		if _, err := c.driverConn.ExecContext(ctx, prepareLock, nil); err != nil {
@@ -38,8 +44,17 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 		}
 		c.locksReady = true
 	}
-	c.alone = &alone{conn: c, locks: held.locks}
+	*held.alone = true
+	c.alone = &alone{conn: c, locks: inOrder(held.locks)}
 	return c.alone, nil
+}
+
+// PrepareContext is not for transactions of one statement, which it would get past.
+func (c *conn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
+	if c.alone != nil {
+		return nil, errNotOne
+	}
+	return c.tracked.PrepareContext(ctx, text)
 }
 
 // begin is called before a statement is executed, which is s where it is prepared.
@@ -47,25 +62,47 @@ func (a *alone) begin(s *stmt) error {
 	switch {
 	case a == nil:
 		return nil
-	case a.sent || s == nil:
-		return errNotOne
+	case a.sent:
+		a.err = errNotOne
+	case s == nil:
+		a.err = errNotAlone
+	default:
+		a.sent = true
+		a.conn.line.send(a.locks)
 	}
-	a.sent = true
-	a.conn.line.send(a.locks)
-	return nil
+	return a.err
 }
 
-// failed gives the error of the statement its meaning.
+// failed gives the error of the statement its meaning. After one that speaks of
+// what is prepared, the lock's own statement may be what is missing: that
+// connection is not used again.
 func (a *alone) failed(err error) error {
-	if a != nil && pq.As(err, pqerror.LockNotAvailable) != nil {
-		return fmt.Errorf("%w: %w", errBusy, err)
+	l := a.conn.line
+	outdated := a.conn.origin.outdated(err)
+	a.conn.lost = a.conn.lost || outdated
+	switch {
+	case l.refused != nil:
+		err = l.refused
+	case outdated, pq.As(err, pqerror.LockNotAvailable) != nil:
+		err = fmt.Errorf("%w: %w", errNotAlone, err)
 	}
+	l.forget()
+	a.err = err
 	return err
 }
 
+// Commit has nothing to do: what the statement has written is committed, unless
+// it failed.
 func (a *alone) Commit() error {
+	a.conn.alone = nil
+	return a.err
+}
+
+// Rollback has nothing to do either.
+func (a *alone) Rollback() error {
 	a.conn.alone = nil
 	return nil
 }
 
-func (a *alone) Rollback() error { return a.Commit() }
+// IsValid reports whether the connection may be used again.
+func (c *conn) IsValid() bool { return !c.lost && c.driverConn.IsValid() }

@@ -43,7 +43,7 @@ func LockOf(name ...any) Lock {
 func inOrder(locks []Lock) []Lock { return slices.Compact(slices.Sorted(slices.Values(locks))) }
 
 // TakeLocks waits until the transaction of tx has locks, which it has until it
-// ends. A transaction takes all of its locks at once, here or in TxHolding. On
+// ends. A transaction takes all of its locks at once, here or with its beginning. On
 // SQLite it has the one write lock from its beginning.
 func TakeLocks(ctx context.Context, tx *ent.Client, locks ...Lock) error {
 	keys := make([]int64, 0, len(locks))
@@ -56,7 +56,7 @@ func TakeLocks(ctx context.Context, tx *ent.Client, locks ...Lock) error {
 // held is what a transaction begins with; its context has it under heldKey.
 type held struct {
 	locks []Lock
-	alone bool // it is to be one statement
+	alone *bool // not nil: it may be one statement, and is where BeginTx sets it
 }
 
 type heldKey struct{}

@@ -24,8 +24,8 @@ const (
 // statements is a driver.Connector whose connections prepare a statement with
 // arguments when it comes for the second time, and use it again. The first time
 // it is sent like any other, which takes the same two round trips: who reads all
-// pages of a list, each another statement, drives none out of the cache. What is a
-// transaction alone is prepared at once.
+// pages of a list, each another statement, drives none out of the cache. What is to
+// be a transaction alone is prepared at once.
 //
 // Ent hands database/sql a text and arguments each time, which costs lib/pq two
 // round trips and SQLite a parse. The cache is the connection's own, so it
@@ -73,6 +73,7 @@ type conn struct {
 
 	line       *line  // nil where there is none
 	locksReady bool   // lockAhead can be executed
+	lost       bool   // what was prepared may be gone
 	alone      *alone // the transaction under way, where it is one of one statement
 }
 
@@ -103,8 +104,8 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 			s.reading = true
 			return &rows{Rows: result, done: s.free}, nil
 		}
-		if !c.retry(s, err) || !again {
-			return nil, c.alone.failed(err)
+		if !again || !c.retry(s, err) {
+			return nil, c.failed(err)
 		}
 	}
 }
@@ -126,8 +127,8 @@ func (c *conn) ExecContext(ctx context.Context, text string, args []driver.Named
 		if err == nil {
 			return result, nil
 		}
-		if !c.retry(s, err) || !again {
-			return nil, c.alone.failed(err)
+		if !again || !c.retry(s, err) {
+			return nil, c.failed(err)
 		}
 	}
 }
@@ -149,7 +150,7 @@ func (c *conn) prepared(ctx context.Context, text string, args []driver.NamedVal
 	if c.alone == nil && !c.again(text) {
 		return nil, nil
 	}
-	fresh, err := c.PrepareContext(ctx, text)
+	fresh, err := c.tracked.PrepareContext(ctx, text)
 	if err != nil {
 		return nil, err
 	}
@@ -183,16 +184,18 @@ func (c *conn) again(text string) bool {
 // retry drops a statement that is out of date and reports whether it may be
 // executed again: inside a transaction the error has already ended everything.
 func (c *conn) retry(s *stmt, err error) bool {
-	if c.line != nil {
-		c.line.forget()
-	}
 	if !c.origin.outdated(err) {
 		return false
 	}
+	return c.drop(s) == nil && !c.inTx && c.alone == nil
+}
+
+// failed gives the error of a prepared statement its meaning.
+func (c *conn) failed(err error) error {
 	if c.alone != nil {
-		c.alone.sent = false
+		return c.alone.failed(err)
 	}
-	return c.drop(s) == nil && !c.inTx
+	return err
 }
 
 // drop removes a statement from the cache.

@@ -70,8 +70,8 @@ func Open(ctx context.Context, url string) (*DB, error) {
 
 // RoundTrips is how often this process has asked the database something and
 // waited for the answer: statements, and the beginnings and ends of
-// transactions. Preparing a statement, which happens when it comes for the second
-// time on a connection, and migrations are not counted.
+// transactions. Preparing what a connection will ask more than once, and
+// migrations, are not counted.
 func (db *DB) RoundTrips() int64 { return db.asked.Load() }
 
 // Close ends all connections.

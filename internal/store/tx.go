@@ -14,8 +14,8 @@ import (
 //
 // On SQLite the transaction holds the only write lock from its beginning; on
 // PostgreSQL its isolation is READ COMMITTED, so what must not change between a
-// check and a write is locked by work. Nothing is tried a second time: an error
-// that Fault calls unavailable is the client's to repeat.
+// check and a write is locked by work. Work that fails is not done a second time: an
+// error that Fault calls unavailable is the client's to repeat.
 func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
 	return db.TxHolding(ctx, nil, work)
 }
@@ -25,30 +25,63 @@ func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
 // who held one of them. Those of this process wait for each other without a
 // connection, 10 s at most (queues).
 func (db *DB) TxHolding(ctx context.Context, locks []Lock, work func(tx *ent.Client) error) error {
+	leave, err := db.enter(ctx, locks)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	return db.tx(ctx, held{locks: locks}, work)
 }
 
-// TxOfOne is TxHolding for work that on PostgreSQL is one statement: mostly that
-// takes one round trip, the locks and the commit included. What it has written stays,
-// whatever work returns, unless the statement fails. Where another process has a
-// lock, work is done again when it is to be had: its clock is to be read in it.
-func (db *DB) TxOfOne(ctx context.Context, locks []Lock, work func(tx *ent.Client) error) error {
-	err := db.tx(ctx, held{locks: locks, alone: true}, work)
-	if errors.Is(err, errBusy) {
-		return db.TxHolding(ctx, locks, work)
+// TxTrying is TxHolding for work that mostly is one statement, which writes a row
+// or, where a condition does not hold, writes nothing and gives ent.ErrUnmet: then
+// otherwise says why not, or writes after all. On PostgreSQL the statement takes one
+// round trip, with its locks before it and its commit behind. Where the connection
+// cannot do that, or another process has a lock, there is a transaction around it,
+// for which try is called again. Both read the clock themselves (clock.Again).
+//
+// If the connection is lost, or ctx ends, while the statement is under way, nobody
+// knows whether it was committed, as with any commit.
+func (db *DB) TxTrying(ctx context.Context, locks []Lock, try, otherwise func(tx *ent.Client) error) error {
+	leave, err := db.enter(ctx, locks)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	both := func(tx *ent.Client) error {
+		if err := try(tx); !errors.Is(err, ent.ErrUnmet) {
+			return err
+		}
+		return otherwise(tx)
+	}
+	var alone bool
+	err = db.tx(ctx, held{locks: locks, alone: &alone}, func(tx *ent.Client) error {
+		if alone {
+			return try(tx)
+		}
+		return both(tx)
+	})
+	switch {
+	case alone && errors.Is(err, errNotAlone):
+		return db.tx(ctx, held{locks: locks}, both)
+	case alone && errors.Is(err, ent.ErrUnmet):
+		return db.tx(ctx, held{locks: locks}, otherwise)
 	}
 	return err
 }
 
-func (db *DB) tx(ctx context.Context, with held, work func(tx *ent.Client) error) (err error) {
+// enter waits for the transactions of this process that hold one of the locks.
+func (db *DB) enter(ctx context.Context, locks []Lock) (leave func(), err error) {
 	if !db.postgres() {
-		with.locks = []Lock{theWriteLock}
+		locks = []Lock{theWriteLock}
 	}
-	leave, err := db.queues.enter(ctx, with.locks)
-	if err != nil {
-		return fmt.Errorf("store: wait for other transactions: %w", err)
+	if leave, err = db.queues.enter(ctx, locks); err != nil {
+		return nil, fmt.Errorf("store: wait for other transactions: %w", err)
 	}
-	defer leave()
+	return leave, nil
+}
+
+func (db *DB) tx(ctx context.Context, with held, work func(tx *ent.Client) error) (err error) {
 	transaction, err := db.Ent.Tx(context.WithValue(ctx, heldKey{}, with))
 	if err != nil {
 		return fmt.Errorf("store: begin: %w", err)
