@@ -91,11 +91,15 @@ func insertion(ctx context.Context, spec *sqlgraph.CreateSpec, conditions []Cond
 	}, nil
 }
 
+// special are the columns of a table that a change is not to name, those that hold
+// JSON, and the edges that other tables have the columns of.
+type special struct{ fixed, inJSON, columnless []string }
+
 // update writes the columns of m to the row of an id, where the predicates of m
-// let it. Columns that hold JSON are told; edges without a column are refused.
-func update[P ~func(*sql.Selector)](m Mutation, table, id string, value any, predicates []P, inJSON, columnless []string) (func(*sql.Builder), error) {
+// let it. What ent would write in another way, or leave out, is refused.
+func update[P ~func(*sql.Selector)](m Mutation, table, id string, value any, predicates []P, its special) (func(*sql.Builder), error) {
 	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains(columnless, edge) {
+		if slices.Contains(its.columnless, edge) {
 			return nil, fmt.Errorf("ent: %s is written together with rows of %s", table, edge)
 		}
 	}
@@ -104,8 +108,11 @@ func update[P ~func(*sql.Selector)](m Mutation, table, id string, value any, pre
 	}
 	u := sql.Dialect(dialect.Postgres).Update(table)
 	for _, name := range m.Fields() {
+		if slices.Contains(its.fixed, name) {
+			return nil, fmt.Errorf("ent: %s does not change", name)
+		}
 		v, _ := m.Field(name)
-		if slices.Contains(inJSON, name) {
+		if slices.Contains(its.inJSON, name) {
 			text, err := json.Marshal(v)
 			if err != nil {
 				return nil, fmt.Errorf("ent: column %s: %w", name, err)
@@ -115,7 +122,9 @@ func update[P ~func(*sql.Selector)](m Mutation, table, id string, value any, pre
 		u.Set(name, v)
 	}
 	for _, name := range m.ClearedFields() {
-		u.SetNull(name)
+		if _, set := m.Field(name); !set { // since
+			u.SetNull(name)
+		}
 	}
 	only := sql.Dialect(dialect.Postgres).Select().From(sql.Table(table)).Where(sql.EQ(id, value))
 	for _, p := range predicates {
@@ -232,7 +241,8 @@ func (c *AppointmentCreate) Rows(ctx context.Context, columns string, conditions
 
 // Rows saves the change of the row and gives columns of it, as Rows of a query
 // does, if the caller can see it. On PostgreSQL all takes one statement, as with a
-// new row.
+// new row, and hooks are to be through with the database before they call the next
+// one here, too: its rows are still to be read when it returns.
 func (u *AppointmentUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q := (&AppointmentClient{config: u.config}).Query()
 	if u.driver.Dialect() != dialect.Postgres {
@@ -246,10 +256,15 @@ func (u *AppointmentUpdateOne) Rows(ctx context.Context, columns string) (*sql.R
 		if err := u.check(); err != nil {
 			return nil, err
 		}
+		if len(u.modifiers) > 0 {
+			return nil, errors.New("ent: what modifies the change of a row modifies no statement that reads it back")
+		}
 		id, _ := u.mutation.ID()
-		row, err := update(u.mutation, appointment.Table, appointment.FieldID, id, u.mutation.predicates,
-			[]string{appointment.FieldMetadata},
-			[]string{})
+		row, err := update(u.mutation, appointment.Table, appointment.FieldID, id, u.mutation.predicates, special{
+			fixed:      []string{appointment.FieldPracticeID, appointment.FieldCreatedAt},
+			inJSON:     []string{appointment.FieldMetadata},
+			columnless: []string{},
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -269,7 +284,8 @@ func (q *AppointmentQuery) written(with sql.Querier) *AppointmentQuery {
 
 // Rows saves the change of the row and gives columns of it, as Rows of a query
 // does, if the caller can see it. On PostgreSQL all takes one statement, as with a
-// new row.
+// new row, and hooks are to be through with the database before they call the next
+// one here, too: its rows are still to be read when it returns.
 func (u *FeeUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q := (&FeeClient{config: u.config}).Query()
 	if u.driver.Dialect() != dialect.Postgres {
@@ -283,10 +299,15 @@ func (u *FeeUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, err
 		if err := u.check(); err != nil {
 			return nil, err
 		}
+		if len(u.modifiers) > 0 {
+			return nil, errors.New("ent: what modifies the change of a row modifies no statement that reads it back")
+		}
 		id, _ := u.mutation.ID()
-		row, err := update(u.mutation, fee.Table, fee.FieldID, id, u.mutation.predicates,
-			[]string{},
-			[]string{})
+		row, err := update(u.mutation, fee.Table, fee.FieldID, id, u.mutation.predicates, special{
+			fixed:      []string{fee.FieldPracticeID, fee.FieldCreatedAt},
+			inJSON:     []string{},
+			columnless: []string{},
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -345,7 +366,8 @@ func (c *PatientCreate) Rows(ctx context.Context, columns string, conditions ...
 
 // Rows saves the change of the row and gives columns of it, as Rows of a query
 // does, if the caller can see it. On PostgreSQL all takes one statement, as with a
-// new row.
+// new row, and hooks are to be through with the database before they call the next
+// one here, too: its rows are still to be read when it returns.
 func (u *PatientUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q := (&PatientClient{config: u.config}).Query()
 	if u.driver.Dialect() != dialect.Postgres {
@@ -359,10 +381,15 @@ func (u *PatientUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows,
 		if err := u.check(); err != nil {
 			return nil, err
 		}
+		if len(u.modifiers) > 0 {
+			return nil, errors.New("ent: what modifies the change of a row modifies no statement that reads it back")
+		}
 		id, _ := u.mutation.ID()
-		row, err := update(u.mutation, patient.Table, patient.FieldID, id, u.mutation.predicates,
-			[]string{patient.FieldMetadata},
-			[]string{patient.EdgeAccount, patient.EdgeAppointments, patient.EdgeInvoices, patient.EdgePayments, patient.EdgeTreatmentPlans, patient.EdgeClaims, patient.EdgeAnswers})
+		row, err := update(u.mutation, patient.Table, patient.FieldID, id, u.mutation.predicates, special{
+			fixed:      []string{patient.FieldPracticeID, patient.FieldCreatedAt},
+			inJSON:     []string{patient.FieldMetadata},
+			columnless: []string{patient.EdgeAccount, patient.EdgeAppointments, patient.EdgeInvoices, patient.EdgePayments, patient.EdgeTreatmentPlans, patient.EdgeClaims, patient.EdgeAnswers},
+		})
 		if err != nil {
 			return nil, err
 		}

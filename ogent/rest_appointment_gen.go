@@ -105,7 +105,7 @@ func FindAppointment(ctx context.Context, c *ent.Client, id int64, where ...pred
 func (r Reads) ChangeAppointment(ctx context.Context, update *ent.AppointmentUpdateOne) (*AppointmentResponse, error) {
 	m := update.Mutation()
 	if id, ok := m.ID(); ok && len(m.Fields()) == 0 && len(m.ClearedFields()) == 0 {
-		return r.ShowAppointment(ctx, id)
+		return r.In(m.Client()).ShowAppointment(ctx, id)
 	}
 	shown, err := scan(ctx, r.View(ctx), update, columnsOfAppointment, widthOfAppointment, 1, takeAppointment)
 	switch {

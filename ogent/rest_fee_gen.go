@@ -68,7 +68,7 @@ func FindFee(ctx context.Context, c *ent.Client, id uuid.UUID, where ...predicat
 func (r Reads) ChangeFee(ctx context.Context, update *ent.FeeUpdateOne) (*FeeResponse, error) {
 	m := update.Mutation()
 	if id, ok := m.ID(); ok && len(m.Fields()) == 0 && len(m.ClearedFields()) == 0 {
-		return r.ShowFee(ctx, id)
+		return r.In(m.Client()).ShowFee(ctx, id)
 	}
 	shown, err := scan(ctx, r.View(ctx), update, columnsOfFee, widthOfFee, 1, takeFee)
 	switch {

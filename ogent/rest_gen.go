@@ -19,7 +19,8 @@ import (
 	"chairside/internal/wire"
 )
 
-// Reads implements the operations whose methods are generated.
+// Reads implements the operations whose methods are generated; what it adds and
+// changes is part of hand-written ones.
 type Reads struct {
 	Client  *ent.Client
 	BaseURL string // this server's public address, without a final slash

@@ -139,7 +139,7 @@ func FindPatient(ctx context.Context, c *ent.Client, id int64, where ...predicat
 func (r Reads) ChangePatient(ctx context.Context, update *ent.PatientUpdateOne) (*PatientResponse, error) {
 	m := update.Mutation()
 	if id, ok := m.ID(); ok && len(m.Fields()) == 0 && len(m.ClearedFields()) == 0 {
-		return r.ShowPatient(ctx, id)
+		return r.In(m.Client()).ShowPatient(ctx, id)
 	}
 	shown, err := scan(ctx, r.View(ctx), update, columnsOfPatient, widthOfPatient, 1, takePatient)
 	switch {

@@ -3,11 +3,13 @@ package api_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"reflect"
 	"strconv"
 	"testing"
 	"time"
 
+	"entgo.io/ent/dialect"
 	"github.com/google/uuid"
 
 	"chairside/ent"
@@ -18,7 +20,9 @@ import (
 	"chairside/internal/caller"
 	"chairside/internal/chairsidetest"
 	"chairside/internal/clock"
+	"chairside/internal/fault"
 	"chairside/ogent"
+	"chairside/schema"
 )
 
 // visit is an appointment that is to be made on the Monday.
@@ -172,6 +176,116 @@ func TestAddedRowGoesWithItsTransaction(t *testing.T) {
 			n, err := e.DB.Ent.Appointment.Query().Where(appointment.PractitionerID(dentist)).Count(ctx)
 			if err != nil || n != 0 || systemRows(t, e, "SELECT count(*) FROM changes") != recorded {
 				t.Errorf("%s: %d appointments are left, %v", name, n, err)
+			}
+		}
+	})
+}
+
+// TestChangedRowIsRecordedLikeASavedOne: it does not show which statement changed
+// a row, and wrote its record.
+func TestChangedRowIsRecordedLikeASavedOne(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		ctx, dentist := somebody(t, e), hire(t, e)
+		room := e.DB.Ent.Room.Query().FirstIDX(ctx)
+		var saved, other *ent.Appointment
+		var changed *ogent.AppointmentResponse
+		e.Tx(t, ctx, func(tx *ent.Client) (err error) {
+			if saved, err = visit(ctx, tx, dentist, 9).SetNotes("x").Save(ctx); err != nil {
+				return err
+			}
+			other, err = visit(ctx, tx, dentist, 10).SetNotes("x").Save(ctx)
+			return err
+		})
+		change := func(tx *ent.Client, a *ent.Appointment) *ent.AppointmentUpdateOne {
+			return tx.Appointment.UpdateOne(a).ClearNotes().SetRoomID(room).SetMetadata(map[string]string{"a": "é"}).
+				SetState(schema.Arrived).SetFinishTime(a.StartTime.Add(45 * time.Minute)).ClearUserID().SetUserID(*a.UserID)
+		}
+		e.Tx(t, ctx, func(tx *ent.Client) (err error) {
+			if saved, err = change(tx, saved).Save(ctx); err != nil {
+				return err
+			}
+			changed, err = ogent.Reads{Client: tx}.ChangeAppointment(ctx, change(tx, other))
+			return err
+		})
+		want, got := records(t, e, ctx, saved.ID), records(t, e, ctx, other.ID)
+		if len(want) != 2 || len(got) != 2 {
+			t.Fatalf("%d and %d records", len(want), len(got))
+		}
+		for i := range want {
+			want[i].ID, got[i].ID = 0, 0
+			if want[i].String() != got[i].String() || !reflect.DeepEqual(want[i].Fields, got[i].Fields) {
+				t.Errorf("saved:   %v\nchanged: %v", want[i], got[i])
+			}
+		}
+		a := e.DB.Ent.Appointment.GetX(ctx, other.ID)
+		a.ID, a.StartTime, a.FinishTime = saved.ID, saved.StartTime, saved.FinishTime
+		if b := e.DB.Ent.Appointment.GetX(ctx, saved.ID); a.String() != b.String() {
+			t.Errorf("saved:   %v\nchanged: %v", b, a)
+		}
+		shown, err := ogent.Reads{Client: e.DB.Ent}.ShowAppointment(ctx, other.ID)
+		if err != nil || !reflect.DeepEqual(shown, changed) {
+			t.Errorf("shown %v, %v\nchanged %v", shown, err, changed)
+		}
+	})
+}
+
+func isMissing(err error) bool {
+	var f *fault.Error
+	return ent.IsNotFound(err) || errors.As(err, &f) && f.Status == http.StatusNotFound
+}
+
+// TestChangeThatIsRefused leaves the row, and no record.
+func TestChangeThatIsRefused(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		ctx, there, dentist := somebody(t, e), e.As(t, "second"), hire(t, e)
+		var a *ent.Appointment
+		e.Tx(t, ctx, func(tx *ent.Client) (err error) {
+			a, err = visit(ctx, tx, dentist, 9).Save(ctx)
+			return err
+		})
+		before, recorded := e.DB.Ent.Appointment.GetX(ctx, a.ID).String(), systemRows(t, e, "SELECT count(*) FROM changes")
+		elsewhere := uuid.New()
+		limited := *caller.Must(ctx)
+		limited.SiteID = &elsewhere
+		for name, test := range map[string]struct {
+			ctx    context.Context
+			change func(*ent.AppointmentUpdateOne) *ent.AppointmentUpdateOne
+			want   func(error) bool
+		}{
+			"another practice's": {there, func(u *ent.AppointmentUpdateOne) *ent.AppointmentUpdateOne { return u.SetReason("Theirs") }, isMissing},
+			"another site's": {
+				caller.With(ctx, &limited),
+				func(u *ent.AppointmentUpdateOne) *ent.AppointmentUpdateOne { return u.SetReason("Theirs") }, isMissing,
+			},
+			"times that the table refuses": {
+				ctx,
+				func(u *ent.AppointmentUpdateOne) *ent.AppointmentUpdateOne {
+					return u.SetFinishTime(a.StartTime.Add(-time.Hour))
+				},
+				func(err error) bool { return err != nil },
+			},
+			"a column of all rows": {
+				ctx,
+				func(u *ent.AppointmentUpdateOne) *ent.AppointmentUpdateOne {
+					if err := u.Mutation().SetField(appointment.FieldPracticeID, caller.Must(there).PracticeID); err != nil {
+						t.Error(err)
+					}
+					return u
+				},
+				func(err error) bool { return err != nil || e.DB.Dialect == dialect.SQLite }, // ent leaves it out
+			},
+		} {
+			refused := errors.New("refused")
+			var got error
+			err := e.DB.Tx(ctx, func(tx *ent.Client) error {
+				_, got = ogent.Reads{Client: tx}.ChangeAppointment(test.ctx, test.change(tx.Appointment.UpdateOne(a)))
+				return refused
+			})
+			if !errors.Is(err, refused) || !test.want(got) {
+				t.Errorf("%s: %v, %v", name, got, err)
+			}
+			if after := e.DB.Ent.Appointment.GetX(ctx, a.ID).String(); after != before || systemRows(t, e, "SELECT count(*) FROM changes") != recorded {
+				t.Errorf("%s: %s\nwas %s", name, after, before)
 			}
 		}
 	})

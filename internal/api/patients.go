@@ -118,12 +118,10 @@ func (h *Handler) DeletePatient(ctx context.Context, p ogent.DeletePatientParams
 		if err != nil {
 			return err
 		}
-		update := tx.Patient.UpdateOne(old)
-		if old.Active {
-			update.SetActive(false)
+		if !old.Active {
+			return nil
 		}
-		_, err = h.In(tx).ChangePatient(clock.Again(ctx), update)
-		return err
+		return tx.Patient.UpdateOne(old).SetActive(false).Exec(clock.Again(ctx))
 	})
 }
 

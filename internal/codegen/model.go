@@ -373,6 +373,9 @@ func (m *model) check() error {
 		if _, err := e.Beside(); err != nil {
 			complain("%s: %v", e.Name, err)
 		}
+		if parts, _ := e.Parts(true); e.Has("update") && (len(parts) > 0 || e.HasUpdateDefault()) {
+			complain("%s: the statement that changes a row shows no lists and knows no defaults", e.Name)
+		}
 		problems = append(problems, e.checkKept()...)
 		for _, s := range e.R.Sorts {
 			owner := e

@@ -96,7 +96,7 @@ var costs = map[string]cost{
 	"createPatient":     {3, 6, 13}, // the patient, the account, an answer
 	"putPatient":        {2, 2, 8},
 	"updatePatient":     {2, 2, 8},
-	"deletePatient":     {2, 2, 7},
+	"deletePatient":     {1, 2, 6},
 	"putFee":            {2, 2, 7},
 	"updateFee":         {2, 2, 7},
 }
@@ -111,7 +111,6 @@ var atOnce = map[string]int64{
 	"createPatient":     2,
 	"putPatient":        3,
 	"updatePatient":     3,
-	"deletePatient":     3,
 	"putFee":            3,
 	"updateFee":         3,
 }

@@ -21,8 +21,8 @@ import (
 
 // prepareLock makes ready what lockAhead executes. The isolation is the session's,
 // as no BEGIN says it: at another, the statement would not see what it is to see.
-// A statement that would wait longer than 5 ms for a lock, of whatever kind, fails
-// instead (errNotAlone): what it writes has its time from before.
+// A statement that would wait longer than 5 ms for any one lock fails instead
+// (errNotAlone): what it writes has its time from before.
 const prepareLock = `SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED;
 PREPARE chairside_lock (bigint) AS SELECT set_config('lock_timeout', '5ms', true), pg_advisory_xact_lock($1)`
 

@@ -24,7 +24,7 @@ type alone struct {
 	conn  *conn
 	locks []Lock
 	sent  bool
-	err   error // of the statement
+	err   error // of the statement, up to its first row: then it has written all
 }
 
 // BeginTx begins nothing yet where the transaction may be one statement, and

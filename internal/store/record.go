@@ -33,7 +33,7 @@ var unrecorded = []string{ent.TypeAuthorizationCode, ent.TypeSession, ent.TypeSi
 // record appends one row to the record of changes for every row that is
 // created, changed or deleted, in the same transaction: who, when, what, and
 // the names of the changed columns, never their values. The statement that
-// creates a row may have done so already.
+// writes a row may have done so already.
 func record(next ent.Mutator) ent.Mutator {
 	return ent.MutateFunc(func(ctx context.Context, m ent.Mutation) (ent.Value, error) {
 		if _, err := caller.From(ctx); err != nil && !caller.IsSystem(ctx) {

@@ -40,6 +40,9 @@ func (db *DB) TxHolding(ctx context.Context, locks []Lock, work func(tx *ent.Cli
 // cannot do that, or another process has a lock, there is a transaction around it,
 // for which try is called again. Both read the clock themselves (clock.Again).
 //
+// What the statement has written stays, whatever try gives after it: so it is the last
+// thing that try does, and its conditions imply that the caller sees the row.
+//
 // If the connection is lost, or ctx ends, while the statement is under way, nobody
 // knows whether it was committed, as with any commit.
 func (db *DB) TxTrying(ctx context.Context, locks []Lock, try, otherwise func(tx *ent.Client) error) error {
