@@ -38,6 +38,11 @@
 // on SQLite (BenchmarkGet). SQLite plans them once only where it has no samples
 // of values (sqlitePlanOnce).
 //
+// On PostgreSQL a transaction of one statement takes one round trip, the locks it
+// waits for included (DB.TxTrying, ahead.go), except over TLS and with
+// statement_cache=off. For that a connection keeps a prepared lock, and READ
+// COMMITTED for its session.
+//
 // # Kept totals
 //
 // Triggers keep the totals that the schema declares (contract.Kept), so that a

@@ -75,6 +75,16 @@ func number(t testing.TB, db *store.DB, query string, args ...any) int {
 	return n
 }
 
+// numbers checks the single number that each query gives.
+func numbers(t testing.TB, db *store.DB, wanted map[string]int) {
+	t.Helper()
+	for query, want := range wanted {
+		if got := number(t, db, query); got != want {
+			t.Errorf("%s: %d, want %d", query, got, want)
+		}
+	}
+}
+
 func execute(t testing.TB, db *store.DB, statement string, args ...any) {
 	t.Helper()
 	if _, err := db.SQL.ExecContext(t.Context(), statement, args...); err != nil {
