@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"chairside/ent/accesstoken"
 	"chairside/ent/account"
@@ -881,7 +882,8 @@ func joinConfined[P ~func(*sql.Selector)](s *sql.Selector, table, name, from, to
 }
 
 // Among is the condition that a column has one of some numbers: one argument,
-// and so one statement, however many they are.
+// and so one statement, however many they are. PostgreSQL does not see them while
+// it plans, so one plan does for all; it would make one each time for a few.
 func Among[P ~func(*sql.Selector)](column string, numbers []int64) P {
 	list := make([]byte, 0, 8*len(numbers)+2)
 	for i, n := range numbers {
@@ -894,9 +896,32 @@ func Among[P ~func(*sql.Selector)](column string, numbers []int64) P {
 		s.Where(sql.P(func(b *sql.Builder) {
 			b.Ident(s.C(column))
 			if b.Dialect() == dialect.Postgres {
-				b.WriteString(" = ANY (CAST(").Arg("{" + string(list) + "}").WriteString(" AS bigint[]))")
+				b.WriteString(" = ANY (CAST((SELECT ").Arg("{" + string(list) + "}").WriteString(") AS bigint[]))")
 			} else {
 				b.WriteString(" IN (SELECT value FROM json_each(").Arg("[" + string(list) + "]").WriteString("))")
+			}
+		}))
+	}
+}
+
+// Before and After compare a column with a time that PostgreSQL does not see
+// while it plans: for statements that should have one plan, whatever the time.
+func Before[P ~func(*sql.Selector)](column string, t time.Time) P {
+	return unseen[P](column, sql.OpLT, t)
+}
+
+func After[P ~func(*sql.Selector)](column string, t time.Time) P {
+	return unseen[P](column, sql.OpGT, t)
+}
+
+func unseen[P ~func(*sql.Selector)](column string, op sql.Op, t time.Time) P {
+	return func(s *sql.Selector) {
+		s.Where(sql.P(func(b *sql.Builder) {
+			b.Ident(s.C(column)).WriteOp(op)
+			if b.Dialect() == dialect.Postgres {
+				b.WriteString("(SELECT CAST(").Arg(t).WriteString(" AS timestamptz))")
+			} else {
+				b.Arg(t)
 			}
 		}))
 	}
