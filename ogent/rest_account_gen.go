@@ -143,7 +143,10 @@ func (r Reads) ReadAccounts(ctx context.Context, q *ent.AccountQuery, p ListAcco
 	}
 	count := q.Clone()
 	q.Order(AccountOrder(p)...).Limit(page.Limit())
-	if page.Deep() {
+	switch {
+	case p.SortBy.Or("id") == "id" && page.Near():
+		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+	case page.Deep():
 		q.Modify(idsFirst)
 	}
 	shown, total, err := r.Accounts(ctx, q.Offset(page.Offset()), page.Limit(), "")

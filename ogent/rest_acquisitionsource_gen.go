@@ -90,7 +90,10 @@ func (r Reads) ReadAcquisitionSources(ctx context.Context, q *ent.AcquisitionSou
 	q, page := q.Where(AcquisitionSourceFilters(p)...), AcquisitionSourcePage(p)
 	count := q.Clone()
 	q.Order(AcquisitionSourceOrder(p)...).Limit(page.Limit())
-	if page.Deep() {
+	switch {
+	case p.SortBy.Or("name") == "id" && page.Near():
+		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+	case page.Deep():
 		q.Modify(idsFirst)
 	}
 	shown, total, err := r.AcquisitionSources(ctx, q.Offset(page.Offset()), page.Limit(), "")

@@ -292,7 +292,10 @@ func (r Reads) ReadAppointments(ctx context.Context, q *ent.AppointmentQuery, p 
 	}
 	count := q.Clone()
 	q.Order(AppointmentOrder(p)...).Limit(page.Limit())
-	if page.Deep() {
+	switch {
+	case p.SortBy.Or("start_time") == "id" && page.Near():
+		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+	case page.Deep():
 		q.Modify(idsFirst)
 	}
 	if place, found, err := findAppointments(ctx, q, p); found || err != nil {

@@ -93,7 +93,10 @@ func (r Reads) ReadAppointmentReasons(ctx context.Context, q *ent.AppointmentRea
 	q, page := q.Where(AppointmentReasonFilters(p)...), AppointmentReasonPage(p)
 	count := q.Clone()
 	q.Order(AppointmentReasonOrder(p)...).Limit(page.Limit())
-	if page.Deep() {
+	switch {
+	case p.SortBy.Or("position") == "id" && page.Near():
+		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+	case page.Deep():
 		q.Modify(idsFirst)
 	}
 	shown, total, err := r.AppointmentReasons(ctx, q.Offset(page.Offset()), page.Limit(), "")

@@ -104,7 +104,10 @@ func (r Reads) ReadContracts(ctx context.Context, q *ent.ContractQuery, p ListCo
 	q, page := q.Where(ContractFilters(p)...), ContractPage(p)
 	count := q.Clone()
 	q.Order(ContractOrder(p)...).Limit(page.Limit())
-	if page.Deep() {
+	switch {
+	case p.SortBy.Or("id") == "id" && page.Near():
+		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+	case page.Deep():
 		q.Modify(idsFirst)
 	}
 	shown, total, err := r.Contracts(ctx, q.Offset(page.Offset()), page.Limit(), "")

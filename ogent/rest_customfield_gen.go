@@ -101,7 +101,10 @@ func (r Reads) ReadCustomFields(ctx context.Context, q *ent.CustomFieldQuery, p 
 	q, page := q.Where(CustomFieldFilters(p)...), CustomFieldPage(p)
 	count := q.Clone()
 	q.Order(CustomFieldOrder(p)...).Limit(page.Limit())
-	if page.Deep() {
+	switch {
+	case p.SortBy.Or("position") == "id" && page.Near():
+		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+	case page.Deep():
 		q.Modify(idsFirst)
 	}
 	shown, total, err := r.CustomFields(ctx, q.Offset(page.Offset()), page.Limit(), "")

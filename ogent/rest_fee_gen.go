@@ -129,7 +129,10 @@ func (r Reads) ReadFees(ctx context.Context, q *ent.FeeQuery, p ListFeesParams) 
 	q, page := q.Where(FeeFilters(p)...), FeePage(p)
 	count := q.Clone()
 	q.Order(FeeOrder(p)...).Limit(page.Limit())
-	if page.Deep() {
+	switch {
+	case p.SortBy.Or("id") == "id" && page.Near():
+		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+	case page.Deep():
 		q.Modify(idsFirst)
 	}
 	shown, total, err := r.Fees(ctx, q.Offset(page.Offset()), page.Limit(), "")

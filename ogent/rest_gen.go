@@ -52,6 +52,10 @@ func (p Page) Offset() int {
 // Deep reports whether the rows before the page are too many to be read for nothing.
 func (p Page) Deep() bool { return p.Offset() >= 500 }
 
+// Near reports whether few rows come before the page, but some. PostgreSQL may
+// read as many of a table that is joined.
+func (p Page) Near() bool { return p.Number > 1 && p.Offset() <= 2000 }
+
 // Meta describes the page of a list of total rows.
 func (p Page) Meta(total int) Meta {
 	return Meta{Total: total, Page: p.Number, CurrentPage: p.Number, PerPage: p.Size, TotalPages: (total + p.Size - 1) / p.Size}
@@ -67,6 +71,20 @@ func idsFirst(s *sql.Selector) {
 	id := s.C("id")
 	page := s.Clone().Select(id)
 	s.SetP(sql.In(id, sql.Select("id").From(page.As("page")))).Offset(0)
+}
+
+// fromFirst has a page in order of id begin at its first row, so that nothing
+// of those before it is read but their ids, and nothing is sorted.
+func fromFirst(descending bool) func(*sql.Selector) {
+	return func(s *sql.Selector) {
+		id := s.C("id")
+		first := s.Clone().Select(id).Limit(1)
+		begin := sql.GTE(id, first)
+		if descending {
+			begin = sql.LTE(id, first)
+		}
+		s.Where(begin).Offset(0)
+	}
 }
 
 // keptTotal is the total of a page that is read with a kept one.

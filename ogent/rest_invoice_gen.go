@@ -249,7 +249,10 @@ func (r Reads) ReadInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvo
 	}
 	count := q.Clone()
 	q.Order(InvoiceOrder(p)...).Limit(page.Limit())
-	if page.Deep() {
+	switch {
+	case p.SortBy.Or("dated_on") == "id" && page.Near():
+		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+	case page.Deep():
 		q.Modify(idsFirst)
 	}
 	column, kept := "", keptInvoices(ctx, q, p)

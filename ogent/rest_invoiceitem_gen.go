@@ -165,7 +165,10 @@ func (r Reads) ReadInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p 
 	}
 	count := q.Clone()
 	q.Order(InvoiceItemOrder(p)...).Limit(page.Limit())
-	if page.Deep() {
+	switch {
+	case p.SortBy.Or("id") == "id" && page.Near():
+		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+	case page.Deep():
 		q.Modify(idsFirst)
 	}
 	column, kept := "", keptInvoiceItems(ctx, q, p)

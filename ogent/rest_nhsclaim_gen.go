@@ -197,7 +197,10 @@ func (r Reads) ReadNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNh
 	}
 	count := q.Clone()
 	q.Order(NHSClaimOrder(p)...).Limit(page.Limit())
-	if page.Deep() {
+	switch {
+	case p.SortBy.Or("id") == "id" && page.Near():
+		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+	case page.Deep():
 		q.Modify(idsFirst)
 	}
 	column, kept := "", keptNhsClaims(ctx, q, p)

@@ -284,7 +284,10 @@ func (r Reads) ReadPatients(ctx context.Context, q *ent.PatientQuery, p ListPati
 	}
 	count := q.Clone()
 	q.Order(PatientOrder(p)...).Limit(page.Limit())
-	if page.Deep() {
+	switch {
+	case p.SortBy.Or("id") == "id" && page.Near():
+		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+	case page.Deep():
 		q.Modify(idsFirst)
 	}
 	column, kept := "", keptPatients(ctx, q, p)

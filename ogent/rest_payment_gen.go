@@ -244,7 +244,10 @@ func (r Reads) ReadPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaym
 	}
 	count := q.Clone()
 	q.Order(PaymentOrder(p)...).Limit(page.Limit())
-	if page.Deep() {
+	switch {
+	case p.SortBy.Or("dated_on") == "id" && page.Near():
+		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+	case page.Deep():
 		q.Modify(idsFirst)
 	}
 	column, kept := "", keptPayments(ctx, q, p)

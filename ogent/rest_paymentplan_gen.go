@@ -86,7 +86,10 @@ func (r Reads) ReadPaymentPlans(ctx context.Context, q *ent.PaymentPlanQuery, p 
 	q, page := q.Where(PaymentPlanFilters(p)...), PaymentPlanPage(p)
 	count := q.Clone()
 	q.Order(PaymentPlanOrder(p)...).Limit(page.Limit())
-	if page.Deep() {
+	switch {
+	case p.SortBy.Or("id") == "id" && page.Near():
+		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+	case page.Deep():
 		q.Modify(idsFirst)
 	}
 	shown, total, err := r.PaymentPlans(ctx, q.Offset(page.Offset()), page.Limit(), "")

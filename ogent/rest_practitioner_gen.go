@@ -104,7 +104,10 @@ func (r Reads) ReadPractitioners(ctx context.Context, q *ent.PractitionerQuery, 
 	q, page := q.Where(PractitionerFilters(p)...), PractitionerPage(p)
 	count := q.Clone()
 	q.Order(PractitionerOrder(p)...).Limit(page.Limit())
-	if page.Deep() {
+	switch {
+	case p.SortBy.Or("id") == "id" && page.Near():
+		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+	case page.Deep():
 		q.Modify(idsFirst)
 	}
 	shown, total, err := r.Practitioners(ctx, q.Offset(page.Offset()), page.Limit(), "")

@@ -91,7 +91,10 @@ func (r Reads) ReadRooms(ctx context.Context, q *ent.RoomQuery, p ListRoomsParam
 	q, page := q.Where(RoomFilters(p)...), RoomPage(p)
 	count := q.Clone()
 	q.Order(RoomOrder(p)...).Limit(page.Limit())
-	if page.Deep() {
+	switch {
+	case p.SortBy.Or("id") == "id" && page.Near():
+		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+	case page.Deep():
 		q.Modify(idsFirst)
 	}
 	shown, total, err := r.Rooms(ctx, q.Offset(page.Offset()), page.Limit(), "")

@@ -97,7 +97,10 @@ func (r Reads) ReadSites(ctx context.Context, q *ent.SiteQuery, p ListSitesParam
 	q, page := q.Where(SiteFilters(p)...), SitePage(p)
 	count := q.Clone()
 	q.Order(SiteOrder(p)...).Limit(page.Limit())
-	if page.Deep() {
+	switch {
+	case p.SortBy.Or("id") == "id" && page.Near():
+		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+	case page.Deep():
 		q.Modify(idsFirst)
 	}
 	shown, total, err := r.Sites(ctx, q.Offset(page.Offset()), page.Limit(), "")

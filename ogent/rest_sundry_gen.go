@@ -92,7 +92,10 @@ func (r Reads) ReadSundries(ctx context.Context, q *ent.SundryQuery, p ListSundr
 	q, page := q.Where(SundryFilters(p)...), SundryPage(p)
 	count := q.Clone()
 	q.Order(SundryOrder(p)...).Limit(page.Limit())
-	if page.Deep() {
+	switch {
+	case p.SortBy.Or("id") == "id" && page.Near():
+		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+	case page.Deep():
 		q.Modify(idsFirst)
 	}
 	shown, total, err := r.Sundries(ctx, q.Offset(page.Offset()), page.Limit(), "")

@@ -89,7 +89,10 @@ func (r Reads) ReadTreatments(ctx context.Context, q *ent.TreatmentQuery, p List
 	q, page := q.Where(TreatmentFilters(p)...), TreatmentPage(p)
 	count := q.Clone()
 	q.Order(TreatmentOrder(p)...).Limit(page.Limit())
-	if page.Deep() {
+	switch {
+	case p.SortBy.Or("id") == "id" && page.Near():
+		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+	case page.Deep():
 		q.Modify(idsFirst)
 	}
 	shown, total, err := r.Treatments(ctx, q.Offset(page.Offset()), page.Limit(), "")

@@ -81,7 +81,10 @@ func (r Reads) ReadTreatmentCategories(ctx context.Context, q *ent.TreatmentCate
 	q, page := q.Where(TreatmentCategoryFilters(p)...), TreatmentCategoryPage(p)
 	count := q.Clone()
 	q.Order(TreatmentCategoryOrder(p)...).Limit(page.Limit())
-	if page.Deep() {
+	switch {
+	case p.SortBy.Or("id") == "id" && page.Near():
+		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+	case page.Deep():
 		q.Modify(idsFirst)
 	}
 	shown, total, err := r.TreatmentCategories(ctx, q.Offset(page.Offset()), page.Limit(), "")

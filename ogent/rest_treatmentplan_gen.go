@@ -167,7 +167,10 @@ func (r Reads) ReadTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery
 	}
 	count := q.Clone()
 	q.Order(TreatmentPlanOrder(p)...).Limit(page.Limit())
-	if page.Deep() {
+	switch {
+	case p.SortBy.Or("id") == "id" && page.Near():
+		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+	case page.Deep():
 		q.Modify(idsFirst)
 	}
 	column, kept := "", keptTreatmentPlans(ctx, q, p)

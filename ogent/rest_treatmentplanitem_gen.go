@@ -168,7 +168,10 @@ func (r Reads) ReadTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanI
 	}
 	count := q.Clone()
 	q.Order(TreatmentPlanItemOrder(p)...).Limit(page.Limit())
-	if page.Deep() {
+	switch {
+	case p.SortBy.Or("id") == "id" && page.Near():
+		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+	case page.Deep():
 		q.Modify(idsFirst)
 	}
 	column, kept := "", keptTreatmentPlanItems(ctx, q, p)

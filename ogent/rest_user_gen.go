@@ -101,7 +101,10 @@ func (r Reads) ReadUsers(ctx context.Context, q *ent.UserQuery, p ListUsersParam
 	q, page := q.Where(UserFilters(p)...), UserPage(p)
 	count := q.Clone()
 	q.Order(UserOrder(p)...).Limit(page.Limit())
-	if page.Deep() {
+	switch {
+	case p.SortBy.Or("id") == "id" && page.Near():
+		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+	case page.Deep():
 		q.Modify(idsFirst)
 	}
 	shown, total, err := r.Users(ctx, q.Offset(page.Offset()), page.Limit(), "")

@@ -148,6 +148,26 @@ func pageSizes(t *testing.T, w *world, r resource) {
 	}
 }
 
+// pagesBackwardsMakeUpTheList in order of id, which have their own way of passing
+// over the rows before them.
+func pagesBackwardsMakeUpTheList(t *testing.T, w *world, r resource) {
+	want := ids(sorted(r, "id", w.rows(t, r)))
+	slices.Reverse(want)
+	const size = 3
+	for _, page := range []int{1, 2, 3, max((len(want)+size-1)/size, 1)} {
+		query := w.base(r)
+		query.Set("sort_by", "id")
+		query.Set("sort_direction", "desc")
+		query.Set("per_page", fmt.Sprint(size))
+		query.Set("page", fmt.Sprint(page))
+		res := w.Get(t, "/v1/"+r.path+"?"+query.Encode(), w.token).Status(t, 200)
+		want := want[min((page-1)*size, len(want)):min(page*size, len(want))]
+		if got := res.Column(t, r.many, "id"); !slices.Equal(got, want) {
+			t.Errorf("page %d: got %v, want %v", page, got, want)
+		}
+	}
+}
+
 // pagesPastTheEndAreEmpty with the right total.
 func pagesPastTheEndAreEmpty(t *testing.T, w *world, r resource) {
 	total := len(w.rows(t, r))

@@ -308,6 +308,7 @@ func TestResources(t *testing.T) {
 		{"DefaultOrder", defaultOrder},
 		{"UnknownSortNamesTheAllowedOnes", unknownSortNamesTheAllowedOnes},
 		{"PagesMakeUpTheList", pagesMakeUpTheList},
+		{"PagesBackwardsMakeUpTheList", pagesBackwardsMakeUpTheList},
 		{"PageSizes", pageSizes},
 		{"PagesPastTheEndAreEmpty", pagesPastTheEndAreEmpty},
 		{"PagesBelowOneAreRefused", pagesBelowOneAreRefused},
