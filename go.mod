@@ -9,6 +9,7 @@ require (
 	github.com/alecthomas/kong v1.17.0 // command line: flags, environment, help
 	github.com/alexedwards/argon2id v1.0.0 // password hashes
 	github.com/alexedwards/scs/v2 v2.9.0 // sessions of signed-in users
+	github.com/cespare/xxhash/v2 v2.3.0 // entity tags
 	github.com/chromedp/cdproto v0.0.0-20250724212937-08a3db8b4327 // tests: of chromedp
 	github.com/chromedp/chromedp v0.14.1 // tests: the pages in a browser
 	github.com/getkin/kin-openapi v0.132.0 // tests: checks answers against the API document
@@ -45,7 +46,6 @@ require (
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/bmatcuk/doublestar v1.3.4 // indirect
 	github.com/boombuler/barcode v1.0.1-0.20190219062509-6c824513bacc // indirect
-	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/chromedp/sysutil v1.1.0 // indirect
 	github.com/dlclark/regexp2 v1.12.0 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect

@@ -2,15 +2,18 @@ package etag
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
+	"strconv"
 	"strings"
+
+	"github.com/cespare/xxhash/v2"
 )
 
-// Of gives the strong, opaque tag of a response body, quotes included.
+// Of gives the strong, opaque tag of a response body, quotes included. A tag
+// tells states of one record or list apart, of which 64 bits confuse none by
+// chance; whoever could make two that agree may write the record anyway. SHA-256
+// took 6 % of the server's time for 100 patients.
 func Of(body []byte) string {
-	sum := sha256.Sum256(body)
-	return `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
+	return `"` + strconv.FormatUint(xxhash.Sum64(body), 36) + `"`
 }
 
 // Match reports whether an If-Match header admits the record whose current tag
