@@ -59,7 +59,7 @@ func (d Date) String() string {
 func (d Date) IsZero() bool { return d == Date{} }
 
 // Time is midnight of the day in UTC.
-func (d Date) Time() time.Time { return d.In(time.UTC) }
+func (d Date) Time() time.Time { return time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, time.UTC) }
 
 // In is the first instant of the day in loc.
 func (d Date) In(loc *time.Location) time.Time { return d.At(0, loc, false) }
