@@ -38,7 +38,7 @@ func (g *generator) nextMember() member {
 }
 
 func (g *generator) household() []member {
-	c := &cultures[g.weighted(cultureShares...)]
+	c := &cultures()[g.weighted(cultureShares()...)]
 	family := pick(g.random, c.surnames)
 	if g.chance(float64(c.doubleBarrels)) {
 		other := pick(g.random, c.surnames)

@@ -43,7 +43,7 @@ func (g *generator) populate(n int) {
 
 // staffName is a name for someone who works here.
 func (g *generator) staffName(female bool) (first, last name) {
-	c := &cultures[g.weighted(cultureShares...)]
+	c := &cultures()[g.weighted(cultureShares()...)]
 	s := pick(g.random, c.surnames)
 	if female {
 		return pick(g.random, c.female), s.female

@@ -15,8 +15,8 @@ import (
 )
 
 // A question that no report answers: who came through an NHS claim, is due for
-// an examination, and may be reached by text message? And how is what was
-// invoiced lately spread over the states of invoices?
+// an examination within a month, and may be reached by text message? And how is
+// what was invoiced lately spread over the states of invoices?
 func Example() {
 	ctx := context.Background()
 	url, remove := demo(ctx) // yours is there already
@@ -34,7 +34,7 @@ func Example() {
 			Where(
 				patient.Active(true),
 				patient.UseSms(true),
-				patient.DentistRecallDateLTE(today),
+				patient.DentistRecallDateLTE(today.AddMonths(1)),
 				patient.HasClaimsWith(nhsclaim.ClaimStatusEQ(schema.ClaimCompleted)),
 			).
 			Count(ctx)
@@ -63,8 +63,9 @@ func Example() {
 		log.Fatal(err)
 	}
 	// Output:
-	// to be sent a text message: 4
-	// new         1 invoices    107.55
-	// paid       21 invoices   1288.70
-	// sent        2 invoices    139.50
+	// to be sent a text message: 9
+	// new         1 invoices     27.40
+	// paid       20 invoices   2323.30
+	// sent        3 invoices    139.30
+	// void        2 invoices     91.40
 }
