@@ -102,20 +102,21 @@ func (k *cluster) url(database string) string {
 
 // seeded is what is known of a seeded database. It is kept beside it.
 type seeded struct {
-	Patients int        `json:"patients"`
-	Years    int        `json:"years"`
-	AsOf     civil.Date `json:"as_of"`
-	Seconds  float64    `json:"seconds"` // that seeding took
+	Patients   int        `json:"patients"`
+	Years      int        `json:"years"`
+	AsOf       civil.Date `json:"as_of"`
+	OwnNumbers bool       `json:"own_numbers"` // see ownNumbers
+	Seconds    float64    `json:"seconds"`     // that seeding took
 }
 
 // current reports whether the data are of this size, and not so old that their
 // bookings are all in the past.
 func (s seeded) current(z size, today civil.Date) bool {
 	const lasts = 60 // days
-	return s.Patients == z.Patients && s.Years == z.Years && !s.AsOf.AddDays(lasts).Before(today)
+	return s.Patients == z.Patients && s.Years == z.Years && s.OwnNumbers && !s.AsOf.AddDays(lasts).Before(today)
 }
 
-// seedArguments fill a database.
+// seed fills a database.
 func (k *cluster) seed(ctx context.Context, z size, today civil.Date, databaseURL string) (seeded, error) {
 	environment := "CHAIRSIDE_DATABASE_URL=" + databaseURL
 	k.say("seeding %d patients, %d years", z.Patients, z.Years)
@@ -123,8 +124,11 @@ func (k *cluster) seed(ctx context.Context, z size, today civil.Date, databaseUR
 	if _, err := output(ctx, []string{k.program, "migrate", "up"}, environment); err != nil {
 		return seeded{}, err
 	}
-	_, err := output(ctx, []string{k.program, "seed", "--patients", fmt.Sprint(z.Patients), "--years", fmt.Sprint(z.Years), "--as-of", today.String()}, environment)
-	return seeded{z.Patients, z.Years, today, time.Since(start).Seconds()}, err
+	if _, err := output(ctx, []string{k.program, "seed", "--patients", fmt.Sprint(z.Patients), "--years", fmt.Sprint(z.Years), "--as-of", today.String()}, environment); err != nil {
+		return seeded{}, err
+	}
+	err := ownNumbers(ctx, databaseURL)
+	return seeded{z.Patients, z.Years, today, true, time.Since(start).Seconds()}, err
 }
 
 // working is the name of the database that a run works on: a copy of what is

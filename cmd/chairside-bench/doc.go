@@ -19,6 +19,7 @@
 //	runcommand.go  the flags, and the order of all that follows
 //	cluster.go     PostgreSQL; seeded databases and their copies; SQLite's too
 //	size.go        how many patients and years make 20k, 2M and 10M appointments
+//	telephone.go   numbers that the seed does not have
 //	dataset.go     one size: its database, and the servers on it, each a process
 //	server.go      starting and stopping a process
 //	equal.go       all servers give the same answers, or nothing is measured
