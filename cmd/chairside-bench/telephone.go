@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
+
 	"chairside/internal/store"
 )
 
@@ -14,26 +16,32 @@ import (
 // large database hundreds of patients share each: whoever searched for one
 // would be measuring a long list. Nothing here is ever rung.
 func ownNumbers(ctx context.Context, databaseURL string) (err error) {
-	db, err := store.Open(ctx, databaseURL)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	const (
 		shared = "substr(mobile_phone_normalized, 8)"    // 900123 of +447700900123
 		own    = "substr(CAST(1000000 + id AS text), 2)" // six digits
-		of     = "mobile_phone_normalized LIKE '+447700900___'"
+		update = "UPDATE patients SET mobile_phone = replace(mobile_phone, " + shared + ", " + own + ")" +
+			", search_text = replace(search_text, '7700' || " + shared + ", '7700' || " + own + ")" +
+			", mobile_phone_normalized = '+447700' || " + own + " WHERE mobile_phone_normalized LIKE '+447700900___'"
 	)
-	statements := []string{"UPDATE patients SET mobile_phone = replace(mobile_phone, " + shared + ", " + own + ")" +
-		", search_text = replace(search_text, '7700' || " + shared + ", '7700' || " + own + ")" +
-		", mobile_phone_normalized = '+447700' || " + own + " WHERE " + of}
-	if strings.HasPrefix(databaseURL, "postgres") {
-		statements = append(statements, "VACUUM FULL patients") // nobody would have the old rows
-	}
-	for _, statement := range statements {
-		if _, err := db.SQL.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("give patients numbers of their own: %w", err)
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("give patients numbers of their own: %w", err)
 		}
+	}()
+	if strings.HasPrefix(databaseURL, "sqlite:") {
+		db, err := store.Open(ctx, databaseURL)
+		if err != nil {
+			return err
+		}
+		_, err = db.SQL.ExecContext(ctx, update)
+		return errors.Join(err, db.Close())
 	}
-	return nil
+	db, err := pgx.Connect(ctx, databaseURL) // has no statement timeout
+	if err != nil {
+		return err
+	}
+	if _, err = db.Exec(ctx, update); err == nil {
+		_, err = db.Exec(ctx, "VACUUM FULL patients") // nobody would have the old rows
+	}
+	return errors.Join(err, db.Close(ctx))
 }
