@@ -8,7 +8,7 @@ import (
 
 func TestOfIsStrongAndOpaque(t *testing.T) {
 	tag := Of([]byte(`{"patient":{"id":1}}`))
-	if !regexp.MustCompile(`^"[a-z0-9]{1,13}"$`).MatchString(tag) {
+	if !regexp.MustCompile(`^"[A-Za-z0-9_-]{11}"$`).MatchString(tag) {
 		t.Errorf("tag %s is not a quoted opaque string", tag)
 	}
 	if tag != Of([]byte(`{"patient":{"id":1}}`)) || tag == Of([]byte(`{"patient":{"id":2}}`)) {
