@@ -62,13 +62,16 @@ func plain(latin string) string {
 	}, strings.ToLower(latin))
 }
 
-// ofPlaces are the thousands of English surnames that are made like names of
-// places, none of which many people have.
+// ofPlaces are thousands of surnames made up like the many English ones that come
+// from places. Each is rare: one English family in seven has a common one, which
+// its culture lists so many times.
 func ofPlaces() []surname {
 	var all []surname
-	for _, beginning := range strings.Fields("Acker Alder Ash Barn Beck Birch Black Brack Brad Bram Brent Brook Burl Carl Chad Chat Clay Cold Crow Dal Den Dray Dun East Elm Fair Fal Fen Gar Glad Green Had Hal Hamp Harp Hart Has Haw Hay Hazel Heath Hol Horn Hux Kel Kil Kirk Lang Lin Long Lud Mar Mel Mer Mid Mill Mor Nor North Oak Old Pack Pem Pen Pres Rad Raven Red Rock Ros Rush Sed Shel Shep Sher Skel Stan Stock Sut Swin Tad Thorn Thur Tod Under Wad Wake Wal War Wen West Whit Win Wood Wor Yar") {
+	for _, beginning := range strings.Fields("Acker Alder Ash Barn Beck Birch Black Brack Brad Bram Brent Brook Burl Carl Chad Chat Clay Cold Crow Dal Den Dray Dun East Elm Fair Fal Fen Gar Glad Green Had Hal Hamp Harp Hart Has Haw Hay Hazel Heath Hol Horn Hux Kel Kil Kirk Lang Lin Long Lud Mar Mel Mer Mid Mill Mor Nor North Oak Old Pack Pem Pen Pres Rad Raven Red Rock Ros Rush Sed Shel Shep Sher Skel Stan Stock Sut Swin Tad Thorn Thur Tod Wad Wake Wal War Wen West Whit Win Wood Wor Yar") {
 		for _, ending := range strings.Fields("bourne bridge brook burgh burn bury by cliffe combe cote croft dale den field ford gate greave ham head hill holme hurst land ley low mere more over pole ridge royd shaw side stead stock stone thorpe ton tree wall ward water way well wick wood worth yard") {
-			all = append(all, surnames(beginning+ending)...)
+			if strings.ToLower(beginning) != ending { // no Woodwood
+				all = append(all, surnames(beginning+ending)...)
+			}
 		}
 	}
 	return all
@@ -115,33 +118,33 @@ var cultures = sync.OnceValue(func() []culture {
 		},
 		{
 			share: 3, ethnicities: "C", middleNames: 5,
-			female:   names("Ελένη|Eleni, Κατερίνα|Katerina, Σοφία|Sofia, Δέσποινα|Despina, Ιωάννα|Ioanna, Χρυσούλα|Chrysoula"),
-			male:     names("Γιώργος|Giorgos, Δημήτρης|Dimitris, Κώστας|Kostas, Νίκος|Nikos, Σπύρος|Spyros, Ανδρέας|Andreas"),
-			surnames: surnames("Παπαδόπουλος|Papadopoulos/Παπαδοπούλου|Papadopoulou, Οικονόμου|Oikonomou, Αγγελίδης|Angelidis/Αγγελίδη|Angelidi, Λαμπράκης|Lambrakis/Λαμπράκη|Lambraki, Μαυρίδης|Mavridis/Μαυρίδου|Mavridou"),
+			female:   names("Ελένη|Eleni, Κατερίνα|Katerina, Σοφία|Sofia, Δέσποινα|Despina, Ιωάννα|Ioanna, Χρυσούλα|Chrysoula, Άννα|Anna, Βασιλική|Vasiliki, Γεωργία|Georgia, Ειρήνη|Eirini, Θεοδώρα|Theodora, Ζωή|Zoi, Μαρία|Maria, Μαρίνα|Marina, Παρασκευή|Paraskevi, Στέλλα|Stella"),
+			male:     names("Γιώργος|Giorgos, Δημήτρης|Dimitris, Κώστας|Kostas, Νίκος|Nikos, Σπύρος|Spyros, Ανδρέας|Andreas, Αλέξανδρος|Alexandros, Βασίλης|Vasilis, Γιάννης|Giannis, Ηλίας|Ilias, Θανάσης|Thanasis, Μιχάλης|Michalis, Πέτρος|Petros, Σταύρος|Stavros, Στέλιος|Stelios, Χρήστος|Christos"),
+			surnames: surnames("Παπαδόπουλος|Papadopoulos/Παπαδοπούλου|Papadopoulou, Οικονόμου|Oikonomou, Αγγελίδης|Angelidis/Αγγελίδη|Angelidi, Λαμπράκης|Lambrakis/Λαμπράκη|Lambraki, Μαυρίδης|Mavridis/Μαυρίδου|Mavridou, Αλεξίου|Alexiou, Αντωνίου|Antoniou, Βασιλείου|Vasileiou, Γεωργίου|Georgiou, Δημητρίου|Dimitriou, Ιωάννου|Ioannou, Κωνσταντίνου|Konstantinou, Μακρής|Makris/Μακρή|Makri, Νικολάου|Nikolaou, Παππάς|Pappas/Παππά|Pappa, Πετρίδης|Petridis/Πετρίδου|Petridou, Σταυρίδης|Stavridis/Σταυρίδου|Stavridou, Χατζής|Chatzis/Χατζή|Chatzi"),
 		},
 		{
 			share: 4, ethnicities: "R",
-			female:   names("芳|Fang, 秀英|Xiuying, 敏|Min, 静|Jing, 丽|Li, 艳|Yan"),
-			male:     names("伟|Wei, 强|Qiang, 磊|Lei, 洋|Yang, 勇|Yong, 杰|Jie"),
-			surnames: surnames("李|Li, 王|Wang, 张|Zhang, 刘|Liu, 陈|Chen, 杨|Yang, 欧阳|Ouyang"),
+			female:   names("芳|Fang, 秀英|Xiuying, 敏|Min, 静|Jing, 丽|Li, 艳|Yan, 娟|Juan, 娜|Na, 晓红|Xiaohong, 桂英|Guiying, 欣怡|Xinyi, 玉兰|Yulan, 玲|Ling, 美玲|Meiling, 雅婷|Yating, 雪|Xue, 霞|Xia, 佳琪|Jiaqi"),
+			male:     names("伟|Wei, 强|Qiang, 磊|Lei, 洋|Yang, 勇|Yong, 杰|Jie, 军|Jun, 刚|Gang, 国强|Guoqiang, 子轩|Zixuan, 家豪|Jiahao, 建华|Jianhua, 志明|Zhiming, 明|Ming, 涛|Tao, 浩|Hao, 超|Chao, 鹏|Peng"),
+			surnames: surnames("李|Li, 王|Wang, 张|Zhang, 刘|Liu, 陈|Chen, 杨|Yang, 欧阳|Ouyang, 何|He, 冯|Feng, 吴|Wu, 周|Zhou, 孙|Sun, 宋|Song, 徐|Xu, 曾|Zeng, 朱|Zhu, 林|Lin, 梁|Liang, 胡|Hu, 谢|Xie, 赵|Zhao, 邓|Deng, 郑|Zheng, 郭|Guo, 马|Ma, 高|Gao, 黄|Huang, 司马|Sima"),
 		},
 		{
 			share: 4, ethnicities: "C", middleNames: 5,
-			female:   names("Олена|Olena, Оксана|Oksana, Наталія|Nataliia, Ірина|Iryna, Юлія|Yuliia, Ганна|Hanna"),
-			male:     names("Андрій|Andrii, Богдан|Bohdan, Василь|Vasyl, Ігор|Ihor, Олексій|Oleksii, Тарас|Taras"),
-			surnames: surnames("Шевченко|Shevchenko, Коваленко|Kovalenko, Бондар|Bondar, Гнатюк|Hnatiuk, Ясинський|Yasynskyi/Ясинська|Yasynska, Лисенко|Lysenko, Щербак|Shcherbak"),
+			female:   names("Олена|Olena, Оксана|Oksana, Наталія|Nataliia, Ірина|Iryna, Юлія|Yuliia, Ганна|Hanna, Анастасія|Anastasiia, Валентина|Valentyna, Вікторія|Viktoriia, Дарина|Daryna, Катерина|Kateryna, Людмила|Liudmyla, Марія|Mariia, Світлана|Svitlana, Софія|Sofiia, Тетяна|Tetiana"),
+			male:     names("Андрій|Andrii, Богдан|Bohdan, Василь|Vasyl, Ігор|Ihor, Олексій|Oleksii, Тарас|Taras, Артем|Artem, Віктор|Viktor, Дмитро|Dmytro, Іван|Ivan, Максим|Maksym, Микола|Mykola, Назар|Nazar, Остап|Ostap, Роман|Roman, Сергій|Serhii, Юрій|Yurii"),
+			surnames: surnames("Шевченко|Shevchenko, Коваленко|Kovalenko, Бондар|Bondar, Гнатюк|Hnatiuk, Ясинський|Yasynskyi/Ясинська|Yasynska, Лисенко|Lysenko, Щербак|Shcherbak, Бойко|Boiko, Вербицький|Verbytskyi/Вербицька|Verbytska, Гончар|Honchar, Довженко|Dovzhenko, Журавель|Zhuravel, Захарчук|Zakharchuk, Клименко|Klymenko, Кравчук|Kravchuk, Мельник|Melnyk, Мороз|Moroz, Павленко|Pavlenko, Поліщук|Polishchuk, Руденко|Rudenko, Савчук|Savchuk, Ткаченко|Tkachenko, Федоренко|Fedorenko, Яремчук|Yaremchuk"),
 		},
 		{
 			share: 5, ethnicities: "NPS", middleNames: 10,
-			female:   names("Aïcha|Aicha, Fatoumata, Khadîdja|Khadidja, Leïla|Leila, Maïmouna|Maimouna, Noémie|Noemie, Zaïnab|Zainab, Adama, Amina, Aminata, Awa, Binta, Djamila, Fadila, Farida, Habiba, Houria, Kadiatou, Karima, Latifa, Malika, Mariama, Nadia, Naima, Oumou, Rokia, Safia, Salima, Yamina"),
-			male:     names("Amadou, Chérif|Cherif, Idrissa, Moïse|Moise, Ousmane, Raphaël|Raphael, Yacine, Abdoulaye, Alioune, Boubacar, Cheikh, Djibril, Farid, Habib, Hakim, Ibrahima, Ismael, Karim, Lamine, Mamadou, Modibo, Mourad, Nabil, Omar, Rachid, Samir, Sekou, Souleymane, Tahar"),
-			surnames: surnames("Ben Amar|BenAmar, Cissé|Cisse, Diallo, El Fassi|ElFassi, N'Diaye|NDiaye, Traoré|Traore, Touré|Toure, Amrani, Ba, Bah, Bamba, Belkacem, Benali, Benjelloun, Berrada, Camara, Conte, Coulibaly, Dembele, Diarra, Diop, Fall, Faye, Gueye, Haidara, Kaba, Keita, Konate, Mansouri, Mbaye, Ndoye, Ouattara, Saidi, Sangare, Sarr, Seck, Sidibe, Sow, Sy, Tazi, Thiam, Wade, Zeroual"),
+			female:   names("Aïcha|Aicha, Fatoumata, Khadîdja|Khadidja, Leïla|Leila, Maïmouna|Maimouna, Noémie|Noemie, Zaïnab|Zainab, Adama, Amina, Aminata, Awa, Binta, Djamila, Fadila, Farida, Habiba, Houria, Kadiatou, Karima, Latifa, Malika, Mariama, Nadia, Naïma|Naima, Oumou, Rokia, Safia, Salima, Yamina"),
+			male:     names("Amadou, Chérif|Cherif, Idrissa, Moïse|Moise, Ousmane, Raphaël|Raphael, Yacine, Abdoulaye, Alioune, Boubacar, Cheikh, Djibril, Farid, Habib, Hakim, Ibrahima, Ismael, Karim, Lamine, Mamadou, Modibo, Mourad, Nabil, Omar, Rachid, Samir, Sékou|Sekou, Souleymane, Tahar"),
+			surnames: surnames("Ben Amar|BenAmar, Cissé|Cisse, Diallo, El Fassi|ElFassi, N'Diaye|NDiaye, Traoré|Traore, Touré|Toure, Amrani, Ba, Bah, Bamba, Belkacem, Benali, Benjelloun, Berrada, Camara, Conte, Coulibaly, Dembélé|Dembele, Diarra, Diop, Fall, Faye, Gueye, Haidara, Kaba, Keïta|Keita, Konaté|Konate, Mansouri, Mbaye, Ndoye, Ouattara, Saidi, Sangaré|Sangare, Sarr, Seck, Sidibé|Sidibe, Sow, Sy, Tazi, Thiam, Wade, Zeroual"),
 		},
 		{
 			share: 6, ethnicities: "HJKL", middleNames: 15, doubleBarrels: 1,
 			female:   names("Aaliyah, Anjali, Deepika, Fatima, Kavita, Mehreen, Nasreen, Parveen, Priya, Sunita, Aisha, Amrita, Asma, Bushra, Divya, Farah, Geeta, Harpreet, Jaspreet, Kiran, Lakshmi, Manpreet, Meena, Naila, Nisha, Pooja, Rabia, Rekha, Ritu, Rukhsana, Saima, Seema, Shabana, Shazia, Simran, Tahira, Uma, Usha, Yasmin, Zara"),
 			male:     names("Arjun, Bilal, Devendra, Faisal, Gurpreet, Imran, Manoj, Rajesh, Tariq, Vikram, Adnan, Ajay, Amit, Anil, Ashok, Asif, Baljit, Deepak, Farhan, Ganesh, Hamza, Harjit, Irfan, Jatinder, Kamran, Karan, Nadeem, Naveed, Nikhil, Prakash, Rahul, Rizwan, Rohan, Sanjay, Shahid, Suresh, Usman, Vijay, Yusuf, Zafar"),
-			surnames: surnames("Ahmed, Bhattacharya, Chaudhry, Desai, Gill, Hussain, Iyer, Khan, Mukherjee, Patel, Rahman, Singh/Kaur, Abbasi, Agarwal, Akhtar, Ali, Anwar, Banerjee, Begum, Bhatt, Bhatti, Bose, Chowdhury, Dar, Das, Dutta, Farooqi, Gandhi, Ghosh, Grewal, Gupta, Iqbal, Islam, Jain, Javed, Joshi, Kapoor, Khatun, Kulkarni, Kumar, Mahmood, Malik, Mehta, Menon, Mirza, Miah, Mishra, Nair, Pandey, Parmar, Pillai, Qureshi, Raja, Rajan, Rana, Rao, Reddy, Saleem, Sandhu, Sen, Shah, Sharma, Sheikh, Siddiqui, Sidhu, Solanki, Thakur, Uddin, Varma, Yadav"),
+			surnames: surnames("Ahmed, Bhattacharya, Chaudhry, Desai, Gill, Hussain, Iyer, Khan, Mukherjee, Patel, Rahman, Singh/Kaur, Abbasi, Agarwal, Akhtar, Ali, Anwar, Banerjee, Bhatt, Bhatti, Bose, Chowdhury, Dar, Das, Dutta, Farooqi, Gandhi, Ghosh, Grewal, Gupta, Iqbal, Islam, Jain, Javed, Joshi, Kapoor, Kulkarni, Kumar, Mahmood, Malik, Mehta, Menon, Mirza, Miah/Begum, Mishra, Nair, Pandey, Parmar, Pillai, Qureshi, Raja, Rajan, Rana, Rao, Reddy, Saleem, Sandhu, Sen, Shah, Sharma, Sheikh, Siddiqui, Sidhu, Solanki, Thakur, Uddin/Khatun, Varma, Yadav"),
 		},
 		{
 			share: 4, ethnicities: "NM", middleNames: 30, doubleBarrels: 3,
@@ -157,21 +160,21 @@ var cultures = sync.OnceValue(func() []culture {
 		},
 		{
 			share: 2, ethnicities: "ZS",
-			female:   names("سارة|Sara, مريم|Maryam, نور|Nour, ليلى|Layla"),
-			male:     names("أحمد|Ahmad, خالد|Khalid, يوسف|Yusuf, سامر|Samer"),
-			surnames: surnames("الحسن|AlHassan, منصور|Mansour, حداد|Haddad, خوري|Khoury"),
+			female:   names("سارة|Sara, مريم|Maryam, نور|Nour, ليلى|Layla, أمل|Amal, دعاء|Duaa, رنا|Rana, زينب|Zainab, سلمى|Salma, فاطمة|Fatima, منى|Mona, هدى|Huda"),
+			male:     names("أحمد|Ahmad, خالد|Khalid, يوسف|Yusuf, سامر|Samer, حسن|Hassan, زياد|Ziad, طارق|Tarek, عمر|Omar, كريم|Karim, محمد|Mohammad, مروان|Marwan, هاني|Hani"),
+			surnames: surnames("الحسن|AlHassan, منصور|Mansour, حداد|Haddad, خوري|Khoury, الأسعد|AlAsaad, السيد|AlSayed, العلي|AlAli, جابر|Jaber, سليمان|Suleiman, شاهين|Shaheen, صباغ|Sabbagh, عيسى|Issa, قاسم|Qasem, نجار|Najjar"),
 		},
 		{
 			share: 1, ethnicities: "CS",
-			female:   names("ליאורה|Liora, תמר|Tamar, נועה|Noa"),
-			male:     names("נועם|Noam, איתן|Eitan, אורי|Uri"),
-			surnames: surnames("שפירא|Shapira, לוי|Levi, ברק|Barak"),
+			female:   names("ליאורה|Liora, תמר|Tamar, נועה|Noa, אסתר|Ester, מיכל|Michal, רות|Rut, שירה|Shira, תהילה|Tehila"),
+			male:     names("נועם|Noam, איתן|Eitan, אורי|Uri, אברהם|Avraham, גיל|Gil, דניאל|Daniel, יעקב|Yaakov, משה|Moshe"),
+			surnames: surnames("שפירא|Shapira, לוי|Levi, ברק|Barak, אלון|Alon, גולן|Golan, כהן|Cohen, מזרחי|Mizrahi, פרידמן|Friedman, רוזן|Rosen"),
 		},
 		{
 			share: 2, ethnicities: "CZ", middleNames: 20,
-			female:   names("Åse|Aase, Guðrún|Gudrun, Þóra|Thora, Māra|Mara, Çiğdem|Cigdem, Šárka|Sarka, Astrid, Elif, Hana, Ingrid, Ivana, Jana, Kristina, Liga, Sigrid, Solveig, Zeynep"),
+			female:   names("Åse|Aase, Guðrún|Gudrun, Þóra|Thora, Māra|Mara, Çiğdem|Cigdem, Šárka|Sarka, Astrid, Elif, Hana, Ingrid, Ivana, Jana, Kristina, Līga|Liga, Sigrid, Solveig, Zeynep"),
 			male:     names("Øystein|Oystein, Þorvaldur|Thorvaldur, Jānis|Janis, İbrahim|Ibrahim, Jiří|Jiri, Dušan|Dusan, Anders, Emre, Erik, Goran, Henrik, Lars, Magnus, Milan, Mehmet, Nikola, Pavel"),
-			surnames: surnames("Sørensen|Sorensen, Ægisson|Aegisson/Ægisdóttir|Aegisdottir, Bērziņš|Berzins/Bērziņa|Berzina, Şahin|Sahin, Dvořák|Dvorak/Dvořáková|Dvorakova, Đorđević|Djordjevic, Aydin, Berg, Dahl, Demir, Hansen, Haugen, Horvat, Jansons, Kalnins, Kaya, Larsen, Lindqvist, Nilsson, Novotny/Novotna, Ozols, Petrov/Petrova, Popescu, Svoboda/Svobodova, Yilmaz"),
+			surnames: surnames("Sørensen|Sorensen, Ægisson|Aegisson/Ægisdóttir|Aegisdottir, Bērziņš|Berzins/Bērziņa|Berzina, Şahin|Sahin, Dvořák|Dvorak/Dvořáková|Dvorakova, Đorđević|Djordjevic, Aydın|Aydin, Berg, Dahl, Demir, Hansen, Haugen, Horvat, Jansons/Jansone, Kalniņš|Kalnins/Kalniņa|Kalnina, Kaya, Larsen, Lindqvist, Nilsson, Novotný|Novotny/Novotná|Novotna, Ozols/Ozola, Petrov/Petrova, Popescu, Svoboda/Svobodová|Svobodova, Yılmaz|Yilmaz"),
 		},
 	}
 })

@@ -63,9 +63,9 @@ func Example() {
 		log.Fatal(err)
 	}
 	// Output:
-	// to be sent a text message: 9
+	// to be sent a text message: 8
 	// new         1 invoices     27.40
-	// paid       20 invoices   2323.30
+	// paid       25 invoices   3496.89
 	// sent        3 invoices    139.30
 	// void        2 invoices     91.40
 }
