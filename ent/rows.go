@@ -896,7 +896,7 @@ func Among[P ~func(*sql.Selector)](column string, numbers []int64) P {
 		s.Where(sql.P(func(b *sql.Builder) {
 			b.Ident(s.C(column))
 			if b.Dialect() == dialect.Postgres {
-				b.WriteString(" = ANY (CAST((SELECT ").Arg("{" + string(list) + "}").WriteString(") AS bigint[]))")
+				b.WriteString(" = ANY (CAST((SELECT CAST(").Arg("{" + string(list) + "}").WriteString(" AS bigint[])) AS bigint[]))")
 			} else {
 				b.WriteString(" IN (SELECT value FROM json_each(").Arg("[" + string(list) + "]").WriteString("))")
 			}

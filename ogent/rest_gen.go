@@ -49,11 +49,12 @@ func (p Page) Offset() int {
 	return min(p.Number-1, beyond) * p.Size
 }
 
-// Deep reports whether the rows before the page are too many to be read for nothing.
+// Deep reports whether the rows before the page are too many to be read for
+// nothing. In order of id, Near has another way up to where it ends.
 func (p Page) Deep() bool { return p.Offset() >= 500 }
 
-// Near reports whether few rows come before the page, but some. PostgreSQL may
-// read as many of a table that is joined.
+// Near reports whether some rows come before the page, but few: a merge join
+// reads the table that is joined from its beginning, too.
 func (p Page) Near() bool { return p.Number > 1 && p.Offset() <= 2000 }
 
 // Meta describes the page of a list of total rows.
@@ -73,8 +74,8 @@ func idsFirst(s *sql.Selector) {
 	s.SetP(sql.In(id, sql.Select("id").From(page.As("page")))).Offset(0)
 }
 
-// fromFirst has a page in order of id begin at its first row, so that nothing
-// of those before it is read but their ids, and nothing is sorted.
+// fromFirst has a page in order of id begin at its first row: those before it are
+// passed over for their ids alone, and an index on the id has nothing to sort.
 func fromFirst(descending bool) func(*sql.Selector) {
 	return func(s *sql.Selector) {
 		id := s.C("id")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 
 	"chairside/ent/site"
@@ -66,6 +67,34 @@ func TestRangesInAnotherOrder(t *testing.T) {
 			got := res.Column(t, "appointments", "id")
 			if got = got[:min(len(got), max(len(c.ids), 1))]; !slices.Equal(got, c.ids) || res.Text(t, "meta.total") != fmt.Sprint(c.total) {
 				t.Errorf("%s: %v of %s, want %v of %d", c.name, got, res.Text(t, "meta.total"), c.ids, c.total)
+			}
+		}
+	})
+}
+
+// TestPagesByID reads pages in order of id, which begin at an id that is looked for
+// first: with the same filters, and the same limits of the token.
+func TestPagesByID(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		sites, err := e.DB.Ent.Site.Query().Order(site.ByID()).IDs(e.As(t, "demo"))
+		if err != nil || len(sites) < 2 {
+			t.Fatalf("sites are %v, %v", sites, err)
+		}
+		const size = 2
+		for _, token := range []string{e.Token(t, ""), e.TokenOf(t, "admin@demo.chairside.test", "", &sites[0])} {
+			for _, list := range []string{"patients?", "patients?active=true", "patients?site_id=" + sites[0].String(), "practitioners?site_id=" + sites[0].String(), "appointments?practitioner_id=1", "invoices?paid=true"} {
+				for _, direction := range []string{"asc", "desc"} {
+					path, name := "/v1/"+list+"&sort_by=id&sort_direction="+direction, list[:strings.Index(list, "?")]
+					whole := e.Get(t, path+"&per_page=100", token).Status(t, 200)
+					all := whole.Column(t, name, "id")
+					for page := 2; page <= 4; page++ {
+						res := e.Get(t, fmt.Sprintf("%s&per_page=%d&page=%d", path, size, page), token).Status(t, 200)
+						want := all[min((page-1)*size, len(all)):min(page*size, len(all))]
+						if got := res.Column(t, name, "id"); !slices.Equal(got, want) || res.Text(t, "meta.total") != whole.Text(t, "meta.total") {
+							t.Errorf("%s, page %d: %v of %s, want %v of %s", path, page, got, res.Text(t, "meta.total"), want, whole.Text(t, "meta.total"))
+						}
+					}
+				}
 			}
 		}
 	})
