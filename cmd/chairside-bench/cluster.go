@@ -106,7 +106,7 @@ type seeded struct {
 	Years      int        `json:"years"`
 	AsOf       civil.Date `json:"as_of"`
 	OwnNumbers bool       `json:"own_numbers"` // see ownNumbers
-	Seconds    float64    `json:"seconds"`     // that seeding took
+	Seconds    float64    `json:"seconds"`     // that seeding took, with their own numbers
 }
 
 // current reports whether the data are of this size, and not so old that their

@@ -136,7 +136,7 @@ func byName(ctx context.Context, d *dataset) ([]load.Request, error) {
 }
 
 // byPhone leaves out numbers of other countries, of which the hand-written server
-// knows none, and those that were cut short: "07700 9" is the beginning of all.
+// knows none, and those that were cut short: "07700 1" is the beginning of many.
 func byPhone(ctx context.Context, d *dataset) ([]load.Request, error) {
 	return searches(ctx, d, "mobile_phone", "mobile_phone IS NOT NULL", func(number string) bool {
 		digits := strings.ReplaceAll(number, " ", "")

@@ -27,8 +27,11 @@ type Request struct {
 	Range     bool // it is for what is before or after a time or a day
 }
 
-// deep is the page that is asked for where the list is long enough.
-const deep = 1000
+// The pages that are asked for where the list is long enough.
+const (
+	near = 5 // in order of id
+	deep = 1000
+)
 
 // world is where the values of filters come from.
 type world struct {
@@ -60,7 +63,7 @@ func (a ask) add(query url.Values) {
 
 // Requests makes requests of every list of the API: one for the default order,
 // one for a deep page, one for each order and direction, some for each filter,
-// and, of lists that are not summed, one for every two of these together: what
+// the same for a page near the beginning in order of id, and, of lists that are not summed, one for every two of these together: what
 // serves one may throw away most of what it reads for the other. asOf is the day
 // that is today in the data.
 func Requests(ctx context.Context, db *pgx.Conn, practice pgtype.UUID, asOf civil.Date) ([]Request, error) {
@@ -118,6 +121,11 @@ func (w world) requests(ctx context.Context, path string, o wire.Operation) ([]R
 	}
 	add("default order", url.Values{})
 	add(fmt.Sprintf("page %d", deep), url.Values{"page": {fmt.Sprint(deep)}})
+	byID := url.Values{"page": {fmt.Sprint(near)}, "sort_by": {"id"}}
+	ordered := slices.ContainsFunc(o.Params, func(p wire.Param) bool { return p.Name == "sort_by" })
+	if ordered {
+		add(fmt.Sprintf("page %d by id", near), maps.Clone(byID))
+	}
 	var asks []ask
 	for _, p := range o.Params {
 		if base.Has(p.Name) || base.Has(p.Name+"[]") {
@@ -133,6 +141,11 @@ func (w world) requests(ctx context.Context, path string, o wire.Operation) ([]R
 		query := url.Values{}
 		one.add(query)
 		add(one.String(), query).Range = one.isRange
+		if ordered && one.direction == "" {
+			query := maps.Clone(byID)
+			one.add(query)
+			add(fmt.Sprintf("%s, page %d by id", one, near), query).Range = one.isRange
+		}
 		for _, other := range asks[:i] {
 			if other.param == one.param || summed(o.ID) {
 				continue
