@@ -128,7 +128,7 @@ func (k *cluster) seed(ctx context.Context, z size, today civil.Date, databaseUR
 		return seeded{}, err
 	}
 	err := ownNumbers(ctx, databaseURL)
-	return seeded{z.Patients, z.Years, today, true, time.Since(start).Seconds()}, err
+	return seeded{Patients: z.Patients, Years: z.Years, AsOf: today, OwnNumbers: true, Seconds: time.Since(start).Seconds()}, err
 }
 
 // working is the name of the database that a run works on: a copy of what is

@@ -55,6 +55,9 @@
 // measurement, and triggers that are not foreign keys' do not fire for it,
 // because it must not pay for totals that Chairside keeps.
 //
+// The patients are the seed's, but each with a mobile number of their own
+// (telephone.go), which W9 searches for.
+//
 // W4 asks for page 1000, or for the last full page of a smaller database. W8
 // asks for what has changed since a time after which there are 100 to 1,000
 // changes. SQLite is measured at the smallest size.

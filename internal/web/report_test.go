@@ -188,7 +188,7 @@ func TestReportCost(t *testing.T) {
 			if costFew == 0 || costMany > costFew+1 || costMany > 16 { // names are not asked for where there is nobody
 				t.Errorf("%s: %d queries for few rows, %d for many", r.Name, costFew, costMany)
 			}
-			byTarget := r.Name == "contract-performance" // a row for each target, whatever the days: compared with as many rows
+			byTarget := r.Name == "contract-performance" // has a row for each target, whatever the days
 			if rowsFew >= rowsMany && !byTarget {
 				t.Errorf("%s: %d rows are meant to be fewer than %d", r.Name, rowsFew, rowsMany)
 			}

@@ -63,9 +63,10 @@ func (a ask) add(query url.Values) {
 
 // Requests makes requests of every list of the API: one for the default order,
 // one for a deep page, one for each order and direction, some for each filter,
-// the same for a page near the beginning in order of id, and, of lists that are not summed, one for every two of these together: what
-// serves one may throw away most of what it reads for the other. asOf is the day
-// that is today in the data.
+// the same for a page near the beginning in order of id, and, of lists that are
+// not summed, one for every two of these together: what serves one may throw
+// away most of what it reads for the other. asOf is the day that is today in the
+// data.
 func Requests(ctx context.Context, db *pgx.Conn, practice pgtype.UUID, asOf civil.Date) ([]Request, error) {
 	lists, err := lists()
 	if err != nil {
