@@ -155,9 +155,13 @@ func (c *Chart) draw(z size, labels, names []string, values [][]float64) ([]byte
 
 // drawLying draws lying bars with a label at each step. Of whole steps the
 // library leaves some out, so it gets half ones. It may still leave out all that
-// have a label; then one mark more helps, or at last a label at whatever mark.
+// have a label; then one mark more helps, or at last a label at whatever mark. It
+// names the series as it draws them, and sorts those that have names, where the
+// part that is nothing would come to stand among them.
 func drawLying(o charts.PainterOptions, option charts.HorizontalBarChartOption, step float64, label func(float64) string, words charts.FontStyle) (drawn []byte, err error) {
+	unnamed := option.SeriesList
 	for more := range 3 {
+		option.SeriesList = slices.Clone(unnamed)
 		option.XAxis = charts.XAxisOption{LabelFontStyle: words, Unit: step / 2, LabelCountAdjustment: more, ValueFormatter: func(v float64) string {
 			if halves := int(math.Round(2 * v / step)); halves%2 != 0 && more < 2 {
 				return " "

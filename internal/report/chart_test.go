@@ -72,6 +72,41 @@ func TestLabelsStandUnderTheirBars(t *testing.T) {
 	}
 }
 
+// TestPartsHaveTheirColours reads out of lying drawings which part is how long.
+// Some are drawn more than once, until the axis has its labels.
+func TestPartsHaveTheirColours(t *testing.T) {
+	t.Parallel()
+	colours := []string{"rgb(0,114,178)", "rgb(230,159,0)", "rgb(0,158,115)"}
+	for _, z := range sizes {
+		for hours := range int64(12) {
+			c := &Chart{Form: Parts, Title: "T", Kind: Minutes, Series: []Series{{Name: "Patients"}, {Name: "Other"}, {Name: "Free"}}}
+			c.add("Sylvia", 60, 30, 60*hours)
+			c.add("Zoe", 60, 0, 60)
+			svg, err := c.svgOf(z)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts := make([][][2]float64, len(colours))
+			for i, colour := range colours {
+				if parts[i] = barsOf(string(svg), colour); len(parts[i]) != len(c.Labels) {
+					t.Fatalf("%s: %d bars are %s", z.class, len(parts[i]), colour)
+				}
+			}
+			hour := parts[0][0][1] - parts[0][0][0]
+			for row := range c.Labels {
+				end := parts[0][0][0]
+				for i, part := range parts {
+					bar, want := part[len(c.Labels)-1-row], float64(c.Series[i].Values[row])/60*hour
+					if bar[0] != end || math.Abs(bar[1]-bar[0]-want) > float64(hours+2) {
+						t.Errorf("%s: with %d hours free %s of %s is from %g to %g, want from %g for %g", z.class, hours, c.Series[i].Name, c.Labels[row], bar[0], bar[1], end, want)
+					}
+					end = bar[1]
+				}
+			}
+		}
+	}
+}
+
 func TestAnAxisCountsInOneUnit(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
