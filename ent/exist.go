@@ -3,6 +3,13 @@
 package ent
 
 import (
+	"context"
+	"fmt"
+
+	"entgo.io/ent"
+	"entgo.io/ent/dialect"
+	"entgo.io/ent/dialect/sql"
+
 	"chairside/ent/accesstoken"
 	"chairside/ent/account"
 	"chairside/ent/acquisitionsource"
@@ -37,12 +44,7 @@ import (
 	"chairside/ent/treatmentplanitem"
 	"chairside/ent/user"
 	"chairside/ent/workingsession"
-	"context"
-	"fmt"
-
-	"entgo.io/ent"
-	"entgo.io/ent/dialect"
-	"entgo.io/ent/dialect/sql"
+	"chairside/internal/row"
 )
 
 // Confined is a query that becomes part of a statement, with all that keeps the
@@ -111,8 +113,8 @@ type Part struct {
 	Columns string
 }
 
-// Together asks queries in one statement and gives the rows of all, to be
-// scanned and closed by the caller: in no order, their columns alike in number
+// Together asks queries in one statement and gives the rows of all, to be read
+// by row.Each: in no order, their columns alike in number
 // and type. Each is confined as if it were asked by itself.
 func (c *Client) Together(ctx context.Context, first Part, others ...Part) (*sql.Rows, error) {
 	statement, err := first.selector(ctx)
@@ -128,7 +130,7 @@ func (c *Client) Together(ctx context.Context, first Part, others ...Part) (*sql
 	}
 	text, args := statement.Query()
 	rows := &sql.Rows{}
-	if err := c.driver.Query(ctx, text, args, rows); err != nil {
+	if err := c.driver.Query(row.Whole(ctx), text, args, rows); err != nil {
 		return nil, fmt.Errorf("ent: read together: %w", err)
 	}
 	return rows, nil
@@ -139,7 +141,7 @@ func (p Part) selector(ctx context.Context) (*sql.Selector, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.SelectExpr(sql.Raw(p.Columns)), nil
+	return s.SelectExpr(sql.Raw(sent(s.Dialect(), p.Columns))), nil
 }
 
 // Lock waits until the transaction has PostgreSQL's advisory locks of the keys,

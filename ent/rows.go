@@ -3,12 +3,17 @@
 package ent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"entgo.io/ent"
+	"entgo.io/ent/dialect"
+	"entgo.io/ent/dialect/sql"
 
 	"chairside/ent/accesstoken"
 	"chairside/ent/account"
@@ -44,10 +49,7 @@ import (
 	"chairside/ent/treatmentplanitem"
 	"chairside/ent/user"
 	"chairside/ent/workingsession"
-
-	"entgo.io/ent"
-	"entgo.io/ent/dialect"
-	"entgo.io/ent/dialect/sql"
+	"chairside/internal/row"
 )
 
 // Rows runs the query and gives the rows it finds, to be read by row.Each: times
@@ -927,54 +929,89 @@ func unseen[P ~func(*sql.Selector)](column string, op sql.Op, t time.Time) P {
 	}
 }
 
-// inBinary are the functions of PostgreSQL that give times and days as they are
-// stored, by the names of their columns (decision 9).
+// inBinary are the functions of PostgreSQL that give times, days and uuids as they
+// are stored (decision 9), by the names of their columns, some with the table's.
 var inBinary = map[string]string{
-	"approval_date":         "date_send",
-	"arrived_at":            "timestamptz_send",
-	"at":                    "timestamptz_send",
-	"cancelled_at":          "timestamptz_send",
-	"completed_at":          "timestamptz_send",
-	"confirmed_at":          "timestamptz_send",
-	"created_at":            "timestamptz_send",
-	"date_of_birth":         "date_send",
-	"dated_on":              "date_send",
-	"deleted_at":            "timestamptz_send",
-	"dentist_recall_date":   "date_send",
-	"did_not_attend_at":     "timestamptz_send",
-	"due_on":                "date_send",
-	"end_date":              "date_send",
-	"expires_at":            "timestamptz_send",
-	"finish_time":           "timestamptz_send",
-	"finished_at":           "timestamptz_send",
-	"hygienist_recall_date": "date_send",
-	"in_surgery_at":         "timestamptz_send",
-	"last_login":            "timestamptz_send",
-	"last_seen_at":          "timestamptz_send",
-	"last_used_at":          "timestamptz_send",
-	"paid_on":               "date_send",
-	"pending_at":            "timestamptz_send",
-	"revoked_at":            "timestamptz_send",
-	"sent_at":               "timestamptz_send",
-	"start_date":            "date_send",
-	"start_time":            "timestamptz_send",
-	"submitted_date":        "date_send",
-	"updated_at":            "timestamptz_send",
-	"used_at":               "timestamptz_send",
+	"access_tokens.id":        "uuid_send",
+	"acquisition_source_id":   "uuid_send",
+	"acquisition_sources.id":  "uuid_send",
+	"application_id":          "uuid_send",
+	"applications.id":         "uuid_send",
+	"appointment_reasons.id":  "uuid_send",
+	"approval_date":           "date_send",
+	"arrived_at":              "timestamptz_send",
+	"at":                      "timestamptz_send",
+	"authorization_codes.id":  "uuid_send",
+	"cancelled_at":            "timestamptz_send",
+	"completed_at":            "timestamptz_send",
+	"confirmed_at":            "timestamptz_send",
+	"contract_id":             "uuid_send",
+	"contracts.id":            "uuid_send",
+	"created_at":              "timestamptz_send",
+	"custom_field_answers.id": "uuid_send",
+	"custom_field_id":         "uuid_send",
+	"custom_fields.id":        "uuid_send",
+	"date_of_birth":           "date_send",
+	"dated_on":                "date_send",
+	"deleted_at":              "timestamptz_send",
+	"dentist_recall_date":     "date_send",
+	"did_not_attend_at":       "timestamptz_send",
+	"due_on":                  "date_send",
+	"end_date":                "date_send",
+	"expires_at":              "timestamptz_send",
+	"family_id":               "uuid_send",
+	"fees.id":                 "uuid_send",
+	"finish_time":             "timestamptz_send",
+	"finished_at":             "timestamptz_send",
+	"hygienist_recall_date":   "date_send",
+	"in_surgery_at":           "timestamptz_send",
+	"invoice_items.id":        "uuid_send",
+	"last_login":              "timestamptz_send",
+	"last_seen_at":            "timestamptz_send",
+	"last_used_at":            "timestamptz_send",
+	"nhs_claims.id":           "uuid_send",
+	"owner_id":                "uuid_send",
+	"paid_on":                 "date_send",
+	"payment_explanations.id": "uuid_send",
+	"pending_at":              "timestamptz_send",
+	"practice_id":             "uuid_send",
+	"practices.id":            "uuid_send",
+	"revoked_at":              "timestamptz_send",
+	"room_id":                 "uuid_send",
+	"rooms.id":                "uuid_send",
+	"sent_at":                 "timestamptz_send",
+	"sessions.id":             "uuid_send",
+	"site_id":                 "uuid_send",
+	"sites.id":                "uuid_send",
+	"start_date":              "date_send",
+	"start_time":              "timestamptz_send",
+	"submitted_date":          "date_send",
+	"sundries.id":             "uuid_send",
+	"sundry_id":               "uuid_send",
+	"token_id":                "uuid_send",
+	"updated_at":              "timestamptz_send",
+	"used_at":                 "timestamptz_send",
+	"working_sessions.id":     "uuid_send",
 }
 
 var known sync.Map // what sent gives, by what it is given: text of the program
 
-// sent is columns as PostgreSQL is asked for them. Those in expressions stay as they are.
-func sent(columns string) string {
+// sent is columns as the database is asked for them. Those in expressions stay as they are.
+func sent(d, columns string) string {
+	if d != dialect.Postgres {
+		return columns
+	}
 	if text, ok := known.Load(columns); ok {
 		return text.(string)
 	}
 	list := strings.Split(columns, ", ")
 	for i, c := range list {
 		quoted := strings.Split(c, `"`) // "table"."column" and nothing else
-		if len(quoted) == 5 && quoted[0] == "" && quoted[2] == "." && quoted[4] == "" && inBinary[quoted[3]] != "" {
-			list[i] = inBinary[quoted[3]] + "(" + c + ")"
+		if len(quoted) != 5 || quoted[0] != "" || quoted[2] != "." || quoted[4] != "" {
+			continue
+		}
+		if function := cmp.Or(inBinary[quoted[3]], inBinary[quoted[1]+"."+quoted[3]]); function != "" {
+			list[i] = function + "(" + c + ")"
 		}
 	}
 	text := strings.Join(list, ", ")
@@ -983,16 +1020,13 @@ func sent(columns string) string {
 }
 
 func queryRows(ctx context.Context, d dialect.Driver, s *sql.Selector, columns string) (*sql.Rows, error) {
-	if d.Dialect() == dialect.Postgres {
-		columns = sent(columns)
-	}
-	s.SelectExpr(sql.Raw(columns))
+	s.SelectExpr(sql.Raw(sent(d.Dialect(), columns)))
 	if err := s.Err(); err != nil {
 		return nil, err
 	}
 	query, args := s.Query()
 	rows := &sql.Rows{}
-	if err := d.Query(ctx, query, args, rows); err != nil {
+	if err := d.Query(row.Whole(ctx), query, args, rows); err != nil {
 		return nil, err
 	}
 	return rows, nil

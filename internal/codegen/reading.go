@@ -130,21 +130,34 @@ func joined(n *gen.Type) (edges []*gen.Edge, err error) {
 	return edges, nil
 }
 
-// inBinary gives the function of PostgreSQL that has a column as it is stored, by
-// the names of the columns that hold times and days.
-func inBinary(nodes []*gen.Type) (map[string]string, error) {
-	functions := map[string]string{}
+// inBinary gives the function of PostgreSQL that has a column as it is stored:
+// times, days and uuids, by the name of the column, or with that of its table
+// before it where others of this name hold something else.
+func inBinary(nodes []*gen.Type) map[string]string {
+	send := map[wire.Kind]string{wire.Date: "date_send", wire.Time: "timestamptz_send", wire.UUID: "uuid_send"}
+	byName := map[string]map[string]string{} // column → table → function
 	for _, n := range nodes {
-		for _, f := range n.Fields {
-			function := map[wire.Kind]string{wire.Date: "date_send", wire.Time: "timestamptz_send"}[kindOf(f)]
-			if known, ok := functions[f.StorageKey()]; ok && known != function {
-				return nil, fmt.Errorf("%s.%s: columns of this name are of several types", n.Name, f.StorageKey())
+		for _, f := range append([]*gen.Field{n.ID}, n.Fields...) {
+			if byName[f.StorageKey()] == nil {
+				byName[f.StorageKey()] = map[string]string{}
 			}
-			functions[f.StorageKey()] = function
+			byName[f.StorageKey()][n.Table()] = send[kindOf(f)]
 		}
 	}
-	maps.DeleteFunc(functions, func(_, function string) bool { return function == "" })
-	return functions, nil
+	functions := map[string]string{}
+	for column, tables := range byName {
+		alike := slices.Compact(slices.Sorted(maps.Values(tables)))
+		for table, function := range tables {
+			switch {
+			case function == "":
+			case len(alike) == 1:
+				functions[column] = function
+			default:
+				functions[table+"."+column] = function
+			}
+		}
+	}
+	return functions
 }
 
 // requested gives a function that reports whether requests do something with rows.

@@ -1,6 +1,7 @@
 package row
 
 import (
+	"database/sql/driver"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -17,10 +18,9 @@ import (
 // Row is the row that was scanned last. What its methods give is the caller's,
 // except the result of Bytes.
 type Row struct {
-	cells        []cell
-	destinations []any // of cells, as Scan wants them
-	from         int   // the column that is counted as the first
-	err          error
+	cells []cell
+	from  int // the column that is counted as the first
+	err   error
 }
 
 // cell keeps what the driver gives. Bytes it copies, into memory that it uses
@@ -31,13 +31,20 @@ type cell struct {
 	bytes []byte
 }
 
-// Scan implements sql.Scanner.
-func (c *cell) Scan(value any) error {
-	if given, ok := value.([]byte); ok {
-		c.bytes = append(c.bytes[:0], given...)
-		value = &c.bytes
+// Scan implements sql.Scanner, for a row of a query with a context of Whole.
+func (r *Row) Scan(value any) error {
+	values, ok := value.(*[]driver.Value)
+	if !ok || len(*values) != len(r.cells) {
+		return fmt.Errorf("row: this is not a row of %d columns", len(r.cells))
 	}
-	c.value = value
+	for i, v := range *values {
+		c := &r.cells[i]
+		if given, ok := v.([]byte); ok {
+			c.bytes = append(c.bytes[:0], given...)
+			v = &c.bytes
+		}
+		c.value = v
+	}
 	return nil
 }
 
@@ -55,16 +62,13 @@ type Rows interface {
 	Close() error
 }
 
-// Each calls take for every one of rows, which have so many columns, and closes
-// them. The Row is the same one each time.
+// Each calls take for every one of rows, of a query with a context of Whole, which
+// have so many columns, and closes them. The Row is the same one each time.
 func Each(rows Rows, columns int, take func(*Row)) (err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	r := &Row{cells: make([]cell, columns), destinations: make([]any, columns)}
-	for i := range r.cells {
-		r.destinations[i] = &r.cells[i]
-	}
+	r := &Row{cells: make([]cell, columns)}
 	for rows.Next() {
-		if err := rows.Scan(r.destinations...); err != nil {
+		if err := rows.Scan(r); err != nil {
 			return err
 		}
 		take(r)

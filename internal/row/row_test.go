@@ -1,6 +1,7 @@
 package row
 
 import (
+	"database/sql/driver"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -17,7 +18,7 @@ import (
 
 // result gives rows as a driver does.
 type result struct {
-	rows   [][]any
+	rows   [][]driver.Value
 	failed error // of Err
 	closed bool
 }
@@ -27,13 +28,9 @@ func (r *result) Err() error   { return r.failed }
 func (r *result) Close() error { r.closed = true; return nil }
 
 func (r *result) Scan(destinations ...any) error {
-	for i, to := range destinations {
-		if err := to.(*cell).Scan(r.rows[0][i]); err != nil {
-			return err
-		}
-	}
+	values := r.rows[0]
 	r.rows = r.rows[1:]
-	return nil
+	return destinations[0].(*Row).Scan(&values)
 }
 
 var (
@@ -110,7 +107,7 @@ func TestColumns(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			err := Each(&result{rows: [][]any{{c.given}}}, 1, func(r *Row) {
+			err := Each(&result{rows: [][]driver.Value{{c.given}}}, 1, func(r *Row) {
 				got := c.read(r)
 				if c.want != nil && !reflect.DeepEqual(got, c.want) {
 					t.Errorf("got %#v, want %#v", got, c.want)
@@ -131,7 +128,7 @@ func TestColumns(t *testing.T) {
 func TestBytesOfADriver(t *testing.T) {
 	t.Parallel()
 	given := []byte(`{"patient": 1000}`)
-	err := Each(&result{rows: [][]any{{given}}}, 1, func(r *Row) {
+	err := Each(&result{rows: [][]driver.Value{{given}}}, 1, func(r *Row) {
 		copy(given, `{"patient": 1292}`)
 		if got := string(r.Bytes(0)); got != `{"patient": 1000}` {
 			t.Errorf("read %s", got)
@@ -145,7 +142,7 @@ func TestBytesOfADriver(t *testing.T) {
 // TestTheFirstErrorIsKept holds that a later row does not hide what went wrong.
 func TestTheFirstErrorIsKept(t *testing.T) {
 	t.Parallel()
-	rows := &result{rows: [][]any{{"x", int64(1)}, {int64(2), int64(3)}}}
+	rows := &result{rows: [][]driver.Value{{"x", int64(1)}, {int64(2), int64(3)}}}
 	read := 0
 	err := Each(rows, 2, func(r *Row) {
 		r.Int64(0)
@@ -164,7 +161,7 @@ func TestTheFirstErrorIsKept(t *testing.T) {
 func TestAResultThatBreaksOff(t *testing.T) {
 	t.Parallel()
 	lost := errors.New("connection lost")
-	rows := &result{rows: [][]any{{int64(1)}}, failed: lost}
+	rows := &result{rows: [][]driver.Value{{int64(1)}}, failed: lost}
 	if err := Each(rows, 1, func(*Row) {}); !errors.Is(err, lost) || !rows.closed {
 		t.Errorf("the error is %v, closed %v", err, rows.closed)
 	}
@@ -173,16 +170,30 @@ func TestAResultThatBreaksOff(t *testing.T) {
 func TestBehind(t *testing.T) {
 	t.Parallel()
 	var got []any
-	err := Each(&result{rows: [][]any{{int64(1), int64(2), nil}}}, 3, func(r *Row) {
+	err := Each(&result{rows: [][]driver.Value{{int64(1), int64(2), nil}}}, 3, func(r *Row) {
 		r.Behind(1, func() { got = append(got, r.Int64(0), r.Null(1)) })
 		got = append(got, r.Int64(0))
 	})
 	if want := []any{int64(2), true, int64(1)}; err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("took %v, want %v: %v", got, want, err)
 	}
-	err = Each(&result{rows: [][]any{{int64(1), "2"}}}, 2, func(r *Row) { r.Behind(1, func() { r.Int64(0) }) })
+	err = Each(&result{rows: [][]driver.Value{{int64(1), "2"}}}, 2, func(r *Row) { r.Behind(1, func() { r.Int64(0) }) })
 	if err == nil || !strings.Contains(err.Error(), "column 1:") {
 		t.Errorf("a wrong column behind others: %v", err)
+	}
+}
+
+// TestRowsOfAnotherQuery holds that a context that was forgotten, and columns that
+// were counted wrong, are told.
+func TestRowsOfAnotherQuery(t *testing.T) {
+	t.Parallel()
+	for _, columns := range []int{1, 3} {
+		if err := Each(&result{rows: [][]driver.Value{{int64(1), "2"}}}, columns, func(*Row) {}); err == nil {
+			t.Errorf("a row of 2 columns was taken for one of %d", columns)
+		}
+	}
+	if err := (&Row{}).Scan("1"); err == nil {
+		t.Error("a text was taken for a row")
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql/driver"
 	"sync/atomic"
+
+	"chairside/internal/row"
 )
 
 // pooled is a driver.Connector for PostgreSQL behind a pooler that may give each
@@ -35,7 +37,11 @@ type pooledConn struct{ *tracked }
 func (c *pooledConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
 	c.asked.Add(1)
 	if c.inTx || len(args) == 0 {
-		return c.driverConn.QueryContext(ctx, text, args)
+		result, err := c.driverConn.QueryContext(ctx, text, args)
+		if err != nil {
+			return nil, err
+		}
+		return row.As(ctx, result), nil
 	}
 	transaction, err := c.BeginTx(ctx, driver.TxOptions{})
 	if err != nil {
@@ -46,7 +52,7 @@ func (c *pooledConn) QueryContext(ctx context.Context, text string, args []drive
 		_ = transaction.Rollback() // where this fails the driver gives the connection up
 		return nil, err
 	}
-	return &rows{Rows: result, done: transaction.Commit}, nil
+	return row.As(ctx, &rows{Rows: result, done: transaction.Commit}), nil
 }
 
 func (c *pooledConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {

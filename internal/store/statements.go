@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"hash/maphash"
 	"sync/atomic"
+
+	"chairside/internal/row"
 )
 
 const (
@@ -97,12 +99,16 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 		}
 		c.asked.Add(1)
 		if s == nil {
-			return c.driverConn.QueryContext(ctx, text, args)
+			result, err := c.driverConn.QueryContext(ctx, text, args)
+			if err != nil {
+				return nil, err
+			}
+			return row.As(ctx, result), nil
 		}
 		result, err := s.QueryContext(ctx, args)
 		if err == nil {
 			s.reading = true
-			return &rows{Rows: result, done: s.free}, nil
+			return row.As(ctx, &rows{Rows: result, done: s.free}), nil
 		}
 		if !again || !c.retry(s, err) {
 			return nil, c.failed(err)

@@ -5,11 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"chairside/internal/localpg/pgtest"
+	"chairside/internal/row"
 
 	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
@@ -234,4 +236,35 @@ func TestStatementsSurviveAMigration(t *testing.T) {
 			t.Errorf("after the second change %d columns, %v", n, err)
 		}
 	})
+}
+
+// TestWholeRows reads rows as one column each in all the ways in which a statement
+// can be sent: without arguments, with some for the first time, prepared.
+func TestWholeRows(t *testing.T) {
+	test := func(t *testing.T, url string) {
+		db := openTest(t, url)
+		read := func(text string, args ...any) {
+			t.Helper()
+			rows, err := db.SQL.QueryContext(row.Whole(t.Context()), text, args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			if err := row.Each(rows, 3, func(r *row.Row) { got = append(got, fmt.Sprintf("%d %s %v", r.Int64(0), r.Text(1), r.Null(2))) }); err != nil {
+				t.Fatal(err)
+			}
+			if want := []string{"1 a true", "2 b true"}; !slices.Equal(got, want) {
+				t.Errorf("%q: %q, want %q", text, got, want)
+			}
+		}
+		read("SELECT 1, 'a', NULL UNION ALL SELECT 2, 'b', NULL ORDER BY 1")
+		for range 3 {
+			read("SELECT 1, 'a', NULL WHERE 7 = "+parameter(db)+" UNION ALL SELECT 2, 'b', NULL ORDER BY 1", 7)
+		}
+		if got := one(t, db.SQL, "SELECT 'a' WHERE 7 = "+parameter(db), 7); got != "a" {
+			t.Errorf("without such a context: %s", got)
+		}
+	}
+	onBoth(t, test)
+	t.Run("pooled", func(t *testing.T) { test(t, with(pgtest.New(t), "statement_cache=off")) })
 }

@@ -1,0 +1,34 @@
+package row
+
+import (
+	"context"
+	"database/sql/driver"
+)
+
+type key struct{}
+
+// Whole is the context of a query whose rows are for Each: package store gives
+// each row as one column. For every column of its own database/sql would check
+// and convert what the next moment Row looks at, too.
+func Whole(ctx context.Context) context.Context { return context.WithValue(ctx, key{}, true) }
+
+// As gives rows in the way that the context of their query asks for.
+func As(ctx context.Context, rows driver.Rows) driver.Rows {
+	if ctx.Value(key{}) == nil {
+		return rows
+	}
+	return &whole{Rows: rows, values: make([]driver.Value, len(rows.Columns()))}
+}
+
+// whole gives each row as one value, which Row.Scan takes.
+type whole struct {
+	driver.Rows
+	values []driver.Value
+}
+
+func (w *whole) Columns() []string { return []string{"row"} }
+
+func (w *whole) Next(to []driver.Value) error {
+	to[0] = &w.values
+	return w.Rows.Next(w.values)
+}
