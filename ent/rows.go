@@ -906,17 +906,9 @@ func Among[P ~func(*sql.Selector)](column string, numbers []int64) P {
 	}
 }
 
-// Before and After compare a column with a time that PostgreSQL does not see
-// while it plans: for statements that should have one plan, whatever the time.
-func Before[P ~func(*sql.Selector)](column string, t time.Time) P {
-	return unseen[P](column, sql.OpLT, t)
-}
-
-func After[P ~func(*sql.Selector)](column string, t time.Time) P {
-	return unseen[P](column, sql.OpGT, t)
-}
-
-func unseen[P ~func(*sql.Selector)](column string, op sql.Op, t time.Time) P {
+// Unseen compares a column with a time that PostgreSQL does not see while it
+// plans: for statements that should have one plan, whatever the time.
+func Unseen[P ~func(*sql.Selector)](column string, op sql.Op, t time.Time) P {
 	return func(s *sql.Selector) {
 		s.Where(sql.P(func(b *sql.Builder) {
 			b.Ident(s.C(column)).WriteOp(op)

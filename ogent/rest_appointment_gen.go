@@ -126,10 +126,18 @@ func (r Reads) GetAppointment(ctx context.Context, p GetAppointmentParams) (*App
 // schema calls manual are left to the caller.
 func AppointmentFilters(p ListAppointmentsParams) (where []predicate.Appointment) {
 	if v, ok := p.Before.Get(); ok {
-		where = append(where, appointment.StartTimeLT(v))
+		if p.After.Set && (p.PractitionerID.Set || p.RoomID.Set || p.PatientID.Set) && !p.UpdatedAfter.Set {
+			where = append(where, ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpLT, v))
+		} else {
+			where = append(where, appointment.StartTimeLT(v))
+		}
 	}
 	if v, ok := p.After.Get(); ok {
-		where = append(where, appointment.StartTimeGTE(v))
+		if p.Before.Set && (p.PractitionerID.Set || p.RoomID.Set || p.PatientID.Set) && !p.UpdatedAfter.Set {
+			where = append(where, ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpGTE, v))
+		} else {
+			where = append(where, appointment.StartTimeGTE(v))
+		}
 	}
 	if v, ok := p.PractitionerID.Get(); ok {
 		where = append(where, appointment.PractitionerIDEQ(v))

@@ -5,9 +5,12 @@ import (
 	"slices"
 	"time"
 
+	"entgo.io/ent/dialect/sql"
+
 	"chairside/ent"
 	"chairside/ent/appointment"
 	"chairside/ent/appointmentreason"
+	"chairside/ent/predicate"
 	"chairside/internal/caller"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
@@ -33,7 +36,10 @@ func (h *Handler) ListAppointments(ctx context.Context, p ogent.ListAppointments
 	}
 	if on, ok := p.On.Get(); ok {
 		day := civil.Of(on)
-		q.Where(appointment.StartTimeGTE(day.In(zone).UTC()), appointment.StartTimeLT(day.AddDays(1).In(zone).UTC()))
+		q.Where(
+			ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpGTE, day.In(zone).UTC()),
+			ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpLT, day.AddDays(1).In(zone).UTC()),
+		)
 	}
 	shown, meta, err := h.ReadAppointments(ctx, q, p)
 	if err != nil {

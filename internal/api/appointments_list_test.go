@@ -3,9 +3,12 @@ package api_test
 import (
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 
+	"chairside/internal/caller"
 	"chairside/internal/chairsidetest"
+	"chairside/internal/civil"
 )
 
 // TestOnIsTheLocalDay also where it has 23 or 25 hours.
@@ -90,4 +93,49 @@ func TestUpdatedAfterFindsChanges(t *testing.T) {
 		e.Clock.Advance(1e6)
 		expect("a millisecond later", "0")
 	})
+}
+
+// TestADiaryIsPlannedForAnyDay: what is asked for again and again, of other days or
+// records each time, PostgreSQL plans for some requests and not for all.
+func TestADiaryIsPlannedForAnyDay(t *testing.T) {
+	e := chairsidetest.Start(t, chairsidetest.Postgres(t))
+	e.DB.SQL.SetMaxOpenConns(1) // statements are those of a connection
+	ctx, token := caller.System(t.Context()), e.Token(t, "")
+	// With few appointments, planning costs more than any plan.
+	const years = `INSERT INTO appointments SELECT (jsonb_populate_record(a, jsonb_build_object('id', 1000000 + row_number() OVER (),
+			'start_time', start_time + week * interval '7 days', 'finish_time', finish_time + week * interval '7 days'))).*
+		FROM appointments a, generate_series(100, 300) AS week WHERE id % 10 = 3`
+	for _, statement := range []string{years, "ANALYZE"} {
+		if _, err := e.DB.SQL.ExecContext(ctx, statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var room string
+	if err := e.DB.SQL.QueryRowContext(ctx, "SELECT room_id FROM appointments WHERE room_id IS NOT NULL AND practice_id = (SELECT id FROM practices WHERE slug = 'demo') LIMIT 1").Scan(&room); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{
+		"/v1/appointments?practitioner_id=3&after=FROM&before=UNTIL",
+		"/v1/appointments?room_id=" + room + "&after=FROM&before=UNTIL",
+		"/v1/appointments?patient_id=7&after=FROM&before=UNTIL",
+		"/v1/appointments?practitioner_id=3&on=FROM",
+		"/v1/appointments?on=FROM",
+		"/v1/appointments/availability?practitioner_ids%5B%5D=3&start_time=FROM&finish_time=UNTIL",
+	} {
+		if _, err := e.DB.SQL.ExecContext(ctx, "DEALLOCATE ALL"); err != nil {
+			t.Fatal(err)
+		}
+		for day := range 12 { // PostgreSQL plans the first five in any case
+			from := civil.Of(e.Clock.Now()).AddDays(day + 1)
+			e.Get(t, strings.NewReplacer("FROM", from.String(), "UNTIL", from.AddDays(1).String()).Replace(path), token).Status(t, 200)
+		}
+		var statements, forAny, forOne int
+		const plans = `SELECT count(*), coalesce(sum(generic_plans), 0), coalesce(sum(custom_plans), 0) FROM pg_prepared_statements WHERE statement LIKE '%"appointments"."start_time" >%'`
+		if err := e.DB.SQL.QueryRowContext(ctx, plans).Scan(&statements, &forAny, &forOne); err != nil {
+			t.Fatal(err)
+		}
+		if statements == 0 || forAny < forOne {
+			t.Errorf("%s: %d statements were planned for any day %d times, for one %d times", path, statements, forAny, forOne)
+		}
+	}
 }

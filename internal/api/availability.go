@@ -235,9 +235,9 @@ func openingHours(open schema.OpeningHours) []diary.Hours {
 func (h *Handler) bookings(ctx context.Context, ids []int64, within diary.Period) (map[int64][]diary.Period, error) {
 	rows, err := h.Client.Appointment.Query().Where(
 		ent.Among[predicate.Appointment](appointment.FieldPractitionerID, ids), blocking,
-		ent.After[predicate.Appointment](appointment.FieldStartTime, within.Start.Add(-longest).UTC()),
-		ent.Before[predicate.Appointment](appointment.FieldStartTime, within.Finish.UTC()),
-		ent.After[predicate.Appointment](appointment.FieldFinishTime, within.Start.UTC()),
+		ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpGT, within.Start.Add(-longest).UTC()),
+		ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpLT, within.Finish.UTC()),
+		ent.Unseen[predicate.Appointment](appointment.FieldFinishTime, sql.OpGT, within.Start.UTC()),
 	).Rows(ctx, row.Columns(appointment.Table, appointment.FieldPractitionerID, appointment.FieldStartTime, appointment.FieldFinishTime))
 	if err != nil {
 		return nil, err

@@ -61,6 +61,44 @@ func (e *entity) Predicate(f contract.Filter) (string, error) {
 	return p, nil
 }
 
+// span is when one end of a range of times need not be seen by PostgreSQL while
+// it plans (decision 8): the other end is asked for too, and one value of which an
+// index has the rows in order of these times; but nothing that rows are picked by.
+type span struct {
+	Column *column
+	Other  string   // the filter for the other end
+	Leads  []string // filters for one value each
+	Unless []string // other ranges
+}
+
+// Span gives the span of a filter, nil where there is none.
+func (e *entity) Span(f contract.Filter) (*span, error) {
+	picks, err := e.Picks()
+	if err != nil {
+		return nil, err
+	}
+	s := span{Column: e.Column(columnOf(f))}
+	if f.Edge != "" || f.Manual || f.Op == "" || s.Column.Kind != wire.Time {
+		return nil, nil
+	}
+	for _, p := range picks {
+		switch {
+		case p.Manual || p.Param == f.Param:
+		case p.Equal && slices.Contains(p.Leads, columnOf(f)) && e.Column(p.Column).References() != nil:
+			s.Leads = append(s.Leads, p.Param)
+		case p.Equal:
+		case p.Column == columnOf(f) && p.Op[0] != f.Op[0]:
+			s.Other = p.Param
+		case p.Column != columnOf(f):
+			s.Unless = append(s.Unless, p.Param)
+		}
+	}
+	if s.Other == "" || len(s.Leads) == 0 {
+		return nil, nil
+	}
+	return &s, nil
+}
+
 // Picks are the filters by which rows are found before they are put in order:
 // searches, then those of the entity's own columns. Only what is about patients
 // grows with the years; other lists are short.
