@@ -113,9 +113,10 @@ type Part struct {
 	Columns string
 }
 
-// Together asks queries in one statement and gives the rows of all, to be read
-// by row.Each: in no order, their columns alike in number
-// and type. Each is confined as if it were asked by itself.
+// Together asks queries in one statement and gives the rows of all, to be read by
+// row.Each: in no order, their columns alike in number and type. So where one has
+// a quoted column that comes as it is stored, a time, a day or a uuid, the others
+// have a quoted one, too, or NULL. Each is confined as if it were asked by itself.
 func (c *Client) Together(ctx context.Context, first Part, others ...Part) (*sql.Rows, error) {
 	statement, err := first.selector(ctx)
 	if err != nil {

@@ -52,8 +52,8 @@ import (
 	"chairside/internal/row"
 )
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *AccessTokenQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -74,8 +74,8 @@ func (q *AccessTokenQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table, or of
 // an edge of which one row is joined, for them alone: patient.
 func (q *AccountQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -104,8 +104,8 @@ func (q *AccountQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *AcquisitionSourceQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -126,8 +126,8 @@ func (q *AcquisitionSourceQuery) sqlRows(ctx context.Context, columns string) (*
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *ApplicationQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -148,8 +148,8 @@ func (q *ApplicationQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table, or of
 // an edge of which one row is joined, for them alone: patient.
 func (q *AppointmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -178,8 +178,8 @@ func (q *AppointmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *AppointmentReasonQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -200,8 +200,8 @@ func (q *AppointmentReasonQuery) sqlRows(ctx context.Context, columns string) (*
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *AuthorizationCodeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -222,8 +222,8 @@ func (q *AuthorizationCodeQuery) sqlRows(ctx context.Context, columns string) (*
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *ChangeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -244,8 +244,8 @@ func (q *ChangeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, e
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *ContractQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -266,8 +266,8 @@ func (q *ContractQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *CustomFieldQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -288,8 +288,8 @@ func (q *CustomFieldQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *CustomFieldAnswerQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -310,8 +310,8 @@ func (q *CustomFieldAnswerQuery) sqlRows(ctx context.Context, columns string) (*
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *FeeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -332,8 +332,8 @@ func (q *FeeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, erro
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *ImportRunQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -354,8 +354,8 @@ func (q *ImportRunQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *ImportedRecordQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -376,8 +376,8 @@ func (q *ImportedRecordQuery) sqlRows(ctx context.Context, columns string) (*sql
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 // Those of invoice_items join the rows behind invoice_items: a row for each of them.
 func (q *InvoiceQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -406,8 +406,8 @@ func (q *InvoiceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *InvoiceItemQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -428,8 +428,8 @@ func (q *InvoiceItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *NHSClaimQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -450,8 +450,8 @@ func (q *NHSClaimQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table, or of
 // an edge of which one row is joined, for them alone: account.
 func (q *PatientQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -480,8 +480,8 @@ func (q *PatientQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 // Those of payment_explanations join the rows behind explanations: a row for each of them.
 func (q *PaymentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -510,8 +510,8 @@ func (q *PaymentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *PaymentExplanationQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -532,8 +532,8 @@ func (q *PaymentExplanationQuery) sqlRows(ctx context.Context, columns string) (
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *PaymentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -554,8 +554,8 @@ func (q *PaymentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *PracticeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -576,8 +576,8 @@ func (q *PracticeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table, or of
 // an edge of which one row is joined, for them alone: user.
 func (q *PractitionerQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -606,8 +606,8 @@ func (q *PractitionerQuery) sqlRows(ctx context.Context, columns string) (*sql.R
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *RoomQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -628,8 +628,8 @@ func (q *RoomQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *SessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -650,8 +650,8 @@ func (q *SessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *SignInAttemptQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -672,8 +672,8 @@ func (q *SignInAttemptQuery) sqlRows(ctx context.Context, columns string) (*sql.
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *SiteQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -694,8 +694,8 @@ func (q *SiteQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *SundryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -716,8 +716,8 @@ func (q *SundryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, e
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *TreatmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -738,8 +738,8 @@ func (q *TreatmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *TreatmentCategoryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -760,8 +760,8 @@ func (q *TreatmentCategoryQuery) sqlRows(ctx context.Context, columns string) (*
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *TreatmentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -782,8 +782,8 @@ func (q *TreatmentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *TreatmentPlanItemQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -804,8 +804,8 @@ func (q *TreatmentPlanItemQuery) sqlRows(ctx context.Context, columns string) (*
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *UserQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -826,8 +826,8 @@ func (q *UserQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times
-// and days come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
+// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *WorkingSessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -861,7 +861,8 @@ func querierRows[Q interface {
 }
 
 // names reports whether columns are read of what is joined under a name. Edges
-// and tables have no name in common: those of edges to one row are singular.
+// and tables have no name in common: those of edges to one row are singular. (So
+// sent knows which table an id is of, too.)
 func names(columns, joined string) bool { return strings.Contains(columns, `"`+joined+`".`) }
 
 // joinConfined joins, under a name, the rows behind an edge, where the
@@ -989,8 +990,8 @@ var inBinary = map[string]string{
 var known sync.Map // what sent gives, by what it is given: text of the program
 
 // sent is columns as the database is asked for them. Those in expressions stay as they are.
-func sent(d, columns string) string {
-	if d != dialect.Postgres {
+func sent(database, columns string) string {
+	if database != dialect.Postgres {
 		return columns
 	}
 	if text, ok := known.Load(columns); ok {

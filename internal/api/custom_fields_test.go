@@ -10,6 +10,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/customfield"
+	"chairside/ent/customfieldanswer"
 	"chairside/internal/chairsidetest"
 	stored "chairside/internal/row"
 	"chairside/schema"
@@ -196,8 +197,8 @@ func TestReadTogetherConfined(t *testing.T) {
 	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
 		read := func(ctx context.Context) (practices []uuid.UUID, err error) {
 			rows, err := e.DB.Ent.Together(ctx,
-				ent.Part{Query: e.DB.Ent.CustomField.Query(), Columns: "custom_fields.practice_id"},
-				ent.Part{Query: e.DB.Ent.CustomFieldAnswer.Query(), Columns: "custom_field_answers.practice_id"})
+				ent.Part{Query: e.DB.Ent.CustomField.Query(), Columns: stored.Columns(customfield.Table, customfield.FieldPracticeID)},
+				ent.Part{Query: e.DB.Ent.CustomFieldAnswer.Query(), Columns: stored.Columns(customfieldanswer.Table, customfieldanswer.FieldPracticeID)})
 			if err != nil {
 				return nil, err
 			}

@@ -3,6 +3,7 @@ package codegen
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"entgo.io/ent/dialect/entsql"
 
@@ -61,36 +62,39 @@ func (e *entity) Predicate(f contract.Filter) (string, error) {
 	return p, nil
 }
 
-// span is when one end of a range of times need not be seen by PostgreSQL while
-// it plans (decision 8): the other end is asked for too, and one value of which an
-// index has the rows in order of these times; but nothing that rows are picked by.
+// span is when PostgreSQL need not see one end of a range of times while it plans
+// (decision 8).
 type span struct {
 	Column *column
-	Other  string   // the filter for the other end
-	Leads  []string // filters for one value each
-	Unless []string // other ranges
+	Other  string   // the filter for the other end, which is asked for too
+	Leads  []string // filters for one record, of which an index has the rows in order of these times: one is asked for
+	Unless []string // ranges of other columns: none is asked for, by which rows would be picked
 }
 
-// Span gives the span of a filter, nil where there is none.
+// Span gives the span of a filter that is not manual, nil where there is none.
 func (e *entity) Span(f contract.Filter) (*span, error) {
 	picks, err := e.Picks()
 	if err != nil {
 		return nil, err
 	}
-	s := span{Column: e.Column(columnOf(f))}
-	if f.Edge != "" || f.Manual || f.Op == "" || s.Column.Kind != wire.Time {
+	name := columnOf(f)
+	s := span{Column: e.Column(name)}
+	if f.Edge != "" || f.Op == "" || f.Op == "EQ" || s.Column.Kind != wire.Time {
 		return nil, nil
+	}
+	inOrder := func(key string) bool {
+		return slices.ContainsFunc(e.R.Sorts, func(s contract.Sort) bool { return s.Key == key && sortColumn(s) == name })
 	}
 	for _, p := range picks {
 		switch {
-		case p.Manual || p.Param == f.Param:
-		case p.Equal && slices.Contains(p.Leads, columnOf(f)) && e.Column(p.Column).References() != nil:
+		case p.Manual:
+		case p.Equal && slices.ContainsFunc(p.Leads, inOrder) && e.Column(p.Column).References() != nil:
 			s.Leads = append(s.Leads, p.Param)
 		case p.Equal:
-		case p.Column == columnOf(f) && p.Op[0] != f.Op[0]:
-			s.Other = p.Param
-		case p.Column != columnOf(f):
+		case p.Column != name:
 			s.Unless = append(s.Unless, p.Param)
+		case strings.HasPrefix(p.Op, "L") != strings.HasPrefix(f.Op, "L"): // LT, LTE against GT, GTE
+			s.Other = p.Param
 		}
 	}
 	if s.Other == "" || len(s.Leads) == 0 {

@@ -146,11 +146,11 @@ func inBinary(nodes []*gen.Type) map[string]string {
 	}
 	functions := map[string]string{}
 	for column, tables := range byName {
-		alike := slices.Compact(slices.Sorted(maps.Values(tables)))
+		kinds := slices.Compact(slices.Sorted(maps.Values(tables)))
 		for table, function := range tables {
 			switch {
 			case function == "":
-			case len(alike) == 1:
+			case len(kinds) == 1:
 				functions[column] = function
 			default:
 				functions[table+"."+column] = function

@@ -155,9 +155,9 @@ func (c *Chart) draw(z size, labels, names []string, values [][]float64) ([]byte
 
 // drawLying draws lying bars with a label at each step. Of whole steps the
 // library leaves some out, so it gets half ones. It may still leave out all that
-// have a label; then one mark more helps, or at last a label at whatever mark. It
-// names the series as it draws them, and sorts those that have names, where the
-// part that is nothing would come to stand among them.
+// have a label; then one mark more helps, or at last a label at whatever mark. Each
+// time it gets series without names: it names them as it draws, and would sort
+// those that have names, the part that is nothing among them.
 func drawLying(o charts.PainterOptions, option charts.HorizontalBarChartOption, step float64, label func(float64) string, words charts.FontStyle) (drawn []byte, err error) {
 	unnamed := option.SeriesList
 	for more := range 3 {

@@ -1,7 +1,7 @@
 // Package row reads the rows of a query without a copy of what the driver
 // gives: one Row serves a whole query, every row is scanned into it at once, and
-// whoever builds an answer takes the columns out by their position. The query's
-// context is one of Whole.
+// whoever builds an answer takes the columns out by their position. The methods of
+// package ent that give such rows ask for them by Whole.
 //
 //	err := row.Each(rows, 3, func(r *row.Row) {
 //		all = append(all, Patient{ID: r.Int64(0), Name: r.Text(1), Born: r.Date(2)})

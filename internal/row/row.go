@@ -31,11 +31,14 @@ type cell struct {
 	bytes []byte
 }
 
-// Scan implements sql.Scanner, for a row of a query with a context of Whole.
+// Scan implements sql.Scanner, for a row that is given as one column (Whole).
 func (r *Row) Scan(value any) error {
 	values, ok := value.(*[]driver.Value)
-	if !ok || len(*values) != len(r.cells) {
-		return fmt.Errorf("row: this is not a row of %d columns", len(r.cells))
+	if !ok {
+		return fmt.Errorf("row: %T is no row: the context of its query is not one of Whole", value)
+	}
+	if len(*values) != len(r.cells) {
+		return fmt.Errorf("row: %d columns, want %d", len(*values), len(r.cells))
 	}
 	for i, v := range *values {
 		c := &r.cells[i]
@@ -62,8 +65,8 @@ type Rows interface {
 	Close() error
 }
 
-// Each calls take for every one of rows, of a query with a context of Whole, which
-// have so many columns, and closes them. The Row is the same one each time.
+// Each calls take for every one of rows, which have so many columns, and closes
+// them. The Row is the same one each time.
 func Each(rows Rows, columns int, take func(*Row)) (err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	r := &Row{cells: make([]cell, columns)}
@@ -128,7 +131,7 @@ func (r *Row) Bool(column int) bool {
 	return false
 }
 
-// Text is a string.
+// Text is a string; a uuid is not.
 func (r *Row) Text(column int) string {
 	switch v := r.value(column).(type) {
 	case string:

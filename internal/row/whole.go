@@ -8,12 +8,12 @@ import (
 type key struct{}
 
 // Whole is the context of a query whose rows are for Each: package store gives
-// each row as one column. For every column of its own database/sql would check
-// and convert what the next moment Row looks at, too.
+// each row as one column. Otherwise database/sql checks and converts every column,
+// and Row does so again.
 func Whole(ctx context.Context) context.Context { return context.WithValue(ctx, key{}, true) }
 
-// As gives rows in the way that the context of their query asks for.
-func As(ctx context.Context, rows driver.Rows) driver.Rows {
+// Given are a driver's rows as the context of their query asks for them.
+func Given(ctx context.Context, rows driver.Rows) driver.Rows {
 	if ctx.Value(key{}) == nil {
 		return rows
 	}

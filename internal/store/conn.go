@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"reflect"
 	"sync/atomic"
+
+	"chairside/internal/row"
 )
 
 // driverConn is what both drivers implement.
@@ -67,6 +69,15 @@ func (c *tracked) begin(ctx context.Context, opts driver.TxOptions) (driver.Tx, 
 		return nil, err
 	}
 	return inner, nil
+}
+
+// query asks the driver, which gives the rows as ctx wants them.
+func (c *tracked) query(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	result, err := c.driverConn.QueryContext(ctx, text, args)
+	if err != nil {
+		return nil, err
+	}
+	return row.Given(ctx, result), nil
 }
 
 // CheckNamedValue lets the driver convert arguments its own way; database/sql

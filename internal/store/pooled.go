@@ -37,11 +37,7 @@ type pooledConn struct{ *tracked }
 func (c *pooledConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
 	c.asked.Add(1)
 	if c.inTx || len(args) == 0 {
-		result, err := c.driverConn.QueryContext(ctx, text, args)
-		if err != nil {
-			return nil, err
-		}
-		return row.As(ctx, result), nil
+		return c.query(ctx, text, args)
 	}
 	transaction, err := c.BeginTx(ctx, driver.TxOptions{})
 	if err != nil {
@@ -52,7 +48,7 @@ func (c *pooledConn) QueryContext(ctx context.Context, text string, args []drive
 		_ = transaction.Rollback() // where this fails the driver gives the connection up
 		return nil, err
 	}
-	return row.As(ctx, &rows{Rows: result, done: transaction.Commit}), nil
+	return row.Given(ctx, &rows{Rows: result, done: transaction.Commit}), nil
 }
 
 func (c *pooledConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {

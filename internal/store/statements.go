@@ -99,16 +99,12 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 		}
 		c.asked.Add(1)
 		if s == nil {
-			result, err := c.driverConn.QueryContext(ctx, text, args)
-			if err != nil {
-				return nil, err
-			}
-			return row.As(ctx, result), nil
+			return c.query(ctx, text, args)
 		}
 		result, err := s.QueryContext(ctx, args)
 		if err == nil {
 			s.reading = true
-			return row.As(ctx, &rows{Rows: result, done: s.free}), nil
+			return row.Given(ctx, &rows{Rows: result, done: s.free}), nil
 		}
 		if !again || !c.retry(s, err) {
 			return nil, c.failed(err)

@@ -13,6 +13,7 @@ import (
 	"chairside/internal/localpg/pgtest"
 	"chairside/internal/row"
 
+	"github.com/google/uuid"
 	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
 )
@@ -239,27 +240,53 @@ func TestStatementsSurviveAMigration(t *testing.T) {
 }
 
 // TestWholeRows reads rows as one column each in all the ways in which a statement
-// can be sent: without arguments, with some for the first time, prepared.
+// can be sent: without arguments, with some for the first time, prepared, in a
+// transaction, and again while it is read.
 func TestWholeRows(t *testing.T) {
 	test := func(t *testing.T, url string) {
 		db := openTest(t, url)
-		read := func(text string, args ...any) {
+		id, bytes := uuid.MustParse("00000000-0000-7000-a000-0000000000ff"), "x'0000000000007000A0000000000000FF'"
+		if db.postgres() {
+			bytes = "uuid_send('" + id.String() + "')"
+		}
+		read := func(db interface {
+			QueryContext(context.Context, string, ...any) (*sql.Rows, error)
+		}, also func(), text string, args ...any) {
 			t.Helper()
-			rows, err := db.SQL.QueryContext(row.Whole(t.Context()), text, args...)
+			rows, err := db.QueryContext(row.Whole(t.Context()), text, args...)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got []string
-			if err := row.Each(rows, 3, func(r *row.Row) { got = append(got, fmt.Sprintf("%d %s %v", r.Int64(0), r.Text(1), r.Null(2))) }); err != nil {
-				t.Fatal(err)
-			}
-			if want := []string{"1 a true", "2 b true"}; !slices.Equal(got, want) {
-				t.Errorf("%q: %q, want %q", text, got, want)
+			err = row.Each(rows, 4, func(r *row.Row) {
+				also()
+				got = append(got, fmt.Sprintf("%d %s %v %s", r.Int64(0), r.Text(1), r.Null(2), r.UUID(3)))
+			})
+			if want := []string{"1 a true " + id.String(), "2 b true " + id.String()}; err != nil || !slices.Equal(got, want) {
+				t.Errorf("%q: %q, want %q: %v", text, got, want, err)
 			}
 		}
-		read("SELECT 1, 'a', NULL UNION ALL SELECT 2, 'b', NULL ORDER BY 1")
+		nothing := func() {}
+		read(db.SQL, nothing, "SELECT 1, 'a', NULL, "+bytes+" UNION ALL SELECT 2, 'b', NULL, "+bytes+" ORDER BY 1")
+		text := "SELECT 1, 'a', NULL, " + bytes + " WHERE 7 = " + parameter(db) + " UNION ALL SELECT 2, 'b', NULL, " + bytes + " ORDER BY 1"
 		for range 3 {
-			read("SELECT 1, 'a', NULL WHERE 7 = "+parameter(db)+" UNION ALL SELECT 2, 'b', NULL ORDER BY 1", 7)
+			read(db.SQL, nothing, text, 7)
+		}
+		read(db.SQL, func() { read(db.SQL, nothing, text, 7) }, text, 7)
+		tx, err := db.SQL.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read(tx, nothing, text, 7)
+		if err := tx.Rollback(); err != nil {
+			t.Error(err)
+		}
+		rows, err := db.SQL.QueryContext(t.Context(), text, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := row.Each(rows, 4, func(*row.Row) {}); err == nil {
+			t.Error("rows of several columns were read as whole ones")
 		}
 		if got := one(t, db.SQL, "SELECT 'a' WHERE 7 = "+parameter(db), 7); got != "a" {
 			t.Errorf("without such a context: %s", got)
