@@ -103,7 +103,7 @@ func TestUpdatedAfterFindsChanges(t *testing.T) {
 	})
 }
 
-// TestTimesThatArePlannedFor: PostgreSQL sees a list's times while it plans, but
+// TestTimesThatArePlannedFor: PostgreSQL sees a list's times while it plans, except
 // those of a range that an index has in order for one record (decision 8).
 func TestTimesThatArePlannedFor(t *testing.T) {
 	t.Parallel()

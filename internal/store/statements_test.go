@@ -241,7 +241,7 @@ func TestStatementsSurviveAMigration(t *testing.T) {
 
 // TestWholeRows reads rows as one column each in all the ways in which a statement
 // can be sent: without arguments, with some for the first time, prepared, in a
-// transaction, and again while it is read.
+// transaction, and again on a connection where its rows are being read.
 func TestWholeRows(t *testing.T) {
 	test := func(t *testing.T, url string) {
 		db := openTest(t, url)
@@ -272,12 +272,14 @@ func TestWholeRows(t *testing.T) {
 		for range 3 {
 			read(db.SQL, nothing, text, 7)
 		}
-		read(db.SQL, func() { read(db.SQL, nothing, text, 7) }, text, 7)
 		tx, err := db.SQL.BeginTx(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		read(tx, nothing, text, 7)
+		if !db.postgres() { // lib/pq reads one result at a time
+			read(tx, func() { read(tx, nothing, text, 7) }, text, 7)
+		}
 		if err := tx.Rollback(); err != nil {
 			t.Error(err)
 		}
