@@ -37,6 +37,7 @@ require (
 	golang.org/x/text v0.43.0 // case folding, accents
 	golang.org/x/time v0.16.0 // rate limits
 	golang.org/x/tools v0.51.0 // of the generator: imports
+	modernc.org/libc v1.77.1 // what modernc.org/sqlite is called with; the version that it wants
 	modernc.org/sqlite v1.60.0 // SQLite without C
 )
 
@@ -98,7 +99,6 @@ require (
 	google.golang.org/protobuf v1.36.12 // indirect
 	gopkg.in/yaml.v2 v2.4.0 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
-	modernc.org/libc v1.77.1 // indirect
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
 )

@@ -112,7 +112,7 @@ func openSQLite(path string) (*DB, error) {
 
 	db := &DB{Dialect: dialect.SQLite, files: migrations.SQLite()}
 	// SQLite prepares a statement again by itself when the tables have changed.
-	db.SQL = sql.OpenDB(&statements{Connector: connector, asked: &db.asked, finalize: true, outdated: func(error) bool { return false }})
+	db.SQL = sql.OpenDB(&statements{Connector: multiThread{connector}, asked: &db.asked, finalize: true, outdated: func(error) bool { return false }})
 	// Readers run side by side; writers queue at BEGIN IMMEDIATE however many
 	// connections there are.
 	connections := max(4, 2*runtime.GOMAXPROCS(0))
