@@ -102,8 +102,10 @@ type Place struct {
 // the place by no more than that: so the day is sought with that much to spare,
 // and then what is not folded of earlier days is added to the rows before it.
 //
-// One day alone crosses the number of rows that is sought, so no order is needed
-// to tell it: with one, SQLite would add up all days first. For the same reason
+// One day crosses the number of rows that is sought (several, where what is folded
+// of a day is below zero; any of them will do, since all rows before it are fewer than
+// those), so no order is needed to tell it: with one, SQLite would add up all days
+// first. For the same reason
 // the days of the end that is not read are left out by their total, which an
 // index begins with: SQLite asks about any other condition day by day.
 func (t Totals) Find(ctx context.Context, total, days string, offset int, descending bool) (p Place, ok bool, err error) {

@@ -68,7 +68,9 @@ func (q *AccessTokenQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -91,7 +93,9 @@ func (q *AccountQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	if names(columns, "patient") {
@@ -120,7 +124,9 @@ func (q *AcquisitionSourceQuery) sqlRows(ctx context.Context, columns string) (*
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -142,7 +148,9 @@ func (q *ApplicationQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -165,7 +173,9 @@ func (q *AppointmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	if names(columns, "patient") {
@@ -194,7 +204,9 @@ func (q *AppointmentReasonQuery) sqlRows(ctx context.Context, columns string) (*
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -216,7 +228,9 @@ func (q *AuthorizationCodeQuery) sqlRows(ctx context.Context, columns string) (*
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -238,7 +252,9 @@ func (q *ChangeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, e
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -260,7 +276,9 @@ func (q *ContractQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -282,7 +300,9 @@ func (q *CustomFieldQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -304,7 +324,9 @@ func (q *CustomFieldAnswerQuery) sqlRows(ctx context.Context, columns string) (*
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -326,7 +348,9 @@ func (q *FeeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, erro
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -348,7 +372,9 @@ func (q *ImportRunQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -370,7 +396,9 @@ func (q *ImportedRecordQuery) sqlRows(ctx context.Context, columns string) (*sql
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -393,7 +421,9 @@ func (q *InvoiceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	if names(columns, invoiceitem.Table) {
@@ -422,7 +452,9 @@ func (q *InvoiceItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -444,7 +476,9 @@ func (q *NHSClaimQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -467,7 +501,9 @@ func (q *PatientQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	if names(columns, "account") {
@@ -497,7 +533,9 @@ func (q *PaymentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	if names(columns, paymentexplanation.Table) {
@@ -526,7 +564,9 @@ func (q *PaymentExplanationQuery) sqlRows(ctx context.Context, columns string) (
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -548,7 +588,9 @@ func (q *PaymentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -570,7 +612,9 @@ func (q *PracticeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -593,7 +637,9 @@ func (q *PractitionerQuery) sqlRows(ctx context.Context, columns string) (*sql.R
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	if names(columns, "user") {
@@ -622,7 +668,9 @@ func (q *RoomQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -644,7 +692,9 @@ func (q *SessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -666,7 +716,9 @@ func (q *SignInAttemptQuery) sqlRows(ctx context.Context, columns string) (*sql.
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -688,7 +740,9 @@ func (q *SiteQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -710,7 +764,9 @@ func (q *SundryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, e
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -732,7 +788,9 @@ func (q *TreatmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -754,7 +812,9 @@ func (q *TreatmentCategoryQuery) sqlRows(ctx context.Context, columns string) (*
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -776,7 +836,9 @@ func (q *TreatmentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -798,7 +860,9 @@ func (q *TreatmentPlanItemQuery) sqlRows(ctx context.Context, columns string) (*
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -820,7 +884,9 @@ func (q *UserQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
@@ -842,7 +908,9 @@ func (q *WorkingSessionQuery) sqlRows(ctx context.Context, columns string) (*sql
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	for _, modify := range modifiers { // last, as of a query for entities: they see the whole of it
+	// After conditions, order and limits, as of a query for entities, but before the
+	// joins and columns: a modifier that clones the query is not to repeat those.
+	for _, modify := range modifiers {
 		modify(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)

@@ -91,7 +91,7 @@ func (r Reads) ReadAcquisitionSources(ctx context.Context, q *ent.AcquisitionSou
 	count := q.Clone()
 	q.Order(AcquisitionSourceOrder(p)...).Limit(page.Limit())
 	switch {
-	case p.SortBy.Or("name") == "id" && page.Near():
+	case p.SortBy.Or("name") == "id" && page.Early():
 		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
 		q.Modify(idsFirst)

@@ -94,7 +94,7 @@ func (r Reads) ReadAppointmentReasons(ctx context.Context, q *ent.AppointmentRea
 	count := q.Clone()
 	q.Order(AppointmentReasonOrder(p)...).Limit(page.Limit())
 	switch {
-	case p.SortBy.Or("position") == "id" && page.Near():
+	case p.SortBy.Or("position") == "id" && page.Early():
 		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
 		q.Modify(idsFirst)

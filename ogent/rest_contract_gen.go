@@ -105,7 +105,7 @@ func (r Reads) ReadContracts(ctx context.Context, q *ent.ContractQuery, p ListCo
 	count := q.Clone()
 	q.Order(ContractOrder(p)...).Limit(page.Limit())
 	switch {
-	case p.SortBy.Or("id") == "id" && page.Near():
+	case p.SortBy.Or("id") == "id" && page.Early():
 		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
 		q.Modify(idsFirst)

@@ -102,7 +102,7 @@ func (r Reads) ReadCustomFields(ctx context.Context, q *ent.CustomFieldQuery, p 
 	count := q.Clone()
 	q.Order(CustomFieldOrder(p)...).Limit(page.Limit())
 	switch {
-	case p.SortBy.Or("position") == "id" && page.Near():
+	case p.SortBy.Or("position") == "id" && page.Early():
 		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
 		q.Modify(idsFirst)

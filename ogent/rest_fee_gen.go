@@ -130,7 +130,7 @@ func (r Reads) ReadFees(ctx context.Context, q *ent.FeeQuery, p ListFeesParams) 
 	count := q.Clone()
 	q.Order(FeeOrder(p)...).Limit(page.Limit())
 	switch {
-	case p.SortBy.Or("id") == "id" && page.Near():
+	case p.SortBy.Or("id") == "id" && page.Early():
 		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
 		q.Modify(idsFirst)

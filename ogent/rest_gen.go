@@ -50,12 +50,13 @@ func (p Page) Offset() int {
 }
 
 // Deep reports whether the rows before the page are too many to be read for
-// nothing. In order of id, Near has another way up to where it ends.
+// nothing. In order of id, fromFirst serves pages up to where Early ends, deep ones
+// too.
 func (p Page) Deep() bool { return p.Offset() >= 500 }
 
-// Near reports whether some rows come before the page, but few: a merge join
+// Early reports whether some rows come before the page, but few: a merge join
 // reads the table that is joined from its beginning, too.
-func (p Page) Near() bool { return p.Number > 1 && p.Offset() <= 2000 }
+func (p Page) Early() bool { return p.Number > 1 && p.Offset() <= 2000 }
 
 // Meta describes the page of a list of total rows.
 func (p Page) Meta(total int) Meta {
@@ -229,8 +230,8 @@ func (o orders) unless(more bool, keys ...string) orders {
 	return append(o, keys...)
 }
 
-// pick is how rows are found.
-type pick struct {
+// way is how rows are found.
+type way struct {
 	column string // by the range of a column; else as the database likes
 	near   bool   // they may well be among the first in the order
 }
@@ -238,13 +239,13 @@ type pick struct {
 // pickedBy is how rows are found by the filters that are set. It is false where
 // there is none, or where an index has what they let through in the order. Ordered
 // are the orders that an index has for all rows.
-func pickedBy(order string, ordered orders, searchesFirst ...sieve) (how pick, ok bool) {
+func pickedBy(order string, ordered orders, searchesFirst ...sieve) (how way, ok bool) {
 	led, equal, dense := false, false, slices.Contains(ordered, order)
 	for _, f := range searchesFirst {
 		switch {
 		case !f.set:
 		case f.column == "":
-			return pick{}, true
+			return way{}, true
 		case f.equal && slices.Contains(f.leads, order):
 			led = true
 		case f.equal:
@@ -256,7 +257,7 @@ func pickedBy(order string, ordered orders, searchesFirst ...sieve) (how pick, o
 	if how.column != "" {
 		return how, true
 	}
-	return pick{near: dense}, equal && !led
+	return way{near: dense}, equal && !led
 }
 
 // nearby has a query look for its rows among the first of the practice, in the
@@ -306,13 +307,6 @@ func picking[O ~func(*sql.Selector)](column, by string, order []O, page Page) fu
 		s.Prefix(sql.With("picked").As(set))
 		s.SetP(sql.In(s.C("id"), ids))
 	}
-}
-
-// picked reports whether a page that was picked, with a number of rows, answers
-// the request: not where there are too many to pick from, nor where no row
-// could tell how many there are.
-func picked(total, rows int, page Page) bool {
-	return total <= few && (rows > 0 || page.Number == 1)
 }
 
 // added is a row that is to be saved under conditions.

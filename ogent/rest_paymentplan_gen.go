@@ -87,7 +87,7 @@ func (r Reads) ReadPaymentPlans(ctx context.Context, q *ent.PaymentPlanQuery, p 
 	count := q.Clone()
 	q.Order(PaymentPlanOrder(p)...).Limit(page.Limit())
 	switch {
-	case p.SortBy.Or("id") == "id" && page.Near():
+	case p.SortBy.Or("id") == "id" && page.Early():
 		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
 		q.Modify(idsFirst)

@@ -105,7 +105,7 @@ func (r Reads) ReadPractitioners(ctx context.Context, q *ent.PractitionerQuery, 
 	count := q.Clone()
 	q.Order(PractitionerOrder(p)...).Limit(page.Limit())
 	switch {
-	case p.SortBy.Or("id") == "id" && page.Near():
+	case p.SortBy.Or("id") == "id" && page.Early():
 		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
 		q.Modify(idsFirst)

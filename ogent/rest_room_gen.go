@@ -92,7 +92,7 @@ func (r Reads) ReadRooms(ctx context.Context, q *ent.RoomQuery, p ListRoomsParam
 	count := q.Clone()
 	q.Order(RoomOrder(p)...).Limit(page.Limit())
 	switch {
-	case p.SortBy.Or("id") == "id" && page.Near():
+	case p.SortBy.Or("id") == "id" && page.Early():
 		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
 		q.Modify(idsFirst)

@@ -98,7 +98,7 @@ func (r Reads) ReadSites(ctx context.Context, q *ent.SiteQuery, p ListSitesParam
 	count := q.Clone()
 	q.Order(SiteOrder(p)...).Limit(page.Limit())
 	switch {
-	case p.SortBy.Or("id") == "id" && page.Near():
+	case p.SortBy.Or("id") == "id" && page.Early():
 		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
 		q.Modify(idsFirst)

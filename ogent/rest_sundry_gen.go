@@ -93,7 +93,7 @@ func (r Reads) ReadSundries(ctx context.Context, q *ent.SundryQuery, p ListSundr
 	count := q.Clone()
 	q.Order(SundryOrder(p)...).Limit(page.Limit())
 	switch {
-	case p.SortBy.Or("id") == "id" && page.Near():
+	case p.SortBy.Or("id") == "id" && page.Early():
 		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
 		q.Modify(idsFirst)

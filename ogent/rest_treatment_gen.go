@@ -90,7 +90,7 @@ func (r Reads) ReadTreatments(ctx context.Context, q *ent.TreatmentQuery, p List
 	count := q.Clone()
 	q.Order(TreatmentOrder(p)...).Limit(page.Limit())
 	switch {
-	case p.SortBy.Or("id") == "id" && page.Near():
+	case p.SortBy.Or("id") == "id" && page.Early():
 		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
 		q.Modify(idsFirst)

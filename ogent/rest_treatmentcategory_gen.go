@@ -82,7 +82,7 @@ func (r Reads) ReadTreatmentCategories(ctx context.Context, q *ent.TreatmentCate
 	count := q.Clone()
 	q.Order(TreatmentCategoryOrder(p)...).Limit(page.Limit())
 	switch {
-	case p.SortBy.Or("id") == "id" && page.Near():
+	case p.SortBy.Or("id") == "id" && page.Early():
 		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
 		q.Modify(idsFirst)

@@ -10,6 +10,7 @@ import (
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/treatmentplanitem"
+	"chairside/internal/access"
 	"chairside/internal/fault"
 )
 
@@ -114,7 +115,7 @@ func keptTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, 
 
 // TreatmentPlanItemPickedBy tells whether the rows of a list request are found before
 // they are put in order, and how.
-func TreatmentPlanItemPickedBy(p ListTreatmentPlanItemsParams) (how pick, ok bool) {
+func TreatmentPlanItemPickedBy(p ListTreatmentPlanItemsParams) (how way, ok bool) {
 	return pickedBy(p.SortBy.Or("id"), orders{"created_at", "updated_at"},
 		sieve{set: p.TreatmentPlanID.Set, column: "treatment_plan_id", equal: true, leads: orders{"id"}},
 		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
@@ -135,10 +136,10 @@ func orderTreatmentPlanItems(p ListTreatmentPlanItemsParams) string {
 
 // totalTreatmentPlanItems is the number of all rows of q.
 func totalTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, p ListTreatmentPlanItemsParams) (int, error) {
-	if kept := keptTreatmentPlanItems(ctx, q.Clone(), p); kept != nil {
+	if kept := keptTreatmentPlanItems(ctx, q, p); kept != nil {
 		return q.Totals().Read(ctx, kept)
 	}
-	return q.Clone().Count(ctx)
+	return q.Count(ctx)
 }
 
 // ReadTreatmentPlanItems reads the page of q that a list request asks for, with what
@@ -146,7 +147,7 @@ func totalTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery,
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, p ListTreatmentPlanItemsParams) ([]TreatmentPlanItem, Meta, error) {
 	q, page := q.Where(TreatmentPlanItemFilters(p)...), TreatmentPlanItemPage(p)
-	if how, ok := TreatmentPlanItemPickedBy(p); ok {
+	if how, ok := TreatmentPlanItemPickedBy(p); ok && page.Offset() <= few {
 		pick := q.Clone().Order(TreatmentPlanItemOrder(p)...)
 		if how.near && !page.Deep() {
 			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
@@ -161,15 +162,21 @@ func (r Reads) ReadTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanI
 			}
 		}
 		pick.Modify(picking(how.column, orderTreatmentPlanItems(p), TreatmentPlanItemOrder(p), page))
-		shown, total, err := r.TreatmentPlanItems(ctx, pick, page.Limit(), pickedTotal)
-		if err != nil || picked(total, len(shown), page) {
+		tried, read := access.With(ctx) // what is read may not be what is shown
+		shown, total, err := r.TreatmentPlanItems(tried, pick, page.Limit(), pickedTotal)
+		if err == nil && len(shown) == 0 && page.Number > 1 { // past the end: no row has told the total
+			total, err = totalTreatmentPlanItems(ctx, q, p)
+			return shown, page.Meta(total), err
+		}
+		if err != nil || total <= few {
+			access.From(ctx).Add(read)
 			return shown, page.Meta(total), err
 		}
 	}
 	count := q.Clone()
 	q.Order(TreatmentPlanItemOrder(p)...).Limit(page.Limit())
 	switch {
-	case p.SortBy.Or("id") == "id" && page.Near():
+	case p.SortBy.Or("id") == "id" && page.Early():
 		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
 		q.Modify(idsFirst)
@@ -184,10 +191,8 @@ func (r Reads) ReadTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanI
 	case err != nil:
 	case page.All(len(shown)):
 		total = len(shown)
-	case kept == nil:
-		total, err = count.Count(ctx)
-	case len(shown) == 0:
-		total, err = count.Totals().Read(ctx, keptTreatmentPlanItems(ctx, count, p)) // a query is written once
+	case kept == nil || len(shown) == 0: // no row has told it
+		total, err = totalTreatmentPlanItems(ctx, count, p)
 	}
 	return shown, page.Meta(total), err
 }

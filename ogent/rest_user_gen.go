@@ -102,7 +102,7 @@ func (r Reads) ReadUsers(ctx context.Context, q *ent.UserQuery, p ListUsersParam
 	count := q.Clone()
 	q.Order(UserOrder(p)...).Limit(page.Limit())
 	switch {
-	case p.SortBy.Or("id") == "id" && page.Near():
+	case p.SortBy.Or("id") == "id" && page.Early():
 		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
 		q.Modify(idsFirst)

@@ -62,6 +62,22 @@ func (l *Log) NoteUUID(resource string, id uuid.UUID) {
 	r.uuids = append(r.uuids, id)
 }
 
+// Add notes all that another Log was told: a list may be read in a way that turns
+// out not to be the one to answer with.
+func (l *Log) Add(other *Log) {
+	if l == nil {
+		return
+	}
+	other.mu.Lock()
+	defer other.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, read := range other.read {
+		r := l.of(read.resource)
+		r.numbers, r.uuids = append(r.numbers, read.numbers...), append(r.uuids, read.uuids...)
+	}
+}
+
 // of finds the few resources of a request faster than a map would.
 func (l *Log) of(resource string) *records {
 	for _, r := range l.read {

@@ -41,6 +41,26 @@ func TestLogRendersSortedIDsByResource(t *testing.T) {
 	}
 }
 
+// TestAdd: what was read in a way that is answered with counts, what was not does not.
+func TestAdd(t *testing.T) {
+	t.Parallel()
+	ctx, log := With(t.Context())
+	From(ctx).Note("patients", 7)
+	answered, read := With(ctx)
+	From(answered).Note("patients", 3)
+	From(answered).Note("appointments", 12)
+	From(answered).NoteUUID("nhs_claims", uuid.Nil)
+	given, _ := With(ctx)
+	From(given).Note("patients", 99)
+	From(ctx).Add(read)
+	From(context.Background()).Add(read)
+	var out bytes.Buffer
+	slog.New(slog.NewJSONHandler(&out, nil)).Info("access", "records", log)
+	if want := `"records":{"appointments":["12"],"nhs_claims":["` + uuid.Nil.String() + `"],"patients":["3","7"]}`; !strings.Contains(out.String(), want) {
+		t.Errorf("got %s want %s", out.String(), want)
+	}
+}
+
 func TestNoteWithoutLogDoesNothing(t *testing.T) {
 	t.Parallel()
 	From(context.Background()).Note("patients", 1)

@@ -36,7 +36,8 @@ const (
 // ListAvailability gives the free periods of practitioners inside their working
 // sessions, or the practice's opening hours where they have none, in order of
 // start, then practitioner (behaviour.md section 4). The diary is read until the
-// page is full: as many days as should do, then twice as much work, then four times.
+// page is full: as many days as should do, then twice as much work, then four times,
+// but at most a month at one time.
 func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailabilityParams) (*ogent.AvailabilitySlotList, error) {
 	window, err := availabilityWindow(clock.Now(ctx), p)
 	if err != nil {
@@ -53,7 +54,7 @@ func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailability
 	var slots []slot
 	wanted := page.Offset() + page.Limit() + 1 // one more tells whether there is a further page
 	shifts := wanted/freePerShift + 1
-	for from := civil.Of(window.Start.In(zone)); len(slots) < wanted && from.In(zone).Before(window.Finish); shifts *= 2 {
+	for from := civil.Of(window.Start.In(zone)); len(hours) > 0 && len(slots) < wanted && from.In(zone).Before(window.Finish); shifts *= 2 {
 		until := spanning(from, civil.Of(window.Finish.In(zone)), shifts, hours)
 		busy, err := h.bookings(ctx, p.PractitionerIds, diary.Period{Start: from.In(zone), Finish: until.In(zone)})
 		if err != nil {
@@ -168,7 +169,9 @@ func (h *Handler) workingHours(ctx context.Context, ids []int64) (map[int64][]di
 		switch {
 		case !w.active:
 		case w.open != nil: // no session of their own
-			hours[w.practitioner] = openingHours(w.open)
+			if open := openingHours(w.open); len(open) > 0 {
+				hours[w.practitioner] = open
+			}
 		default:
 			hours[w.practitioner] = append(hours[w.practitioner], w.session)
 		}

@@ -122,6 +122,34 @@ func TestAvailabilityFallsBackToOpeningHours(t *testing.T) {
 	})
 }
 
+// TestAvailabilityOfNobody: where nobody works, no diary is read, however long the
+// window is.
+func TestAvailabilityOfNobody(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		token, left, closed, ctx := e.Token(t, ""), hire(t, e, mondays...), hire(t, e), e.As(t, "demo")
+		e.Tx(t, ctx, func(tx *ent.Client) error {
+			if err := tx.Practitioner.UpdateOneID(left).SetActive(false).Exec(ctx); err != nil {
+				return err
+			}
+			p, err := tx.Practice.Query().Where(practice.Slug("demo")).Only(ctx)
+			if err != nil {
+				return err
+			}
+			return tx.Practice.UpdateOne(p).SetOpeningHours(schema.OpeningHours{}).Exec(ctx)
+		})
+		for name, practitioner := range map[string]int64{"who left": left, "whose practice is closed": closed} {
+			before := e.DB.RoundTrips()
+			if got := free(t, e, token, window(practitioner, map[string]string{"start_time": monday, "finish_time": "2027-07-01"})); len(got) > 0 {
+				t.Errorf("of somebody %s: %v", name, got)
+			}
+			const most = 3 // the token, that it was used, and the hours
+			if trips := e.DB.RoundTrips() - before; trips > most {
+				t.Errorf("of somebody %s: %d round trips", name, trips)
+			}
+		}
+	})
+}
+
 func TestAvailabilityDurationIsThePracticesMinimum(t *testing.T) {
 	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
 		token, practitioner := e.Token(t, ""), hire(t, e, mondays...)

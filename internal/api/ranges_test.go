@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
@@ -11,9 +12,9 @@ import (
 	"chairside/internal/chairsidetest"
 )
 
-// beyond is more rows than a list looks through in its order before it finds
-// those of one value, and puts them in order.
-const beyond = 20_100
+// beyond is more rows than a list puts in order, and so than it looks through in
+// its order before.
+const beyond = 200_100
 
 // TestRangesInAnotherOrder asks for what has changed since a time, in the order
 // of starts, where that is little and where it is much.
@@ -58,6 +59,7 @@ func TestRangesInAnotherOrder(t *testing.T) {
 			{"of the practitioner's site", since["three"], here, 3, []string{early, middle, late}},
 			{"of another site", since["three"], there, 0, nil},
 			{"of another practice", since["three"], elsewhere(t, e), 0, nil},
+			{"past the end, by id", since["three"] + "&sort_by=id&per_page=2&page=3", token, 3, nil},
 			{"many", since["many"] + own, token, beyond + 4, []string{early, many}},
 			{"many backwards", since["many"] + own + "&sort_direction=desc", token, beyond + 4, []string{late, middle}},
 			{"many, of another site", since["many"], there, 0, nil},
@@ -68,8 +70,31 @@ func TestRangesInAnotherOrder(t *testing.T) {
 			if got = got[:min(len(got), max(len(c.ids), 1))]; !slices.Equal(got, c.ids) || res.Text(t, "meta.total") != fmt.Sprint(c.total) {
 				t.Errorf("%s: %v of %s, want %v of %d", c.name, got, res.Text(t, "meta.total"), c.ids, c.total)
 			}
+			onlyShown(t, e, res)
 		}
 	})
+}
+
+// onlyShown wants the record of accesses to have the appointments of a list, however
+// many ways of reading it were tried.
+func onlyShown(t *testing.T, e *chairsidetest.Env, list *chairsidetest.Response) {
+	t.Helper()
+	shown := list.Column(t, "appointments", "id")
+	var line struct {
+		Records struct{ Appointments []string }
+	}
+	e.Settle()
+	for l := range strings.Lines(e.Log.String()) {
+		if strings.Contains(l, list.Header.Get("X-Request-Id")) && strings.Contains(l, "patient data read") {
+			if err := json.Unmarshal([]byte(l), &line); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	noted := line.Records.Appointments
+	if slices.Sort(noted); !slices.Equal(noted, slices.Sorted(slices.Values(shown))) {
+		t.Errorf("%v are noted as read, %v shown", noted, shown)
+	}
 }
 
 // TestPagesByID reads pages in order of id, which begin at an id that is looked for
@@ -140,13 +165,14 @@ func TestValuesInAnotherOrder(t *testing.T) {
 			{"a day without any", "on=2031-01-01&sort_by=created_at", token, 0, nil},
 			{"a range of the order", ofFew + "&after=" + monday + "T12:00:00&sort_by=start_time", token, 1, []string{last}},
 			{"of many", ofMany + "&sort_by=created_at", token, beyond + 1, []string{usual}},
-			{"past the end of many", ofMany + "&sort_by=created_at&per_page=100&page=203", token, beyond + 1, nil},
+			{"past the end of many", ofMany + "&sort_by=created_at&per_page=100&page=2003", token, beyond + 1, nil},
 		} {
 			res := e.Get(t, "/v1/appointments?"+c.query, c.token).Status(t, 200)
 			got := res.Column(t, "appointments", "id")
 			if got = got[:min(len(got), max(len(c.ids), 1))]; !slices.Equal(got, c.ids) || res.Text(t, "meta.total") != fmt.Sprint(c.total) {
 				t.Errorf("%s: %v of %s, want %v of %d", c.name, got, res.Text(t, "meta.total"), c.ids, c.total)
 			}
+			onlyShown(t, e, res)
 		}
 	})
 }

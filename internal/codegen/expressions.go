@@ -106,21 +106,21 @@ func (e *entity) Span(f contract.Filter) (*span, error) {
 // Picks are the filters by which rows are found before they are put in order:
 // searches, then those of the entity's own columns. Only what is about patients
 // grows with the years; other lists are short.
-func (e *entity) Picks() ([]pick, error) {
+func (e *entity) Picks() ([]sieve, error) {
 	if !e.PatientData() {
 		return nil, nil
 	}
-	var searches, columns []pick
+	var searches, columns []sieve
 	for _, f := range e.R.Filters {
 		if f.Search {
-			searches = append(searches, pick{Filter: f})
+			searches = append(searches, sieve{Filter: f})
 			continue
 		}
 		if f.Edge != "" || f.Manual && f.Column == "" {
 			continue
 		}
 		f.Column = columnOf(f)
-		p := pick{Filter: f, Equal: !f.Manual && (f.Op == "" || f.Op == "EQ")}
+		p := sieve{Filter: f, Equal: !f.Manual && (f.Op == "" || f.Op == "EQ")}
 		if p.Equal {
 			if err := e.lead(&p); err != nil {
 				return nil, err
@@ -133,8 +133,8 @@ func (e *entity) Picks() ([]pick, error) {
 	return append(searches, columns...), nil
 }
 
-// pick is a filter by which rows are found before they are put in order.
-type pick struct {
+// sieve is a filter by which rows are found before they are put in order.
+type sieve struct {
 	contract.Filter
 	Equal bool     // for one value of the column, not a range
 	Dense bool     // what the value names is not of one patient
@@ -146,7 +146,7 @@ type pick struct {
 
 // lead notes in which orders an index has the rows that have one value of the
 // column: all of them, or those that the list shows unless it is asked for more.
-func (e *entity) lead(p *pick) error {
+func (e *entity) lead(p *sieve) error {
 	for _, s := range e.R.Sorts {
 		where, ok, err := e.indexed(p.Column, sortColumn(s))
 		if err != nil {

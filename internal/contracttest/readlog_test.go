@@ -72,7 +72,7 @@ func TestReadingPatientDataIsLogged(t *testing.T) {
 	})
 }
 
-// logged fails unless all records of a response are in the line.
+// logged fails unless the records of a response are in the line, and no others.
 func logged(t *testing.T, op operation, r *chairsidetest.Response, line entry) {
 	t.Helper()
 	records, _ := line["records"].(map[string]any)
@@ -91,6 +91,11 @@ func logged(t *testing.T, op operation, r *chairsidetest.Response, line entry) {
 	for _, id := range shown {
 		if !slices.Contains(ids, any(id)) {
 			t.Errorf("%s: %s is not in %v", op, id, ids)
+		}
+	}
+	for _, id := range ids {
+		if !slices.Contains(shown, id.(string)) {
+			t.Errorf("%s: %v is not in %s", op, id, shown)
 		}
 	}
 }

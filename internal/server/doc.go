@@ -17,8 +17,10 @@
 //	authorize     token.go       403 insufficient_scope
 //	readQuery     query.go       400 invalid_parameter
 //	readBody      body.go        415, 413, 400 malformed_json
+//	ifMatch       body.go        the If-Match header, for the method that writes
 //	call          respond.go     the generated server and the method in internal/api
-//	respond       respond.go     ETag, 304, HEAD
+//	encode        respond.go     what that gives, into the answer's memory
+//	send          respond.go     ETag, 304, HEAD
 //
 // What applications call of package oauth, and the pages of package web, are
 // mounted by site.go: without the API's checks, and with pages for failures of

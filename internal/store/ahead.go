@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
-	"errors"
+	"fmt"
 	"net"
 	"time"
 )
@@ -38,8 +38,8 @@ func lockAhead(to []byte, l Lock) []byte {
 }
 
 // errAhead is for a message that does not begin with a Bind: the locks ahead of it
-// would be gone, with a Sync in it, before its statement began.
-var errAhead = errors.New("store: locks cannot be sent ahead of this message")
+// would be gone, with a Sync in it, before its statement began. Nothing is sent.
+var errAhead = fmt.Errorf("%w: locks cannot be sent ahead of this message", errNotAlone)
 
 // line is the connection to the server as lib/pq has it.
 type line struct {
@@ -52,8 +52,8 @@ type line struct {
 	refused   error  // errAhead, of which lib/pq makes a broken connection
 }
 
-// send has locks taken ahead of the next message.
-func (l *line) send(locks []Lock) {
+// precede has locks taken ahead of the next message.
+func (l *line) precede(locks []Lock) {
 	for _, lock := range locks {
 		l.ahead = lockAhead(l.ahead, lock)
 	}

@@ -254,6 +254,12 @@ func TestOneStatementThatFails(t *testing.T) {
 			_, err := askAlone(t.Context(), db, diaryLock, manyThing+strings.Repeat(" ", maxStatementText), 1)
 			return err
 		}, errNotAlone.Error()},
+		{"a request that is given up", func() error {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+			defer cancel()
+			_, err := askAlone(ctx, db, diaryLock, "SELECT $1::integer FROM pg_sleep(10)", 1)
+			return err
+		}, "cancel"},
 		{"an error that nobody has looked at", func() error {
 			tx, err := beginAlone(t.Context(), db, diaryLock)
 			if err != nil {

@@ -24,7 +24,10 @@ type alone struct {
 	conn  *conn
 	locks []Lock
 	sent  bool
-	err   error // of the statement, up to its first row: then it has written all
+	// err is of the statement up to its first row. It has written all by then:
+	// PostgreSQL runs a SELECT with a writing WITH to its end before it sends a row.
+	// What fails at the commit that follows is told by the rows, when they end.
+	err error
 }
 
 // BeginTx begins nothing yet where the transaction may be one statement, and
@@ -68,7 +71,7 @@ func (a *alone) begin(s *stmt) error {
 		a.err = errNotAlone
 	default:
 		a.sent = true
-		a.conn.line.send(a.locks)
+		a.conn.line.precede(a.locks)
 	}
 	return a.err
 }

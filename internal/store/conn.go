@@ -5,7 +5,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"reflect"
 	"sync/atomic"
 
 	"chairside/internal/row"
@@ -121,42 +120,4 @@ func (r *rows) Close() error {
 	done := r.done
 	r.done = nil
 	return errors.Join(err, done())
-}
-
-// The methods below pass on what the driver knows about its columns, with
-// database/sql's own answer for what it does not.
-
-func (r *rows) ColumnTypeScanType(i int) reflect.Type {
-	if inner, ok := r.Rows.(driver.RowsColumnTypeScanType); ok {
-		return inner.ColumnTypeScanType(i)
-	}
-	return reflect.TypeFor[any]()
-}
-
-func (r *rows) ColumnTypeDatabaseTypeName(i int) string {
-	if inner, ok := r.Rows.(driver.RowsColumnTypeDatabaseTypeName); ok {
-		return inner.ColumnTypeDatabaseTypeName(i)
-	}
-	return ""
-}
-
-func (r *rows) ColumnTypeLength(i int) (int64, bool) {
-	if inner, ok := r.Rows.(driver.RowsColumnTypeLength); ok {
-		return inner.ColumnTypeLength(i)
-	}
-	return 0, false
-}
-
-func (r *rows) ColumnTypeNullable(i int) (nullable, ok bool) {
-	if inner, ok := r.Rows.(driver.RowsColumnTypeNullable); ok {
-		return inner.ColumnTypeNullable(i)
-	}
-	return false, false
-}
-
-func (r *rows) ColumnTypePrecisionScale(i int) (precision, scale int64, ok bool) {
-	if inner, ok := r.Rows.(driver.RowsColumnTypePrecisionScale); ok {
-		return inner.ColumnTypePrecisionScale(i)
-	}
-	return 0, 0, false
 }

@@ -6,25 +6,29 @@ import (
 	"strings"
 )
 
-// Wide is the number of rows from which a list is no longer found by the range
-// that it is asked for: Chairside then reads the order.
+// Wide is the number of rows from which a list is no longer found by what it is
+// asked for: Chairside then reads the order ("few" of package ogent).
 const Wide = 200_000
 
 // exception is an offence that has a reason.
 type exception struct {
 	operation string // "" for all
 	summed    bool   // all rows of the list are read for its meta, whatever is asked
-	wide      bool   // only where the list is of a range, and more than Wide rows are within it
+	filters   int    // only where the list is asked for with so many, or more
+	wide      bool   // only where more than Wide rows are in the list
+	most      int    // only to so many rows, where it is not 0
 	offence   string // how it begins
 	reason    string
 }
 
 var exceptions = []exception{
-	{"listAccounts", true, false, "reads all of accounts", "meta has sums over all accounts of the list"},
-	{"listPayments", true, false, "reads all of payments", "meta has the sum of all payments of the list, and its rows are small"},
-	{"", false, true, "reads all of ", "a total over a large part of the table is counted in the order in which its rows lie"},
-	{"", false, true, fmt.Sprintf("sorts %d rows", Wide+1), "a range is picked from at most so many rows, before the order is read"},
-	{"", false, true, "throws ", "a large part of the table in the order of another column: no index has both, and the order is met sooner than the range is sorted"},
+	{operation: "listAccounts", summed: true, offence: "reads all of accounts", reason: "meta has sums over all accounts of the list"},
+	{operation: "listPayments", summed: true, offence: "reads all of payments", reason: "meta has the sum of all payments of the list, and its rows are small"},
+	{filters: 1, wide: true, offence: "reads all of ", reason: "a total over a large part of the table is counted in the order in which its rows lie"},
+	{filters: 1, most: Wide + 1, offence: "sorts ", reason: "at most so many rows are picked and put in order; where there are more, the order is read"},
+	{filters: 1, wide: true, offence: "throws ", reason: "a large part of the table in the order of another column: no index has both, and the order is met sooner than the part is sorted"},
+	{filters: 2, wide: true, offence: "sorts ", reason: "a large part of the table by two filters: no index has both with the order"},
+	{filters: 2, offence: "throws ", reason: "no index has both filters: the rows of one are looked through"},
 }
 
 func summed(operation string) bool {
@@ -35,9 +39,16 @@ func summed(operation string) bool {
 // the number of rows of the whole list.
 func (r Request) Excused(offence string, total int) string {
 	for _, e := range exceptions {
-		if (e.operation == "" || e.operation == r.Operation) && (!e.wide || r.Range && total > Wide) && strings.HasPrefix(offence, e.offence) {
-			return e.reason
+		rest, ok := strings.CutPrefix(offence, e.offence)
+		if !ok || e.operation != "" && e.operation != r.Operation || r.Filters < e.filters || e.wide && total <= Wide {
+			continue
 		}
+		if rows := 0; e.most > 0 {
+			if _, err := fmt.Sscan(rest, &rows); err != nil || rows > e.most {
+				continue
+			}
+		}
+		return e.reason
 	}
 	return ""
 }

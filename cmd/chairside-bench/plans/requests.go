@@ -24,7 +24,7 @@ type Request struct {
 	Operation string // as in the API document
 	What      string // the filter or the order that is tried
 	Path      string
-	Range     bool // it is for what is before or after a time or a day
+	Filters   int // how many it has
 }
 
 // The pages that are asked for where the list is long enough.
@@ -44,7 +44,16 @@ type world struct {
 type ask struct {
 	param, value string
 	direction    string // of an order
-	isRange      bool
+}
+
+// filters counts those among some.
+func filters(asks ...ask) (n int) {
+	for _, a := range asks {
+		if a.direction == "" {
+			n++
+		}
+	}
+	return n
 }
 
 func (a ask) String() string {
@@ -141,11 +150,11 @@ func (w world) requests(ctx context.Context, path string, o wire.Operation) ([]R
 	for i, one := range asks {
 		query := url.Values{}
 		one.add(query)
-		add(one.String(), query).Range = one.isRange
+		add(one.String(), query).Filters = filters(one)
 		if ordered && one.direction == "" {
 			query := maps.Clone(byID)
 			one.add(query)
-			add(fmt.Sprintf("%s, page %d by id", one, near), query).Range = one.isRange
+			add(fmt.Sprintf("%s, page %d by id", one, near), query).Filters = filters(one)
 		}
 		for _, other := range asks[:i] {
 			if other.param == one.param || summed(o.ID) {
@@ -154,7 +163,7 @@ func (w world) requests(ctx context.Context, path string, o wire.Operation) ([]R
 			query := url.Values{}
 			other.add(query)
 			one.add(query)
-			add(other.String()+", "+one.String(), query).Range = one.isRange || other.isRange
+			add(other.String()+", "+one.String(), query).Filters = filters(one, other)
 		}
 	}
 	return all, nil
@@ -175,7 +184,7 @@ func (w world) asks(ctx context.Context, table string, p wire.Param) (asks []ask
 	}
 	values, err := w.values(ctx, table, p)
 	for _, v := range values {
-		asks = append(asks, ask{param: p.Name, value: v, isRange: slices.Contains([]wire.Kind{wire.Time, wire.Day, wire.Date}, p.Kind)})
+		asks = append(asks, ask{param: p.Name, value: v})
 	}
 	return asks, err
 }
