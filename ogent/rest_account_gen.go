@@ -122,30 +122,35 @@ func totalAccounts(ctx context.Context, q *ent.AccountQuery, p ListAccountsParam
 // the list shows, and counts all rows of q.
 func (r Reads) ReadAccounts(ctx context.Context, q *ent.AccountQuery, p ListAccountsParams) ([]Account, Meta, error) {
 	q, page := q.Where(AccountFilters(p)...), AccountPage(p)
-	if how, ok := AccountPickedBy(p); ok && page.Offset() <= few {
+	if how, ok := AccountPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
 		pick := q.Clone().Order(AccountOrder(p)...)
 		if how.near && !page.Deep() {
 			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
 			first.Modify(nearby(ctx, account.Table, AccountOrder(p)))
-			shown, _, err := r.Accounts(ctx, first, page.Limit(), "")
+			tried, read := access.With(ctx) // what is read may not be what is shown
+			shown, _, err := r.Accounts(tried, first, page.Limit(), "")
 			if err != nil {
 				return nil, Meta{}, err
 			}
 			if len(shown) == page.Limit() {
+				access.From(ctx).Add(read)
 				total, err := totalAccounts(ctx, q, p)
 				return shown, page.Meta(total), err
 			}
 		}
 		pick.Modify(picking(how.column, orderAccounts(p), AccountOrder(p), page))
-		tried, read := access.With(ctx) // what is read may not be what is shown
+		tried, read := access.With(ctx)
 		shown, total, err := r.Accounts(tried, pick, page.Limit(), pickedTotal)
 		if err == nil && len(shown) == 0 && page.Number > 1 { // past the end: no row has told the total
 			total, err = totalAccounts(ctx, q, p)
 			return shown, page.Meta(total), err
 		}
-		if err != nil || total <= few {
+		if err != nil {
+			return nil, Meta{}, err
+		}
+		if total <= few {
 			access.From(ctx).Add(read)
-			return shown, page.Meta(total), err
+			return shown, page.Meta(total), nil
 		}
 	}
 	count := q.Clone()

@@ -279,30 +279,35 @@ func totalAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppoi
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppointmentsParams) ([]Appointment, Meta, error) {
 	q, page := q.Where(AppointmentFilters(p)...), AppointmentPage(p)
-	if how, ok := AppointmentPickedBy(p); ok && page.Offset() <= few {
+	if how, ok := AppointmentPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
 		pick := q.Clone().Order(AppointmentOrder(p)...)
 		if how.near && !page.Deep() {
 			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
 			first.Modify(nearby(ctx, appointment.Table, AppointmentOrder(p)))
-			shown, _, err := r.Appointments(ctx, first, page.Limit(), "")
+			tried, read := access.With(ctx) // what is read may not be what is shown
+			shown, _, err := r.Appointments(tried, first, page.Limit(), "")
 			if err != nil {
 				return nil, Meta{}, err
 			}
 			if len(shown) == page.Limit() {
+				access.From(ctx).Add(read)
 				total, err := totalAppointments(ctx, q, p)
 				return shown, page.Meta(total), err
 			}
 		}
 		pick.Modify(picking(how.column, orderAppointments(p), AppointmentOrder(p), page))
-		tried, read := access.With(ctx) // what is read may not be what is shown
+		tried, read := access.With(ctx)
 		shown, total, err := r.Appointments(tried, pick, page.Limit(), pickedTotal)
 		if err == nil && len(shown) == 0 && page.Number > 1 { // past the end: no row has told the total
 			total, err = totalAppointments(ctx, q, p)
 			return shown, page.Meta(total), err
 		}
-		if err != nil || total <= few {
+		if err != nil {
+			return nil, Meta{}, err
+		}
+		if total <= few {
 			access.From(ctx).Add(read)
-			return shown, page.Meta(total), err
+			return shown, page.Meta(total), nil
 		}
 	}
 	count := q.Clone()

@@ -228,30 +228,35 @@ func totalInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvoicesParam
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvoicesParams) ([]InvoiceSummary, Meta, error) {
 	q, page := q.Where(InvoiceFilters(p)...), InvoicePage(p)
-	if how, ok := InvoicePickedBy(p); ok && page.Offset() <= few {
+	if how, ok := InvoicePickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
 		pick := q.Clone().Order(InvoiceOrder(p)...)
 		if how.near && !page.Deep() {
 			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
 			first.Modify(nearby(ctx, invoice.Table, InvoiceOrder(p)))
-			shown, _, err := r.Invoices(ctx, first, page.Limit(), "")
+			tried, read := access.With(ctx) // what is read may not be what is shown
+			shown, _, err := r.Invoices(tried, first, page.Limit(), "")
 			if err != nil {
 				return nil, Meta{}, err
 			}
 			if len(shown) == page.Limit() {
+				access.From(ctx).Add(read)
 				total, err := totalInvoices(ctx, q, p)
 				return shown, page.Meta(total), err
 			}
 		}
 		pick.Modify(picking(how.column, orderInvoices(p), InvoiceOrder(p), page))
-		tried, read := access.With(ctx) // what is read may not be what is shown
+		tried, read := access.With(ctx)
 		shown, total, err := r.Invoices(tried, pick, page.Limit(), pickedTotal)
 		if err == nil && len(shown) == 0 && page.Number > 1 { // past the end: no row has told the total
 			total, err = totalInvoices(ctx, q, p)
 			return shown, page.Meta(total), err
 		}
-		if err != nil || total <= few {
+		if err != nil {
+			return nil, Meta{}, err
+		}
+		if total <= few {
 			access.From(ctx).Add(read)
-			return shown, page.Meta(total), err
+			return shown, page.Meta(total), nil
 		}
 	}
 	count := q.Clone()

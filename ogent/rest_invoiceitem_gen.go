@@ -144,30 +144,35 @@ func totalInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p ListInvoi
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p ListInvoiceItemsParams) ([]InvoiceItem, Meta, error) {
 	q, page := q.Where(InvoiceItemFilters(p)...), InvoiceItemPage(p)
-	if how, ok := InvoiceItemPickedBy(p); ok && page.Offset() <= few {
+	if how, ok := InvoiceItemPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
 		pick := q.Clone().Order(InvoiceItemOrder(p)...)
 		if how.near && !page.Deep() {
 			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
 			first.Modify(nearby(ctx, invoiceitem.Table, InvoiceItemOrder(p)))
-			shown, _, err := r.InvoiceItems(ctx, first, page.Limit(), "")
+			tried, read := access.With(ctx) // what is read may not be what is shown
+			shown, _, err := r.InvoiceItems(tried, first, page.Limit(), "")
 			if err != nil {
 				return nil, Meta{}, err
 			}
 			if len(shown) == page.Limit() {
+				access.From(ctx).Add(read)
 				total, err := totalInvoiceItems(ctx, q, p)
 				return shown, page.Meta(total), err
 			}
 		}
 		pick.Modify(picking(how.column, orderInvoiceItems(p), InvoiceItemOrder(p), page))
-		tried, read := access.With(ctx) // what is read may not be what is shown
+		tried, read := access.With(ctx)
 		shown, total, err := r.InvoiceItems(tried, pick, page.Limit(), pickedTotal)
 		if err == nil && len(shown) == 0 && page.Number > 1 { // past the end: no row has told the total
 			total, err = totalInvoiceItems(ctx, q, p)
 			return shown, page.Meta(total), err
 		}
-		if err != nil || total <= few {
+		if err != nil {
+			return nil, Meta{}, err
+		}
+		if total <= few {
 			access.From(ctx).Add(read)
-			return shown, page.Meta(total), err
+			return shown, page.Meta(total), nil
 		}
 	}
 	count := q.Clone()

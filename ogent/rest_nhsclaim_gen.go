@@ -176,30 +176,35 @@ func totalNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsPa
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsParams) ([]NHSClaim, Meta, error) {
 	q, page := q.Where(NHSClaimFilters(p)...), NHSClaimPage(p)
-	if how, ok := NHSClaimPickedBy(p); ok && page.Offset() <= few {
+	if how, ok := NHSClaimPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
 		pick := q.Clone().Order(NHSClaimOrder(p)...)
 		if how.near && !page.Deep() {
 			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
 			first.Modify(nearby(ctx, nhsclaim.Table, NHSClaimOrder(p)))
-			shown, _, err := r.NhsClaims(ctx, first, page.Limit(), "")
+			tried, read := access.With(ctx) // what is read may not be what is shown
+			shown, _, err := r.NhsClaims(tried, first, page.Limit(), "")
 			if err != nil {
 				return nil, Meta{}, err
 			}
 			if len(shown) == page.Limit() {
+				access.From(ctx).Add(read)
 				total, err := totalNhsClaims(ctx, q, p)
 				return shown, page.Meta(total), err
 			}
 		}
 		pick.Modify(picking(how.column, orderNhsClaims(p), NHSClaimOrder(p), page))
-		tried, read := access.With(ctx) // what is read may not be what is shown
+		tried, read := access.With(ctx)
 		shown, total, err := r.NhsClaims(tried, pick, page.Limit(), pickedTotal)
 		if err == nil && len(shown) == 0 && page.Number > 1 { // past the end: no row has told the total
 			total, err = totalNhsClaims(ctx, q, p)
 			return shown, page.Meta(total), err
 		}
-		if err != nil || total <= few {
+		if err != nil {
+			return nil, Meta{}, err
+		}
+		if total <= few {
 			access.From(ctx).Add(read)
-			return shown, page.Meta(total), err
+			return shown, page.Meta(total), nil
 		}
 	}
 	count := q.Clone()

@@ -263,30 +263,35 @@ func totalPatients(ctx context.Context, q *ent.PatientQuery, p ListPatientsParam
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadPatients(ctx context.Context, q *ent.PatientQuery, p ListPatientsParams) ([]Patient, Meta, error) {
 	q, page := q.Where(PatientFilters(p)...), PatientPage(p)
-	if how, ok := PatientPickedBy(p); ok && page.Offset() <= few {
+	if how, ok := PatientPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
 		pick := q.Clone().Order(PatientOrder(p)...)
 		if how.near && !page.Deep() {
 			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
 			first.Modify(nearby(ctx, patient.Table, PatientOrder(p)))
-			shown, _, err := r.Patients(ctx, first, page.Limit(), "")
+			tried, read := access.With(ctx) // what is read may not be what is shown
+			shown, _, err := r.Patients(tried, first, page.Limit(), "")
 			if err != nil {
 				return nil, Meta{}, err
 			}
 			if len(shown) == page.Limit() {
+				access.From(ctx).Add(read)
 				total, err := totalPatients(ctx, q, p)
 				return shown, page.Meta(total), err
 			}
 		}
 		pick.Modify(picking(how.column, orderPatients(p), PatientOrder(p), page))
-		tried, read := access.With(ctx) // what is read may not be what is shown
+		tried, read := access.With(ctx)
 		shown, total, err := r.Patients(tried, pick, page.Limit(), pickedTotal)
 		if err == nil && len(shown) == 0 && page.Number > 1 { // past the end: no row has told the total
 			total, err = totalPatients(ctx, q, p)
 			return shown, page.Meta(total), err
 		}
-		if err != nil || total <= few {
+		if err != nil {
+			return nil, Meta{}, err
+		}
+		if total <= few {
 			access.From(ctx).Add(read)
-			return shown, page.Meta(total), err
+			return shown, page.Meta(total), nil
 		}
 	}
 	count := q.Clone()

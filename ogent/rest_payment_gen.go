@@ -223,30 +223,35 @@ func totalPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaymentsParam
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaymentsParams) ([]Payment, Meta, error) {
 	q, page := q.Where(PaymentFilters(p)...), PaymentPage(p)
-	if how, ok := PaymentPickedBy(p); ok && page.Offset() <= few {
+	if how, ok := PaymentPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
 		pick := q.Clone().Order(PaymentOrder(p)...)
 		if how.near && !page.Deep() {
 			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
 			first.Modify(nearby(ctx, payment.Table, PaymentOrder(p)))
-			shown, _, err := r.Payments(ctx, first, page.Limit(), "")
+			tried, read := access.With(ctx) // what is read may not be what is shown
+			shown, _, err := r.Payments(tried, first, page.Limit(), "")
 			if err != nil {
 				return nil, Meta{}, err
 			}
 			if len(shown) == page.Limit() {
+				access.From(ctx).Add(read)
 				total, err := totalPayments(ctx, q, p)
 				return shown, page.Meta(total), err
 			}
 		}
 		pick.Modify(picking(how.column, orderPayments(p), PaymentOrder(p), page))
-		tried, read := access.With(ctx) // what is read may not be what is shown
+		tried, read := access.With(ctx)
 		shown, total, err := r.Payments(tried, pick, page.Limit(), pickedTotal)
 		if err == nil && len(shown) == 0 && page.Number > 1 { // past the end: no row has told the total
 			total, err = totalPayments(ctx, q, p)
 			return shown, page.Meta(total), err
 		}
-		if err != nil || total <= few {
+		if err != nil {
+			return nil, Meta{}, err
+		}
+		if total <= few {
 			access.From(ctx).Add(read)
-			return shown, page.Meta(total), err
+			return shown, page.Meta(total), nil
 		}
 	}
 	count := q.Clone()

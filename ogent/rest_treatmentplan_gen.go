@@ -146,30 +146,35 @@ func totalTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, p ListT
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, p ListTreatmentPlansParams) ([]TreatmentPlan, Meta, error) {
 	q, page := q.Where(TreatmentPlanFilters(p)...), TreatmentPlanPage(p)
-	if how, ok := TreatmentPlanPickedBy(p); ok && page.Offset() <= few {
+	if how, ok := TreatmentPlanPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
 		pick := q.Clone().Order(TreatmentPlanOrder(p)...)
 		if how.near && !page.Deep() {
 			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
 			first.Modify(nearby(ctx, treatmentplan.Table, TreatmentPlanOrder(p)))
-			shown, _, err := r.TreatmentPlans(ctx, first, page.Limit(), "")
+			tried, read := access.With(ctx) // what is read may not be what is shown
+			shown, _, err := r.TreatmentPlans(tried, first, page.Limit(), "")
 			if err != nil {
 				return nil, Meta{}, err
 			}
 			if len(shown) == page.Limit() {
+				access.From(ctx).Add(read)
 				total, err := totalTreatmentPlans(ctx, q, p)
 				return shown, page.Meta(total), err
 			}
 		}
 		pick.Modify(picking(how.column, orderTreatmentPlans(p), TreatmentPlanOrder(p), page))
-		tried, read := access.With(ctx) // what is read may not be what is shown
+		tried, read := access.With(ctx)
 		shown, total, err := r.TreatmentPlans(tried, pick, page.Limit(), pickedTotal)
 		if err == nil && len(shown) == 0 && page.Number > 1 { // past the end: no row has told the total
 			total, err = totalTreatmentPlans(ctx, q, p)
 			return shown, page.Meta(total), err
 		}
-		if err != nil || total <= few {
+		if err != nil {
+			return nil, Meta{}, err
+		}
+		if total <= few {
 			access.From(ctx).Add(read)
-			return shown, page.Meta(total), err
+			return shown, page.Meta(total), nil
 		}
 	}
 	count := q.Clone()

@@ -147,30 +147,35 @@ func totalTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery,
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, p ListTreatmentPlanItemsParams) ([]TreatmentPlanItem, Meta, error) {
 	q, page := q.Where(TreatmentPlanItemFilters(p)...), TreatmentPlanItemPage(p)
-	if how, ok := TreatmentPlanItemPickedBy(p); ok && page.Offset() <= few {
+	if how, ok := TreatmentPlanItemPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
 		pick := q.Clone().Order(TreatmentPlanItemOrder(p)...)
 		if how.near && !page.Deep() {
 			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
 			first.Modify(nearby(ctx, treatmentplanitem.Table, TreatmentPlanItemOrder(p)))
-			shown, _, err := r.TreatmentPlanItems(ctx, first, page.Limit(), "")
+			tried, read := access.With(ctx) // what is read may not be what is shown
+			shown, _, err := r.TreatmentPlanItems(tried, first, page.Limit(), "")
 			if err != nil {
 				return nil, Meta{}, err
 			}
 			if len(shown) == page.Limit() {
+				access.From(ctx).Add(read)
 				total, err := totalTreatmentPlanItems(ctx, q, p)
 				return shown, page.Meta(total), err
 			}
 		}
 		pick.Modify(picking(how.column, orderTreatmentPlanItems(p), TreatmentPlanItemOrder(p), page))
-		tried, read := access.With(ctx) // what is read may not be what is shown
+		tried, read := access.With(ctx)
 		shown, total, err := r.TreatmentPlanItems(tried, pick, page.Limit(), pickedTotal)
 		if err == nil && len(shown) == 0 && page.Number > 1 { // past the end: no row has told the total
 			total, err = totalTreatmentPlanItems(ctx, q, p)
 			return shown, page.Meta(total), err
 		}
-		if err != nil || total <= few {
+		if err != nil {
+			return nil, Meta{}, err
+		}
+		if total <= few {
 			access.From(ctx).Add(read)
-			return shown, page.Meta(total), err
+			return shown, page.Meta(total), nil
 		}
 	}
 	count := q.Clone()

@@ -20,6 +20,7 @@ type offence struct {
 	Operation string   `json:"operation"`
 	What      string   `json:"what"` // the filter or order
 	Path      string   `json:"path"`
+	Kind      string   `json:"kind"` // of statement, as plans has it
 	Statement string   `json:"statement"`
 	Offences  []string `json:"offences"`
 }
@@ -80,10 +81,10 @@ func (s *spy) judge(ctx context.Context, r plans.Request, big map[string]bool, m
 		if err != nil {
 			return err
 		}
-		o := offence{s.size.Name, r.Operation, r.What, r.Path, statement.Text, nil}
+		o := offence{s.size.Name, r.Operation, r.What, r.Path, statement.Kind(), statement.Text, nil}
 		excused := o
 		for _, what := range executed.Offences(big, many) {
-			if reason := r.Excused(what, list.Meta.Total); reason != "" {
+			if reason := r.Excused(o.Kind, what, list.Meta.Total); reason != "" {
 				excused.Offences = append(excused.Offences, reason)
 			} else {
 				o.Offences = append(o.Offences, what)
@@ -113,13 +114,7 @@ func printOffences(c *console, offences []offence, title string) {
 	w := newTable(c.out)
 	w.AppendHeader(table.Row{"size", "operation", "filter or order", "statement", title})
 	for _, o := range offences {
-		kind := "rows"
-		if strings.HasPrefix(strings.ToUpper(o.Statement), "SELECT COUNT") {
-			kind = "count"
-		} else if strings.HasPrefix(strings.ToUpper(o.Statement), "SELECT SUM") {
-			kind = "sum"
-		}
-		w.AppendRow(table.Row{o.Size, o.Operation, o.What, kind, strings.Join(o.Offences, "; ")})
+		w.AppendRow(table.Row{o.Size, o.Operation, o.What, o.Kind, strings.Join(o.Offences, "; ")})
 	}
 	w.Render()
 }

@@ -65,7 +65,7 @@ func (l *Log) NoteUUID(resource string, id uuid.UUID) {
 // Add notes all that another Log was told: a list may be read in a way that turns
 // out not to be the one to answer with.
 func (l *Log) Add(other *Log) {
-	if l == nil {
+	if l == nil || other == nil || l == other {
 		return
 	}
 	other.mu.Lock()

@@ -54,6 +54,8 @@ func TestAdd(t *testing.T) {
 	From(given).Note("patients", 99)
 	From(ctx).Add(read)
 	From(context.Background()).Add(read)
+	log.Add(nil)
+	log.Add(log)
 	var out bytes.Buffer
 	slog.New(slog.NewJSONHandler(&out, nil)).Info("access", "records", log)
 	if want := `"records":{"appointments":["12"],"nhs_claims":["` + uuid.Nil.String() + `"],"patients":["3","7"]}`; !strings.Contains(out.String(), want) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,8 +13,7 @@ import (
 	"chairside/internal/chairsidetest"
 )
 
-// beyond is more rows than a list puts in order, and so than it looks through in
-// its order before.
+// beyond is more rows than package ogent's few, and so than its near.
 const beyond = 200_100
 
 // TestRangesInAnotherOrder asks for what has changed since a time, in the order
@@ -27,7 +27,7 @@ func TestRangesInAnotherOrder(t *testing.T) {
 			since[name] = url.Values{"updated_after": {shown(e.Clock.Now())}}.Encode()
 		}
 		note("many")
-		many := id(book(t, e, token, practitioner, "12:00", "12:10"))
+		many := id(book(t, e, token, practitioner, "12:00", "12:10", row{"patient_id": first(t, e, e.Token(t, ""), "patients", "")}))
 		copyAppointment(t, e, many, beyond)
 		note("three")
 		late := id(book(t, e, token, practitioner, "15:00", "15:10"))
@@ -75,13 +75,13 @@ func TestRangesInAnotherOrder(t *testing.T) {
 	})
 }
 
-// onlyShown wants the record of accesses to have the appointments of a list, however
-// many ways of reading it were tried.
+// onlyShown wants the record of accesses to have the appointments of a list, and no
+// patients but theirs, however many ways of reading it were tried.
 func onlyShown(t *testing.T, e *chairsidetest.Env, list *chairsidetest.Response) {
 	t.Helper()
 	shown := list.Column(t, "appointments", "id")
 	var line struct {
-		Records struct{ Appointments []string }
+		Records struct{ Appointments, Patients []string }
 	}
 	e.Settle()
 	for l := range strings.Lines(e.Log.String()) {
@@ -94,6 +94,12 @@ func onlyShown(t *testing.T, e *chairsidetest.Env, list *chairsidetest.Response)
 	noted := line.Records.Appointments
 	if slices.Sort(noted); !slices.Equal(noted, slices.Sorted(slices.Values(shown))) {
 		t.Errorf("%v are noted as read, %v shown", noted, shown)
+	}
+	patients := list.Column(t, "appointments", "patient_id")
+	for _, id := range line.Records.Patients {
+		if !slices.Contains(patients, id) {
+			t.Errorf("patient %s is noted as read, %v shown", id, patients)
+		}
 	}
 }
 
@@ -130,9 +136,15 @@ func TestPagesByID(t *testing.T) {
 func TestValuesInAnotherOrder(t *testing.T) {
 	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
 		token, few, many := e.Token(t, "appointment"), hire(t, e), hire(t, e)
+		patient := row{"patient_id": first(t, e, e.Token(t, ""), "patients", "")}
 		first := id(book(t, e, token, few, "09:00", "09:10"))
-		usual := id(book(t, e, token, many, "12:00", "12:10"))
+		usual := id(book(t, e, token, many, "12:00", "12:10", patient))
 		copyAppointment(t, e, usual, beyond)
+		number, err := strconv.Atoi(usual)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const picked = 200_000
 		e.Clock.Advance(1e9)
 		last := id(book(t, e, token, few, "15:00", "15:10"))
 		e.Do(t, chairsidetest.Request{Method: "PATCH", Path: "/v1/appointments/" + last, Token: token, Body: `{"appointment":{"state":"Arrived"}}`}).Status(t, 200)
@@ -165,6 +177,8 @@ func TestValuesInAnotherOrder(t *testing.T) {
 			{"a day without any", "on=2031-01-01&sort_by=created_at", token, 0, nil},
 			{"a range of the order", ofFew + "&after=" + monday + "T12:00:00&sort_by=start_time", token, 1, []string{last}},
 			{"of many", ofMany + "&sort_by=created_at", token, beyond + 1, []string{usual}},
+			{"of many, the last that is picked", ofMany + "&sort_by=created_at&sort_direction=desc&per_page=100&page=2001", token, beyond + 1, []string{fmt.Sprint(number + beyond - picked)}},
+			{"of many, behind all that is picked", ofMany + "&sort_by=created_at&sort_direction=desc&per_page=100&page=2002", token, beyond + 1, []string{usual}},
 			{"past the end of many", ofMany + "&sort_by=created_at&per_page=100&page=2003", token, beyond + 1, nil},
 		} {
 			res := e.Get(t, "/v1/appointments?"+c.query, c.token).Status(t, 200)
@@ -183,9 +197,12 @@ func id(path string) string { return path[len("/v1/appointments/"):] }
 // copyAppointment stores n appointments like one that is there.
 func copyAppointment(t *testing.T, e *chairsidetest.Env, id string, n int) {
 	t.Helper()
-	const columns = "created_at, updated_at, start_time, finish_time, duration, reason, state, metadata, booked_via_api, practice_id, practitioner_id"
-	statement := fmt.Sprintf("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) INSERT INTO appointments (%s) SELECT %s FROM appointments, n WHERE id = %s", n, columns, columns, id)
-	if _, err := e.DB.SQL.ExecContext(t.Context(), statement); err != nil {
-		t.Fatal(err)
+	const columns = "created_at, updated_at, start_time, finish_time, duration, reason, state, metadata, booked_via_api, practice_id, practitioner_id, patient_id"
+	const most = 20_000 // at one time: a statement may take 30 s
+	for ; n > 0; n -= most {
+		statement := fmt.Sprintf("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) INSERT INTO appointments (%s) SELECT %s FROM appointments, n WHERE id = %s", min(n, most), columns, columns, id)
+		if _, err := e.DB.SQL.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -49,6 +49,20 @@ func askAlone(ctx context.Context, db *DB, locks []Lock, text string, args ...an
 	return n, tx.Commit()
 }
 
+// TestLocksAheadOfWhatIsNoStatement: where lib/pq begins with another message than
+// one knows, nothing is sent, and the statement gets a transaction around it.
+func TestLocksAheadOfWhatIsNoStatement(t *testing.T) {
+	t.Parallel()
+	ours, theirs := net.Pipe()
+	defer theirs.Close()
+	defer ours.Close()
+	l := &line{Conn: ours}
+	l.precede(diaryLock)
+	if n, err := l.Write([]byte("Parse")); n != 0 || !errors.Is(err, errNotAlone) || l.refused == nil {
+		t.Errorf("%d bytes written, %v, %v", n, err, l.refused)
+	}
+}
+
 // aloneReady gives a database of one connection on which addThing and manyThing
 // have been prepared; ids below 10 are taken.
 func aloneReady(t *testing.T, url string) *DB {
@@ -255,9 +269,13 @@ func TestOneStatementThatFails(t *testing.T) {
 			return err
 		}, errNotAlone.Error()},
 		{"a request that is given up", func() error {
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+			const sleep = "SELECT 1 FROM pg_sleep($1)"
+			if _, err := askAlone(t.Context(), db, diaryLock, sleep, 0); err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			_, err := askAlone(ctx, db, diaryLock, "SELECT $1::integer FROM pg_sleep(10)", 1)
+			_, err := askAlone(ctx, db, diaryLock, sleep, 60)
 			return err
 		}, "cancel"},
 		{"an error that nobody has looked at", func() error {

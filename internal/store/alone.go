@@ -12,8 +12,8 @@ import (
 
 var (
 	// errNotAlone is for a statement that could not be a transaction alone, and
-	// has done nothing: a lock was not to be had at once, or it has to be
-	// prepared anew.
+	// has done nothing: a lock was not to be had at once or not to be sent ahead
+	// of it (errAhead), or it has to be prepared anew.
 	errNotAlone = errors.New("store: the statement needs a transaction around it")
 	// errNotOne is for a second statement in such a transaction.
 	errNotOne = errors.New("store: the transaction is one statement")
@@ -82,7 +82,7 @@ func (a *alone) begin(s *stmt) error {
 func (a *alone) failed(err error) error {
 	l := a.conn.line
 	outdated := a.conn.origin.outdated(err)
-	a.conn.lost = a.conn.lost || outdated
+	a.conn.lost = a.conn.lost || outdated || l.refused != nil
 	switch {
 	case l.refused != nil:
 		err = l.refused

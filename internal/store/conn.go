@@ -106,7 +106,9 @@ func (t *tx) Rollback() error {
 	return t.Tx.Rollback()
 }
 
-// rows call done once when they are closed.
+// rows call done once when they are closed. They do not tell the types of their
+// columns, on which nothing may depend: Ent does where a query has columns that it
+// does not know, and gives their values as the driver has them.
 type rows struct {
 	driver.Rows
 	done func() error

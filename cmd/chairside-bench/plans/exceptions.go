@@ -17,6 +17,7 @@ type exception struct {
 	filters   int    // only where the list is asked for with so many, or more
 	wide      bool   // only where more than Wide rows are in the list
 	most      int    // only to so many rows, where it is not 0
+	in        string // only in statements of these kinds
 	offence   string // how it begins
 	reason    string
 }
@@ -24,23 +25,24 @@ type exception struct {
 var exceptions = []exception{
 	{operation: "listAccounts", summed: true, offence: "reads all of accounts", reason: "meta has sums over all accounts of the list"},
 	{operation: "listPayments", summed: true, offence: "reads all of payments", reason: "meta has the sum of all payments of the list, and its rows are small"},
-	{filters: 1, wide: true, offence: "reads all of ", reason: "a total over a large part of the table is counted in the order in which its rows lie"},
-	{filters: 1, most: Wide + 1, offence: "sorts ", reason: "at most so many rows are picked and put in order; where there are more, the order is read"},
+	{filters: 1, wide: true, in: Picked + Count, offence: "reads all of ", reason: "a total over a large part of the table is counted in the order in which its rows lie"},
+	{filters: 1, most: Wide + 1, in: Picked, offence: "sorts ", reason: "at most so many rows are picked and put in order; where there are more, the order is read"},
 	{filters: 1, wide: true, offence: "throws ", reason: "a large part of the table in the order of another column: no index has both, and the order is met sooner than the part is sorted"},
-	{filters: 2, wide: true, offence: "sorts ", reason: "a large part of the table by two filters: no index has both with the order"},
-	{filters: 2, offence: "throws ", reason: "no index has both filters: the rows of one are looked through"},
+	{filters: 2, wide: true, in: Picked, offence: "sorts ", reason: "a large part of the table by two filters: no index has both with the order"},
+	{filters: 2, in: Picked + Count, offence: "throws ", reason: "no index has both filters: the rows of one are looked through"},
 }
 
 func summed(operation string) bool {
 	return slices.ContainsFunc(exceptions, func(e exception) bool { return e.summed && e.operation == operation })
 }
 
-// Excused gives the reason of an offence that has one, "" for others. total is
-// the number of rows of the whole list.
-func (r Request) Excused(offence string, total int) string {
+// Excused gives the reason of an offence that has one, "" for others: of a
+// statement of a kind, and a list of so many rows in total.
+func (r Request) Excused(kind, offence string, total int) string {
 	for _, e := range exceptions {
 		rest, ok := strings.CutPrefix(offence, e.offence)
-		if !ok || e.operation != "" && e.operation != r.Operation || r.Filters < e.filters || e.wide && total <= Wide {
+		if !ok || e.operation != "" && e.operation != r.Operation || r.Filters < e.filters || e.wide && total <= Wide ||
+			e.in != "" && !strings.Contains(e.in, kind) {
 			continue
 		}
 		if rows := 0; e.most > 0 {

@@ -101,30 +101,47 @@ func TestExcused(t *testing.T) {
 	one, two := plain, plain
 	one.Filters, two.Filters = 1, 2
 	for _, c := range []struct {
-		request plans.Request
-		offence string
-		total   int
-		excused bool
+		request       plans.Request
+		kind, offence string
+		total         int
+		excused       bool
 	}{
-		{plain, "reads all of invoices", plans.Wide + 1, false},
-		{plain, "sorts 60000 rows", plans.Wide + 1, false},
-		{plain, "throws 60000 rows of invoices away (x)", plans.Wide + 1, false},
-		{one, "reads all of invoices", plans.Wide + 1, true},
-		{one, "reads all of invoices", plans.Wide, false},
-		{one, "sorts 60000 rows", 60000, true},
-		{one, "sorts 200001 rows, from the sixth execution on", plans.Wide + 1, true},
-		{one, "sorts 200002 rows", plans.Wide + 1, false},
-		{one, "throws 60000 rows of invoices away (x)", plans.Wide + 1, true},
-		{one, "throws 60000 rows of invoices away (x)", plans.Wide, false},
-		{two, "throws 60000 rows of invoices away (x)", 0, true},
-		{two, "sorts 200002 rows", plans.Wide, false},
-		{two, "sorts 200002 rows", plans.Wide + 1, true},
-		{two, "takes more than 30s", plans.Wide + 1, false},
-		{plans.Request{Operation: "listAccounts"}, "reads all of accounts", 1, true},
-		{plans.Request{Operation: "listAccounts"}, "reads all of patients", 1, false},
+		{plain, plans.Count, "reads all of invoices", plans.Wide + 1, false},
+		{plain, plans.Picked, "sorts 60000 rows", plans.Wide + 1, false},
+		{plain, plans.Rows, "throws 60000 rows of invoices away (x)", plans.Wide + 1, false},
+		{one, plans.Count, "reads all of invoices", plans.Wide + 1, true},
+		{one, plans.Count, "reads all of invoices", plans.Wide, false},
+		{one, plans.Rows, "reads all of invoices", plans.Wide + 1, false},
+		{one, plans.Picked, "sorts 60000 rows", 60000, true},
+		{one, plans.Rows, "sorts 60000 rows", 60000, false},
+		{one, plans.Picked, "sorts 200001 rows, from the sixth execution on", plans.Wide + 1, true},
+		{one, plans.Picked, "sorts 200002 rows", plans.Wide + 1, false},
+		{one, plans.Rows, "throws 60000 rows of invoices away (x)", plans.Wide + 1, true},
+		{one, plans.Rows, "throws 60000 rows of invoices away (x)", plans.Wide, false},
+		{two, plans.Picked, "throws 60000 rows of invoices away (x)", 0, true},
+		{two, plans.Rows, "throws 60000 rows of invoices away (x)", 0, false},
+		{two, plans.Picked, "sorts 200002 rows", plans.Wide, false},
+		{two, plans.Picked, "sorts 200002 rows", plans.Wide + 1, true},
+		{two, plans.Picked, "takes more than 30s", plans.Wide + 1, false},
+		{plans.Request{Operation: "listAccounts"}, plans.Sum, "reads all of accounts", 1, true},
+		{plans.Request{Operation: "listAccounts"}, plans.Sum, "reads all of patients", 1, false},
 	} {
-		if got := c.request.Excused(c.offence, c.total); (got != "") != c.excused {
-			t.Errorf("%+v %s, %d rows: %q", c.request, c.offence, c.total, got)
+		if got := c.request.Excused(c.kind, c.offence, c.total); (got != "") != c.excused {
+			t.Errorf("%+v %s %s, %d rows: %q", c.request, c.kind, c.offence, c.total, got)
+		}
+	}
+}
+
+func TestKinds(t *testing.T) {
+	for text, want := range map[string]string{
+		`WITH "picked" AS (SELECT 1) SELECT 2`: plans.Picked,
+		`WITH "kept" AS (SELECT 1) SELECT 2`:   plans.Rows,
+		`SELECT COUNT(*) FROM visits`:          plans.Count,
+		`SELECT SUM(n) FROM visits`:            plans.Sum,
+		`SELECT "id" FROM visits`:              plans.Rows,
+	} {
+		if got := (plans.Statement{Text: text}).Kind(); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
 }

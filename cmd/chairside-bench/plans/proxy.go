@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"sync"
 
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -15,6 +16,25 @@ import (
 type Statement struct {
 	Text string
 	Args []*string // in text form, nil for NULL
+}
+
+// What a statement reads of a list.
+const (
+	Rows   = "rows"
+	Picked = "picked" // rows that are found by a filter, then put in order
+	Count  = "count"
+	Sum    = "sum"
+)
+
+// Kind is one of these.
+func (s Statement) Kind() string {
+	text := strings.ToUpper(strings.ReplaceAll(s.Text, `"`, ""))
+	for begin, kind := range map[string]string{"WITH PICKED ": Picked, "SELECT COUNT": Count, "SELECT SUM": Sum} {
+		if strings.HasPrefix(text, begin) {
+			return kind
+		}
+	}
+	return Rows
 }
 
 // Proxy passes connections on to PostgreSQL and notes what is executed. It does
