@@ -11,11 +11,11 @@
 //
 // sqlite:PATH is an embedded database in a file, which is created readable by
 // its owner alone. It runs in WAL mode with 2 connections per processor, at
-// least 4; a transaction waits up to 10 s for those of its own process, then up to
-// 10 s for another's write. The first 128 MiB of the
-// file are read as memory: tools count them as the process's, once for each
-// connection, but the system takes them back when it needs them. A disk that
-// fails to read them ends the process.
+// least 4, which do not lock themselves (sqlite_threads.go); a transaction waits up
+// to 10 s for those of its own process, then up to 10 s for another's write. The
+// first 128 MiB of the file are read as memory: tools count them as the process's,
+// once for each connection, but the system takes them back when it needs them. A
+// disk that fails to read them ends the process.
 //
 // postgres://USER:PASSWORD@HOST/DATABASE is a PostgreSQL server (13 or later). Its
 // parameters are those of lib/pq, any setting of the server, and two of ours:

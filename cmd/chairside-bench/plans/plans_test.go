@@ -100,6 +100,9 @@ func TestExcused(t *testing.T) {
 	plain := plans.Request{Operation: "listInvoices"}
 	one, two := plain, plain
 	one.Filters, two.Filters = 1, 2
+	byState := plans.Request{Operation: "listAppointments", What: "by state asc, cancelled=true", Filters: 1}
+	byStart := byState
+	byStart.What = "by start_time asc, cancelled=true"
 	for _, c := range []struct {
 		request       plans.Request
 		kind, offence string
@@ -123,6 +126,9 @@ func TestExcused(t *testing.T) {
 		{two, plans.Picked, "sorts 200002 rows", plans.Wide, false},
 		{two, plans.Picked, "sorts 200002 rows", plans.Wide + 1, true},
 		{two, plans.Picked, "takes more than 30s", plans.Wide + 1, false},
+		{byState, plans.Rows, "sorts 90000 rows", plans.Wide + 1, true},
+		{byState, plans.Rows, "sorts 90000 rows", plans.Wide, false},
+		{byStart, plans.Rows, "sorts 90000 rows", plans.Wide + 1, false},
 		{plans.Request{Operation: "listAccounts"}, plans.Sum, "reads all of accounts", 1, true},
 		{plans.Request{Operation: "listAccounts"}, plans.Sum, "reads all of patients", 1, false},
 	} {

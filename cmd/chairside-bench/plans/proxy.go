@@ -28,11 +28,13 @@ const (
 
 // Kind is one of these.
 func (s Statement) Kind() string {
-	text := strings.ToUpper(strings.ReplaceAll(s.Text, `"`, ""))
-	for begin, kind := range map[string]string{"WITH PICKED ": Picked, "SELECT COUNT": Count, "SELECT SUM": Sum} {
-		if strings.HasPrefix(text, begin) {
-			return kind
-		}
+	switch text := strings.ToUpper(s.Text); {
+	case strings.HasPrefix(text, `WITH "PICKED" `):
+		return Picked
+	case strings.HasPrefix(text, "SELECT COUNT"):
+		return Count
+	case strings.HasPrefix(text, "SELECT SUM"):
+		return Sum
 	}
 	return Rows
 }
