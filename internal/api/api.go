@@ -7,6 +7,7 @@ import (
 
 	"chairside/internal/etag"
 	"chairside/internal/fault"
+	"chairside/internal/recent"
 	"chairside/internal/store"
 	"chairside/ogent"
 )
@@ -15,7 +16,8 @@ import (
 // reads and come from ogent.Reads.
 type Handler struct {
 	ogent.Reads
-	db *store.DB
+	db   *store.DB
+	work *recent.Memory[int64, work] // by practitioner
 }
 
 var _ ogent.Handler = (*Handler)(nil)
@@ -23,7 +25,7 @@ var _ ogent.Handler = (*Handler)(nil)
 // New gives the handler over an open database. baseURL is this server's public
 // address without a final slash.
 func New(db *store.DB, baseURL string) *Handler {
-	return &Handler{Reads: ogent.Reads{Client: db.Ent, BaseURL: baseURL}, db: db}
+	return &Handler{Reads: ogent.Reads{Client: db.Ent, BaseURL: baseURL}, db: db, work: rememberWork(db.Ent)}
 }
 
 // ifMatch refuses a write whose If-Match header names another version than the

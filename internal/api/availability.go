@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"chairside/internal/clock"
 	"chairside/internal/diary"
 	"chairside/internal/fault"
+	"chairside/internal/recent"
 	"chairside/internal/row"
 	"chairside/ogent"
 	"chairside/schema"
@@ -30,14 +32,15 @@ const (
 	longestWindow      = 366 * 24 * time.Hour
 	mostDaysAtOneTime  = 32 // of bookings that are read
 	availabilityMinute = 1  // the shortest period worth telling
-	freePerShift       = 3  // free periods that a day of a practitioner's work is taken to have
+	freePerShift       = 4  // free periods that a day of a practitioner's work is taken to have
+	bookedPerShift     = 20 // bookings that there is room for
 )
 
 // ListAvailability gives the free periods of practitioners inside their working
 // sessions, or the practice's opening hours where they have none, in order of
 // start, then practitioner (behaviour.md section 4). The diary is read until the
-// page is full: as many days as should do, then twice as much work, then four times,
-// but at most a month at one time.
+// page is full: as many days as should do, then twice as many as should do by what
+// was found, but at most twice what was read before, and a month at one time.
 func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailabilityParams) (*ogent.AvailabilitySlotList, error) {
 	window, err := availabilityWindow(clock.Now(ctx), p)
 	if err != nil {
@@ -53,9 +56,9 @@ func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailability
 
 	var slots []slot
 	wanted := page.Offset() + page.Limit() + 1 // one more tells whether there is a further page
-	shifts := wanted/freePerShift + 1
-	for from := civil.Of(window.Start.In(zone)); len(hours) > 0 && len(slots) < wanted && from.In(zone).Before(window.Finish); shifts *= 2 {
-		until := spanning(from, civil.Of(window.Finish.In(zone)), shifts, hours)
+	shifts, looked := wanted/freePerShift+2, 0 // a day may be half over, or full
+	for from := civil.Of(window.Start.In(zone)); len(hours) > 0 && len(slots) < wanted && from.In(zone).Before(window.Finish); {
+		until, spanned := spanning(from, civil.Of(window.Finish.In(zone)), shifts, hours)
 		busy, err := h.bookings(ctx, p.PractitionerIds, diary.Period{Start: from.In(zone), Finish: until.In(zone)})
 		if err != nil {
 			return nil, err
@@ -63,7 +66,9 @@ func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailability
 		for day := from; day.Before(until); day = day.AddDays(1) {
 			slots = append(slots, freeOn(day, hours, busy, window, minutes, zone)...)
 		}
-		from = until
+		from, looked = until, looked+spanned
+		forOne := float64(looked) / float64(max(len(slots), 1))
+		shifts = int(min(float64(2*shifts), 2*forOne*float64(wanted-len(slots))+1))
 	}
 	view := h.View(ctx)
 	shown := slots[min(page.Offset(), len(slots)):min(page.Offset()+page.Limit(), len(slots))]
@@ -83,20 +88,21 @@ func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailability
 	return list, nil
 }
 
-// spanning gives the day before which, from a day on, there are so many shifts:
-// days of a practitioner's work. It is not later than the one after the last.
-func spanning(from, last civil.Date, shifts int, hours map[int64][]diary.Hours) (until civil.Date) {
+// spanning gives the day before which, from a day on, there are at least so many
+// shifts: days of a practitioner's work; and how many there are. It is not later
+// than the one after the last.
+func spanning(from, last civil.Date, shifts int, hours map[int64][]diary.Hours) (until civil.Date, spanned int) {
 	until = from
-	for days := 0; shifts > 0 && days < mostDaysAtOneTime && !last.Before(until); days++ {
+	for days := 0; spanned < shifts && days < mostDaysAtOneTime && !last.Before(until); days++ {
 		weekday := until.Weekday()
 		for _, weekly := range hours {
 			if slices.ContainsFunc(weekly, func(h diary.Hours) bool { return h.Weekday == weekday }) {
-				shifts--
+				spanned++
 			}
 		}
 		until = until.AddDays(1)
 	}
-	return until
+	return until, spanned
 }
 
 // slot is a free period of one practitioner.
@@ -153,50 +159,61 @@ func availabilityWindow(now time.Time, p ogent.ListAvailabilityParams) (diary.Pe
 	return diary.Period{Start: start, Finish: finish}, nil
 }
 
-// workingHours gives the weekly hours of each practitioner and the practice's
-// minimum appointment duration. Unknown practitioners are refused; those who
-// cannot be booked have no hours.
+// work is when a practitioner can be booked.
+type work struct {
+	weekly   []diary.Hours // none of who cannot be booked
+	shortest int           // the practice's minimum appointment duration, minutes
+}
+
+// rememberedWork is of how many practitioners working hours are remembered, each
+// for less than a second: some 30 bytes for each of their sessions.
+const rememberedWork = 4096
+
+// rememberWork gives an empty memory of working hours, and has client tell it of
+// changes. No operation of the API makes any.
+func rememberWork(client *ent.Client) *recent.Memory[int64, work] {
+	m := recent.New[int64, work](rememberedWork)
+	client.Practitioner.Use(m.ForgetAfter)
+	client.WorkingSession.Use(m.ForgetAfter)
+	client.Practice.Use(m.ForgetAfter)
+	return m
+}
+
+// workingHours gives the weekly hours of each practitioner who has any, and the
+// practice's minimum appointment duration. Unknown practitioners are refused.
 func (h *Handler) workingHours(ctx context.Context, ids []int64) (map[int64][]diary.Hours, int, error) {
-	weeks, err := h.weeks(ctx, ids)
-	if err != nil {
-		return nil, 0, err
-	}
+	lately := h.work.Read(ctx)
 	hours := map[int64][]diary.Hours{}
-	known := map[int64]bool{}
 	shortest := 0
-	for _, w := range weeks {
-		known[w.practitioner], shortest = true, w.shortest
-		switch {
-		case !w.active:
-		case w.open != nil: // no session of their own
-			if open := openingHours(w.open); len(open) > 0 {
-				hours[w.practitioner] = open
-			}
-		default:
-			hours[w.practitioner] = append(hours[w.practitioner], w.session)
-		}
-	}
+	var others []int64
 	for _, id := range ids {
-		if !known[id] {
-			return nil, 0, fault.InvalidParameter(fault.Params{"practitioner_ids": {"includes a practitioner that does not exist"}})
+		if w, ok := lately.Recall(id); ok {
+			hours[id], shortest = w.weekly, w.shortest
+		} else {
+			others = append(others, id)
 		}
 	}
+	if len(others) > 0 {
+		found, err := h.readWork(ctx, others)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, id := range others {
+			w, ok := found[id]
+			if !ok {
+				return nil, 0, fault.InvalidParameter(fault.Params{"practitioner_ids": {"includes a practitioner that does not exist"}})
+			}
+			hours[id], shortest = w.weekly, w.shortest
+			lately.Keep(id, w)
+		}
+	}
+	maps.DeleteFunc(hours, func(_ int64, weekly []diary.Hours) bool { return len(weekly) == 0 })
 	return hours, shortest, nil
 }
 
-// week is a working session of a practitioner, or the only one of somebody who
-// has none, and what the practice has to say to it.
-type week struct {
-	practitioner int64
-	active       bool
-	session      diary.Hours
-	open         schema.OpeningHours // the practice's, where there is no session
-	shortest     int                 // minutes
-}
-
-// weeks reads practitioners, their sessions and their practice at one go. Only
+// readWork reads practitioners, their sessions and their practice at one go. Only
 // the practitioners need be confined to what the caller may see.
-func (h *Handler) weeks(ctx context.Context, ids []int64) (weeks []week, err error) {
+func (h *Handler) readWork(ctx context.Context, ids []int64) (map[int64]work, error) {
 	q := h.Client.Practitioner.Query().Where(ent.Among[predicate.Practitioner](practitioner.FieldID, ids))
 	q.Modify(func(s *sql.Selector) {
 		w, p := sql.Table(workingsession.Table).As("session"), sql.Table(practice.Table).As("practice")
@@ -209,16 +226,24 @@ func (h *Handler) weeks(ctx context.Context, ids []int64) (weeks []week, err err
 	if err != nil {
 		return nil, err
 	}
+	found := map[int64]work{}
 	err = row.Each(rows, 7, func(r *row.Row) {
-		w := week{practitioner: r.Int64(0), active: r.Bool(1), shortest: r.Int(2)}
-		if r.Null(6) {
-			w.session = diary.Hours{Weekday: time.Weekday(r.Int(3)), Start: r.Int(4), Finish: r.Int(5)}
-		} else if err := json.Unmarshal(r.Bytes(6), &w.open); err != nil {
-			r.Fail(6, err)
+		w := found[r.Int64(0)]
+		w.shortest = r.Int(2)
+		switch active, hasSessions := r.Bool(1), r.Null(6); {
+		case !active:
+		case hasSessions: // one a row
+			w.weekly = append(w.weekly, diary.Hours{Weekday: time.Weekday(r.Int(3)), Start: r.Int(4), Finish: r.Int(5)})
+		default:
+			var open schema.OpeningHours
+			if err := json.Unmarshal(r.Bytes(6), &open); err != nil {
+				r.Fail(6, err)
+			}
+			w.weekly = openingHours(open)
 		}
-		weeks = append(weeks, w)
+		found[r.Int64(0)] = w
 	})
-	return weeks, err
+	return found, err
 }
 
 // openingHours are the practice's hours as weekly hours.
@@ -234,13 +259,15 @@ func openingHours(open schema.OpeningHours) []diary.Hours {
 }
 
 // bookings reads what blocks each practitioner's time within a period, from an
-// index that has all of it.
+// index that has all of it. The day before is read for what lasts past midnight:
+// when it ends is asked before its state.
 func (h *Handler) bookings(ctx context.Context, ids []int64, within diary.Period) (map[int64][]diary.Period, error) {
 	rows, err := h.Client.Appointment.Query().Where(
-		ent.Among[predicate.Appointment](appointment.FieldPractitionerID, ids), blocking,
+		ent.Among[predicate.Appointment](appointment.FieldPractitionerID, ids),
 		ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpGT, within.Start.Add(-longest).UTC()),
 		ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpLT, within.Finish.UTC()),
 		ent.Unseen[predicate.Appointment](appointment.FieldFinishTime, sql.OpGT, within.Start.UTC()),
+		blocking,
 	).Rows(ctx, row.Columns(appointment.Table, appointment.FieldPractitionerID, appointment.FieldStartTime, appointment.FieldFinishTime))
 	if err != nil {
 		return nil, err
@@ -248,7 +275,11 @@ func (h *Handler) bookings(ctx context.Context, ids []int64, within diary.Period
 	busy := map[int64][]diary.Period{}
 	err = row.Each(rows, 3, func(r *row.Row) {
 		id := r.Int64(0)
-		busy[id] = append(busy[id], diary.Period{Start: r.Time(1), Finish: r.Time(2)})
+		own, ok := busy[id]
+		if !ok {
+			own = make([]diary.Period, 0, bookedPerShift)
+		}
+		busy[id] = append(own, diary.Period{Start: r.Time(1), Finish: r.Time(2)})
 	})
 	return busy, err
 }

@@ -19,14 +19,14 @@
 // Every request has a token, and most have one that was just asked for:
 //
 //	Resolve    resolve.go   for whom the token acts, or why it lets nobody in
-//	recall     cache.go     read less than 0.9 s ago: no query
+//	Recall     ../recent    read less than 0.9 s ago: no query
 //	lookUp     lookup.go    token, user and practice in one query, shared by
 //	                        all requests that wait for the same token
 //
 // So revoking a token, or disabling its user, works within a second on every
 // process, whoever did it and how. In the process that does it through the
 // client, it works with the next request: a commit that changes a token, a user
-// or a practice empties the cache. Only what lets somebody in is believed
+// or a practice empties the memory. Only what lets somebody in is believed
 // without asking; an unknown token is not remembered at all. Ends are judged by
 // the clock of each request, the age of what is remembered by one that nobody
 // sets.

@@ -17,7 +17,6 @@ import (
 	"chairside/ent/practice"
 	"chairside/ent/user"
 	"chairside/internal/caller"
-	"chairside/internal/clock"
 	"chairside/internal/scope"
 )
 
@@ -27,7 +26,6 @@ const lookupTime = 30 * time.Second
 
 // holder is what was read of a token and those it acts for.
 type holder struct {
-	asked    time.Duration // on clock.Uptime, before the database was asked
 	caller   caller.Caller
 	active   bool // whether the user may use the system
 	created  time.Time
@@ -38,26 +36,20 @@ type holder struct {
 
 // lookUp reads a token for this request and all others that want the same one
 // now. The holder is nil where there is no such token.
-func (c *Cache) lookUp(ctx context.Context, m *memory, hash [sha256.Size]byte, now time.Time) (*holder, error) {
-	result := m.lookups.DoChan(string(hash[:]), func() (any, error) {
+func (c *Cache) lookUp(ctx context.Context, tokens reading, hash [sha256.Size]byte, now time.Time) (*holder, error) {
+	return tokens.Join(ctx, hash, func() (*holder, error) {
 		// The last lookup may have ended after this request missed its result.
-		if h := m.recall(hash); h != nil && h.refusal(now) == nil {
+		if h, ok := tokens.Recall(hash); ok && h.refusal(now) == nil {
 			return h, nil
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTime)
 		defer cancel()
 		h, err := read(ctx, c.client, hash)
 		if h != nil {
-			m.keep(hash, h)
+			tokens.Keep(hash, h)
 		}
 		return h, err
 	})
-	select {
-	case r := <-result:
-		return r.Val.(*holder), r.Err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }
 
 // row is what read asks for, in one query.
@@ -79,7 +71,6 @@ type row struct {
 
 // read asks the database for a token with its user and its practice.
 func read(ctx context.Context, client *ent.Client, hash [sha256.Size]byte) (*holder, error) {
-	asked := clock.Uptime()
 	var rows []row
 	err := client.AccessToken.Query().Where(accesstoken.Hash(hash[:])).Modify(func(s *sql.Selector) {
 		u, p := sql.Table(user.Table), sql.Table(practice.Table)
@@ -103,7 +94,6 @@ func read(ctx context.Context, client *ent.Client, hash [sha256.Size]byte) (*hol
 		return nil, err
 	}
 	h := &holder{
-		asked: asked,
 		caller: caller.Caller{
 			PracticeID: r.PracticeID,
 			UserID:     r.UserID,

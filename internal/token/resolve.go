@@ -31,10 +31,10 @@ func (c *Cache) Resolve(ctx context.Context, value string) (who *caller.Caller, 
 	if len(value) > maxLength {
 		return nil, nil, fault.InvalidToken()
 	}
-	hash, now, m := sha256.Sum256([]byte(value)), clock.Now(ctx), c.memory.Load()
-	h := m.recall(hash)
-	if h == nil || h.refusal(now) != nil {
-		if h, err = c.lookUp(ctx, m, hash, now); err != nil {
+	hash, now, tokens := sha256.Sum256([]byte(value)), clock.Now(ctx), c.memory.Read(ctx)
+	h, _ := tokens.Recall(hash)
+	if h.refusal(now) != nil {
+		if h, err = c.lookUp(ctx, tokens, hash, now); err != nil {
 			return nil, nil, err
 		}
 	}

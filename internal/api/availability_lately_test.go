@@ -1,0 +1,134 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"chairside/ent"
+	"chairside/ent/practice"
+	"chairside/ent/site"
+	"chairside/ent/workingsession"
+	"chairside/internal/chairsidetest"
+	"chairside/internal/seed"
+)
+
+// TestWorkingHoursAreRemembered so that the diary alone is read.
+func TestWorkingHoursAreRemembered(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		token, path := e.Token(t, ""), window(hire(t, e, mondays...))
+		trips := int64(math.MaxInt64)
+		for range 50 { // the machine may rest for longer than they are remembered
+			before := e.DB.RoundTrips()
+			free(t, e, token, path)
+			trips = min(trips, e.DB.RoundTrips()-before)
+		}
+		if trips != 1 {
+			t.Errorf("%d round trips", trips)
+		}
+	})
+}
+
+// rosters are changes of when somebody who works on mondays can be booked.
+var rosters = []struct {
+	name string
+	make func(ctx context.Context, tx *ent.Client, id int64) error
+	want string
+}{
+	{"a session more", func(ctx context.Context, tx *ent.Client, id int64) error {
+		at, err := tx.Site.Query().Order(site.ByID()).FirstID(ctx)
+		if err != nil {
+			return err
+		}
+		return tx.WorkingSession.Create().SetPractitionerID(id).SetSiteID(at).SetWeekday(int(time.Monday)).SetStartMinute(480).SetFinishMinute(540).Exec(ctx)
+	}, "[08:00-12:00 240 13:00-17:00 240]"},
+	{"a shorter session", func(ctx context.Context, tx *ent.Client, id int64) error {
+		morning, err := morningOf(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		return tx.WorkingSession.UpdateOneID(morning).SetFinishMinute(660).Exec(ctx)
+	}, "[09:00-11:00 120 13:00-17:00 240]"},
+	{"a session less", func(ctx context.Context, tx *ent.Client, id int64) error {
+		morning, err := morningOf(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		return tx.WorkingSession.DeleteOneID(morning).Exec(ctx)
+	}, "[13:00-17:00 240]"},
+	{"a practitioner who leaves", func(ctx context.Context, tx *ent.Client, id int64) error {
+		return tx.Practitioner.UpdateOneID(id).SetActive(false).Exec(ctx)
+	}, "[]"},
+	{"longer appointments", func(ctx context.Context, tx *ent.Client, _ int64) error { // the last: it is for all
+		p, err := tx.Practice.Query().Where(practice.Slug("demo")).Only(ctx)
+		if err != nil {
+			return err
+		}
+		return tx.Practice.UpdateOne(p).SetMinimumAppointmentDuration(200).Exec(ctx)
+	}, "[13:00-17:00 240]"},
+}
+
+// morningOf is the session that begins at 9 o'clock.
+func morningOf(ctx context.Context, tx *ent.Client, practitioner int64) (uuid.UUID, error) {
+	return tx.WorkingSession.Query().Where(workingsession.PractitionerID(practitioner), workingsession.StartMinute(540)).OnlyID(ctx)
+}
+
+// TestNewWorkingHoursCount with the next request in the process that makes them,
+// and in a moment in others.
+func TestNewWorkingHoursCount(t *testing.T) {
+	for name, database := range map[string]func(testing.TB) string{"sqlite": chairsidetest.SQLite, "postgres": chairsidetest.Postgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			where := database(t)
+			here, there := chairsidetest.Start(t, where), chairsidetest.Start(t, where)
+			token, ctx := here.Token(t, ""), here.As(t, "demo")
+			for _, roster := range rosters {
+				id := hire(t, here, mondays...)
+				path := window(id)
+				for _, e := range []*chairsidetest.Env{here, there} {
+					if got := fmt.Sprint(free(t, e, token, path)); got != "[09:00-12:00 180 13:00-17:00 240]" {
+						t.Errorf("before %s: %s", roster.name, got)
+					}
+				}
+				here.Tx(t, ctx, func(tx *ent.Client) error { return roster.make(ctx, tx, id) })
+				if got := fmt.Sprint(free(t, here, token, path)); got != roster.want {
+					t.Errorf("%s: %s", roster.name, got)
+				}
+				soon, cancel := context.WithTimeout(t.Context(), 20*time.Second) // a busy machine may take longer than a second
+				for got := ""; got != roster.want; got = fmt.Sprint(free(t, there, token, path)) {
+					if soon.Err() != nil {
+						t.Fatalf("%s in another process: still %s", roster.name, got)
+					}
+				}
+				cancel()
+			}
+		})
+	}
+}
+
+// TestWorkingHoursAreRememberedForWhoSeesThem: neither another practice nor
+// another site gets to know them because their own have asked.
+func TestWorkingHoursAreRememberedForWhoSeesThem(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		ctx, id := e.As(t, "demo"), hire(t, e, mondays...)
+		at, err := e.DB.Ent.Site.Query().Order(site.ByID()).IDs(ctx) // who is hired works at the first
+		if err != nil || len(at) < 2 {
+			t.Fatal(len(at), err)
+		}
+		whole, own, other := e.Token(t, ""), e.TokenOf(t, seed.DemoAdmin, "", &at[0]), e.TokenOf(t, seed.DemoAdmin, "", &at[1])
+		for range 2 { // the second time all that may be is remembered
+			for _, token := range []string{whole, own} {
+				if got := free(t, e, token, window(id)); len(got) != 2 {
+					t.Errorf("who sees them: %v", got)
+				}
+			}
+			for _, token := range []string{other, elsewhere(t, e)} {
+				e.Get(t, window(id), token).Error(t, 400, "invalid_parameter", "practitioner_ids")
+			}
+		}
+	})
+}

@@ -1,0 +1,145 @@
+// Package recent remembers for less than a second what was read from the
+// database, where nearly every request asks for the same again (decision 7).
+//
+// Whatever changes it, and wherever: what is remembered is at most 0.9 s old. A
+// change through the client of this process counts with the next request:
+// ForgetAfter is a hook that forgets everything when such a change is committed.
+//
+// What a caller's work reads is remembered for callers who see the same rows:
+// those of one practice, and of one site where their tokens are limited to it.
+package recent
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/singleflight"
+
+	"chairside/ent"
+	"chairside/internal/caller"
+	"chairside/internal/clock"
+)
+
+// fresh is how long what was read may be used: revoking a token works within a
+// second on every process (behaviour.md section 7).
+const fresh = 900 * time.Millisecond
+
+// Memory remembers values by their keys. It is safe for concurrent use.
+type Memory[K comparable, V any] struct {
+	most  int
+	state atomic.Pointer[state[K, V]]
+}
+
+// state is what was read since something was last changed in this process. A
+// change puts a new one in its place, so that what is being read meanwhile is
+// neither remembered nor joined after it.
+type state[K comparable, V any] struct {
+	lookups singleflight.Group
+	mu      sync.Mutex
+	values  map[place[K]]value[V]
+}
+
+// place is a key as the callers who see the same rows know it. Work that belongs
+// to no practice has the zero ids.
+type place[K comparable] struct {
+	practice, site uuid.UUID
+	key            K
+}
+
+type value[V any] struct {
+	V     V
+	asked time.Duration // on clock.Uptime, before the database was asked
+}
+
+// New gives an empty memory of that many values at most.
+func New[K comparable, V any](most int) *Memory[K, V] {
+	m := &Memory[K, V]{most: most}
+	m.forget()
+	return m
+}
+
+func (m *Memory[K, V]) forget() { m.state.Store(&state[K, V]{values: map[place[K]]value[V]{}}) }
+
+// ForgetAfter is a hook for what the remembered values are made of. It forgets
+// them when a change is committed, or when nobody knows whether it was. What is
+// written outside a transaction is not noticed.
+func (m *Memory[K, V]) ForgetAfter(next ent.Mutator) ent.Mutator {
+	return ent.MutateFunc(func(ctx context.Context, mutation ent.Mutation) (ent.Value, error) {
+		if changed, ok := mutation.(interface{ Tx() (*ent.Tx, error) }); ok {
+			if tx, err := changed.Tx(); err == nil {
+				tx.OnCommit(func(next ent.Committer) ent.Committer {
+					return ent.CommitFunc(func(ctx context.Context, tx *ent.Tx) error {
+						defer m.forget()
+						return next.Commit(ctx, tx)
+					})
+				})
+			}
+		}
+		return next.Mutate(ctx, mutation)
+	})
+}
+
+// Reading is the memory as the caller of one request sees it. It is to be had
+// before the database is asked for what Keep is given.
+type Reading[K comparable, V any] struct {
+	state *state[K, V]
+	of    place[K]
+	most  int
+	began time.Duration
+}
+
+// Read begins a reading for the caller of ctx.
+func (m *Memory[K, V]) Read(ctx context.Context) Reading[K, V] {
+	r := Reading[K, V]{state: m.state.Load(), most: m.most, began: clock.Uptime()}
+	if c, err := caller.From(ctx); err == nil {
+		r.of.practice = c.PracticeID
+		if c.SiteID != nil {
+			r.of.site = *c.SiteID
+		}
+	}
+	return r
+}
+
+func (r Reading[K, V]) at(key K) place[K] {
+	r.of.key = key
+	return r.of
+}
+
+// Recall gives what was read a moment ago, if anything was.
+func (r Reading[K, V]) Recall(key K) (v V, ok bool) {
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	kept, ok := r.state.values[r.at(key)]
+	if !ok || clock.Uptime()-kept.asked >= fresh {
+		return v, false
+	}
+	return kept.V, true
+}
+
+// Join has one of all who want the same now read it, the first, and gives it to
+// each. Whoever leaves does not end the reading, which others may wait for. A
+// reading that began after a change joins none that began before it.
+func (r Reading[K, V]) Join(ctx context.Context, key K, read func() (V, error)) (v V, err error) {
+	result := r.state.lookups.DoChan(fmt.Sprint(r.at(key)), func() (any, error) { return read() })
+	select {
+	case found := <-result:
+		return found.Val.(V), found.Err
+	case <-ctx.Done():
+		return v, ctx.Err()
+	}
+}
+
+// Keep remembers v. A full memory is emptied: nearly all of it is too old anyway,
+// or will be in a moment.
+func (r Reading[K, V]) Keep(key K, v V) {
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	if len(r.state.values) >= r.most {
+		clear(r.state.values)
+	}
+	r.state.values[r.at(key)] = value[V]{v, r.began}
+}

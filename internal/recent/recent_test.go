@@ -1,0 +1,139 @@
+package recent
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"chairside/internal/caller"
+)
+
+func TestMemoryIsBounded(t *testing.T) {
+	t.Parallel()
+	const most = 50
+	m := New[int, string](most)
+	for i := range 3 * most {
+		r := m.Read(t.Context())
+		r.Keep(i, "kept")
+		if n := len(r.state.values); n > most {
+			t.Fatalf("%d values are remembered", n)
+		}
+		if v, ok := r.Recall(i); !ok || v != "kept" {
+			t.Fatal("what was kept last is not there")
+		}
+	}
+}
+
+func TestOldReadingsAreNotRecalled(t *testing.T) {
+	t.Parallel()
+	m := New[int, string](1)
+	r := m.Read(t.Context())
+	r.began -= fresh
+	r.Keep(1, "old")
+	if v, ok := m.Read(t.Context()).Recall(1); ok {
+		t.Errorf("%q is recalled after its time", v)
+	}
+}
+
+// patience is more than any of this takes.
+const patience = 20 * time.Second
+
+// slowly begins to read a value, and gives what ends that.
+func slowly(t *testing.T, r Reading[int, string], key int, v string) (end func()) {
+	t.Helper()
+	reading, answer, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		got, err := r.Join(t.Context(), key, func() (string, error) {
+			close(reading)
+			<-answer
+			r.Keep(key, v)
+			return v, nil
+		})
+		if got != v || err != nil {
+			t.Errorf("who reads %q gets %q, %v", v, got, err)
+		}
+	}()
+	end = func() {
+		close(answer)
+		<-done
+	}
+	select {
+	case <-reading:
+	case <-time.After(patience):
+		end()
+		t.Fatalf("who reads %q has joined another", v)
+	}
+	return end
+}
+
+// alone reads a value that nobody else has begun to read.
+func alone(t *testing.T, r Reading[int, string], key int, v string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if got, err := r.Join(ctx, key, func() (string, error) { return v, nil }); got != v || err != nil {
+		t.Fatalf("who reads %q alone gets %q, %v", v, got, err)
+	}
+}
+
+// TestReadingThatAChangeOvertakesIsNotRemembered, nor joined after the change.
+func TestReadingThatAChangeOvertakesIsNotRemembered(t *testing.T) {
+	t.Parallel()
+	m := New[int, string](1)
+	end := slowly(t, m.Read(t.Context()), 1, "old")
+	m.forget()
+	alone(t, m.Read(t.Context()), 1, "new")
+	end()
+	if v, ok := m.Read(t.Context()).Recall(1); ok {
+		t.Errorf("%q is remembered", v)
+	}
+}
+
+// TestCallersRecallWhatIsTheirs: the same key is another value for another
+// practice, another site, and for work of no practice, and joined by nobody else.
+func TestCallersRecallWhatIsTheirs(t *testing.T) {
+	t.Parallel()
+	m := New[int, string](10)
+	as := func(c caller.Caller) context.Context { return caller.With(t.Context(), &c) }
+	ours, site, other := uuid.New(), uuid.New(), uuid.New()
+	callers := map[string]context.Context{
+		"nobody":             t.Context(),
+		"the practice":       as(caller.Caller{PracticeID: ours}),
+		"a site":             as(caller.Caller{PracticeID: ours, SiteID: &site}),
+		"its other site":     as(caller.Caller{PracticeID: ours, SiteID: &other}),
+		"the other practice": as(caller.Caller{PracticeID: uuid.New()}),
+	}
+	for who, ctx := range callers {
+		r := m.Read(ctx)
+		if v, ok := r.Recall(1); ok {
+			t.Errorf("%s recalls what %s has read", who, v)
+		}
+		alone(t, r, 1, who)
+		defer slowly(t, r, 1, who)()
+	}
+	for who, ctx := range callers {
+		m.Read(ctx).Keep(2, who)
+	}
+	callers["a site"] = as(caller.Caller{PracticeID: ours, SiteID: &site, UserID: 7, TokenID: uuid.New()}) // a colleague there
+	for who, ctx := range callers {
+		if v, ok := m.Read(ctx).Recall(2); v != who || !ok {
+			t.Errorf("%s recalls what %q has read", who, v)
+		}
+	}
+}
+
+func TestWhoeverLeavesGetsNoReading(t *testing.T) {
+	t.Parallel()
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	answer := make(chan struct{})
+	defer close(answer)
+	_, err := New[int, int](1).Read(ctx).Join(ctx, 1, func() (int, error) { <-answer; return 1, nil })
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
