@@ -1,0 +1,105 @@
+package store
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"chairside/internal/caller"
+)
+
+// TestSQLiteStatementJournal: SQLite makes no file for a statement that changes as
+// many pages as a new appointment does, but for one that changes more. It runs
+// alone, as other tests' files could not be told apart.
+func TestSQLiteStatementJournal(t *testing.T) {
+	files, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil || len(files) == 0 {
+		t.Skip("this system does not list the files that are open")
+	}
+	for _, pages := range []int{25, 40} {
+		db := openTest(t, "sqlite:"+t.TempDir()+"/test.db")
+		visits(t, db, pages)
+		tx, err := db.SQL.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tx.Rollback()
+		if _, err := tx.ExecContext(t.Context(), "UPDATE visits SET note = 'new' WHERE id < $1", pages); err != nil {
+			t.Fatal(err)
+		}
+		if made, want := temporary(t), pages*page > statementJournal; made != want {
+			t.Errorf("%d pages: a temporary file is open: %v", pages, made)
+		}
+	}
+}
+
+// temporary reports whether SQLite has a file without a name open.
+func temporary(t *testing.T) bool {
+	t.Helper()
+	files, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(files, func(file string) bool {
+		target, err := os.Readlink(file) // fails where it was closed since
+		return err == nil && strings.Contains(target, "etilqs_")
+	})
+}
+
+// visits makes a table of so many pages; the last row's note may not be new.
+func visits(t *testing.T, db *DB, pages int) {
+	t.Helper()
+	exec(t, db, "CREATE TABLE visits (id integer NOT NULL PRIMARY KEY, note text NOT NULL CHECK (note <> 'new' OR id < "+fmt.Sprint(pages)+"), padding blob NOT NULL)")
+	exec(t, db, "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < $1) INSERT INTO visits SELECT n, 'old', randomblob($2) FROM n", pages, page/2+1)
+}
+
+// page is how many bytes are in each of SQLite's pages.
+const page = 4096
+
+// TestSQLiteTakesStatementsBack: of a statement that is refused in its last row
+// nothing stays, however much it has changed, and the transaction goes on.
+func TestSQLiteTakesStatementsBack(t *testing.T) {
+	t.Parallel()
+	const most = statementJournal / page // in memory
+	for _, pages := range []int{10, most - 2, most - 1, most, most + 1, most + 2, 2 * most, 2000} {
+		t.Run(fmt.Sprint(pages, " pages"), func(t *testing.T) {
+			t.Parallel()
+			db := openTest(t, "sqlite:"+t.TempDir()+"/test.db")
+			visits(t, db, pages)
+
+			ctx := caller.System(t.Context())
+			tx, err := db.SQL.BeginTx(ctx, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tx.Rollback()
+			write := func(text string) error {
+				_, err := tx.ExecContext(ctx, text)
+				return err
+			}
+			if err := write("UPDATE visits SET note = 'before' WHERE id = 1"); err != nil {
+				t.Fatal(err)
+			}
+			if err := write("UPDATE visits SET note = 'new'"); err == nil || !strings.Contains(err.Error(), "CHECK constraint failed") {
+				t.Fatalf("the last row is refused with %v", err)
+			}
+			if err := write("UPDATE visits SET note = 'after' WHERE id = 2"); err != nil {
+				t.Fatal(err)
+			}
+			if err := tx.Commit(); err != nil {
+				t.Fatal(err)
+			}
+			var got string
+			const each = "SELECT group_concat(note || ' ' || n, ', ') FROM (SELECT note, count(*) AS n FROM visits GROUP BY note ORDER BY note)"
+			if err := db.SQL.QueryRowContext(ctx, each).Scan(&got); err != nil {
+				t.Fatal(err)
+			}
+			if want := fmt.Sprintf("after 1, before 1, old %d", pages-2); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
+	}
+}
