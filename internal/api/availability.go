@@ -33,14 +33,14 @@ const (
 	mostDaysAtOneTime  = 32 // of bookings that are read
 	availabilityMinute = 1  // the shortest period worth telling
 	freePerShift       = 4  // free periods that a day of a practitioner's work is taken to have
-	bookedPerShift     = 20 // bookings that there is room for
+	roomForBookings    = 20 // of each practitioner, before more is made
 )
 
 // ListAvailability gives the free periods of practitioners inside their working
 // sessions, or the practice's opening hours where they have none, in order of
 // start, then practitioner (behaviour.md section 4). The diary is read until the
-// page is full: as many days as should do, then twice as many as should do by what
-// was found, but at most twice what was read before, and a month at one time.
+// page is full: as many days as should do, then as many as should by what was
+// found, a month at most at one time.
 func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailabilityParams) (*ogent.AvailabilitySlotList, error) {
 	window, err := availabilityWindow(clock.Now(ctx), p)
 	if err != nil {
@@ -67,8 +67,7 @@ func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailability
 			slots = append(slots, freeOn(day, hours, busy, window, minutes, zone)...)
 		}
 		from, looked = until, looked+spanned
-		forOne := float64(looked) / float64(max(len(slots), 1))
-		shifts = int(min(float64(2*shifts), 2*forOne*float64(wanted-len(slots))+1))
+		shifts = further(looked, len(slots), wanted-len(slots))
 	}
 	view := h.View(ctx)
 	shown := slots[min(page.Offset(), len(slots)):min(page.Offset()+page.Limit(), len(slots))]
@@ -103,6 +102,15 @@ func spanning(from, last civil.Date, shifts int, hours map[int64][]diary.Hours) 
 		until = until.AddDays(1)
 	}
 	return until, spanned
+}
+
+// further is how many shifts to read next, when so many had so many free periods:
+// twice as many as should have those that are missing. It is between half and twice
+// of what was read, so that neither a diary that is full nor one that was not so far
+// takes many readings.
+func further(read, found, missing int) (shifts int) {
+	likely := 2 * float64(missing) * float64(read) / float64(max(found, 1))
+	return max(int(min(max(likely, float64(read)/2), 2*float64(read))), 1)
 }
 
 // slot is a free period of one practitioner.
@@ -166,11 +174,11 @@ type work struct {
 }
 
 // rememberedWork is of how many practitioners working hours are remembered, each
-// for less than a second: some 30 bytes for each of their sessions.
+// for less than a second: some 100 bytes, and 24 for each session.
 const rememberedWork = 4096
 
 // rememberWork gives an empty memory of working hours, and has client tell it of
-// changes. No operation of the API makes any.
+// changes. A server makes none so far: they come from other programs.
 func rememberWork(client *ent.Client) *recent.Memory[int64, work] {
 	m := recent.New[int64, work](rememberedWork)
 	client.Practitioner.Use(m.ForgetAfter)
@@ -277,7 +285,7 @@ func (h *Handler) bookings(ctx context.Context, ids []int64, within diary.Period
 		id := r.Int64(0)
 		own, ok := busy[id]
 		if !ok {
-			own = make([]diary.Period, 0, bookedPerShift)
+			own = make([]diary.Period, 0, roomForBookings)
 		}
 		busy[id] = append(own, diary.Period{Start: r.Time(1), Finish: r.Time(2)})
 	})

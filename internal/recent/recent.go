@@ -2,7 +2,7 @@
 // database, where nearly every request asks for the same again (decision 7).
 //
 // Whatever changes it, and wherever: what is remembered is at most 0.9 s old. A
-// change through the client of this process counts with the next request:
+// change by a transaction of this process's client counts with the next request:
 // ForgetAfter is a hook that forgets everything when such a change is committed.
 //
 // What a caller's work reads is remembered for callers who see the same rows:
@@ -65,8 +65,9 @@ func New[K comparable, V any](most int) *Memory[K, V] {
 func (m *Memory[K, V]) forget() { m.state.Store(&state[K, V]{values: map[place[K]]value[V]{}}) }
 
 // ForgetAfter is a hook for what the remembered values are made of. It forgets
-// them when a change is committed, or when nobody knows whether it was. What is
-// written outside a transaction is not noticed.
+// them when a change is committed, or when nobody knows whether it was. What no
+// commit ends is not noticed: what is written outside a transaction, or as a
+// transaction by itself (store.DB.TxTrying).
 func (m *Memory[K, V]) ForgetAfter(next ent.Mutator) ent.Mutator {
 	return ent.MutateFunc(func(ctx context.Context, mutation ent.Mutation) (ent.Value, error) {
 		if changed, ok := mutation.(interface{ Tx() (*ent.Tx, error) }); ok {
@@ -121,10 +122,10 @@ func (r Reading[K, V]) Recall(key K) (v V, ok bool) {
 }
 
 // Join has one of all who want the same now read it, the first, and gives it to
-// each. Whoever leaves does not end the reading, which others may wait for. A
-// reading that began after a change joins none that began before it.
+// each. That one may leave while others wait, so read must not end with its ctx.
+// A reading that began after a change joins none that began before it.
 func (r Reading[K, V]) Join(ctx context.Context, key K, read func() (V, error)) (v V, err error) {
-	result := r.state.lookups.DoChan(fmt.Sprint(r.at(key)), func() (any, error) { return read() })
+	result := r.state.lookups.DoChan(fmt.Sprintf("%#v", r.at(key)), func() (any, error) { return read() })
 	select {
 	case found := <-result:
 		return found.Val.(V), found.Err
@@ -133,13 +134,18 @@ func (r Reading[K, V]) Join(ctx context.Context, key K, read func() (V, error)) 
 	}
 }
 
-// Keep remembers v. A full memory is emptied: nearly all of it is too old anyway,
-// or will be in a moment.
+// Keep remembers v, unless somebody who began later has kept another. A full memory
+// is emptied: nearly all of it is too old anyway, or will be in a moment.
 func (r Reading[K, V]) Keep(key K, v V) {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
-	if len(r.state.values) >= r.most {
+	at := r.at(key)
+	kept, known := r.state.values[at]
+	if known && kept.asked > r.began {
+		return
+	}
+	if !known && len(r.state.values) >= r.most {
 		clear(r.state.values)
 	}
-	r.state.values[r.at(key)] = value[V]{v, r.began}
+	r.state.values[at] = value[V]{v, r.began}
 }

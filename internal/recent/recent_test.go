@@ -3,6 +3,7 @@ package recent
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,13 +42,26 @@ func TestOldReadingsAreNotRecalled(t *testing.T) {
 // patience is more than any of this takes.
 const patience = 20 * time.Second
 
+// TestSlowReadingsAreLate: what was read before is not put over what was read since.
+func TestSlowReadingsAreLate(t *testing.T) {
+	t.Parallel()
+	m := New[int, string](1)
+	slow, quick := m.Read(t.Context()), m.Read(t.Context())
+	slow.began--
+	quick.Keep(1, "new")
+	slow.Keep(1, "old")
+	if v, ok := m.Read(t.Context()).Recall(1); ok && v != "new" {
+		t.Errorf("%q is remembered", v)
+	}
+}
+
 // slowly begins to read a value, and gives what ends that.
 func slowly(t *testing.T, r Reading[int, string], key int, v string) (end func()) {
 	t.Helper()
 	reading, answer, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		got, err := r.Join(t.Context(), key, func() (string, error) {
+		got, err := r.Join(context.WithoutCancel(t.Context()), key, func() (string, error) {
 			close(reading)
 			<-answer
 			r.Keep(key, v)
@@ -57,14 +71,14 @@ func slowly(t *testing.T, r Reading[int, string], key int, v string) (end func()
 			t.Errorf("who reads %q gets %q, %v", v, got, err)
 		}
 	}()
-	end = func() {
+	end = sync.OnceFunc(func() {
 		close(answer)
 		<-done
-	}
+	})
+	t.Cleanup(end)
 	select {
 	case <-reading:
 	case <-time.After(patience):
-		end()
 		t.Fatalf("who reads %q has joined another", v)
 	}
 	return end
@@ -113,7 +127,7 @@ func TestCallersRecallWhatIsTheirs(t *testing.T) {
 			t.Errorf("%s recalls what %s has read", who, v)
 		}
 		alone(t, r, 1, who)
-		defer slowly(t, r, 1, who)()
+		slowly(t, r, 1, who)
 	}
 	for who, ctx := range callers {
 		m.Read(ctx).Keep(2, who)
