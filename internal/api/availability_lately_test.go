@@ -10,9 +10,9 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/ent"
-	"chairside/ent/practice"
 	"chairside/ent/site"
 	"chairside/ent/workingsession"
+	"chairside/internal/caller"
 	"chairside/internal/chairsidetest"
 	"chairside/internal/seed"
 )
@@ -64,11 +64,7 @@ var rosters = []struct {
 		return tx.Practitioner.UpdateOneID(id).SetActive(false).Exec(ctx)
 	}, "[]"},
 	{"longer appointments", func(ctx context.Context, tx *ent.Client, _ int64) error { // the last: it is for all
-		p, err := tx.Practice.Query().Where(practice.Slug("demo")).Only(ctx)
-		if err != nil {
-			return err
-		}
-		return tx.Practice.UpdateOne(p).SetMinimumAppointmentDuration(200).Exec(ctx)
+		return tx.Practice.UpdateOneID(caller.Must(ctx).PracticeID).SetMinimumAppointmentDuration(200).Exec(ctx)
 	}, "[13:00-17:00 240]"},
 }
 

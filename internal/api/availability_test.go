@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"chairside/ent"
-	"chairside/ent/practice"
 	"chairside/internal/chairsidetest"
 	"chairside/internal/diary"
 	"chairside/schema"
@@ -126,17 +125,9 @@ func TestAvailabilityFallsBackToOpeningHours(t *testing.T) {
 // window is.
 func TestAvailabilityOfNobody(t *testing.T) {
 	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
-		token, left, closed, ctx := e.Token(t, ""), hire(t, e, mondays...), hire(t, e), e.As(t, "demo")
-		e.Tx(t, ctx, func(tx *ent.Client) error {
-			if err := tx.Practitioner.UpdateOneID(left).SetActive(false).Exec(ctx); err != nil {
-				return err
-			}
-			p, err := tx.Practice.Query().Where(practice.Slug("demo")).Only(ctx)
-			if err != nil {
-				return err
-			}
-			return tx.Practice.UpdateOne(p).SetOpeningHours(schema.OpeningHours{}).Exec(ctx)
-		})
+		token, left, closed := e.Token(t, ""), hire(t, e, mondays...), hire(t, e)
+		dismiss(t, e, left)
+		e.ChangePractice(t, func(p *ent.PracticeUpdateOne) { p.SetOpeningHours(schema.OpeningHours{}) })
 		for name, practitioner := range map[string]int64{"who left": left, "whose practice is closed": closed} {
 			before := e.DB.RoundTrips()
 			if got := free(t, e, token, window(practitioner, map[string]string{"start_time": monday, "finish_time": "2027-07-01"})); len(got) > 0 {
@@ -153,13 +144,8 @@ func TestAvailabilityOfNobody(t *testing.T) {
 func TestAvailabilityDurationIsThePracticesMinimum(t *testing.T) {
 	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
 		token, practitioner := e.Token(t, ""), hire(t, e, mondays...)
-		ctx := e.As(t, "demo")
-		e.Tx(t, ctx, func(tx *ent.Client) error {
-			p, err := tx.Practice.Query().Where(practice.Slug("demo")).Only(ctx)
-			if err != nil {
-				return err
-			}
-			return tx.Practice.UpdateOne(p).SetMinimumAppointmentDuration(200).SetOpeningHours(schema.OpeningHours{}).Exec(ctx)
+		e.ChangePractice(t, func(p *ent.PracticeUpdateOne) {
+			p.SetMinimumAppointmentDuration(200).SetOpeningHours(schema.OpeningHours{})
 		})
 		if got := e.Get(t, "/v1/practice", token).Text(t, "practice.minimum_appointment_duration"); got != "200" {
 			t.Errorf("the practice shows %s", got)

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"chairside/ent"
-	"chairside/ent/practice"
 	"chairside/internal/chairsidetest"
 	"chairside/internal/diary"
 )
@@ -15,14 +14,7 @@ import (
 // relocate moves the demo practice to another time zone.
 func relocate(t *testing.T, e *chairsidetest.Env, zone string) {
 	t.Helper()
-	ctx := e.As(t, "demo")
-	e.Tx(t, ctx, func(tx *ent.Client) error {
-		p, err := tx.Practice.Query().Where(practice.Slug("demo")).Only(ctx)
-		if err != nil {
-			return err
-		}
-		return tx.Practice.UpdateOne(p).SetTimeZone(zone).Exec(ctx)
-	})
+	e.ChangePractice(t, func(p *ent.PracticeUpdateOne) { p.SetTimeZone(zone) })
 }
 
 // TestTimesAreThoseOfThePracticesZone: in answers, in bodies without an

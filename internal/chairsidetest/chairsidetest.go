@@ -209,6 +209,17 @@ func (e *Env) Tx(t testing.TB, ctx context.Context, work func(tx *ent.Client) er
 	}
 }
 
+// ChangePractice changes the main practice.
+func (e *Env) ChangePractice(t testing.TB, change func(p *ent.PracticeUpdateOne)) {
+	t.Helper()
+	ctx := e.As(t, "demo")
+	e.Tx(t, ctx, func(tx *ent.Client) error {
+		p := tx.Practice.UpdateOneID(caller.Must(ctx).PracticeID)
+		change(p)
+		return p.Exec(ctx)
+	})
+}
+
 // Token makes a token of the main practice's administrator with the given
 // scopes, all of them for "".
 func (e *Env) Token(t testing.TB, scopes string) string {

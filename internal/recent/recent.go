@@ -38,7 +38,7 @@ type Memory[K comparable, V any] struct {
 // change puts a new one in its place, so that what is being read meanwhile is
 // neither remembered nor joined after it.
 type state[K comparable, V any] struct {
-	lookups singleflight.Group
+	lookups singleflight.Group // by place
 	mu      sync.Mutex
 	values  map[place[K]]value[V]
 }
@@ -51,7 +51,7 @@ type place[K comparable] struct {
 }
 
 type value[V any] struct {
-	V     V
+	v     V
 	asked time.Duration // on clock.Uptime, before the database was asked
 }
 
@@ -118,7 +118,7 @@ func (r Reading[K, V]) Recall(key K) (v V, ok bool) {
 	if !ok || clock.Uptime()-kept.asked >= fresh {
 		return v, false
 	}
-	return kept.V, true
+	return kept.v, true
 }
 
 // Join has one of all who want the same now read it, the first, and gives it to

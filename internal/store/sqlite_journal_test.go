@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -15,9 +16,8 @@ import (
 // many pages as a new appointment does, but for one that changes more. It runs
 // alone, as other tests' files could not be told apart.
 func TestSQLiteStatementJournal(t *testing.T) {
-	files, err := filepath.Glob("/proc/self/fd/*")
-	if err != nil || len(files) == 0 {
-		t.Skip("this system does not list the files that are open")
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux lists the files that are open")
 	}
 	for _, pages := range []int{25, 40} {
 		db := openTest(t, "sqlite:"+t.TempDir()+"/test.db")
@@ -40,8 +40,8 @@ func TestSQLiteStatementJournal(t *testing.T) {
 func temporary(t *testing.T) bool {
 	t.Helper()
 	files, err := filepath.Glob("/proc/self/fd/*")
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || len(files) == 0 {
+		t.Fatal(len(files), "open files", err)
 	}
 	return slices.ContainsFunc(files, func(file string) bool {
 		target, err := os.Readlink(file) // fails where it was closed since
