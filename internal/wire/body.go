@@ -1,15 +1,16 @@
 package wire
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/go-faster/jx"
+
+	"chairside/internal/decimal"
 	"chairside/internal/fault"
 )
 
@@ -45,25 +46,16 @@ const (
 // Unknown members are dropped. The error is fault.MalformedJSON for text that
 // is not one JSON value.
 func (b *Body) Read(sent []byte, zone *time.Location) (canonical []byte, params fault.Params, err error) {
-	if !utf8.Valid(sent) {
-		return nil, nil, fault.MalformedJSON()
-	}
-	decoder := json.NewDecoder(bytes.NewReader(sent))
-	var whole json.RawMessage
-	if err := decoder.Decode(&whole); err != nil {
+	var outer, given map[string]json.RawMessage
+	var other *json.UnmarshalTypeError // JSON, but no object
+	if err := json.Unmarshal(sent, &outer); !utf8.Valid(sent) || err != nil && !errors.As(err, &other) {
 		return nil, nil, fault.MalformedJSON().Because(err)
 	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, nil, fault.MalformedJSON()
-	}
 	params = fault.Params{}
-	fields := map[string]json.RawMessage{}
-	var outer, given map[string]json.RawMessage
-	if whole[0] == '{' {
-		if err := json.Unmarshal(whole, &outer); err != nil {
-			return nil, nil, fault.MalformedJSON().Because(err)
-		}
-	}
+	var e jx.Encoder
+	e.ObjStart()
+	e.FieldStart(b.Key)
+	e.ObjStart()
 	switch inner, ok := outer[b.Key]; {
 	case !ok || string(inner) == "null":
 		params.Add(b.Key, missing)
@@ -71,37 +63,63 @@ func (b *Body) Read(sent []byte, zone *time.Location) (canonical []byte, params 
 		params.Add(b.Key, "must be an object")
 	default:
 		for _, f := range b.Fields {
-			v, message := f.read(given, b.Create, zone)
-			if message != "" {
+			switch v, message := f.read(given, b.Create, zone); {
+			case message != "":
 				params.Add(f.Name, message)
-			} else if v != nil {
-				fields[f.Name] = v
+			case v != nil:
+				e.FieldStart(f.Name)
+				encode(&e, v)
 			}
 		}
 	}
-	canonical, err = json.Marshal(map[string]any{b.Key: fields})
-	return canonical, params, err
+	e.ObjEnd()
+	e.ObjEnd()
+	return e.Bytes(), params, nil
 }
 
-// read gives the canonical value of the field, nil where it was not sent.
-func (f Field) read(given map[string]json.RawMessage, create bool, zone *time.Location) (json.RawMessage, string) {
-	raw, sent := given[f.Name]
-	if !sent {
+// null is the value of a field that is cleared.
+var null = json.RawMessage("null")
+
+// encode writes a value as read and parse give it.
+func encode(e *jx.Encoder, value any) {
+	switch v := value.(type) {
+	case string:
+		e.Str(v)
+	case bool:
+		e.Bool(v)
+	case int64:
+		e.Int64(v)
+	case time.Time:
+		e.Str(v.Format(time.RFC3339Nano))
+	case decimal.Decimal:
+		e.Str(v.String())
+	case json.RawMessage:
+		e.Raw(jx.Raw(v))
+	}
+}
+
+// read gives the value of the field as parse does, or null, or nil where it was
+// not sent.
+func (f Field) read(sent map[string]json.RawMessage, create bool, zone *time.Location) (any, string) {
+	raw, ok := sent[f.Name]
+	if !ok {
 		if create && f.Required {
 			return nil, missing
 		}
 		return nil, ""
 	}
-	if s, isText := text(raw); string(raw) != "null" && !(isText && f.blank(s)) {
-		return f.value(raw, zone)
+	if string(raw) != "null" {
+		if v := givenOf(raw); !v.isText || !f.blank(v.text) {
+			return f.parse(v, zone)
+		}
 	}
 	switch {
 	case f.Required:
 		return nil, blank
 	case f.Nullable:
-		return json.RawMessage("null"), ""
+		return null, ""
 	case f.Default != "" && (create || !f.Stays):
-		return f.value(json.RawMessage(f.Default), zone)
+		return f.parse(givenOf(json.RawMessage(f.Default)), zone)
 	case create: // it follows from something else
 		return nil, ""
 	}

@@ -10,6 +10,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/mail"
 	"regexp"
@@ -71,6 +72,8 @@ func text(raw json.RawMessage) (string, bool) {
 	switch {
 	case len(raw) == 0:
 		return "", false
+	case raw[0] == '"' && !bytes.ContainsRune(raw, '\\'):
+		return string(raw[1 : len(raw)-1]), true
 	case raw[0] == '"':
 		var s string
 		return s, json.Unmarshal(raw, &s) == nil
@@ -78,11 +81,6 @@ func text(raw json.RawMessage) (string, bool) {
 		return string(raw), true
 	}
 	return "", false
-}
-
-func quoted(s string) json.RawMessage {
-	b, _ := json.Marshal(s) // a string always marshals
-	return b
 }
 
 // ParseTime reads a time that is to be stored: ISO 8601, date and time, optional
@@ -189,29 +187,6 @@ type given struct {
 func givenOf(raw json.RawMessage) given {
 	s, isText := text(raw)
 	return given{raw, s, isText, strings.Trim(string(raw), `"`), raw[0] == '"'}
-}
-
-// value is the canonical form of one JSON value other than null, or a message.
-func (f Field) value(raw json.RawMessage, zone *time.Location) (json.RawMessage, string) {
-	v, message := f.parse(givenOf(raw), zone)
-	if message != "" {
-		return nil, message
-	}
-	switch v := v.(type) {
-	case string:
-		return quoted(v), ""
-	case bool:
-		return json.RawMessage(strconv.FormatBool(v)), ""
-	case int64:
-		return json.RawMessage(strconv.FormatInt(v, 10)), ""
-	case time.Time:
-		return quoted(v.Format(time.RFC3339Nano)), ""
-	case decimal.Decimal:
-		return quoted(v.String()), ""
-	case json.RawMessage:
-		return v, ""
-	}
-	return nil, "cannot be written"
 }
 
 // parse is the value of a field: a string, bool, int64, time.Time,
