@@ -73,11 +73,12 @@ func (c *Client) Unmet(ctx context.Context, conditions ...Condition) ([]bool, er
 	statement := sql.Dialect(c.driver.Dialect()).Select()
 	unmet, to := make([]bool, len(conditions)), make([]any, len(conditions))
 	for i, condition := range conditions {
-		p, err := condition.predicate(ctx)
+		condition.none = !condition.none
+		text, err := condition.text(ctx)
 		if err != nil {
 			return nil, err
 		}
-		statement.AppendSelectExpr(sql.Not(p))
+		statement.AppendSelectExpr(sql.ExprFunc(text))
 		to[i] = &unmet[i]
 	}
 	var rows sql.Rows
@@ -95,15 +96,17 @@ func (c *Client) Unmet(ctx context.Context, conditions ...Condition) ([]bool, er
 	return unmet, rows.Err()
 }
 
-func (c Condition) predicate(ctx context.Context) (*sql.Predicate, error) {
+func (c Condition) text(ctx context.Context) (func(*sql.Builder), error) {
 	selector, err := c.query.confined(ctx)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case c.none:
-		return sql.NotExists(selector), nil
 	}
-	return sql.Exists(selector), nil
+	return func(b *sql.Builder) {
+		if c.none {
+			b.WriteString("NOT ")
+		}
+		b.WriteString("EXISTS (").Join(selector).WriteByte(')')
+	}, nil
 }
 
 // Part is a query that is asked together with others, and what is read of its
@@ -171,6 +174,7 @@ func (q *AccessTokenQuery) confined(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{accesstoken.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -179,6 +183,7 @@ func (q *AccountQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{account.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -187,6 +192,7 @@ func (q *AcquisitionSourceQuery) confined(ctx context.Context) (*sql.Selector, e
 		return nil, err
 	}
 	q.ctx.Fields = []string{acquisitionsource.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -195,6 +201,7 @@ func (q *ApplicationQuery) confined(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{application.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -203,6 +210,7 @@ func (q *AppointmentQuery) confined(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{appointment.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -211,6 +219,7 @@ func (q *AppointmentReasonQuery) confined(ctx context.Context) (*sql.Selector, e
 		return nil, err
 	}
 	q.ctx.Fields = []string{appointmentreason.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -219,6 +228,7 @@ func (q *AuthorizationCodeQuery) confined(ctx context.Context) (*sql.Selector, e
 		return nil, err
 	}
 	q.ctx.Fields = []string{authorizationcode.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -227,6 +237,7 @@ func (q *ChangeQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{change.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -235,6 +246,7 @@ func (q *ContractQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{contract.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -243,6 +255,7 @@ func (q *CustomFieldQuery) confined(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{customfield.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -251,6 +264,7 @@ func (q *CustomFieldAnswerQuery) confined(ctx context.Context) (*sql.Selector, e
 		return nil, err
 	}
 	q.ctx.Fields = []string{customfieldanswer.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -259,6 +273,7 @@ func (q *FeeQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{fee.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -267,6 +282,7 @@ func (q *ImportRunQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{importrun.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -275,6 +291,7 @@ func (q *ImportedRecordQuery) confined(ctx context.Context) (*sql.Selector, erro
 		return nil, err
 	}
 	q.ctx.Fields = []string{importedrecord.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -283,6 +300,7 @@ func (q *InvoiceQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{invoice.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -291,6 +309,7 @@ func (q *InvoiceItemQuery) confined(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{invoiceitem.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -299,6 +318,7 @@ func (q *NHSClaimQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{nhsclaim.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -307,6 +327,7 @@ func (q *PatientQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{patient.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -315,6 +336,7 @@ func (q *PaymentQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{payment.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -323,6 +345,7 @@ func (q *PaymentExplanationQuery) confined(ctx context.Context) (*sql.Selector, 
 		return nil, err
 	}
 	q.ctx.Fields = []string{paymentexplanation.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -331,6 +354,7 @@ func (q *PaymentPlanQuery) confined(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{paymentplan.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -339,6 +363,7 @@ func (q *PracticeQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{practice.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -347,6 +372,7 @@ func (q *PractitionerQuery) confined(ctx context.Context) (*sql.Selector, error)
 		return nil, err
 	}
 	q.ctx.Fields = []string{practitioner.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -355,6 +381,7 @@ func (q *RoomQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{room.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -363,6 +390,7 @@ func (q *SessionQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{session.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -371,6 +399,7 @@ func (q *SignInAttemptQuery) confined(ctx context.Context) (*sql.Selector, error
 		return nil, err
 	}
 	q.ctx.Fields = []string{signinattempt.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -379,6 +408,7 @@ func (q *SiteQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{site.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -387,6 +417,7 @@ func (q *SundryQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{sundry.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -395,6 +426,7 @@ func (q *TreatmentQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{treatment.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -403,6 +435,7 @@ func (q *TreatmentCategoryQuery) confined(ctx context.Context) (*sql.Selector, e
 		return nil, err
 	}
 	q.ctx.Fields = []string{treatmentcategory.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -411,6 +444,7 @@ func (q *TreatmentPlanQuery) confined(ctx context.Context) (*sql.Selector, error
 		return nil, err
 	}
 	q.ctx.Fields = []string{treatmentplan.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -419,6 +453,7 @@ func (q *TreatmentPlanItemQuery) confined(ctx context.Context) (*sql.Selector, e
 		return nil, err
 	}
 	q.ctx.Fields = []string{treatmentplanitem.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -427,6 +462,7 @@ func (q *UserQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{user.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }
 
@@ -435,5 +471,6 @@ func (q *WorkingSessionQuery) confined(ctx context.Context) (*sql.Selector, erro
 		return nil, err
 	}
 	q.ctx.Fields = []string{workingsession.FieldID}
+	q.predicates = flat(q.predicates)
 	return q.sqlQuery(ctx), nil
 }

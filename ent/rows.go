@@ -65,6 +65,7 @@ func (q *AccessTokenQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *AccessTokenQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{accesstoken.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -90,6 +91,7 @@ func (q *AccountQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 func (q *AccountQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{account.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -121,6 +123,7 @@ func (q *AcquisitionSourceQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *AcquisitionSourceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{acquisitionsource.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -145,6 +148,7 @@ func (q *ApplicationQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *ApplicationQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{application.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -170,6 +174,7 @@ func (q *AppointmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *AppointmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{appointment.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -201,6 +206,7 @@ func (q *AppointmentReasonQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *AppointmentReasonQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{appointmentreason.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -225,6 +231,7 @@ func (q *AuthorizationCodeQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *AuthorizationCodeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{authorizationcode.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -249,6 +256,7 @@ func (q *ChangeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, erro
 
 func (q *ChangeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{change.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -273,6 +281,7 @@ func (q *ContractQuery) Rows(ctx context.Context, columns string) (*sql.Rows, er
 
 func (q *ContractQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{contract.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -297,6 +306,7 @@ func (q *CustomFieldQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *CustomFieldQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{customfield.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -321,6 +331,7 @@ func (q *CustomFieldAnswerQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *CustomFieldAnswerQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{customfieldanswer.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -345,6 +356,7 @@ func (q *FeeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) 
 
 func (q *FeeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{fee.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -369,6 +381,7 @@ func (q *ImportRunQuery) Rows(ctx context.Context, columns string) (*sql.Rows, e
 
 func (q *ImportRunQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{importrun.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -393,6 +406,7 @@ func (q *ImportedRecordQuery) Rows(ctx context.Context, columns string) (*sql.Ro
 
 func (q *ImportedRecordQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{importedrecord.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -418,6 +432,7 @@ func (q *InvoiceQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 func (q *InvoiceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{invoice.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -449,6 +464,7 @@ func (q *InvoiceItemQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *InvoiceItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{invoiceitem.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -473,6 +489,7 @@ func (q *NHSClaimQuery) Rows(ctx context.Context, columns string) (*sql.Rows, er
 
 func (q *NHSClaimQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{nhsclaim.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -498,6 +515,7 @@ func (q *PatientQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 func (q *PatientQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{patient.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -530,6 +548,7 @@ func (q *PaymentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 func (q *PaymentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{payment.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -561,6 +580,7 @@ func (q *PaymentExplanationQuery) Rows(ctx context.Context, columns string) (*sq
 
 func (q *PaymentExplanationQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{paymentexplanation.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -585,6 +605,7 @@ func (q *PaymentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *PaymentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{paymentplan.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -609,6 +630,7 @@ func (q *PracticeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, er
 
 func (q *PracticeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{practice.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -634,6 +656,7 @@ func (q *PractitionerQuery) Rows(ctx context.Context, columns string) (*sql.Rows
 
 func (q *PractitionerQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{practitioner.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -665,6 +688,7 @@ func (q *RoomQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error)
 
 func (q *RoomQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{room.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -689,6 +713,7 @@ func (q *SessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 func (q *SessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{session.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -713,6 +738,7 @@ func (q *SignInAttemptQuery) Rows(ctx context.Context, columns string) (*sql.Row
 
 func (q *SignInAttemptQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{signinattempt.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -737,6 +763,7 @@ func (q *SiteQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error)
 
 func (q *SiteQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{site.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -761,6 +788,7 @@ func (q *SundryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, erro
 
 func (q *SundryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{sundry.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -785,6 +813,7 @@ func (q *TreatmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, e
 
 func (q *TreatmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{treatment.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -809,6 +838,7 @@ func (q *TreatmentCategoryQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *TreatmentCategoryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{treatmentcategory.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -833,6 +863,7 @@ func (q *TreatmentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Row
 
 func (q *TreatmentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{treatmentplan.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -857,6 +888,7 @@ func (q *TreatmentPlanItemQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *TreatmentPlanItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{treatmentplanitem.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -881,6 +913,7 @@ func (q *UserQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error)
 
 func (q *UserQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{user.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -905,6 +938,7 @@ func (q *WorkingSessionQuery) Rows(ctx context.Context, columns string) (*sql.Ro
 
 func (q *WorkingSessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{workingsession.FieldID} // for sqlQuery not to name every column
+	q.predicates = flat(q.predicates)
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -926,6 +960,15 @@ func querierRows[Q interface {
 		}
 		return query.sqlRows(ctx, columns)
 	})
+}
+
+// flat is all predicates as one, where they are many. Each by itself would be put
+// into parentheses with those before it, and their text be written anew each time.
+func flat[P ~func(*sql.Selector)](predicates []P) []P {
+	if len(predicates) < 4 {
+		return predicates
+	}
+	return []P{sql.AndPredicates(predicates...)}
 }
 
 // names reports whether columns are read of what is joined under a name. Edges

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
@@ -75,18 +76,19 @@ func insertion(ctx context.Context, spec *sqlgraph.CreateSpec, conditions []Cond
 	if err != nil {
 		return nil, err
 	}
-	var where []*sql.Predicate
-	for _, c := range conditions {
-		p, err := c.predicate(ctx)
-		if err != nil {
+	holding := make([]func(*sql.Builder), len(conditions))
+	for i, c := range conditions {
+		if holding[i], err = c.text(ctx); err != nil {
 			return nil, err
 		}
-		where = append(where, p)
 	}
 	return func(b *sql.Builder) {
 		row.write(b)
-		if len(where) > 0 {
-			b.WriteString(" WHERE ").Join(sql.And(where...))
+		word := " WHERE "
+		for _, text := range holding {
+			b.WriteString(word)
+			text(b)
+			word = " AND "
 		}
 	}, nil
 }
@@ -183,7 +185,15 @@ func insertOf(spec *sqlgraph.CreateSpec) (*insert, error) {
 }
 
 func (i *insert) write(b *sql.Builder) {
-	b.WriteString("INSERT INTO ").Ident(i.table).WriteString(" (").IdentComma(i.columns...).WriteString(") SELECT ").Args(i.values...)
+	b.WriteString(`INSERT INTO "` + i.table + `" ("` + strings.Join(i.columns, `", "`) + `") SELECT `).Args(i.values...)
+}
+
+// changesOf gives the client of the record of changes, and whether it is one of a
+// transaction. (Clients of all kinds of rows, as ent gives them for a mutation,
+// take the time of some dozen of columns.)
+func changesOf(mutation config) (changes *ChangeClient, inTransaction bool) {
+	_, inTransaction = mutation.driver.(*txDriver)
+	return NewChangeClient(mutation), inTransaction
 }
 
 // spec is what the create writes, after its hooks.
@@ -198,6 +208,36 @@ func (c *ChangeCreate) spec(ctx context.Context) (*sqlgraph.CreateSpec, error) {
 		_, spec := c.createSpec()
 		return spec, nil
 	}, c.mutation, c.hooks)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *AccessTokenMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *AccountMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *AcquisitionSourceMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *ApplicationMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *AppointmentMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
 }
 
 // Rows saves the new row and gives columns of it, as Rows of a query does, if
@@ -282,6 +322,48 @@ func (q *AppointmentQuery) written(with sql.Querier) *AppointmentQuery {
 	return q
 }
 
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *AppointmentReasonMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *AuthorizationCodeMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *ChangeMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *ContractMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *CustomFieldMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *CustomFieldAnswerMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *FeeMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
 // Rows saves the change of the row and gives columns of it, as Rows of a query
 // does, if the caller can see it. On PostgreSQL all takes one statement, as with a
 // new row, and hooks are to be through with the database before they call the next
@@ -323,6 +405,42 @@ func (u *FeeUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, err
 func (q *FeeQuery) written(with sql.Querier) *FeeQuery {
 	q.Modify(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(fee.Table)) })
 	return q
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *ImportRunMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *ImportedRecordMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *InvoiceMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *InvoiceItemMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *NHSClaimMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *PatientMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
 }
 
 // Rows saves the new row and gives columns of it, as Rows of a query does, if
@@ -405,4 +523,100 @@ func (u *PatientUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows,
 func (q *PatientQuery) written(with sql.Querier) *PatientQuery {
 	q.Modify(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(patient.Table)) })
 	return q
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *PaymentMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *PaymentExplanationMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *PaymentPlanMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *PracticeMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *PractitionerMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *RoomMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *SessionMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *SignInAttemptMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *SiteMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *SundryMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *TreatmentMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *TreatmentCategoryMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *TreatmentPlanMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *TreatmentPlanItemMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *UserMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes gives the client that records the mutation, and whether that is within
+// a transaction.
+func (m *WorkingSessionMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
 }

@@ -45,9 +45,11 @@ func record(next ent.Mutator) ent.Mutator {
 		case m.Type() == ent.TypeChange || slices.Contains(unrecorded, m.Type()) || isQuiet(m):
 			return next.Mutate(ctx, m)
 		}
-		tx, err := transaction(m)
-		if err != nil {
-			return nil, err
+		changes, inTransaction := m.(interface {
+			Changes() (*ent.ChangeClient, bool)
+		}).Changes()
+		if !inTransaction {
+			return nil, errNoTransaction
 		}
 		practice, err := practiceOf(ctx, m)
 		if err != nil {
@@ -63,7 +65,7 @@ func record(next ent.Mutator) ent.Mutator {
 				fields = append(m.Fields(), m.ClearedFields()...)
 				slices.Sort(fields)
 			}
-			return by(ctx, tx.Change.Create()).SetPracticeID(practice).SetAt(clock.Now(ctx)).SetResource(m.Type()).SetAction(action).SetFields(fields)
+			return by(ctx, changes.Create()).SetPracticeID(practice).SetAt(clock.Now(ctx)).SetResource(m.Type()).SetAction(action).SetFields(fields)
 		}
 		ctx, note := ent.Noting(ctx, m, change)
 		value, err := next.Mutate(ctx, m)
@@ -103,21 +105,6 @@ func by(ctx context.Context, change *ent.ChangeCreate) *ent.ChangeCreate {
 func isQuiet(m ent.Mutation) bool {
 	loud := func(column string) bool { return !slices.Contains(quiet, column) }
 	return m.Op().Is(ent.OpUpdate|ent.OpUpdateOne) && len(m.ClearedFields()) == 0 && !slices.ContainsFunc(m.Fields(), loud)
-}
-
-// transaction gives the client of the transaction that m runs in.
-func transaction(m ent.Mutation) (*ent.Client, error) {
-	t, ok := m.(interface {
-		Tx() (*ent.Tx, error)
-		Client() *ent.Client
-	})
-	if !ok {
-		return nil, fmt.Errorf("store: %T has no transaction", m)
-	}
-	if _, err := t.Tx(); err != nil {
-		return nil, errNoTransaction
-	}
-	return t.Client(), nil
 }
 
 // practiceOf is the practice whose row is written.
