@@ -5,6 +5,7 @@ package ogent
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"slices"
 	"time"
 
@@ -40,13 +41,13 @@ func (r Reads) View(ctx context.Context) wire.View {
 // Page is the part of a list that is asked for.
 type Page struct{ Number, Size int }
 
-// Limit and Offset in rows; an offset beyond any table stays within 63 bits.
+// Limit and Offset in rows; an offset beyond any table is a number still, and so is
+// the end of its page.
 func (p Page) Limit() int { return p.Size }
 
 // Offset is the number of rows before the page.
 func (p Page) Offset() int {
-	const beyond = 1 << 40
-	return min(p.Number-1, beyond) * p.Size
+	return min(p.Number-1, math.MaxInt/2/p.Size) * p.Size
 }
 
 // Deep reports whether the rows before the page are too many to be read for

@@ -1,6 +1,9 @@
 package api
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 // TestFurtherReadingsAreFew, however many free periods the first days have, and
 // whether or not those behind them have any.
@@ -25,10 +28,10 @@ func TestFurtherReadingsAreFew(t *testing.T) {
 			}
 		}
 	}
-	if shifts := further(0, 0, 1<<45); shifts != 1 {
+	if shifts := further(0, 0, math.MaxInt/2); shifts != 1 {
 		t.Errorf("%d shifts where nobody worked", shifts)
 	}
-	if shifts := further(1<<20, 0, 1<<45); shifts != 2<<20 {
+	if shifts := further(1<<20, 0, math.MaxInt/2); shifts != 2<<20 {
 		t.Errorf("%d shifts of very many", shifts)
 	}
 }

@@ -87,7 +87,7 @@ func TestEditFeeRefuses(t *testing.T) {
 		for _, price := range []any{"", "12.345", 12.345, "1e3", "x", -0.01, "-1", true, []int{}, "£5", 1000000000} {
 			e.Patch(t, path, token, edit("fee", row{"price_one": price, "price_five": price, "price_two": "5"})).Error(t, 422, "validation_failed", "price_one", "price_five")
 		}
-		for _, duration := range []any{-1, 1.5, "long", true, row{}, 99999999999} {
+		for _, duration := range []any{-1, 1.5, "long", true, row{}, int64(99999999999)} {
 			e.Patch(t, path, token, edit("fee", row{"duration_one": duration, "duration_five": duration, "multiple_pricing": "x"})).
 				Error(t, 422, "validation_failed", "duration_one", "duration_five", "multiple_pricing")
 		}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -124,7 +125,7 @@ func (p Param) value(s string, zone *time.Location) (string, string) {
 		if p.Max > 0 {
 			n = min(n, p.Max)
 		}
-		return strconv.FormatInt(n, 10), ""
+		return strconv.FormatInt(min(n, math.MaxInt), 10), "" // an int of the generated decoder
 	case ID:
 		id, ok := ParseID(s)
 		if !ok {
