@@ -145,7 +145,7 @@ const (
 
 // holding finds the patients whose search text has one of the forms.
 func holding(practice uuid.UUID, forms ...form) predicate.Patient {
-	return func(s *sql.Selector) {
+	return patient.And(func(s *sql.Selector) { // one condition, however many askIndex asks
 		if s.Dialect() == dialect.Postgres {
 			askIndex(s, practice, forms)
 		}
@@ -158,7 +158,7 @@ func holding(practice uuid.UUID, forms ...form) predicate.Patient {
 			alternatives = append(alternatives, sql.And(parts...))
 		}
 		s.Where(sql.Or(alternatives...))
-	}
+	})
 }
 
 // askIndex asks PostgreSQL's index for the first set of the practice's keys of
