@@ -73,7 +73,7 @@ func (c *Client) Unmet(ctx context.Context, conditions ...Condition) ([]bool, er
 	statement := sql.Dialect(c.driver.Dialect()).Select()
 	unmet, to := make([]bool, len(conditions)), make([]any, len(conditions))
 	for i, condition := range conditions {
-		condition.none = !condition.none
+		condition.none = !condition.none // the opposite is asked
 		text, err := condition.text(ctx)
 		if err != nil {
 			return nil, err
@@ -96,6 +96,7 @@ func (c *Client) Unmet(ctx context.Context, conditions ...Condition) ([]bool, er
 	return unmet, rows.Err()
 }
 
+// text writes the condition, to be selected or joined with others by AND.
 func (c Condition) text(ctx context.Context) (func(*sql.Builder), error) {
 	selector, err := c.query.confined(ctx)
 	if err != nil {

@@ -962,8 +962,10 @@ func querierRows[Q interface {
 	})
 }
 
-// flat is all predicates as one, where they are many. Each by itself would be put
+// flat is all predicates as one, where that is less work. Each by itself would be put
 // into parentheses with those before it, and their text be written anew each time.
+// While they are collected none can see those before it (P, Clone), nor turn
+// the next (Not, Or).
 func flat[P ~func(*sql.Selector)](predicates []P) []P {
 	if len(predicates) < 4 {
 		return predicates

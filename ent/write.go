@@ -184,16 +184,16 @@ func insertOf(spec *sqlgraph.CreateSpec) (*insert, error) {
 	return i, nil
 }
 
+// write quotes the names at once: Ident would take each apart.
 func (i *insert) write(b *sql.Builder) {
 	b.WriteString(`INSERT INTO "` + i.table + `" ("` + strings.Join(i.columns, `", "`) + `") SELECT `).Args(i.values...)
 }
 
 // changesOf gives the client of the record of changes, and whether it is one of a
-// transaction. (Clients of all kinds of rows, as ent gives them for a mutation,
-// take the time of some dozen of columns.)
-func changesOf(mutation config) (changes *ChangeClient, inTransaction bool) {
-	_, inTransaction = mutation.driver.(*txDriver)
-	return NewChangeClient(mutation), inTransaction
+// transaction. (Tx and Client of a mutation make the clients of all tables.)
+func changesOf(c config) (changes *ChangeClient, inTransaction bool) {
+	_, inTransaction = c.driver.(*txDriver)
+	return NewChangeClient(c), inTransaction
 }
 
 // spec is what the create writes, after its hooks.

@@ -41,11 +41,11 @@ func (r Reads) View(ctx context.Context) wire.View {
 // Page is the part of a list that is asked for.
 type Page struct{ Number, Size int }
 
-// Limit and Offset in rows; an offset beyond any table is a number still, and so is
-// the end of its page.
+// Limit is the number of rows of a page.
 func (p Page) Limit() int { return p.Size }
 
-// Offset is the number of rows before the page.
+// Offset is the number of rows before the page. It ends where its double, which
+// Totals.Find reckons with, and the end of the page are no int any more.
 func (p Page) Offset() int {
 	return min(p.Number-1, math.MaxInt/2/p.Size) * p.Size
 }

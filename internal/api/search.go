@@ -145,7 +145,7 @@ const (
 
 // holding finds the patients whose search text has one of the forms.
 func holding(practice uuid.UUID, forms ...form) predicate.Patient {
-	return patient.And(func(s *sql.Selector) { // one condition, however many askIndex asks
+	return patient.And(func(s *sql.Selector) { // side by side: Where would put each within the next
 		if s.Dialect() == dialect.Postgres {
 			askIndex(s, practice, forms)
 		}

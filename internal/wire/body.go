@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -94,12 +95,14 @@ func encode(e *jx.Encoder, value any) {
 	case decimal.Decimal:
 		e.Str(v.String())
 	case json.RawMessage:
-		e.Raw(jx.Raw(v))
+		e.Raw(v)
+	default:
+		panic(fmt.Sprintf("wire: %T is not written", v))
 	}
 }
 
-// read gives the value of the field as parse does, or null, or nil where it was
-// not sent.
+// read gives the value of the field as parse does, or null, or nil where there is
+// none.
 func (f Field) read(sent map[string]json.RawMessage, create bool, zone *time.Location) (any, string) {
 	raw, ok := sent[f.Name]
 	if !ok {

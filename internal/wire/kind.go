@@ -67,7 +67,7 @@ var (
 	number    = regexp.MustCompile(`^-?[0-9]+$`)
 )
 
-// text is the string that raw holds, or the text of a JSON number.
+// text is the string that raw, which is valid JSON, holds, or the text of a number.
 func text(raw json.RawMessage) (string, bool) {
 	switch {
 	case len(raw) == 0:
