@@ -15,7 +15,7 @@ require (
 	github.com/getkin/kin-openapi v0.132.0 // tests: checks answers against the API document
 	github.com/go-analyze/charts v0.5.21 // charts of reports, as SVG
 	github.com/go-faster/errors v0.8.0 // of generated API code
-	github.com/go-faster/jx v1.2.0 // of generated API code: JSON
+	github.com/go-faster/jx v1.2.0 // JSON, as the generated API code writes it
 	github.com/go-faster/yaml v0.4.6 // of the generator: extensions in the document
 	github.com/google/uuid v1.6.0 // ids
 	github.com/jackc/pgx/v5 v5.12.0 // the hand-written server of the benchmark

@@ -44,8 +44,8 @@ type Page struct{ Number, Size int }
 // Limit is the number of rows of a page.
 func (p Page) Limit() int { return p.Size }
 
-// Offset is the number of rows before the page. It ends where its double, which
-// Totals.Find reckons with, and the end of the page are no int any more.
+// Offset is the number of rows before the page, or more than any table has: at most
+// half of the largest int, since Totals.Find doubles it and Limit is added to it.
 func (p Page) Offset() int {
 	return min(p.Number-1, math.MaxInt/2/p.Size) * p.Size
 }

@@ -155,6 +155,21 @@ func showsOnly(w *world) func(t testing.TB, what string, there, nowhere *chairsi
 	}
 }
 
+// TestFiltersStayWithinTheSite, which is a condition of alternatives beside theirs.
+func TestFiltersStayWithinTheSite(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		l := limit(t, e)
+		for _, table := range []string{"practitioners", "rooms", "users"} {
+			path := "/v1/" + table + "?active=true&updated_after=2000-01-01T00:00:00Z&per_page=100"
+			shown := e.Get(t, path, l.token)
+			if len(shown.Column(t, table, "id")) == 0 {
+				t.Errorf("%s shows nothing", path)
+			}
+			showsOnly(l.inside)(t, path, shown, nil)
+		}
+	})
+}
+
 // TestSiteLimitedTokensWriteTheirSite also holds that what belongs to the whole
 // practice can be read, not written.
 func TestSiteLimitedTokensWriteTheirSite(t *testing.T) {
