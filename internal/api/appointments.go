@@ -24,8 +24,9 @@ import (
 // longest is the most that one appointment may take.
 const longest = 24 * time.Hour
 
-// blocking are the states that keep the practitioner's time. PostgreSQL would make
-// a list of states anew for each row.
+// blocking holds of the appointments that keep the practitioner's time: Blocks of
+// their state, as a predicate. Two comparisons and not one with a list, which
+// PostgreSQL would build anew for each row.
 var blocking = appointment.And(appointment.StateNEQ(schema.Cancelled), appointment.StateNEQ(schema.DidNotAttend))
 
 // ListAppointments leaves out cancelled and not attended appointments unless
@@ -50,7 +51,9 @@ func (h *Handler) ListAppointments(ctx context.Context, p ogent.ListAppointments
 }
 
 // CreateAppointment books, unless the practitioner is booked already and
-// force_changes is not set (fault.DoubleBooking).
+// force_changes is not set (fault.DoubleBooking). In nearly every case it is try alone:
+// one statement, which writes the row if every rule holds. If that has written nothing,
+// otherwise goes the way of an edit: check, tell what is wrong, write.
 func (h *Handler) CreateAppointment(ctx context.Context, req *ogent.AppointmentInputRequest) (*ogent.AppointmentResponse, error) {
 	in, problems := &req.Appointment, wire.Problems(ctx)
 	wanted := booking{
@@ -61,15 +64,18 @@ func (h *Handler) CreateAppointment(ctx context.Context, req *ogent.AppointmentI
 		force:        in.ForceChanges.Or(false),
 	}
 	wanted.checkTimes(problems)
+	if len(problems) > 0 { // refused in any case: what else is wrong needs no lock to be told
+		return nil, checkAppointment(ctx, h.Client, in, nil, wanted, problems)
+	}
 	var booked *ogent.AppointmentResponse
-	locks := wanted.locks(ctx, nil)
+	// add writes the row where the conditions hold, or gives ent.ErrUnmet.
 	add := func(ctx context.Context, tx *ent.Client, conditions ...ent.Condition) (err error) {
 		create := tx.Appointment.Create().SetBookedViaAPI(true).SetUserID(caller.Must(ctx).UserID)
 		ogent.SetAppointment(create.Mutation(), in, nil)
 		booked, err = h.In(tx).AddAppointment(ctx, create, conditions...)
 		return err
 	}
-	try := func(tx *ent.Client) error {
+	try := func(tx *ent.Client) error { // perhaps twice (TxTrying), so it makes everything anew
 		diary, reason := wanted.rules(tx, in, nil)
 		return add(clock.Again(ctx), tx, slices.Concat(ogent.AppointmentReferences(tx, in, nil).Hold(), diary, reason)...)
 	}
@@ -80,10 +86,7 @@ func (h *Handler) CreateAppointment(ctx context.Context, req *ogent.AppointmentI
 		}
 		return add(ctx, tx) // what was in the way has gone since
 	}
-	if len(problems) > 0 { // more of them are told
-		return nil, h.db.TxHolding(ctx, locks, otherwise)
-	}
-	err := h.db.TxTrying(ctx, locks, try, otherwise)
+	err := h.db.TxTrying(ctx, wanted.locks(ctx, nil), try, otherwise)
 	return booked, err
 }
 
@@ -142,8 +145,9 @@ func (h *Handler) DeleteAppointment(ctx context.Context, p ogent.DeleteAppointme
 }
 
 // checkAppointment adds the rules that take the database to the problems found
-// so far, and refuses with all of them, or else with fault.DoubleBooking. The
-// practitioners are locked: what it finds of their diaries stays so.
+// so far, and refuses with all of them, or else with fault.DoubleBooking. Where it
+// may let the appointment pass, the practitioners are locked: what it finds of their
+// diaries stays so.
 func checkAppointment(ctx context.Context, tx *ent.Client, in *ogent.AppointmentInput, old *ent.Appointment, wanted booking, problems fault.Params) error {
 	diary, reason := wanted.rules(tx, in, old)
 	unmet, err := ogent.AppointmentReferences(tx, in, old).Check(ctx, tx, problems, slices.Concat(diary, reason)...)

@@ -78,6 +78,25 @@ func untilItWaits(t *testing.T, e *chairsidetest.Env, answer <-chan *chairsidete
 	t.Error("nobody waits")
 }
 
+// TestARefusedBookingWaitsForNobody: what cannot be booked in any case takes no
+// place among the bookings of its practitioner, and all its mistakes are told.
+func TestARefusedBookingWaitsForNobody(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		token, ctx := e.Token(t, ""), e.As(t, "demo")
+		practitioner := hire(t, e)
+		e.Get(t, "/v1/practice", token).Status(t, http.StatusOK) // writes the token's first use
+		locks := []store.Lock{store.LockOf("diary", caller.Must(ctx).PracticeID, practitioner)}
+		err := e.DB.TxHolding(ctx, locks, func(*ent.Client) error {
+			e.Post(t, "/v1/appointments", token, booking(practitioner, "09:15", "09:00", row{"patient_id": 999999, "reason": "Whim"})).
+				Error(t, http.StatusUnprocessableEntity, "validation_failed", "finish_time", "patient_id", "reason")
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestABookingDoesNotWaitForAnEditOfItsPatient, or all who book the practitioner
 // would wait with it. On SQLite every write waits for the one before it.
 func TestABookingDoesNotWaitForAnEditOfItsPatient(t *testing.T) {
