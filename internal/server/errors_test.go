@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -135,6 +137,31 @@ func TestPanicIsInternal(t *testing.T) {
 		if log := b.log.String(); !strings.Contains(log, "errors_test.go") || !strings.Contains(log, `"status":500`) || strings.Contains(log, "Archer") {
 			t.Errorf("log is %s", log)
 		}
+	}
+}
+
+// A page that is sent in parts may fail when some of it has been seen.
+func TestPanicInAPageThatWasBegun(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	page := b.begin(b.observe(b.rescue(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		of(r.Context()).name = "page"
+		_, _ = w.Write([]byte("<html>"))
+		panic("Archer")
+	}))))
+	func() {
+		defer func() {
+			if reason := recover(); reason != http.ErrAbortHandler {
+				t.Errorf("the connection is kept: %v", reason)
+			}
+		}()
+		page.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "GET", "/", nil))
+	}()
+	if log := b.log.String(); !strings.Contains(log, `"status":500`) || strings.Contains(log, "Archer") {
+		t.Errorf("log is %s", log)
+	}
+	if metrics := b.get("/metrics", "User-Agent:", "Authorization:").ok(t, 200).body; !strings.Contains(metrics, `chairside_requests_total{operation="page",status="500"} 1`) {
+		t.Error("it is not counted as a failure")
 	}
 }
 

@@ -29,7 +29,8 @@ func (s *Server) rescue(next http.Handler) http.Handler {
 				err = fmt.Errorf("panic with a %T", reason) // its text may hold anything
 			}
 			if written, ok := w.(*countingWriter); ok && written.status != 0 {
-				panic(http.ErrAbortHandler) // too late for an error body
+				x.failed = http.StatusInternalServerError // for observe
+				panic(http.ErrAbortHandler)               // too late for an error body
 			}
 			x.r = r // the context of the layers below ended with them
 			s.fail(w, x, fault.Internal(err))
