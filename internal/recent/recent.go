@@ -65,9 +65,9 @@ func New[K comparable, V any](most int) *Memory[K, V] {
 func (m *Memory[K, V]) forget() { m.state.Store(&state[K, V]{values: map[place[K]]value[V]{}}) }
 
 // ForgetAfter is a hook for what the remembered values are made of. It forgets
-// them when a change is committed, or when nobody knows whether it was. What no
-// commit ends is not noticed: what is written outside a transaction, or as a
-// transaction by itself (store.DB.TxTrying).
+// them when a change is committed, or when nobody knows whether it was. Not noticed
+// are what is written outside a transaction, and the statement of store.DB.TxTrying
+// where what comes after it fails: it stays, but nothing commits it here.
 func (m *Memory[K, V]) ForgetAfter(next ent.Mutator) ent.Mutator {
 	return ent.MutateFunc(func(ctx context.Context, mutation ent.Mutation) (ent.Value, error) {
 		if changed, ok := mutation.(interface{ Tx() (*ent.Tx, error) }); ok {

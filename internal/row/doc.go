@@ -9,5 +9,6 @@
 //
 // A NULL gives the zero value; Null tells it apart. A column of another type
 // than is asked for is a mistake of the program, not of a row: Each reports it
-// once all rows are read, so that no column needs a check.
+// once all rows are read, so that no column needs a check. Only Text and Bytes take
+// any bytes for text, stored times, days and uuids included.
 package row

@@ -131,7 +131,8 @@ func (r *Row) Bool(column int) bool {
 	return false
 }
 
-// Text is a string; a uuid is not.
+// Text is a string. It cannot tell a time, a day or a uuid that PostgreSQL gives as
+// stored: of those it returns the bare bytes, without an error. Nor can Bytes.
 func (r *Row) Text(column int) string {
 	switch v := r.value(column).(type) {
 	case string:

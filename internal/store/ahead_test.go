@@ -286,6 +286,14 @@ func TestOneStatementThatFails(t *testing.T) {
 			_ = tx.QueryRowContext(t.Context(), addThing, 1).Scan(new(int))
 			return tx.Commit()
 		}, "duplicate key"},
+		{"an error in preparing that nobody has looked at", func() error {
+			tx, err := beginAlone(t.Context(), db, diaryLock)
+			if err != nil {
+				return err
+			}
+			_ = tx.QueryRowContext(t.Context(), "SELECT 1 FROM nowhere WHERE 1 = $1", 1).Scan(new(int))
+			return tx.Commit()
+		}, "nowhere"},
 	} {
 		if err := test.ask(); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)

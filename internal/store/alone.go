@@ -60,8 +60,9 @@ func (c *conn) PrepareContext(ctx context.Context, text string) (driver.Stmt, er
 	return c.tracked.PrepareContext(ctx, text)
 }
 
-// begin is called before a statement is executed, which is s where it is prepared.
-func (a *alone) begin(s *stmt) error {
+// admit is called before each statement; s is nil where it is not prepared. It has
+// the locks sent ahead of the first one and refuses any other. A nil a admits all.
+func (a *alone) admit(s *stmt) error {
 	switch {
 	case a == nil:
 		return nil

@@ -56,7 +56,7 @@ func TakeLocks(ctx context.Context, tx *ent.Client, locks ...Lock) error {
 // held is what a transaction begins with; its context has it under heldKey.
 type held struct {
 	locks []Lock
-	alone *bool // not nil: it may be one statement, and is where BeginTx sets it
+	alone *bool // BeginTx sets it where the transaction is to be one statement; nil where it must not be
 }
 
 type heldKey struct{}

@@ -89,12 +89,12 @@ type stmt struct {
 }
 
 func (c *conn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
-	for again := true; ; again = false {
+	for first := true; ; first = false {
 		s, err := c.prepared(ctx, text, args)
 		if err != nil {
 			return nil, err
 		}
-		if err := c.alone.begin(s); err != nil {
+		if err := c.alone.admit(s); err != nil {
 			return nil, err
 		}
 		c.asked.Add(1)
@@ -106,19 +106,19 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 			s.reading = true
 			return row.Given(ctx, &rows{Rows: result, done: s.free}), nil
 		}
-		if !again || !c.retry(s, err) {
+		if !first || !c.retry(s, err) {
 			return nil, c.failed(err)
 		}
 	}
 }
 
 func (c *conn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
-	for again := true; ; again = false {
+	for first := true; ; first = false {
 		s, err := c.prepared(ctx, text, args)
 		if err != nil {
 			return nil, err
 		}
-		if err := c.alone.begin(s); err != nil {
+		if err := c.alone.admit(s); err != nil {
 			return nil, err
 		}
 		c.asked.Add(1)
@@ -129,7 +129,7 @@ func (c *conn) ExecContext(ctx context.Context, text string, args []driver.Named
 		if err == nil {
 			return result, nil
 		}
-		if !again || !c.retry(s, err) {
+		if !first || !c.retry(s, err) {
 			return nil, c.failed(err)
 		}
 	}
@@ -149,11 +149,14 @@ func (c *conn) prepared(ctx context.Context, text string, args []driver.NamedVal
 		c.recent.MoveToFront(element)
 		return s, nil
 	}
-	if c.alone == nil && !c.again(text) {
+	if c.alone == nil && !c.heardBefore(text) {
 		return nil, nil
 	}
 	fresh, err := c.tracked.PrepareContext(ctx, text)
 	if err != nil {
+		if c.alone != nil {
+			c.alone.err = err // nothing is written, whatever its caller makes of the error
+		}
 		return nil, err
 	}
 	inner, ok := fresh.(driverStmt)
@@ -168,9 +171,9 @@ func (c *conn) prepared(ctx context.Context, text string, args []driver.NamedVal
 	return s, nil
 }
 
-// again reports whether text comes for the second time. It forgets all that it
+// heardBefore reports whether text comes for the second time. It forgets all that it
 // has heard when that becomes too much.
-func (c *conn) again(text string) bool {
+func (c *conn) heardBefore(text string) bool {
 	hash := maphash.String(hashes, text)
 	if _, ok := c.heard[hash]; ok {
 		delete(c.heard, hash)

@@ -68,10 +68,9 @@ func Open(ctx context.Context, url string) (*DB, error) {
 	return db, nil
 }
 
-// RoundTrips is how often this process has asked the database something and
-// waited for the answer: statements, and the beginnings and ends of
-// transactions. Preparing what a connection will ask more than once, and
-// migrations, are not counted.
+// RoundTrips is how many statements, and beginnings and ends of transactions, this
+// process has asked the database for. That lib/pq prepares a statement in a round
+// trip of its own, for good or for once, is not counted, nor are migrations.
 func (db *DB) RoundTrips() int64 { return db.asked.Load() }
 
 // Close ends all connections.

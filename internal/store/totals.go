@@ -99,10 +99,12 @@ func (db *DB) KeepFolding(ctx context.Context, logger *slog.Logger) {
 		err := db.foldAll(ctx, &dead)
 		if err == nil && dead >= vacuumAfter {
 			dead = 0
-			_, err = db.SQL.ExecContext(ctx, "VACUUM (TRUNCATE FALSE) "+changeTable+", "+keptTable)
+			if _, err = db.SQL.ExecContext(ctx, "VACUUM (TRUNCATE FALSE) "+changeTable+", "+keptTable); err != nil {
+				err = fmt.Errorf("store: vacuum totals: %w", err)
+			}
 		}
 		if err != nil && ctx.Err() == nil {
-			logger.Warn("totals were not folded, which slows lists down", "error", err)
+			logger.Warn("totals were not folded or vacuumed, which slows lists down", "error", err)
 		}
 	}
 }

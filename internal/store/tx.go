@@ -40,11 +40,14 @@ func (db *DB) TxHolding(ctx context.Context, locks []Lock, work func(tx *ent.Cli
 // cannot do that, or another process has a lock, there is a transaction around it,
 // for which try is called again. Both read the clock themselves (clock.Again).
 //
-// What the statement has written stays, whatever try gives after it: so it is the last
-// thing that try does, and its conditions imply that the caller sees the row.
+// What the statement has written stays, whatever happens after it: try fails, or ctx
+// ends before TxTrying returns, which then gives an error all the same. So the
+// statement is the last thing that try does. Its conditions have to imply that the
+// caller sees the row: otherwise none comes back, which looks like ErrUnmet, and
+// otherwise may write it a second time.
 //
 // If the connection is lost, or ctx ends, while the statement is under way, nobody
-// knows whether it was committed, as with any commit.
+// knows whether it was committed.
 func (db *DB) TxTrying(ctx context.Context, locks []Lock, try, otherwise func(tx *ent.Client) error) error {
 	leave, err := db.enter(ctx, locks)
 	if err != nil {
