@@ -105,48 +105,51 @@ type Place struct {
 // One day crosses the number of rows that is sought (several, where what is folded
 // of a day is below zero; any of them will do, since all rows before it are fewer than
 // those), so no order is needed to tell it: with one, SQLite would add up all days
-// first. For the same reason
-// the days of the end that is not read are left out by their total, which an
-// index begins with: SQLite asks about any other condition day by day.
+// first. For the same reason the days of the end that is not read are left out by their
+// total, which an index begins with: SQLite asks about any other condition day by day.
 func (t Totals) Find(ctx context.Context, total, days string, offset int, descending bool) (p Place, ok bool, err error) {
 	c, err := caller.From(ctx)
 	if err != nil || c.SiteID != nil {
 		return p, false, nil
 	}
-	ahead, back, earlier := "key", "key DESC", "<"
+	forward, backward, earlier := "key", "key DESC", "<"
 	if descending {
-		ahead, back, earlier = back, ahead, ">"
+		forward, backward, earlier = backward, forward, ">"
 	}
+	// whole is one row: n rows in all; folded, those of them in kept_totals; slack, by
+	// how many the rest may move the place; wanted, the offset. from_start is the total
+	// of days where the offset is in the first half of the list, from_end where it is
+	// in the second; the other is NULL, so that its half of the UNION ALL reads nothing.
 	text := strings.NewReplacer(
 		"TOTAL", "(SELECT COALESCE(SUM(n), 0) FROM "+t.counts()+" WHERE total = $1 AND practice_id = $2 AND key = 0)",
 		"UNFOLDED", t.unfolded("SUM(n)", "$3", ""),
 		"SLACK", t.unfolded("SUM(ABS(n))", "$3", ""),
 		"EARLIER", t.unfolded("SUM(n)", "$3", "AND key "+earlier+" day.key"),
-		"AHEAD", ahead,
-		"BACK", back,
+		"FORWARD", forward,
+		"BACKWARD", backward,
 	).Replace(`
 		WITH whole AS (
 			SELECT n, n - UNFOLDED AS folded, SLACK AS slack, wanted,
-				CASE WHEN wanted * 2 <= n THEN $3 END AS ahead, CASE WHEN wanted * 2 > n AND wanted < n THEN $3 END AS back
+				CASE WHEN wanted * 2 <= n THEN $3 END AS from_start, CASE WHEN wanted * 2 > n AND wanted < n THEN $3 END AS from_end
 			FROM (SELECT TOTAL AS n, CAST($4 AS bigint) AS wanted) AS total
 		)
 		SELECT whole.n, day.key, day.before + EARLIER
 		FROM whole LEFT JOIN (
 			SELECT * FROM (
 				SELECT key, passed - n AS before FROM (
-					SELECT key, n, SUM(n) OVER (ORDER BY AHEAD ROWS UNBOUNDED PRECEDING) AS passed
-					FROM kept_totals WHERE total = (SELECT ahead FROM whole) AND practice_id = $2
+					SELECT key, n, SUM(n) OVER (ORDER BY FORWARD ROWS UNBOUNDED PRECEDING) AS passed
+					FROM kept_totals WHERE total = (SELECT from_start FROM whole) AND practice_id = $2
 				) AS days
 				WHERE passed > (SELECT wanted - slack FROM whole) AND passed - n <= (SELECT wanted - slack FROM whole) LIMIT 1
-			) AS ahead
+			) AS from_start
 			UNION ALL
 			SELECT * FROM (
 				SELECT key, (SELECT folded FROM whole) - passed FROM (
-					SELECT key, n, SUM(n) OVER (ORDER BY BACK ROWS UNBOUNDED PRECEDING) AS passed
-					FROM kept_totals WHERE total = (SELECT back FROM whole) AND practice_id = $2
+					SELECT key, n, SUM(n) OVER (ORDER BY BACKWARD ROWS UNBOUNDED PRECEDING) AS passed
+					FROM kept_totals WHERE total = (SELECT from_end FROM whole) AND practice_id = $2
 				) AS days
 				WHERE passed >= (SELECT folded - wanted + slack FROM whole) AND passed - n < (SELECT folded - wanted + slack FROM whole) LIMIT 1
-			) AS back
+			) AS from_end
 		) AS day ON true`)
 	var day, before sql.NullInt64
 	if err := t.read(ctx, text, []any{total, c.PracticeID, days, offset}, &p.Total, &day, &before); err != nil {

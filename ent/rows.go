@@ -52,8 +52,8 @@ import (
 	"chairside/internal/row"
 )
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *AccessTokenQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -77,8 +77,8 @@ func (q *AccessTokenQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table, or of
 // an edge of which one row is joined, for them alone: patient.
 func (q *AccountQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -110,8 +110,8 @@ func (q *AccountQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *AcquisitionSourceQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -135,8 +135,8 @@ func (q *AcquisitionSourceQuery) sqlRows(ctx context.Context, columns string) (*
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *ApplicationQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -160,8 +160,8 @@ func (q *ApplicationQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table, or of
 // an edge of which one row is joined, for them alone: patient.
 func (q *AppointmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -193,8 +193,8 @@ func (q *AppointmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *AppointmentReasonQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -218,8 +218,8 @@ func (q *AppointmentReasonQuery) sqlRows(ctx context.Context, columns string) (*
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *AuthorizationCodeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -243,8 +243,8 @@ func (q *AuthorizationCodeQuery) sqlRows(ctx context.Context, columns string) (*
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *ChangeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -268,8 +268,8 @@ func (q *ChangeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, e
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *ContractQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -293,8 +293,8 @@ func (q *ContractQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *CustomFieldQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -318,8 +318,8 @@ func (q *CustomFieldQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *CustomFieldAnswerQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -343,8 +343,8 @@ func (q *CustomFieldAnswerQuery) sqlRows(ctx context.Context, columns string) (*
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *FeeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -368,8 +368,8 @@ func (q *FeeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, erro
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *ImportRunQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -393,8 +393,8 @@ func (q *ImportRunQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *ImportedRecordQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -418,8 +418,8 @@ func (q *ImportedRecordQuery) sqlRows(ctx context.Context, columns string) (*sql
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 // Those of invoice_items join the rows behind invoice_items: a row for each of them.
 func (q *InvoiceQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -451,8 +451,8 @@ func (q *InvoiceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *InvoiceItemQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -476,8 +476,8 @@ func (q *InvoiceItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *NHSClaimQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -501,8 +501,8 @@ func (q *NHSClaimQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table, or of
 // an edge of which one row is joined, for them alone: account.
 func (q *PatientQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -534,8 +534,8 @@ func (q *PatientQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 // Those of payment_explanations join the rows behind explanations: a row for each of them.
 func (q *PaymentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -567,8 +567,8 @@ func (q *PaymentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *PaymentExplanationQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -592,8 +592,8 @@ func (q *PaymentExplanationQuery) sqlRows(ctx context.Context, columns string) (
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *PaymentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -617,8 +617,8 @@ func (q *PaymentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *PracticeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -642,8 +642,8 @@ func (q *PracticeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table, or of
 // an edge of which one row is joined, for them alone: user.
 func (q *PractitionerQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -675,8 +675,8 @@ func (q *PractitionerQuery) sqlRows(ctx context.Context, columns string) (*sql.R
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *RoomQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -700,8 +700,8 @@ func (q *RoomQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *SessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -725,8 +725,8 @@ func (q *SessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *SignInAttemptQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -750,8 +750,8 @@ func (q *SignInAttemptQuery) sqlRows(ctx context.Context, columns string) (*sql.
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *SiteQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -775,8 +775,8 @@ func (q *SiteQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *SundryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -800,8 +800,8 @@ func (q *SundryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, e
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *TreatmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -825,8 +825,8 @@ func (q *TreatmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *TreatmentCategoryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -850,8 +850,8 @@ func (q *TreatmentCategoryQuery) sqlRows(ctx context.Context, columns string) (*
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *TreatmentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -875,8 +875,8 @@ func (q *TreatmentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *TreatmentPlanItemQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -900,8 +900,8 @@ func (q *TreatmentPlanItemQuery) sqlRows(ctx context.Context, columns string) (*
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *UserQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -925,8 +925,8 @@ func (q *UserQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	return queryRows(ctx, q.driver, s, columns)
 }
 
-// Rows runs the query and gives the rows it finds, to be read by row.Each: times,
-// days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
+// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
 // the name of its table.
 func (q *WorkingSessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -962,10 +962,10 @@ func querierRows[Q interface {
 	})
 }
 
-// flat is all predicates as one, where that is less work. Each by itself would be put
-// into parentheses with those before it, and their text be written anew each time.
-// While they are collected none can see those before it (P, Clone), nor turn
-// the next (Not, Or).
+// flat makes one predicate of all, from four on. Selector.Where joins each to those
+// before it as And(all before, this one), which writes their text anew each time;
+// collected first, all are joined once. So a predicate must not look at those before
+// it (Selector.P, Clone), nor change how the next is joined (Or, Not).
 func flat[P ~func(*sql.Selector)](predicates []P) []P {
 	if len(predicates) < 4 {
 		return predicates

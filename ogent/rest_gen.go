@@ -216,7 +216,7 @@ type sieve struct {
 	set    bool
 	column string
 	equal  bool   // for one value of the column, not a range
-	dense  bool   // what the value names is not of one patient
+	dense  bool   // many patients have the value: its rows are met soon in any order
 	leads  orders // those that an index has for one value
 }
 
@@ -240,9 +240,9 @@ type way struct {
 // pickedBy is how rows are found by the filters that are set. It is false where
 // there is none, or where an index has what they let through in the order. Ordered
 // are the orders that an index has for all rows.
-func pickedBy(order string, ordered orders, searchesFirst ...sieve) (how way, ok bool) {
+func pickedBy(order string, ordered orders, filters ...sieve) (how way, ok bool) {
 	led, equal, dense := false, false, slices.Contains(ordered, order)
-	for _, f := range searchesFirst {
+	for _, f := range filters {
 		switch {
 		case !f.set:
 		case f.column == "":

@@ -104,16 +104,16 @@ func (e *entity) Span(f contract.Filter) (*span, error) {
 }
 
 // Picks are the filters by which rows are found before they are put in order:
-// searches, then those of the entity's own columns. Only what is about patients
+// searches and those of the entity's own columns. Only what is about patients
 // grows with the years; other lists are short.
 func (e *entity) Picks() ([]sieve, error) {
 	if !e.PatientData() {
 		return nil, nil
 	}
-	var searches, columns []sieve
+	var picks []sieve
 	for _, f := range e.R.Filters {
 		if f.Search {
-			searches = append(searches, sieve{Filter: f})
+			picks = append(picks, sieve{Filter: f})
 			continue
 		}
 		if f.Edge != "" || f.Manual && f.Column == "" {
@@ -128,16 +128,16 @@ func (e *entity) Picks() ([]sieve, error) {
 			edge := e.Column(f.Column).References()
 			p.Dense = edge == nil || !e.Model.of(edge.Type).PatientData()
 		}
-		columns = append(columns, p)
+		picks = append(picks, p)
 	}
-	return append(searches, columns...), nil
+	return picks, nil
 }
 
 // sieve is a filter by which rows are found before they are put in order.
 type sieve struct {
 	contract.Filter
 	Equal bool     // for one value of the column, not a range
-	Dense bool     // what the value names is not of one patient
+	Dense bool     // many patients have the value: its rows are met soon in any order
 	Leads []string // the orders that an index has for one value
 
 	Unless      string   // the filter with which the list shows more rows
