@@ -233,7 +233,7 @@ func (k *cluster) prepareSQLite(ctx context.Context, z size, today civil.Date, a
 	note := path + ".json"
 	var about seeded
 	text, err := os.ReadFile(note)
-	if again || err != nil || json.Unmarshal(text, &about) != nil || !about.current(z, today) {
+	if again || err != nil || json.Unmarshal(text, &about) != nil || !about.current(z, today) || about.AsOf != today { // it has PostgreSQL's data
 		for _, name := range []string{note, path, path + "-wal", path + "-shm"} {
 			if err := os.RemoveAll(name); err != nil {
 				return "", err

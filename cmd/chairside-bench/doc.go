@@ -45,20 +45,25 @@
 //
 // PostgreSQL serves both servers, so its memory is warm for both. Its
 // processor time is that of all its processes, autovacuum included. Latencies
-// are those of a client that sends its next request when the last is answered.
-// On a small machine the generator, the server and PostgreSQL share processors.
+// are those of a client that sends its next request when the last is answered;
+// where wrk measures the rate they are measured by themselves, for half as long
+// (package load says why), and so is a rate of few answers, again. On a small machine the generator, the server and
+// PostgreSQL share processors.
 //
 // The totals of a list are counted by the hand-written server with count(*).
-// It asks for the token with each request, where Chairside remembers it for a
-// moment. It keeps no record of changes and no log; Chairside writes its log to
-// /dev/null. What the hand-written server books is removed after each
+// It asks for the token, and W7 for working hours, with each request, where
+// Chairside remembers both for less than a second. It keeps no record of changes, no
+// log and no metrics, and knows no limits or request ids; Chairside writes its log to
+// /dev/null. Both collect garbage as chairside serve does. What the hand-written server books is removed after each
 // measurement, and triggers that are not foreign keys' do not fire for it,
 // because it must not pay for totals that Chairside keeps.
 //
 // The patients are the seed's, but each with a mobile number of their own
 // (telephone.go), which W9 searches for.
 //
-// W4 asks for page 1000, or for the last full page of a smaller database. W8
+// W3 asks for pages 1 to 10 in turn, W4 for pages 991 to 1000, or for the last ten of a
+// smaller database. "Without vacuum" is without autovacuum: Chairside vacuums its two
+// small tables of totals itself, and the hand-written server needs none. W8
 // asks for what has changed since a time after which there are 100 to 1,000
 // changes. SQLite is measured at the smallest size.
 package main

@@ -34,7 +34,7 @@ const batch = 5000
 // freshRows books through Chairside with autovacuum off, and measures before,
 // on the way, and after.
 func (o *runCommand) freshRows(c *console, d *dataset) (result *freshResult, err error) {
-	c.say("booking %d appointments without vacuum", o.Fresh)
+	c.say("booking %d appointments without autovacuum", o.Fresh)
 	result = &freshResult{Size: d.size.Name, Inserted: o.Fresh, InsertedForW8: min(forPlan, o.Fresh)}
 	spy, err := d.spy(c)
 	if err != nil {

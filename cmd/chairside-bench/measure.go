@@ -13,9 +13,9 @@ import (
 // for a measurement never run out.
 const bookingsPerSecond = 6000
 
-// patience is how many times longer a server is measured that has not answered
-// anything in time.
-const patience = 10
+// enough are the answers for each client that make a rate with wrk, which leaves out
+// what is on its way when it stops.
+const enough = 20
 
 // measure sends one workload to one server: for a short while to warm up, then
 // for as long as it counts.
@@ -29,11 +29,11 @@ func (o *runCommand) measure(ctx context.Context, d *dataset, e entry, w workloa
 		}
 		defer func() { err = errors.Join(err, d.unbook(ctx, from)) }()
 	}
-	send := func(duration time.Duration) (load.Result, error) {
+	send := func(generate load.Generator, duration time.Duration) (load.Result, error) {
 		if w.Writes {
 			requests = d.diary.bookings(int(bookingsPerSecond * (duration + time.Second).Seconds()))
 		}
-		r, err := o.generate(ctx, load.Job{URL: e.url, Token: e.token, Requests: requests, Clients: o.Clients, Duration: duration})
+		r, err := generate(ctx, load.Job{URL: e.url, Token: e.token, Requests: requests, Clients: o.Clients, Duration: duration})
 		if err == nil && r.Errors > 0 {
 			err = fmt.Errorf("%d of %d requests failed: %s", r.Errors, r.Requests, r.Detail)
 		}
@@ -43,19 +43,20 @@ func (o *runCommand) measure(ctx context.Context, d *dataset, e entry, w workloa
 		return r, err
 	}
 	if o.WarmUp > 0 {
-		if _, err := send(o.WarmUp); err != nil {
+		if _, err := send(o.generate, o.WarmUp); err != nil {
 			return m, err
 		}
 	}
-	before, err := d.processorTime(e)
-	if err != nil {
-		return m, err
-	}
-	r, err := send(o.Duration)
-	if err == nil && r.Requests == 0 { // counting millions of rows may take longer
-		if r, err = send(patience * o.Duration); err == nil && r.Requests == 0 {
-			err = fmt.Errorf("%s, %s of size %s: no answer in %v", w.ID, e.name, d.size.Name, r.Duration)
+	var before processorTime
+	rate := func(generate load.Generator) (r load.Result, err error) {
+		if before, err = d.processorTime(e); err != nil {
+			return r, err
 		}
+		return send(generate, o.Duration)
+	}
+	r, err := rate(o.generate)
+	if err == nil && o.wrk && r.Requests < enough*o.Clients { // counting millions of rows takes long
+		r, err = rate(load.Go)
 	}
 	if err != nil {
 		return m, err
@@ -64,8 +65,14 @@ func (o *runCommand) measure(ctx context.Context, d *dataset, e entry, w workloa
 	if err != nil {
 		return m, err
 	}
+	seen := r
+	if o.wrk {
+		if seen, err = send(load.Go, o.Duration/2); err != nil {
+			return m, err
+		}
+	}
 	per1000 := func(t time.Duration) float64 { return milliseconds(t) * 1000 / float64(r.Requests) }
-	m = measurement{Requests: r.Requests, PerSecond: r.PerSecond(), P50: milliseconds(r.P50), P99: milliseconds(r.P99), ServerCPU: per1000(after.server - before.server)}
+	m = measurement{Requests: r.Requests, PerSecond: r.PerSecond(), P50: milliseconds(seen.P50), P99: milliseconds(seen.P99), ServerCPU: per1000(after.server - before.server)}
 	if e.name != chairsideSQLite && d.cluster.postmaster != 0 {
 		m.DatabaseCPU = new(per1000(after.database - before.database))
 	}

@@ -17,13 +17,13 @@ import (
 type runCommand struct {
 	Sizes     []size        `default:"20k,2M,10M" help:"Sizes of the data: 20k, 2M, 10M, or PATIENTSxYEARS. Default: ${default}"`
 	Only      []string      `placeholder:"W1,…" help:"Only these workloads."`
-	Rounds    int           `default:"5" help:"How often each is measured. Default: ${default}"`
+	Rounds    int           `default:"5" help:"How often each is measured, an odd number. Default: ${default}"`
 	Duration  time.Duration `default:"5s" help:"How long each is measured. Default: ${default}"`
 	WarmUp    time.Duration `default:"1s" help:"How long each is sent before. Default: ${default}"`
 	Clients   int           `default:"8" help:"Connections at a time. Default: ${default}"`
 	Samples   int           `default:"20" help:"Requests of each workload whose answers are compared. Default: ${default}"`
 	SQLite    bool          `name:"sqlite" default:"true" negatable:"" help:"Measure the smallest size on SQLite too."`
-	Fresh     int           `default:"187000" help:"Appointments booked without vacuum in the end, at 2M or else the first size; 0 for none. Default: ${default}"`
+	Fresh     int           `default:"187000" help:"Appointments booked without autovacuum in the end, at 2M or else the first size; 0 for none. Default: ${default}"`
 	Keep      string        `placeholder:"DIR" help:"Keep the seeded databases there, and use them again."`
 	Reseed    bool          `help:"Seed anew what is kept."`
 	Postgres  string        `placeholder:"URL" help:"A PostgreSQL server to use instead of one of the benchmark's own. Its databases chairside_bench_… are the benchmark's."`
@@ -33,6 +33,7 @@ type runCommand struct {
 	Check     bool          `help:"Measure nothing: compare answers, and look for lists that PostgreSQL answers without an index."`
 
 	generate load.Generator
+	wrk      bool // it is that
 }
 
 // Validate reports what cannot be; the parser calls it.
@@ -43,7 +44,10 @@ func (o *runCommand) Validate() error {
 		}
 	}
 	if o.Rounds < 1 || o.Clients < 1 || o.Samples < 1 || o.Fresh < 0 || o.Duration <= 0 || o.WarmUp < 0 || len(o.Sizes) == 0 {
-		return errors.New("--sizes, --rounds, --duration, --clients and --samples must be positive")
+		return errors.New("--sizes, --rounds, --duration, --clients and --samples must be positive, --fresh and --warm-up not negative")
+	}
+	if o.Rounds%2 == 0 {
+		return errors.New("--rounds must be odd: the median is one of them")
 	}
 	return nil
 }
@@ -205,7 +209,7 @@ func (o *runCommand) chooseGenerator(c *console, r *result) error {
 		}
 		return nil
 	}
-	o.generate = load.Wrk(path)
+	o.generate, o.wrk = load.Wrk(path), true
 	// It prints its version with its usage, and calls that a failure.
 	text, _ := exec.CommandContext(c, path, "--version").CombinedOutput()
 	name, _, _ := strings.Cut(string(text), " [")

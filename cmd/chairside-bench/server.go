@@ -18,6 +18,10 @@ import (
 // baseURL is in the links of all servers, so that their answers can be compared.
 const baseURL = "http://practice.example"
 
+// garbage has all servers collect theirs alike: it is what chairside serve sets for
+// itself.
+const garbage = "GOGC=200"
+
 const (
 	startTime = time.Minute // for a server to become ready
 	stopTime  = 30 * time.Second
@@ -40,7 +44,7 @@ func start(ctx context.Context, name string, program []string, environment ...st
 		return nil, err
 	}
 	command := exec.Command(program[0], append(program[1:], "--addr", address, "--base-url", baseURL)...)
-	command.Env = append(os.Environ(), environment...)
+	command.Env = append(append(os.Environ(), garbage), environment...)
 	if err := command.Start(); err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 // print shows the result as tables: one line a workload, size and server, then
 // the targets.
 func (r *result) print(out io.Writer) {
-	fmt.Fprintf(out, "%s, %d processors, %d MB; PostgreSQL %s; %s; %s\n", r.Machine.Processor, r.Machine.Processors, r.Machine.MemoryBytes>>20,
+	fmt.Fprintf(out, "%s, %d processors, %d MB; PostgreSQL %s; %s; %s\n", r.Machine.Processor, r.Machine.Processors, r.Machine.MemoryBytes/1e6,
 		r.Versions.PostgreSQL, r.Versions.Chairside, r.Versions.Generator)
 	fmt.Fprintf(out, "medians of %d rounds of %gs, %d clients; CPU in ms per 1,000 requests; ratio to the hand-written server, its least and most\n\n",
 		r.Settings.Rounds, r.Settings.Duration, r.Settings.Clients)
@@ -20,14 +20,14 @@ func (r *result) print(out io.Writer) {
 	for _, result := range r.Workloads {
 		for _, s := range result.Servers {
 			row := table.Row{"", "", s.Server, fmt.Sprintf("%.0f", s.Median.PerSecond), fmt.Sprintf("%.2f", s.Median.P50), fmt.Sprintf("%.2f", s.Median.P99),
-				fmt.Sprintf("%.0f", s.Median.ServerCPU), "", fmt.Sprintf("%.0f", float64(s.Median.Resident)/(1<<20)), "", ""}
+				fmt.Sprintf("%.0f", s.Median.ServerCPU), "", fmt.Sprintf("%.0f", float64(s.Median.Resident)/1e6), "", ""}
 			if s.Median.DatabaseCPU != nil {
 				row[7] = fmt.Sprintf("%.0f", *s.Median.DatabaseCPU)
 			}
 			switch s.Server {
 			case chairside:
 				row[0], row[1], row[9] = result.Size, result.ID+" "+result.Title, result.Ratio.String()
-				if target := targetOf(result.ID); target > 0 {
+				if target := byID(result.ID).Target; target > 0 {
 					row[10] = fmt.Sprintf("≥%g", target)
 				}
 			case chairsideSQLite:

@@ -18,15 +18,6 @@ func atMost(what string, wanted, is float64) verdict {
 	return verdict{what, fmt.Sprintf("≤ %g", wanted), is, is <= wanted}
 }
 
-func targetOf(id string) float64 {
-	for _, w := range workloads {
-		if w.ID == id {
-			return w.Target
-		}
-	}
-	return 0
-}
-
 const (
 	searchFactor   = 3   // p99 of a search to that of W1
 	keptAfterFresh = 0.8 // of W2's rate
@@ -56,14 +47,14 @@ func (r *result) judge() {
 	}
 	if f := r.Fresh; f != nil {
 		r.Verdicts = append(r.Verdicts,
-			atLeast(fmt.Sprintf("W2 after %d inserts without vacuum, to before", f.Inserted), keptAfterFresh, f.W2.Median),
-			atLeast(fmt.Sprintf("W8 after %d inserts, to the hand-written server", f.InsertedForW8), targetOf("W8"), f.W8.Median))
-		r.Verdicts = append(r.Verdicts, verdict{"W8 keeps its plan", "1", map[bool]float64{true: 1}[f.SamePlan], f.SamePlan})
+			atLeast(fmt.Sprintf("W2 after %d inserts without autovacuum, to before, %s", f.Inserted, f.Size), keptAfterFresh, f.W2.Median),
+			atLeast(fmt.Sprintf("W8 after %d inserts, to the hand-written server, %s", f.InsertedForW8, f.Size), byID("W8").Target, f.W8.Median))
+		r.Verdicts = append(r.Verdicts, verdict{"W8 keeps its plan, " + f.Size, "1", map[bool]float64{true: 1}[f.SamePlan], f.SamePlan})
 	}
 	for _, z := range r.Sizes {
 		for _, m := range z.Memory {
 			if m.Server == chairside && z.Name == judged {
-				r.Verdicts = append(r.Verdicts, atMost("resident MB after everything, "+z.Name, residentTarget, float64(m.Resident)/(1<<20)))
+				r.Verdicts = append(r.Verdicts, atMost("resident MB after everything, "+z.Name, residentTarget, float64(m.Resident)/1e6))
 			}
 		}
 	}

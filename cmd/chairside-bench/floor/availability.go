@@ -145,10 +145,8 @@ func openingHours(stored []byte) ([]diary.Hours, error) {
 	var weekly []diary.Hours
 	for day := time.Sunday; day <= time.Saturday; day++ {
 		o := open[day.String()]
-		from, fromErr := time.Parse("15:04", o.Open)
-		until, untilErr := time.Parse("15:04", o.Close)
-		if fromErr == nil && untilErr == nil {
-			weekly = append(weekly, diary.Hours{Weekday: day, Start: from.Hour()*60 + from.Minute(), Finish: until.Hour()*60 + until.Minute()})
+		if h, ok := diary.Opening(day, o.Open, o.Close); ok {
+			weekly = append(weekly, h)
 		}
 	}
 	return weekly, nil

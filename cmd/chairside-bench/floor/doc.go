@@ -20,5 +20,5 @@
 //	encode.go        JSON by appending
 //
 // The SQL is the natural one: count(*) for totals, OFFSET for pages, each
-// statement prepared once per connection.
+// statement prepared once per connection. The search asks Chairside's index of keys.
 package floor

@@ -5,8 +5,10 @@
 //	generate := load.Wrk(path) // or load.Go, where wrk is not installed
 //	result, err := generate(ctx, load.Job{…})
 //
-// Both count in the same way: a request counts when its answer has been read to
-// the end; any status but 2xx is an error. Latencies are those a client sees.
+// A request counts when its answer has been read to the end. Errors are statuses
+// other than 2xx; wrk's are those from 400 on. Latencies that clients see are Go's:
+// wrk adds to each long one those of requests that would have been sent meanwhile, so
+// that a pause of a hundredth of the time becomes its p99.
 package load
 
 import (
@@ -36,7 +38,7 @@ const UserAgent = "chairside-bench"
 // Result is what came of a job.
 type Result struct {
 	Requests int    // answered
-	Errors   int    // answered with anything but 2xx, or not at all
+	Errors   int    // answered with an error, or not at all
 	Detail   string // of the errors
 	Duration time.Duration
 	P50, P99 time.Duration

@@ -6,7 +6,7 @@
 //	// for each request: send it, then
 //	for _, s := range proxy.Take() {
 //		executed, err := plans.Explain(ctx, db, s)
-//		offences := executed.Offences(big)
+//		offences := executed.Offences(big, plans.Many)
 //	}
 //
 // The proxy stands between the two (proxy.go) and reads along, so nothing has
