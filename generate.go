@@ -6,6 +6,9 @@
 //	internal/wire      values as they travel: reading bodies and queries, with all their latitude
 //	internal/fault     the one error type that reaches a client
 //	schema/ask         for other Go programs: questions to a practice's records
+//	internal/row       rows as the database gives them; internal/access: the record of what was read
+//	internal/recent    what was read less than a second ago: tokens, working hours
+//	internal/civil     days; internal/clock: the time of a request; internal/decimal: money
 //	internal/caller    who is calling; internal/token finds out, internal/scope says what they may do
 //	internal/oauth     the authorization server: applications, codes, tokens
 //	internal/signin    passwords, second factors, sessions
@@ -18,6 +21,7 @@
 //	internal/server    the HTTP server around the operations
 //	internal/seed      demo data; internal/onboard: a new practice
 //	internal/config    flags and environment
+//	internal/arch      who may import whom, and decisions/: why things are as they are
 //	internal/chairsidetest, internal/contracttest   the test harness, and tests across all operations
 //	internal/browsertest   the pages in a browser
 //	cmd/chairside      the program
