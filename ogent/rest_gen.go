@@ -216,7 +216,7 @@ type sieve struct {
 	set    bool
 	column string
 	equal  bool   // for one value of the column, not a range
-	dense  bool   // many patients have the value: its rows are met soon in any order
+	dense  bool   // the value is not one patient's: its rows are mostly met soon in any order
 	leads  orders // those that an index has for one value
 }
 

@@ -24,9 +24,9 @@ import (
 // longest is the most that one appointment may take.
 const longest = 24 * time.Hour
 
-// blocking holds of the appointments that keep the practitioner's time: Blocks of
-// their state, as a predicate. Two comparisons and not one with a list, which
-// PostgreSQL would build anew for each row.
+// blocking is AppointmentState.Blocks as a predicate: it holds of appointments that keep
+// the practitioner's time. Two comparisons and not one with a list, which PostgreSQL
+// would build anew for each row.
 var blocking = appointment.And(appointment.StateNEQ(schema.Cancelled), appointment.StateNEQ(schema.DidNotAttend))
 
 // ListAppointments leaves out cancelled and not attended appointments unless
@@ -51,9 +51,9 @@ func (h *Handler) ListAppointments(ctx context.Context, p ogent.ListAppointments
 }
 
 // CreateAppointment books, unless the practitioner is booked already and
-// force_changes is not set (fault.DoubleBooking). In nearly every case it is try alone:
-// one statement, which writes the row if every rule holds. If that has written nothing,
-// otherwise goes the way of an edit: check, tell what is wrong, write.
+// force_changes is not set (fault.DoubleBooking). In nearly every case it is try alone,
+// on PostgreSQL one statement, which writes the row if every rule holds. If that has
+// written nothing, otherwise goes the way of an edit: check, tell what is wrong, write.
 func (h *Handler) CreateAppointment(ctx context.Context, req *ogent.AppointmentInputRequest) (*ogent.AppointmentResponse, error) {
 	in, problems := &req.Appointment, wire.Problems(ctx)
 	wanted := booking{
@@ -148,9 +148,9 @@ func (h *Handler) DeleteAppointment(ctx context.Context, p ogent.DeleteAppointme
 // so far, and refuses with all of them, or else with fault.DoubleBooking. Where it
 // may let the appointment pass, the practitioners are locked: what it finds of their
 // diaries stays so.
-func checkAppointment(ctx context.Context, tx *ent.Client, in *ogent.AppointmentInput, old *ent.Appointment, wanted booking, problems fault.Params) error {
-	diary, reason := wanted.rules(tx, in, old)
-	unmet, err := ogent.AppointmentReferences(tx, in, old).Check(ctx, tx, problems, slices.Concat(diary, reason)...)
+func checkAppointment(ctx context.Context, c *ent.Client, in *ogent.AppointmentInput, old *ent.Appointment, wanted booking, problems fault.Params) error {
+	diary, reason := wanted.rules(c, in, old)
+	unmet, err := ogent.AppointmentReferences(c, in, old).Check(ctx, c, problems, slices.Concat(diary, reason)...)
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func checkAppointment(ctx context.Context, tx *ent.Client, in *ogent.Appointment
 		return fault.ValidationFailed(problems)
 	}
 	if slices.Contains(unmet[:len(diary)], true) {
-		return wanted.refuse(ctx, tx)
+		return wanted.refuse(ctx, c)
 	}
 	return nil
 }

@@ -137,7 +137,7 @@ func (e *entity) Picks() ([]sieve, error) {
 type sieve struct {
 	contract.Filter
 	Equal bool     // for one value of the column, not a range
-	Dense bool     // many patients have the value: its rows are met soon in any order
+	Dense bool     // the value is not one patient's: its rows are mostly met soon in any order
 	Leads []string // the orders that an index has for one value
 
 	Unless      string   // the filter with which the list shows more rows

@@ -77,6 +77,15 @@ func (a *alone) admit(s *stmt) error {
 	return a.err
 }
 
+// unsent notes, of a transaction of one statement, an error before it was sent:
+// nothing is written, whatever the caller makes of the error.
+func (a *alone) unsent(err error) error {
+	if a != nil {
+		a.err = err
+	}
+	return err
+}
+
 // failed gives the error of the statement its meaning. After one that speaks of
 // what is prepared, the lock's own statement may be what is missing: that
 // connection is not used again.

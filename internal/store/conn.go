@@ -51,9 +51,9 @@ func (c *tracked) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx
 
 // begin takes the locks of ctx in the round trip that begins the transaction.
 //
-// lib/pq's connection is its own transaction (driver.Tx); SQLite's is not. Its BeginTx
-// would leave a function on the connection that stops watching ctx, and call that at
-// the end of every later transaction too. Nothing is lost without: database/sql
+// lib/pq's connection is its own transaction (driver.Tx); SQLite's is not. lib/pq's
+// BeginTx would leave a function on the connection that stops watching ctx, and call it
+// at the end of every later transaction too. Nothing is lost without: database/sql
 // watches the context of the transaction, lib/pq that of each statement. Where options
 // need BeginTx, it gets a context with nothing to watch.
 func (c *tracked) begin(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {

@@ -92,7 +92,7 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 	for first := true; ; first = false {
 		s, err := c.prepared(ctx, text, args)
 		if err != nil {
-			return nil, err
+			return nil, c.alone.unsent(err)
 		}
 		if err := c.alone.admit(s); err != nil {
 			return nil, err
@@ -116,7 +116,7 @@ func (c *conn) ExecContext(ctx context.Context, text string, args []driver.Named
 	for first := true; ; first = false {
 		s, err := c.prepared(ctx, text, args)
 		if err != nil {
-			return nil, err
+			return nil, c.alone.unsent(err)
 		}
 		if err := c.alone.admit(s); err != nil {
 			return nil, err
@@ -154,9 +154,6 @@ func (c *conn) prepared(ctx context.Context, text string, args []driver.NamedVal
 	}
 	fresh, err := c.tracked.PrepareContext(ctx, text)
 	if err != nil {
-		if c.alone != nil {
-			c.alone.err = err // nothing is written, whatever its caller makes of the error
-		}
 		return nil, err
 	}
 	inner, ok := fresh.(driverStmt)

@@ -43,8 +43,8 @@ func (db *DB) TxHolding(ctx context.Context, locks []Lock, work func(tx *ent.Cli
 // What the statement has written stays, whatever happens after it: try fails, or ctx
 // ends before TxTrying returns, which then gives an error all the same. So the
 // statement is the last thing that try does. Its conditions have to imply that the
-// caller sees the row: otherwise none comes back, which looks like ErrUnmet, and
-// otherwise may write it a second time.
+// caller sees the row: if they do not, no row comes back, which looks like ErrUnmet,
+// and the function otherwise may write it a second time.
 //
 // If the connection is lost, or ctx ends, while the statement is under way, nobody
 // knows whether it was committed.
