@@ -27,7 +27,7 @@
 //	measure.go     rounds: each workload on each server in turn, so that what
 //	               else happens on the machine happens to all of them
 //	usage.go       processor time and memory of a process, from /proc
-//	fresh.go       many bookings without vacuum: what they do to W2 and W8
+//	fresh.go       many bookings without autovacuum: what they do to W2 and W8
 //	result.go, verdict.go, table.go
 //	               the figures, the targets, and how they are shown
 //	check.go, spy.go
@@ -45,10 +45,11 @@
 //
 // PostgreSQL serves both servers, so its memory is warm for both. Its
 // processor time is that of all its processes, autovacuum included. Latencies
-// are those of a client that sends its next request when the last is answered;
-// where wrk measures the rate they are measured by themselves, for half as long
-// (package load says why), and so is a rate of few answers, again. On a small machine the generator, the server and
-// PostgreSQL share processors.
+// are those of a client that sends its next request when the last is answered.
+// Where wrk measures the rate, the generator of our own measures them after it,
+// for half as long (package load says why). Where wrk gets fewer than 20 answers
+// for each client, that generator measures the rate anew, for the whole time. On
+// a small machine the generator, the server and PostgreSQL share processors.
 //
 // The totals of a list are counted by the hand-written server with count(*).
 // It asks for the token, and W7 for working hours, with each request, where
@@ -62,8 +63,8 @@
 // (telephone.go), which W9 searches for.
 //
 // W3 asks for pages 1 to 10 in turn, W4 for pages 991 to 1000, or for the last ten of a
-// smaller database. "Without vacuum" is without autovacuum: Chairside vacuums its two
-// small tables of totals itself, and the hand-written server needs none. W8
+// smaller database. Without autovacuum, Chairside still vacuums its two small tables of
+// totals itself; the hand-written server has no such tables. W8
 // asks for what has changed since a time after which there are 100 to 1,000
 // changes. SQLite is measured at the smallest size.
 package main

@@ -97,6 +97,15 @@ func TestRun(t *testing.T) {
 	if status != done || !strings.Contains(out, ", 0 offences") {
 		t.Errorf("check: status %d\n%s\n%s", status, out, problems)
 	}
+
+	if _, err := exec.LookPath("wrk"); err != nil {
+		t.Log("wrk is not installed")
+		return
+	}
+	status, out, problems = bench(t, append(tiny, "--generator", "wrk", "--only", "W1", "--only", "W5", "--no-sqlite", "--rounds", "1", "--duration", "100ms", "--warm-up", "0s", "--fresh", "0", "--output", file)...)
+	if status != done || !strings.Contains(out, "own generator for latencies") {
+		t.Errorf("with wrk: status %d\n%s\n%s", status, out, problems)
+	}
 }
 
 // complete checks that nothing is missing from a result.
@@ -143,7 +152,7 @@ func complete(t *testing.T, r *result) {
 }
 
 func TestUsage(t *testing.T) {
-	for _, args := range [][]string{{"--sizes", "7"}, {"--only", "W99"}, {"--rounds", "0"}, {"--generator", "ab"}, {"nonsense"}} {
+	for _, args := range [][]string{{"--sizes", "7"}, {"--only", "W99"}, {"--rounds", "0"}, {"--rounds", "2"}, {"--generator", "ab"}, {"nonsense"}} {
 		if status, _, problems := bench(t, args...); status != misled || problems == "" {
 			t.Errorf("%v: status %d, %q", args, status, problems)
 		}

@@ -213,7 +213,7 @@ func (o *runCommand) chooseGenerator(c *console, r *result) error {
 	// It prints its version with its usage, and calls that a failure.
 	text, _ := exec.CommandContext(c, path, "--version").CombinedOutput()
 	name, _, _ := strings.Cut(string(text), " [")
-	r.Versions.Generator = name
+	r.Versions.Generator = name + " for rates, own generator for latencies and slow rates"
 	return nil
 }
 

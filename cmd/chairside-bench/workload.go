@@ -70,7 +70,7 @@ func hundredPatients(context.Context, *dataset) ([]load.Request, error) {
 	return gets(somePages(10), func(page int) string { return fmt.Sprintf("/v1/patients?per_page=100&page=%d", page) }), nil
 }
 
-// deepPage is page 1000, or the last full one of a smaller database.
+// deepPage is pages 991 to 1000, or the last ten full ones of a smaller database.
 func deepPage(ctx context.Context, d *dataset) ([]load.Request, error) {
 	var rows int
 	err := d.db.QueryRow(ctx, "SELECT count(*) FROM appointments WHERE practice_id = $1 AND cancelled_at IS NULL AND did_not_attend_at IS NULL", d.practice).Scan(&rows)
