@@ -55,9 +55,9 @@
 // It asks for the token, and W7 for working hours, with each request, where
 // Chairside remembers both for less than a second. It keeps no record of changes, no
 // log and no metrics, and knows no limits or request ids; Chairside writes its log to
-// /dev/null. Both collect garbage as chairside serve does. What the hand-written server books is removed after each
-// measurement, and triggers that are not foreign keys' do not fire for it,
-// because it must not pay for totals that Chairside keeps.
+// /dev/null. Both collect garbage as chairside serve does. What the hand-written
+// server books is removed after each measurement, and triggers that are not foreign
+// keys' do not fire for it, because it must not pay for totals that Chairside keeps.
 //
 // The patients are the seed's, but each with a mobile number of their own
 // (telephone.go), which W9 searches for.

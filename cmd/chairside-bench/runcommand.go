@@ -33,7 +33,7 @@ type runCommand struct {
 	Check     bool          `help:"Measure nothing: compare answers, and look for lists that PostgreSQL answers without an index."`
 
 	generate load.Generator
-	wrk      bool // it is that
+	wrk      bool // generate is wrk's
 }
 
 // Validate reports what cannot be; the parser calls it.

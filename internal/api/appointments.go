@@ -111,13 +111,13 @@ func (h *Handler) UpdateAppointment(ctx context.Context, req *ogent.AppointmentI
 			state:        schema.AppointmentState(in.State.Or(string(old.State))),
 			force:        in.ForceChanges.Or(false),
 		}
-		if wanted.moves(old) {
+		wanted.checkTimes(problems)
+		if len(problems) == 0 && wanted.moves(old) { // as when booking, what is refused in any case needs no lock
 			if err := store.TakeLocks(ctx, tx, wanted.locks(ctx, old)...); err != nil {
 				return err
 			}
 		}
 		ctx := clock.Again(ctx)
-		wanted.checkTimes(problems)
 		if err := checkAppointment(ctx, tx, in, old, wanted, problems); err != nil {
 			return err
 		}

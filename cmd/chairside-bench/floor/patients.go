@@ -184,7 +184,7 @@ func (s *Server) listPatients(r *http.Request, c *caller, e *encoder) (int, erro
 		var any []string
 		for _, p := range sought.alternatives {
 			args = append(args, p)
-			any = append(any, "strpos(p.search_text, $"+strconv.Itoa(len(args))+") > 0")
+			any = append(any, "p.search_text LIKE $"+strconv.Itoa(len(args)))
 		}
 		args = append(args, keyed+sought.key)
 		where += " AND (" + strings.Join(any, " OR ") + ") AND practice_search_keys(p.practice_id, p.search_text) @> ARRAY[$" + strconv.Itoa(len(args)) + "]"
@@ -224,21 +224,23 @@ func (s *Server) listPatients(r *http.Request, c *caller, e *encoder) (int, erro
 	return http.StatusOK, nil
 }
 
-// pattern is what search_text must have in it, one of the alternatives, and the key
+var escape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// pattern is one of the alternatives that search_text must be like, and the key
 // that the index has of each.
 type pattern struct {
 	alternatives []string
 	key          string
 }
 
-// patterns are what search_text must have in it: a word with a letter, of two at
+// patterns are what search_text must be like: a word with a letter, of two at
 // least, begins a word of the patient's; what else there is, is a British
 // telephone number of three digits at least, national or international.
 func patterns(query string) (all []pattern) {
 	var digits strings.Builder
 	for word := range strings.FieldsSeq(strings.ToLower(query)) {
 		if strings.ContainsFunc(word, unicode.IsLetter) {
-			all = append(all, pattern{[]string{" " + word}, beginning(word)})
+			all = append(all, pattern{[]string{"% " + escape.Replace(word) + "%"}, beginning(word)})
 			continue
 		}
 		for _, r := range word {
@@ -248,9 +250,9 @@ func patterns(query string) (all []pattern) {
 		}
 	}
 	if number := digits.String(); number != "" {
-		forms := []string{number}
+		forms := []string{"%" + number + "%"}
 		if national, ok := strings.CutPrefix(number, "0"); ok {
-			forms = append(forms, "44"+national)
+			forms = append(forms, "%44"+national+"%")
 		}
 		all = append(all, pattern{forms, ending(number)})
 	}
