@@ -15,7 +15,6 @@ import (
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
 	"chairside/ent/predicate"
-	"chairside/internal/access"
 	"chairside/internal/decimal"
 	"chairside/internal/fault"
 	"chairside/internal/row"
@@ -105,26 +104,24 @@ func entries(ctx context.Context, c *ent.Client, on schema.Customizable, owners 
 }
 
 // questionsAndAnswers reads, in one statement, the questions of a screen that
-// take an answer, in order, and the answers that q finds.
+// take an answer, in order, and the answers that q finds. The record of accesses is
+// told nothing of them: it has the owners, and the id of an answer is shown nowhere.
 func questionsAndAnswers(ctx context.Context, c *ent.Client, on schema.Customizable, column string, q *ent.CustomFieldAnswerQuery) (questions []question, answers []answer, err error) {
 	asking := c.CustomField.Query().Where(customfield.CustomizableTypeEQ(on), customfield.TypeNotIn(schema.QuestionTitle, schema.QuestionSpacer))
 	rows, err := c.Together(ctx,
 		ent.Part{Query: asking, Columns: row.Columns(customfield.Table,
-			customfield.FieldID, customfield.FieldType, customfield.FieldPosition, customfield.FieldActive) + ", NULL"},
+			customfield.FieldID, customfield.FieldType, customfield.FieldPosition, customfield.FieldActive)},
 		ent.Part{Query: q, Columns: row.Columns(customfieldanswer.Table,
-			customfieldanswer.FieldID, customfieldanswer.FieldValue, column) + ", NULL, " + row.Columns(customfieldanswer.Table,
-			customfieldanswer.FieldCustomFieldID)})
+			customfieldanswer.FieldCustomFieldID, customfieldanswer.FieldValue, column) + ", NULL"})
 	if err != nil {
 		return nil, nil, err
 	}
-	records := access.From(ctx)
-	err = row.Each(rows, 5, func(r *row.Row) {
-		if r.Null(4) {
-			questions = append(questions, question{r.UUID(0), schema.QuestionType(r.Text(1)), r.Int(2), r.Bool(3)})
+	err = row.Each(rows, 4, func(r *row.Row) {
+		if r.Null(3) { // a question is active or not
+			answers = append(answers, answer{r.UUID(0), r.Int64(2), r.Text(1)})
 			return
 		}
-		records.NoteUUID(customfieldanswer.Table, r.UUID(0))
-		answers = append(answers, answer{r.UUID(4), r.Int64(2), r.Text(1)})
+		questions = append(questions, question{r.UUID(0), schema.QuestionType(r.Text(1)), r.Int(2), r.Bool(3)})
 	})
 	slices.SortFunc(questions, func(a, b question) int {
 		return cmp.Or(cmp.Compare(a.position, b.position), bytes.Compare(a.id[:], b.id[:]))
