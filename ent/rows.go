@@ -1104,10 +1104,8 @@ var known sync.Map // what sent gives, by what it is given: text of the program
 
 // sent is columns as the database is asked for them. Those in expressions stay as they are.
 func sent(database, columns string) string {
-	if database != dialect.Postgres {
-		return columns
-	}
-	if text, ok := known.Load(columns); ok {
+	type given struct{ database, columns string }
+	if text, ok := known.Load(given{database, columns}); ok {
 		return text.(string)
 	}
 	list := strings.Split(columns, ", ")
@@ -1116,12 +1114,16 @@ func sent(database, columns string) string {
 		if len(quoted) != 5 || quoted[0] != "" || quoted[2] != "." || quoted[4] != "" {
 			continue
 		}
-		if function := cmp.Or(inBinary[quoted[3]], inBinary[quoted[1]+"."+quoted[3]]); function != "" {
+		switch function := cmp.Or(inBinary[quoted[3]], inBinary[quoted[1]+"."+quoted[3]]); {
+		case function == "":
+		case database == dialect.Postgres:
 			list[i] = function + "(" + c + ")"
+		case function == "date_send":
+			list[i] = "+" + c // of no type: SQLite's driver would try to read a time, twice
 		}
 	}
 	text := strings.Join(list, ", ")
-	known.Store(columns, text)
+	known.Store(given{database, columns}, text)
 	return text
 }
 
