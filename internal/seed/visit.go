@@ -165,18 +165,22 @@ func (g *generator) bookedAt(w wish, v *visit) time.Time {
 	if latest.Before(earliest) {
 		return earliest
 	}
-	return g.awake(g.timeBetween(earliest, latest), latest)
+	return g.awake(earliest, latest)
 }
 
-// awake moves a time in the night to the day after it, but not beyond latest.
-func (g *generator) awake(t, latest time.Time) time.Time {
-	if t.In(g.zone).Hour() < 7 {
-		t = t.Add(8 * time.Hour)
+// awake is a time between two, not in the night: what falls there moves to the day
+// after it or, where that is too late, to the evening before.
+func (g *generator) awake(earliest, latest time.Time) time.Time {
+	t := g.timeBetween(earliest, latest)
+	if t.In(g.zone).Hour() >= 7 {
+		return t
 	}
-	if t.After(latest) {
-		return latest
+	for _, move := range []time.Duration{8 * time.Hour, -8 * time.Hour} {
+		if day := t.Add(move); !day.Before(earliest) && !day.After(latest) {
+			return day
+		}
 	}
-	return t
+	return latest
 }
 
 // stamp gives an appointment the times at which it entered its states, in
@@ -194,7 +198,7 @@ func (g *generator) stamp(row *ent.Appointment, booked time.Time) {
 	confirm := func(percent float64) {
 		if g.chance(percent) {
 			latest := g.past(row.StartTime.Add(-20 * time.Minute))
-			row.ConfirmedAt = enter(g.awake(g.timeBetween(booked, latest), latest))
+			row.ConfirmedAt = enter(g.awake(booked, latest))
 		}
 	}
 	switch row.State {
@@ -236,7 +240,11 @@ func (g *generator) block(by *practitioner, day, start, minutes int, reason, not
 	if !v.finish.After(g.now) {
 		row.State = schema.Completed
 	}
-	booked := g.past(v.begin.Add(-30 * 24 * time.Hour))
+	const month = 30 * 24 * time.Hour
+	booked := v.begin.Add(-month)
+	for booked.After(g.now) { // what is far ahead was entered during the last month, not all of it just now
+		booked = booked.Add(-month)
+	}
 	row.CreatedAt, row.UpdatedAt, row.PendingAt, row.ConfirmedAt = booked, booked, &booked, &booked
 	if row.State == schema.Completed {
 		row.CompletedAt, row.UpdatedAt = &row.FinishTime, row.FinishTime
