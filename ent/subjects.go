@@ -16,10 +16,6 @@ func Subjects(v Value, number func(table string, id int64), unique func(table st
 		for _, r := range rows {
 			number("appointments", r.ID)
 		}
-	case []*CustomFieldAnswer:
-		for _, r := range rows {
-			unique("custom_field_answers", r.ID)
-		}
 	case []*Invoice:
 		for _, r := range rows {
 			number("invoices", r.ID)

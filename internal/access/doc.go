@@ -4,5 +4,6 @@
 // The server puts an empty Log into the context of a request (With); what
 // loads rows notes their ids (From, Note); when the request is done the server
 // writes one line from the Log. Nothing but ids is ever kept: no names, no
-// values.
+// values. What has no id in any response (answers to custom fields) is not noted
+// by itself: the record it is part of is.
 package access

@@ -2,7 +2,9 @@ package api_test
 
 import (
 	"context"
+	"maps"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -98,6 +100,27 @@ func TestAnswersByType(t *testing.T) {
 				if v, there := answerIn(t, e.Patch(t, path, token, edit("patient", row{"custom_fields": []row{none}})).Status(t, 200), field); v != nil || !there {
 					t.Errorf("%s: removed it is %v", c.kind, v)
 				}
+			}
+		}
+	})
+}
+
+// TestAnswersAreNotedByTheirPatient in the record of accesses, and not by themselves.
+func TestAnswersAreNotedByTheirPatient(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		token := e.Token(t, "")
+		field := ask(t, e, "demo", schema.CustomizesPatient, schema.QuestionText)
+		created := register(t, e, token, row{"custom_fields": []row{answer(field, "one")}}).Status(t, 201)
+		path, id := patientPath(t, created), created.Text(t, "patient.id")
+		for name, r := range map[string]*chairsidetest.Response{
+			"create": created,
+			"edit":   e.Patch(t, path, token, edit("patient", row{"custom_fields": []row{answer(field, "two")}})).Status(t, 200),
+			"get":    e.Get(t, path, token).Status(t, 200),
+			"list":   e.Get(t, "/v1/patients?sort_by=created_at&sort_direction=desc&per_page=1", token).Status(t, 200),
+		} {
+			read := noted(t, e, r)
+			if resources := slices.Sorted(maps.Keys(read)); !slices.Equal(resources, []string{"accounts", "patients"}) || !slices.Equal(read["patients"], []string{id}) {
+				t.Errorf("%s: %v is noted as read, want patient %s and the account", name, read, id)
 			}
 		}
 	})

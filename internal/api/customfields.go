@@ -104,8 +104,8 @@ func entries(ctx context.Context, c *ent.Client, on schema.Customizable, owners 
 }
 
 // questionsAndAnswers reads, in one statement, the questions of a screen that
-// take an answer, in order, and the answers that q finds. The record of accesses is
-// told nothing of them: it has the owners, and the id of an answer is shown nowhere.
+// take an answer, in order, and the answers that q finds. The record of accesses has
+// their owners, and does not name them.
 func questionsAndAnswers(ctx context.Context, c *ent.Client, on schema.Customizable, column string, q *ent.CustomFieldAnswerQuery) (questions []question, answers []answer, err error) {
 	asking := c.CustomField.Query().Where(customfield.CustomizableTypeEQ(on), customfield.TypeNotIn(schema.QuestionTitle, schema.QuestionSpacer))
 	rows, err := c.Together(ctx,
@@ -117,7 +117,7 @@ func questionsAndAnswers(ctx context.Context, c *ent.Client, on schema.Customiza
 		return nil, nil, err
 	}
 	err = row.Each(rows, 4, func(r *row.Row) {
-		if r.Null(3) { // a question is active or not
+		if r.Null(3) { // of an answer: active is never NULL
 			answers = append(answers, answer{r.UUID(0), r.Int64(2), r.Text(1)})
 			return
 		}

@@ -79,28 +79,31 @@ func TestRangesInAnotherOrder(t *testing.T) {
 // patients but theirs, however many ways of reading it were tried.
 func onlyShown(t *testing.T, e *chairsidetest.Env, list *chairsidetest.Response) {
 	t.Helper()
-	shown := list.Column(t, "appointments", "id")
-	var line struct {
-		Records struct{ Appointments, Patients []string }
+	shown, noted := list.Column(t, "appointments", "id"), noted(t, e, list)
+	if read := slices.Sorted(slices.Values(noted["appointments"])); !slices.Equal(read, slices.Sorted(slices.Values(shown))) {
+		t.Errorf("%v are noted as read, %v shown", read, shown)
 	}
+	patients := list.Column(t, "appointments", "patient_id")
+	for _, id := range noted["patients"] {
+		if !slices.Contains(patients, id) {
+			t.Errorf("patient %s is noted as read, %v shown", id, patients)
+		}
+	}
+}
+
+// noted is what the record of accesses has of a request: ids by resource.
+func noted(t *testing.T, e *chairsidetest.Env, r *chairsidetest.Response) map[string][]string {
+	t.Helper()
+	var line struct{ Records map[string][]string }
 	e.Settle()
 	for l := range strings.Lines(e.Log.String()) {
-		if strings.Contains(l, list.Header.Get("X-Request-Id")) && strings.Contains(l, "patient data read") {
+		if strings.Contains(l, r.Header.Get("X-Request-Id")) && strings.Contains(l, "patient data read") {
 			if err := json.Unmarshal([]byte(l), &line); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	noted := line.Records.Appointments
-	if slices.Sort(noted); !slices.Equal(noted, slices.Sorted(slices.Values(shown))) {
-		t.Errorf("%v are noted as read, %v shown", noted, shown)
-	}
-	patients := list.Column(t, "appointments", "patient_id")
-	for _, id := range line.Records.Patients {
-		if !slices.Contains(patients, id) {
-			t.Errorf("patient %s is noted as read, %v shown", id, patients)
-		}
-	}
+	return line.Records
 }
 
 // TestPagesByID reads pages in order of id, which begin at an id that is looked for

@@ -263,6 +263,11 @@ func isPatientData(n *gen.Type) bool {
 	return n.Name == "Patient" || slices.ContainsFunc(n.Fields, func(f *gen.Field) bool { return f.Name == "patient_id" || f.Name == "invoice_id" })
 }
 
+// isNoted reports whether the record of accesses names the rows: those of patient data,
+// but not answers to custom fields, which no response gives an id of. It has the
+// patient or the treatment plan item that they belong to.
+func isNoted(n *gen.Type) bool { return n.Name != "CustomFieldAnswer" && isPatientData(n) }
+
 // Many is the plural in names of operations: ListFees.
 func (e *entity) Many() string { return pascal(e.R.Plural) }
 
@@ -277,15 +282,15 @@ func pascal(s string) string {
 
 // modelFuncs are template functions that look at the schema alone.
 var modelFuncs = template.FuncMap{
-	"pascal":       pascal,
-	"patient_data": isPatientData,
-	"kept":         keptOf,
-	"beside":       beside,
-	"in_binary":    inBinary,
-	"joined":       joined,
-	"created":      requested(contract.Create),
-	"changed":      requested(contract.Update),
-	"words":        words,
+	"pascal":    pascal,
+	"noted":     isNoted,
+	"kept":      keptOf,
+	"beside":    beside,
+	"in_binary": inBinary,
+	"joined":    joined,
+	"created":   requested(contract.Create),
+	"changed":   requested(contract.Update),
+	"words":     words,
 	"dict": func(pairs ...any) map[string]any {
 		m := map[string]any{}
 		for i := 0; i+1 < len(pairs); i += 2 {

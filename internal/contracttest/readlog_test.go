@@ -76,6 +76,9 @@ func TestReadingPatientDataIsLogged(t *testing.T) {
 func logged(t *testing.T, op operation, r *chairsidetest.Response, line entry) {
 	t.Helper()
 	records, _ := line["records"].(map[string]any)
+	if answers := records["custom_field_answers"]; answers != nil {
+		t.Errorf("%s: answers %v are named beside what they belong to", op, answers)
+	}
 	ids, _ := records[op.table()].([]any)
 	var shown []string
 	if op.lists() {

@@ -152,7 +152,7 @@ func recordID(m ent.Mutation) (string, error) {
 
 // noteReads tells the request's access log which records of patient data a
 // query has given. What is read without ent's entities (Rows) is noted by the
-// code that reads it.
+// code that reads it. Answers to custom fields are not: their owners are.
 func noteReads() gen.Interceptor {
 	return ent.InterceptFunc(func(next ent.Querier) ent.Querier {
 		return ent.QuerierFunc(func(ctx context.Context, q ent.Query) (ent.Value, error) {
