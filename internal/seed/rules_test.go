@@ -107,6 +107,13 @@ func TestRules(t *testing.T) {
 		if err := db.Verify(t.Context()); err != nil {
 			t.Errorf("the database is no longer what the migrations made: %v", err)
 		}
+		t.Run("changes at many times", func(t *testing.T) {
+			var last int
+			err := db.SQL.QueryRowContext(t.Context(), "SELECT count(*) FROM appointments WHERE updated_at = $1", now).Scan(&last)
+			if all := number(t, db, "SELECT count(*) FROM appointments"); err != nil || last*100 > all {
+				t.Errorf("%d of %d appointments changed at the moment of seeding, %v", last, all, err)
+			}
+		})
 		t.Run("few double bookings", func(t *testing.T) {
 			overlaps := number(t, db, `SELECT count(*) FROM appointments a JOIN appointments b ON b.practitioner_id = a.practitioner_id AND b.start_time < a.finish_time AND b.finish_time > a.start_time AND b.id > a.id
 				WHERE a.state NOT IN ('Cancelled', 'Did not attend') AND b.state NOT IN ('Cancelled', 'Did not attend')`)

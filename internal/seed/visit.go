@@ -168,16 +168,17 @@ func (g *generator) bookedAt(w wish, v *visit) time.Time {
 	return g.awake(earliest, latest)
 }
 
-// awake is a time between two, not in the night: what falls there moves to the day
-// after it or, where that is too late, to the evening before.
+// awake is a time between two, not in the night: what falls there moves to the morning
+// after it or, where that is too late, to the evening before; where that is too early,
+// it is the later of the two, which is when somebody is at work.
 func (g *generator) awake(earliest, latest time.Time) time.Time {
 	t := g.timeBetween(earliest, latest)
 	if t.In(g.zone).Hour() >= 7 {
 		return t
 	}
 	for _, move := range []time.Duration{8 * time.Hour, -8 * time.Hour} {
-		if day := t.Add(move); !day.Before(earliest) && !day.After(latest) {
-			return day
+		if moved := t.Add(move); !moved.Before(earliest) && !moved.After(latest) {
+			return moved
 		}
 	}
 	return latest
@@ -240,10 +241,10 @@ func (g *generator) block(by *practitioner, day, start, minutes int, reason, not
 	if !v.finish.After(g.now) {
 		row.State = schema.Completed
 	}
-	const month = 30 * 24 * time.Hour
-	booked := v.begin.Add(-month)
+	const ahead = month * 24 * time.Hour
+	booked := v.begin.Add(-ahead)
 	for booked.After(g.now) { // what is far ahead was entered during the last month, not all of it just now
-		booked = booked.Add(-month)
+		booked = booked.Add(-ahead)
 	}
 	row.CreatedAt, row.UpdatedAt, row.PendingAt, row.ConfirmedAt = booked, booked, &booked, &booked
 	if row.State == schema.Completed {
