@@ -53,7 +53,7 @@ import (
 )
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *AccessTokenQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -78,7 +78,7 @@ func (q *AccessTokenQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table, or of
 // an edge of which one row is joined, for them alone: patient.
 func (q *AccountQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -111,7 +111,7 @@ func (q *AccountQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *AcquisitionSourceQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -136,7 +136,7 @@ func (q *AcquisitionSourceQuery) sqlRows(ctx context.Context, columns string) (*
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *ApplicationQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -161,7 +161,7 @@ func (q *ApplicationQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table, or of
 // an edge of which one row is joined, for them alone: patient.
 func (q *AppointmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -194,7 +194,7 @@ func (q *AppointmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *AppointmentReasonQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -219,7 +219,7 @@ func (q *AppointmentReasonQuery) sqlRows(ctx context.Context, columns string) (*
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *AuthorizationCodeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -244,7 +244,7 @@ func (q *AuthorizationCodeQuery) sqlRows(ctx context.Context, columns string) (*
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *ChangeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -269,7 +269,7 @@ func (q *ChangeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, e
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *ContractQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -294,7 +294,7 @@ func (q *ContractQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *CustomFieldQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -319,7 +319,7 @@ func (q *CustomFieldQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *CustomFieldAnswerQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -344,7 +344,7 @@ func (q *CustomFieldAnswerQuery) sqlRows(ctx context.Context, columns string) (*
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *FeeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -369,7 +369,7 @@ func (q *FeeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, erro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *ImportRunQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -394,7 +394,7 @@ func (q *ImportRunQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *ImportedRecordQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -419,7 +419,7 @@ func (q *ImportedRecordQuery) sqlRows(ctx context.Context, columns string) (*sql
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 // Those of invoice_items join the rows behind invoice_items: a row for each of them.
 func (q *InvoiceQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -452,7 +452,7 @@ func (q *InvoiceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *InvoiceItemQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -477,7 +477,7 @@ func (q *InvoiceItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *NHSClaimQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -502,7 +502,7 @@ func (q *NHSClaimQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table, or of
 // an edge of which one row is joined, for them alone: account.
 func (q *PatientQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -535,7 +535,7 @@ func (q *PatientQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 // Those of payment_explanations join the rows behind explanations: a row for each of them.
 func (q *PaymentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -568,7 +568,7 @@ func (q *PaymentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *PaymentExplanationQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -593,7 +593,7 @@ func (q *PaymentExplanationQuery) sqlRows(ctx context.Context, columns string) (
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *PaymentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -618,7 +618,7 @@ func (q *PaymentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *PracticeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -643,7 +643,7 @@ func (q *PracticeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table, or of
 // an edge of which one row is joined, for them alone: user.
 func (q *PractitionerQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -676,7 +676,7 @@ func (q *PractitionerQuery) sqlRows(ctx context.Context, columns string) (*sql.R
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *RoomQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -701,7 +701,7 @@ func (q *RoomQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *SessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -726,7 +726,7 @@ func (q *SessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *SignInAttemptQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -751,7 +751,7 @@ func (q *SignInAttemptQuery) sqlRows(ctx context.Context, columns string) (*sql.
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *SiteQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -776,7 +776,7 @@ func (q *SiteQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *SundryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -801,7 +801,7 @@ func (q *SundryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, e
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *TreatmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -826,7 +826,7 @@ func (q *TreatmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *TreatmentCategoryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -851,7 +851,7 @@ func (q *TreatmentCategoryQuery) sqlRows(ctx context.Context, columns string) (*
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *TreatmentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -876,7 +876,7 @@ func (q *TreatmentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *TreatmentPlanItemQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -901,7 +901,7 @@ func (q *TreatmentPlanItemQuery) sqlRows(ctx context.Context, columns string) (*
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *UserQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -926,7 +926,7 @@ func (q *UserQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them. Columns are SQL text, each with
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
 // the name of its table.
 func (q *WorkingSessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -1036,7 +1036,8 @@ func Unseen[P ~func(*sql.Selector)](column string, op sql.Op, t time.Time) P {
 }
 
 // inBinary are the functions of PostgreSQL that give times, days and uuids as they
-// are stored (decision 9), by the names of their columns, some with the table's.
+// are stored (decision 9), by the names of their columns, some with the table's. By
+// them sent knows which columns are days, for SQLite too.
 var inBinary = map[string]string{
 	"access_tokens.id":        "uuid_send",
 	"acquisition_source_id":   "uuid_send",

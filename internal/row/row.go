@@ -131,8 +131,8 @@ func (r *Row) Bool(column int) bool {
 	return false
 }
 
-// Text is a string. It cannot tell a time, a day or a uuid that PostgreSQL gives as
-// stored: of those it returns the bare bytes, without an error. Nor can Bytes.
+// Text is a string. It cannot tell a day, nor a time or a uuid that PostgreSQL gives:
+// of those it returns what is stored, without an error. Nor can Bytes.
 func (r *Row) Text(column int) string {
 	switch v := r.value(column).(type) {
 	case string:
