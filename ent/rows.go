@@ -53,8 +53,8 @@ import (
 )
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *AccessTokenQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -78,8 +78,8 @@ func (q *AccessTokenQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table, or of
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table, or of
 // an edge of which one row is joined, for them alone: patient.
 func (q *AccountQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -111,8 +111,8 @@ func (q *AccountQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *AcquisitionSourceQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -136,8 +136,8 @@ func (q *AcquisitionSourceQuery) sqlRows(ctx context.Context, columns string) (*
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *ApplicationQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -161,8 +161,8 @@ func (q *ApplicationQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table, or of
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table, or of
 // an edge of which one row is joined, for them alone: patient.
 func (q *AppointmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -194,8 +194,8 @@ func (q *AppointmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *AppointmentReasonQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -219,8 +219,8 @@ func (q *AppointmentReasonQuery) sqlRows(ctx context.Context, columns string) (*
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *AuthorizationCodeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -244,8 +244,8 @@ func (q *AuthorizationCodeQuery) sqlRows(ctx context.Context, columns string) (*
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *ChangeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -269,8 +269,8 @@ func (q *ChangeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, e
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *ContractQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -294,8 +294,8 @@ func (q *ContractQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *CustomFieldQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -319,8 +319,8 @@ func (q *CustomFieldQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *CustomFieldAnswerQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -344,8 +344,8 @@ func (q *CustomFieldAnswerQuery) sqlRows(ctx context.Context, columns string) (*
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *FeeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -369,8 +369,8 @@ func (q *FeeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, erro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *ImportRunQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -394,8 +394,8 @@ func (q *ImportRunQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *ImportedRecordQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -419,8 +419,8 @@ func (q *ImportedRecordQuery) sqlRows(ctx context.Context, columns string) (*sql
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 // Those of invoice_items join the rows behind invoice_items: a row for each of them.
 func (q *InvoiceQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -452,8 +452,8 @@ func (q *InvoiceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *InvoiceItemQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -477,8 +477,8 @@ func (q *InvoiceItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *NHSClaimQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -502,8 +502,8 @@ func (q *NHSClaimQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table, or of
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table, or of
 // an edge of which one row is joined, for them alone: account.
 func (q *PatientQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -535,8 +535,8 @@ func (q *PatientQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 // Those of payment_explanations join the rows behind explanations: a row for each of them.
 func (q *PaymentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -568,8 +568,8 @@ func (q *PaymentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *PaymentExplanationQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -593,8 +593,8 @@ func (q *PaymentExplanationQuery) sqlRows(ctx context.Context, columns string) (
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *PaymentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -618,8 +618,8 @@ func (q *PaymentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *PracticeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -643,8 +643,8 @@ func (q *PracticeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table, or of
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table, or of
 // an edge of which one row is joined, for them alone: user.
 func (q *PractitionerQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -676,8 +676,8 @@ func (q *PractitionerQuery) sqlRows(ctx context.Context, columns string) (*sql.R
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *RoomQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -701,8 +701,8 @@ func (q *RoomQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *SessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -726,8 +726,8 @@ func (q *SessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *SignInAttemptQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -751,8 +751,8 @@ func (q *SignInAttemptQuery) sqlRows(ctx context.Context, columns string) (*sql.
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *SiteQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -776,8 +776,8 @@ func (q *SiteQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *SundryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -801,8 +801,8 @@ func (q *SundryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, e
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *TreatmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -826,8 +826,8 @@ func (q *TreatmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *TreatmentCategoryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -851,8 +851,8 @@ func (q *TreatmentCategoryQuery) sqlRows(ctx context.Context, columns string) (*
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *TreatmentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -876,8 +876,8 @@ func (q *TreatmentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *TreatmentPlanItemQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -901,8 +901,8 @@ func (q *TreatmentPlanItemQuery) sqlRows(ctx context.Context, columns string) (*
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *UserQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -926,8 +926,8 @@ func (q *UserQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from SQLite. Columns are SQL text, each with
-// the name of its table.
+// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// SQLite too. Columns are SQL text, each with the name of its table.
 func (q *WorkingSessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -1035,70 +1035,69 @@ func Unseen[P ~func(*sql.Selector)](column string, op sql.Op, t time.Time) P {
 	}
 }
 
-// inBinary are the functions of PostgreSQL that give times, days and uuids as they
-// are stored (decision 9), by the names of their columns, some with the table's. By
-// them sent knows which columns are days, for SQLite too.
-var inBinary = map[string]string{
-	"access_tokens.id":        "uuid_send",
-	"acquisition_source_id":   "uuid_send",
-	"acquisition_sources.id":  "uuid_send",
-	"application_id":          "uuid_send",
-	"applications.id":         "uuid_send",
-	"appointment_reasons.id":  "uuid_send",
-	"approval_date":           "date_send",
-	"arrived_at":              "timestamptz_send",
-	"at":                      "timestamptz_send",
-	"authorization_codes.id":  "uuid_send",
-	"cancelled_at":            "timestamptz_send",
-	"completed_at":            "timestamptz_send",
-	"confirmed_at":            "timestamptz_send",
-	"contract_id":             "uuid_send",
-	"contracts.id":            "uuid_send",
-	"created_at":              "timestamptz_send",
-	"custom_field_answers.id": "uuid_send",
-	"custom_field_id":         "uuid_send",
-	"custom_fields.id":        "uuid_send",
-	"date_of_birth":           "date_send",
-	"dated_on":                "date_send",
-	"deleted_at":              "timestamptz_send",
-	"dentist_recall_date":     "date_send",
-	"did_not_attend_at":       "timestamptz_send",
-	"due_on":                  "date_send",
-	"end_date":                "date_send",
-	"expires_at":              "timestamptz_send",
-	"family_id":               "uuid_send",
-	"fees.id":                 "uuid_send",
-	"finish_time":             "timestamptz_send",
-	"finished_at":             "timestamptz_send",
-	"hygienist_recall_date":   "date_send",
-	"in_surgery_at":           "timestamptz_send",
-	"invoice_items.id":        "uuid_send",
-	"last_login":              "timestamptz_send",
-	"last_seen_at":            "timestamptz_send",
-	"last_used_at":            "timestamptz_send",
-	"nhs_claims.id":           "uuid_send",
-	"owner_id":                "uuid_send",
-	"paid_on":                 "date_send",
-	"payment_explanations.id": "uuid_send",
-	"pending_at":              "timestamptz_send",
-	"practice_id":             "uuid_send",
-	"practices.id":            "uuid_send",
-	"revoked_at":              "timestamptz_send",
-	"room_id":                 "uuid_send",
-	"rooms.id":                "uuid_send",
-	"sent_at":                 "timestamptz_send",
-	"sessions.id":             "uuid_send",
-	"site_id":                 "uuid_send",
-	"sites.id":                "uuid_send",
-	"start_date":              "date_send",
-	"start_time":              "timestamptz_send",
-	"submitted_date":          "date_send",
-	"sundries.id":             "uuid_send",
-	"sundry_id":               "uuid_send",
-	"token_id":                "uuid_send",
-	"updated_at":              "timestamptz_send",
-	"used_at":                 "timestamptz_send",
-	"working_sessions.id":     "uuid_send",
+// storedTypes are PostgreSQL's types of times, days and uuids, which are asked for as
+// they are stored (decision 9), by the names of their columns, some with the table's.
+var storedTypes = map[string]string{
+	"access_tokens.id":        "uuid",
+	"acquisition_source_id":   "uuid",
+	"acquisition_sources.id":  "uuid",
+	"application_id":          "uuid",
+	"applications.id":         "uuid",
+	"appointment_reasons.id":  "uuid",
+	"approval_date":           "date",
+	"arrived_at":              "timestamptz",
+	"at":                      "timestamptz",
+	"authorization_codes.id":  "uuid",
+	"cancelled_at":            "timestamptz",
+	"completed_at":            "timestamptz",
+	"confirmed_at":            "timestamptz",
+	"contract_id":             "uuid",
+	"contracts.id":            "uuid",
+	"created_at":              "timestamptz",
+	"custom_field_answers.id": "uuid",
+	"custom_field_id":         "uuid",
+	"custom_fields.id":        "uuid",
+	"date_of_birth":           "date",
+	"dated_on":                "date",
+	"deleted_at":              "timestamptz",
+	"dentist_recall_date":     "date",
+	"did_not_attend_at":       "timestamptz",
+	"due_on":                  "date",
+	"end_date":                "date",
+	"expires_at":              "timestamptz",
+	"family_id":               "uuid",
+	"fees.id":                 "uuid",
+	"finish_time":             "timestamptz",
+	"finished_at":             "timestamptz",
+	"hygienist_recall_date":   "date",
+	"in_surgery_at":           "timestamptz",
+	"invoice_items.id":        "uuid",
+	"last_login":              "timestamptz",
+	"last_seen_at":            "timestamptz",
+	"last_used_at":            "timestamptz",
+	"nhs_claims.id":           "uuid",
+	"owner_id":                "uuid",
+	"paid_on":                 "date",
+	"payment_explanations.id": "uuid",
+	"pending_at":              "timestamptz",
+	"practice_id":             "uuid",
+	"practices.id":            "uuid",
+	"revoked_at":              "timestamptz",
+	"room_id":                 "uuid",
+	"rooms.id":                "uuid",
+	"sent_at":                 "timestamptz",
+	"sessions.id":             "uuid",
+	"site_id":                 "uuid",
+	"sites.id":                "uuid",
+	"start_date":              "date",
+	"start_time":              "timestamptz",
+	"submitted_date":          "date",
+	"sundries.id":             "uuid",
+	"sundry_id":               "uuid",
+	"token_id":                "uuid",
+	"updated_at":              "timestamptz",
+	"used_at":                 "timestamptz",
+	"working_sessions.id":     "uuid",
 }
 
 var known sync.Map // what sent gives, by what it is given: text of the program
@@ -1115,11 +1114,11 @@ func sent(database, columns string) string {
 		if len(quoted) != 5 || quoted[0] != "" || quoted[2] != "." || quoted[4] != "" {
 			continue
 		}
-		switch function := cmp.Or(inBinary[quoted[3]], inBinary[quoted[1]+"."+quoted[3]]); {
-		case function == "":
+		switch stored := cmp.Or(storedTypes[quoted[3]], storedTypes[quoted[1]+"."+quoted[3]]); {
+		case stored == "":
 		case database == dialect.Postgres:
-			list[i] = function + "(" + c + ")"
-		case function == "date_send":
+			list[i] = stored + "_send(" + c + ")"
+		case stored == "date":
 			list[i] = "+" + c // of no type: SQLite's driver would try to read a time, twice
 		}
 	}

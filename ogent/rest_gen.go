@@ -121,7 +121,9 @@ type query interface {
 func scan[O any](ctx context.Context, view wire.View, q query, columns string, width, size int, take func(*reader, *O)) ([]O, error) {
 	all := make([]O, 0, size)
 	err := each(ctx, view, q, columns, width, func(x *reader) {
-		all = slices.Grow(all, 1)[:len(all)+1] // a zero row, as nothing was ever there; one that is appended is copied, and they are large
+		// Not append, which would copy an empty row, and they are large. This one is
+		// empty, as nothing was ever there.
+		all = slices.Grow(all, 1)[:len(all)+1]
 		take(x, &all[len(all)-1])
 	})
 	return all, err

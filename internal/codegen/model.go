@@ -282,15 +282,15 @@ func pascal(s string) string {
 
 // modelFuncs are template functions that look at the schema alone.
 var modelFuncs = template.FuncMap{
-	"pascal":    pascal,
-	"noted":     isNoted,
-	"kept":      keptOf,
-	"beside":    beside,
-	"in_binary": inBinary,
-	"joined":    joined,
-	"created":   requested(contract.Create),
-	"changed":   requested(contract.Update),
-	"words":     words,
+	"pascal":       pascal,
+	"noted":        isNoted,
+	"kept":         keptOf,
+	"beside":       beside,
+	"stored_types": storedTypes,
+	"joined":       joined,
+	"created":      requested(contract.Create),
+	"changed":      requested(contract.Update),
+	"words":        words,
 	"dict": func(pairs ...any) map[string]any {
 		m := map[string]any{}
 		for i := 0; i+1 < len(pairs); i += 2 {

@@ -130,34 +130,34 @@ func joined(n *gen.Type) (edges []*gen.Edge, err error) {
 	return edges, nil
 }
 
-// inBinary gives the function of PostgreSQL that has a column as it is stored:
-// times, days and uuids, by the name of the column, or with that of its table
+// storedTypes gives PostgreSQL's type of the columns that are asked for as they are
+// stored: times, days and uuids, by the name of the column, or with that of its table
 // before it where others of this name hold something else.
-func inBinary(nodes []*gen.Type) map[string]string {
-	send := map[wire.Kind]string{wire.Date: "date_send", wire.Time: "timestamptz_send", wire.UUID: "uuid_send"}
-	byName := map[string]map[string]string{} // column → table → function
+func storedTypes(nodes []*gen.Type) map[string]string {
+	typeOf := map[wire.Kind]string{wire.Date: "date", wire.Time: "timestamptz", wire.UUID: "uuid"}
+	byName := map[string]map[string]string{} // column → table → type
 	for _, n := range nodes {
 		for _, f := range append([]*gen.Field{n.ID}, n.Fields...) {
 			if byName[f.StorageKey()] == nil {
 				byName[f.StorageKey()] = map[string]string{}
 			}
-			byName[f.StorageKey()][n.Table()] = send[kindOf(f)]
+			byName[f.StorageKey()][n.Table()] = typeOf[kindOf(f)]
 		}
 	}
-	functions := map[string]string{}
+	types := map[string]string{}
 	for column, tables := range byName {
-		kinds := slices.Compact(slices.Sorted(maps.Values(tables)))
-		for table, function := range tables {
+		all := slices.Compact(slices.Sorted(maps.Values(tables)))
+		for table, t := range tables {
 			switch {
-			case function == "":
-			case len(kinds) == 1:
-				functions[column] = function
+			case t == "":
+			case len(all) == 1:
+				types[column] = t
 			default:
-				functions[table+"."+column] = function
+				types[table+"."+column] = t
 			}
 		}
 	}
-	return functions
+	return types
 }
 
 // requested gives a function that reports whether requests do something with rows.
