@@ -12,6 +12,7 @@ package recent
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -123,9 +124,18 @@ func (r Reading[K, V]) Recall(key K) (v V, ok bool) {
 
 // Join has one of all who want the same now read it, the first, and gives it to
 // each. That one may leave while others wait, so read must not end with its ctx.
-// A reading that began after a change joins none that began before it.
+// A reading that began after a change joins none that began before it. A panic of
+// read is an error: it does not run on the goroutine of a request, where it is caught.
 func (r Reading[K, V]) Join(ctx context.Context, key K, read func() (V, error)) (v V, err error) {
-	result := r.state.lookups.DoChan(fmt.Sprintf("%#v", r.at(key)), func() (any, error) { return read() })
+	result := r.state.lookups.DoChan(fmt.Sprintf("%#v", r.at(key)), func() (found any, err error) {
+		defer func() {
+			if reason := recover(); reason != nil {
+				var none V
+				found, err = none, fmt.Errorf("recent: panic with a %T\n%s", reason, debug.Stack()) // its text may hold anything
+			}
+		}()
+		return read()
+	})
 	select {
 	case found := <-result:
 		return found.Val.(V), found.Err

@@ -3,6 +3,7 @@ package recent
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -105,6 +106,18 @@ func TestReadingThatAChangeOvertakesIsNotRemembered(t *testing.T) {
 	if v, ok := m.Read(t.Context()).Recall(1); ok {
 		t.Errorf("%q is remembered", v)
 	}
+}
+
+// TestPanicOfAReadingIsAnError for whoever waits for it: on the goroutine of the
+// reading nothing would catch it, and the whole process would end.
+func TestPanicOfAReadingIsAnError(t *testing.T) {
+	t.Parallel()
+	m := New[int, string](1)
+	_, err := m.Read(t.Context()).Join(t.Context(), 1, func() (string, error) { panic("secret") })
+	if err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "panic with a string") {
+		t.Errorf("a panic gives %v", err)
+	}
+	alone(t, m.Read(t.Context()), 1, "value")
 }
 
 // TestCallersRecallWhatIsTheirs: the same key is another value for another
