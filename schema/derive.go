@@ -20,8 +20,21 @@ func Fold(s string) string {
 	if isASCII(s) { // most text is, and is folded without a machine for all of Unicode
 		return strings.ToLower(s)
 	}
-	return cases.Fold().String(s)
+	return cherokee.Replace(cases.Fold().String(s))
 }
+
+// cherokee makes small letters what Unicode folds them to (CaseFolding.txt), the
+// large ones; cases.Fold gives each of a pair for the other.
+var cherokee = func() *strings.Replacer {
+	var pairs []string
+	for r := range rune(0xABBF + 1 - 0xAB70) {
+		pairs = append(pairs, string(0xAB70+r), string(0x13A0+r))
+	}
+	for r := range rune(0x13FD + 1 - 0x13F8) {
+		pairs = append(pairs, string(0x13F8+r), string(0x13F0+r))
+	}
+	return strings.NewReplacer(pairs...)
+}()
 
 func isASCII(s string) bool {
 	for i := range len(s) {

@@ -76,6 +76,21 @@ func TestFoldKeepsAccents(t *testing.T) {
 	}
 }
 
+// TestFoldHasOneCase: what is folded stays as it is, so that a name finds itself.
+func TestFoldHasOneCase(t *testing.T) {
+	for r := rune(1); r <= unicode.MaxRune; r++ {
+		once := schema.Fold(string(r))
+		if twice := schema.Fold(once); utf8.ValidRune(r) && twice != once {
+			t.Fatalf("%U is folded to %q, and that to %q", r, once, twice)
+		}
+	}
+	for small, large := range map[string]string{"\uab70": "\u13a0", "\uabbf": "\u13ef", "\u13f8": "\u13f0", "\u13fd": "\u13f5"} {
+		if schema.Fold(small) != large || schema.Fold(large) != large {
+			t.Errorf("%q and %q are folded to %q and %q", small, large, schema.Fold(small), schema.Fold(large))
+		}
+	}
+}
+
 func TestFullName(t *testing.T) {
 	for _, c := range [][3]string{{"Ada", "Lovelace", "Ada Lovelace"}, {" Ada ", " Lovelace ", "Ada Lovelace"}, {"Ada", "", "Ada"}, {"", "Lovelace", "Lovelace"}, {"", "", ""}} {
 		if got := schema.FullName(c[0], c[1]); got != c[2] {
@@ -208,6 +223,9 @@ func FuzzFold(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
+		if strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Cherokee, r) }) {
+			t.Skip("golang.org/x/text gives each letter of a pair for the other: TestFoldHasOneCase")
+		}
 		if got, want := schema.Fold(s), cases.Fold().String(s); got != want {
 			t.Errorf("Fold(%q) = %q, want %q", s, got, want)
 		}
