@@ -1,5 +1,7 @@
 package schema
 
+import "time"
+
 // AppointmentState is the state of an appointment (spec.md, States).
 type AppointmentState string
 
@@ -50,6 +52,10 @@ func (s AppointmentState) Stamp() string {
 // Blocks reports whether an appointment in this state keeps its time from
 // other bookings (behaviour.md section 4).
 func (s AppointmentState) Blocks() bool { return s != Cancelled && s != DidNotAttend }
+
+// LongestAppointment is the most that one appointment may take, however it is entered
+// (behaviour.md section 4): whoever looks for what takes a time looks back this far, and no further.
+const LongestAppointment = 24 * time.Hour
 
 // ClaimStatus is the status of an NHS claim.
 type ClaimStatus string

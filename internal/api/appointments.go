@@ -21,9 +21,6 @@ import (
 	"chairside/schema"
 )
 
-// longest is the most that one appointment may take.
-const longest = 24 * time.Hour
-
 // blocking is AppointmentState.Blocks as a predicate: it holds of appointments that keep
 // the practitioner's time. Two comparisons and not one with a list, which PostgreSQL
 // would build anew for each row.
@@ -183,7 +180,7 @@ func (b booking) checkTimes(problems fault.Params) {
 	switch length := b.finish.Sub(b.start); {
 	case length <= 0:
 		problems.Add("finish_time", "must be after start_time")
-	case length > longest:
+	case length > schema.LongestAppointment:
 		problems.Add("finish_time", "must be at most 24 hours after start_time")
 	}
 }
@@ -225,7 +222,7 @@ func (b booking) locks(ctx context.Context, old *ent.Appointment) []store.Lock {
 func (b booking) conflicting(tx *ent.Client) *ent.AppointmentQuery {
 	return tx.Appointment.Query().Where(
 		appointment.PractitionerID(b.practitioner),
-		appointment.StartTimeGT(b.start.Add(-longest)), appointment.StartTimeLT(b.finish), appointment.FinishTimeGT(b.start),
+		appointment.StartTimeGT(b.start.Add(-schema.LongestAppointment)), appointment.StartTimeLT(b.finish), appointment.FinishTimeGT(b.start),
 		appointment.IDNEQ(b.id), blocking,
 	)
 }

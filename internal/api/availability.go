@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"entgo.io/ent/dialect/sql"
@@ -28,19 +29,17 @@ import (
 )
 
 const (
-	availabilityPage   = 20
-	longestWindow      = 366 * 24 * time.Hour
-	mostDaysAtOneTime  = 32 // of bookings that are read
-	availabilityMinute = 1  // the shortest period worth telling
-	freePerShift       = 4  // free periods that a day of a practitioner's work is taken to have
-	roomForBookings    = 20 // of each practitioner, before more is made
+	availabilityPage  = 20
+	longestWindow     = 366 * 24 * time.Hour
+	mostDaysAtOneTime = 32 // of bookings that are read
+	shortestPeriod    = 1  // minutes: the least worth telling
+	freePerShift      = 4  // free periods that a day of a practitioner's work is taken to have
+	roomForBookings   = 20 // of each practitioner, before more is made
 )
 
 // ListAvailability gives the free periods of practitioners inside their working
 // sessions, or the practice's opening hours where they have none, in order of
-// start, then practitioner (behaviour.md section 4). The diary is read until the
-// page is full: as many days as should do, then as many as should by what was
-// found, a month at most at one time.
+// start, then practitioner (behaviour.md section 4).
 func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailabilityParams) (*ogent.AvailabilitySlotList, error) {
 	window, err := availabilityWindow(clock.Now(ctx), p)
 	if err != nil {
@@ -50,24 +49,12 @@ func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailability
 	if err != nil {
 		return nil, err
 	}
-	minutes := max(p.Duration.Or(shortest), availabilityMinute)
+	minutes := max(p.Duration.Or(shortest), shortestPeriod)
 	page := ogent.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(availabilityPage)}
-	zone := caller.Must(ctx).Zone
-
-	var slots []slot
 	wanted := page.Offset() + page.Limit() + 1 // one more tells whether there is a further page
-	shifts, looked := wanted/freePerShift+2, 0 // a day may be half over, or full
-	for from := civil.Of(window.Start.In(zone)); len(hours) > 0 && len(slots) < wanted && from.In(zone).Before(window.Finish); {
-		until, spanned := spanning(from, civil.Of(window.Finish.In(zone)), shifts, hours)
-		busy, err := h.bookings(ctx, p.PractitionerIds, diary.Period{Start: from.In(zone), Finish: until.In(zone)})
-		if err != nil {
-			return nil, err
-		}
-		for day := from; day.Before(until); day = day.AddDays(1) {
-			slots = append(slots, freeOn(day, hours, busy, window, minutes, zone)...)
-		}
-		from, looked = until, looked+spanned
-		shifts = further(looked, len(slots), wanted-len(slots))
+	slots, err := h.freeSlots(ctx, p.PractitionerIds, hours, window, minutes, wanted)
+	if err != nil {
+		return nil, err
 	}
 	view := h.View(ctx)
 	shown := slots[min(page.Offset(), len(slots)):min(page.Offset()+page.Limit(), len(slots))]
@@ -85,6 +72,28 @@ func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailability
 		}
 	}
 	return list, nil
+}
+
+// freeSlots gives the free periods of some minutes or more, in order, until there are
+// as many as wanted or the window ends. As many days of the diary are read as should
+// do, then as many as should by what was found, a month at most at one time.
+func (h *Handler) freeSlots(ctx context.Context, ids []int64, hours map[int64][]diary.Hours, window diary.Period, minutes, wanted int) ([]slot, error) {
+	zone := caller.Must(ctx).Zone
+	var slots []slot
+	shifts, looked := wanted/freePerShift+2, 0 // a day may be half over, or full
+	for from := civil.Of(window.Start.In(zone)); len(hours) > 0 && len(slots) < wanted && from.In(zone).Before(window.Finish); {
+		until, spanned := spanning(from, civil.Of(window.Finish.In(zone)), shifts, hours)
+		busy, err := h.bookings(ctx, ids, diary.Period{Start: from.In(zone), Finish: until.In(zone)})
+		if err != nil {
+			return nil, err
+		}
+		for day := from; day.Before(until); day = day.AddDays(1) {
+			slots = append(slots, freeOn(day, hours, busy, window, minutes, zone)...)
+		}
+		from, looked = until, looked+spanned
+		shifts = further(looked, len(slots), wanted-len(slots))
+	}
+	return slots, nil
 }
 
 // spanning gives the day before which, from a day on, there are at least so many
@@ -228,9 +237,12 @@ func (h *Handler) readWork(ctx context.Context, ids []int64) (map[int64]work, er
 		s.Join(p).On(p.C(practice.FieldID), s.C(practitioner.FieldPracticeID))
 		s.LeftJoin(w).On(w.C(workingsession.FieldPracticeID), s.C(practitioner.FieldPracticeID)).On(w.C(workingsession.FieldPractitionerID), s.C(practitioner.FieldID))
 	})
-	// No column is quoted: Rows would take "practice". for the edge, and join it again.
-	rows, err := q.Rows(ctx, "practitioners.id, practitioners.active, practice.minimum_appointment_duration, "+
-		"session.weekday, session.start_minute, session.finish_minute, CASE WHEN session.id IS NULL THEN practice.opening_hours END")
+	rows, err := q.Rows(ctx, strings.Join([]string{
+		row.Columns(practitioner.Table, practitioner.FieldID, practitioner.FieldActive),
+		row.Columns("practice", practice.FieldMinimumAppointmentDuration),
+		row.Columns("session", workingsession.FieldWeekday, workingsession.FieldStartMinute, workingsession.FieldFinishMinute),
+		"CASE WHEN session.id IS NULL THEN practice.opening_hours END",
+	}, ", "))
 	if err != nil {
 		return nil, err
 	}
@@ -272,7 +284,7 @@ func openingHours(open schema.OpeningHours) []diary.Hours {
 func (h *Handler) bookings(ctx context.Context, ids []int64, within diary.Period) (map[int64][]diary.Period, error) {
 	rows, err := h.Client.Appointment.Query().Where(
 		ent.Among[predicate.Appointment](appointment.FieldPractitionerID, ids),
-		ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpGT, within.Start.Add(-longest).UTC()),
+		ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpGT, within.Start.Add(-schema.LongestAppointment).UTC()),
 		ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpLT, within.Finish.UTC()),
 		ent.Unseen[predicate.Appointment](appointment.FieldFinishTime, sql.OpGT, within.Start.UTC()),
 		blocking,

@@ -85,7 +85,7 @@ func DaySheet(ctx context.Context, client *ent.Client, f Filter) (*Sheet, error)
 	}
 	day := diary.Period{Start: f.To.In(r.zone), Finish: f.To.AddDays(1).In(r.zone)}
 	q := client.Appointment.Query().Where(
-		appointment.StartTimeGT(day.Start.Add(-longestBooking).UTC()), appointment.StartTimeLT(day.Finish.UTC()), appointment.FinishTimeGT(day.Start.UTC()),
+		appointment.StartTimeGT(day.Start.Add(-schema.LongestAppointment).UTC()), appointment.StartTimeLT(day.Finish.UTC()), appointment.FinishTimeGT(day.Start.UTC()),
 	)
 	if f.PractitionerID != nil {
 		q.Where(appointment.PractitionerID(*f.PractitionerID))

@@ -16,9 +16,6 @@ import (
 	"chairside/schema"
 )
 
-// longestBooking is the most that one appointment may take.
-const longestBooking = 24 * time.Hour
-
 // booking is what the diary report needs of an appointment.
 type booking struct {
 	diary.Period
@@ -56,7 +53,7 @@ func readBookings(ctx context.Context, client *ent.Client, of []*worker, in diar
 	err := client.Appointment.Query().Where(
 		appointment.PractitionerIDIn(ids...),
 		appointment.Or(appointment.PatientIDNotNil(), appointment.StateNotIn(schema.Cancelled, schema.DidNotAttend)),
-		appointment.StartTimeGT(start.Add(-longestBooking)), appointment.StartTimeLT(finish), appointment.FinishTimeGT(start),
+		appointment.StartTimeGT(start.Add(-schema.LongestAppointment)), appointment.StartTimeLT(finish), appointment.FinishTimeGT(start),
 	).GroupBy(appointment.FieldPractitionerID).Aggregate(pack).Scan(ctx, &rows)
 	if err != nil {
 		return nil, err

@@ -13,9 +13,6 @@ import (
 	"chairside/schema"
 )
 
-// longestVisit is the most that one appointment may take.
-const longestVisit = 24 * time.Hour
-
 // rules are what holds between the columns of a row, by table: what the API
 // checks when a client writes, what the schema's hooks derive, and what the
 // program keeps true of rows that clients only read.
@@ -136,7 +133,7 @@ func (b *batch) appointment(r *record) {
 		r.refuse("finish_time", "is missing, and so is the duration")
 	case length <= 0:
 		r.refuse("finish_time", "must be after start_time")
-	case length > longestVisit:
+	case length > schema.LongestAppointment:
 		r.refuse("finish_time", "must be at most 24 hours after start_time")
 	}
 	r.given["duration"] = int64(schema.Minutes(start, finish))
