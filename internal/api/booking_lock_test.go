@@ -85,8 +85,10 @@ func TestARefusedBookingWaitsForNobody(t *testing.T) {
 		token, ctx := e.Token(t, ""), e.As(t, "demo")
 		practitioner := hire(t, e)
 		booked := book(t, e, token, practitioner, "15:00", "15:30") // writes the token's first use, too
-		locks := []store.Lock{store.LockOf("diary", caller.Must(ctx).PracticeID, practitioner)}
-		err := e.DB.TxHolding(ctx, locks, func(*ent.Client) error {
+		e.Tx(t, ctx, func(tx *ent.Client) error {
+			if err := store.TakeLocks(ctx, tx, store.LockOf("diary", caller.Must(ctx).PracticeID, practitioner)); err != nil {
+				return err
+			}
 			e.Post(t, "/v1/appointments", token, booking(practitioner, "09:15", "09:00", row{"patient_id": 999999, "reason": "Whim"})).
 				Error(t, http.StatusUnprocessableEntity, "validation_failed", "finish_time", "patient_id", "reason")
 			if e.DB.Dialect == dialect.Postgres { // on SQLite an edit waits to read its row
@@ -96,9 +98,6 @@ func TestARefusedBookingWaitsForNobody(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Error(err)
-		}
 	})
 }
 

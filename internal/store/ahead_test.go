@@ -34,7 +34,7 @@ var diaryLock = []Lock{LockOf("diary", 1)}
 
 // beginAlone begins a transaction that may be one statement.
 func beginAlone(ctx context.Context, db *DB, locks []Lock) (*sql.Tx, error) {
-	return db.SQL.BeginTx(context.WithValue(ctx, heldKey{}, held{locks: locks, alone: new(bool)}), nil)
+	return db.SQL.BeginTx(context.WithValue(ctx, heldKey{}, held{locks: locks, oneStatement: new(bool)}), nil)
 }
 
 // askAlone asks one statement in such a transaction.
@@ -138,7 +138,7 @@ func TestOneStatementIsTriedAgain(t *testing.T) {
 	}
 	want = 1
 	done := make(chan error, 1)
-	err := first.TxHolding(ctx, diaryLock, func(tx *ent.Client) error {
+	err := first.txHolding(ctx, diaryLock, func(tx *ent.Client) error {
 		go func() { done <- second.TxTrying(ctx, diaryLock, try, otherwise) }()
 		const waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'BEGIN%'"
 		for one(t, first.SQL, waits) == "0" && len(done) == 0 {

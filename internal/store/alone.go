@@ -35,7 +35,7 @@ type alone struct {
 // apart here, where database/sql takes another one.
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	held := heldOf(ctx)
-	if held.alone == nil || c.line == nil || c.line.encrypted {
+	if held.oneStatement == nil || c.line == nil || c.line.encrypted {
 		return c.tracked.BeginTx(ctx, opts)
 	}
 	if broken(c.line.Conn) {
@@ -47,7 +47,7 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 		}
 		c.locksReady = true
 	}
-	*held.alone = true
+	*held.oneStatement = true
 	c.alone = &alone{conn: c, locks: inOrder(held.locks)}
 	return c.alone, nil
 }

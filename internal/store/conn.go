@@ -109,8 +109,9 @@ func (t *tx) Rollback() error {
 }
 
 // rows call done once when they are closed. They do not tell the types of their
-// columns, on which nothing may depend: Ent does where a query has columns that it
-// does not know, and gives their values as the driver has them.
+// columns, as those of a statement that is not prepared do, so nothing may depend on
+// them: Ent does where a query has columns that it does not know, and gives their
+// values as the driver has them.
 type rows struct {
 	driver.Rows
 	done func() error

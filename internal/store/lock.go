@@ -55,8 +55,8 @@ func TakeLocks(ctx context.Context, tx *ent.Client, locks ...Lock) error {
 
 // held is what a transaction begins with; its context has it under heldKey.
 type held struct {
-	locks []Lock
-	alone *bool // BeginTx sets it where the transaction is to be one statement; nil where it must not be
+	locks        []Lock
+	oneStatement *bool // BeginTx sets it where the transaction is to be one statement; nil where it must not be
 }
 
 type heldKey struct{}

@@ -26,13 +26,13 @@ func TestTransactionsHoldingLocks(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := db.RoundTrips()
-			if err := db.TxHolding(ctx, locks, nothing); err != nil {
+			if err := db.txHolding(ctx, locks, nothing); err != nil {
 				t.Fatal(err)
 			}
 			if trips := db.RoundTrips() - before; trips != 2 {
 				t.Errorf("%d round trips to begin and to commit", trips)
 			}
-			if err := db.TxHolding(ctx, locks[:1], func(tx *ent.Client) error { return TakeLocks(ctx, tx, locks...) }); err != nil {
+			if err := db.txHolding(ctx, locks[:1], func(tx *ent.Client) error { return TakeLocks(ctx, tx, locks...) }); err != nil {
 				t.Fatal(err)
 			}
 			cancel()
@@ -49,8 +49,8 @@ func TestLockThatIsNotToBeHad(t *testing.T) {
 	waiter.SQL.SetMaxOpenConns(1)
 	locks := []Lock{LockOf("diary", 1)}
 	nothing := func(*ent.Client) error { return nil }
-	err := holder.TxHolding(t.Context(), locks, func(*ent.Client) error {
-		err := waiter.TxHolding(t.Context(), locks, nothing)
+	err := holder.txHolding(t.Context(), locks, func(*ent.Client) error {
+		err := waiter.txHolding(t.Context(), locks, nothing)
 		if !isUnavailable(Fault(t.Context(), err)) {
 			t.Errorf("while another transaction has the lock: %v", err)
 		}
@@ -59,7 +59,7 @@ func TestLockThatIsNotToBeHad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := waiter.TxHolding(t.Context(), locks, nothing); err != nil {
+	if err := waiter.txHolding(t.Context(), locks, nothing); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
 }
@@ -75,7 +75,7 @@ func TestWaitingTakesNoConnection(t *testing.T) {
 		var waiting, ended sync.WaitGroup
 		var inside, most atomic.Int64
 		gone, leave := context.WithCancel(t.Context())
-		err := db.TxHolding(t.Context(), locks, func(*ent.Client) error {
+		err := db.txHolding(t.Context(), locks, func(*ent.Client) error {
 			for i := range 40 {
 				waiting.Add(1)
 				ended.Go(func() {
@@ -84,7 +84,7 @@ func TestWaitingTakesNoConnection(t *testing.T) {
 						ctx = gone
 					}
 					waiting.Done()
-					err := db.TxHolding(ctx, locks[i%2:], func(*ent.Client) error {
+					err := db.txHolding(ctx, locks[i%2:], func(*ent.Client) error {
 						most.Store(max(most.Load(), inside.Add(1)))
 						inside.Add(-1)
 						return nil
@@ -122,7 +122,7 @@ func TestIsolationIsNotTheDatabasesDefault(t *testing.T) {
 	exec(t, first, "CREATE TABLE things (id integer PRIMARY KEY)")
 	locks := []Lock{LockOf("diary", 1)}
 	seen := make(chan int, 1)
-	err := first.TxHolding(t.Context(), locks, func(*ent.Client) error {
+	err := first.txHolding(t.Context(), locks, func(*ent.Client) error {
 		go func() {
 			n := -1
 			defer func() { seen <- n }()

@@ -89,48 +89,45 @@ type stmt struct {
 }
 
 func (c *conn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
-	for first := true; ; first = false {
-		s, err := c.prepared(ctx, text, args)
-		if err != nil {
-			return nil, c.alone.unsent(err)
-		}
-		if err := c.alone.admit(s); err != nil {
-			return nil, err
-		}
-		c.asked.Add(1)
-		if s == nil {
-			return c.query(ctx, text, args)
-		}
-		result, err := s.QueryContext(ctx, args)
-		if err == nil {
+	return run(ctx, c, text, args,
+		func() (driver.Rows, error) { return c.query(ctx, text, args) },
+		func(s *stmt) (driver.Rows, error) {
+			result, err := s.QueryContext(ctx, args)
+			if err != nil {
+				return nil, err
+			}
 			s.reading = true
 			return row.Given(ctx, &rows{Rows: result, done: s.free}), nil
-		}
-		if !first || !c.retry(s, err) {
-			return nil, c.failed(err)
-		}
-	}
+		})
 }
 
 func (c *conn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+	return run(ctx, c, text, args,
+		func() (driver.Result, error) { return c.driverConn.ExecContext(ctx, text, args) },
+		func(s *stmt) (driver.Result, error) { return s.ExecContext(ctx, args) })
+}
+
+// run has a text executed as it is, or the statement for it where there is one; that
+// is prepared anew, once, where retry finds it outdated.
+func run[R any](ctx context.Context, c *conn, text string, args []driver.NamedValue, plain func() (R, error), kept func(*stmt) (R, error)) (none R, err error) {
 	for first := true; ; first = false {
 		s, err := c.prepared(ctx, text, args)
 		if err != nil {
-			return nil, c.alone.unsent(err)
+			return none, c.alone.unsent(err)
 		}
 		if err := c.alone.admit(s); err != nil {
-			return nil, err
+			return none, err
 		}
 		c.asked.Add(1)
 		if s == nil {
-			return c.driverConn.ExecContext(ctx, text, args)
+			return plain()
 		}
-		result, err := s.ExecContext(ctx, args)
+		result, err := kept(s)
 		if err == nil {
 			return result, nil
 		}
 		if !first || !c.retry(s, err) {
-			return nil, c.failed(err)
+			return none, c.failed(err)
 		}
 	}
 }

@@ -17,14 +17,11 @@ import (
 // check and a write is locked by work. Work that fails is not done a second time: an
 // error that Fault calls unavailable is the client's to repeat.
 func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
-	return db.TxHolding(ctx, nil, work)
+	return db.txHolding(ctx, nil, work)
 }
 
-// TxHolding is Tx with locks that are taken together with its beginning, in one
-// round trip. The first statement of work sees what those before it have done
-// who held one of them. Those of this process wait for each other without a
-// connection, 10 s at most (queues).
-func (db *DB) TxHolding(ctx context.Context, locks []Lock, work func(tx *ent.Client) error) error {
+// txHolding is Tx with locks that are taken together with its beginning.
+func (db *DB) txHolding(ctx context.Context, locks []Lock, work func(tx *ent.Client) error) error {
 	leave, err := db.enter(ctx, locks)
 	if err != nil {
 		return err
@@ -33,12 +30,16 @@ func (db *DB) TxHolding(ctx context.Context, locks []Lock, work func(tx *ent.Cli
 	return db.tx(ctx, held{locks: locks}, work)
 }
 
-// TxTrying is TxHolding for work that mostly is one statement, which writes a row
-// or, where a condition does not hold, writes nothing and gives ent.ErrUnmet: then
-// otherwise says why not, or writes after all. On PostgreSQL the statement takes one
-// round trip, with its locks before it and its commit behind. Where the connection
-// cannot do that, or another process has a lock, there is a transaction around it,
-// for which try is called again. Both read the clock themselves (clock.Again).
+// TxTrying is Tx for work that mostly is one statement, which writes a row or,
+// where a condition does not hold, writes nothing and gives ent.ErrUnmet: then
+// otherwise says why not, or writes after all. Both see what those before them have
+// done who held one of the locks; those of this process wait for each other without
+// a connection, 10 s at most (queues).
+//
+// On PostgreSQL the statement takes one round trip, with its locks before it and its
+// commit behind. Where the connection cannot do that, or another process has a lock,
+// there is a transaction around it, which takes its locks when it begins, and for
+// which try is called again. Both read the clock themselves (clock.Again).
 //
 // What the statement has written stays, whatever happens after it: try fails, or ctx
 // ends before TxTrying returns, which then gives an error all the same. So the
@@ -60,17 +61,17 @@ func (db *DB) TxTrying(ctx context.Context, locks []Lock, try, otherwise func(tx
 		}
 		return otherwise(tx)
 	}
-	var alone bool
-	err = db.tx(ctx, held{locks: locks, alone: &alone}, func(tx *ent.Client) error {
-		if alone {
+	var oneStatement bool
+	err = db.tx(ctx, held{locks: locks, oneStatement: &oneStatement}, func(tx *ent.Client) error {
+		if oneStatement {
 			return try(tx)
 		}
 		return both(tx)
 	})
 	switch {
-	case alone && errors.Is(err, errNotAlone):
+	case oneStatement && errors.Is(err, errNotAlone):
 		return db.tx(ctx, held{locks: locks}, both)
-	case alone && errors.Is(err, ent.ErrUnmet):
+	case oneStatement && errors.Is(err, ent.ErrUnmet):
 		return db.tx(ctx, held{locks: locks}, otherwise)
 	}
 	return err
