@@ -68,16 +68,16 @@ func AccountFilters(p ListAccountsParams) (where []predicate.Account) {
 
 // AccountOrder is the order of a list request: whitelisted, the id last.
 func AccountOrder(p ListAccountsParams) []account.OrderOption {
-	way := direction(p.SortDirection.Or("asc") == "desc")
+	dir := direction(p.SortDirection.Or("asc") == "desc")
 	switch p.SortBy.Or("id") {
 	case "current_balance":
-		return []account.OrderOption{account.ByCurrentBalance(way), account.ByID(way)}
+		return []account.OrderOption{account.ByCurrentBalance(dir), account.ByID(dir)}
 	case "created_at":
-		return []account.OrderOption{account.ByCreatedAt(way), account.ByID(way)}
+		return []account.OrderOption{account.ByCreatedAt(dir), account.ByID(dir)}
 	case "updated_at":
-		return []account.OrderOption{account.ByUpdatedAt(way), account.ByID(way)}
+		return []account.OrderOption{account.ByUpdatedAt(dir), account.ByID(dir)}
 	}
-	return []account.OrderOption{account.ByID(way)}
+	return []account.OrderOption{account.ByID(dir)}
 }
 
 // AccountPage is the page a list request asks for.
@@ -118,39 +118,47 @@ func totalAccounts(ctx context.Context, q *ent.AccountQuery, p ListAccountsParam
 	return q.Count(ctx)
 }
 
+// pickAccounts reads the page that a list request asks for from those rows of q
+// that are picked and put in order. It is not ok where there are too many of them.
+func (r Reads) pickAccounts(ctx context.Context, q *ent.AccountQuery, p ListAccountsParams, how way) (shown []Account, meta Meta, ok bool, err error) {
+	page, pick := AccountPage(p), q.Clone().Order(AccountOrder(p)...)
+	if how.near && !page.Deep() {
+		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
+		first.Modify(nearby(ctx, account.Table, AccountOrder(p)))
+		tried, read := access.With(ctx) // what is read may not be what is shown
+		shown, _, err := r.Accounts(tried, first, page.Limit(), "")
+		if err != nil {
+			return nil, Meta{}, false, err
+		}
+		if len(shown) == page.Limit() {
+			access.From(ctx).Add(read)
+			total, err := totalAccounts(ctx, q, p)
+			return shown, page.Meta(total), true, err
+		}
+	}
+	pick.Modify(picking(how.column, orderAccounts(p), AccountOrder(p), page))
+	tried, read := access.With(ctx)
+	shown, total, err := r.Accounts(tried, pick, page.Limit(), pickedTotal)
+	switch {
+	case err != nil:
+		return nil, Meta{}, false, err
+	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
+		total, err = totalAccounts(ctx, q, p)
+		return shown, page.Meta(total), true, err
+	case total > few:
+		return nil, Meta{}, false, nil
+	}
+	access.From(ctx).Add(read)
+	return shown, page.Meta(total), true, nil
+}
+
 // ReadAccounts reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q.
 func (r Reads) ReadAccounts(ctx context.Context, q *ent.AccountQuery, p ListAccountsParams) ([]Account, Meta, error) {
 	q, page := q.Where(AccountFilters(p)...), AccountPage(p)
 	if how, ok := AccountPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
-		pick := q.Clone().Order(AccountOrder(p)...)
-		if how.near && !page.Deep() {
-			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-			first.Modify(nearby(ctx, account.Table, AccountOrder(p)))
-			tried, read := access.With(ctx) // what is read may not be what is shown
-			shown, _, err := r.Accounts(tried, first, page.Limit(), "")
-			if err != nil {
-				return nil, Meta{}, err
-			}
-			if len(shown) == page.Limit() {
-				access.From(ctx).Add(read)
-				total, err := totalAccounts(ctx, q, p)
-				return shown, page.Meta(total), err
-			}
-		}
-		pick.Modify(picking(how.column, orderAccounts(p), AccountOrder(p), page))
-		tried, read := access.With(ctx)
-		shown, total, err := r.Accounts(tried, pick, page.Limit(), pickedTotal)
-		if err == nil && len(shown) == 0 && page.Number > 1 { // past the end: no row has told the total
-			total, err = totalAccounts(ctx, q, p)
-			return shown, page.Meta(total), err
-		}
-		if err != nil {
-			return nil, Meta{}, err
-		}
-		if total <= few {
-			access.From(ctx).Add(read)
-			return shown, page.Meta(total), nil
+		if shown, meta, ok, err := r.pickAccounts(ctx, q, p, how); ok || err != nil {
+			return shown, meta, err
 		}
 	}
 	count := q.Clone()

@@ -61,16 +61,16 @@ func AcquisitionSourceFilters(p ListAcquisitionSourcesParams) (where []predicate
 
 // AcquisitionSourceOrder is the order of a list request: whitelisted, the id last.
 func AcquisitionSourceOrder(p ListAcquisitionSourcesParams) []acquisitionsource.OrderOption {
-	way := direction(p.SortDirection.Or("asc") == "desc")
+	dir := direction(p.SortDirection.Or("asc") == "desc")
 	switch p.SortBy.Or("name") {
 	case "name":
-		return []acquisitionsource.OrderOption{acquisitionsource.ByNameFolded(way), acquisitionsource.ByID(way)}
+		return []acquisitionsource.OrderOption{acquisitionsource.ByNameFolded(dir), acquisitionsource.ByID(dir)}
 	case "created_at":
-		return []acquisitionsource.OrderOption{acquisitionsource.ByCreatedAt(way), acquisitionsource.ByID(way)}
+		return []acquisitionsource.OrderOption{acquisitionsource.ByCreatedAt(dir), acquisitionsource.ByID(dir)}
 	case "updated_at":
-		return []acquisitionsource.OrderOption{acquisitionsource.ByUpdatedAt(way), acquisitionsource.ByID(way)}
+		return []acquisitionsource.OrderOption{acquisitionsource.ByUpdatedAt(dir), acquisitionsource.ByID(dir)}
 	}
-	return []acquisitionsource.OrderOption{acquisitionsource.ByID(way)}
+	return []acquisitionsource.OrderOption{acquisitionsource.ByID(dir)}
 }
 
 // AcquisitionSourcePage is the page a list request asks for.

@@ -163,20 +163,20 @@ func AppointmentFilters(p ListAppointmentsParams) (where []predicate.Appointment
 
 // AppointmentOrder is the order of a list request: whitelisted, the id last.
 func AppointmentOrder(p ListAppointmentsParams) []appointment.OrderOption {
-	way := direction(p.SortDirection.Or("asc") == "desc")
+	dir := direction(p.SortDirection.Or("asc") == "desc")
 	switch p.SortBy.Or("start_time") {
 	case "start_time":
-		return []appointment.OrderOption{appointment.ByStartTime(way), appointment.ByID(way)}
+		return []appointment.OrderOption{appointment.ByStartTime(dir), appointment.ByID(dir)}
 	case "finish_time":
-		return []appointment.OrderOption{appointment.ByFinishTime(way), appointment.ByID(way)}
+		return []appointment.OrderOption{appointment.ByFinishTime(dir), appointment.ByID(dir)}
 	case "state":
-		return []appointment.OrderOption{appointment.ByState(way), appointment.ByID(way)}
+		return []appointment.OrderOption{appointment.ByState(dir), appointment.ByID(dir)}
 	case "created_at":
-		return []appointment.OrderOption{appointment.ByCreatedAt(way), appointment.ByID(way)}
+		return []appointment.OrderOption{appointment.ByCreatedAt(dir), appointment.ByID(dir)}
 	case "updated_at":
-		return []appointment.OrderOption{appointment.ByUpdatedAt(way), appointment.ByID(way)}
+		return []appointment.OrderOption{appointment.ByUpdatedAt(dir), appointment.ByID(dir)}
 	}
-	return []appointment.OrderOption{appointment.ByID(way)}
+	return []appointment.OrderOption{appointment.ByID(dir)}
 }
 
 // AppointmentPage is the page a list request asks for.
@@ -274,40 +274,48 @@ func totalAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppoi
 	return q.Count(ctx)
 }
 
+// pickAppointments reads the page that a list request asks for from those rows of q
+// that are picked and put in order. It is not ok where there are too many of them.
+func (r Reads) pickAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppointmentsParams, how way) (shown []Appointment, meta Meta, ok bool, err error) {
+	page, pick := AppointmentPage(p), q.Clone().Order(AppointmentOrder(p)...)
+	if how.near && !page.Deep() {
+		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
+		first.Modify(nearby(ctx, appointment.Table, AppointmentOrder(p)))
+		tried, read := access.With(ctx) // what is read may not be what is shown
+		shown, _, err := r.Appointments(tried, first, page.Limit(), "")
+		if err != nil {
+			return nil, Meta{}, false, err
+		}
+		if len(shown) == page.Limit() {
+			access.From(ctx).Add(read)
+			total, err := totalAppointments(ctx, q, p)
+			return shown, page.Meta(total), true, err
+		}
+	}
+	pick.Modify(picking(how.column, orderAppointments(p), AppointmentOrder(p), page))
+	tried, read := access.With(ctx)
+	shown, total, err := r.Appointments(tried, pick, page.Limit(), pickedTotal)
+	switch {
+	case err != nil:
+		return nil, Meta{}, false, err
+	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
+		total, err = totalAppointments(ctx, q, p)
+		return shown, page.Meta(total), true, err
+	case total > few:
+		return nil, Meta{}, false, nil
+	}
+	access.From(ctx).Add(read)
+	return shown, page.Meta(total), true, nil
+}
+
 // ReadAppointments reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppointmentsParams) ([]Appointment, Meta, error) {
 	q, page := q.Where(AppointmentFilters(p)...), AppointmentPage(p)
 	if how, ok := AppointmentPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
-		pick := q.Clone().Order(AppointmentOrder(p)...)
-		if how.near && !page.Deep() {
-			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-			first.Modify(nearby(ctx, appointment.Table, AppointmentOrder(p)))
-			tried, read := access.With(ctx) // what is read may not be what is shown
-			shown, _, err := r.Appointments(tried, first, page.Limit(), "")
-			if err != nil {
-				return nil, Meta{}, err
-			}
-			if len(shown) == page.Limit() {
-				access.From(ctx).Add(read)
-				total, err := totalAppointments(ctx, q, p)
-				return shown, page.Meta(total), err
-			}
-		}
-		pick.Modify(picking(how.column, orderAppointments(p), AppointmentOrder(p), page))
-		tried, read := access.With(ctx)
-		shown, total, err := r.Appointments(tried, pick, page.Limit(), pickedTotal)
-		if err == nil && len(shown) == 0 && page.Number > 1 { // past the end: no row has told the total
-			total, err = totalAppointments(ctx, q, p)
-			return shown, page.Meta(total), err
-		}
-		if err != nil {
-			return nil, Meta{}, err
-		}
-		if total <= few {
-			access.From(ctx).Add(read)
-			return shown, page.Meta(total), nil
+		if shown, meta, ok, err := r.pickAppointments(ctx, q, p, how); ok || err != nil {
+			return shown, meta, err
 		}
 	}
 	count := q.Clone()

@@ -64,16 +64,16 @@ func AppointmentReasonFilters(p ListAppointmentReasonsParams) (where []predicate
 
 // AppointmentReasonOrder is the order of a list request: whitelisted, the id last.
 func AppointmentReasonOrder(p ListAppointmentReasonsParams) []appointmentreason.OrderOption {
-	way := direction(p.SortDirection.Or("asc") == "desc")
+	dir := direction(p.SortDirection.Or("asc") == "desc")
 	switch p.SortBy.Or("position") {
 	case "position":
-		return []appointmentreason.OrderOption{appointmentreason.ByPosition(way), appointmentreason.ByID(way)}
+		return []appointmentreason.OrderOption{appointmentreason.ByPosition(dir), appointmentreason.ByID(dir)}
 	case "created_at":
-		return []appointmentreason.OrderOption{appointmentreason.ByCreatedAt(way), appointmentreason.ByID(way)}
+		return []appointmentreason.OrderOption{appointmentreason.ByCreatedAt(dir), appointmentreason.ByID(dir)}
 	case "updated_at":
-		return []appointmentreason.OrderOption{appointmentreason.ByUpdatedAt(way), appointmentreason.ByID(way)}
+		return []appointmentreason.OrderOption{appointmentreason.ByUpdatedAt(dir), appointmentreason.ByID(dir)}
 	}
-	return []appointmentreason.OrderOption{appointmentreason.ByID(way)}
+	return []appointmentreason.OrderOption{appointmentreason.ByID(dir)}
 }
 
 // AppointmentReasonPage is the page a list request asks for.

@@ -75,16 +75,16 @@ func ContractFilters(p ListContractsParams) (where []predicate.Contract) {
 
 // ContractOrder is the order of a list request: whitelisted, the id last.
 func ContractOrder(p ListContractsParams) []contract.OrderOption {
-	way := direction(p.SortDirection.Or("asc") == "desc")
+	dir := direction(p.SortDirection.Or("asc") == "desc")
 	switch p.SortBy.Or("id") {
 	case "name":
-		return []contract.OrderOption{contract.ByNameFolded(way), contract.ByID(way)}
+		return []contract.OrderOption{contract.ByNameFolded(dir), contract.ByID(dir)}
 	case "created_at":
-		return []contract.OrderOption{contract.ByCreatedAt(way), contract.ByID(way)}
+		return []contract.OrderOption{contract.ByCreatedAt(dir), contract.ByID(dir)}
 	case "updated_at":
-		return []contract.OrderOption{contract.ByUpdatedAt(way), contract.ByID(way)}
+		return []contract.OrderOption{contract.ByUpdatedAt(dir), contract.ByID(dir)}
 	}
-	return []contract.OrderOption{contract.ByID(way)}
+	return []contract.OrderOption{contract.ByID(dir)}
 }
 
 // ContractPage is the page a list request asks for.

@@ -72,16 +72,16 @@ func CustomFieldFilters(p ListCustomFieldsParams) (where []predicate.CustomField
 
 // CustomFieldOrder is the order of a list request: whitelisted, the id last.
 func CustomFieldOrder(p ListCustomFieldsParams) []customfield.OrderOption {
-	way := direction(p.SortDirection.Or("asc") == "desc")
+	dir := direction(p.SortDirection.Or("asc") == "desc")
 	switch p.SortBy.Or("position") {
 	case "position":
-		return []customfield.OrderOption{customfield.ByPosition(way), customfield.ByID(way)}
+		return []customfield.OrderOption{customfield.ByPosition(dir), customfield.ByID(dir)}
 	case "created_at":
-		return []customfield.OrderOption{customfield.ByCreatedAt(way), customfield.ByID(way)}
+		return []customfield.OrderOption{customfield.ByCreatedAt(dir), customfield.ByID(dir)}
 	case "updated_at":
-		return []customfield.OrderOption{customfield.ByUpdatedAt(way), customfield.ByID(way)}
+		return []customfield.OrderOption{customfield.ByUpdatedAt(dir), customfield.ByID(dir)}
 	}
-	return []customfield.OrderOption{customfield.ByID(way)}
+	return []customfield.OrderOption{customfield.ByID(dir)}
 }
 
 // CustomFieldPage is the page a list request asks for.

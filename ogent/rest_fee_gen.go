@@ -102,14 +102,14 @@ func FeeFilters(p ListFeesParams) (where []predicate.Fee) {
 
 // FeeOrder is the order of a list request: whitelisted, the id last.
 func FeeOrder(p ListFeesParams) []fee.OrderOption {
-	way := direction(p.SortDirection.Or("asc") == "desc")
+	dir := direction(p.SortDirection.Or("asc") == "desc")
 	switch p.SortBy.Or("id") {
 	case "created_at":
-		return []fee.OrderOption{fee.ByCreatedAt(way), fee.ByID(way)}
+		return []fee.OrderOption{fee.ByCreatedAt(dir), fee.ByID(dir)}
 	case "updated_at":
-		return []fee.OrderOption{fee.ByUpdatedAt(way), fee.ByID(way)}
+		return []fee.OrderOption{fee.ByUpdatedAt(dir), fee.ByID(dir)}
 	}
-	return []fee.OrderOption{fee.ByID(way)}
+	return []fee.OrderOption{fee.ByID(dir)}
 }
 
 // FeePage is the page a list request asks for.

@@ -137,20 +137,20 @@ func InvoiceFilters(p ListInvoicesParams) (where []predicate.Invoice) {
 
 // InvoiceOrder is the order of a list request: whitelisted, the id last.
 func InvoiceOrder(p ListInvoicesParams) []invoice.OrderOption {
-	way := direction(p.SortDirection.Or("asc") == "desc")
+	dir := direction(p.SortDirection.Or("asc") == "desc")
 	switch p.SortBy.Or("dated_on") {
 	case "dated_on":
-		return []invoice.OrderOption{invoice.ByDatedOn(way), invoice.ByID(way)}
+		return []invoice.OrderOption{invoice.ByDatedOn(dir), invoice.ByID(dir)}
 	case "due_on":
-		return []invoice.OrderOption{invoice.ByDueOn(way), invoice.ByID(way)}
+		return []invoice.OrderOption{invoice.ByDueOn(dir), invoice.ByID(dir)}
 	case "amount":
-		return []invoice.OrderOption{invoice.ByAmount(way), invoice.ByID(way)}
+		return []invoice.OrderOption{invoice.ByAmount(dir), invoice.ByID(dir)}
 	case "created_at":
-		return []invoice.OrderOption{invoice.ByCreatedAt(way), invoice.ByID(way)}
+		return []invoice.OrderOption{invoice.ByCreatedAt(dir), invoice.ByID(dir)}
 	case "updated_at":
-		return []invoice.OrderOption{invoice.ByUpdatedAt(way), invoice.ByID(way)}
+		return []invoice.OrderOption{invoice.ByUpdatedAt(dir), invoice.ByID(dir)}
 	}
-	return []invoice.OrderOption{invoice.ByID(way)}
+	return []invoice.OrderOption{invoice.ByID(dir)}
 }
 
 // InvoicePage is the page a list request asks for.
@@ -223,40 +223,48 @@ func totalInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvoicesParam
 	return q.Count(ctx)
 }
 
+// pickInvoices reads the page that a list request asks for from those rows of q
+// that are picked and put in order. It is not ok where there are too many of them.
+func (r Reads) pickInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvoicesParams, how way) (shown []InvoiceSummary, meta Meta, ok bool, err error) {
+	page, pick := InvoicePage(p), q.Clone().Order(InvoiceOrder(p)...)
+	if how.near && !page.Deep() {
+		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
+		first.Modify(nearby(ctx, invoice.Table, InvoiceOrder(p)))
+		tried, read := access.With(ctx) // what is read may not be what is shown
+		shown, _, err := r.Invoices(tried, first, page.Limit(), "")
+		if err != nil {
+			return nil, Meta{}, false, err
+		}
+		if len(shown) == page.Limit() {
+			access.From(ctx).Add(read)
+			total, err := totalInvoices(ctx, q, p)
+			return shown, page.Meta(total), true, err
+		}
+	}
+	pick.Modify(picking(how.column, orderInvoices(p), InvoiceOrder(p), page))
+	tried, read := access.With(ctx)
+	shown, total, err := r.Invoices(tried, pick, page.Limit(), pickedTotal)
+	switch {
+	case err != nil:
+		return nil, Meta{}, false, err
+	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
+		total, err = totalInvoices(ctx, q, p)
+		return shown, page.Meta(total), true, err
+	case total > few:
+		return nil, Meta{}, false, nil
+	}
+	access.From(ctx).Add(read)
+	return shown, page.Meta(total), true, nil
+}
+
 // ReadInvoices reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvoicesParams) ([]InvoiceSummary, Meta, error) {
 	q, page := q.Where(InvoiceFilters(p)...), InvoicePage(p)
 	if how, ok := InvoicePickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
-		pick := q.Clone().Order(InvoiceOrder(p)...)
-		if how.near && !page.Deep() {
-			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-			first.Modify(nearby(ctx, invoice.Table, InvoiceOrder(p)))
-			tried, read := access.With(ctx) // what is read may not be what is shown
-			shown, _, err := r.Invoices(tried, first, page.Limit(), "")
-			if err != nil {
-				return nil, Meta{}, err
-			}
-			if len(shown) == page.Limit() {
-				access.From(ctx).Add(read)
-				total, err := totalInvoices(ctx, q, p)
-				return shown, page.Meta(total), err
-			}
-		}
-		pick.Modify(picking(how.column, orderInvoices(p), InvoiceOrder(p), page))
-		tried, read := access.With(ctx)
-		shown, total, err := r.Invoices(tried, pick, page.Limit(), pickedTotal)
-		if err == nil && len(shown) == 0 && page.Number > 1 { // past the end: no row has told the total
-			total, err = totalInvoices(ctx, q, p)
-			return shown, page.Meta(total), err
-		}
-		if err != nil {
-			return nil, Meta{}, err
-		}
-		if total <= few {
-			access.From(ctx).Add(read)
-			return shown, page.Meta(total), nil
+		if shown, meta, ok, err := r.pickInvoices(ctx, q, p, how); ok || err != nil {
+			return shown, meta, err
 		}
 	}
 	count := q.Clone()

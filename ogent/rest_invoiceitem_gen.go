@@ -72,14 +72,14 @@ func InvoiceItemFilters(p ListInvoiceItemsParams) (where []predicate.InvoiceItem
 
 // InvoiceItemOrder is the order of a list request: whitelisted, the id last.
 func InvoiceItemOrder(p ListInvoiceItemsParams) []invoiceitem.OrderOption {
-	way := direction(p.SortDirection.Or("asc") == "desc")
+	dir := direction(p.SortDirection.Or("asc") == "desc")
 	switch p.SortBy.Or("id") {
 	case "created_at":
-		return []invoiceitem.OrderOption{invoiceitem.ByCreatedAt(way), invoiceitem.ByID(way)}
+		return []invoiceitem.OrderOption{invoiceitem.ByCreatedAt(dir), invoiceitem.ByID(dir)}
 	case "updated_at":
-		return []invoiceitem.OrderOption{invoiceitem.ByUpdatedAt(way), invoiceitem.ByID(way)}
+		return []invoiceitem.OrderOption{invoiceitem.ByUpdatedAt(dir), invoiceitem.ByID(dir)}
 	}
-	return []invoiceitem.OrderOption{invoiceitem.ByID(way)}
+	return []invoiceitem.OrderOption{invoiceitem.ByID(dir)}
 }
 
 // InvoiceItemPage is the page a list request asks for.
@@ -139,40 +139,48 @@ func totalInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p ListInvoi
 	return q.Count(ctx)
 }
 
+// pickInvoiceItems reads the page that a list request asks for from those rows of q
+// that are picked and put in order. It is not ok where there are too many of them.
+func (r Reads) pickInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p ListInvoiceItemsParams, how way) (shown []InvoiceItem, meta Meta, ok bool, err error) {
+	page, pick := InvoiceItemPage(p), q.Clone().Order(InvoiceItemOrder(p)...)
+	if how.near && !page.Deep() {
+		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
+		first.Modify(nearby(ctx, invoiceitem.Table, InvoiceItemOrder(p)))
+		tried, read := access.With(ctx) // what is read may not be what is shown
+		shown, _, err := r.InvoiceItems(tried, first, page.Limit(), "")
+		if err != nil {
+			return nil, Meta{}, false, err
+		}
+		if len(shown) == page.Limit() {
+			access.From(ctx).Add(read)
+			total, err := totalInvoiceItems(ctx, q, p)
+			return shown, page.Meta(total), true, err
+		}
+	}
+	pick.Modify(picking(how.column, orderInvoiceItems(p), InvoiceItemOrder(p), page))
+	tried, read := access.With(ctx)
+	shown, total, err := r.InvoiceItems(tried, pick, page.Limit(), pickedTotal)
+	switch {
+	case err != nil:
+		return nil, Meta{}, false, err
+	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
+		total, err = totalInvoiceItems(ctx, q, p)
+		return shown, page.Meta(total), true, err
+	case total > few:
+		return nil, Meta{}, false, nil
+	}
+	access.From(ctx).Add(read)
+	return shown, page.Meta(total), true, nil
+}
+
 // ReadInvoiceItems reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p ListInvoiceItemsParams) ([]InvoiceItem, Meta, error) {
 	q, page := q.Where(InvoiceItemFilters(p)...), InvoiceItemPage(p)
 	if how, ok := InvoiceItemPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
-		pick := q.Clone().Order(InvoiceItemOrder(p)...)
-		if how.near && !page.Deep() {
-			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-			first.Modify(nearby(ctx, invoiceitem.Table, InvoiceItemOrder(p)))
-			tried, read := access.With(ctx) // what is read may not be what is shown
-			shown, _, err := r.InvoiceItems(tried, first, page.Limit(), "")
-			if err != nil {
-				return nil, Meta{}, err
-			}
-			if len(shown) == page.Limit() {
-				access.From(ctx).Add(read)
-				total, err := totalInvoiceItems(ctx, q, p)
-				return shown, page.Meta(total), err
-			}
-		}
-		pick.Modify(picking(how.column, orderInvoiceItems(p), InvoiceItemOrder(p), page))
-		tried, read := access.With(ctx)
-		shown, total, err := r.InvoiceItems(tried, pick, page.Limit(), pickedTotal)
-		if err == nil && len(shown) == 0 && page.Number > 1 { // past the end: no row has told the total
-			total, err = totalInvoiceItems(ctx, q, p)
-			return shown, page.Meta(total), err
-		}
-		if err != nil {
-			return nil, Meta{}, err
-		}
-		if total <= few {
-			access.From(ctx).Add(read)
-			return shown, page.Meta(total), nil
+		if shown, meta, ok, err := r.pickInvoiceItems(ctx, q, p, how); ok || err != nil {
+			return shown, meta, err
 		}
 	}
 	count := q.Clone()

@@ -100,14 +100,14 @@ func NHSClaimFilters(p ListNhsClaimsParams) (where []predicate.NHSClaim) {
 
 // NHSClaimOrder is the order of a list request: whitelisted, the id last.
 func NHSClaimOrder(p ListNhsClaimsParams) []nhsclaim.OrderOption {
-	way := direction(p.SortDirection.Or("asc") == "desc")
+	dir := direction(p.SortDirection.Or("asc") == "desc")
 	switch p.SortBy.Or("id") {
 	case "created_at":
-		return []nhsclaim.OrderOption{nhsclaim.ByCreatedAt(way), nhsclaim.ByID(way)}
+		return []nhsclaim.OrderOption{nhsclaim.ByCreatedAt(dir), nhsclaim.ByID(dir)}
 	case "updated_at":
-		return []nhsclaim.OrderOption{nhsclaim.ByUpdatedAt(way), nhsclaim.ByID(way)}
+		return []nhsclaim.OrderOption{nhsclaim.ByUpdatedAt(dir), nhsclaim.ByID(dir)}
 	}
-	return []nhsclaim.OrderOption{nhsclaim.ByID(way)}
+	return []nhsclaim.OrderOption{nhsclaim.ByID(dir)}
 }
 
 // NHSClaimPage is the page a list request asks for.
@@ -171,40 +171,48 @@ func totalNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsPa
 	return q.Count(ctx)
 }
 
+// pickNhsClaims reads the page that a list request asks for from those rows of q
+// that are picked and put in order. It is not ok where there are too many of them.
+func (r Reads) pickNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsParams, how way) (shown []NHSClaim, meta Meta, ok bool, err error) {
+	page, pick := NHSClaimPage(p), q.Clone().Order(NHSClaimOrder(p)...)
+	if how.near && !page.Deep() {
+		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
+		first.Modify(nearby(ctx, nhsclaim.Table, NHSClaimOrder(p)))
+		tried, read := access.With(ctx) // what is read may not be what is shown
+		shown, _, err := r.NhsClaims(tried, first, page.Limit(), "")
+		if err != nil {
+			return nil, Meta{}, false, err
+		}
+		if len(shown) == page.Limit() {
+			access.From(ctx).Add(read)
+			total, err := totalNhsClaims(ctx, q, p)
+			return shown, page.Meta(total), true, err
+		}
+	}
+	pick.Modify(picking(how.column, orderNhsClaims(p), NHSClaimOrder(p), page))
+	tried, read := access.With(ctx)
+	shown, total, err := r.NhsClaims(tried, pick, page.Limit(), pickedTotal)
+	switch {
+	case err != nil:
+		return nil, Meta{}, false, err
+	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
+		total, err = totalNhsClaims(ctx, q, p)
+		return shown, page.Meta(total), true, err
+	case total > few:
+		return nil, Meta{}, false, nil
+	}
+	access.From(ctx).Add(read)
+	return shown, page.Meta(total), true, nil
+}
+
 // ReadNhsClaims reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsParams) ([]NHSClaim, Meta, error) {
 	q, page := q.Where(NHSClaimFilters(p)...), NHSClaimPage(p)
 	if how, ok := NHSClaimPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
-		pick := q.Clone().Order(NHSClaimOrder(p)...)
-		if how.near && !page.Deep() {
-			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-			first.Modify(nearby(ctx, nhsclaim.Table, NHSClaimOrder(p)))
-			tried, read := access.With(ctx) // what is read may not be what is shown
-			shown, _, err := r.NhsClaims(tried, first, page.Limit(), "")
-			if err != nil {
-				return nil, Meta{}, err
-			}
-			if len(shown) == page.Limit() {
-				access.From(ctx).Add(read)
-				total, err := totalNhsClaims(ctx, q, p)
-				return shown, page.Meta(total), err
-			}
-		}
-		pick.Modify(picking(how.column, orderNhsClaims(p), NHSClaimOrder(p), page))
-		tried, read := access.With(ctx)
-		shown, total, err := r.NhsClaims(tried, pick, page.Limit(), pickedTotal)
-		if err == nil && len(shown) == 0 && page.Number > 1 { // past the end: no row has told the total
-			total, err = totalNhsClaims(ctx, q, p)
-			return shown, page.Meta(total), err
-		}
-		if err != nil {
-			return nil, Meta{}, err
-		}
-		if total <= few {
-			access.From(ctx).Add(read)
-			return shown, page.Meta(total), nil
+		if shown, meta, ok, err := r.pickNhsClaims(ctx, q, p, how); ok || err != nil {
+			return shown, meta, err
 		}
 	}
 	count := q.Clone()

@@ -175,20 +175,20 @@ func PatientFilters(p ListPatientsParams) (where []predicate.Patient) {
 
 // PatientOrder is the order of a list request: whitelisted, the id last.
 func PatientOrder(p ListPatientsParams) []patient.OrderOption {
-	way := direction(p.SortDirection.Or("asc") == "desc")
+	dir := direction(p.SortDirection.Or("asc") == "desc")
 	switch p.SortBy.Or("id") {
 	case "first_name":
-		return []patient.OrderOption{patient.ByFirstNameFolded(way), patient.ByID(way)}
+		return []patient.OrderOption{patient.ByFirstNameFolded(dir), patient.ByID(dir)}
 	case "last_name":
-		return []patient.OrderOption{patient.ByLastNameFolded(way), patient.ByID(way)}
+		return []patient.OrderOption{patient.ByLastNameFolded(dir), patient.ByID(dir)}
 	case "date_of_birth":
-		return []patient.OrderOption{patient.ByDateOfBirth(way), patient.ByID(way)}
+		return []patient.OrderOption{patient.ByDateOfBirth(dir), patient.ByID(dir)}
 	case "created_at":
-		return []patient.OrderOption{patient.ByCreatedAt(way), patient.ByID(way)}
+		return []patient.OrderOption{patient.ByCreatedAt(dir), patient.ByID(dir)}
 	case "updated_at":
-		return []patient.OrderOption{patient.ByUpdatedAt(way), patient.ByID(way)}
+		return []patient.OrderOption{patient.ByUpdatedAt(dir), patient.ByID(dir)}
 	}
-	return []patient.OrderOption{patient.ByID(way)}
+	return []patient.OrderOption{patient.ByID(dir)}
 }
 
 // PatientPage is the page a list request asks for.
@@ -258,40 +258,48 @@ func totalPatients(ctx context.Context, q *ent.PatientQuery, p ListPatientsParam
 	return q.Count(ctx)
 }
 
+// pickPatients reads the page that a list request asks for from those rows of q
+// that are picked and put in order. It is not ok where there are too many of them.
+func (r Reads) pickPatients(ctx context.Context, q *ent.PatientQuery, p ListPatientsParams, how way) (shown []Patient, meta Meta, ok bool, err error) {
+	page, pick := PatientPage(p), q.Clone().Order(PatientOrder(p)...)
+	if how.near && !page.Deep() {
+		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
+		first.Modify(nearby(ctx, patient.Table, PatientOrder(p)))
+		tried, read := access.With(ctx) // what is read may not be what is shown
+		shown, _, err := r.Patients(tried, first, page.Limit(), "")
+		if err != nil {
+			return nil, Meta{}, false, err
+		}
+		if len(shown) == page.Limit() {
+			access.From(ctx).Add(read)
+			total, err := totalPatients(ctx, q, p)
+			return shown, page.Meta(total), true, err
+		}
+	}
+	pick.Modify(picking(how.column, orderPatients(p), PatientOrder(p), page))
+	tried, read := access.With(ctx)
+	shown, total, err := r.Patients(tried, pick, page.Limit(), pickedTotal)
+	switch {
+	case err != nil:
+		return nil, Meta{}, false, err
+	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
+		total, err = totalPatients(ctx, q, p)
+		return shown, page.Meta(total), true, err
+	case total > few:
+		return nil, Meta{}, false, nil
+	}
+	access.From(ctx).Add(read)
+	return shown, page.Meta(total), true, nil
+}
+
 // ReadPatients reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadPatients(ctx context.Context, q *ent.PatientQuery, p ListPatientsParams) ([]Patient, Meta, error) {
 	q, page := q.Where(PatientFilters(p)...), PatientPage(p)
 	if how, ok := PatientPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
-		pick := q.Clone().Order(PatientOrder(p)...)
-		if how.near && !page.Deep() {
-			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-			first.Modify(nearby(ctx, patient.Table, PatientOrder(p)))
-			tried, read := access.With(ctx) // what is read may not be what is shown
-			shown, _, err := r.Patients(tried, first, page.Limit(), "")
-			if err != nil {
-				return nil, Meta{}, err
-			}
-			if len(shown) == page.Limit() {
-				access.From(ctx).Add(read)
-				total, err := totalPatients(ctx, q, p)
-				return shown, page.Meta(total), err
-			}
-		}
-		pick.Modify(picking(how.column, orderPatients(p), PatientOrder(p), page))
-		tried, read := access.With(ctx)
-		shown, total, err := r.Patients(tried, pick, page.Limit(), pickedTotal)
-		if err == nil && len(shown) == 0 && page.Number > 1 { // past the end: no row has told the total
-			total, err = totalPatients(ctx, q, p)
-			return shown, page.Meta(total), err
-		}
-		if err != nil {
-			return nil, Meta{}, err
-		}
-		if total <= few {
-			access.From(ctx).Add(read)
-			return shown, page.Meta(total), nil
+		if shown, meta, ok, err := r.pickPatients(ctx, q, p, how); ok || err != nil {
+			return shown, meta, err
 		}
 	}
 	count := q.Clone()

@@ -108,18 +108,18 @@ func PaymentFilters(p ListPaymentsParams) (where []predicate.Payment) {
 
 // PaymentOrder is the order of a list request: whitelisted, the id last.
 func PaymentOrder(p ListPaymentsParams) []payment.OrderOption {
-	way := direction(p.SortDirection.Or("asc") == "desc")
+	dir := direction(p.SortDirection.Or("asc") == "desc")
 	switch p.SortBy.Or("dated_on") {
 	case "dated_on":
-		return []payment.OrderOption{payment.ByDatedOn(way), payment.ByID(way)}
+		return []payment.OrderOption{payment.ByDatedOn(dir), payment.ByID(dir)}
 	case "amount":
-		return []payment.OrderOption{payment.ByAmount(way), payment.ByID(way)}
+		return []payment.OrderOption{payment.ByAmount(dir), payment.ByID(dir)}
 	case "created_at":
-		return []payment.OrderOption{payment.ByCreatedAt(way), payment.ByID(way)}
+		return []payment.OrderOption{payment.ByCreatedAt(dir), payment.ByID(dir)}
 	case "updated_at":
-		return []payment.OrderOption{payment.ByUpdatedAt(way), payment.ByID(way)}
+		return []payment.OrderOption{payment.ByUpdatedAt(dir), payment.ByID(dir)}
 	}
-	return []payment.OrderOption{payment.ByID(way)}
+	return []payment.OrderOption{payment.ByID(dir)}
 }
 
 // PaymentPage is the page a list request asks for.
@@ -218,40 +218,48 @@ func totalPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaymentsParam
 	return q.Count(ctx)
 }
 
+// pickPayments reads the page that a list request asks for from those rows of q
+// that are picked and put in order. It is not ok where there are too many of them.
+func (r Reads) pickPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaymentsParams, how way) (shown []Payment, meta Meta, ok bool, err error) {
+	page, pick := PaymentPage(p), q.Clone().Order(PaymentOrder(p)...)
+	if how.near && !page.Deep() {
+		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
+		first.Modify(nearby(ctx, payment.Table, PaymentOrder(p)))
+		tried, read := access.With(ctx) // what is read may not be what is shown
+		shown, _, err := r.Payments(tried, first, page.Limit(), "")
+		if err != nil {
+			return nil, Meta{}, false, err
+		}
+		if len(shown) == page.Limit() {
+			access.From(ctx).Add(read)
+			total, err := totalPayments(ctx, q, p)
+			return shown, page.Meta(total), true, err
+		}
+	}
+	pick.Modify(picking(how.column, orderPayments(p), PaymentOrder(p), page))
+	tried, read := access.With(ctx)
+	shown, total, err := r.Payments(tried, pick, page.Limit(), pickedTotal)
+	switch {
+	case err != nil:
+		return nil, Meta{}, false, err
+	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
+		total, err = totalPayments(ctx, q, p)
+		return shown, page.Meta(total), true, err
+	case total > few:
+		return nil, Meta{}, false, nil
+	}
+	access.From(ctx).Add(read)
+	return shown, page.Meta(total), true, nil
+}
+
 // ReadPayments reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaymentsParams) ([]Payment, Meta, error) {
 	q, page := q.Where(PaymentFilters(p)...), PaymentPage(p)
 	if how, ok := PaymentPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
-		pick := q.Clone().Order(PaymentOrder(p)...)
-		if how.near && !page.Deep() {
-			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-			first.Modify(nearby(ctx, payment.Table, PaymentOrder(p)))
-			tried, read := access.With(ctx) // what is read may not be what is shown
-			shown, _, err := r.Payments(tried, first, page.Limit(), "")
-			if err != nil {
-				return nil, Meta{}, err
-			}
-			if len(shown) == page.Limit() {
-				access.From(ctx).Add(read)
-				total, err := totalPayments(ctx, q, p)
-				return shown, page.Meta(total), err
-			}
-		}
-		pick.Modify(picking(how.column, orderPayments(p), PaymentOrder(p), page))
-		tried, read := access.With(ctx)
-		shown, total, err := r.Payments(tried, pick, page.Limit(), pickedTotal)
-		if err == nil && len(shown) == 0 && page.Number > 1 { // past the end: no row has told the total
-			total, err = totalPayments(ctx, q, p)
-			return shown, page.Meta(total), err
-		}
-		if err != nil {
-			return nil, Meta{}, err
-		}
-		if total <= few {
-			access.From(ctx).Add(read)
-			return shown, page.Meta(total), nil
+		if shown, meta, ok, err := r.pickPayments(ctx, q, p, how); ok || err != nil {
+			return shown, meta, err
 		}
 	}
 	count := q.Clone()

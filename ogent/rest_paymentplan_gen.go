@@ -59,14 +59,14 @@ func PaymentPlanFilters(p ListPaymentPlansParams) (where []predicate.PaymentPlan
 
 // PaymentPlanOrder is the order of a list request: whitelisted, the id last.
 func PaymentPlanOrder(p ListPaymentPlansParams) []paymentplan.OrderOption {
-	way := direction(p.SortDirection.Or("asc") == "desc")
+	dir := direction(p.SortDirection.Or("asc") == "desc")
 	switch p.SortBy.Or("id") {
 	case "created_at":
-		return []paymentplan.OrderOption{paymentplan.ByCreatedAt(way), paymentplan.ByID(way)}
+		return []paymentplan.OrderOption{paymentplan.ByCreatedAt(dir), paymentplan.ByID(dir)}
 	case "updated_at":
-		return []paymentplan.OrderOption{paymentplan.ByUpdatedAt(way), paymentplan.ByID(way)}
+		return []paymentplan.OrderOption{paymentplan.ByUpdatedAt(dir), paymentplan.ByID(dir)}
 	}
-	return []paymentplan.OrderOption{paymentplan.ByID(way)}
+	return []paymentplan.OrderOption{paymentplan.ByID(dir)}
 }
 
 // PaymentPlanPage is the page a list request asks for.

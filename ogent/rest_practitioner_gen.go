@@ -75,16 +75,16 @@ func PractitionerFilters(p ListPractitionersParams) (where []predicate.Practitio
 
 // PractitionerOrder is the order of a list request: whitelisted, the id last.
 func PractitionerOrder(p ListPractitionersParams) []practitioner.OrderOption {
-	way := direction(p.SortDirection.Or("asc") == "desc")
+	dir := direction(p.SortDirection.Or("asc") == "desc")
 	switch p.SortBy.Or("id") {
 	case "last_name":
-		return []practitioner.OrderOption{practitioner.ByUserField(user.FieldLastNameFolded, way), practitioner.ByID(way)}
+		return []practitioner.OrderOption{practitioner.ByUserField(user.FieldLastNameFolded, dir), practitioner.ByID(dir)}
 	case "created_at":
-		return []practitioner.OrderOption{practitioner.ByCreatedAt(way), practitioner.ByID(way)}
+		return []practitioner.OrderOption{practitioner.ByCreatedAt(dir), practitioner.ByID(dir)}
 	case "updated_at":
-		return []practitioner.OrderOption{practitioner.ByUpdatedAt(way), practitioner.ByID(way)}
+		return []practitioner.OrderOption{practitioner.ByUpdatedAt(dir), practitioner.ByID(dir)}
 	}
-	return []practitioner.OrderOption{practitioner.ByID(way)}
+	return []practitioner.OrderOption{practitioner.ByID(dir)}
 }
 
 // PractitionerPage is the page a list request asks for.

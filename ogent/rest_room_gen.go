@@ -64,14 +64,14 @@ func RoomFilters(p ListRoomsParams) (where []predicate.Room) {
 
 // RoomOrder is the order of a list request: whitelisted, the id last.
 func RoomOrder(p ListRoomsParams) []room.OrderOption {
-	way := direction(p.SortDirection.Or("asc") == "desc")
+	dir := direction(p.SortDirection.Or("asc") == "desc")
 	switch p.SortBy.Or("id") {
 	case "created_at":
-		return []room.OrderOption{room.ByCreatedAt(way), room.ByID(way)}
+		return []room.OrderOption{room.ByCreatedAt(dir), room.ByID(dir)}
 	case "updated_at":
-		return []room.OrderOption{room.ByUpdatedAt(way), room.ByID(way)}
+		return []room.OrderOption{room.ByUpdatedAt(dir), room.ByID(dir)}
 	}
-	return []room.OrderOption{room.ByID(way)}
+	return []room.OrderOption{room.ByID(dir)}
 }
 
 // RoomPage is the page a list request asks for.

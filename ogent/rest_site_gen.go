@@ -70,14 +70,14 @@ func SiteFilters(p ListSitesParams) (where []predicate.Site) {
 
 // SiteOrder is the order of a list request: whitelisted, the id last.
 func SiteOrder(p ListSitesParams) []site.OrderOption {
-	way := direction(p.SortDirection.Or("asc") == "desc")
+	dir := direction(p.SortDirection.Or("asc") == "desc")
 	switch p.SortBy.Or("id") {
 	case "created_at":
-		return []site.OrderOption{site.ByCreatedAt(way), site.ByID(way)}
+		return []site.OrderOption{site.ByCreatedAt(dir), site.ByID(dir)}
 	case "updated_at":
-		return []site.OrderOption{site.ByUpdatedAt(way), site.ByID(way)}
+		return []site.OrderOption{site.ByUpdatedAt(dir), site.ByID(dir)}
 	}
-	return []site.OrderOption{site.ByID(way)}
+	return []site.OrderOption{site.ByID(dir)}
 }
 
 // SitePage is the page a list request asks for.

@@ -65,14 +65,14 @@ func SundryFilters(p ListSundriesParams) (where []predicate.Sundry) {
 
 // SundryOrder is the order of a list request: whitelisted, the id last.
 func SundryOrder(p ListSundriesParams) []sundry.OrderOption {
-	way := direction(p.SortDirection.Or("asc") == "desc")
+	dir := direction(p.SortDirection.Or("asc") == "desc")
 	switch p.SortBy.Or("id") {
 	case "created_at":
-		return []sundry.OrderOption{sundry.ByCreatedAt(way), sundry.ByID(way)}
+		return []sundry.OrderOption{sundry.ByCreatedAt(dir), sundry.ByID(dir)}
 	case "updated_at":
-		return []sundry.OrderOption{sundry.ByUpdatedAt(way), sundry.ByID(way)}
+		return []sundry.OrderOption{sundry.ByUpdatedAt(dir), sundry.ByID(dir)}
 	}
-	return []sundry.OrderOption{sundry.ByID(way)}
+	return []sundry.OrderOption{sundry.ByID(dir)}
 }
 
 // SundryPage is the page a list request asks for.

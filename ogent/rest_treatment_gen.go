@@ -62,14 +62,14 @@ func TreatmentFilters(p ListTreatmentsParams) (where []predicate.Treatment) {
 
 // TreatmentOrder is the order of a list request: whitelisted, the id last.
 func TreatmentOrder(p ListTreatmentsParams) []treatment.OrderOption {
-	way := direction(p.SortDirection.Or("asc") == "desc")
+	dir := direction(p.SortDirection.Or("asc") == "desc")
 	switch p.SortBy.Or("id") {
 	case "created_at":
-		return []treatment.OrderOption{treatment.ByCreatedAt(way), treatment.ByID(way)}
+		return []treatment.OrderOption{treatment.ByCreatedAt(dir), treatment.ByID(dir)}
 	case "updated_at":
-		return []treatment.OrderOption{treatment.ByUpdatedAt(way), treatment.ByID(way)}
+		return []treatment.OrderOption{treatment.ByUpdatedAt(dir), treatment.ByID(dir)}
 	}
-	return []treatment.OrderOption{treatment.ByID(way)}
+	return []treatment.OrderOption{treatment.ByID(dir)}
 }
 
 // TreatmentPage is the page a list request asks for.

@@ -54,14 +54,14 @@ func TreatmentCategoryFilters(p ListTreatmentCategoriesParams) (where []predicat
 
 // TreatmentCategoryOrder is the order of a list request: whitelisted, the id last.
 func TreatmentCategoryOrder(p ListTreatmentCategoriesParams) []treatmentcategory.OrderOption {
-	way := direction(p.SortDirection.Or("asc") == "desc")
+	dir := direction(p.SortDirection.Or("asc") == "desc")
 	switch p.SortBy.Or("id") {
 	case "created_at":
-		return []treatmentcategory.OrderOption{treatmentcategory.ByCreatedAt(way), treatmentcategory.ByID(way)}
+		return []treatmentcategory.OrderOption{treatmentcategory.ByCreatedAt(dir), treatmentcategory.ByID(dir)}
 	case "updated_at":
-		return []treatmentcategory.OrderOption{treatmentcategory.ByUpdatedAt(way), treatmentcategory.ByID(way)}
+		return []treatmentcategory.OrderOption{treatmentcategory.ByUpdatedAt(dir), treatmentcategory.ByID(dir)}
 	}
-	return []treatmentcategory.OrderOption{treatmentcategory.ByID(way)}
+	return []treatmentcategory.OrderOption{treatmentcategory.ByID(dir)}
 }
 
 // TreatmentCategoryPage is the page a list request asks for.

@@ -73,14 +73,14 @@ func TreatmentPlanFilters(p ListTreatmentPlansParams) (where []predicate.Treatme
 
 // TreatmentPlanOrder is the order of a list request: whitelisted, the id last.
 func TreatmentPlanOrder(p ListTreatmentPlansParams) []treatmentplan.OrderOption {
-	way := direction(p.SortDirection.Or("asc") == "desc")
+	dir := direction(p.SortDirection.Or("asc") == "desc")
 	switch p.SortBy.Or("id") {
 	case "created_at":
-		return []treatmentplan.OrderOption{treatmentplan.ByCreatedAt(way), treatmentplan.ByID(way)}
+		return []treatmentplan.OrderOption{treatmentplan.ByCreatedAt(dir), treatmentplan.ByID(dir)}
 	case "updated_at":
-		return []treatmentplan.OrderOption{treatmentplan.ByUpdatedAt(way), treatmentplan.ByID(way)}
+		return []treatmentplan.OrderOption{treatmentplan.ByUpdatedAt(dir), treatmentplan.ByID(dir)}
 	}
-	return []treatmentplan.OrderOption{treatmentplan.ByID(way)}
+	return []treatmentplan.OrderOption{treatmentplan.ByID(dir)}
 }
 
 // TreatmentPlanPage is the page a list request asks for.
@@ -141,40 +141,48 @@ func totalTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, p ListT
 	return q.Count(ctx)
 }
 
+// pickTreatmentPlans reads the page that a list request asks for from those rows of q
+// that are picked and put in order. It is not ok where there are too many of them.
+func (r Reads) pickTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, p ListTreatmentPlansParams, how way) (shown []TreatmentPlan, meta Meta, ok bool, err error) {
+	page, pick := TreatmentPlanPage(p), q.Clone().Order(TreatmentPlanOrder(p)...)
+	if how.near && !page.Deep() {
+		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
+		first.Modify(nearby(ctx, treatmentplan.Table, TreatmentPlanOrder(p)))
+		tried, read := access.With(ctx) // what is read may not be what is shown
+		shown, _, err := r.TreatmentPlans(tried, first, page.Limit(), "")
+		if err != nil {
+			return nil, Meta{}, false, err
+		}
+		if len(shown) == page.Limit() {
+			access.From(ctx).Add(read)
+			total, err := totalTreatmentPlans(ctx, q, p)
+			return shown, page.Meta(total), true, err
+		}
+	}
+	pick.Modify(picking(how.column, orderTreatmentPlans(p), TreatmentPlanOrder(p), page))
+	tried, read := access.With(ctx)
+	shown, total, err := r.TreatmentPlans(tried, pick, page.Limit(), pickedTotal)
+	switch {
+	case err != nil:
+		return nil, Meta{}, false, err
+	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
+		total, err = totalTreatmentPlans(ctx, q, p)
+		return shown, page.Meta(total), true, err
+	case total > few:
+		return nil, Meta{}, false, nil
+	}
+	access.From(ctx).Add(read)
+	return shown, page.Meta(total), true, nil
+}
+
 // ReadTreatmentPlans reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, p ListTreatmentPlansParams) ([]TreatmentPlan, Meta, error) {
 	q, page := q.Where(TreatmentPlanFilters(p)...), TreatmentPlanPage(p)
 	if how, ok := TreatmentPlanPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
-		pick := q.Clone().Order(TreatmentPlanOrder(p)...)
-		if how.near && !page.Deep() {
-			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-			first.Modify(nearby(ctx, treatmentplan.Table, TreatmentPlanOrder(p)))
-			tried, read := access.With(ctx) // what is read may not be what is shown
-			shown, _, err := r.TreatmentPlans(tried, first, page.Limit(), "")
-			if err != nil {
-				return nil, Meta{}, err
-			}
-			if len(shown) == page.Limit() {
-				access.From(ctx).Add(read)
-				total, err := totalTreatmentPlans(ctx, q, p)
-				return shown, page.Meta(total), err
-			}
-		}
-		pick.Modify(picking(how.column, orderTreatmentPlans(p), TreatmentPlanOrder(p), page))
-		tried, read := access.With(ctx)
-		shown, total, err := r.TreatmentPlans(tried, pick, page.Limit(), pickedTotal)
-		if err == nil && len(shown) == 0 && page.Number > 1 { // past the end: no row has told the total
-			total, err = totalTreatmentPlans(ctx, q, p)
-			return shown, page.Meta(total), err
-		}
-		if err != nil {
-			return nil, Meta{}, err
-		}
-		if total <= few {
-			access.From(ctx).Add(read)
-			return shown, page.Meta(total), nil
+		if shown, meta, ok, err := r.pickTreatmentPlans(ctx, q, p, how); ok || err != nil {
+			return shown, meta, err
 		}
 	}
 	count := q.Clone()

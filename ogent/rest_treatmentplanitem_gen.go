@@ -74,14 +74,14 @@ func TreatmentPlanItemFilters(p ListTreatmentPlanItemsParams) (where []predicate
 
 // TreatmentPlanItemOrder is the order of a list request: whitelisted, the id last.
 func TreatmentPlanItemOrder(p ListTreatmentPlanItemsParams) []treatmentplanitem.OrderOption {
-	way := direction(p.SortDirection.Or("asc") == "desc")
+	dir := direction(p.SortDirection.Or("asc") == "desc")
 	switch p.SortBy.Or("id") {
 	case "created_at":
-		return []treatmentplanitem.OrderOption{treatmentplanitem.ByCreatedAt(way), treatmentplanitem.ByID(way)}
+		return []treatmentplanitem.OrderOption{treatmentplanitem.ByCreatedAt(dir), treatmentplanitem.ByID(dir)}
 	case "updated_at":
-		return []treatmentplanitem.OrderOption{treatmentplanitem.ByUpdatedAt(way), treatmentplanitem.ByID(way)}
+		return []treatmentplanitem.OrderOption{treatmentplanitem.ByUpdatedAt(dir), treatmentplanitem.ByID(dir)}
 	}
-	return []treatmentplanitem.OrderOption{treatmentplanitem.ByID(way)}
+	return []treatmentplanitem.OrderOption{treatmentplanitem.ByID(dir)}
 }
 
 // TreatmentPlanItemPage is the page a list request asks for.
@@ -142,40 +142,48 @@ func totalTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery,
 	return q.Count(ctx)
 }
 
+// pickTreatmentPlanItems reads the page that a list request asks for from those rows of q
+// that are picked and put in order. It is not ok where there are too many of them.
+func (r Reads) pickTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, p ListTreatmentPlanItemsParams, how way) (shown []TreatmentPlanItem, meta Meta, ok bool, err error) {
+	page, pick := TreatmentPlanItemPage(p), q.Clone().Order(TreatmentPlanItemOrder(p)...)
+	if how.near && !page.Deep() {
+		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
+		first.Modify(nearby(ctx, treatmentplanitem.Table, TreatmentPlanItemOrder(p)))
+		tried, read := access.With(ctx) // what is read may not be what is shown
+		shown, _, err := r.TreatmentPlanItems(tried, first, page.Limit(), "")
+		if err != nil {
+			return nil, Meta{}, false, err
+		}
+		if len(shown) == page.Limit() {
+			access.From(ctx).Add(read)
+			total, err := totalTreatmentPlanItems(ctx, q, p)
+			return shown, page.Meta(total), true, err
+		}
+	}
+	pick.Modify(picking(how.column, orderTreatmentPlanItems(p), TreatmentPlanItemOrder(p), page))
+	tried, read := access.With(ctx)
+	shown, total, err := r.TreatmentPlanItems(tried, pick, page.Limit(), pickedTotal)
+	switch {
+	case err != nil:
+		return nil, Meta{}, false, err
+	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
+		total, err = totalTreatmentPlanItems(ctx, q, p)
+		return shown, page.Meta(total), true, err
+	case total > few:
+		return nil, Meta{}, false, nil
+	}
+	access.From(ctx).Add(read)
+	return shown, page.Meta(total), true, nil
+}
+
 // ReadTreatmentPlanItems reads the page of q that a list request asks for, with what
 // the list shows, and counts all rows of q. What q holds back beyond the
 // request's own filters follows from filters that the schema calls manual.
 func (r Reads) ReadTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, p ListTreatmentPlanItemsParams) ([]TreatmentPlanItem, Meta, error) {
 	q, page := q.Where(TreatmentPlanItemFilters(p)...), TreatmentPlanItemPage(p)
 	if how, ok := TreatmentPlanItemPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
-		pick := q.Clone().Order(TreatmentPlanItemOrder(p)...)
-		if how.near && !page.Deep() {
-			first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-			first.Modify(nearby(ctx, treatmentplanitem.Table, TreatmentPlanItemOrder(p)))
-			tried, read := access.With(ctx) // what is read may not be what is shown
-			shown, _, err := r.TreatmentPlanItems(tried, first, page.Limit(), "")
-			if err != nil {
-				return nil, Meta{}, err
-			}
-			if len(shown) == page.Limit() {
-				access.From(ctx).Add(read)
-				total, err := totalTreatmentPlanItems(ctx, q, p)
-				return shown, page.Meta(total), err
-			}
-		}
-		pick.Modify(picking(how.column, orderTreatmentPlanItems(p), TreatmentPlanItemOrder(p), page))
-		tried, read := access.With(ctx)
-		shown, total, err := r.TreatmentPlanItems(tried, pick, page.Limit(), pickedTotal)
-		if err == nil && len(shown) == 0 && page.Number > 1 { // past the end: no row has told the total
-			total, err = totalTreatmentPlanItems(ctx, q, p)
-			return shown, page.Meta(total), err
-		}
-		if err != nil {
-			return nil, Meta{}, err
-		}
-		if total <= few {
-			access.From(ctx).Add(read)
-			return shown, page.Meta(total), nil
+		if shown, meta, ok, err := r.pickTreatmentPlanItems(ctx, q, p, how); ok || err != nil {
+			return shown, meta, err
 		}
 	}
 	count := q.Clone()

@@ -72,16 +72,16 @@ func UserFilters(p ListUsersParams) (where []predicate.User) {
 
 // UserOrder is the order of a list request: whitelisted, the id last.
 func UserOrder(p ListUsersParams) []user.OrderOption {
-	way := direction(p.SortDirection.Or("asc") == "desc")
+	dir := direction(p.SortDirection.Or("asc") == "desc")
 	switch p.SortBy.Or("id") {
 	case "last_name":
-		return []user.OrderOption{user.ByLastNameFolded(way), user.ByID(way)}
+		return []user.OrderOption{user.ByLastNameFolded(dir), user.ByID(dir)}
 	case "created_at":
-		return []user.OrderOption{user.ByCreatedAt(way), user.ByID(way)}
+		return []user.OrderOption{user.ByCreatedAt(dir), user.ByID(dir)}
 	case "updated_at":
-		return []user.OrderOption{user.ByUpdatedAt(way), user.ByID(way)}
+		return []user.OrderOption{user.ByUpdatedAt(dir), user.ByID(dir)}
 	}
-	return []user.OrderOption{user.ByID(way)}
+	return []user.OrderOption{user.ByID(dir)}
 }
 
 // UserPage is the page a list request asks for.

@@ -13,9 +13,6 @@ import (
 
 // The methods below give the Go expressions of templates/rest.tmpl.
 
-// TargetOf is Target for templates.
-func (e *entity) TargetOf(name string) (*entity, error) { return e.Target(name) }
-
 // LinkedPackages are the ent packages that predicates and orders mention.
 func (e *entity) LinkedPackages() []string {
 	var all []string
@@ -200,7 +197,7 @@ func (e *entity) indexed(columns ...string) (where string, ok bool, err error) {
 // SortColumn is the entity's own column that a sort orders by.
 func (e *entity) SortColumn(s contract.Sort) *column { return e.Column(sortColumn(s)) }
 
-// OrderTerm is the order option of a sort, in the direction way.
+// OrderTerm is the order option of a sort, in the direction dir.
 func (e *entity) OrderTerm(s contract.Sort) (string, error) {
 	owner := e
 	if s.Edge != "" {
@@ -211,10 +208,10 @@ func (e *entity) OrderTerm(s contract.Sort) (string, error) {
 	}
 	c := owner.Column(sortColumn(s))
 	if s.Edge == "" {
-		return fmt.Sprintf("%s.By%s(way)", e.Package(), c.StructField()), nil
+		return fmt.Sprintf("%s.By%s(dir)", e.Package(), c.StructField()), nil
 	}
 	edge, _ := e.Edge(s.Edge) // Target has found it
-	return fmt.Sprintf("%s.By%sField(%s.%s, way)", e.Package(), edge.StructField(), owner.Package(), c.Constant()), nil
+	return fmt.Sprintf("%s.By%sField(%s.%s, dir)", e.Package(), edge.StructField(), owner.Package(), c.Constant()), nil
 }
 
 // FromInput converts an input value to the column's type.

@@ -254,7 +254,7 @@ func (e *entity) Summary() string {
 	return e.Name
 }
 
-// PatientData reports whether rows are about one patient: reading them is logged.
+// PatientData reports whether rows are about one patient: who reads them is noted (but see isNoted).
 func (e *entity) PatientData() bool { return isPatientData(e.Type) }
 
 // isPatientData reports whether a row tells something of a patient: it points
@@ -389,6 +389,9 @@ func (m *model) check() error {
 				if owner, err = e.Target(s.Edge); err != nil {
 					complain("sort %s: %v", s.Key, err)
 					continue
+				}
+				if e.PatientData() {
+					complain("%s: sort %s: rows that are picked by their ids first have no other table to be put in order by", e.Name, s.Key)
 				}
 			}
 			if c := owner.Column(sortColumn(s)); c == nil || c.Nillable {

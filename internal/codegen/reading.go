@@ -308,6 +308,9 @@ func (e *entity) Value(c contract.Computed) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		if c.Func == "" && owner.Column(name).Nillable {
+			return "", fmt.Errorf("%s may be null, which only a function can make something of", name)
+		}
 		if c.Func == "" {
 			return owner.Column(name).Taken(at), nil
 		}

@@ -39,7 +39,7 @@ type Resource struct {
 	// Filters beyond the automatic ones: updated_after, site_id, active and
 	// patient_id exist wherever the column does.
 	Filters []Filter
-	// Sorts beyond id, created_at and updated_at; the first of Order is the default.
+	// Sorts beyond id, created_at and updated_at.
 	Sorts []Sort
 	Order string // default order, "id" when empty
 	// Kept are the totals of the list that need not be counted.
@@ -61,7 +61,7 @@ type Filter struct {
 	Kind   wire.Kind // derived from the column when empty
 	Column string    // Param when empty
 	Edge   string    // the column is behind this edge
-	Op     string    // EQ when empty; GT, GTE, LT, LTE
+	Op     string    // EQ when empty; GT, GTE, LT, LTE, IN
 	Values []string  // words of an enum; with a boolean column the false word, then the true word
 	Manual bool      // the predicate is hand-written in internal/api
 	Search bool      // the rows are found by it first, and put in order then; Manual
