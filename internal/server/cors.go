@@ -15,7 +15,7 @@ const (
 	preflightHeaders = corsHeaders + ", If-Match, If-None-Match, Prefer"
 )
 
-// corsAnswer is on every answer. Like all headers that never vary it is copied
+// corsAnswer is on every answer but those of pages for people (visit). Like all headers that never vary it is copied
 // into each, so that its values are shared: nobody changes a value in place.
 var corsAnswer = http.Header{
 	"Access-Control-Allow-Origin":   {"*"},

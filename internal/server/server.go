@@ -144,14 +144,21 @@ func (s *Server) api(checks ...check) http.Handler {
 		defer cancel()
 		x.r = r.WithContext(ctx) // a copy, which the checks may change
 		private(x.header)
-		for _, c := range checks {
-			if err := c(x); err != nil {
-				s.fail(w, x, err)
-				return
-			}
+		if s.passes(w, x, checks) {
+			s.call(w, x)
 		}
-		s.call(w, x)
 	}))
+}
+
+// passes makes the checks in their order; the first one that fails is the answer.
+func (s *Server) passes(w http.ResponseWriter, x *exchange, checks []check) bool {
+	for _, c := range checks {
+		if err := c(x); err != nil {
+			s.fail(w, x, err)
+			return false
+		}
+	}
+	return true
 }
 
 // page serves something outside the API, for reading alone.
@@ -160,12 +167,8 @@ func (s *Server) page(name string, serve http.HandlerFunc, checks ...check) http
 	return s.cors(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := of(r.Context())
 		x.name, x.pattern = name, r.Pattern
-		for _, c := range checks {
-			if err := c(x); err != nil {
-				s.fail(w, x, err)
-				return
-			}
+		if s.passes(w, x, checks) {
+			serve(w, r)
 		}
-		serve(w, r)
 	}))
 }

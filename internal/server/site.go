@@ -39,12 +39,8 @@ func (s *Server) bounded(serve http.Handler, checks ...check) http.Handler {
 		ctx, cancel := context.WithTimeout(r.Context(), answerTime)
 		defer cancel()
 		x.r = r.WithContext(ctx)
-		for _, c := range checks {
-			if err := c(x); err != nil {
-				s.fail(w, x, err)
-				return
-			}
+		if s.passes(w, x, checks) {
+			serve.ServeHTTP(w, x.r)
 		}
-		serve.ServeHTTP(w, x.r)
 	})
 }

@@ -9,7 +9,7 @@ type Operation struct {
 	Scope       string // the scope a token needs
 	Params      []Param
 	Body        *Body // nil where the operation takes none
-	PatientData bool  // what it answers or changes is a patient's
+	PatientData bool  // what it answers or changes is a patient's: tests hold that who reads it is noted
 }
 
 // TimeLayout is how times are printed: milliseconds and a numeric offset,

@@ -119,7 +119,7 @@ func (p Param) value(s string, zone *time.Location) (string, string) {
 		if strings.HasPrefix(s, "-") {
 			n = -n
 		}
-		if n < p.Min {
+		if p.Min != 0 && n < p.Min {
 			return "", "must be at least " + strconv.FormatInt(p.Min, 10)
 		}
 		if p.Max > 0 {
