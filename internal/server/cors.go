@@ -15,8 +15,9 @@ const (
 	preflightHeaders = corsHeaders + ", If-Match, If-None-Match, Prefer"
 )
 
-// corsAnswer is on every answer but those of pages for people (visit). Like all headers that never vary it is copied
-// into each, so that its values are shared: nobody changes a value in place.
+// corsAnswer is on every answer but those of pages for people (visit). Like all
+// headers that never vary it is copied into each, so that its values are shared:
+// nobody changes a value in place.
 var corsAnswer = http.Header{
 	"Access-Control-Allow-Origin":   {"*"},
 	"Access-Control-Allow-Methods":  {corsMethods},
