@@ -391,7 +391,7 @@ func (m *model) check() error {
 					continue
 				}
 				if e.PatientData() {
-					complain("%s: sort %s: rows that are picked by their ids first have no other table to be put in order by", e.Name, s.Key)
+					complain("%s: sort %s: rows that are picked before they are put in order cannot be ordered by another table", e.Name, s.Key)
 				}
 			}
 			if c := owner.Column(sortColumn(s)); c == nil || c.Nillable {

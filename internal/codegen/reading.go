@@ -309,7 +309,7 @@ func (e *entity) Value(c contract.Computed) (string, error) {
 			return "", err
 		}
 		if c.Func == "" && owner.Column(name).Nillable {
-			return "", fmt.Errorf("%s may be null, which only a function can make something of", name)
+			return "", fmt.Errorf("%s.%s may be null, and would be shown as an empty value", owner.Name, name)
 		}
 		if c.Func == "" {
 			return owner.Column(name).Taken(at), nil

@@ -61,7 +61,7 @@ type Filter struct {
 	Kind   wire.Kind // derived from the column when empty
 	Column string    // Param when empty
 	Edge   string    // the column is behind this edge
-	Op     string    // EQ when empty; GT, GTE, LT, LTE, IN
+	Op     string    // EQ when empty; GT, GTE, LT, LTE; IN, of an array, where Manual
 	Values []string  // words of an enum; with a boolean column the false word, then the true word
 	Manual bool      // the predicate is hand-written in internal/api
 	Search bool      // the rows are found by it first, and put in order then; Manual

@@ -12,7 +12,8 @@ package recent
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
+	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -124,14 +125,14 @@ func (r Reading[K, V]) Recall(key K) (v V, ok bool) {
 
 // Join has one of all who want the same now read it, the first, and gives it to
 // each. That one may leave while others wait, so read must not end with its ctx.
-// A reading that began after a change joins none that began before it. A panic of
-// read is an error: it does not run on the goroutine of a request, where it is caught.
+// A reading that began after a change joins none that began before it. read does not
+// run on the goroutine of a request, where a panic is caught: its panic is an error.
 func (r Reading[K, V]) Join(ctx context.Context, key K, read func() (V, error)) (v V, err error) {
 	result := r.state.lookups.DoChan(fmt.Sprintf("%#v", r.at(key)), func() (found any, err error) {
 		defer func() {
 			if reason := recover(); reason != nil {
 				var none V
-				found, err = none, fmt.Errorf("recent: panic with a %T\n%s", reason, debug.Stack()) // its text may hold anything
+				found, err = none, fmt.Errorf("recent: panic with a %T at %s", reason, raised()) // its text may hold anything
 			}
 		}()
 		return read()
@@ -141,6 +142,22 @@ func (r Reading[K, V]) Join(ctx context.Context, key K, read func() (V, error)) 
 		return found.Val.(V), found.Err
 	case <-ctx.Done():
 		return v, ctx.Err()
+	}
+}
+
+// raised is where the panic that is being recovered from was, as file:line.
+func raised() string {
+	callers := make([]uintptr, 32)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(0, callers)])
+	panicked := false
+	for {
+		frame, more := frames.Next()
+		switch ours := !strings.HasPrefix(frame.Function, "runtime."); {
+		case frame.Function == "runtime.gopanic":
+			panicked = true
+		case panicked && ours, !more:
+			return fmt.Sprintf("%s:%d", frame.File, frame.Line)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package recent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -113,9 +114,15 @@ func TestReadingThatAChangeOvertakesIsNotRemembered(t *testing.T) {
 func TestPanicOfAReadingIsAnError(t *testing.T) {
 	t.Parallel()
 	m := New[int, string](1)
-	_, err := m.Read(t.Context()).Join(t.Context(), 1, func() (string, error) { panic("secret") })
-	if err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "panic with a string") {
-		t.Errorf("a panic gives %v", err)
+	var none *[]int
+	for what, read := range map[string]func() (string, error){
+		"a text":        func() (string, error) { panic("secret") },
+		"a nil pointer": func() (string, error) { return "", fmt.Errorf("%d", (*none)[0]) },
+	} {
+		_, err := m.Read(t.Context()).Join(t.Context(), 1, read)
+		if err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "recent_test.go:") {
+			t.Errorf("a panic for %s gives %v", what, err)
+		}
 	}
 	alone(t, m.Read(t.Context()), 1, "value")
 }

@@ -108,9 +108,9 @@ func (t *tx) Rollback() error {
 	return t.Tx.Rollback()
 }
 
-// rows call done once when they are closed. They do not tell the types of their
-// columns, as those of a statement that is not prepared do, so nothing may depend on
-// them: Ent does where a query has columns that it does not know, and gives their
+// rows call done once when they are closed. Unlike those of a statement that is not
+// prepared they do not tell the types of their columns, so nothing may depend on
+// these: Ent does where a query has columns that it does not know, and gives their
 // values as the driver has them.
 type rows struct {
 	driver.Rows

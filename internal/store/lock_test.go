@@ -11,6 +11,17 @@ import (
 	"chairside/internal/localpg/pgtest"
 )
 
+// txHolding is Tx with locks that are taken together with its beginning, as those of
+// TxTrying are where it needs a transaction.
+func (db *DB) txHolding(ctx context.Context, locks []Lock, work func(tx *ent.Client) error) error {
+	leave, err := db.enter(ctx, locks)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return db.tx(ctx, held{locks: locks}, work)
+}
+
 // TestTransactionsHoldingLocks: on one connection, transactions with and without
 // locks follow each other, whatever became of those before.
 func TestTransactionsHoldingLocks(t *testing.T) {

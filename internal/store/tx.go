@@ -17,17 +17,12 @@ import (
 // check and a write is locked by work. Work that fails is not done a second time: an
 // error that Fault calls unavailable is the client's to repeat.
 func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
-	return db.txHolding(ctx, nil, work)
-}
-
-// txHolding is Tx with locks that are taken together with its beginning.
-func (db *DB) txHolding(ctx context.Context, locks []Lock, work func(tx *ent.Client) error) error {
-	leave, err := db.enter(ctx, locks)
+	leave, err := db.enter(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	return db.tx(ctx, held{locks: locks}, work)
+	return db.tx(ctx, held{}, work)
 }
 
 // TxTrying is Tx for work that mostly is one statement, which writes a row or,

@@ -86,8 +86,8 @@ func text(raw json.RawMessage) (string, bool) {
 // ParseTime reads a time that is to be stored: ISO 8601, date and time, optional
 // seconds and fraction, and Z or an offset. Without an offset the time is local to
 // zone. The result is UTC with milliseconds, and of the years 1000 to 9998, which
-// are shown with four digits in every zone. What is finer is cut off; that of filters
-// too, or they would miss what was stored within the same millisecond.
+// are shown with four digits in every zone. What is finer is cut off, in
+// filters too, as nothing finer is stored.
 func ParseTime(s string, zone *time.Location) (time.Time, bool) {
 	t, ok := parseTime(s, zone)
 	return t, ok && plausible(t)

@@ -125,7 +125,7 @@ func (p Param) value(s string, zone *time.Location) (string, string) {
 		if p.Max > 0 {
 			n = min(n, p.Max)
 		}
-		return strconv.FormatInt(min(n, math.MaxInt), 10), "" // the generated decoder makes it an int
+		return strconv.FormatInt(max(math.MinInt, min(n, math.MaxInt)), 10), "" // the generated decoder makes it an int
 	case ID:
 		id, ok := ParseID(s)
 		if !ok {

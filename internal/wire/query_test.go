@@ -18,6 +18,7 @@ import (
 var known = []wire.Param{
 	{Name: "page", Kind: wire.Integer, Min: 1},
 	{Name: "per_page", Kind: wire.Integer, Min: 1, Max: 100},
+	{Name: "duration", Kind: wire.Integer},
 	{Name: "sort_by", Kind: wire.Enum, Values: []string{"id", "start_time"}},
 	{Name: "updated_after", Kind: wire.Time},
 	{Name: "on", Kind: wire.Day},
@@ -74,6 +75,7 @@ func TestReadQueryGivesTheCanonicalForm(t *testing.T) {
 		"patient_id=0042":                              "patient_id=42",
 		"patient_id=99999999999999999999999":           "patient_id=9223372036854775807",
 		"site_id=019F3A52-7D1C-7B6E-8C55-0A1B2C3D4E5F": "site_id=" + u,
+		"duration=-5":                                  "duration=-5",
 		"cancelled=true":                               "cancelled=true",
 		"cancelled=1":                                  "cancelled=true",
 		"cancelled=True":                               "cancelled=true",
