@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -219,21 +220,22 @@ func FuzzNormalizePhone(f *testing.F) {
 // FuzzFold holds that what is done in short for ASCII and without a chain of
 // transformers is what Unicode says of any text.
 func FuzzFold(f *testing.F) {
-	for _, seed := range []string{"", "O'Brien @[`{", "ÉLODIE Straße", "e\u0301\u0323\u034f", "가각\u1100\u1161", "a" + strings.Repeat("\u302e\u0301", 40), "ﬁ Å\u212b İ ΐ", "a\xffb\xc3", "\U0001d15e"} {
+	for _, seed := range []string{"", "O'Brien @[`{", "ÉLODIE Straße", "e\u0301\u0323\u034f", "가각\u1100\u1161", "a" + strings.Repeat("\u302e\u0301", 40), "ﬁ Å\u212b İ ΐ", "a\xffb\xc3", "\U0001d15e", "\u13a0\uab70\xff\u13fd"} {
 		f.Add(seed)
 	}
+	cherokee := regexp.MustCompile(`\p{Cherokee}`) // x/text gives each letter of a pair for the other
+	folded := func(s string) string {
+		return cherokee.ReplaceAllStringFunc(cases.Fold().String(s), strings.ToUpper)
+	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Cherokee, r) }) {
-			t.Skip("golang.org/x/text gives each letter of a pair for the other: TestFoldHasOneCase")
-		}
-		if got, want := schema.Fold(s), cases.Fold().String(s); got != want {
+		if got, want := schema.Fold(s), folded(s); got != want {
 			t.Errorf("Fold(%q) = %q, want %q", s, got, want)
 		}
 		plain, _, err := transform.String(transform.Chain(norm.NFD, runes.Remove(runes.In(unicode.Mn)), norm.NFC), s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := schema.SearchFold(s), cases.Fold().String(plain); got != want {
+		if got, want := schema.SearchFold(s), folded(plain); got != want {
 			t.Errorf("SearchFold(%q) = %q, want %q", s, got, want)
 		}
 	})
