@@ -1,9 +1,8 @@
 // Package migrations holds the versioned migration files of both databases.
 //
-//	postgres/20261121000000_extensions.sql    written by hand
-//	postgres/20261121000001_initial.sql       written by go run ./internal/store/diff initial
-//	postgres/atlas.sum                        checksums over all of them
-//	sqlite/...                                the same for SQLite
+//	postgres/20261123000000_baseline.sql    everything up to the first release
+//	postgres/atlas.sum                      checksums of all files
+//	sqlite/...                              the same for SQLite
 //
 // A file that has been released is never changed. A new one is written from
 // the difference between the schema and the files so far:

@@ -12,10 +12,12 @@ CREATE TABLE `access_tokens` (
   `practice_id` uuid NOT NULL,
   `user_id` integer NOT NULL,
   `site_id` uuid NULL,
+  `application_id` uuid NULL,
   PRIMARY KEY (`id`),
   CONSTRAINT `access_tokens_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
   CONSTRAINT `access_tokens_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `access_tokens_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+  CONSTRAINT `access_tokens_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `access_tokens_applications_application` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE NO ACTION
 );
 -- Create index "access_tokens_hash_key" to table: "access_tokens"
 CREATE UNIQUE INDEX `access_tokens_hash_key` ON `access_tokens` (`hash`);
@@ -25,6 +27,10 @@ CREATE INDEX `accesstoken_practice_id_updated_at_id` ON `access_tokens` (`practi
 CREATE INDEX `accesstoken_practice_id_created_at_id` ON `access_tokens` (`practice_id`, `created_at`, `id`);
 -- Create index "accesstoken_practice_id_user_id" to table: "access_tokens"
 CREATE INDEX `accesstoken_practice_id_user_id` ON `access_tokens` (`practice_id`, `user_id`);
+-- Create index "accesstoken_application_id" to table: "access_tokens"
+CREATE INDEX `accesstoken_application_id` ON `access_tokens` (`application_id`);
+-- Create index "access_tokens_practice_id_id" to table: "access_tokens"
+CREATE UNIQUE INDEX `access_tokens_practice_id_id` ON `access_tokens` (`practice_id`, `id`);
 -- Create "accounts" table
 CREATE TABLE `accounts` (
   `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
@@ -70,6 +76,25 @@ CREATE INDEX `acquisitionsource_practice_id_created_at_id` ON `acquisition_sourc
 CREATE INDEX `acquisitionsource_practice_id_name_folded_id` ON `acquisition_sources` (`practice_id`, `name_folded`, `id`);
 -- Create index "acquisition_sources_practice_id_id" to table: "acquisition_sources"
 CREATE UNIQUE INDEX `acquisition_sources_practice_id_id` ON `acquisition_sources` (`practice_id`, `id`);
+-- Create "applications" table
+CREATE TABLE `applications` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `name` text NOT NULL,
+  `redirect_uris` json NOT NULL,
+  `scopes` text NOT NULL,
+  `public` bool NOT NULL,
+  `secret_hash` blob NULL,
+  `deleted_at` datetime NULL,
+  `owner_id` uuid NOT NULL,
+  `user_id` integer NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `applications_practices_owner` FOREIGN KEY (`owner_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `applications_users_user` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE NO ACTION
+);
+-- Create index "application_owner_id_id" to table: "applications"
+CREATE INDEX `application_owner_id_id` ON `applications` (`owner_id`, `id`);
 -- Create "appointments" table
 CREATE TABLE `appointments` (
   `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
@@ -109,14 +134,18 @@ CREATE INDEX `appointment_practice_id_updated_at_id` ON `appointments` (`practic
 CREATE INDEX `appointment_practice_id_created_at_id` ON `appointments` (`practice_id`, `created_at`, `id`);
 -- Create index "appointment_practice_id_start_time_id" to table: "appointments"
 CREATE INDEX `appointment_practice_id_start_time_id` ON `appointments` (`practice_id`, `start_time`, `id`) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL;
--- Create index "appointment_practice_id_practitioner_id_start_time_id" to table: "appointments"
-CREATE INDEX `appointment_practice_id_practitioner_id_start_time_id` ON `appointments` (`practice_id`, `practitioner_id`, `start_time`, `id`);
+-- Create index "appointment_diary" to table: "appointments"
+CREATE INDEX `appointment_diary` ON `appointments` (`practice_id`, `practitioner_id`, `start_time`, `id`, `finish_time`, `state`, `patient_id`, `cancelled_at`);
 -- Create index "appointment_practice_id_patient_id_start_time_id" to table: "appointments"
 CREATE INDEX `appointment_practice_id_patient_id_start_time_id` ON `appointments` (`practice_id`, `patient_id`, `start_time`, `id`);
 -- Create index "appointment_practice_id_room_id_start_time_id" to table: "appointments"
 CREATE INDEX `appointment_practice_id_room_id_start_time_id` ON `appointments` (`practice_id`, `room_id`, `start_time`, `id`);
 -- Create index "appointment_practice_id_state_start_time_id" to table: "appointments"
 CREATE INDEX `appointment_practice_id_state_start_time_id` ON `appointments` (`practice_id`, `state`, `start_time`, `id`);
+-- Create index "appointment_listed_state" to table: "appointments"
+CREATE INDEX `appointment_listed_state` ON `appointments` (`practice_id`, `state`, `start_time`, `id`) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL;
+-- Create index "appointment_practice_id_state_id" to table: "appointments"
+CREATE INDEX `appointment_practice_id_state_id` ON `appointments` (`practice_id`, `state`, `id`) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL;
 -- Create index "appointment_all_start" to table: "appointments"
 CREATE INDEX `appointment_all_start` ON `appointments` (`practice_id`, `start_time`, `id`);
 -- Create index "appointment_practice_id_finish_time_id" to table: "appointments"
@@ -142,21 +171,43 @@ CREATE INDEX `appointmentreason_practice_id_updated_at_id` ON `appointment_reaso
 CREATE INDEX `appointmentreason_practice_id_created_at_id` ON `appointment_reasons` (`practice_id`, `created_at`, `id`);
 -- Create index "appointmentreason_practice_id_position_id" to table: "appointment_reasons"
 CREATE INDEX `appointmentreason_practice_id_position_id` ON `appointment_reasons` (`practice_id`, `position`, `id`);
+-- Create "authorization_codes" table
+CREATE TABLE `authorization_codes` (
+  `id` uuid NOT NULL,
+  `hash` blob NOT NULL,
+  `redirect_uri` text NOT NULL,
+  `scopes` text NOT NULL,
+  `challenge` text NOT NULL DEFAULT (''),
+  `expires_at` datetime NOT NULL,
+  `used_at` datetime NULL,
+  `practice_id` uuid NOT NULL,
+  `application_id` uuid NOT NULL,
+  `user_id` integer NOT NULL,
+  `token_id` uuid NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `authorization_codes_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `authorization_codes_applications_application` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `authorization_codes_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `authorization_codes_access_tokens_token` FOREIGN KEY (`practice_id`, `token_id`) REFERENCES `access_tokens` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+);
+-- Create index "authorization_codes_hash_key" to table: "authorization_codes"
+CREATE UNIQUE INDEX `authorization_codes_hash_key` ON `authorization_codes` (`hash`);
+-- Create index "authorizationcode_expires_at" to table: "authorization_codes"
+CREATE INDEX `authorizationcode_expires_at` ON `authorization_codes` (`expires_at`);
 -- Create "changes" table
 CREATE TABLE `changes` (
   `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `practice_id` uuid NOT NULL,
   `at` datetime NOT NULL,
   `user_id` integer NULL,
   `token_id` uuid NULL,
   `resource` text NOT NULL,
   `record_id` text NOT NULL,
   `action` text NOT NULL,
-  `fields` json NOT NULL,
-  `practice_id` uuid NOT NULL,
-  CONSTRAINT `changes_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION
+  `fields` json NOT NULL
 );
--- Create index "change_practice_id_resource_record_id_id" to table: "changes"
-CREATE INDEX `change_practice_id_resource_record_id_id` ON `changes` (`practice_id`, `resource`, `record_id`, `id`);
+-- Create index "change_practice_id_record_id_id" to table: "changes"
+CREATE INDEX `change_practice_id_record_id_id` ON `changes` (`practice_id`, `record_id`, `id`);
 -- Create "contracts" table
 CREATE TABLE `contracts` (
   `id` uuid NOT NULL,
@@ -237,9 +288,9 @@ CREATE INDEX `customfieldanswer_practice_id_updated_at_id` ON `custom_field_answ
 -- Create index "customfieldanswer_practice_id_created_at_id" to table: "custom_field_answers"
 CREATE INDEX `customfieldanswer_practice_id_created_at_id` ON `custom_field_answers` (`practice_id`, `created_at`, `id`);
 -- Create index "customfieldanswer_practice_id_patient_id_custom_field_id" to table: "custom_field_answers"
-CREATE INDEX `customfieldanswer_practice_id_patient_id_custom_field_id` ON `custom_field_answers` (`practice_id`, `patient_id`, `custom_field_id`);
--- Create index "customfieldanswer_practice_id_treatment_plan_item_id" to table: "custom_field_answers"
-CREATE INDEX `customfieldanswer_practice_id_treatment_plan_item_id` ON `custom_field_answers` (`practice_id`, `treatment_plan_item_id`);
+CREATE UNIQUE INDEX `customfieldanswer_practice_id_patient_id_custom_field_id` ON `custom_field_answers` (`practice_id`, `patient_id`, `custom_field_id`) WHERE treatment_plan_item_id IS NULL;
+-- Create index "customfieldanswer_practice_id_treatment_plan_item_id_c_09227e75" to table: "custom_field_answers"
+CREATE UNIQUE INDEX `customfieldanswer_practice_id_treatment_plan_item_id_c_09227e75` ON `custom_field_answers` (`practice_id`, `treatment_plan_item_id`, `custom_field_id`) WHERE treatment_plan_item_id IS NOT NULL;
 -- Create "fees" table
 CREATE TABLE `fees` (
   `id` uuid NOT NULL,
@@ -282,6 +333,28 @@ CREATE INDEX `fee_practice_id_created_at_id` ON `fees` (`practice_id`, `created_
 CREATE UNIQUE INDEX `fee_practice_id_payment_plan_id_treatment_id` ON `fees` (`practice_id`, `payment_plan_id`, `treatment_id`);
 -- Create index "fee_practice_id_treatment_id_id" to table: "fees"
 CREATE INDEX `fee_practice_id_treatment_id_id` ON `fees` (`practice_id`, `treatment_id`, `id`);
+-- Create "import_runs" table
+CREATE TABLE `import_runs` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `digest` text NOT NULL,
+  `progress` blob NOT NULL,
+  `finished_at` datetime NULL
+);
+-- Create index "import_runs_digest_key" to table: "import_runs"
+CREATE UNIQUE INDEX `import_runs_digest_key` ON `import_runs` (`digest`);
+-- Create "imported_records" table
+CREATE TABLE `imported_records` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `practice_id` uuid NOT NULL,
+  `source` text NOT NULL,
+  `resource` text NOT NULL,
+  `legacy_id` text NOT NULL,
+  `record_id` text NOT NULL
+);
+-- Create index "importedrecord_practice_id_resource_legacy_id_source" to table: "imported_records"
+CREATE UNIQUE INDEX `importedrecord_practice_id_resource_legacy_id_source` ON `imported_records` (`practice_id`, `resource`, `legacy_id`, `source`);
 -- Create "invoices" table
 CREATE TABLE `invoices` (
   `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
@@ -328,6 +401,8 @@ CREATE INDEX `invoice_practice_id_account_id_dated_on_id` ON `invoices` (`practi
 CREATE INDEX `invoice_practice_id_site_id_dated_on_id` ON `invoices` (`practice_id`, `site_id`, `dated_on`, `id`);
 -- Create index "invoice_practice_id_paid_dated_on_id" to table: "invoices"
 CREATE INDEX `invoice_practice_id_paid_dated_on_id` ON `invoices` (`practice_id`, `paid`, `dated_on`, `id`);
+-- Create index "invoice_open" to table: "invoices"
+CREATE INDEX `invoice_open` ON `invoices` (`practice_id`, `id`) WHERE amount_outstanding <> 0;
 -- Create index "invoices_practice_id_id" to table: "invoices"
 CREATE UNIQUE INDEX `invoices_practice_id_id` ON `invoices` (`practice_id`, `id`);
 -- Create "invoice_items" table
@@ -497,10 +572,10 @@ CREATE INDEX `patient_practice_id_first_name_folded_id` ON `patients` (`practice
 CREATE INDEX `patient_practice_id_date_of_birth_id` ON `patients` (`practice_id`, `date_of_birth`, `id`);
 -- Create index "patient_practice_id_site_id_id" to table: "patients"
 CREATE INDEX `patient_practice_id_site_id_id` ON `patients` (`practice_id`, `site_id`, `id`);
+-- Create index "patient_practice_id_active_id" to table: "patients"
+CREATE INDEX `patient_practice_id_active_id` ON `patients` (`practice_id`, `active`, `id`);
 -- Create index "patient_practice_id_legacy_id" to table: "patients"
 CREATE INDEX `patient_practice_id_legacy_id` ON `patients` (`practice_id`, `legacy_id`);
--- Create index "patient_search_text" to table: "patients"
-CREATE INDEX `patient_search_text` ON `patients` (`search_text`);
 -- Create index "patients_practice_id_id" to table: "patients"
 CREATE UNIQUE INDEX `patients_practice_id_id` ON `patients` (`practice_id`, `id`);
 -- Create "payments" table
@@ -524,14 +599,16 @@ CREATE TABLE `payments` (
 CREATE INDEX `payment_practice_id_updated_at_id` ON `payments` (`practice_id`, `updated_at`, `id`);
 -- Create index "payment_practice_id_created_at_id" to table: "payments"
 CREATE INDEX `payment_practice_id_created_at_id` ON `payments` (`practice_id`, `created_at`, `id`);
--- Create index "payment_practice_id_dated_on_id" to table: "payments"
-CREATE INDEX `payment_practice_id_dated_on_id` ON `payments` (`practice_id`, `dated_on`, `id`);
+-- Create index "payment_dated" to table: "payments"
+CREATE INDEX `payment_dated` ON `payments` (`practice_id`, `dated_on`, `id`, `amount`, `deleted`);
 -- Create index "payment_practice_id_amount_id" to table: "payments"
 CREATE INDEX `payment_practice_id_amount_id` ON `payments` (`practice_id`, `amount`, `id`);
 -- Create index "payment_practice_id_patient_id_dated_on_id" to table: "payments"
 CREATE INDEX `payment_practice_id_patient_id_dated_on_id` ON `payments` (`practice_id`, `patient_id`, `dated_on`, `id`);
 -- Create index "payment_practice_id_site_id_dated_on_id" to table: "payments"
 CREATE INDEX `payment_practice_id_site_id_dated_on_id` ON `payments` (`practice_id`, `site_id`, `dated_on`, `id`);
+-- Create index "payment_unexplained" to table: "payments"
+CREATE INDEX `payment_unexplained` ON `payments` (`practice_id`, `id`) WHERE amount_unexplained <> 0;
 -- Create index "payments_practice_id_id" to table: "payments"
 CREATE UNIQUE INDEX `payments_practice_id_id` ON `payments` (`practice_id`, `id`);
 -- Create "payment_explanations" table
@@ -649,6 +726,43 @@ CREATE INDEX `room_practice_id_created_at_id` ON `rooms` (`practice_id`, `create
 CREATE INDEX `room_practice_id_site_id_id` ON `rooms` (`practice_id`, `site_id`, `id`);
 -- Create index "rooms_practice_id_id" to table: "rooms"
 CREATE UNIQUE INDEX `rooms_practice_id_id` ON `rooms` (`practice_id`, `id`);
+-- Create "sessions" table
+CREATE TABLE `sessions` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `token_hash` text NOT NULL,
+  `data` blob NOT NULL,
+  `user_agent` text NOT NULL DEFAULT (''),
+  `address` text NOT NULL DEFAULT (''),
+  `last_seen_at` datetime NOT NULL,
+  `expires_at` datetime NOT NULL,
+  `practice_id` uuid NOT NULL,
+  `user_id` integer NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `sessions_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `sessions_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+);
+-- Create index "sessions_token_hash_key" to table: "sessions"
+CREATE UNIQUE INDEX `sessions_token_hash_key` ON `sessions` (`token_hash`);
+-- Create index "session_practice_id_user_id" to table: "sessions"
+CREATE INDEX `session_practice_id_user_id` ON `sessions` (`practice_id`, `user_id`);
+-- Create index "session_expires_at" to table: "sessions"
+CREATE INDEX `session_expires_at` ON `sessions` (`expires_at`);
+-- Create "sign_in_attempts" table
+CREATE TABLE `sign_in_attempts` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `account` blob NOT NULL,
+  `address` text NOT NULL,
+  `at` datetime NOT NULL,
+  `succeeded` bool NOT NULL DEFAULT (false)
+);
+-- Create index "signinattempt_account_at" to table: "sign_in_attempts"
+CREATE INDEX `signinattempt_account_at` ON `sign_in_attempts` (`account`, `at`);
+-- Create index "signinattempt_address_at" to table: "sign_in_attempts"
+CREATE INDEX `signinattempt_address_at` ON `sign_in_attempts` (`address`, `at`);
+-- Create index "signinattempt_at" to table: "sign_in_attempts"
+CREATE INDEX `signinattempt_at` ON `sign_in_attempts` (`at`);
 -- Create "sites" table
 CREATE TABLE `sites` (
   `id` uuid NOT NULL,
@@ -817,6 +931,9 @@ CREATE TABLE `users` (
   `active` bool NOT NULL DEFAULT (true),
   `last_login` datetime NULL,
   `password_hash` text NOT NULL DEFAULT (''),
+  `totp_secret` text NOT NULL DEFAULT (''),
+  `totp_step` integer NOT NULL DEFAULT (0),
+  `recovery_codes` json NULL,
   `practice_id` uuid NOT NULL,
   `site_id` uuid NULL,
   CONSTRAINT `users_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
@@ -850,3 +967,191 @@ CREATE TABLE `working_sessions` (
 );
 -- Create index "workingsession_practice_id_practitioner_id_weekday_start_minute" to table: "working_sessions"
 CREATE INDEX `workingsession_practice_id_practitioner_id_weekday_start_minute` ON `working_sessions` (`practice_id`, `practitioner_id`, `weekday`, `start_minute`);
+-- Create "kept_totals" table
+CREATE TABLE `kept_totals` (
+  `total` text NOT NULL,
+  `practice_id` uuid NOT NULL,
+  `key` integer NOT NULL,
+  `n` integer NOT NULL,
+  PRIMARY KEY (`total`, `practice_id`, `key`)
+);
+CREATE TRIGGER keep_appointments_insert AFTER INSERT ON appointments BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.listed', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id, NEW.cancelled_at AS cancelled_at, NEW.did_not_attend_at AS did_not_attend_at) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.practitioner', practice_id, practitioner_id, 1 FROM (SELECT NEW.practice_id AS practice_id, NEW.cancelled_at AS cancelled_at, NEW.did_not_attend_at AS did_not_attend_at, NEW.practitioner_id AS practitioner_id) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.day', practice_id, (start_time - (start_time % 86400000000 + 86400000000) % 86400000000) / 86400000000, 1 FROM (SELECT NEW.practice_id AS practice_id, NEW.cancelled_at AS cancelled_at, NEW.did_not_attend_at AS did_not_attend_at, NEW.start_time AS start_time) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_appointments_delete AFTER DELETE ON appointments BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.listed', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id, OLD.cancelled_at AS cancelled_at, OLD.did_not_attend_at AS did_not_attend_at) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.practitioner', practice_id, practitioner_id, -1 FROM (SELECT OLD.practice_id AS practice_id, OLD.cancelled_at AS cancelled_at, OLD.did_not_attend_at AS did_not_attend_at, OLD.practitioner_id AS practitioner_id) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.day', practice_id, (start_time - (start_time % 86400000000 + 86400000000) % 86400000000) / 86400000000, -1 FROM (SELECT OLD.practice_id AS practice_id, OLD.cancelled_at AS cancelled_at, OLD.did_not_attend_at AS did_not_attend_at, OLD.start_time AS start_time) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_appointments_update AFTER UPDATE ON appointments WHEN (OLD.practice_id, OLD.cancelled_at, OLD.did_not_attend_at, OLD.practitioner_id, OLD.start_time) IS NOT (NEW.practice_id, NEW.cancelled_at, NEW.did_not_attend_at, NEW.practitioner_id, NEW.start_time) BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.listed', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id, OLD.cancelled_at AS cancelled_at, OLD.did_not_attend_at AS did_not_attend_at) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.practitioner', practice_id, practitioner_id, -1 FROM (SELECT OLD.practice_id AS practice_id, OLD.cancelled_at AS cancelled_at, OLD.did_not_attend_at AS did_not_attend_at, OLD.practitioner_id AS practitioner_id) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.day', practice_id, (start_time - (start_time % 86400000000 + 86400000000) % 86400000000) / 86400000000, -1 FROM (SELECT OLD.practice_id AS practice_id, OLD.cancelled_at AS cancelled_at, OLD.did_not_attend_at AS did_not_attend_at, OLD.start_time AS start_time) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.listed', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id, NEW.cancelled_at AS cancelled_at, NEW.did_not_attend_at AS did_not_attend_at) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.practitioner', practice_id, practitioner_id, 1 FROM (SELECT NEW.practice_id AS practice_id, NEW.cancelled_at AS cancelled_at, NEW.did_not_attend_at AS did_not_attend_at, NEW.practitioner_id AS practitioner_id) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.day', practice_id, (start_time - (start_time % 86400000000 + 86400000000) % 86400000000) / 86400000000, 1 FROM (SELECT NEW.practice_id AS practice_id, NEW.cancelled_at AS cancelled_at, NEW.did_not_attend_at AS did_not_attend_at, NEW.start_time AS start_time) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_invoices_insert AFTER INSERT ON invoices BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'invoices.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_invoices_delete AFTER DELETE ON invoices BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'invoices.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_invoices_update AFTER UPDATE ON invoices WHEN (OLD.practice_id) IS NOT (NEW.practice_id) BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'invoices.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'invoices.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_invoice_items_insert AFTER INSERT ON invoice_items BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'invoice_items.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_invoice_items_delete AFTER DELETE ON invoice_items BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'invoice_items.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_invoice_items_update AFTER UPDATE ON invoice_items WHEN (OLD.practice_id) IS NOT (NEW.practice_id) BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'invoice_items.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'invoice_items.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_nhs_claims_insert AFTER INSERT ON nhs_claims BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'nhs_claims.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_nhs_claims_delete AFTER DELETE ON nhs_claims BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'nhs_claims.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_nhs_claims_update AFTER UPDATE ON nhs_claims WHEN (OLD.practice_id) IS NOT (NEW.practice_id) BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'nhs_claims.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'nhs_claims.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_patients_insert AFTER INSERT ON patients BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'patients.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_patients_delete AFTER DELETE ON patients BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'patients.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_patients_update AFTER UPDATE ON patients WHEN (OLD.practice_id) IS NOT (NEW.practice_id) BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'patients.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'patients.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_payments_insert AFTER INSERT ON payments BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'payments.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_payments_delete AFTER DELETE ON payments BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'payments.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_payments_update AFTER UPDATE ON payments WHEN (OLD.practice_id) IS NOT (NEW.practice_id) BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'payments.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'payments.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_treatment_plans_insert AFTER INSERT ON treatment_plans BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'treatment_plans.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_treatment_plans_delete AFTER DELETE ON treatment_plans BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'treatment_plans.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_treatment_plans_update AFTER UPDATE ON treatment_plans WHEN (OLD.practice_id) IS NOT (NEW.practice_id) BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'treatment_plans.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'treatment_plans.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_treatment_plan_items_insert AFTER INSERT ON treatment_plan_items BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'treatment_plan_items.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_treatment_plan_items_delete AFTER DELETE ON treatment_plan_items BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'treatment_plan_items.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_treatment_plan_items_update AFTER UPDATE ON treatment_plan_items WHEN (OLD.practice_id) IS NOT (NEW.practice_id) BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'treatment_plan_items.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'treatment_plan_items.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;

@@ -1,2 +1,0 @@
--- Drop index "patient_search_text" from table: "patients"
-DROP INDEX `patient_search_text`;
