@@ -81,49 +81,6 @@ func TestEveryPrefixOfTheMigrationsMigratesUp(t *testing.T) {
 	})
 }
 
-// The index of a database that had patients before has the keys of all of them.
-func TestSearchKeysOfPatientsThereWere(t *testing.T) {
-	db := openTest(t, pgtest.New(t))
-	all := db.files
-	paths, err := fs.Glob(all, "*.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := map[string]string{}
-	for _, path := range paths[:slices.IndexFunc(paths, func(path string) bool { return strings.HasSuffix(path, "_search_keys_by_practice.sql") })] {
-		content, err := fs.ReadFile(all, path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		before[path] = string(content)
-	}
-	db.files = migrationFiles(t, before)
-	if _, err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	putARowIntoEveryTable(t, db)
-	exec(t, db, "UPDATE patients SET search_text = ' zoe quetzal 07700900123'")
-	db.files = all
-	if _, err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	tx, err := db.SQL.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tx.Rollback()
-	if _, err := tx.ExecContext(t.Context(), "SET LOCAL enable_seqscan = off"); err != nil {
-		t.Fatal(err)
-	}
-	for key, want := range map[string]int{"4deeb39fquetz": 1, "4deeb39f07700": 1, "quetz": 0, "5bd1f84dquetz": 0} {
-		var found int
-		const query = "SELECT count(*) FROM patients WHERE practice_search_keys(practice_id, search_text) && (SELECT ARRAY[$1]::text[])"
-		if err := tx.QueryRowContext(t.Context(), query, key).Scan(&found); err != nil || found != want {
-			t.Errorf("%s: %d patients, want %d: %v", key, found, want, err)
-		}
-	}
-}
-
 // totalsAreRight looks whether a migration has counted the rows it found.
 func totalsAreRight(t *testing.T, db *DB) {
 	t.Helper()
