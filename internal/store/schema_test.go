@@ -69,7 +69,7 @@ func TestEveryPrefixOfTheMigrationsMigratesUp(t *testing.T) {
 			if err != nil || len(applied) != 1 {
 				t.Fatalf("up to %s: %v %v", paths[i], applied, err)
 			}
-			if i == len(paths)-1 {
+			if i > 0 && i == len(paths)-1 { // the first file finds no rows
 				totalsAreRight(t, db)
 			}
 			putARowIntoEveryTable(t, db)
