@@ -33,11 +33,12 @@ var session = map[string]string{
 	"timezone":                            "UTC",
 }
 
-// maintenanceSession holds what migrations set, whatever the URL says: they may
-// take long, but must not queue for a lock, because all requests queue behind.
+// maintenanceSession holds what maintenance (migrations, verify, totals) sets,
+// whatever the URL says: it may take long, but must not queue for a lock, because
+// all requests queue behind. Migrations set tighter limits (apply_locks.go).
 var maintenanceSession = map[string]string{
 	"statement_timeout":                   "0",
-	"lock_timeout":                        "10s",
+	"lock_timeout":                        "1s",
 	"idle_in_transaction_session_timeout": "0",
 }
 

@@ -30,6 +30,7 @@ type DB struct {
 	// SQLite also without foreign keys (a table is altered by rebuilding it).
 	maintenance func() *sql.DB
 	files       fs.FS           // the migrations
+	path        string          // of an embedded database's file
 	asked       atomic.Int64    // see RoundTrips
 	queues      *queues         // of transactions that hold locks
 	tables      []*schema.Table // what they have to amount to
