@@ -119,7 +119,7 @@ func (a *applier) applyNext(ctx context.Context) (m *Migration, err error) {
 		return m, err
 	}
 	defer func() {
-		if _, resetErr := a.conn.ExecContext(ctx, "RESET lock_timeout"); err == nil && resetErr != nil {
+		if _, resetErr := a.conn.ExecContext(ctx, "SET lock_timeout = "+milliseconds(a.lockWait)); err == nil && resetErr != nil {
 			err = fmt.Errorf("store: migrate: %w", resetErr)
 		}
 	}()

@@ -44,7 +44,8 @@ const (
 	reportEvery = 10 * time.Second
 )
 
-// readLimits reads what depends on the server.
+// readLimits reads what depends on the server, and limits what the connection
+// waits for by itself, for the record of migrations among others.
 func (a *applier) readLimits(ctx context.Context) error {
 	var deadlock int // ms
 	err := a.conn.QueryRowContext(ctx, "SELECT pg_backend_pid(), setting FROM pg_settings WHERE name = 'deadlock_timeout'").Scan(&a.process, &deadlock)
@@ -52,6 +53,9 @@ func (a *applier) readLimits(ctx context.Context) error {
 		return fmt.Errorf("store: migrate: %w", err)
 	}
 	a.lockWait = max(min(longestLockWait, time.Duration(deadlock)*time.Millisecond)-lockWaitMargin, shortestLockWait)
+	if _, err := a.conn.ExecContext(ctx, "SET lock_timeout = "+milliseconds(a.lockWait)); err != nil {
+		return fmt.Errorf("store: migrate: %w", err)
+	}
 	return nil
 }
 

@@ -35,10 +35,10 @@ var session = map[string]string{
 
 // maintenanceSession holds what maintenance (migrations, verify, totals) sets,
 // whatever the URL says: it may take long, but must not queue for a lock, because
-// all requests queue behind. Migrations set tighter limits (apply_locks.go).
+// all requests queue behind. Migrations wait for less (apply_locks.go).
 var maintenanceSession = map[string]string{
 	"statement_timeout":                   "0",
-	"lock_timeout":                        "1s",
+	"lock_timeout":                        "10s",
 	"idle_in_transaction_session_timeout": "0",
 }
 
