@@ -48,7 +48,7 @@ func (db *DB) Migrate(ctx context.Context, progress ...Progress) (applied []Migr
 		return nil, fmt.Errorf("store: migrate: %w", err)
 	}
 	defer conn.Close()
-	a := &applier{db: db, conn: conn, pool: pool, progress: progress}
+	a := &applier{db: db, conn: conn, progress: progress}
 	if db.postgres() {
 		// The session that works also holds the lock: while one of the two
 		// lasts on the server, even without its client, so does the other.
@@ -60,6 +60,10 @@ func (db *DB) Migrate(ctx context.Context, progress ...Progress) (applied []Migr
 		if err := a.readLimits(ctx); err != nil {
 			return nil, err
 		}
+		if a.observer, err = pool.Conn(ctx); err != nil {
+			return nil, fmt.Errorf("store: migrate: %w", err)
+		}
+		defer a.observer.Close()
 	}
 	for {
 		m, err := a.applyNext(ctx)
@@ -94,7 +98,7 @@ func lockMigrations(ctx context.Context, conn *sql.Conn) (unlock func() error, e
 type applier struct {
 	db       *DB
 	conn     *sql.Conn
-	pool     *sql.DB // for a second connection, which observes the first
+	observer *sql.Conn // a second connection to a PostgreSQL server
 	progress []Progress
 
 	process  int           // of conn on the PostgreSQL server

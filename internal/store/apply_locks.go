@@ -39,7 +39,7 @@ const (
 	firstPause   = 100 * time.Millisecond
 	longestPause = 5 * time.Second
 	// observeEvery is how often the holders of a lock are looked up.
-	observeEvery = 250 * time.Millisecond
+	observeEvery = 100 * time.Millisecond
 	// reportEvery is how often a wait is reported.
 	reportEvery = 10 * time.Second
 )
@@ -59,7 +59,7 @@ func (a *applier) readLimits(ctx context.Context) error {
 	return nil
 }
 
-// retry makes attempts until one does not fail for a lock, for retryFor at most.
+// retry makes attempts until one does not fail for a lock, for DB.lockRetry at most.
 // An attempt waits for a lock as long as wait.
 func (a *applier) retry(ctx context.Context, wait time.Duration, attempt func() error) error {
 	if !a.db.postgres() {
@@ -75,8 +75,8 @@ func (a *applier) retry(ctx context.Context, wait time.Duration, attempt func() 
 			wait = longestLockWait // it was noticed after this time
 		}
 		random := pause/2 + rand.N(pause)
-		if spent += wait + random; spent > retryFor {
-			return fmt.Errorf("%w after %d attempts: %s; wait until it ends, or end it, then migrate again: %w", ErrLocked, attempts, holders, err)
+		if spent += wait + random; spent > a.db.lockRetry {
+			return fmt.Errorf("%w; %w, attempts: %d; %s: wait until it ends, or end it, then migrate again", err, ErrLocked, attempts, holders)
 		}
 		select {
 		case <-ctx.Done():
@@ -144,7 +144,7 @@ func (a *applier) holders(ctx context.Context) (description string, err error) {
 			FROM (SELECT DISTINCT unnest(pg_blocking_pids(l.pid)) AS pid) AS b LEFT JOIN pg_stat_activity a ON a.pid = b.pid
 		) AS h
 		WHERE l.pid = $1 AND NOT l.granted AND h.list IS NOT NULL`
-	err = a.pool.QueryRowContext(ctx, query, a.process).Scan(&description)
+	err = a.observer.QueryRowContext(ctx, query, a.process).Scan(&description)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}

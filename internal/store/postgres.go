@@ -58,7 +58,7 @@ func openPostgres(raw string) (*DB, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 
-	db := &DB{Dialect: dialect.Postgres, files: migrations.Postgres()}
+	db := &DB{Dialect: dialect.Postgres, files: migrations.Postgres(), lockRetry: retryFor}
 	if options.statementCache {
 		connector.Dialer(&lines{})
 		db.SQL = sql.OpenDB(&statements{Connector: connector, asked: &db.asked, outdated: outdatedPlan})
