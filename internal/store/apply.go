@@ -103,7 +103,7 @@ type applier struct {
 
 	process  int           // of conn on the PostgreSQL server
 	lockWait time.Duration // the most that a transaction waits for its locks
-	copied   bool          // the embedded database
+	copied   bool          // the embedded database, unless it was new
 }
 
 func (a *applier) report(format string, args ...any) {

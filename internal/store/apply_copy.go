@@ -29,13 +29,14 @@ var copyVersion = regexp.MustCompile(`^[0-9]+$`)
 // The newest two copies are kept.
 func (a *applier) keepCopy(ctx context.Context, p *plan) error {
 	if a.copied || len(p.applied) == 0 {
+		a.copied = true // a new database holds nothing, also after its first migration
 		return nil
 	}
+	a.copied = true
 	path := a.db.path + copyMark + p.pending[0].Version()
 	if err := a.db.copyTo(ctx, path); err != nil {
 		return fmt.Errorf("store: %w, nothing was changed; make room or let the program write to %s, then try again: %w", ErrNoCopy, filepath.Dir(path), err)
 	}
-	a.copied = true
 	a.report("before migrating, the database was copied to %[1]s; to go back, stop the program, remove %[2]s-wal and %[2]s-shm, and rename the copy to %[2]s", path, a.db.path)
 	if err := removeOldCopies(a.db.path); err != nil {
 		a.report("an old copy of the database could not be removed: %v", err)

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -142,7 +143,7 @@ func (l *traffic) read(t *testing.T, random *rand.Rand) error {
 func TestMigrationUnderLoad(t *testing.T) {
 	t.Parallel()
 	url := chairsidetest.Postgres(t)
-	db := open(t, url)
+	db := open(t, url+"&statement_timeout=0")
 	before := number(t, db, "SELECT count(*) FROM appointments")
 	execute(t, db, fmt.Sprintf("INSERT INTO appointments (%[1]s) SELECT %[1]s FROM (SELECT * FROM appointments, generate_series(1, %d) LIMIT %d) AS a", copied, 1+*appointments/before, max(*appointments-before, 0)))
 	fold(t, db)
@@ -211,5 +212,45 @@ func TestMigrationUnderLoad(t *testing.T) {
 	}
 	if n := number(t, db, "SELECT sum(n) FROM kept_totals WHERE total = $1", undoneTotal) + number(t, db, "SELECT coalesce(sum(n), 0) FROM total_changes WHERE total = $1", undoneTotal); n == 0 {
 		t.Error("the counter has counted nothing")
+	}
+}
+
+// A migration that loses its connection at every statement, before it, while it
+// runs and after it, ends with the right schema and the right totals when it is
+// simply run again.
+func TestMigrationIsResumedAtEveryStatement(t *testing.T) {
+	t.Parallel()
+	url := chairsidetest.Postgres(t)
+	db := open(t, url)
+	fold(t, db)
+	files := changedBack(t, db)
+	db.AddMigrations(t, files)
+	breaks := db.BreakMigrations(t, url)
+	runs := 0
+	for ; ; runs++ {
+		_, err := db.Migrate(t.Context())
+		if err == nil {
+			break
+		}
+		if runs > 1000 {
+			t.Fatal(err)
+		}
+		if err := db.Pending(t.Context()); err != nil && !errors.Is(err, store.ErrPending) {
+			t.Fatalf("after run %d: %v", runs, err)
+		}
+		execute(t, db, "UPDATE appointments SET cancelled_at = CASE WHEN cancelled_at IS NULL THEN now() END, practitioner_id = (SELECT min(id) FROM practitioners p WHERE p.practice_id = appointments.practice_id) WHERE id % 97 = $1 % 97", runs)
+	}
+	t.Logf("%d runs, broken off at %d points", runs, breaks())
+	if breaks() < 50 {
+		t.Error("that is too few")
+	}
+	db = open(t, url)
+	db.AddMigrations(t, files)
+	if err := db.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+	right(t, db)
+	if n := number(t, db, "SELECT count(*) FROM appointments WHERE booked_via_api <> (id % 5 = 0)"); n > 0 {
+		t.Errorf("%d rows are filled wrongly", n)
 	}
 }
