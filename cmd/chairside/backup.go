@@ -1,10 +1,7 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"os"
 
 	"chairside/internal/config"
 	"chairside/internal/store"
@@ -34,23 +31,5 @@ func (b *backupCommand) Run(c *console) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 
-	// SQLite writes into an existing file only if it is empty; made here, it
-	// is never readable by others, not even while it is written.
-	file, err := os.OpenFile(b.File, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("create the copy: %w", err)
-	}
-	if err := copyInto(c, db, file); err != nil {
-		return errors.Join(fmt.Errorf("write the copy: %w", err), os.Remove(b.File))
-	}
-	return nil
-}
-
-// copyInto fills file, and returns when the copy is on the disk.
-func copyInto(ctx context.Context, db *store.DB, file *os.File) error {
-	_, err := db.SQL.ExecContext(ctx, "VACUUM INTO ?", file.Name())
-	if err == nil {
-		err = file.Sync()
-	}
-	return errors.Join(err, file.Close())
+	return db.Backup(c, b.File)
 }

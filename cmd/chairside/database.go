@@ -52,7 +52,7 @@ func (c *console) withNewDatabase(d config.Database, work func(db *store.DB) err
 // prepare applies pending migrations, or refuses a database that has some.
 func (c *console) prepare(db *store.DB, migrate bool) error {
 	if migrate {
-		applied, err := db.Migrate(c)
+		applied, err := db.Migrate(c, c.progress)
 		for _, m := range applied {
 			fmt.Fprintf(c.err, "applied migration %s %s\n", m.Version, m.Name)
 		}
@@ -64,6 +64,9 @@ func (c *console) prepare(db *store.DB, migrate bool) error {
 	}
 	return err
 }
+
+// progress prints what a migration has to say while it runs.
+func (c *console) progress(sentence string) { fmt.Fprintln(c.err, sentence) }
 
 // printJSON writes a result as one line of JSON.
 func printJSON(w io.Writer, result any) error { return json.NewEncoder(w).Encode(result) }

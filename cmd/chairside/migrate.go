@@ -19,7 +19,11 @@ type migrateUp struct{ config.Database }
 
 // Help is the text of --help.
 func (migrateUp) Help() string {
-	return "Prints each migration it applies. Several processes may run it at once: one applies, the others wait."
+	return `Prints each migration it applies. Several processes may run it at once: one applies, the others wait.
+
+An embedded database that is in use is copied first, to a file beside it (NAME.before-VERSION, readable by its owner alone); the last two copies are kept.
+
+On PostgreSQL the server may go on working meanwhile. A migration waits for locks in short attempts, for two minutes, then names the process that holds the lock. Run it again to continue: what broke off is resumed.`
 }
 
 // Run applies what is pending and prints it.
@@ -29,7 +33,7 @@ func (m *migrateUp) Run(c *console) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	applied, err := db.Migrate(c)
+	applied, err := db.Migrate(c, c.progress)
 	for _, step := range applied {
 		fmt.Fprintln(c.out, step.Version, step.Name)
 	}

@@ -16,7 +16,7 @@ type serveCommand struct{ config.ServeFlags }
 
 // Help is the text of --help.
 func (serveCommand) Help() string {
-	return `An embedded database is created and migrated when the server starts. A PostgreSQL database with pending migrations is refused, unless --migrate is given.
+	return `An embedded database is created and migrated when the server starts; one that is in use is copied to a file beside it first (NAME.before-VERSION, the last two are kept). A PostgreSQL database with pending migrations is refused, unless --migrate is given.
 
 With --demo the server is a sandbox: on the first start it fills the database with a made-up practice, and on every start it prints a new token for it. It refuses a database that holds other practices.
 

@@ -264,6 +264,19 @@ func find() (string, error) {
 	return "", ErrNotInstalled
 }
 
+// Program is the path of a program of the installed PostgreSQL: pg_dump, psql.
+func Program(name string) (string, error) {
+	bin, err := find()
+	if err != nil {
+		return "", err
+	}
+	path, err := exec.LookPath(filepath.Join(bin, name))
+	if err != nil {
+		return "", fmt.Errorf("localpg: %w", err)
+	}
+	return path, nil
+}
+
 // version is the number in an installation's path: 15 for /usr/lib/postgresql/15/bin.
 func version(path string) int {
 	digits := strings.FieldsFunc(path, func(r rune) bool { return r < '0' || r > '9' })

@@ -18,7 +18,10 @@
 // still runs: add a column nullable, fill it, constrain it one release later.
 //
 // Each file is applied in one transaction. On PostgreSQL a file whose first
-// line is "-- atlas:txmode none" is not (CREATE INDEX CONCURRENTLY).
+// line is "-- atlas:txmode none" is applied statement by statement and resumed
+// after a break, so it may only hold what can be repeated: CREATE INDEX
+// CONCURRENTLY, DROP INDEX CONCURRENTLY IF EXISTS, VALIDATE CONSTRAINT, and
+// backfills in batches (DO $$ … LOOP … COMMIT; END LOOP … $$).
 package migrations
 
 import (

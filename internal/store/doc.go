@@ -56,15 +56,34 @@
 // triggers.go writes them, the command in diff/ puts them into migrations,
 // Verify compares them, CheckTotals and RepairTotals compare the totals with the
 // rows. Only SQLite's INSERT OR REPLACE by hand, which runs no trigger for the
-// row it replaces, gets past them. PostgreSQL's find their tables by the search
-// path: data that pg_dump wrote without the schema, which clears the path, goes in
-// with --disable-triggers, then "chairside totals repair".
+// row it replaces, gets past them.
+//
+// A dump of PostgreSQL is restored without the triggers, whose definitions it
+// holds last. Data dumped apart from the schema need pg_dump --disable-triggers: they
+// include the totals, which the triggers would count once more. (The triggers
+// find their tables by the search path, which such a dump clears, so that without
+// the flag the restore fails instead. A search_path of their own would cost each
+// change as much again as the counting: 10 µs.)
 //
 // # Migrations
 //
 // The files are embedded (package migrations), written by the command in diff/,
 // and applied by Migrate. The record of them is the Atlas command line's own
 // table, so that "atlas migrate status --env postgres" tells the truth.
+//
+// On PostgreSQL clients work on while a migration runs:
+//
+//	file in a transaction      waits for its locks less than deadlock_timeout in
+//	                           all, then rolls back and tries again, for 2 minutes
+//	-- atlas:txmode none       each statement by itself, counted in the record, so
+//	                           that Migrate goes on with the next one after a break;
+//	                           an invalid index of its name is dropped and rebuilt
+//	CREATE INDEX CONCURRENTLY  waits 30 minutes for old transactions
+//	counters                   PlanTotals: a short transaction replaces the triggers,
+//	                           one statement without a lock counts
+//
+// An embedded database is copied before it is migrated (apply_copy.go).
+//
 // Desired is what the schema's tables are rewritten to before they are compared,
 // Expressions what Ent cannot declare, PlanTotals what the triggers lack.
 package store

@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,8 +14,6 @@ import (
 	"ariga.io/atlas/sql/postgres"
 	atlas "ariga.io/atlas/sql/schema"
 	"ariga.io/atlas/sql/sqlite"
-
-	"chairside/internal/clock"
 )
 
 // The refusals of Migrate, Status, Pending and Verify. Each comes wrapped in a
@@ -28,8 +25,9 @@ var (
 	// ErrNewer: the database has a migration that this program does not, so a
 	// newer program has been at work on it.
 	ErrNewer = errors.New("the database is newer than this program")
-	// ErrHalfApplied: a migration outside a transaction failed in its middle.
-	// The rest of it has to be done, or what it did undone, by hand.
+	// ErrHalfApplied: a migration that belongs in a transaction was applied in
+	// part, by another program, or later ones were applied after it. Complete or
+	// undo it by hand.
 	ErrHalfApplied = errors.New("a migration is half applied")
 	// ErrForeign: the database has tables but no record of migrations, so it
 	// belongs to something else.
@@ -38,6 +36,12 @@ var (
 	ErrOrder = errors.New("a migration has been added before applied ones")
 	// ErrPending is returned by Pending and Verify where Migrate has work to do.
 	ErrPending = errors.New("the database has pending migrations")
+	// ErrLocked: other transactions held a lock that a migration needs, through
+	// all of its attempts. Migrate again once they have ended.
+	ErrLocked = errors.New("a lock was not released in time")
+	// ErrNoCopy: the copy of an embedded database could not be made, so nothing
+	// was migrated.
+	ErrNoCopy = errors.New("the database could not be copied before migrating it")
 )
 
 // Migration is one migration file and what became of it.
@@ -45,146 +49,6 @@ type Migration struct {
 	Version   string    // 20261121000000, the order of application
 	Name      string    // initial
 	AppliedAt time.Time // UTC; zero while pending
-}
-
-const (
-	// migrationLock is the name the Atlas command line locks, too.
-	migrationLock = "atlas_migrate_execute"
-	// migrationLockTimeout is how long a second migration waits for the first.
-	migrationLockTimeout = 5 * time.Minute
-	// notInTransaction is the directive of a PostgreSQL file whose statements
-	// refuse to run in a transaction (CREATE INDEX CONCURRENTLY).
-	notInTransaction = "none"
-)
-
-// Migrate applies every pending migration in order and returns those it
-// applied, also beside an error. Several processes may call it at once: one
-// applies, the others wait up to five minutes and then find nothing to do.
-//
-// A migration that fails leaves no trace, except on PostgreSQL one marked
-// "-- atlas:txmode none", which becomes ErrHalfApplied.
-func (db *DB) Migrate(ctx context.Context) ([]Migration, error) {
-	pool := db.maintenance()
-	defer pool.Close()
-	if db.postgres() {
-		unlock, err := lockPostgres(ctx, pool)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = unlock() }() // it ends with its connection
-	}
-	var applied []Migration
-	for {
-		m, err := db.applyNext(ctx, pool)
-		if err != nil || m == nil {
-			return applied, err
-		}
-		applied = append(applied, *m)
-	}
-}
-
-// lockPostgres keeps other migrations out, those of the Atlas command line
-// included. On SQLite the write lock of each transaction does.
-func lockPostgres(ctx context.Context, pool *sql.DB) (unlock func() error, err error) {
-	driver, err := postgres.Open(pool)
-	if err != nil {
-		return nil, fmt.Errorf("store: migrate: %w", err)
-	}
-	locker, ok := driver.(atlas.Locker)
-	if !ok {
-		return nil, errors.New("store: migrate: this server has no advisory locks")
-	}
-	release, err := locker.Lock(ctx, migrationLock, migrationLockTimeout)
-	if err != nil {
-		return nil, fmt.Errorf("store: wait for another migration: %w", err)
-	}
-	return release, nil
-}
-
-// applyNext applies the first pending migration, if there is one. Whether there
-// is is decided inside the transaction that applies it.
-func (db *DB) applyNext(ctx context.Context, pool *sql.DB) (_ *Migration, err error) {
-	transaction, err := pool.BeginTx(ctx, nil)
-	if err != nil {
-		return nil, fmt.Errorf("store: migrate: %w", err)
-	}
-	defer transaction.Rollback() // after a commit it does nothing
-
-	h := history{transaction, db.postgres()}
-	if err := h.create(ctx); err != nil {
-		return nil, err
-	}
-	plan, err := db.plan(ctx, transaction)
-	if err != nil || len(plan.pending) == 0 {
-		return nil, err
-	}
-	file := plan.pending[0]
-	if transactionMode(file) == notInTransaction {
-		if err := transaction.Commit(); err != nil { // the record of migrations
-			return nil, fmt.Errorf("store: migrate: %w", err)
-		}
-		return db.applyFile(ctx, pool, plan.dir, file)
-	}
-	m, err := db.applyFile(ctx, transaction, plan.dir, file)
-	if err != nil {
-		return nil, err
-	}
-	if !db.postgres() {
-		if err := checkForeignKeys(ctx, transaction); err != nil {
-			return nil, fmt.Errorf("store: migration %s: %w", file.Name(), err)
-		}
-	}
-	if err := transaction.Commit(); err != nil {
-		return nil, fmt.Errorf("store: migration %s: %w", file.Name(), err)
-	}
-	return m, nil
-}
-
-func (db *DB) applyFile(ctx context.Context, conn atlas.ExecQuerier, dir migrate.Dir, file migrate.File) (*Migration, error) {
-	driver, err := db.atlas(conn)
-	if err != nil {
-		return nil, err
-	}
-	executor, err := migrate.NewExecutor(driver, dir, history{conn, db.postgres()}, migrate.WithOperatorVersion("chairside"))
-	if err != nil {
-		return nil, fmt.Errorf("store: migrate: %w", err)
-	}
-	if err := executor.Execute(ctx, file); err != nil {
-		// In a failed transaction PostgreSQL also refuses the note of the
-		// failure, which says nothing: the statement's own error comes first.
-		var statement *migrate.StmtExecError
-		if errors.As(err, &statement) {
-			err = statement.Err
-		}
-		return nil, fmt.Errorf("store: migration %s: %w", file.Name(), err)
-	}
-	return &Migration{Version: file.Version(), Name: file.Desc(), AppliedAt: clock.Now(ctx)}, nil
-}
-
-// checkForeignKeys finds rows that point nowhere after a migration, during
-// which SQLite did not look.
-func checkForeignKeys(ctx context.Context, conn atlas.ExecQuerier) error {
-	rows, err := conn.QueryContext(ctx, "SELECT `table`, `parent`, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2 ORDER BY 1, 2")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	var broken []string
-	for rows.Next() {
-		var table, parent string
-		var count int
-		if err := rows.Scan(&table, &parent, &count); err != nil {
-			return err
-		}
-		broken = append(broken, fmt.Sprintf("%d rows of %s point at no row of %s", count, table, parent))
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	if len(broken) > 0 {
-		return errors.New(strings.Join(broken, "; "))
-	}
-	return nil
 }
 
 // Status lists every migration, applied and pending ones, in order. Beside a
@@ -212,10 +76,14 @@ func (db *DB) Pending(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(plan.pending) > 0 {
-		return fmt.Errorf("store: %w: %d, the first is %s", ErrPending, len(plan.pending), plan.pending[0].Name())
+	if len(plan.pending) == 0 {
+		return nil
 	}
-	return nil
+	err = fmt.Errorf("store: %w: %d, the first is %s", ErrPending, len(plan.pending), plan.pending[0].Name())
+	if r := plan.begun; r != nil {
+		err = fmt.Errorf("%w, of which %d of %d statements are applied", err, r.Applied, r.Total)
+	}
+	return err
 }
 
 // plan is what the migration files and the record in the database amount to.
@@ -223,6 +91,7 @@ type plan struct {
 	dir     migrate.Dir
 	applied []*migrate.Revision
 	pending []migrate.File
+	begun   *migrate.Revision // the first pending file, where some of its statements are applied
 }
 
 // plan compares the files with the record. Its plan is also valid beside the
@@ -242,12 +111,13 @@ func (db *DB) plan(ctx context.Context, conn atlas.ExecQuerier) (*plan, error) {
 		return nil, err
 	}
 	p := &plan{dir: dir}
+	var revisions []*migrate.Revision
 	if exists {
-		if p.applied, err = h.ReadRevisions(ctx); err != nil {
+		if revisions, err = h.ReadRevisions(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if len(p.applied) == 0 {
+	if len(revisions) == 0 {
 		p.pending = files
 		if others > 0 {
 			return p, fmt.Errorf("store: %w: use an empty database", ErrForeign)
@@ -261,14 +131,19 @@ func (db *DB) plan(ctx context.Context, conn atlas.ExecQuerier) (*plan, error) {
 	}
 	var refusals []error
 	done := map[string]bool{}
-	for _, r := range p.applied {
-		done[r.Version] = true
+	for i, r := range revisions {
 		f := known[r.Version]
+		if f != nil && db.resumable(f, r) && i == len(revisions)-1 {
+			p.begun = r
+		} else {
+			done[r.Version] = true
+			p.applied = append(p.applied, r)
+		}
 		if f == nil {
 			refusals = append(refusals, fmt.Errorf("store: %w: it has %s_%s; install the newer program", ErrNewer, r.Version, r.Description))
 			continue
 		}
-		if r.Applied != r.Total || r.Error != "" {
+		if incomplete(r) && p.begun != r {
 			refusals = append(refusals, fmt.Errorf("store: %w: %s, %d of %d statements: %s; finish or undo it by hand", ErrHalfApplied, f.Name(), r.Applied, r.Total, r.Error))
 		}
 		sum, err := sums.SumByName(f.Name())
@@ -281,17 +156,26 @@ func (db *DB) plan(ctx context.Context, conn atlas.ExecQuerier) (*plan, error) {
 			refusals = append(refusals, fmt.Errorf("store: %w: %s is not the file that was applied", ErrChanged, f.Name()))
 		}
 	}
-	last := p.applied[len(p.applied)-1].Version
+	last := revisions[len(revisions)-1].Version
 	for _, f := range files {
 		if done[f.Version()] {
 			continue
 		}
 		p.pending = append(p.pending, f)
-		if f.Version() < last && p.applied[0].Type != migrate.RevisionTypeBaseline {
+		if f.Version() < last && revisions[0].Type != migrate.RevisionTypeBaseline {
 			refusals = append(refusals, fmt.Errorf("store: %w: %s", ErrOrder, f.Name()))
 		}
 	}
 	return p, errors.Join(refusals...)
+}
+
+// incomplete reports whether statements of a migration are still to be applied.
+func incomplete(r *migrate.Revision) bool { return r.Applied != r.Total || r.Error != "" }
+
+// resumable reports whether a migration of this record broke off between its
+// statements and may go on with the next one.
+func (db *DB) resumable(f migrate.File, r *migrate.Revision) bool {
+	return db.postgres() && incomplete(r) && transactionMode(f) == notInTransaction
 }
 
 func changed(err error) bool { return errors.Is(err, ErrChanged) }

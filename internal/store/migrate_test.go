@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/localpg/pgtest"
-
 	"ariga.io/atlas/sql/migrate"
 )
 
@@ -116,26 +114,8 @@ func TestMigrationThatFailsLeavesNoTrace(t *testing.T) {
 	})
 }
 
-func TestMigrationOutsideATransaction(t *testing.T) {
-	url := pgtest.New(t)
-	files := twoFiles(url)
-	files["20260103000000_index.sql"] = "-- atlas:txmode none\n\nCREATE INDEX CONCURRENTLY notes_body ON notes (body);\nSELECT 1/0;"
-	db := openWith(t, url, files)
-	applied, err := db.Migrate(t.Context())
-	if err == nil || len(applied) != 2 {
-		t.Fatalf("%v %v", applied, err)
-	}
-	if _, err := db.Migrate(t.Context()); !errors.Is(err, ErrHalfApplied) {
-		t.Errorf("after a failure: %v", err)
-	}
-	if err := db.Pending(t.Context()); !errors.Is(err, ErrHalfApplied) {
-		t.Errorf("Pending: %v", err)
-	}
-	if list, err := db.Status(t.Context()); len(list) != 3 || !errors.Is(err, ErrHalfApplied) {
-		t.Errorf("Status: %v %v", list, err)
-	}
-}
-
+// A migration that another program applied in part, outside a transaction that it
+// should have had, and one that later migrations follow cannot be resumed.
 func TestMigrationRefusals(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		ctx := t.Context()

@@ -33,8 +33,9 @@ var session = map[string]string{
 	"timezone":                            "UTC",
 }
 
-// maintenanceSession holds what migrations set, whatever the URL says: they may
-// take long, but must not queue for a lock, because all requests queue behind.
+// maintenanceSession holds what maintenance (migrations, verify, totals) sets,
+// whatever the URL says: it may take long, but must not queue for a lock, because
+// all requests queue behind. Migrations wait for less (apply_locks.go).
 var maintenanceSession = map[string]string{
 	"statement_timeout":                   "0",
 	"lock_timeout":                        "10s",
@@ -57,7 +58,7 @@ func openPostgres(raw string) (*DB, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 
-	db := &DB{Dialect: dialect.Postgres, files: migrations.Postgres()}
+	db := &DB{Dialect: dialect.Postgres, files: migrations.Postgres(), lockRetry: retryFor}
 	if options.statementCache {
 		connector.Dialer(&lines{})
 		db.SQL = sql.OpenDB(&statements{Connector: connector, asked: &db.asked, outdated: outdatedPlan})

@@ -110,7 +110,7 @@ func openSQLite(path string) (*DB, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 
-	db := &DB{Dialect: dialect.SQLite, files: migrations.SQLite()}
+	db := &DB{Dialect: dialect.SQLite, files: migrations.SQLite(), path: path}
 	// SQLite prepares a statement again by itself when the tables have changed.
 	db.SQL = sql.OpenDB(&statements{Connector: multiThread{connector}, asked: &db.asked, finalize: true, outdated: func(error) bool { return false }})
 	// Readers run side by side; writers queue at BEGIN IMMEDIATE however many

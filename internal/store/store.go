@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
@@ -30,6 +31,8 @@ type DB struct {
 	// SQLite also without foreign keys (a table is altered by rebuilding it).
 	maintenance func() *sql.DB
 	files       fs.FS           // the migrations
+	path        string          // of an embedded database's file
+	lockRetry   time.Duration   // see retryFor
 	asked       atomic.Int64    // see RoundTrips
 	queues      *queues         // of transactions that hold locks
 	tables      []*schema.Table // what they have to amount to

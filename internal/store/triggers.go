@@ -142,7 +142,7 @@ func (k keeper) postgresTrigger(event, when, body string) []string {
 func (k keeper) note(rows string) string {
 	var totals []string
 	for _, t := range k.totals {
-		totals = append(totals, fmt.Sprintf("('%s', %s, %s)", t.Total, k.key(t), condition(t)))
+		totals = append(totals, k.noteOf(t))
 	}
 	return fmt.Sprintf(`
   INSERT INTO total_changes (total, practice_id, key, n)
@@ -153,6 +153,11 @@ func (k keeper) note(rows string) string {
     %s
   ) AS kept (total, key, counts)
   WHERE kept.counts GROUP BY 1, 2, 3 HAVING sum(changed.change) <> 0;`, rows, strings.Join(totals, ",\n    "))
+}
+
+// noteOf is the line of a function that notes total t: name, key and condition.
+func (k keeper) noteOf(t ent.Kept) string {
+	return fmt.Sprintf("('%s', %s, %s)", t.Total, k.key(t), condition(t))
 }
 
 func (k keeper) sqliteTrigger(event, when, body string) string {

@@ -12,15 +12,19 @@ import (
 	"entgo.io/ent/dialect/sql/schema"
 )
 
-// trigger is a trigger of a database: its table, and a text that is the same
-// for two triggers that do the same.
-type trigger struct{ table, definition string }
+// trigger is a trigger of a database: its table, its definition and the body of
+// its function, which are the same texts for two triggers that do the same. On
+// SQLite the definition is all there is.
+type trigger struct{ table, definition, body string }
+
+// enabled ends the definition of a PostgreSQL trigger that runs (pg_trigger.tgenabled).
+const enabled = "[O]"
 
 // postgresTriggers reads the triggers of a PostgreSQL schema by their names.
 func postgresTriggers(ctx context.Context, conn entsql.ExecQuerier, schemaName string) (map[string]trigger, error) {
 	// What a name is qualified with depends on the search path.
 	const query = `
-		SELECT t.tgname, c.relname, replace(pg_get_triggerdef(t.oid), quote_ident(n.nspname) || '.', '') || ' ' || t.tgenabled::text || f.prosrc
+		SELECT t.tgname, c.relname, replace(pg_get_triggerdef(t.oid), quote_ident(n.nspname) || '.', '') || ' [' || t.tgenabled::text || ']', f.prosrc
 		FROM pg_trigger t
 		JOIN pg_class c ON c.oid = t.tgrelid
 		JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -31,7 +35,7 @@ func postgresTriggers(ctx context.Context, conn entsql.ExecQuerier, schemaName s
 
 // sqliteTriggers reads the triggers of an embedded database by their names.
 func sqliteTriggers(ctx context.Context, conn entsql.ExecQuerier) (map[string]trigger, error) {
-	return readTriggers(ctx, conn, "SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'trigger'")
+	return readTriggers(ctx, conn, "SELECT name, tbl_name, sql, '' FROM sqlite_schema WHERE type = 'trigger'")
 }
 
 func readTriggers(ctx context.Context, conn entsql.ExecQuerier, query string, args ...any) (map[string]trigger, error) {
@@ -44,7 +48,7 @@ func readTriggers(ctx context.Context, conn entsql.ExecQuerier, query string, ar
 	for rows.Next() {
 		var name string
 		var t trigger
-		if err := rows.Scan(&name, &t.table, &t.definition); err != nil {
+		if err := rows.Scan(&name, &t.table, &t.definition, &t.body); err != nil {
 			return nil, fmt.Errorf("store: read the triggers: %w", err)
 		}
 		found[name] = t
@@ -62,7 +66,7 @@ func wantedSQLiteTriggers(tables []*schema.Table) map[string]trigger {
 	for _, k := range keepers(dialect.SQLite, tables) {
 		for _, text := range k.triggers() {
 			name, _, _ := strings.Cut(strings.TrimPrefix(text, "CREATE TRIGGER "), " ")
-			wanted[name] = trigger{k.table, text}
+			wanted[name] = trigger{table: k.table, definition: text}
 		}
 	}
 	return wanted

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"fmt"
 	"slices"
@@ -53,67 +52,6 @@ func (db *DB) Verify(ctx context.Context) error {
 		return &DriftError{differences}
 	}
 	return nil
-}
-
-func (db *DB) verifyPostgres(ctx context.Context, tables []*schema.Table) ([]string, error) {
-	pool := db.maintenance()
-	defer pool.Close()
-	transaction, err := pool.BeginTx(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer transaction.Rollback()
-
-	var live, path string
-	if err := transaction.QueryRowContext(ctx, "SELECT current_schema(), current_setting('search_path')").Scan(&live, &path); err != nil {
-		return nil, err
-	}
-	scratch := "chairside_verify_" + strings.ToLower(rand.Text())
-	for _, statement := range []string{
-		"CREATE SCHEMA " + scratch,
-		"SET LOCAL search_path = " + scratch + ", " + path, // extensions stay within reach
-	} {
-		if _, err := transaction.ExecContext(ctx, statement); err != nil {
-			return nil, err
-		}
-	}
-	driver, err := db.atlas(transaction)
-	if err != nil {
-		return nil, err
-	}
-	if err := create(ctx, driver, transaction, db.Dialect, tables); err != nil {
-		return nil, err
-	}
-	for _, k := range keepers(db.Dialect, tables) {
-		for _, statement := range k.triggers() {
-			if _, err := transaction.ExecContext(ctx, statement); err != nil {
-				return nil, err
-			}
-		}
-	}
-	want, err := driver.InspectSchema(ctx, scratch, &atlas.InspectOptions{Mode: atlas.InspectTables})
-	if err != nil {
-		return nil, err
-	}
-	have, err := driver.InspectSchema(ctx, live, &atlas.InspectOptions{Mode: atlas.InspectTables})
-	if err != nil {
-		return nil, err
-	}
-	want.Name = live
-	list, err := differences(driver, have, want)
-	if err != nil {
-		return nil, err
-	}
-	wantTriggers, err := postgresTriggers(ctx, transaction, scratch)
-	if err != nil {
-		return nil, err
-	}
-	haveTriggers, err := postgresTriggers(ctx, transaction, live)
-	if err != nil {
-		return nil, err
-	}
-	functions, err := functionDifferences(ctx, transaction, live, db.files)
-	return slices.Concat(list, triggerDifferences(haveTriggers, wantTriggers), functions), err
 }
 
 func (db *DB) verifySQLite(ctx context.Context, tables []*schema.Table) ([]string, error) {

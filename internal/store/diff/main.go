@@ -22,6 +22,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"strings"
+	"time"
 
 	"ariga.io/atlas/sql/migrate"
 	atlas "ariga.io/atlas/sql/schema"
@@ -35,6 +37,9 @@ import (
 )
 
 const root = "internal/migrations"
+
+// versionLayout is how a time becomes the version of a file.
+const versionLayout = "20060102150405"
 
 // directories are where each database's files are.
 var directories = []struct{ dialect, path string }{
@@ -76,7 +81,7 @@ func run(ctx context.Context, name, postgres string, check, hash bool) error {
 		return nil
 	}
 	// The files of both databases get the same version.
-	version := clock.Now(ctx).Format("20060102150405")
+	version := clock.Now(ctx).Format(versionLayout)
 	changed := false
 	for _, d := range directories {
 		files, err := diff(ctx, d.dialect, d.path, postgres, version, name)
@@ -182,9 +187,10 @@ func diff(ctx context.Context, dialectName, path, postgres, version, name string
 	return all[len(old):], nil
 }
 
-// addTotals adds the statements that keep the totals to the file that the
-// engine has written, or to one of their own. They come last: SQLite drops the
-// triggers of a table that is rebuilt.
+// addTotals adds the steps that keep the totals: the first to the file that the
+// engine has written, or to one of its own; each further one to a file with the
+// next version. They come last: SQLite drops the triggers of a table that is
+// rebuilt.
 func addTotals(ctx context.Context, db *store.DB, dir *migrate.MemDir, version, name string) error {
 	driver, err := db.Atlas()
 	if err != nil {
@@ -194,26 +200,47 @@ func addTotals(ctx context.Context, db *store.DB, dir *migrate.MemDir, version, 
 	if err != nil {
 		return err
 	}
-	var statements []string
+	var steps []store.Step
 	_, err = executor.Replay(ctx, migrate.StateReaderFunc(func(ctx context.Context) (*atlas.Realm, error) {
-		statements, err = db.PlanTotals(ctx)
+		steps, err = db.PlanTotals(ctx)
 		return &atlas.Realm{}, err
 	}))
-	if err != nil || len(statements) == 0 {
+	if err != nil {
 		return err
 	}
-	file := version + ".sql"
-	if name != "" {
-		file = version + "_" + name + ".sql"
+	for _, s := range steps {
+		file := fileName(version, name)
+		if s.Name != "" {
+			if version, err = following(version); err != nil {
+				return err
+			}
+			file = fileName(version, strings.TrimPrefix(name+"_"+s.Name, "_"))
+		}
+		text, err := fs.ReadFile(dir, file)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		for _, statement := range s.Statements {
+			text = append(text, statement+";\n"...)
+		}
+		if err := dir.WriteFile(file, text); err != nil {
+			return err
+		}
 	}
-	text, err := fs.ReadFile(dir, file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	return nil
+}
+
+func fileName(version, name string) string {
+	if name == "" {
+		return version + ".sql"
 	}
-	for _, s := range statements {
-		text = append(text, s+";\n"...)
-	}
-	return dir.WriteFile(file, text)
+	return version + "_" + name + ".sql"
+}
+
+// following is the version of the next file of a migration: a second later.
+func following(version string) (string, error) {
+	t, err := time.Parse(versionLayout, version)
+	return t.Add(time.Second).Format(versionLayout), err
 }
 
 // formatter is the usual format with a given version.
