@@ -12,13 +12,12 @@
 //
 //   - A practice or a kind that has half of the places gets more of them only while
 //     no work below its own half waits.
-//   - Even then it never gets the last ones: some are left for other kinds, and some
-//     more for other practices. So work that stalls (a locked table, a slow report)
-//     leaves connections for the rest even where it came first.
+//   - Even then it never gets the last ones: some are left for other kinds and other
+//     practices. So work that stalls (a locked table, a slow report) leaves
+//     connections for the rest even where it came first.
 //   - Of the work that waits, that whose practice, kind and operation have the fewest
 //     places goes first; among equals, that which has waited longest.
-//   - Work waits 2 s, then it is refused. Places that nobody waits for are not counted
-//     in time: what is short of a place is the pool, and not a practice's quota.
+//   - Work waits 2 s, then it is refused.
 //   - A few connections have no place: they are for readiness probes and work in the
 //     background, which do not pass the gate.
 //

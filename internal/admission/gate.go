@@ -35,14 +35,16 @@ type Gate struct {
 
 // limits are numbers of places.
 type limits struct {
-	places      int // in all
-	half        int // above it, a practice or a kind has more than its share
-	perPractice int // in use when one above its share gets the next: fewer than these
-	perKind     int
+	places int // in all
+	half   int // who has these has a share; more is above it
+
+	// Work above a share gets a place only while fewer than these are in use, by whose
+	// share it is above.
+	practice, kind, both int
 }
 
-// limitsOf divides a pool. Of 20 connections 2 have no place, a kind gets at most 14 of
-// the other 18, a practice 16.
+// limitsOf divides a pool. Of 20 connections 2 have no place; of the other 18 one kind
+// of one practice gets at most 14, that kind 15, that practice 16.
 func limitsOf(connections int) limits {
 	var reserved, spare int
 	switch {
@@ -52,18 +54,20 @@ func limitsOf(connections int) limits {
 		reserved, spare = 1, 1
 	}
 	l := limits{places: connections - reserved, half: max(connections/2, 1)}
-	l.perPractice = max(l.places-spare, l.half)
-	l.perKind = max(l.places-2*spare, l.half)
+	l.practice = max(l.places-spare, l.half)
+	l.both = max(l.places-2*spare, l.half)
+	l.kind = min(l.both+1, l.places)
 	return l
 }
 
 // Usage is how one kind of work uses a gate.
 type Usage struct {
-	Kind    string
-	InUse   int   // places now
-	Waiting int   // works that wait for one now
-	Waited  int64 // works that ever had to wait
-	Refused int64 // works that got none in time
+	Kind     string
+	InUse    int   // places now
+	Waiting  int   // how often one is waited for now
+	Admitted int64 // how often one was given
+	Waited   int64 // how often one was waited for
+	Refused  int64 // how often none was given in time
 }
 
 // line is where work of one share waits, first come, first served.
@@ -152,7 +156,7 @@ func (g *Gate) leave(s share) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.inUse--
-	g.kind(s).InUse--
+	g.of(s).InUse--
 	less(g.operations, s.operation)
 	if s.practice != uuid.Nil {
 		less(g.practices, s.practice)
@@ -169,14 +173,16 @@ func less[K comparable](counts map[K]int, key K) {
 
 func (g *Gate) take(s share) {
 	g.inUse++
-	g.kind(s).InUse++
+	u := g.of(s)
+	u.InUse++
+	u.Admitted++
 	g.operations[s.operation]++
 	if s.practice != uuid.Nil {
 		g.practices[s.practice]++
 	}
 }
 
-func (g *Gate) kind(s share) *Usage {
+func (g *Gate) of(s share) *Usage {
 	u, ok := g.kinds[s.kind]
 	if !ok {
 		u = &Usage{Kind: s.kind}
@@ -188,11 +194,13 @@ func (g *Gate) kind(s share) *Usage {
 // fits reports whether there is a place for s, whoever waits.
 func (g *Gate) fits(s share) bool {
 	limit := g.places
-	if g.practices[s.practice] >= g.half {
-		limit = min(limit, g.perPractice)
-	}
-	if g.kind(s).InUse >= g.half {
-		limit = min(limit, g.perKind)
+	switch practice, kind := g.practices[s.practice] >= g.half, g.of(s).InUse >= g.half; {
+	case practice && kind:
+		limit = g.both
+	case kind:
+		limit = g.kind
+	case practice:
+		limit = g.practice
 	}
 	return g.inUse < limit
 }
@@ -229,15 +237,15 @@ func (g *Gate) before(a, b *line) bool {
 }
 
 func (g *Gate) above(s share) bool {
-	return g.kind(s).InUse >= g.half || g.practices[s.practice] >= g.half
+	return g.of(s).InUse >= g.half || g.practices[s.practice] >= g.half
 }
 
 func (g *Gate) used(s share) int {
-	return g.practices[s.practice] + g.kind(s).InUse + g.operations[s.operation]
+	return g.practices[s.practice] + g.of(s).InUse + g.operations[s.operation]
 }
 
 func (g *Gate) join(s share, w *waiter) {
-	u := g.kind(s)
+	u := g.of(s)
 	u.Waiting++
 	u.Waited++
 	for _, l := range g.lines {
@@ -251,7 +259,7 @@ func (g *Gate) join(s share, w *waiter) {
 
 // remove takes a waiter out of its line, and the line away where it was the last.
 func (g *Gate) remove(l *line, at int) {
-	g.kind(l.share).Waiting--
+	g.of(l.share).Waiting--
 	l.waiters = slices.Delete(l.waiters, at, at+1)
 	if len(l.waiters) == 0 {
 		g.lines = slices.DeleteFunc(g.lines, func(other *line) bool { return other == l })
@@ -268,7 +276,7 @@ func (g *Gate) giveUp(s share, w *waiter) bool {
 		}
 		if at := slices.Index(l.waiters, w); at >= 0 {
 			g.remove(l, at)
-			g.kind(s).Refused++
+			g.of(s).Refused++
 			return true
 		}
 	}

@@ -70,6 +70,12 @@ func TestStalledPracticeLeavesPlaces(t *testing.T) {
 	if len(fill(t, g, work(t, two, "rooms"))) == 0 {
 		t.Error("another practice gets no place")
 	}
+
+	g = NewGate(20)
+	fill(t, g, work(t, one, "appointments"))
+	if len(fill(t, g, work(t, two, "appointments"))) == 0 || len(fill(t, g, work(t, one, "patients"))) == 0 {
+		t.Error("beside one practice's stalled kind, another practice or another kind gets no place")
+	}
 }
 
 // TestWaitingWorkIsServedByShare holds the order among those who wait.
@@ -148,7 +154,7 @@ func TestWaitingEnds(t *testing.T) {
 		if _, err := g.Enter(gone); !errors.Is(err, context.Canceled) {
 			t.Errorf("who has gone away gets %v", err)
 		}
-		if u := g.Usage(); len(u) != 1 || u[0] != (Usage{Kind: "patients", InUse: 2, Waited: 2, Refused: 2}) {
+		if u := g.Usage(); len(u) != 1 || u[0] != (Usage{Kind: "patients", InUse: 2, Admitted: 2, Waited: 2, Refused: 2}) {
 			t.Errorf("usage %+v", u)
 		}
 		for _, leave := range busy {

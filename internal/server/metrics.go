@@ -57,6 +57,7 @@ type loadCollector struct {
 var (
 	placesInUse = prometheus.NewDesc("chairside_database_places_in_use", "Places at the database that requests have, by kind.", []string{"kind"}, nil)
 	waiting     = prometheus.NewDesc("chairside_database_waiting", "Requests that wait for a place at the database, by kind.", []string{"kind"}, nil)
+	admitted    = prometheus.NewDesc("chairside_database_admitted_total", "Times that a request got a place at the database, by kind.", []string{"kind"}, nil)
 	waited      = prometheus.NewDesc("chairside_database_waited_total", "Times that a request had to wait for a place at the database, by kind.", []string{"kind"}, nil)
 	refused     = prometheus.NewDesc("chairside_database_refused_total", "Times that a request got no place at the database in time, by kind.", []string{"kind"}, nil)
 	unsentBytes = prometheus.NewDesc("chairside_unsent_bytes", "Bytes of answers that wait in memory for their readers.", nil, nil)
@@ -65,7 +66,7 @@ var (
 
 // Describe implements prometheus.Collector.
 func (c loadCollector) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{placesInUse, waiting, waited, refused, unsentBytes, readersCut} {
+	for _, d := range []*prometheus.Desc{placesInUse, waiting, admitted, waited, refused, unsentBytes, readersCut} {
 		to <- d
 	}
 }
@@ -75,6 +76,7 @@ func (c loadCollector) Collect(to chan<- prometheus.Metric) {
 	for _, u := range c.db.Usage() {
 		to <- prometheus.MustNewConstMetric(placesInUse, prometheus.GaugeValue, float64(u.InUse), u.Kind)
 		to <- prometheus.MustNewConstMetric(waiting, prometheus.GaugeValue, float64(u.Waiting), u.Kind)
+		to <- prometheus.MustNewConstMetric(admitted, prometheus.CounterValue, float64(u.Admitted), u.Kind)
 		to <- prometheus.MustNewConstMetric(waited, prometheus.CounterValue, float64(u.Waited), u.Kind)
 		to <- prometheus.MustNewConstMetric(refused, prometheus.CounterValue, float64(u.Refused), u.Kind)
 	}

@@ -23,9 +23,10 @@ const (
 // unsent bounds the memory of answers that are written faster than they are read. The
 // system takes some of an answer for its reader; the rest waits here. A reader
 // who takes no part for stallTime is cut off, and where readers together leave more
-// than maxUnsent, those are who have read the longest.
+// than maxUnsent, those who have been reading for longest are.
 type unsent struct {
-	most int64
+	most  int64
+	stall time.Duration
 
 	mu      sync.Mutex
 	bytes   int64
@@ -40,7 +41,7 @@ type sending struct {
 	controller *http.ResponseController
 }
 
-func newUnsent(most int64) *unsent { return &unsent{most: most, answers: list.New()} }
+func newUnsent(most int64) *unsent { return &unsent{most: most, stall: stallTime, answers: list.New()} }
 
 // write writes an answer, or a part of one, in parts.
 func (u *unsent) write(w http.ResponseWriter, b []byte) (written int, err error) {
@@ -86,7 +87,7 @@ func (u *unsent) extend(entry *list.Element) {
 	if s.cutOff {
 		return
 	}
-	until := clock.Deadline(stallTime)
+	until := clock.Deadline(u.stall)
 	if s.last.Before(until) {
 		until = s.last
 	}
