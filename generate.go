@@ -9,6 +9,7 @@
 //	internal/row       rows as the database gives them; internal/access: the record of what was read
 //	internal/recent    what was read less than a second ago: tokens, working hours
 //	internal/civil     days; internal/clock: the time of a request; internal/decimal: money
+//	internal/admission which request gets a connection of the pool, and which waits
 //	internal/caller    who is calling; internal/token finds out, internal/scope says what they may do
 //	internal/oauth     the authorization server: applications, codes, tokens
 //	internal/signin    passwords, second factors, sessions

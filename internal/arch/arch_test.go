@@ -23,7 +23,7 @@ type rule struct {
 
 var leaves = []string{
 	"internal/access", "internal/caller", "internal/civil", "internal/clock", "internal/contract", "internal/decimal",
-	"internal/etag", "internal/fault", "internal/password", "internal/scope", "internal/wire",
+	"internal/admission", "internal/etag", "internal/fault", "internal/password", "internal/scope", "internal/wire",
 }
 
 var rules = []rule{
@@ -44,6 +44,8 @@ var rules = []rule{
 	{"net/http", []string{"internal/api", "internal/server", "internal/fault", "internal/wire", "internal/codegen/...", "internal/chairsidetest", "internal/oauth", "internal/signin", "internal/web", "ogent", "cmd/chairside", "cmd/chairside-bench/..."}, true, "rules and arithmetic know no HTTP"},
 	{"os.Getenv", []string{"internal/config", "internal/localpg/pgtest", "internal/store/diff"}, true, "settings are read in one place"},
 	{"os.LookupEnv", []string{"internal/config"}, true, "settings are read in one place"},
+	{"DB.SQL", []string{"internal/server", "internal/store/...", "cmd/..."}, true, "requests reach connections through the gate of the pool"},
+	{"db.SQL", []string{"internal/server", "internal/store/...", "internal/seed", "internal/transfer", "cmd/..."}, true, "requests reach connections through the gate of the pool"},
 	{"time.Now", []string{"internal/clock", "internal/store/...", "cmd/chairside", "cmd/chairside-bench/..."}, true, "one reading of the clock for a request"},
 	{"caller.System", []string{"schema/ask", "internal/caller", "internal/token", "internal/signin", "internal/seed", "internal/onboard", "cmd/chairside", "internal/chairsidetest"}, true, "work across practices is for administration alone"},
 	{"caller.Across", []string{"internal/caller", "internal/signin", "internal/oauth"}, true, "who signs in, and applications, are not of one practice"},

@@ -74,3 +74,6 @@ var started = time.Now()
 // time has passed in fact: nobody sets it, neither whoever sets the machine's
 // clock nor a test.
 func Uptime() time.Duration { return time.Since(started) }
+
+// Deadline is the machine's time after d, for deadlines of connections.
+func Deadline(d time.Duration) time.Time { return time.Now().Add(d) }

@@ -18,9 +18,11 @@
 //	readQuery     query.go       400 invalid_parameter
 //	readBody      body.go        415, 413, 400 malformed_json
 //	ifMatch       body.go        the If-Match header, for the method that writes
+//	hold          load.go        a place at the database for what reads, or 503 unavailable
 //	call          respond.go     the generated server and the method in internal/api
 //	encode        respond.go     what that gives, into the answer's memory
-//	send          respond.go     ETag, 304, HEAD
+//	send          respond.go     ETag, 304, HEAD; the place is free again
+//	write         unsent.go      in parts, to readers who keep reading
 //
 // What applications call of package oauth, and the pages of package web, are
 // mounted by site.go: without the API's checks, and with pages for failures of
@@ -30,4 +32,15 @@
 // error ends the request, and errors.go alone writes it. A check that learns
 // something about the request puts it where it is looked for: into the
 // request's context for internal/api, into the exchange for the other layers.
+//
+// # Load
+//
+// Every request ends in time: an operation after 5 s, a page after 10 s, a report after
+// 30 s (load.go), waiting included. Its context names its kind, the first segment of
+// its path, by which requests share the connections of the database (package
+// admission). New operations and pages have a kind by their address.
+//
+// Memory is bounded by what may be in it at once: operations that read hold a place at
+// the database until they are encoded, and encoded answers that wait for their readers
+// take at most 32 MiB (unsent.go).
 package server

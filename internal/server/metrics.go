@@ -10,8 +10,8 @@ import (
 	"chairside/internal/store"
 )
 
-// metrics are what /metrics tells. Labels are operation ids and status codes
-// only, so the number of series is bounded.
+// metrics are what /metrics tells. Labels are operation ids, kinds of work and status
+// codes only, so the number of series is bounded.
 type metrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
@@ -19,7 +19,7 @@ type metrics struct {
 	serve    http.HandlerFunc
 }
 
-func newMetrics(db *store.DB) *metrics {
+func newMetrics(db *store.DB, unsent *unsent) *metrics {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "chairside", Name: "requests_total",
@@ -42,7 +42,45 @@ func newMetrics(db *store.DB) *metrics {
 	registry := prometheus.NewRegistry() // its own, so that many servers fit into one test
 	registry.MustRegister(m.requests, m.duration, m.inFlight,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		collectors.NewDBStatsCollector(db.SQL, "chairside"), trips)
+		collectors.NewDBStatsCollector(db.SQL, "chairside"), trips, loadCollector{db, unsent})
 	m.serve = promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP
 	return m
+}
+
+// loadCollector tells how kinds of work share the database, and how slowly answers
+// are read. Kinds are the first segments of addresses, so they are bounded too.
+type loadCollector struct {
+	db     *store.DB
+	unsent *unsent
+}
+
+var (
+	placesInUse = prometheus.NewDesc("chairside_database_places_in_use", "Places at the database that requests have, by kind.", []string{"kind"}, nil)
+	waiting     = prometheus.NewDesc("chairside_database_waiting", "Requests that wait for a place at the database, by kind.", []string{"kind"}, nil)
+	admitted    = prometheus.NewDesc("chairside_database_admitted_total", "Times that a request got a place at the database, by kind.", []string{"kind"}, nil)
+	waited      = prometheus.NewDesc("chairside_database_waited_total", "Times that a request had to wait for a place at the database, by kind.", []string{"kind"}, nil)
+	refused     = prometheus.NewDesc("chairside_database_refused_total", "Times that a request got no place at the database in time, by kind.", []string{"kind"}, nil)
+	unsentBytes = prometheus.NewDesc("chairside_unsent_bytes", "Bytes of answers that wait in memory for their readers.", nil, nil)
+	readersCut  = prometheus.NewDesc("chairside_readers_cut_off_total", "Slow readers that were cut off to bound the memory of answers.", nil, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (c loadCollector) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{placesInUse, waiting, admitted, waited, refused, unsentBytes, readersCut} {
+		to <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c loadCollector) Collect(to chan<- prometheus.Metric) {
+	for _, u := range c.db.Usage() {
+		to <- prometheus.MustNewConstMetric(placesInUse, prometheus.GaugeValue, float64(u.InUse), u.Kind)
+		to <- prometheus.MustNewConstMetric(waiting, prometheus.GaugeValue, float64(u.Waiting), u.Kind)
+		to <- prometheus.MustNewConstMetric(admitted, prometheus.CounterValue, float64(u.Admitted), u.Kind)
+		to <- prometheus.MustNewConstMetric(waited, prometheus.CounterValue, float64(u.Waited), u.Kind)
+		to <- prometheus.MustNewConstMetric(refused, prometheus.CounterValue, float64(u.Refused), u.Kind)
+	}
+	bytes, dropped := c.unsent.usage()
+	to <- prometheus.MustNewConstMetric(unsentBytes, prometheus.GaugeValue, float64(bytes))
+	to <- prometheus.MustNewConstMetric(readersCut, prometheus.CounterValue, float64(dropped))
 }

@@ -19,7 +19,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		timer := prometheus.NewTimer(prometheus.ObserverFunc(func(seconds float64) {
 			s.metrics.duration.WithLabelValues(x.name).Observe(seconds)
 		}))
-		counted := &countingWriter{ResponseWriter: w}
+		counted := &countingWriter{ResponseWriter: w, unsent: s.unsent}
 		defer func() {
 			s.metrics.inFlight.Dec()
 			duration := timer.ObserveDuration()
@@ -74,9 +74,11 @@ func loggableMethod(method string) string {
 	return "other"
 }
 
-// countingWriter notes the status and the size of a response.
+// countingWriter notes the status and the size of a response. Everything that is
+// sent passes it, and so the bound on what is unsent.
 type countingWriter struct {
 	http.ResponseWriter
+	unsent *unsent
 	status int // 0 until the header is written
 	bytes  int64
 }
@@ -92,7 +94,7 @@ func (w *countingWriter) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	n, err := w.ResponseWriter.Write(b)
+	n, err := w.unsent.write(w.ResponseWriter, b)
 	w.bytes += int64(n)
 	return n, err
 }

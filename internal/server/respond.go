@@ -54,16 +54,28 @@ func encode(r middleware.Request, next middleware.Next) (middleware.Response, er
 // keepNotFound is for paths that the generated server does not know after all.
 func keepNotFound(_ http.ResponseWriter, r *http.Request) { of(r.Context()).err = fault.NotFound() }
 
-// call runs the operation into memory and sends what came out.
+// call runs the operation into memory and sends what came out. Its place at the
+// database is free again before a byte is sent.
 func (s *Server) call(w http.ResponseWriter, x *exchange) {
+	leave, err := s.hold(x)
+	if err != nil {
+		s.fail(w, x, err)
+		return
+	}
 	x.answer = answers.Get().(*answer)
-	x.serve.ServeHTTP(x.answer, x.r)
+	s.run(x, leave)
 	if x.err != nil {
 		s.fail(w, x, x.err)
 	} else if x.answer.send(w, x) != nil {
 		return // what writes it may still hold some of its memory
 	}
 	x.answer.free()
+}
+
+// run runs the operation, and leaves its place even where it panics.
+func (s *Server) run(x *exchange, leave func()) {
+	defer leave()
+	x.serve.ServeHTTP(x.answer, x.r)
 }
 
 // answer is a response in memory: its tag is known only once all of it is.

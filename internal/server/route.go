@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"chairside/internal/admission"
 	"chairside/internal/fault"
 	"chairside/ogent"
 )
@@ -50,6 +51,7 @@ func (s *Server) route(x *exchange) error {
 	x.serve = s.routes
 	x.name, x.pattern = route.OperationID(), route.PathPattern()
 	x.operation = ogent.Operations[x.name]
+	x.r = r.WithContext(admission.With(r.Context(), kindOf(x.pattern), x.name))
 	return nil
 }
 

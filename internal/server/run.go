@@ -18,7 +18,7 @@ import (
 const (
 	headerTime  = 10 * time.Second
 	readTime    = 30 * time.Second
-	writeTime   = 60 * time.Second // longer than answerTime: the 503 still gets out
+	writeTime   = 60 * time.Second // longer than reportTime: the 503 still gets out
 	idleTime    = 2 * time.Minute
 	stopTime    = 20 * time.Second // for requests that are being answered at the end
 	maxHeader   = 64 << 10

@@ -9,8 +9,8 @@ import (
 	"path"
 	"strings"
 	"sync/atomic"
-	"time"
 
+	"chairside/internal/admission"
 	"chairside/internal/api"
 	"chairside/internal/clock"
 	"chairside/internal/oauth"
@@ -44,9 +44,6 @@ type Options struct {
 	CertFile, KeyFile string
 }
 
-// answerTime is how long the API works on one request before it gives up with 503.
-const answerTime = 30 * time.Second
-
 // Server answers the requests of API clients.
 type Server struct {
 	Options
@@ -56,6 +53,7 @@ type Server struct {
 	site     *web.Site
 	limiter  *limiter
 	metrics  *metrics
+	unsent   *unsent
 	migrated atomic.Bool // whether the database was found to be current
 	stopping atomic.Bool
 	handler  http.Handler
@@ -75,7 +73,8 @@ func build(o Options, operations ogent.Handler) (s *Server, err error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	s = &Server{Options: o, tokens: token.NewCache(o.DB.Ent), limiter: newLimiter(o.RateLimit), metrics: newMetrics(o.DB)}
+	s = &Server{Options: o, tokens: token.NewCache(o.DB.Ent), limiter: newLimiter(o.RateLimit), unsent: newUnsent(maxUnsent)}
+	s.metrics = newMetrics(o.DB, s.unsent)
 	s.routes, err = ogent.NewServer(operations, ogent.WithErrorHandler(keepError), ogent.WithNotFound(keepNotFound), ogent.WithMiddleware(encode))
 	if err != nil {
 		return nil, err
@@ -140,7 +139,7 @@ func (s *Server) mounts() http.Handler {
 func (s *Server) api(checks ...check) http.Handler {
 	return s.cors(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := of(r.Context())
-		ctx, cancel := context.WithTimeout(r.Context(), answerTime)
+		ctx, cancel := context.WithTimeout(r.Context(), operationTime)
 		defer cancel()
 		x.r = r.WithContext(ctx) // a copy, which the checks may change
 		private(x.header)
@@ -168,7 +167,7 @@ func (s *Server) page(name string, serve http.HandlerFunc, checks ...check) http
 		x := of(r.Context())
 		x.name, x.pattern = name, r.Pattern
 		if s.passes(w, x, checks) {
-			serve(w, r)
+			serve(w, r.WithContext(admission.With(r.Context(), kindOf(x.pattern), x.name)))
 		}
 	}))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"chairside/internal/admission"
 	"chairside/internal/caller"
 	"chairside/internal/fault"
 )
@@ -30,13 +31,13 @@ func (s *Server) visit(serve http.Handler) http.Handler {
 	})
 }
 
-// bounded serves what is outside the API, for any method, and gives up when
-// answerTime is over.
+// bounded serves what is outside the API, for any method, and gives up when the
+// page's time is over.
 func (s *Server) bounded(serve http.Handler, checks ...check) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := of(r.Context())
 		x.name, x.pattern = r.Pattern, r.Pattern
-		ctx, cancel := context.WithTimeout(r.Context(), answerTime)
+		ctx, cancel := context.WithTimeout(admission.With(r.Context(), kindOf(x.pattern), x.pattern), timeFor(x.pattern))
 		defer cancel()
 		x.r = r.WithContext(ctx)
 		if s.passes(w, x, checks) {

@@ -10,9 +10,9 @@
 // # Addresses and limits
 //
 // sqlite:PATH is an embedded database in a file, which is created readable by
-// its owner alone. It runs in WAL mode with 2 connections per processor, at
-// least 4, which do not lock themselves (sqlite_threads.go); a transaction waits up
-// to 10 s for those of its own process, then up to 10 s for another's write. The
+// its owner alone. It runs in WAL mode with 2 connections per processor, at least 4,
+// and 3 more, which do not lock themselves (sqlite_threads.go); a transaction waits up
+// to 2 s for those of its own process, then up to 10 s for another's write. The
 // first 128 MiB of the file are read as memory: tools count them as the process's,
 // once for each connection, but the system takes them back when it needs them. A
 // disk that fails to read them ends the process.
@@ -25,12 +25,21 @@
 //	statement_cache=on      off behind a pooler in transaction mode (PgBouncer):
 //	                        every statement then gets a transaction of its own
 //
-// Every connection sets statement_timeout=30s, lock_timeout=10s,
+// Every connection sets statement_timeout=30s, lock_timeout=2s,
 // idle_in_transaction_session_timeout=60s, timezone=UTC and
 // application_name=chairside, and connecting takes at most 5 s, each unless the
 // URL says otherwise. PgBouncer has to be told to ignore the time limits
 // (ignore_startup_parameters; set them with ALTER ROLE instead), and migrations
 // go past it, straight to the server: they hold a session's advisory lock.
+//
+// # Admission
+//
+// Ent, Tx and View reach the pool through a gate (gated.go, package admission): what
+// waits for a connection is refused after 2 s, and no practice and no kind of request
+// takes the last ones. Of 20 connections one kind of one practice gets at most 14, those
+// beyond 10 only while no work with a smaller share waits; 2 are for probes and work in
+// the background, which use DB.SQL. A transaction that names its locks waits for them before that, up to 2 s
+// (queue.go), so that those who book one practitioner hold no connections.
 //
 // # Statements
 //

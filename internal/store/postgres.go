@@ -28,7 +28,7 @@ const (
 // hangs must not hold a connection or a lock for longer than a client waits.
 var session = map[string]string{
 	"statement_timeout":                   "30s",
-	"lock_timeout":                        "10s",
+	"lock_timeout":                        "2s",
 	"idle_in_transaction_session_timeout": "60s",
 	"timezone":                            "UTC",
 }

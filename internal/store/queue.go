@@ -7,8 +7,8 @@ import (
 )
 
 // longestQueue is how long a transaction waits for those before it; then it may
-// wait as long again for a lock in the database.
-const longestQueue = 10 * time.Second
+// wait as long again for a connection, and for a lock in the database.
+const longestQueue = 2 * time.Second
 
 // queues are where transactions of this process wait for each other's locks
 // before they take a connection. In the database each would hold one while it

@@ -19,6 +19,9 @@ import (
 )
 
 const (
+	// sqliteSpare are connections beside those that one kind of requests may use: for
+	// other kinds, other practices, and probes (package admission).
+	sqliteSpare = 3
 	// sqliteBusyTimeout is how long a write waits for another process' or
 	// connection's write.
 	sqliteBusyTimeout = 10 * time.Second
@@ -115,7 +118,7 @@ func openSQLite(path string) (*DB, error) {
 	db.SQL = sql.OpenDB(&statements{Connector: multiThread{connector}, asked: &db.asked, finalize: true, outdated: func(error) bool { return false }})
 	// Readers run side by side; writers queue at BEGIN IMMEDIATE however many
 	// connections there are.
-	connections := max(4, 2*runtime.GOMAXPROCS(0))
+	connections := max(4, 2*runtime.GOMAXPROCS(0)) + sqliteSpare
 	db.SQL.SetMaxOpenConns(connections)
 	db.SQL.SetMaxIdleConns(connections)
 	db.maintenance = func() *sql.DB {

@@ -16,11 +16,13 @@ import (
 
 	"chairside/ent"
 	_ "chairside/ent/runtime" // registers the schema's hooks and defaults
+	"chairside/internal/admission"
 )
 
 // DB is an open database. It is safe for concurrent use.
 type DB struct {
-	// SQL is the pool of connections, for statements Ent has no words for.
+	// SQL is the pool of connections, for statements Ent has no words for. It does not
+	// pass the gate (gated.go): it is for commands, probes and work in the background.
 	SQL *sql.DB
 	// Ent is the generated client on the same pool.
 	Ent *ent.Client
@@ -35,6 +37,7 @@ type DB struct {
 	lockRetry   time.Duration   // see retryFor
 	asked       atomic.Int64    // see RoundTrips
 	queues      *queues         // of transactions that hold locks
+	gate        *admission.Gate // in front of the pool, for all that goes through Ent, Tx and View
 	tables      []*schema.Table // what they have to amount to
 }
 
@@ -62,7 +65,8 @@ func Open(ctx context.Context, url string) (*DB, error) {
 		return nil, err
 	}
 	db.tables, db.queues = allTables(db.Dialect), newQueues()
-	db.Ent = ent.NewClient(ent.Driver(entsql.OpenDB(db.Dialect, db.SQL)))
+	db.gate = admission.NewGate(db.SQL.Stats().MaxOpenConnections)
+	db.Ent = ent.NewClient(ent.Driver(&gated{driver: entsql.OpenDB(db.Dialect, db.SQL), gate: db.gate}))
 	db.Ent.Use(record)
 	db.Ent.Intercept(noteReads())
 	if err := db.SQL.PingContext(ctx); err != nil {

@@ -29,7 +29,7 @@ func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
 // where a condition does not hold, writes nothing and gives ent.ErrUnmet: then
 // otherwise says why not, or writes after all. Both see what those before them have
 // done who held one of the locks; those of this process wait for each other without
-// a connection, 10 s at most (queues).
+// a connection, 2 s at most (queues).
 //
 // On PostgreSQL the statement takes one round trip, with its locks before it and its
 // commit behind. Where the connection cannot do that, or another process has a lock,

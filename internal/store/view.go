@@ -23,6 +23,11 @@ const viewSettings = "SET LOCAL work_mem = '64MB'; SET LOCAL jit = off"
 // On PostgreSQL the transaction is REPEATABLE READ READ ONLY, on SQLite a
 // deferred one.
 func (db *DB) View(ctx context.Context, work func(client *ent.Client) error) (err error) {
+	leave, err := db.gate.Enter(ctx)
+	if err != nil {
+		return fmt.Errorf("store: begin: %w", err)
+	}
+	defer leave()
 	tx, err := db.SQL.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
 		return fmt.Errorf("store: begin: %w", err)

@@ -16,13 +16,14 @@ import (
 	"chairside/ent/accesstoken"
 	"chairside/ent/practice"
 	"chairside/ent/user"
+	"chairside/internal/admission"
 	"chairside/internal/caller"
 	"chairside/internal/scope"
 )
 
 // lookupTime is how long the database may take to find a token. A lookup may
 // serve many requests, so it does not end with the one that began it.
-const lookupTime = 30 * time.Second
+const lookupTime = 5 * time.Second
 
 // holder is what was read of a token and those it acts for.
 type holder struct {
@@ -42,7 +43,7 @@ func (c *Cache) lookUp(ctx context.Context, tokens reading, hash [sha256.Size]by
 		if h, ok := tokens.Recall(hash); ok && h.refusal(now) == nil {
 			return h, nil
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTime)
+		ctx, cancel := context.WithTimeout(admission.With(context.WithoutCancel(ctx), admission.Tokens, "lookUp"), lookupTime)
 		defer cancel()
 		h, err := read(ctx, c.client, hash)
 		if h != nil {

@@ -7,6 +7,7 @@ import (
 
 	"chairside/ent/accesstoken"
 	"chairside/ent/predicate"
+	"chairside/internal/admission"
 	"chairside/internal/caller"
 	"chairside/internal/clock"
 	"chairside/internal/fault"
@@ -68,5 +69,5 @@ func (c *Cache) noteUse(ctx context.Context, h *holder, now time.Time) error {
 	return c.client.AccessToken.Update().
 		Where(accesstoken.ID(h.caller.TokenID), accesstoken.Or(accesstoken.LastUsedAtIsNil(), accesstoken.LastUsedAtLTE(stale))).
 		SetLastUsedAt(now).
-		Exec(caller.System(ctx))
+		Exec(caller.System(admission.With(ctx, admission.Tokens, "noteUse")))
 }

@@ -1,0 +1,251 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+
+	"chairside/internal/caller"
+)
+
+var one, two = uuid.UUID{1}, uuid.UUID{2}
+
+func work(t *testing.T, practice uuid.UUID, kind string) context.Context {
+	ctx := With(t.Context(), kind, kind)
+	if practice == uuid.Nil {
+		return ctx
+	}
+	return caller.With(ctx, &caller.Caller{PracticeID: practice})
+}
+
+// fill takes places until the next one would have to wait.
+func fill(t *testing.T, g *Gate, ctx context.Context) (leave []func()) {
+	t.Helper()
+	for g.fits(shareOf(ctx, of(ctx))) {
+		l, err := g.Enter(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		leave = append(leave, l)
+	}
+	return leave
+}
+
+func TestStalledKindLeavesPlaces(t *testing.T) {
+	for _, connections := range []int{4, 7, 10, 20, 100} {
+		g := NewGate(connections)
+		stalled := len(fill(t, g, work(t, one, "appointments")))
+		if stalled < g.half || stalled >= connections-2 && connections > 4 {
+			t.Errorf("of %d connections one kind gets %d", connections, stalled)
+		}
+		others := len(fill(t, g, work(t, one, "patients"))) + len(fill(t, g, work(t, two, "fees")))
+		if others == 0 || stalled+others >= connections {
+			t.Errorf("of %d connections, beside %d, others get %d", connections, stalled, others)
+		}
+		if g.inUse != g.places {
+			t.Errorf("of %d connections %d are in use, %d have places", connections, g.inUse, g.places)
+		}
+	}
+}
+
+func TestSmallPoolServesOneKind(t *testing.T) {
+	for connections := 1; connections < 4; connections++ {
+		if got := len(fill(t, NewGate(connections), work(t, one, "patients"))); got != connections {
+			t.Errorf("of %d connections one kind gets %d", connections, got)
+		}
+	}
+}
+
+func TestStalledPracticeLeavesPlaces(t *testing.T) {
+	g := NewGate(20)
+	for _, kind := range []string{"appointments", "patients", "fees"} {
+		fill(t, g, work(t, one, kind))
+	}
+	if len(fill(t, g, work(t, two, "rooms"))) == 0 {
+		t.Error("another practice gets no place")
+	}
+
+	g = NewGate(20)
+	fill(t, g, work(t, one, "appointments"))
+	if len(fill(t, g, work(t, two, "appointments"))) == 0 || len(fill(t, g, work(t, one, "patients"))) == 0 {
+		t.Error("beside one practice's stalled kind, another practice or another kind gets no place")
+	}
+}
+
+// TestWaitingWorkIsServedByShare holds the order among those who wait.
+func TestWaitingWorkIsServedByShare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGate(20)
+		busy := fill(t, g, work(t, one, "appointments"))
+		fill(t, g, work(t, one, "patients"))
+		fill(t, g, work(t, two, "fees"))
+		served := make(chan string, 3)
+		wait := func(name string, ctx context.Context) {
+			go func() {
+				if _, err := g.Enter(ctx); err == nil {
+					served <- name
+				}
+			}()
+			synctest.Wait()
+		}
+		wait("same kind", work(t, one, "appointments"))
+		wait("same practice", work(t, one, "reports"))
+		wait("other practice", work(t, two, "rooms"))
+		for i, want := range []string{"other practice", "same practice", "same kind"} {
+			for len(served) == 0 && len(busy) > 0 {
+				busy[0]()
+				busy = busy[1:]
+				synctest.Wait()
+			}
+			if got := <-served; got != want {
+				t.Errorf("served as number %d: %s, want %s", i, got, want)
+			}
+		}
+	})
+}
+
+// TestOneLineIsFirstComeFirstServed and a place that is given goes to who waits.
+func TestOneLineIsFirstComeFirstServed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, ctx := NewGate(2), work(t, one, "patients")
+		busy := fill(t, g, ctx)
+		var order []int
+		for i := range 5 {
+			go func() {
+				leave, err := g.Enter(ctx)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				order = append(order, i)
+				leave()
+			}()
+			synctest.Wait()
+		}
+		busy[0]()
+		synctest.Wait()
+		for i, got := range order {
+			if got != i {
+				t.Fatalf("served in the order %v", order)
+			}
+		}
+		if len(order) != 5 {
+			t.Errorf("%d of 5 were served", len(order))
+		}
+	})
+}
+
+func TestWaitingEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, ctx := NewGate(2), work(t, one, "patients")
+		busy := fill(t, g, ctx)
+		began := time.Now()
+		if _, err := g.Enter(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != MaxWait {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+		gone, cancel := context.WithCancel(ctx)
+		cancel()
+		if _, err := g.Enter(gone); !errors.Is(err, context.Canceled) {
+			t.Errorf("who has gone away gets %v", err)
+		}
+		if u := g.Usage(); len(u) != 1 || u[0] != (Usage{Kind: "patients", InUse: 2, Admitted: 2, Waited: 2, Refused: 2}) {
+			t.Errorf("usage %+v", u)
+		}
+		for _, leave := range busy {
+			leave()
+		}
+		if len(g.lines) != 0 || len(fill(t, g, ctx)) != 2 {
+			t.Error("those who gave up hold places")
+		}
+	})
+}
+
+func TestHoldServesAllStatements(t *testing.T) {
+	g, ctx := NewGate(20), work(t, one, "patients")
+	leave, err := g.Hold(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 30 {
+		if _, err := g.Enter(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if g.inUse != 1 {
+		t.Errorf("%d places in use, want 1", g.inUse)
+	}
+	leave()
+	if _, err := g.Enter(ctx); err != nil || g.inUse != 1 {
+		t.Errorf("after it: %d places in use, error %v", g.inUse, err)
+	}
+}
+
+func TestWorkWithoutAKindShares(t *testing.T) {
+	g := NewGate(20)
+	for range g.half {
+		leave, err := g.Hold(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer leave()
+	}
+	if u := g.Usage(); len(u) != 1 || u[0].Kind != Other || u[0].InUse != g.half {
+		t.Errorf("usage %+v", u)
+	}
+}
+
+// TestGateKeepsCount runs all kinds of work at once, some of which gives up.
+func TestGateKeepsCount(t *testing.T) {
+	g := NewGate(6)
+	var group sync.WaitGroup
+	for worker := range 40 {
+		group.Go(func() {
+			ctx := work(t, uuid.UUID{byte(worker % 3)}, []string{"a", "b", "c", "d"}[worker%4])
+			for range 200 {
+				brief, cancel := context.WithTimeout(ctx, time.Duration(rand.IntN(2000))*time.Microsecond)
+				leave, err := g.Enter(brief)
+				cancel()
+				if err == nil {
+					if used := g.total(); used < 1 || used > g.places {
+						t.Errorf("%d places in use", used)
+					}
+					leave()
+				}
+			}
+		})
+	}
+	group.Wait()
+	if g.inUse != 0 || len(g.lines) != 0 || len(g.practices) != 0 || len(g.operations) != 0 {
+		t.Errorf("left over: %d places, lines %v, practices %v, operations %v", g.inUse, g.lines, g.practices, g.operations)
+	}
+	for _, u := range g.Usage() {
+		if u.InUse != 0 || u.Waiting != 0 {
+			t.Errorf("usage %+v", u)
+		}
+	}
+}
+
+func (g *Gate) total() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.inUse
+}
+
+func BenchmarkEnter(b *testing.B) {
+	g := NewGate(20)
+	ctx := caller.With(With(b.Context(), "patients", "getPatient"), &caller.Caller{PracticeID: one})
+	b.ReportAllocs()
+	for b.Loop() {
+		leave, err := g.Enter(ctx)
+		if err != nil {
+			b.Fatal(err)
+		}
+		leave()
+	}
+}

@@ -1,0 +1,112 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"entgo.io/ent/dialect"
+	entsql "entgo.io/ent/dialect/sql"
+
+	"chairside/internal/admission"
+)
+
+// gated is Ent's driver behind the gate of the pool: each statement and each
+// transaction waits for its place before it waits for a connection, so that no
+// practice and no kind of request takes all of them (package admission).
+type gated struct {
+	driver *entsql.Driver // not embedded: what it can do past the gate stays hidden
+	gate   *admission.Gate
+}
+
+// Hold admits all of the work of ctx at once: until it calls leave, the statements of ctx
+// need no places of their own. It is for work that only reads, and keeps what it
+// has read in memory.
+func (db *DB) Hold(ctx context.Context) (leave func(), err error) { return db.gate.Hold(ctx) }
+
+// Usage is how each kind of work uses the pool.
+func (db *DB) Usage() []admission.Usage { return db.gate.Usage() }
+
+func (g *gated) Exec(ctx context.Context, text string, args, result any) error {
+	leave, err := g.gate.Enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return g.driver.Exec(ctx, text, args, result)
+}
+
+func (g *gated) Query(ctx context.Context, text string, args, result any) error {
+	leave, err := g.gate.Enter(ctx)
+	if err != nil {
+		return err
+	}
+	if err := g.driver.Query(ctx, text, args, result); err != nil {
+		leave()
+		return err
+	}
+	rows, ok := result.(*entsql.Rows) // the driver takes nothing else
+	if !ok {
+		leave()
+		return nil
+	}
+	rows.ColumnScanner = &gatedRows{ColumnScanner: rows.ColumnScanner, leave: leave}
+	return nil
+}
+
+func (g *gated) Tx(ctx context.Context) (dialect.Tx, error) { return g.BeginTx(ctx, nil) }
+
+// BeginTx is what Ent looks for behind Client.BeginTx.
+func (g *gated) BeginTx(ctx context.Context, options *sql.TxOptions) (dialect.Tx, error) {
+	leave, err := g.gate.Enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	begun, err := g.driver.BeginTx(ctx, options)
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	return &gatedTx{Tx: begun, leave: leave}, nil
+}
+
+func (g *gated) Close() error { return g.driver.Close() }
+
+func (g *gated) Dialect() string { return g.driver.Dialect() }
+
+// gatedRows leave their place when they are closed.
+type gatedRows struct {
+	entsql.ColumnScanner
+	leave func() // nil once called
+}
+
+func (r *gatedRows) Close() error {
+	err := r.ColumnScanner.Close()
+	if r.leave != nil {
+		r.leave()
+		r.leave = nil
+	}
+	return err
+}
+
+// gatedTx leaves its place when it ends.
+type gatedTx struct {
+	dialect.Tx
+	leave func() // nil once called
+}
+
+func (t *gatedTx) Commit() error {
+	defer t.end()
+	return t.Tx.Commit()
+}
+
+func (t *gatedTx) Rollback() error {
+	defer t.end()
+	return t.Tx.Rollback()
+}
+
+func (t *gatedTx) end() {
+	if t.leave != nil {
+		t.leave()
+		t.leave = nil
+	}
+}
