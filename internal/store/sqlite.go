@@ -115,6 +115,7 @@ func openSQLite(path string) (*DB, error) {
 	db.SQL = sql.OpenDB(&statements{Connector: multiThread{connector}, asked: &db.asked, finalize: true, outdated: func(error) bool { return false }})
 	// Readers run side by side; writers queue at BEGIN IMMEDIATE however many
 	// connections there are.
+	db.health = sql.OpenDB(connector)
 	connections := max(4, 2*runtime.GOMAXPROCS(0))
 	db.SQL.SetMaxOpenConns(connections)
 	db.SQL.SetMaxIdleConns(connections)

@@ -12,6 +12,7 @@ import (
 	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/schema"
+	"golang.org/x/sync/singleflight"
 
 	"chairside/ent"
 	_ "chairside/ent/runtime" // registers the schema's hooks and defaults
@@ -30,6 +31,8 @@ type DB struct {
 	// SQLite also without foreign keys (a table is altered by rebuilding it).
 	maintenance func() *sql.DB
 	files       fs.FS           // the migrations
+	health      *sql.DB         // one connection, for Ready alone
+	readiness   singleflight.Group
 	asked       atomic.Int64    // see RoundTrips
 	queues      *queues         // of transactions that hold locks
 	tables      []*schema.Table // what they have to amount to
@@ -59,6 +62,7 @@ func Open(ctx context.Context, url string) (*DB, error) {
 		return nil, err
 	}
 	db.tables, db.queues = allTables(db.Dialect), newQueues()
+	db.health.SetMaxOpenConns(1)
 	db.Ent = ent.NewClient(ent.Driver(entsql.OpenDB(db.Dialect, db.SQL)))
 	db.Ent.Use(record)
 	db.Ent.Intercept(noteReads())
@@ -74,7 +78,7 @@ func Open(ctx context.Context, url string) (*DB, error) {
 func (db *DB) RoundTrips() int64 { return db.asked.Load() }
 
 // Close ends all connections.
-func (db *DB) Close() error { return db.SQL.Close() }
+func (db *DB) Close() error { return errors.Join(db.SQL.Close(), db.health.Close()) }
 
 // postgres reports whether db is a PostgreSQL database.
 func (db *DB) postgres() bool { return db.Dialect == dialect.Postgres }
