@@ -30,8 +30,8 @@ type DB struct {
 	// maintenance opens a small pool without the time limits of a request, on
 	// SQLite also without foreign keys (a table is altered by rebuilding it).
 	maintenance func() *sql.DB
-	files       fs.FS           // the migrations
-	health      *sql.DB         // one connection, for Ready alone
+	files       fs.FS   // the migrations
+	health      *sql.DB // one connection, for Ready alone
 	readiness   singleflight.Group
 	asked       atomic.Int64    // see RoundTrips
 	queues      *queues         // of transactions that hold locks
