@@ -149,25 +149,32 @@ func (p Part) selector(ctx context.Context) (*sql.Selector, error) {
 	return s.SelectExpr(sql.Raw(sent(s.Dialect(), p.Columns))), nil
 }
 
-// Lock waits until the transaction has PostgreSQL's advisory locks of the keys,
-// in their order. Other databases have none.
-func (c *Client) Lock(ctx context.Context, keys ...int64) error {
+// TryLock reports whether the transaction has PostgreSQL's advisory locks of the
+// keys, which it takes in their order, up to the first one that another transaction
+// holds. It does not wait. Other databases have no such locks.
+func (c *Client) TryLock(ctx context.Context, keys ...int64) (held bool, err error) {
 	if c.driver.Dialect() != dialect.Postgres || len(keys) == 0 {
-		return nil
+		return true, nil
 	}
-	statement := sql.Dialect(dialect.Postgres).Select()
-	for _, key := range keys {
-		statement.AppendSelectExpr(sql.ExprFunc(func(b *sql.Builder) { b.WriteString("pg_advisory_xact_lock(").Arg(key).WriteByte(')') }))
-	}
-	text, args := statement.Query()
+	text, args := sql.Dialect(dialect.Postgres).Select().AppendSelectExpr(sql.ExprFunc(func(b *sql.Builder) {
+		b.WriteString("CASE") // evaluates one after the other, unlike AND
+		for _, key := range keys {
+			b.WriteString(" WHEN NOT pg_try_advisory_xact_lock(").Arg(key).WriteString(") THEN false")
+		}
+		b.WriteString(" ELSE true END")
+	})).Query()
 	var rows sql.Rows
 	if err := c.driver.Query(ctx, text, args, &rows); err != nil {
-		return fmt.Errorf("ent: lock: %w", err)
+		return false, fmt.Errorf("ent: lock: %w", err)
 	}
 	defer rows.Close()
-	for rows.Next() {
+	if !rows.Next() {
+		return false, fmt.Errorf("ent: lock: no answer: %w", rows.Err())
 	}
-	return rows.Err()
+	if err := rows.Scan(&held); err != nil {
+		return false, fmt.Errorf("ent: lock: %w", err)
+	}
+	return held, rows.Err()
 }
 
 func (q *AccessTokenQuery) confined(ctx context.Context) (*sql.Selector, error) {

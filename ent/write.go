@@ -70,7 +70,17 @@ func writing(ctx context.Context, m Mutation, row func(*sql.Builder)) (sql.Queri
 	}), nil
 }
 
-// insertion writes a new row where the conditions hold.
+// Unlocked is the setting of a PostgreSQL transaction in which a lock was asked for
+// and not obtained: 'true'. It is set right before a conditional insertion, in the same
+// round trip, and that insertion then writes nothing (IfLocked).
+const Unlocked = "chairside.unlocked"
+
+// IfLocked is the condition that no lock was refused in this transaction. It ends the
+// WHERE of each conditional insertion. Locks are sent ahead only of a statement that
+// contains it (package store).
+const IfLocked = "current_setting('" + Unlocked + "', true) IS DISTINCT FROM 'true'"
+
+// insertion writes a new row where the conditions hold and no lock was refused.
 func insertion(ctx context.Context, spec *sqlgraph.CreateSpec, conditions []Condition) (func(*sql.Builder), error) {
 	row, err := insertOf(spec)
 	if err != nil {
@@ -89,6 +99,9 @@ func insertion(ctx context.Context, spec *sqlgraph.CreateSpec, conditions []Cond
 			b.WriteString(word)
 			text(b)
 			word = " AND "
+		}
+		if len(holding) > 0 {
+			b.WriteString(word).WriteString(IfLocked)
 		}
 	}, nil
 }

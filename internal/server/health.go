@@ -16,9 +16,9 @@ const probeTime = 2 * time.Second
 // healthz answers as long as the process does.
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) { status(w, "ok") }
 
-// readyz answers 200 while the server can do its work: it is not stopping, the
-// database answers, and every migration has been applied. That last one is
-// asked until it is true; a database does not lose its migrations again.
+// readyz answers 200 while the server can do its work: it is not stopping, the tables
+// of the database can be read, and every migration has been applied. The last is asked
+// until it is true: then a newer program may add migrations while this one serves.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	if err := s.ready(r.Context()); err != nil {
 		s.fail(w, of(r.Context()), fault.Unavailable(err))
@@ -33,14 +33,13 @@ func (s *Server) ready(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	if s.migrated.Load() {
-		return s.DB.SQL.PingContext(ctx)
+	if !s.migrated.Load() {
+		if err := s.DB.Pending(ctx); err != nil {
+			return err
+		}
+		s.migrated.Store(true)
 	}
-	if err := s.DB.Pending(ctx); err != nil {
-		return err
-	}
-	s.migrated.Store(true)
-	return nil
+	return s.DB.Ready(ctx)
 }
 
 func status(w http.ResponseWriter, word string) {

@@ -2,11 +2,12 @@ package store
 
 import (
 	"bufio"
-	"context"
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"net"
-	"time"
+
+	"chairside/ent"
 )
 
 // Locks that travel ahead of a statement.
@@ -21,10 +22,14 @@ import (
 
 // prepareLock makes ready what lockAhead executes. The isolation is the session's,
 // as no BEGIN says it: at another, the statement would not see what it is to see.
-// A statement that would wait longer than 5 ms for any one lock fails instead
-// (errNotAlone): what it writes has its time from before.
-const prepareLock = `SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED;
-PREPARE chairside_lock (bigint) AS SELECT set_config('lock_timeout', '5ms', true), pg_advisory_xact_lock($1)`
+//
+// The lock does not wait, and a lock that another transaction holds is no error, which
+// PostgreSQL would log. It is noted in a setting of the transaction, on which the
+// statement depends (ent.IfLocked): it then writes nothing. Locks after a refused one
+// are not asked for. The answer is 'true' if this lock or one before it was refused.
+var prepareLock = `SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED;
+PREPARE chairside_lock (bigint) AS SELECT CASE WHEN current_setting('` + ent.Unlocked + `', true) = 'true' THEN 'true'
+ELSE set_config('` + ent.Unlocked + `', (NOT pg_try_advisory_xact_lock($1))::text, true) END`
 
 // lockAhead appends the Bind and the Execute of a lock.
 func lockAhead(to []byte, l Lock) []byte {
@@ -44,10 +49,12 @@ var errAhead = fmt.Errorf("%w: locks cannot be sent ahead of this message", errN
 // line is the connection to the server as lib/pq has it.
 type line struct {
 	net.Conn
+	socket    *socket // the same
 	in        *bufio.Reader
 	encrypted bool   // what passes cannot be read
 	ahead     []byte // goes out before the next message
 	locks     int    // whose answers lib/pq is not to see
+	unlocked  bool   // one of them was refused: another transaction holds the lock
 	passing   int    // bytes of a message that it is to see before them
 	refused   error  // errAhead, of which lib/pq makes a broken connection
 }
@@ -57,7 +64,7 @@ func (l *line) precede(locks []Lock) {
 	for _, lock := range locks {
 		l.ahead = lockAhead(l.ahead, lock)
 	}
-	l.locks = len(locks)
+	l.locks, l.unlocked = len(locks), false
 }
 
 // forget takes back what was not sent; after an error nothing more of it comes.
@@ -74,11 +81,11 @@ func (l *line) Write(p []byte) (int, error) {
 		l.refused = errAhead
 		return 0, errAhead
 	}
-	both := net.Buffers{l.ahead, p}
-	sent, err := both.WriteTo(l.Conn)
-	n := max(int(sent)-len(l.ahead), 0)
+	before := len(l.ahead)
+	l.ahead = append(l.ahead, p...)
+	sent, err := l.Conn.Write(l.ahead)
 	l.ahead = l.ahead[:0]
-	return n, err
+	return max(sent-before, 0), err
 }
 
 // tlsHandshake begins the first record of TLS, and no message to PostgreSQL.
@@ -95,10 +102,17 @@ func (l *line) Read(p []byte) (int, error) {
 		}
 		length := 1 + int(binary.BigEndian.Uint32(head[1:]))
 		switch head[0] {
-		case 'C':
-			l.locks--
+		case 'D':
+			row, err := l.in.Peek(length)
+			if err != nil {
+				return 0, err
+			}
+			l.unlocked = bytes.HasSuffix(row, []byte("true"))
 			fallthrough
-		case '2', 'D':
+		case '2', 'C':
+			if head[0] == 'C' {
+				l.locks--
+			}
 			if _, err := l.in.Discard(length); err != nil {
 				return 0, err
 			}
@@ -114,28 +128,4 @@ func (l *line) Read(p []byte) (int, error) {
 	n, err := l.in.Read(p)
 	l.passing -= min(l.passing, n)
 	return n, err
-}
-
-// lines dials, and leaves the line where the context says.
-type lines struct{ net.Dialer }
-
-type lineKey struct{} // of a **line
-
-func (d *lines) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	connection, err := d.Dialer.DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
-	}
-	l := &line{Conn: connection, in: bufio.NewReader(connection)}
-	if at, ok := ctx.Value(lineKey{}).(**line); ok {
-		*at = l
-	}
-	return l, nil
-}
-
-// DialTimeout is part of pq.Dialer, which calls DialContext instead.
-func (d *lines) DialTimeout(network, address string, timeout time.Duration) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	defer cancel()
-	return d.DialContext(ctx, network, address)
 }

@@ -5,15 +5,16 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"strings"
 
-	"github.com/lib/pq"
-	"github.com/lib/pq/pqerror"
+	"chairside/ent"
 )
 
 var (
 	// errNotAlone is for a statement that could not be a transaction alone, and
-	// has done nothing: a lock was not to be had at once or not to be sent ahead
-	// of it (errAhead), or it has to be prepared anew.
+	// has done nothing: another transaction holds a lock, the lock cannot be sent
+	// ahead of it (errAhead), it does not depend on the lock (ent.IfLocked), or it has
+	// to be prepared anew.
 	errNotAlone = errors.New("store: the statement needs a transaction around it")
 	// errNotOne is for a second statement in such a transaction.
 	errNotOne = errors.New("store: the transaction is one statement")
@@ -31,15 +32,11 @@ type alone struct {
 }
 
 // BeginTx begins nothing yet where the transaction may be one statement, and
-// locks can be sent ahead of it. A connection that has broken meanwhile is told
-// apart here, where database/sql takes another one.
+// locks can be sent ahead of it.
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	held := heldOf(ctx)
 	if held.oneStatement == nil || c.line == nil || c.line.encrypted {
 		return c.tracked.BeginTx(ctx, opts)
-	}
-	if broken(c.line.Conn) {
-		return nil, driver.ErrBadConn
 	}
 	if !c.locksReady {
 		if _, err := c.driverConn.ExecContext(ctx, prepareLock, nil); err != nil {
@@ -68,7 +65,7 @@ func (a *alone) admit(s *stmt) error {
 		return nil
 	case a.sent:
 		a.err = errNotOne
-	case s == nil:
+	case s == nil, len(a.locks) > 0 && !strings.Contains(s.text, ent.IfLocked):
 		a.err = errNotAlone
 	default:
 		a.sent = true
@@ -86,6 +83,15 @@ func (a *alone) unsent(err error) error {
 	return err
 }
 
+// refused is errNotAlone where a lock was refused, once the statement is answered: it
+// has written nothing.
+func (a *alone) refused() error {
+	if a == nil || !a.conn.line.unlocked {
+		return nil
+	}
+	return fmt.Errorf("%w: another transaction holds a lock", errNotAlone)
+}
+
 // failed gives the error of the statement its meaning. After one that speaks of
 // what is prepared, the lock's own statement may be what is missing: that
 // connection is not used again.
@@ -96,7 +102,7 @@ func (a *alone) failed(err error) error {
 	switch {
 	case l.refused != nil:
 		err = l.refused
-	case outdated, pq.As(err, pqerror.LockNotAvailable) != nil:
+	case outdated:
 		err = fmt.Errorf("%w: %w", errNotAlone, err)
 	}
 	l.forget()

@@ -53,8 +53,8 @@ func begin(t *testing.T, db *DB, statement string) *sql.Tx {
 }
 
 const (
-	waiting  = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '%s'::regclass"
-	building = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'CREATE %INDEX CONCURRENTLY%' AND wait_event_type = 'Lock' AND datname = current_database()"
+	lockWaits = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '%s'::regclass"
+	building  = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'CREATE %INDEX CONCURRENTLY%' AND wait_event_type = 'Lock' AND datname = current_database()"
 )
 
 // A file outside a transaction goes on at the statement that failed, also when
@@ -217,7 +217,7 @@ func TestMigrationWaitsForLocks(t *testing.T) {
 					t.Errorf("%v %v", applied, err)
 				}
 			})
-			eventually(t, db, fmt.Sprintf(waiting, "notes"))
+			eventually(t, db, fmt.Sprintf(lockWaits, "notes"))
 			if err := holder.Commit(); err != nil {
 				t.Fatal(err)
 			}
@@ -245,7 +245,7 @@ func TestMigrationGivesWayInADeadlock(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	eventually(t, db, fmt.Sprintf(waiting, "tags"))
+	eventually(t, db, fmt.Sprintf(lockWaits, "tags"))
 	if _, err := client.Exec("INSERT INTO notes (id) VALUES (1)"); err != nil {
 		t.Errorf("the client: %v", err)
 	}
@@ -274,7 +274,7 @@ func TestMigrationCanBeInterrupted(t *testing.T) {
 			t.Error("it is not interrupted")
 		}
 	})
-	eventually(t, db, fmt.Sprintf(waiting, "notes"))
+	eventually(t, db, fmt.Sprintf(lockWaits, "notes"))
 	stop()
 	migrating.Wait()
 }

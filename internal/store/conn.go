@@ -51,25 +51,35 @@ func (c *tracked) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx
 
 // begin takes the locks of ctx in the round trip that begins the transaction.
 //
-// lib/pq's connection is its own transaction (driver.Tx); SQLite's is not. lib/pq's
-// BeginTx would leave a function on the connection that stops watching ctx, and call it
-// at the end of every later transaction too. Nothing is lost without: database/sql
-// watches the context of the transaction, lib/pq that of each statement. Where options
-// need BeginTx, it gets a context with nothing to watch.
+// PostgreSQL's connection is its own transaction (driver.Tx); SQLite's is not.
 func (c *tracked) begin(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	inner, ok := c.driverConn.(driver.Tx)
-	switch {
-	case !ok:
+	if !ok || opts != (driver.TxOptions{}) {
 		return c.driverConn.BeginTx(ctx, opts)
-	case opts != driver.TxOptions{}:
-		return c.driverConn.BeginTx(context.WithoutCancel(ctx), opts)
 	}
-	if _, err := c.driverConn.ExecContext(ctx, beginHolding(ctx), nil); err != nil {
-		// It has begun, and failed, if a lock was not to be had in time.
+	if err := c.beginHolding(ctx, inOrder(heldOf(ctx).locks)); err != nil {
 		_ = inner.Rollback() // where this fails the driver gives the connection up
 		return nil, err
 	}
 	return inner, nil
+}
+
+// beginHolding begins a transaction on PostgreSQL and waits until it has locks.
+func (c *tracked) beginHolding(ctx context.Context, locks []Lock) error {
+	if len(locks) == 0 {
+		_, err := c.driverConn.ExecContext(ctx, beginStatement, nil)
+		return err
+	}
+	try := tryStatement(locks)
+	text := beginStatement + "; " + try
+	return untilLocked(ctx, func() (bool, error) {
+		locked, err := ask[bool](ctx, c.driverConn, text)
+		if text == try { // the first one counts as the beginning
+			c.asked.Add(1)
+		}
+		text = try
+		return locked, err
+	})
 }
 
 // query asks the driver, which gives the rows as ctx wants them.

@@ -41,6 +41,28 @@
 // the background, which use DB.SQL. A transaction that names its locks waits for them before that, up to 2 s
 // (queue.go), so that those who book one practitioner hold no connections.
 //
+// # Lost connections
+//
+// A connection to PostgreSQL can be lost without a word. Every read and write ends
+// (socket.go):
+//
+//	1 s after the deadline of the statement's context   the server did not even confirm
+//	                                                    that it cancelled the statement
+//	about 3 s after bytes were lost                     after 2 s of silence the server is
+//	                                                    asked over a new connection
+//	                                                    whether it works for this one
+//	                                                    (monitor.go), except behind
+//	                                                    a pooler (statement_cache=off)
+//	20 s after the peer has vanished                    TCP keep-alive, TCP_USER_TIMEOUT
+//	5 min                                               work without a deadline, where the
+//	                                                    server cannot be asked
+//
+// A connection that failed so is closed, and those that were idle meanwhile are not used
+// again. What may have been executed is never sent a second time: Fault makes it
+// fault.Unavailable, and whether a commit under way was done is then not known.
+//
+// Ready reads every table over a connection of its own, within 2 s.
+//
 // # Statements
 //
 // Each connection keeps up to 200 prepared statements (statements.go). Reading

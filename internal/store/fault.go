@@ -74,8 +74,11 @@ func unavailable(err error) bool {
 		}
 		return false
 	}
-	var network net.Error
+	var network net.Error // also every failure of a connection to PostgreSQL (socket)
+	var connecting unreachable
 	return errors.As(err, &network) ||
+		errors.As(err, &connecting) ||
 		errors.Is(err, context.DeadlineExceeded) || // waiting for a free connection, too
-		errors.Is(err, driver.ErrBadConn)
+		errors.Is(err, driver.ErrBadConn) ||
+		errors.Is(err, errLocked)
 }

@@ -56,7 +56,7 @@ func TestTransactionsHoldingLocks(t *testing.T) {
 func TestLockThatIsNotToBeHad(t *testing.T) {
 	t.Parallel()
 	url := pgtest.New(t)
-	holder, waiter := openTest(t, url), openTest(t, with(url, "lock_timeout=50ms"))
+	holder, waiter := openTest(t, url), openTest(t, url)
 	waiter.SQL.SetMaxOpenConns(1)
 	locks := []Lock{LockOf("diary", 1)}
 	nothing := func(*ent.Client) error { return nil }
@@ -148,8 +148,7 @@ func TestIsolationIsNotTheDatabasesDefault(t *testing.T) {
 			}
 		}()
 		for waiting := 0; waiting == 0; {
-			const waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-			if err := first.SQL.QueryRowContext(t.Context(), waits).Scan(&waiting); err != nil {
+			if err := first.SQL.QueryRowContext(t.Context(), asksForLocks).Scan(&waiting); err != nil {
 				return err
 			}
 		}

@@ -47,20 +47,34 @@ func openPostgres(raw string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	connector, err := pq.NewConnectorConfig(config)
+	connect := func(config pq.Config, m *monitor, grace time.Duration) (*boundedConnector, error) {
+		connector, err := pq.NewConnectorConfig(config)
+		if err != nil {
+			return nil, fmt.Errorf("store: %w", err)
+		}
+		connector.Dialer(newDialer(m))
+		return &boundedConnector{Connector: connector, monitor: m, direct: m != nil && options.statementCache, grace: grace}, nil
+	}
+	hurried := config.Clone()
+	hurried.ConnectTimeout = min(config.ConnectTimeout, askTime)
+	probe, err := connect(hurried, nil, 0)
 	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
+		return nil, err
+	}
+	m := newMonitor(probe)
+	connector, err := connect(config, m, answerGrace)
+	if err != nil {
+		return nil, err
 	}
 	maintenance := config.Clone()
 	maps.Copy(maintenance.Runtime, maintenanceSession)
-	maintenanceConnector, err := pq.NewConnectorConfig(maintenance)
+	maintenanceConnector, err := connect(maintenance, m, answerGrace)
 	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
+		return nil, err
 	}
 
-	db := &DB{Dialect: dialect.Postgres, files: migrations.Postgres(), lockRetry: retryFor}
+	db := &DB{Dialect: dialect.Postgres, files: migrations.Postgres(), lockRetry: retryFor, health: sql.OpenDB(probe)}
 	if options.statementCache {
-		connector.Dialer(&lines{})
 		db.SQL = sql.OpenDB(&statements{Connector: connector, asked: &db.asked, outdated: outdatedPlan})
 	} else {
 		db.SQL = sql.OpenDB(&pooled{Connector: connector, asked: &db.asked})

@@ -116,6 +116,7 @@ func openSQLite(path string) (*DB, error) {
 	db := &DB{Dialect: dialect.SQLite, files: migrations.SQLite(), path: path}
 	// SQLite prepares a statement again by itself when the tables have changed.
 	db.SQL = sql.OpenDB(&statements{Connector: multiThread{connector}, asked: &db.asked, finalize: true, outdated: func(error) bool { return false }})
+	db.health = sql.OpenDB(connector)
 	// Readers run side by side; writers queue at BEGIN IMMEDIATE however many
 	// connections there are.
 	connections := max(4, 2*runtime.GOMAXPROCS(0)) + sqliteSpare

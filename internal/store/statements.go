@@ -97,14 +97,23 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 				return nil, err
 			}
 			s.reading = true
-			return row.Given(ctx, &rows{Rows: result, done: s.free}), nil
+			if refused := c.alone.refused(); refused != nil {
+				return nil, errors.Join(refused, (&rows{Rows: result, done: s.free}).Close())
+			}
+			return row.Given(ctx, &rows{Rows: result, done: func() error { c.over(ctx); return s.free() }}), nil
 		})
 }
 
 func (c *conn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
 	return run(ctx, c, text, args,
 		func() (driver.Result, error) { return c.driverConn.ExecContext(ctx, text, args) },
-		func(s *stmt) (driver.Result, error) { return s.ExecContext(ctx, args) })
+		func(s *stmt) (driver.Result, error) {
+			result, err := s.ExecContext(ctx, args)
+			if err == nil {
+				err = c.alone.refused()
+			}
+			return result, err
+		})
 }
 
 // run has a text executed as it is, or the statement for it where there is one; that
@@ -127,10 +136,15 @@ func run[R any](ctx context.Context, c *conn, text string, args []driver.NamedVa
 			return result, nil
 		}
 		if !first || !c.retry(s, err) {
+			c.over(ctx)
 			return none, c.failed(err)
 		}
 	}
 }
+
+// over gives up a connection to PostgreSQL on which a statement was cancelled with ctx:
+// the request to cancel it may arrive late and end the next one.
+func (c *conn) over(ctx context.Context) { c.lost = c.lost || c.line != nil && ctx.Err() != nil }
 
 // prepared gives the statement for text, or nil where it is not to be cached, or
 // not yet: what has no arguments may be several statements at once.

@@ -13,6 +13,7 @@ import (
 	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/schema"
+	"golang.org/x/sync/singleflight"
 
 	"chairside/ent"
 	_ "chairside/ent/runtime" // registers the schema's hooks and defaults
@@ -32,9 +33,11 @@ type DB struct {
 	// maintenance opens a small pool without the time limits of a request, on
 	// SQLite also without foreign keys (a table is altered by rebuilding it).
 	maintenance func() *sql.DB
-	files       fs.FS           // the migrations
-	path        string          // of an embedded database's file
-	lockRetry   time.Duration   // see retryFor
+	files       fs.FS         // the migrations
+	path        string        // of an embedded database's file
+	lockRetry   time.Duration // see retryFor
+	health      *sql.DB       // one connection, for Ready alone
+	readiness   singleflight.Group
 	asked       atomic.Int64    // see RoundTrips
 	queues      *queues         // of transactions that hold locks
 	gate        *admission.Gate // in front of the pool, for all that goes through Ent, Tx and View
@@ -66,6 +69,7 @@ func Open(ctx context.Context, url string) (*DB, error) {
 	}
 	db.tables, db.queues = allTables(db.Dialect), newQueues()
 	db.gate = admission.NewGate(db.SQL.Stats().MaxOpenConnections)
+	db.health.SetMaxOpenConns(1)
 	db.Ent = ent.NewClient(ent.Driver(&gated{driver: entsql.OpenDB(db.Dialect, db.SQL), gate: db.gate}))
 	db.Ent.Use(record)
 	db.Ent.Intercept(noteReads())
@@ -81,7 +85,7 @@ func Open(ctx context.Context, url string) (*DB, error) {
 func (db *DB) RoundTrips() int64 { return db.asked.Load() }
 
 // Close ends all connections.
-func (db *DB) Close() error { return db.SQL.Close() }
+func (db *DB) Close() error { return errors.Join(db.SQL.Close(), db.health.Close()) }
 
 // postgres reports whether db is a PostgreSQL database.
 func (db *DB) postgres() bool { return db.Dialect == dialect.Postgres }

@@ -1,0 +1,78 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"chairside/ent"
+	"chairside/internal/localpg"
+	"chairside/internal/localpg/pgtest"
+)
+
+// TestWaitingForLocksLogsNothing: PostgreSQL's log has no error of those who wait for a
+// lock, whether they get it or not.
+func TestWaitingForLocksLogsNothing(t *testing.T) {
+	t.Parallel()
+	if pgtest.Missing() != nil {
+		pgtest.New(t) // skips
+	}
+	parent, err := os.MkdirTemp("", "chairside-log-") // one that the account of the server can reach
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(parent)
+	if err := os.Chmod(parent, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(parent, "server")
+	server, err := localpg.StartIn(t.Context(), dir, "logging_collector=on", "log_filename=log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Stop()
+	holder, waiter := openTest(t, server.URL("postgres")), openTest(t, server.URL("postgres"))
+	exec(t, waiter, things)
+	nothing := func(*ent.Client) error { return nil }
+	err = holder.txHolding(t.Context(), diaryLock, func(*ent.Client) error {
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				if _, err := askAlone(t.Context(), waiter, diaryLock, addThing, 1); err == nil {
+					t.Error("the lock was held twice")
+				}
+				err := waiter.tx(t.Context(), held{locks: diaryLock}, nothing)
+				if !isUnavailable(Fault(t.Context(), err)) {
+					t.Errorf("in vain: %v", err)
+				}
+				err = waiter.Tx(t.Context(), func(tx *ent.Client) error { return TakeLocks(t.Context(), tx, diaryLock...) })
+				if !isUnavailable(Fault(t.Context(), err)) {
+					t.Errorf("in vain, later: %v", err)
+				}
+			})
+		}
+		all.Wait()
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := one(t, waiter.SQL, "SELECT count(*) FROM things"); got != "0" {
+		t.Errorf("%s things were written without the lock", got)
+	}
+	if _, err := waiter.SQL.ExecContext(t.Context(), "SELECT 1/0"); err == nil {
+		t.Fatal("1/0 is a number")
+	}
+	var log []byte
+	for deadline := time.Now().Add(testTimeout); !strings.Contains(string(log), "division by zero") && time.Now().Before(deadline); {
+		if log, err = os.ReadFile(filepath.Join(dir, "data", "log", "log")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if errors := strings.Count(string(log), "ERROR:"); errors != 1 {
+		t.Errorf("the log has %d errors, want that of the division alone:\n%s", errors, log)
+	}
+}

@@ -1,0 +1,113 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"sync/atomic"
+	"time"
+)
+
+// askTime is how long the server may take to say which of its connections it works for.
+const askTime = 2 * time.Second
+
+// verdict is what the server does for a connection on which it is silent.
+type verdict int
+
+const (
+	unknown verdict = iota // it cannot be asked
+	working                // it executes a statement
+	waiting                // it waits for us, or the connection has ended there
+)
+
+// askActivity asks for the connections of this database: the process of each, and
+// whether it waits for its client, for longer than bytes are under way. One in a COPY
+// waits for rows, which may take their time.
+const askActivity = `SELECT pid,
+	clock_timestamp() - state_change > interval '1 s' AND coalesce(
+		state LIKE 'idle%' OR
+		state = 'active' AND (wait_event = 'ClientWrite' OR wait_event = 'ClientRead' AND query NOT ILIKE 'COPY%'),
+		false)
+FROM pg_stat_activity WHERE backend_type = 'client backend' AND datname = current_database()`
+
+// monitor watches over the connections to one server. A nil monitor knows nothing.
+type monitor struct {
+	connector driver.Connector // what asks connects anew each time: what is open may be lost as well
+	failures  atomic.Int64     // how often a connection failed
+	turn      chan struct{}    // held by the one who asks
+	asked     time.Time        // when the server was asked last
+	heard     map[int64]bool   // by process: whether it waits; nil where the server did not answer
+}
+
+func newMonitor(connector driver.Connector) *monitor {
+	return &monitor{connector: connector, turn: make(chan struct{}, 1)}
+}
+
+// suspicions is how many connections have failed so far.
+func (m *monitor) suspicions() int64 {
+	if m == nil {
+		return 0
+	}
+	return m.failures.Load()
+}
+
+// suspect notes that a connection has failed: those that are idle are not used again.
+func (m *monitor) suspect() {
+	if m != nil {
+		m.failures.Add(1)
+	}
+}
+
+// ask asks what the server does for the connection of a process, until limit at most.
+// Several askers share an answer.
+func (m *monitor) ask(process int64, limit time.Time) verdict {
+	if m == nil || process == 0 {
+		return unknown
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	if !limit.IsZero() {
+		ctx, cancel = context.WithDeadline(ctx, limit)
+	}
+	defer cancel()
+	select {
+	case m.turn <- struct{}{}:
+		defer func() { <-m.turn }()
+	case <-ctx.Done():
+		return unknown
+	}
+	if time.Since(m.asked) > maxSilence/4 {
+		m.heard, m.asked = nil, time.Now()
+		if heard, err := m.activity(ctx); err == nil {
+			m.heard = heard
+		}
+	}
+	switch waits, there := m.heard[process]; {
+	case m.heard == nil:
+		return unknown
+	case waits || !there:
+		return waiting
+	}
+	return working
+}
+
+// activity asks the server. Whoever asks can be lost too: its socket ends in time.
+func (m *monitor) activity(ctx context.Context) (waits map[int64]bool, err error) {
+	pool := sql.OpenDB(m.connector)
+	defer func() { err = errors.Join(err, pool.Close()) }()
+	rows, err := pool.QueryContext(ctx, askActivity)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	waits = map[int64]bool{}
+	for rows.Next() {
+		var process int64
+		var w bool
+		if err := rows.Scan(&process, &w); err != nil {
+			return nil, err
+		}
+		waits[process] = w
+	}
+	return waits, rows.Err()
+}

@@ -1,0 +1,50 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// readyTime is how long the database may take to answer Ready once. A connection that is
+// open may be lost, so on PostgreSQL a second one is tried.
+const readyTime = 800 * time.Millisecond
+
+// Ready returns nil if the database can be read now: every table of the schema, and the
+// record of migrations. It uses a connection of its own, so that it does not wait behind
+// requests, and callers at the same time share one question. It returns when ctx ends,
+// whatever the database does.
+func (db *DB) Ready(ctx context.Context) error {
+	result := db.readiness.DoChan("", func() (any, error) {
+		err := db.readTables()
+		if err != nil && db.postgres() {
+			err = db.readTables()
+		}
+		return nil, err
+	})
+	select {
+	case r := <-result:
+		return r.Err
+	case <-ctx.Done():
+		return fmt.Errorf("store: ask whether the database can be read: %w", ctx.Err())
+	}
+}
+
+// readTables reads the first row of each table.
+func (db *DB) readTables() error {
+	ctx, cancel := context.WithTimeout(context.Background(), readyTime)
+	defer cancel()
+	var text strings.Builder
+	text.WriteString("SELECT (SELECT count(*) FROM " + historyTable + ")")
+	for _, t := range db.tables {
+		if t.Name != changeTable { // a queue, whose first rows are dead
+			text.WriteString(" + (SELECT count(*) FROM (SELECT * FROM " + t.Name + " LIMIT 1) AS row)")
+		}
+	}
+	var rows int64
+	if err := db.health.QueryRowContext(ctx, text.String()).Scan(&rows); err != nil {
+		return fmt.Errorf("store: read the tables: %w", err)
+	}
+	return nil
+}
