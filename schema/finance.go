@@ -119,6 +119,7 @@ func (Invoice) Indexes() []ent.Index {
 		index.Fields("practice_id", "account_id", "dated_on", "id"), // account_id
 		index.Fields("practice_id", "site_id", "dated_on", "id"),    // site_id
 		index.Fields("practice_id", "paid", "dated_on", "id"),       // paid
+		index.Fields("practice_id", "status", "dated_on", "id"),     // status
 		// report aged-debt: the few of which something rests
 		index.Fields("practice_id", "id").StorageKey("invoice_open").Annotations(entsql.IndexWhere("amount_outstanding <> 0")),
 	}
@@ -138,6 +139,7 @@ func (Invoice) Annotations() []schema.Annotation {
 			{Param: "dated_on_after", Column: "dated_on", Op: "GTE", Doc: "Dated on or after this day."},
 			{Param: "dated_on_before", Column: "dated_on", Op: "LTE", Doc: "Dated on or before this day."},
 			{Param: "paid", Doc: "Only paid invoices, or only others."},
+			{Param: "status", Doc: "In this status."},
 			{Param: "created_after", Column: "created_at", Op: "GTE", Doc: "Created at or after this time."},
 			{Param: "created_before", Column: "created_at", Op: "LT", Doc: "Created before this time."},
 		},

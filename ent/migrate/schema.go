@@ -864,6 +864,11 @@ var (
 				Columns: []*schema.Column{InvoicesColumns[16], InvoicesColumns[9], InvoicesColumns[6], InvoicesColumns[0]},
 			},
 			{
+				Name:    "invoice_practice_id_status_dated_on_id",
+				Unique:  false,
+				Columns: []*schema.Column{InvoicesColumns[16], InvoicesColumns[14], InvoicesColumns[6], InvoicesColumns[0]},
+			},
+			{
 				Name:    "invoice_open",
 				Unique:  false,
 				Columns: []*schema.Column{InvoicesColumns[16], InvoicesColumns[0]},

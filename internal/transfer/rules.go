@@ -148,7 +148,7 @@ func (b *batch) appointment(r *record) {
 	case length > schema.LongestAppointment:
 		r.refuse("finish_time", "must be at most 24 hours after start_time")
 	}
-	r.given["duration"] = int64(schema.Minutes(start, finish))
+	r.given["duration"] = min(max(int64(schema.Minutes(start, finish)), 0), int64(schema.LongestAppointment/time.Minute)) // beyond them finish_time is refused
 	if reason := b.named[reasonsKey][fold(r.text("reason"))]; reason != nil {
 		r.given["reason"] = reason[0]
 	} else if r.existing["reason"] != r.get("reason") {
