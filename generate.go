@@ -4,6 +4,7 @@
 //	ent/, ogent/       generated from it; never edited
 //	internal/codegen   the generator; internal/contract: the annotations it reads
 //	internal/wire      values as they travel: reading bodies and queries, with all their latitude
+//	internal/limit     what the values of a row may be, for the databases, the API and imports
 //	internal/fault     the one error type that reaches a client
 //	schema/ask         for other Go programs: questions to a practice's records
 //	internal/row       rows as the database gives them; internal/access: the record of what was read

@@ -352,42 +352,17 @@ func (_c *FeeCreate) check() error {
 	if _, ok := _c.mutation.DurationOne(); !ok {
 		return &ValidationError{Name: "duration_one", err: errors.New(`ent: missing required field "Fee.duration_one"`)}
 	}
-	if v, ok := _c.mutation.DurationOne(); ok {
-		if err := fee.DurationOneValidator(v); err != nil {
-			return &ValidationError{Name: "duration_one", err: fmt.Errorf(`ent: validator failed for field "Fee.duration_one": %w`, err)}
-		}
-	}
 	if _, ok := _c.mutation.DurationTwo(); !ok {
 		return &ValidationError{Name: "duration_two", err: errors.New(`ent: missing required field "Fee.duration_two"`)}
-	}
-	if v, ok := _c.mutation.DurationTwo(); ok {
-		if err := fee.DurationTwoValidator(v); err != nil {
-			return &ValidationError{Name: "duration_two", err: fmt.Errorf(`ent: validator failed for field "Fee.duration_two": %w`, err)}
-		}
 	}
 	if _, ok := _c.mutation.DurationThree(); !ok {
 		return &ValidationError{Name: "duration_three", err: errors.New(`ent: missing required field "Fee.duration_three"`)}
 	}
-	if v, ok := _c.mutation.DurationThree(); ok {
-		if err := fee.DurationThreeValidator(v); err != nil {
-			return &ValidationError{Name: "duration_three", err: fmt.Errorf(`ent: validator failed for field "Fee.duration_three": %w`, err)}
-		}
-	}
 	if _, ok := _c.mutation.DurationFour(); !ok {
 		return &ValidationError{Name: "duration_four", err: errors.New(`ent: missing required field "Fee.duration_four"`)}
 	}
-	if v, ok := _c.mutation.DurationFour(); ok {
-		if err := fee.DurationFourValidator(v); err != nil {
-			return &ValidationError{Name: "duration_four", err: fmt.Errorf(`ent: validator failed for field "Fee.duration_four": %w`, err)}
-		}
-	}
 	if _, ok := _c.mutation.DurationFive(); !ok {
 		return &ValidationError{Name: "duration_five", err: errors.New(`ent: missing required field "Fee.duration_five"`)}
-	}
-	if v, ok := _c.mutation.DurationFive(); ok {
-		if err := fee.DurationFiveValidator(v); err != nil {
-			return &ValidationError{Name: "duration_five", err: fmt.Errorf(`ent: validator failed for field "Fee.duration_five": %w`, err)}
-		}
 	}
 	if _, ok := _c.mutation.PriceOne(); !ok {
 		return &ValidationError{Name: "price_one", err: errors.New(`ent: missing required field "Fee.price_one"`)}

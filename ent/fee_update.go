@@ -354,31 +354,6 @@ func (_u *FeeUpdate) ExecX(ctx context.Context) {
 
 // check runs all checks and user-defined validators on the builder.
 func (_u *FeeUpdate) check() error {
-	if v, ok := _u.mutation.DurationOne(); ok {
-		if err := fee.DurationOneValidator(v); err != nil {
-			return &ValidationError{Name: "duration_one", err: fmt.Errorf(`ent: validator failed for field "Fee.duration_one": %w`, err)}
-		}
-	}
-	if v, ok := _u.mutation.DurationTwo(); ok {
-		if err := fee.DurationTwoValidator(v); err != nil {
-			return &ValidationError{Name: "duration_two", err: fmt.Errorf(`ent: validator failed for field "Fee.duration_two": %w`, err)}
-		}
-	}
-	if v, ok := _u.mutation.DurationThree(); ok {
-		if err := fee.DurationThreeValidator(v); err != nil {
-			return &ValidationError{Name: "duration_three", err: fmt.Errorf(`ent: validator failed for field "Fee.duration_three": %w`, err)}
-		}
-	}
-	if v, ok := _u.mutation.DurationFour(); ok {
-		if err := fee.DurationFourValidator(v); err != nil {
-			return &ValidationError{Name: "duration_four", err: fmt.Errorf(`ent: validator failed for field "Fee.duration_four": %w`, err)}
-		}
-	}
-	if v, ok := _u.mutation.DurationFive(); ok {
-		if err := fee.DurationFiveValidator(v); err != nil {
-			return &ValidationError{Name: "duration_five", err: fmt.Errorf(`ent: validator failed for field "Fee.duration_five": %w`, err)}
-		}
-	}
 	if _u.mutation.PracticeCleared() && len(_u.mutation.PracticeIDs()) > 0 {
 		return errors.New(`ent: clearing a required unique edge "Fee.practice"`)
 	}
@@ -890,31 +865,6 @@ func (_u *FeeUpdateOne) ExecX(ctx context.Context) {
 
 // check runs all checks and user-defined validators on the builder.
 func (_u *FeeUpdateOne) check() error {
-	if v, ok := _u.mutation.DurationOne(); ok {
-		if err := fee.DurationOneValidator(v); err != nil {
-			return &ValidationError{Name: "duration_one", err: fmt.Errorf(`ent: validator failed for field "Fee.duration_one": %w`, err)}
-		}
-	}
-	if v, ok := _u.mutation.DurationTwo(); ok {
-		if err := fee.DurationTwoValidator(v); err != nil {
-			return &ValidationError{Name: "duration_two", err: fmt.Errorf(`ent: validator failed for field "Fee.duration_two": %w`, err)}
-		}
-	}
-	if v, ok := _u.mutation.DurationThree(); ok {
-		if err := fee.DurationThreeValidator(v); err != nil {
-			return &ValidationError{Name: "duration_three", err: fmt.Errorf(`ent: validator failed for field "Fee.duration_three": %w`, err)}
-		}
-	}
-	if v, ok := _u.mutation.DurationFour(); ok {
-		if err := fee.DurationFourValidator(v); err != nil {
-			return &ValidationError{Name: "duration_four", err: fmt.Errorf(`ent: validator failed for field "Fee.duration_four": %w`, err)}
-		}
-	}
-	if v, ok := _u.mutation.DurationFive(); ok {
-		if err := fee.DurationFiveValidator(v); err != nil {
-			return &ValidationError{Name: "duration_five", err: fmt.Errorf(`ent: validator failed for field "Fee.duration_five": %w`, err)}
-		}
-	}
 	if _u.mutation.PracticeCleared() && len(_u.mutation.PracticeIDs()) > 0 {
 		return errors.New(`ent: clearing a required unique edge "Fee.practice"`)
 	}

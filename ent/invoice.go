@@ -43,7 +43,7 @@ type Invoice struct {
 	UserID *int64 `json:"user_id,omitempty"`
 	// Sum of the items.
 	Amount decimal.Decimal `json:"amount,omitempty"`
-	// What is still to be paid.
+	// What is still to be paid; of a void invoice 0.00.
 	AmountOutstanding decimal.Decimal `json:"amount_outstanding,omitempty"`
 	// NHS part of the amount, in Scotland.
 	NhsAmount *decimal.Decimal `json:"nhs_amount,omitempty"`
@@ -63,7 +63,7 @@ type Invoice struct {
 	Reference *string `json:"reference,omitempty"`
 	// When it was sent to the patient.
 	SentAt *time.Time `json:"sent_at,omitempty"`
-	// Agrees with paid and amount_outstanding.
+	// Agrees with paid and amount_outstanding: a void invoice is not paid and has nothing outstanding.
 	Status schema.InvoiceStatus `json:"status,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the InvoiceQuery when eager-loading is set.

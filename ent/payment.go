@@ -36,7 +36,7 @@ type Payment struct {
 	SiteID uuid.UUID `json:"site_id,omitempty"`
 	// How much.
 	Amount decimal.Decimal `json:"amount,omitempty"`
-	// What is not matched with invoices.
+	// What is not matched with invoices, or with void ones alone.
 	AmountUnexplained decimal.Decimal `json:"amount_unexplained,omitempty"`
 	// When.
 	DatedOn civil.Date `json:"dated_on,omitempty"`

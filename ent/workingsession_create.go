@@ -168,26 +168,11 @@ func (_c *WorkingSessionCreate) check() error {
 	if _, ok := _c.mutation.Weekday(); !ok {
 		return &ValidationError{Name: "weekday", err: errors.New(`ent: missing required field "WorkingSession.weekday"`)}
 	}
-	if v, ok := _c.mutation.Weekday(); ok {
-		if err := workingsession.WeekdayValidator(v); err != nil {
-			return &ValidationError{Name: "weekday", err: fmt.Errorf(`ent: validator failed for field "WorkingSession.weekday": %w`, err)}
-		}
-	}
 	if _, ok := _c.mutation.StartMinute(); !ok {
 		return &ValidationError{Name: "start_minute", err: errors.New(`ent: missing required field "WorkingSession.start_minute"`)}
 	}
-	if v, ok := _c.mutation.StartMinute(); ok {
-		if err := workingsession.StartMinuteValidator(v); err != nil {
-			return &ValidationError{Name: "start_minute", err: fmt.Errorf(`ent: validator failed for field "WorkingSession.start_minute": %w`, err)}
-		}
-	}
 	if _, ok := _c.mutation.FinishMinute(); !ok {
 		return &ValidationError{Name: "finish_minute", err: errors.New(`ent: missing required field "WorkingSession.finish_minute"`)}
-	}
-	if v, ok := _c.mutation.FinishMinute(); ok {
-		if err := workingsession.FinishMinuteValidator(v); err != nil {
-			return &ValidationError{Name: "finish_minute", err: fmt.Errorf(`ent: validator failed for field "WorkingSession.finish_minute": %w`, err)}
-		}
 	}
 	if len(_c.mutation.PracticeIDs()) == 0 {
 		return &ValidationError{Name: "practice", err: errors.New(`ent: missing required edge "WorkingSession.practice"`)}

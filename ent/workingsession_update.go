@@ -193,21 +193,6 @@ func (_u *WorkingSessionUpdate) ExecX(ctx context.Context) {
 
 // check runs all checks and user-defined validators on the builder.
 func (_u *WorkingSessionUpdate) check() error {
-	if v, ok := _u.mutation.Weekday(); ok {
-		if err := workingsession.WeekdayValidator(v); err != nil {
-			return &ValidationError{Name: "weekday", err: fmt.Errorf(`ent: validator failed for field "WorkingSession.weekday": %w`, err)}
-		}
-	}
-	if v, ok := _u.mutation.StartMinute(); ok {
-		if err := workingsession.StartMinuteValidator(v); err != nil {
-			return &ValidationError{Name: "start_minute", err: fmt.Errorf(`ent: validator failed for field "WorkingSession.start_minute": %w`, err)}
-		}
-	}
-	if v, ok := _u.mutation.FinishMinute(); ok {
-		if err := workingsession.FinishMinuteValidator(v); err != nil {
-			return &ValidationError{Name: "finish_minute", err: fmt.Errorf(`ent: validator failed for field "WorkingSession.finish_minute": %w`, err)}
-		}
-	}
 	if _u.mutation.PracticeCleared() && len(_u.mutation.PracticeIDs()) > 0 {
 		return errors.New(`ent: clearing a required unique edge "WorkingSession.practice"`)
 	}
@@ -513,21 +498,6 @@ func (_u *WorkingSessionUpdateOne) ExecX(ctx context.Context) {
 
 // check runs all checks and user-defined validators on the builder.
 func (_u *WorkingSessionUpdateOne) check() error {
-	if v, ok := _u.mutation.Weekday(); ok {
-		if err := workingsession.WeekdayValidator(v); err != nil {
-			return &ValidationError{Name: "weekday", err: fmt.Errorf(`ent: validator failed for field "WorkingSession.weekday": %w`, err)}
-		}
-	}
-	if v, ok := _u.mutation.StartMinute(); ok {
-		if err := workingsession.StartMinuteValidator(v); err != nil {
-			return &ValidationError{Name: "start_minute", err: fmt.Errorf(`ent: validator failed for field "WorkingSession.start_minute": %w`, err)}
-		}
-	}
-	if v, ok := _u.mutation.FinishMinute(); ok {
-		if err := workingsession.FinishMinuteValidator(v); err != nil {
-			return &ValidationError{Name: "finish_minute", err: fmt.Errorf(`ent: validator failed for field "WorkingSession.finish_minute": %w`, err)}
-		}
-	}
 	if _u.mutation.PracticeCleared() && len(_u.mutation.PracticeIDs()) > 0 {
 		return errors.New(`ent: clearing a required unique edge "WorkingSession.practice"`)
 	}

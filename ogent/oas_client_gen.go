@@ -3794,6 +3794,23 @@ func (c *Client) sendListInvoices(ctx context.Context, params ListInvoicesParams
 		}
 	}
 	{
+		// Encode "status" parameter.
+		cfg := uri.QueryParameterEncodingConfig{
+			Name:    "status",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.EncodeParam(cfg, func(e uri.Encoder) error {
+			if val, ok := params.Status.Get(); ok {
+				return e.EncodeValue(conv.StringToString(val))
+			}
+			return nil
+		}); err != nil {
+			return res, errors.Wrap(err, "encode query")
+		}
+	}
+	{
 		// Encode "created_after" parameter.
 		cfg := uri.QueryParameterEncodingConfig{
 			Name:    "created_after",

@@ -3468,6 +3468,10 @@ func (s *Server) handleListInvoicesRequest(args [0]string, argsEscaped bool, w h
 					In:   "query",
 				}: params.Paid,
 				{
+					Name: "status",
+					In:   "query",
+				}: params.Status,
+				{
 					Name: "created_after",
 					In:   "query",
 				}: params.CreatedAfter,

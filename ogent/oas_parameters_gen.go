@@ -5222,6 +5222,8 @@ type ListInvoicesParams struct {
 	DatedOnBefore OptDate `json:",omitempty,omitzero"`
 	// Only paid invoices, or only others.
 	Paid OptBool `json:",omitempty,omitzero"`
+	// In this status.
+	Status OptString `json:",omitempty,omitzero"`
 	// Created at or after this time.
 	CreatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Created before this time.
@@ -5305,6 +5307,15 @@ func unpackListInvoicesParams(packed middleware.Parameters) (params ListInvoices
 		}
 		if v, ok := packed[key]; ok {
 			params.Paid = v.(OptBool)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "status",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Status = v.(OptString)
 		}
 	}
 	{
@@ -5681,6 +5692,47 @@ func decodeListInvoicesParams(args [0]string, argsEscaped bool, r *http.Request)
 	}(); err != nil {
 		return params, &ogenerrors.DecodeParamError{
 			Name: "paid",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: status.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "status",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotStatusVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotStatusVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Status.SetTo(paramsDotStatusVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "status",
 			In:   "query",
 			Err:  err,
 		}

@@ -2041,7 +2041,7 @@ type Invoice struct {
 	UserID NilInt64 `json:"user_id"`
 	// Sum of the items.
 	Amount string `json:"amount"`
-	// What is still to be paid.
+	// What is still to be paid; of a void invoice 0.00.
 	AmountOutstanding string `json:"amount_outstanding"`
 	// NHS part of the amount, in Scotland.
 	NhsAmount NilString `json:"nhs_amount"`
@@ -2061,7 +2061,7 @@ type Invoice struct {
 	Reference NilString `json:"reference"`
 	// When it was sent to the patient.
 	SentAt NilDateTime `json:"sent_at"`
-	// Agrees with paid and amount_outstanding.
+	// Agrees with paid and amount_outstanding: a void invoice is not paid and has nothing outstanding.
 	Status string `json:"status"`
 	// When the record was created.
 	CreatedAt time.Time `json:"created_at"`
@@ -2540,7 +2540,7 @@ type InvoiceSummary struct {
 	UserID NilInt64 `json:"user_id"`
 	// Sum of the items.
 	Amount string `json:"amount"`
-	// What is still to be paid.
+	// What is still to be paid; of a void invoice 0.00.
 	AmountOutstanding string `json:"amount_outstanding"`
 	// NHS part of the amount, in Scotland.
 	NhsAmount NilString `json:"nhs_amount"`
@@ -2560,7 +2560,7 @@ type InvoiceSummary struct {
 	Reference NilString `json:"reference"`
 	// When it was sent to the patient.
 	SentAt NilDateTime `json:"sent_at"`
-	// Agrees with paid and amount_outstanding.
+	// Agrees with paid and amount_outstanding: a void invoice is not paid and has nothing outstanding.
 	Status string `json:"status"`
 	// When the record was created.
 	CreatedAt time.Time `json:"created_at"`
@@ -5650,7 +5650,7 @@ type Payment struct {
 	SiteID uuid.UUID `json:"site_id"`
 	// How much.
 	Amount string `json:"amount"`
-	// What is not matched with invoices.
+	// What is not matched with invoices, or with void ones alone.
 	AmountUnexplained string `json:"amount_unexplained"`
 	// When.
 	DatedOn time.Time `json:"dated_on"`
@@ -5799,12 +5799,12 @@ func (s *Payment) SetExplanations(val []PaymentExplanations) {
 	s.Explanations = val
 }
 
-// The invoices it pays.
+// The invoices it pays, void ones left out.
 // Ref: #/components/schemas/PaymentExplanations
 type PaymentExplanations struct {
 	// The invoice.
 	InvoiceID int64 `json:"invoice_id"`
-	// How much of the payment.
+	// How much of the payment; above zero.
 	Amount string `json:"amount"`
 }
 

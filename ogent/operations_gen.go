@@ -146,6 +146,7 @@ var Operations = map[string]wire.Operation{
 		{Name: "dated_on_after", Kind: "date"},
 		{Name: "dated_on_before", Kind: "date"},
 		{Name: "paid", Kind: "boolean"},
+		{Name: "status", Kind: "enum", Values: []string{"new", "sent", "part_paid", "paid", "void"}},
 		{Name: "created_after", Kind: "datetime"},
 		{Name: "created_before", Kind: "datetime"},
 		{Name: "updated_after", Kind: "datetime"},

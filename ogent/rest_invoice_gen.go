@@ -14,6 +14,7 @@ import (
 	"chairside/internal/access"
 	"chairside/internal/civil"
 	"chairside/internal/fault"
+	"chairside/schema"
 )
 
 // columnsOfInvoice are the columns that takeInvoice takes; widthOfInvoice is their number.
@@ -117,6 +118,9 @@ func InvoiceFilters(p ListInvoicesParams) (where []predicate.Invoice) {
 	if v, ok := p.Paid.Get(); ok {
 		where = append(where, invoice.PaidEQ(v))
 	}
+	if v, ok := p.Status.Get(); ok {
+		where = append(where, invoice.StatusEQ(schema.InvoiceStatus(v)))
+	}
 	if v, ok := p.CreatedAfter.Get(); ok {
 		where = append(where, invoice.CreatedAtGTE(v))
 	}
@@ -167,7 +171,7 @@ func (r Reads) Invoices(ctx context.Context, q *ent.InvoiceQuery, size int, tota
 // InvoiceTotal names the kept total of the rows that a list request asks for,
 // "" where they have to be counted.
 func InvoiceTotal(p ListInvoicesParams) (total string, key int64) {
-	if p.AccountID.Set || p.DatedOnAfter.Set || p.DatedOnBefore.Set || p.Paid.Set || p.CreatedAfter.Set || p.CreatedBefore.Set || p.UpdatedAfter.Set || p.SiteID.Set || p.PatientID.Set {
+	if p.AccountID.Set || p.DatedOnAfter.Set || p.DatedOnBefore.Set || p.Paid.Set || p.Status.Set || p.CreatedAfter.Set || p.CreatedBefore.Set || p.UpdatedAfter.Set || p.SiteID.Set || p.PatientID.Set {
 		return "", 0
 	}
 	return "invoices.all", 0
@@ -190,6 +194,7 @@ func InvoicePickedBy(p ListInvoicesParams) (how way, ok bool) {
 		sieve{set: p.DatedOnAfter.Set, column: "dated_on"},
 		sieve{set: p.DatedOnBefore.Set, column: "dated_on"},
 		sieve{set: p.Paid.Set, column: "paid", equal: true, dense: true, leads: orders{"dated_on"}},
+		sieve{set: p.Status.Set, column: "status", equal: true, dense: true, leads: orders{"dated_on"}},
 		sieve{set: p.CreatedAfter.Set, column: "created_at"},
 		sieve{set: p.CreatedBefore.Set, column: "created_at"},
 		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/internal/contract"
+	"chairside/internal/scope"
 )
 
 // Application is a program of somebody's that users may let act for them: a
@@ -44,7 +45,7 @@ func (Application) Fields() []ent.Field {
 		field.Int64("user_id").Immutable().Comment("The user who registered it."),
 		text("name", "What users know it by."),
 		field.JSON("redirect_uris", []string{}).Comment("Where users may be sent back to, compared exactly."),
-		text("scopes", "Space-separated scopes it may ask for."),
+		text("scopes", "Space-separated scopes it may ask for.", contract.Field{Words: scope.All()}),
 		field.Bool("public").Immutable().Comment("Whether it can keep no secret (RFC 6749, section 2.1), and so has none."),
 		field.Bytes("secret_hash").MaxLen(32).Optional().Nillable().Sensitive().Comment("SHA-256 of the client secret; null for a public one."),
 		optionalMoment("deleted_at", "When it was deleted."),
@@ -80,7 +81,7 @@ func (AuthorizationCode) Fields() []ent.Field {
 		field.UUID("application_id", uuid.UUID{}).Immutable().Comment("The application it was given to."),
 		field.Int64("user_id").Immutable().Comment("The user who allowed it."),
 		field.String("redirect_uri").Immutable().Comment("Where it was sent; the exchange must name the same."),
-		field.String("scopes").Immutable().Comment("Space-separated scopes the user allowed."),
+		field.String("scopes").Immutable().Comment("Space-separated scopes the user allowed.").Annotations(contract.Field{Words: scope.All()}),
 		field.String("challenge").Default("").Immutable().Comment("code_challenge of RFC 7636 by method S256; empty without PKCE."),
 		field.Time("expires_at").Immutable().Comment("End of its life."),
 		optionalMoment("used_at", "When it was exchanged."),

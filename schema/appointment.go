@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"fmt"
+
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/schema"
@@ -8,6 +10,7 @@ import (
 	"entgo.io/ent/schema/index"
 
 	"chairside/internal/contract"
+	"chairside/internal/limit"
 	"chairside/internal/wire"
 )
 
@@ -25,7 +28,7 @@ func (Appointment) Fields() []ent.Field {
 		number(),
 		moment("start_time", "When it starts.", required(written())),
 		moment("finish_time", "When it ends: after the start, at most 24 hours later.", required(contract.Field{Write: true, Example: `"2026-07-01T10:00:00.000+01:00"`})),
-		field.Int("duration").Comment("Minutes between start and finish.").Annotations(contract.Field{Example: "30"}),
+		field.Int("duration").Comment("Minutes between start and finish.").Annotations(contract.Field{Min: bound(0), Max: bound(1440), Example: "30"}),
 		to("practitioner_id", "Whose diary it is in; an active practitioner.", required(contract.Field{Write: true, Active: true})),
 		optionalTo("patient_id", "The patient; null for a break or another entry without one.", written()),
 		text("reason", "One of the seven common reasons, or the name of one of the practice's own.", required(contract.Field{Write: true, MaxRunes: shortText, Example: "Exam"})),
@@ -78,7 +81,14 @@ func (Appointment) Hooks() []ent.Hook { return []ent.Hook{measure(), stampState(
 // Annotations of Appointment.
 func (Appointment) Annotations() []schema.Annotation {
 	return []schema.Annotation{
-		entsql.Annotation{Checks: map[string]string{"appointment_finishes_after_start": "finish_time > start_time"}},
+		contract.Checks{
+			{Name: "finishes_after_start", SQL: "finish_time > start_time"},
+			{Name: "lasts_a_day_at_most", SQL: fmt.Sprintf("milliseconds(start_time, finish_time) <= %d", LongestAppointment.Milliseconds())},
+			{Name: "duration", SQL: "duration = minutes(start_time, finish_time)"},
+			{Name: "state_is_stamped", SQL: stampOfState()},
+			{Name: "cancelled", SQL: "(state = 'Cancelled') = (cancelled_at IS NOT NULL)"},
+			{Name: "did_not_attend", SQL: "(state = 'Did not attend') = (did_not_attend_at IS NOT NULL)"},
+		},
 		contract.Resource{
 			Key: "appointment", Plural: "appointments", Scope: "appointment", Doc: "The diary.",
 			Verbs:  []contract.Verb{contract.Get, contract.List, contract.Create, contract.Update, contract.Delete},
@@ -145,7 +155,7 @@ func (AppointmentReason) Fields() []ent.Field {
 	return []ent.Field{
 		unique(),
 		text("reason", "Name of the reason.", contract.Field{Example: "Exam"}),
-		optionalText("colour", "Colour of the diary entry.", contract.Field{Example: "#3b82f6"}),
+		optionalText("colour", "Colour of the diary entry.", contract.Field{Form: limit.Colour, Example: "#3b82f6"}),
 		no("deleted", "Whether the reason is hidden."),
 		no("exam", "Whether it is a dental appointment."),
 		no("hygiene", "Whether it is a hygienist's appointment."),

@@ -149,6 +149,15 @@ func SearchWords(s string) []string {
 
 func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
+// statusAgrees is InvoiceStatusOf as a rule of the database, and that a void
+// invoice owes nothing.
+const statusAgrees = "CASE status" +
+	" WHEN 'void' THEN amount_outstanding = 0" +
+	" WHEN 'paid' THEN amount_outstanding = 0 AND amount <> 0" +
+	" WHEN 'part_paid' THEN amount_outstanding < amount AND (amount_outstanding <> 0 OR amount = 0)" +
+	" WHEN 'sent' THEN amount_outstanding >= amount AND (amount_outstanding <> 0 OR amount = 0) AND sent_at IS NOT NULL" +
+	" ELSE amount_outstanding >= amount AND (amount_outstanding <> 0 OR amount = 0) AND sent_at IS NULL END"
+
 // InvoiceStatusOf is the status that agrees with what is owed: void stays void,
 // nothing owed is paid, something paid is part_paid, else new or sent.
 func InvoiceStatusOf(amount, outstanding decimal.Decimal, sent, void bool) InvoiceStatus {

@@ -11,13 +11,14 @@ import (
 	"chairside/internal/civil"
 	"chairside/internal/contract"
 	"chairside/internal/decimal"
+	"chairside/internal/limit"
 	"chairside/internal/wire"
 )
 
 // Longest texts, in code points.
 const (
 	shortText = 255
-	longText  = 65535
+	longText  = limit.LongText
 )
 
 // NewID makes a row id. Version 7 sorts by time, which keeps indexes dense.
@@ -174,5 +175,10 @@ func many(name string, t any) ent.Edge { return edge.To(name, t).Annotations(kee
 
 // keep refuses to delete what other rows point at: nothing cascades.
 var keep = entsql.OnDelete(entsql.NoAction)
+
+// between marks a number that is at least low and at most high.
+func between(low, high int64) contract.Field {
+	return contract.Field{Min: bound(low), Max: bound(high)}
+}
 
 func bound(n int64) *int64 { return &n }

@@ -1,7 +1,11 @@
 package schema
 
 import (
+	"context"
+	"fmt"
+
 	"entgo.io/ent"
+	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
@@ -76,7 +80,7 @@ func (Invoice) Fields() []ent.Field {
 		toUnique("site_id", "The site that charges."),
 		optionalTo("user_id", "The user who made it."),
 		amount("amount", "Sum of the items."),
-		amount("amount_outstanding", "What is still to be paid."),
+		amount("amount_outstanding", "What is still to be paid; of a void invoice 0.00."),
 		optionalAmount("nhs_amount", "NHS part of the amount, in Scotland."),
 		date("dated_on", "Date of the invoice."),
 		date("due_on", "When it is due."),
@@ -86,7 +90,7 @@ func (Invoice) Fields() []ent.Field {
 		optionalText("payment_terms", "Terms of payment."),
 		optionalText("reference", "Reference.", contract.Field{Example: "INV-1042"}),
 		optionalMoment("sent_at", "When it was sent to the patient."),
-		field.Enum("status").GoType(InvoiceStatus("")).Default(string(InvoiceNew)).Comment("Agrees with paid and amount_outstanding."),
+		field.Enum("status").GoType(InvoiceStatus("")).Default(string(InvoiceNew)).Comment("Agrees with paid and amount_outstanding: a void invoice is not paid and has nothing outstanding."),
 	}
 }
 
@@ -102,6 +106,9 @@ func (Invoice) Edges() []ent.Edge {
 	}
 }
 
+// Hooks of Invoice.
+func (Invoice) Hooks() []ent.Hook { return []ent.Hook{agree()} }
+
 // Indexes of Invoice.
 func (Invoice) Indexes() []ent.Index {
 	return []ent.Index{
@@ -112,6 +119,7 @@ func (Invoice) Indexes() []ent.Index {
 		index.Fields("practice_id", "account_id", "dated_on", "id"), // account_id
 		index.Fields("practice_id", "site_id", "dated_on", "id"),    // site_id
 		index.Fields("practice_id", "paid", "dated_on", "id"),       // paid
+		index.Fields("practice_id", "status", "dated_on", "id"),     // status
 		// report aged-debt: the few of which something rests
 		index.Fields("practice_id", "id").StorageKey("invoice_open").Annotations(entsql.IndexWhere("amount_outstanding <> 0")),
 	}
@@ -119,7 +127,10 @@ func (Invoice) Indexes() []ent.Index {
 
 // Annotations of Invoice.
 func (Invoice) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Resource{
+	return []schema.Annotation{contract.Checks{
+		{Name: "status_agrees", SQL: statusAgrees},
+		{Name: "paid_agrees", SQL: "paid = (status = 'paid') AND (paid OR paid_on IS NULL)"},
+	}, contract.Resource{
 		Key: "invoice", Plural: "invoices", Scope: "financials", Doc: "What patients are charged.", Verbs: readable,
 		Kept:  everyRow,
 		Rules: map[contract.Verb]string{contract.List: "Without the items.", contract.Get: "With its items."},
@@ -128,6 +139,7 @@ func (Invoice) Annotations() []schema.Annotation {
 			{Param: "dated_on_after", Column: "dated_on", Op: "GTE", Doc: "Dated on or after this day."},
 			{Param: "dated_on_before", Column: "dated_on", Op: "LTE", Doc: "Dated on or before this day."},
 			{Param: "paid", Doc: "Only paid invoices, or only others."},
+			{Param: "status", Doc: "In this status."},
 			{Param: "created_after", Column: "created_at", Op: "GTE", Doc: "Created at or after this time."},
 			{Param: "created_before", Column: "created_at", Op: "LT", Doc: "Created before this time."},
 		},
@@ -150,7 +162,7 @@ func (InvoiceItem) Fields() []ent.Field {
 		unique(),
 		to("invoice_id", "The invoice."),
 		text("name", "What is charged."),
-		field.Int("quantity").Default(1).Comment("How many.").Annotations(contract.Field{Example: "1"}),
+		field.Int("quantity").Default(1).Comment("How many.").Annotations(contract.Field{Min: bound(1), Max: bound(100_000), Example: "1"}),
 		amount("item_price", "Price of one."),
 		amount("total_price", "quantity times item_price."),
 		no("nhs_charge", "Whether it is an NHS charge."),
@@ -174,6 +186,9 @@ func (InvoiceItem) Edges() []ent.Edge {
 	}
 }
 
+// Hooks of InvoiceItem.
+func (InvoiceItem) Hooks() []ent.Hook { return []ent.Hook{multiply()} }
+
 // Indexes of InvoiceItem.
 func (InvoiceItem) Indexes() []ent.Index {
 	return []ent.Index{
@@ -183,7 +198,7 @@ func (InvoiceItem) Indexes() []ent.Index {
 
 // Annotations of InvoiceItem.
 func (InvoiceItem) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Resource{
+	return []schema.Annotation{contract.Checks{{Name: "total_price", SQL: "total_price = quantity * item_price"}}, contract.Resource{
 		Key: "invoice_item", Plural: "invoice_items", Scope: "financials", Doc: "Lines of invoices.", Verbs: readable,
 		Kept:    everyRow,
 		Filters: []contract.Filter{{Param: "invoice_id", Doc: "Of this invoice."}},
@@ -203,7 +218,7 @@ func (Payment) Fields() []ent.Field {
 		to("patient_id", "Who paid."),
 		toUnique("site_id", "Where."),
 		amount("amount", "How much."),
-		amount("amount_unexplained", "What is not matched with invoices."),
+		amount("amount_unexplained", "What is not matched with invoices, or with void ones alone."),
 		date("dated_on", "When."),
 		no("deleted", "Whether the payment was taken back; it then counts for nothing."),
 		text("method", "How: Card, Cash, Cheque, Direct debit, Bank transfer.", contract.Field{Example: "Card"}),
@@ -247,7 +262,7 @@ func (Payment) Annotations() []schema.Annotation {
 			{Name: "fully_explained", Kind: wire.Boolean, Columns: []string{"amount_unexplained"}, Func: "FullyExplained", Doc: "Whether all of it is matched with invoices."},
 			{Name: "status", Kind: wire.Enum, Columns: []string{"amount", "amount_unexplained"}, Func: "PaymentStatus", Doc: "paid, unexplained or partially_explained."},
 		},
-		Embeds: []contract.Embed{{Edge: "explanations", Columns: []string{"invoice_id", "amount"}, Doc: "The invoices it pays."}},
+		Embeds: []contract.Embed{{Edge: "explanations", Columns: []string{"invoice_id", "amount"}, Doc: "The invoices it pays, void ones left out."}},
 	}}
 }
 
@@ -265,8 +280,24 @@ func (PaymentExplanation) Fields() []ent.Field {
 		unique(),
 		to("payment_id", "The payment."),
 		to("invoice_id", "The invoice."),
-		amount("amount", "How much of the payment."),
+		amount("amount", "How much of the payment; above zero.", contract.Field{Min: bound(1)}),
 	}
+}
+
+// Interceptors of PaymentExplanation hide what was paid on an invoice that is
+// void now: it counts as unexplained money, wherever it is shown or added up.
+func (PaymentExplanation) Interceptors() []ent.Interceptor {
+	return []ent.Interceptor{ent.TraverseFunc(func(_ context.Context, q ent.Query) error {
+		query, ok := q.(interface{ WhereP(...func(*sql.Selector)) })
+		if !ok {
+			return fmt.Errorf("schema: %T cannot leave out what void invoices were paid", q)
+		}
+		query.WhereP(func(s *sql.Selector) {
+			i := sql.Table("invoices")
+			s.Where(sql.Exists(sql.Select(i.C("id")).From(i).Where(sql.And(sql.ColumnsEQ(i.C("id"), s.C("invoice_id")), sql.NEQ(i.C("status"), string(InvoiceVoid))))))
+		})
+		return nil
+	})}
 }
 
 // Edges of PaymentExplanation.

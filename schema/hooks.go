@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 	"time"
 
 	"entgo.io/ent"
 
 	"chairside/internal/caller"
 	"chairside/internal/clock"
+	"chairside/internal/decimal"
 	"chairside/internal/fault"
 	"chairside/internal/wire"
 )
@@ -78,6 +80,12 @@ func (r *row) text(column string) string {
 		}
 	}
 	return ""
+}
+
+// isNull reports whether an optional column has no value.
+func (r *row) isNull(column string) bool {
+	v := reflect.ValueOf(r.value(column))
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 func (r *row) time(column string) time.Time {
@@ -159,6 +167,39 @@ func indexPatient() ent.Hook {
 func measure() ent.Hook {
 	return derived([]string{"start_time", "finish_time"}, func(r *row) error {
 		return r.set("duration", Minutes(r.time("start_time"), r.time("finish_time")))
+	})
+}
+
+// agree keeps an invoice's status, paid and paid_on in agreement with its
+// amounts; a void one owes nothing.
+func agree() ent.Hook {
+	return derived([]string{"status", "amount", "amount_outstanding", "sent_at"}, func(r *row) error {
+		was, _ := r.value("status").(InvoiceStatus)
+		amount, _ := r.value("amount").(decimal.Decimal)
+		outstanding, _ := r.value("amount_outstanding").(decimal.Decimal)
+		void := was == InvoiceVoid
+		if void {
+			outstanding = 0
+		}
+		status := InvoiceStatusOf(amount, outstanding, !r.isNull("sent_at"), void)
+		if status != InvoicePaid && !r.isNull("paid_on") {
+			if err := r.m.ResetField("paid_on"); err != nil {
+				return err
+			}
+			if err := r.clear("paid_on"); err != nil {
+				return err
+			}
+		}
+		return cmp.Or(r.set("amount_outstanding", outstanding), r.set("status", status), r.set("paid", status == InvoicePaid))
+	})
+}
+
+// multiply keeps an item's total equal to its quantity times its price.
+func multiply() ent.Hook {
+	return derived([]string{"quantity", "item_price", "total_price"}, func(r *row) error {
+		quantity, _ := r.value("quantity").(int)
+		price, _ := r.value("item_price").(decimal.Decimal)
+		return r.set("total_price", price*decimal.Decimal(quantity))
 	})
 }
 

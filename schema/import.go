@@ -4,6 +4,9 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
+
+	"chairside/internal/contract"
+	"chairside/internal/limit"
 )
 
 // ImportedRecord remembers which row a record of another system became, so
@@ -46,7 +49,7 @@ func (ImportRun) Mixin() []ent.Mixin { return []ent.Mixin{installation{}, timest
 func (ImportRun) Fields() []ent.Field {
 	return []ent.Field{
 		number(),
-		field.String("digest").Unique().Immutable().Comment("SHA-256 of what is imported, in hexadecimal digits."),
+		field.String("digest").Unique().Immutable().Comment("SHA-256 of what is imported, in hexadecimal digits.").Annotations(contract.Field{Form: limit.SHA256}),
 		field.Bytes("progress").Comment("Where to go on and what was counted, as JSON."),
 		optionalMoment("finished_at", "When all of it was in."),
 	}

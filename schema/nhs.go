@@ -52,7 +52,7 @@ func (Contract) Hooks() []ent.Hook { return []ent.Hook{fold("name")} }
 
 // Annotations of Contract.
 func (Contract) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Resource{
+	return []schema.Annotation{contract.Checks{{Name: "ends_after_start", SQL: "end_date >= start_date"}}, contract.Resource{
 		Key: "contract", Plural: "contracts", Scope: "practice", Doc: "Agreements with the NHS.", Verbs: readable,
 		Sorts: []contract.Sort{{Key: "name", Column: "name_folded"}},
 	}}

@@ -12,6 +12,7 @@ import (
 	"entgo.io/ent/schema/index"
 
 	"chairside/internal/contract"
+	"chairside/internal/limit"
 	"chairside/internal/wire"
 )
 
@@ -78,7 +79,7 @@ func (Patient) Fields() []ent.Field {
 		fields = append(fields,
 			optionalText(p, words+" number, as given.", contract.Field{Write: true, MaxRunes: shortText, Example: "020 7946 0123"}),
 			optionalText(p+"_country", "ISO 3166 country code of the number.", kind(wire.Country)),
-			optionalText(p+"_normalized", "The number in E.164 form; null where it is not possible.", contract.Field{Example: "+442079460123"}),
+			optionalText(p+"_normalized", "The number in E.164 form; null where it is not possible.", contract.Field{Form: limit.E164, Example: "+442079460123"}),
 		)
 	}
 	return fields
@@ -122,12 +123,7 @@ func (Patient) Hooks() []ent.Hook {
 
 // Annotations of Patient.
 func (Patient) Annotations() []schema.Annotation {
-	return []schema.Annotation{entsql.Annotation{Checks: map[string]string{
-		"patient_dentist_recall_months":   "dentist_recall_interval <= 24",
-		"patient_hygienist_recall_months": "hygienist_recall_interval <= 24",
-		"patient_dentist_recall_past":     "dentist_recall_interval >= 0",
-		"patient_hygienist_recall_past":   "hygienist_recall_interval >= 0",
-	}}, contract.Resource{
+	return []schema.Annotation{contract.Resource{
 		Key: "patient", Plural: "patients", Scope: "patient", Doc: "People the practice treats.",
 		Kept:   everyRow,
 		Verbs:  []contract.Verb{contract.Get, contract.List, contract.Create, contract.Update, contract.Delete},

@@ -37,7 +37,7 @@ func (Practice) Fields() []ent.Field {
 		optionalText("logo_url", "Address of the practice's logo."),
 		text("time_zone", "IANA name of the time zone in which times are shown.", contract.Field{Example: "Europe/London"}),
 		no("nhs", "Whether the practice does NHS work."),
-		field.Int("minimum_appointment_duration").Default(15).Comment("Shortest appointment in minutes; the default of availability's duration."),
+		field.Int("minimum_appointment_duration").Default(15).Comment("Shortest appointment in minutes; the default of availability's duration.").Annotations(between(1, 1440)),
 		openingHours(),
 		optionalText("custom_patient_field_label_1", "Label of the patients' custom_field_1."),
 		optionalText("custom_patient_field_label_2", "Label of the patients' custom_field_2."),

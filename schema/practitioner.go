@@ -8,6 +8,7 @@ import (
 	"entgo.io/ent/schema/index"
 
 	"chairside/internal/contract"
+	"chairside/internal/limit"
 )
 
 // Practitioner is a user who treats patients.
@@ -25,7 +26,7 @@ func (Practitioner) Fields() []ent.Field {
 		yes("active", "Whether the practitioner can be booked."),
 		optionalText("gdc_number", "Number in the register of the General Dental Council."),
 		optionalText("nhs_number", "Performer number given by the NHS."),
-		optionalText("colour", "Colour in the diary.", contract.Field{Example: "#3b82f6"}),
+		optionalText("colour", "Colour in the diary.", contract.Field{Form: limit.Colour, Example: "#3b82f6"}),
 		optionalAmount("uda_target", "Units of dental activity to reach in a contract year."),
 		optionalAmount("uoa_target", "Units of orthodontic activity to reach in a contract year."),
 	}
@@ -71,9 +72,9 @@ func (WorkingSession) Fields() []ent.Field {
 		unique(),
 		to("practitioner_id", "Who works."),
 		toUnique("site_id", "Where."),
-		field.Int("weekday").Min(0).Max(6).Comment("Day of the week, 0 is Sunday."),
-		field.Int("start_minute").Min(0).Max(1440).Comment("Start in minutes on the practice's clocks: 540 is 09:00."),
-		field.Int("finish_minute").Min(0).Max(1440).Comment("End in minutes on the practice's clocks."),
+		count("weekday", "Day of the week, 0 is Sunday.", between(0, 6)),
+		count("start_minute", "Start in minutes on the practice's clocks: 540 is 09:00.", between(0, 1440)),
+		count("finish_minute", "End in minutes on the practice's clocks.", between(0, 1440)),
 	}
 }
 
@@ -83,6 +84,11 @@ func (WorkingSession) Edges() []ent.Edge {
 		back("practitioner", Practitioner.Type, "working_sessions", "practitioner_id"),
 		link("site", Site.Type, "site_id"),
 	}
+}
+
+// Annotations of WorkingSession.
+func (WorkingSession) Annotations() []schema.Annotation {
+	return []schema.Annotation{contract.Checks{{Name: "finishes_after_start", SQL: "finish_minute > start_minute"}}}
 }
 
 // Indexes of WorkingSession.

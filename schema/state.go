@@ -31,6 +31,15 @@ var stamps = []struct {
 	{DidNotAttend, "did_not_attend_at", "When the state became Did not attend; cleared when it is left."},
 }
 
+// stampOfState is the rule that the timestamp of the state is set.
+func stampOfState() string {
+	rule := "CASE state"
+	for _, s := range stamps {
+		rule += " WHEN '" + string(s.State) + "' THEN " + s.Column
+	}
+	return rule + " END IS NOT NULL"
+}
+
 // Values lists the states for ent.
 func (AppointmentState) Values() (all []string) {
 	for _, s := range stamps {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/internal/contract"
+	"chairside/internal/scope"
 )
 
 // AccessToken lets a program act for a user (behaviour.md section 7). Only the
@@ -24,7 +25,7 @@ func (AccessToken) Fields() []ent.Field {
 		field.Bytes("hash").MaxLen(32).Unique().Immutable().Sensitive().Comment("SHA-256 of the token.").Annotations(contract.Hidden()),
 		text("name", "What the token is for."),
 		field.Int64("user_id").Immutable().Comment("The user it acts for."),
-		text("scopes", "Space-separated scopes."),
+		text("scopes", "Space-separated scopes.", contract.Field{Words: scope.All()}),
 		field.UUID("application_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("The application it was given to; null for a personal token."),
 		field.UUID("site_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("The one site it is limited to."),
 		optionalMoment("expires_at", "End of its life, whatever its use."),
@@ -68,7 +69,7 @@ func (Change) Fields() []ent.Field {
 		field.UUID("token_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("The token; null for the command line."),
 		field.String("resource").Immutable().Comment("What kind of record: the name of the entity."),
 		field.String("record_id").Immutable().Comment("Which record."),
-		field.String("action").Immutable().Comment("create, update or delete."),
+		field.String("action").Immutable().Comment("create, update or delete.").Annotations(contract.Field{Values: []string{"create", "update", "delete"}}),
 		field.JSON("fields", []string{}).Default([]string{}).Immutable().Comment("Names of the changed columns, sorted."),
 	}
 }

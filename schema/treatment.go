@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
@@ -98,7 +97,7 @@ func (Fee) Fields() []ent.Field {
 		no("multiple_pricing", "Whether price and duration follow the count of teeth or surfaces; otherwise the first of each applies.", contract.Field{Write: true, Stays: true}),
 	}
 	for _, n := range []string{"one", "two", "three", "four", "five"} {
-		fields = append(fields, field.Int("duration_"+n).Default(0).Min(0).
+		fields = append(fields, field.Int("duration_"+n).Default(0).
 			Comment(fmt.Sprintf("Minutes of treatment on %s teeth or surfaces.", n)).
 			Annotations(contract.Field{Write: true, Stays: true, Min: bound(0), Max: bound(1440), Example: "30"}))
 	}
@@ -127,12 +126,7 @@ func (Fee) Indexes() []ent.Index {
 
 // Annotations of Fee.
 func (Fee) Annotations() []schema.Annotation {
-	checks := map[string]string{}
-	for _, n := range []string{"one", "two", "three", "four", "five"} {
-		checks["fee_price_"+n] = "price_" + n + " >= 0"
-		checks["fee_duration_"+n] = "duration_" + n + " >= 0"
-	}
-	return []schema.Annotation{entsql.Annotation{Checks: checks}, contract.Resource{
+	return []schema.Annotation{contract.Resource{
 		Key: "fee", Plural: "fees", Scope: "treatments", Doc: "Prices and durations of treatments within payment plans.",
 		Verbs:  []contract.Verb{contract.Get, contract.List, contract.Update},
 		Manual: []contract.Verb{contract.List},
@@ -146,6 +140,9 @@ func (Fee) Annotations() []schema.Annotation {
 		},
 	}}
 }
+
+// completion is the rule that what is completed has the time of it.
+var completion = contract.Checks{{Name: "completion", SQL: "completed = (completed_at IS NOT NULL)"}}
 
 // TreatmentPlan is a course of treatment of a patient.
 type TreatmentPlan struct{ ent.Schema }
@@ -192,7 +189,7 @@ func (TreatmentPlan) Indexes() []ent.Index {
 
 // Annotations of TreatmentPlan.
 func (TreatmentPlan) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Resource{
+	return []schema.Annotation{completion, contract.Resource{
 		Key: "treatment_plan", Plural: "treatment_plans", Scope: "treatments", Doc: "Courses of treatment.", Verbs: readable,
 		Kept:    everyRow,
 		Filters: []contract.Filter{{Param: "status", Kind: wire.Enum, Column: "completed", Values: []string{"active", "completed"}, Doc: "Only plans that are active or completed."}},
@@ -222,7 +219,7 @@ func (TreatmentPlanItem) Fields() []ent.Field {
 		words("teeth", "Teeth in FDI notation.", `["16"]`),
 		words("surfaces", "Surfaces of the teeth.", `["M", "O"]`),
 		amount("price", "Price."),
-		field.Int("duration").Default(0).Comment("Minutes of treatment."),
+		field.Int("duration").Default(0).Comment("Minutes of treatment.").Annotations(contract.Field{Min: bound(0)}),
 		no("completed", "Whether it has been done."),
 		optionalMoment("completed_at", "When it was done."),
 		no("charged", "Whether it has been invoiced."),
@@ -257,7 +254,7 @@ func (TreatmentPlanItem) Indexes() []ent.Index {
 
 // Annotations of TreatmentPlanItem.
 func (TreatmentPlanItem) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Resource{
+	return []schema.Annotation{append(completion, contract.Check{Name: "charged", SQL: "charged = (invoice_id IS NOT NULL)"}), contract.Resource{
 		Key: "treatment_plan_item", Plural: "treatment_plan_items", Scope: "treatments", Doc: "Treatments within treatment plans.", Verbs: readable, Manual: readable,
 		Kept:     everyRow,
 		Filters:  []contract.Filter{{Param: "treatment_plan_id", Doc: "Items of this plan."}},

@@ -122,24 +122,14 @@ var (
 	DefaultMultiplePricing bool
 	// DefaultDurationOne holds the default value on creation for the "duration_one" field.
 	DefaultDurationOne int
-	// DurationOneValidator is a validator for the "duration_one" field. It is called by the builders before save.
-	DurationOneValidator func(int) error
 	// DefaultDurationTwo holds the default value on creation for the "duration_two" field.
 	DefaultDurationTwo int
-	// DurationTwoValidator is a validator for the "duration_two" field. It is called by the builders before save.
-	DurationTwoValidator func(int) error
 	// DefaultDurationThree holds the default value on creation for the "duration_three" field.
 	DefaultDurationThree int
-	// DurationThreeValidator is a validator for the "duration_three" field. It is called by the builders before save.
-	DurationThreeValidator func(int) error
 	// DefaultDurationFour holds the default value on creation for the "duration_four" field.
 	DefaultDurationFour int
-	// DurationFourValidator is a validator for the "duration_four" field. It is called by the builders before save.
-	DurationFourValidator func(int) error
 	// DefaultDurationFive holds the default value on creation for the "duration_five" field.
 	DefaultDurationFive int
-	// DurationFiveValidator is a validator for the "duration_five" field. It is called by the builders before save.
-	DurationFiveValidator func(int) error
 	// DefaultPriceOne holds the default value on creation for the "price_one" field.
 	DefaultPriceOne decimal.Decimal
 	// DefaultPriceTwo holds the default value on creation for the "price_two" field.

@@ -146,7 +146,7 @@ func ValidColumn(column string) bool {
 //
 //	import _ "chairside/ent/runtime"
 var (
-	Hooks        [2]ent.Hook
+	Hooks        [3]ent.Hook
 	Interceptors [1]ent.Interceptor
 	// DefaultQuantity holds the default value on creation for the "quantity" field.
 	DefaultQuantity int

@@ -864,6 +864,11 @@ var (
 				Columns: []*schema.Column{InvoicesColumns[16], InvoicesColumns[9], InvoicesColumns[6], InvoicesColumns[0]},
 			},
 			{
+				Name:    "invoice_practice_id_status_dated_on_id",
+				Unique:  false,
+				Columns: []*schema.Column{InvoicesColumns[16], InvoicesColumns[14], InvoicesColumns[6], InvoicesColumns[0]},
+			},
+			{
 				Name:    "invoice_open",
 				Unique:  false,
 				Columns: []*schema.Column{InvoicesColumns[16], InvoicesColumns[0]},
@@ -2099,10 +2104,6 @@ func init() {
 	AppointmentsTable.ForeignKeys[2].RefTable = UsersTable
 	AppointmentsTable.ForeignKeys[3].RefTable = PatientsTable
 	AppointmentsTable.ForeignKeys[4].RefTable = PractitionersTable
-	AppointmentsTable.Annotation = &entsql.Annotation{}
-	AppointmentsTable.Annotation.Checks = map[string]string{
-		"appointment_finishes_after_start": "finish_time > start_time",
-	}
 	AppointmentReasonsTable.ForeignKeys[0].RefTable = PracticesTable
 	AuthorizationCodesTable.ForeignKeys[0].RefTable = PracticesTable
 	AuthorizationCodesTable.ForeignKeys[1].RefTable = ApplicationsTable
@@ -2118,19 +2119,6 @@ func init() {
 	FeesTable.ForeignKeys[0].RefTable = PracticesTable
 	FeesTable.ForeignKeys[1].RefTable = PaymentPlansTable
 	FeesTable.ForeignKeys[2].RefTable = TreatmentsTable
-	FeesTable.Annotation = &entsql.Annotation{}
-	FeesTable.Annotation.Checks = map[string]string{
-		"fee_duration_five":  "duration_five >= 0",
-		"fee_duration_four":  "duration_four >= 0",
-		"fee_duration_one":   "duration_one >= 0",
-		"fee_duration_three": "duration_three >= 0",
-		"fee_duration_two":   "duration_two >= 0",
-		"fee_price_five":     "price_five >= 0",
-		"fee_price_four":     "price_four >= 0",
-		"fee_price_one":      "price_one >= 0",
-		"fee_price_three":    "price_three >= 0",
-		"fee_price_two":      "price_two >= 0",
-	}
 	InvoicesTable.ForeignKeys[0].RefTable = AccountsTable
 	InvoicesTable.ForeignKeys[1].RefTable = PracticesTable
 	InvoicesTable.ForeignKeys[2].RefTable = SitesTable
@@ -2155,13 +2143,6 @@ func init() {
 	PatientsTable.ForeignKeys[3].RefTable = PractitionersTable
 	PatientsTable.ForeignKeys[4].RefTable = PractitionersTable
 	PatientsTable.ForeignKeys[5].RefTable = AcquisitionSourcesTable
-	PatientsTable.Annotation = &entsql.Annotation{}
-	PatientsTable.Annotation.Checks = map[string]string{
-		"patient_dentist_recall_months":   "dentist_recall_interval <= 24",
-		"patient_dentist_recall_past":     "dentist_recall_interval >= 0",
-		"patient_hygienist_recall_months": "hygienist_recall_interval <= 24",
-		"patient_hygienist_recall_past":   "hygienist_recall_interval >= 0",
-	}
 	PaymentsTable.ForeignKeys[0].RefTable = PatientsTable
 	PaymentsTable.ForeignKeys[1].RefTable = PracticesTable
 	PaymentsTable.ForeignKeys[2].RefTable = SitesTable

@@ -87,7 +87,7 @@ func ValidColumn(column string) bool {
 //	import _ "chairside/ent/runtime"
 var (
 	Hooks        [2]ent.Hook
-	Interceptors [1]ent.Interceptor
+	Interceptors [2]ent.Interceptor
 	// DefaultAmount holds the default value on creation for the "amount" field.
 	DefaultAmount decimal.Decimal
 	// DefaultID holds the default value on creation for the "id" field.

@@ -283,32 +283,22 @@ func init() {
 	feeDescDurationOne := feeFields[4].Descriptor()
 	// fee.DefaultDurationOne holds the default value on creation for the duration_one field.
 	fee.DefaultDurationOne = feeDescDurationOne.Default.(int)
-	// fee.DurationOneValidator is a validator for the "duration_one" field. It is called by the builders before save.
-	fee.DurationOneValidator = feeDescDurationOne.Validators[0].(func(int) error)
 	// feeDescDurationTwo is the schema descriptor for duration_two field.
 	feeDescDurationTwo := feeFields[5].Descriptor()
 	// fee.DefaultDurationTwo holds the default value on creation for the duration_two field.
 	fee.DefaultDurationTwo = feeDescDurationTwo.Default.(int)
-	// fee.DurationTwoValidator is a validator for the "duration_two" field. It is called by the builders before save.
-	fee.DurationTwoValidator = feeDescDurationTwo.Validators[0].(func(int) error)
 	// feeDescDurationThree is the schema descriptor for duration_three field.
 	feeDescDurationThree := feeFields[6].Descriptor()
 	// fee.DefaultDurationThree holds the default value on creation for the duration_three field.
 	fee.DefaultDurationThree = feeDescDurationThree.Default.(int)
-	// fee.DurationThreeValidator is a validator for the "duration_three" field. It is called by the builders before save.
-	fee.DurationThreeValidator = feeDescDurationThree.Validators[0].(func(int) error)
 	// feeDescDurationFour is the schema descriptor for duration_four field.
 	feeDescDurationFour := feeFields[7].Descriptor()
 	// fee.DefaultDurationFour holds the default value on creation for the duration_four field.
 	fee.DefaultDurationFour = feeDescDurationFour.Default.(int)
-	// fee.DurationFourValidator is a validator for the "duration_four" field. It is called by the builders before save.
-	fee.DurationFourValidator = feeDescDurationFour.Validators[0].(func(int) error)
 	// feeDescDurationFive is the schema descriptor for duration_five field.
 	feeDescDurationFive := feeFields[8].Descriptor()
 	// fee.DefaultDurationFive holds the default value on creation for the duration_five field.
 	fee.DefaultDurationFive = feeDescDurationFive.Default.(int)
-	// fee.DurationFiveValidator is a validator for the "duration_five" field. It is called by the builders before save.
-	fee.DurationFiveValidator = feeDescDurationFive.Validators[0].(func(int) error)
 	// feeDescPriceOne is the schema descriptor for price_one field.
 	feeDescPriceOne := feeFields[9].Descriptor()
 	// fee.DefaultPriceOne holds the default value on creation for the price_one field.
@@ -348,8 +338,10 @@ func init() {
 	invoiceMixin := schema.Invoice{}.Mixin()
 	invoiceMixinHooks0 := invoiceMixin[0].Hooks()
 	invoiceMixinHooks1 := invoiceMixin[1].Hooks()
+	invoiceHooks := schema.Invoice{}.Hooks()
 	invoice.Hooks[0] = invoiceMixinHooks0[0]
 	invoice.Hooks[1] = invoiceMixinHooks1[0]
+	invoice.Hooks[2] = invoiceHooks[0]
 	invoiceMixinInters0 := invoiceMixin[0].Interceptors()
 	invoice.Interceptors[0] = invoiceMixinInters0[0]
 	invoiceFields := schema.Invoice{}.Fields()
@@ -369,8 +361,10 @@ func init() {
 	invoiceitemMixin := schema.InvoiceItem{}.Mixin()
 	invoiceitemMixinHooks0 := invoiceitemMixin[0].Hooks()
 	invoiceitemMixinHooks1 := invoiceitemMixin[1].Hooks()
+	invoiceitemHooks := schema.InvoiceItem{}.Hooks()
 	invoiceitem.Hooks[0] = invoiceitemMixinHooks0[0]
 	invoiceitem.Hooks[1] = invoiceitemMixinHooks1[0]
+	invoiceitem.Hooks[2] = invoiceitemHooks[0]
 	invoiceitemMixinInters0 := invoiceitemMixin[0].Interceptors()
 	invoiceitem.Interceptors[0] = invoiceitemMixinInters0[0]
 	invoiceitemFields := schema.InvoiceItem{}.Fields()
@@ -493,7 +487,9 @@ func init() {
 	paymentexplanation.Hooks[0] = paymentexplanationMixinHooks0[0]
 	paymentexplanation.Hooks[1] = paymentexplanationMixinHooks1[0]
 	paymentexplanationMixinInters0 := paymentexplanationMixin[0].Interceptors()
+	paymentexplanationInters := schema.PaymentExplanation{}.Interceptors()
 	paymentexplanation.Interceptors[0] = paymentexplanationMixinInters0[0]
+	paymentexplanation.Interceptors[1] = paymentexplanationInters[0]
 	paymentexplanationFields := schema.PaymentExplanation{}.Fields()
 	_ = paymentexplanationFields
 	// paymentexplanationDescAmount is the schema descriptor for amount field.
@@ -768,60 +764,6 @@ func init() {
 	workingsession.Interceptors[0] = workingsessionMixinInters0[0]
 	workingsessionFields := schema.WorkingSession{}.Fields()
 	_ = workingsessionFields
-	// workingsessionDescWeekday is the schema descriptor for weekday field.
-	workingsessionDescWeekday := workingsessionFields[3].Descriptor()
-	// workingsession.WeekdayValidator is a validator for the "weekday" field. It is called by the builders before save.
-	workingsession.WeekdayValidator = func() func(int) error {
-		validators := workingsessionDescWeekday.Validators
-		fns := [...]func(int) error{
-			validators[0].(func(int) error),
-			validators[1].(func(int) error),
-		}
-		return func(weekday int) error {
-			for _, fn := range fns {
-				if err := fn(weekday); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-	}()
-	// workingsessionDescStartMinute is the schema descriptor for start_minute field.
-	workingsessionDescStartMinute := workingsessionFields[4].Descriptor()
-	// workingsession.StartMinuteValidator is a validator for the "start_minute" field. It is called by the builders before save.
-	workingsession.StartMinuteValidator = func() func(int) error {
-		validators := workingsessionDescStartMinute.Validators
-		fns := [...]func(int) error{
-			validators[0].(func(int) error),
-			validators[1].(func(int) error),
-		}
-		return func(start_minute int) error {
-			for _, fn := range fns {
-				if err := fn(start_minute); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-	}()
-	// workingsessionDescFinishMinute is the schema descriptor for finish_minute field.
-	workingsessionDescFinishMinute := workingsessionFields[5].Descriptor()
-	// workingsession.FinishMinuteValidator is a validator for the "finish_minute" field. It is called by the builders before save.
-	workingsession.FinishMinuteValidator = func() func(int) error {
-		validators := workingsessionDescFinishMinute.Validators
-		fns := [...]func(int) error{
-			validators[0].(func(int) error),
-			validators[1].(func(int) error),
-		}
-		return func(finish_minute int) error {
-			for _, fn := range fns {
-				if err := fn(finish_minute); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-	}()
 	// workingsessionDescID is the schema descriptor for id field.
 	workingsessionDescID := workingsessionFields[0].Descriptor()
 	// workingsession.DefaultID holds the default value on creation for the id field.

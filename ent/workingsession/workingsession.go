@@ -92,12 +92,6 @@ func ValidColumn(column string) bool {
 var (
 	Hooks        [2]ent.Hook
 	Interceptors [1]ent.Interceptor
-	// WeekdayValidator is a validator for the "weekday" field. It is called by the builders before save.
-	WeekdayValidator func(int) error
-	// StartMinuteValidator is a validator for the "start_minute" field. It is called by the builders before save.
-	StartMinuteValidator func(int) error
-	// FinishMinuteValidator is a validator for the "finish_minute" field. It is called by the builders before save.
-	FinishMinuteValidator func(int) error
 	// DefaultID holds the default value on creation for the "id" field.
 	DefaultID func() uuid.UUID
 )

@@ -308,7 +308,7 @@ func TestBookingWhatIsCancelledMeanwhile(t *testing.T) {
 		if !tried {
 			return nil
 		}
-		_, err := e.DB.SQL.ExecContext(ctx, "UPDATE appointments SET state = 'Cancelled', cancelled_at = now() WHERE practitioner_id = $1 AND state <> 'Cancelled'", dentist)
+		_, err := e.DB.SQL.ExecContext(ctx, "UPDATE appointments SET state = 'Cancelled', cancelled_at = now(), did_not_attend_at = NULL WHERE practitioner_id = $1 AND state <> 'Cancelled'", dentist)
 		tried = false
 		return err
 	}))

@@ -200,7 +200,7 @@ func id(path string) string { return path[len("/v1/appointments/"):] }
 // copyAppointment stores n appointments like one that is there.
 func copyAppointment(t *testing.T, e *chairsidetest.Env, id string, n int) {
 	t.Helper()
-	const columns = "created_at, updated_at, start_time, finish_time, duration, reason, state, metadata, booked_via_api, practice_id, practitioner_id, patient_id"
+	const columns = "created_at, updated_at, start_time, finish_time, duration, reason, state, metadata, booked_via_api, pending_at, confirmed_at, arrived_at, in_surgery_at, completed_at, cancelled_at, did_not_attend_at, practice_id, practitioner_id, patient_id"
 	const most = 20_000 // at one time: a statement may take 30 s
 	for ; n > 0; n -= most {
 		statement := fmt.Sprintf("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) INSERT INTO appointments (%s) SELECT %s FROM appointments, n WHERE id = %s", min(n, most), columns, columns, id)

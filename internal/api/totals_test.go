@@ -28,7 +28,7 @@ func TestListsThatDoNotCount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		const columns = "created_at, updated_at, start_time, finish_time, duration, reason, state, booked_via_api, metadata, cancelled_at, did_not_attend_at, practice_id, patient_id, practitioner_id"
+		const columns = "created_at, updated_at, start_time, finish_time, duration, reason, state, booked_via_api, metadata, pending_at, confirmed_at, arrived_at, in_surgery_at, completed_at, cancelled_at, did_not_attend_at, practice_id, patient_id, practitioner_id"
 		// Enough to go deep, with many at the same time of one day.
 		if _, err := e.DB.SQL.ExecContext(ctx, "INSERT INTO appointments ("+columns+") SELECT "+columns+" FROM appointments UNION ALL SELECT "+columns+" FROM appointments"); err != nil {
 			t.Fatal(err)
@@ -94,7 +94,7 @@ func TestPagesAtTheBordersOfDays(t *testing.T) {
 		rows := listed()
 		for _, i := range []int{len(rows) / 4, len(rows) / 2, len(rows) * 3 / 4} {
 			day := rows[i].StartTime.UTC().Truncate(24 * time.Hour)
-			if _, err := e.DB.SQL.ExecContext(ctx, "UPDATE appointments SET cancelled_at = start_time WHERE start_time >= $1 AND start_time < $2", day, day.AddDate(0, 0, 1)); err != nil {
+			if _, err := e.DB.SQL.ExecContext(ctx, "UPDATE appointments SET state = 'Cancelled', cancelled_at = start_time, did_not_attend_at = NULL WHERE start_time >= $1 AND start_time < $2", day, day.AddDate(0, 0, 1)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -285,6 +285,8 @@ var modelFuncs = template.FuncMap{
 	"pascal":       pascal,
 	"noted":        isNoted,
 	"kept":         keptOf,
+	"limits":       limitsOf,
+	"rules":        rulesOf,
 	"beside":       beside,
 	"stored_types": storedTypes,
 	"joined":       joined,
@@ -382,6 +384,7 @@ func (m *model) check() error {
 			complain("%s: the statement that changes a row shows no lists and knows no defaults", e.Name)
 		}
 		problems = append(problems, e.checkKept()...)
+		problems = append(problems, e.checkLimits()...)
 		for _, s := range e.R.Sorts {
 			owner := e
 			if s.Edge != "" {

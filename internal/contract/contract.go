@@ -146,10 +146,15 @@ type Field struct {
 	Required bool      // on create; cannot be cleared
 	Stays    bool      // has a default on create, but an edit cannot put it back with null
 	Hidden   bool      // never leaves the server
-	MaxRunes int
-	Min, Max *int64
-	Active   bool // a reference must point at an active record
-	Example  string
+	// What the column may hold: see internal/limit. The databases check it, too.
+	MaxRunes int      // limit.LongText where it is 0 and the column is shown
+	Min, Max *int64   // of decimals in hundredths
+	Values   []string // one of these words, where the column is no enum
+	Words    []string // any of these words, with spaces between
+	Form     string   // a name of limit.Forms
+
+	Active  bool // a reference must point at an active record
+	Example string
 }
 
 // Name implements ent's schema.Annotation.
@@ -157,6 +162,19 @@ func (Field) Name() string { return "Field" }
 
 // Hidden marks a column that never leaves the server.
 func Hidden() Field { return Field{Hidden: true} }
+
+// Checks are rules between the columns of an entity's rows, which the databases
+// check. Limits of one column belong to its Field.
+type Checks []Check
+
+// Name implements ent's schema.Annotation.
+func (Checks) Name() string { return "Checks" }
+
+// Check is one such rule.
+type Check struct {
+	Name string // "finishes_after_start": the constraint has the table's name before it
+	SQL  string // see limit.Row
+}
 
 // Unconfined is the annotation of an entity without the tenant mixin. Its rows
 // are guarded in another way, which Reason names.

@@ -208,7 +208,7 @@ func TestReportsKnowNoOtherPractice(t *testing.T) {
 			slices.Sort(before[name])
 		}
 		// Whatever happens elsewhere changes nothing here.
-		_, err := p.SQL.ExecContext(t.Context(), "UPDATE invoices SET amount_outstanding = 1000000, status = 'sent' WHERE practice_id <> "+ours)
+		_, err := p.SQL.ExecContext(t.Context(), "UPDATE invoices SET amount = 1000000, amount_outstanding = 1000000, paid = false, paid_on = NULL, sent_at = updated_at, status = 'sent' WHERE practice_id <> "+ours)
 		if err != nil {
 			t.Fatal(err)
 		}

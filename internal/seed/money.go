@@ -56,7 +56,7 @@ func (g *generator) invoice(p *person, at time.Time, site *site, lines []line) {
 	}
 	if g.voided.strikes(15, 85) { // made out wrongly the first time
 		wrong := g.writeInvoice(p, at, site, lines, false)
-		wrong.Status = schema.InvoiceStatusOf(wrong.Amount, wrong.AmountOutstanding, false, true)
+		wrong.Status, wrong.AmountOutstanding = schema.InvoiceVoid, 0
 		wrong.Footnote = new("Void: made out in error")
 		at = g.past(g.minutesAfter(at, 2, 9))
 		wrong.UpdatedAt = at

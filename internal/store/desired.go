@@ -4,13 +4,16 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"entgo.io/ent/dialect"
+	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/dialect/sql/schema"
 	"entgo.io/ent/schema/field"
 
+	"chairside/ent"
 	"chairside/ent/migrate"
 )
 
@@ -47,7 +50,9 @@ func allTables(dialectName string) []*schema.Table {
 //     whatever locale the server was installed with.
 //   - On SQLite, which has no INCLUDE, columns that an index is to include follow
 //     those of its key, unless it is unique.
-//   - Names of indexes and keys are short enough for PostgreSQL.
+//   - Each limit and rule of the schema (package limit) becomes a CHECK, so that
+//     neither a restore nor SQL by hand stores what the API never would.
+//   - Names of indexes, keys and checks are short enough for PostgreSQL.
 //
 // The argument is not changed.
 func desired(tables []*schema.Table, dialectName string) ([]*schema.Table, error) {
@@ -60,6 +65,7 @@ func desired(tables []*schema.Table, dialectName string) ([]*schema.Table, error
 			confineToPractice(t, key)
 			key.Symbol = shorten(key.Symbol)
 		}
+		addChecks(t, dialectName == dialect.Postgres)
 		if dialectName == dialect.Postgres {
 			for _, c := range t.Columns {
 				if isText(c) && c.Collation == "" {
@@ -77,6 +83,31 @@ func desired(tables []*schema.Table, dialectName string) ([]*schema.Table, error
 		}
 	}
 	return copied, nil
+}
+
+// addChecks gives t the CHECKs of its limits and rules.
+func addChecks(t *schema.Table, postgres bool) {
+	checks := map[string]string{}
+	for _, l := range ent.Limits {
+		if l.Table == t.Name {
+			checks[shorten(l.Constraint())] = l.Condition(postgres)
+		}
+	}
+	for _, r := range ent.Rules {
+		if r.Table == t.Name {
+			checks[shorten(r.Constraint())] = r.Condition(postgres)
+		}
+	}
+	if len(checks) == 0 {
+		return
+	}
+	var a entsql.Annotation // the copied table shares the schema's
+	if t.Annotation != nil {
+		a = *t.Annotation
+	}
+	maps.Copy(checks, a.Checks)
+	a.Checks = checks
+	t.Annotation = &a
 }
 
 // confineToPractice makes a simple foreign key of t one that also compares the

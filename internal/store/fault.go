@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"net"
+	"strings"
 
 	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
@@ -22,6 +23,7 @@ import (
 //   - a database that is down, shutting down, full, overloaded, or did not
 //     answer or give up a lock in time is fault.Unavailable: the same request
 //     may succeed a little later;
+//   - a row that a CHECK refuses is a CheckError, which holds no value of the row;
 //   - everything else, nil, faults and the cancellation by a client that went
 //     away included, is returned unchanged.
 //
@@ -39,9 +41,35 @@ func Fault(ctx context.Context, err error) error {
 		return err
 	case unavailable(err):
 		return fault.Unavailable(err)
-	default:
-		return err
 	}
+	if broken := brokenCheck(err); broken != nil {
+		return broken
+	}
+	return err
+}
+
+// CheckError is a row that a CHECK constraint refused. What reaches a database
+// has been checked before, so it is a fault of this program. It does not wrap
+// the driver's error: PostgreSQL puts the row's values into that.
+type CheckError struct{ Constraint string }
+
+func (e *CheckError) Error() string {
+	return "store: the check constraint " + e.Constraint + " refused a row"
+}
+
+// brokenCheck finds the constraint that refused a row, nil for other errors.
+func brokenCheck(err error) *CheckError {
+	var postgres *pq.Error
+	if errors.As(err, &postgres) && postgres.Code == pqerror.CheckViolation {
+		return &CheckError{postgres.Constraint}
+	}
+	var embedded *sqlite.Error
+	if errors.As(err, &embedded) && embedded.Code() == sqlite3.SQLITE_CONSTRAINT_CHECK {
+		_, name, _ := strings.Cut(embedded.Error(), "CHECK constraint failed: ")
+		name, _, _ = strings.Cut(name, " ")
+		return &CheckError{name}
+	}
+	return nil
 }
 
 func unavailable(err error) bool {

@@ -69,7 +69,7 @@ func TestEveryPrefixOfTheMigrationsMigratesUp(t *testing.T) {
 			if err != nil || len(applied) != 1 {
 				t.Fatalf("up to %s: %v %v", paths[i], applied, err)
 			}
-			if i > 0 && i == len(paths)-1 { // the first file finds no rows
+			if i > 0 && i == len(paths)-1 && strings.Contains(prefix[paths[i]], keptTable) { // the first file finds no rows
 				totalsAreRight(t, db)
 			}
 			putARowIntoEveryTable(t, db)
@@ -101,7 +101,8 @@ func totalsAreRight(t *testing.T, db *DB) {
 
 // putARowIntoEveryTable fills the tables that have no row, but for those of the
 // totals, which the rows of others decide. A column's type decides its value, so
-// that every key points at the one row there is.
+// that every key points at the one row there is;
+// limits of the column and rules of the row come first.
 func putARowIntoEveryTable(t *testing.T, db *DB) {
 	t.Helper()
 	columns := `SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = 'public' AND table_name <> 'atlas_schema_revisions' ORDER BY 1, ordinal_position`
@@ -136,6 +137,9 @@ func putARowIntoEveryTable(t *testing.T, db *DB) {
 		}
 		if !known {
 			t.Fatalf("%s.%s is a %s", table, column, kind)
+		}
+		if within := sample(table, column); within != "" {
+			value = within
 		}
 		names[table], values[table] = append(names[table], `"`+column+`"`), append(values[table], value)
 	}

@@ -83,7 +83,7 @@ func execute(t *testing.T, db *store.DB, text string, args ...any) {
 }
 
 // copied is what a copy of an appointment takes over.
-const copied = "created_at, updated_at, start_time, finish_time, duration, reason, state, notes, booked_via_api, metadata, cancelled_at, did_not_attend_at, practice_id, patient_id, practitioner_id"
+const copied = "created_at, updated_at, start_time, finish_time, duration, reason, state, notes, booked_via_api, metadata, pending_at, confirmed_at, arrived_at, in_surgery_at, completed_at, cancelled_at, did_not_attend_at, practice_id, patient_id, practitioner_id"
 
 // changes are statements that change appointments in all the ways that totals
 // depend on, and in some that they do not; ? is a small number.
@@ -95,8 +95,8 @@ func changes(db *store.DB) []string {
 	return []string{
 		"INSERT INTO appointments (" + copied + ") SELECT " + copied + " FROM appointments WHERE id = (SELECT max(id) - ? FROM appointments)",
 		"INSERT INTO appointments (" + copied + ") SELECT " + copied + " FROM appointments WHERE id % 19 = ?",
-		"UPDATE appointments SET cancelled_at = updated_at, state = 'Cancelled' WHERE id % 23 = ?",
-		"UPDATE appointments SET cancelled_at = NULL, did_not_attend_at = NULL, state = 'Pending' WHERE id % 17 = ?",
+		"UPDATE appointments SET cancelled_at = updated_at, did_not_attend_at = NULL, state = 'Cancelled' WHERE id % 23 = ?",
+		"UPDATE appointments SET cancelled_at = NULL, did_not_attend_at = NULL, pending_at = updated_at, state = 'Pending' WHERE id % 17 = ?",
 		"UPDATE appointments SET practitioner_id = (SELECT max(p.id) FROM practitioners p WHERE p.practice_id = appointments.practice_id AND p.id <> appointments.practitioner_id) WHERE id % 29 = ?",
 		"UPDATE appointments SET start_time = start_time + " + day + ", finish_time = finish_time + " + day + " WHERE id % 31 = ?",
 		"UPDATE appointments SET notes = 'x' WHERE id % 37 = ?",
@@ -213,14 +213,14 @@ func change(ctx context.Context, db *store.DB, random *rand.Rand) error {
 
 // load writes appointments as imports do: on PostgreSQL with COPY.
 func load(ctx context.Context, b *store.Bulk, practice uuid.UUID, practitioner int64) error {
-	w, err := b.Table(ctx, "appointments", "created_at", "updated_at", "start_time", "finish_time", "duration", "reason", "metadata", "practice_id", "practitioner_id")
+	w, err := b.Table(ctx, "appointments", "created_at", "updated_at", "start_time", "finish_time", "duration", "reason", "metadata", "pending_at", "practice_id", "practitioner_id")
 	if err != nil {
 		return err
 	}
 	for i := range 30 {
 		// Before 1970, too, where days are negative.
 		start := time.Date(1969, 12, 30, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * 3 * time.Hour)
-		if err := w.Row(start, start, start, start.Add(time.Minute), 1, "Exam", "{}", practice, practitioner); err != nil {
+		if err := w.Row(start, start, start, start.Add(time.Minute), 1, "Exam", "{}", start, practice, practitioner); err != nil {
 			return err
 		}
 	}

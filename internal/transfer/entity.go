@@ -16,6 +16,7 @@ import (
 	"chairside/ent/migrate"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
+	"chairside/internal/limit"
 )
 
 // entity is one table, as the generated code describes it. Nothing about an
@@ -38,7 +39,8 @@ type column struct {
 	secret   bool // never leaves the server in an answer
 	defaults any  // nil where a value has to be given
 	enums    []string
-	refers   string // the table it points at, "" for none
+	refers   string        // the table it points at, "" for none
+	limit    *limit.Column // nil for none
 }
 
 // column is the column of a name, nil for none.
@@ -138,6 +140,9 @@ func describe(t *entschema.Table, types []reflect.Type) (*entity, error) {
 		described, err := describeColumn(c, row[plain(c.Name)])
 		if err != nil {
 			return nil, fmt.Errorf("transfer: %s.%s: %w", t.Name, c.Name, err)
+		}
+		if i := slices.IndexFunc(ent.Limits, func(l limit.Column) bool { return l.Table == t.Name && l.Name == c.Name }); i >= 0 {
+			described.limit = &ent.Limits[i]
 		}
 		if c.Unique && c != t.PrimaryKey[0] {
 			e.unique = append(e.unique, uniqueKey{columns: []string{c.Name}})

@@ -210,7 +210,7 @@ func (b *batch) leftToExplain(open map[string]bool, columns ...string) (map[stri
 		if err != nil {
 			return nil, err
 		}
-		paid := "SELECT x." + column + ", x.amount, x.id FROM payment_explanations AS x JOIN payments AS p ON p.id = x.payment_id WHERE x.practice_id = $1 AND NOT p.deleted"
+		paid := "SELECT x." + column + ", x.amount, x.id FROM payment_explanations AS x JOIN payments AS p ON p.id = x.payment_id JOIN invoices AS i ON i.id = x.invoice_id WHERE x.practice_id = $1 AND NOT p.deleted AND i.status <> 'void'"
 		err = b.query(paid, []any{b.practice.id}, "x."+column, ids, func(values []any) {
 			if !open[asText(values[2])] {
 				count(-1, values)

@@ -8,13 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"chairside/internal/limit"
 	"chairside/internal/wire"
 	"chairside/ogent"
 	"chairside/schema"
 )
-
-// longest is how long a text may be that the API has no limit for.
-const longest = 65535
 
 // totals are columns that follow from other rows. What a file says of them is
 // never stored, but compared with what they come to.
@@ -79,7 +77,7 @@ func (e *entity) wireField(name string) (wire.Field, error) {
 		}
 	}
 	c := e.column(name)
-	f := wire.Field{Name: name, Nullable: c.nullable, Required: !c.nullable && c.defaults == nil, MaxRunes: longest, Values: c.enums}
+	f := wire.Field{Name: name, Nullable: c.nullable, Required: !c.nullable && c.defaults == nil, MaxRunes: limit.LongText, Values: c.enums}
 	if e.table == "payments" && name == "amount" { // nothing was paid: not what an empty cell means
 		f.Required = true
 	}
@@ -119,25 +117,13 @@ func (e *entity) wireField(name string) (wire.Field, error) {
 			f.Kind = wire.Email
 		}
 	}
-	if least, most, ok := bounds(e.table, name); ok {
-		f.Min, f.Max = &least, &most
+	if c.limit != nil {
+		f.Min, f.Max = c.limit.Min, c.limit.Max
+	}
+	if e.table == "appointments" && name == "duration" { // of nothing else does the end follow
+		f.Min = new(int64(1))
 	}
 	return f, nil
-}
-
-// bounds are those of the numbers that ent's validators alone know.
-func bounds(table, column string) (least, most int64, ok bool) {
-	switch {
-	case table == "working_sessions" && column == "weekday":
-		return 0, 6, true
-	case table == "working_sessions" && strings.HasSuffix(column, "_minute"):
-		return 0, 1440, true
-	case table == "appointments" && column == "duration":
-		return 1, 1440, true
-	case table == "invoice_items" && column == "quantity":
-		return 1, 100_000, true
-	}
-	return 0, 0, false
 }
 
 // readDocument is the JSON that is stored for the text of a list or an object.

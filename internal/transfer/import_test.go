@@ -129,7 +129,7 @@ var oldSoftRows = []string{
 	"SELECT count(*) FROM appointments WHERE notes = 'first visit' AND duration = 30 AND state = 'Completed' AND completed_at = finish_time AND reason = 'Exam'",
 	"SELECT count(*) FROM appointments WHERE notes = 'lunch' AND patient_id IS NULL AND duration = 60 AND reason = 'Other'",
 	"SELECT count(*) FROM appointments WHERE state = 'Did not attend' AND did_not_attend_at = start_time AND reason = 'Scale & Polish'",
-	"SELECT count(*) FROM invoices WHERE reference = '5003' AND status = 'void' AND amount = 2000 AND amount_outstanding = 2000",
+	"SELECT count(*) FROM invoices WHERE reference = '5003' AND status = 'void' AND amount = 2000 AND amount_outstanding = 0 AND NOT paid",
 	"SELECT count(*) FROM invoices WHERE reference = '5002' AND status = 'paid' AND paid AND paid_on = '2026-06-03' AND amount = 100000",
 	"SELECT count(*) FROM invoice_items WHERE name = 'Gold' AND quantity = 1 AND item_price = 1000",
 	"SELECT count(*) FROM treatment_plans WHERE completed AND end_date = '2026-06-10' AND completed_at IS NOT NULL",

@@ -194,7 +194,11 @@ func (r restore) run(total int64) error {
 			}
 		}
 	}
-	return r.bulk.Analyze(r.ctx, tables...)
+	if err := r.bulk.Analyze(r.ctx, tables...); err != nil {
+		return err
+	}
+	r.bar.say("totals")
+	return compareSums(r.ctx, r.tx)
 }
 
 // table loads one file. While a batch of rows is written the next ones are read.
@@ -239,10 +243,23 @@ func (r restore) table(e *entity, note fileNote) error {
 		return err
 	}
 	if err := w.Close(); err != nil {
-		return err
+		return fmt.Errorf("%s: %w", note.File, err)
 	}
 	if rows != note.Rows {
 		return fmt.Errorf("%w: %s has %d rows, the manifest says %d", ErrAltered, note.File, rows, note.Rows)
+	}
+	return nil
+}
+
+// within looks whether the values of a row are within the limits of their
+// columns. It knows the line, which the database does not.
+func (e *entity) within(values []any) error {
+	for i := range e.columns {
+		if l := e.columns[i].limit; l != nil {
+			if message := l.Check(values[i]); message != "" {
+				return fmt.Errorf("%s %s", e.columns[i].name, message)
+			}
+		}
 	}
 	return nil
 }
@@ -282,6 +299,9 @@ func decodeRows(ctx context.Context, from rowReader, e *entity, name string, emp
 			err := from.read(batch[n])
 			if errors.Is(err, io.EOF) {
 				break
+			}
+			if err == nil {
+				err = e.within(batch[n])
 			}
 			if err != nil {
 				return fmt.Errorf("%w: %w", ErrAltered, lineError(name, line, err))

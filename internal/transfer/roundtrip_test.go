@@ -69,7 +69,7 @@ func TestRoundTrips(t *testing.T) {
 						if again, err := Restore(t.Context(), target, first, RestoreOptions{}); err != nil || !again.Already {
 							t.Errorf("a second import: %+v, %v", again, err)
 						}
-						execute(t, target, "INSERT INTO appointments (practice_id, created_at, updated_at, start_time, finish_time, duration, practitioner_id, reason, state, booked_via_api, metadata) SELECT practice_id, created_at, updated_at, start_time, finish_time, duration, practitioner_id, reason, state, booked_via_api, metadata FROM appointments WHERE id = $1", lastAppointment)
+						execute(t, target, "INSERT INTO appointments (practice_id, created_at, updated_at, start_time, finish_time, duration, practitioner_id, reason, state, booked_via_api, metadata, pending_at, confirmed_at, arrived_at, in_surgery_at, completed_at, cancelled_at, did_not_attend_at) SELECT practice_id, created_at, updated_at, start_time, finish_time, duration, practitioner_id, reason, state, booked_via_api, metadata, pending_at, confirmed_at, arrived_at, in_surgery_at, completed_at, cancelled_at, did_not_attend_at FROM appointments WHERE id = $1", lastAppointment)
 						if id := number(t, target, "SELECT max(id) FROM appointments"); id != lastAppointment+2 {
 							t.Errorf("the next appointment is %d after %d, which was deleted", id, lastAppointment+1)
 						}

@@ -85,6 +85,18 @@ func (b *batch) complete(r *record) {
 				r.refuse(c.name, "is missing")
 			}
 		}
+		b.limit(r, c)
+	}
+}
+
+// limit refuses what the database would: that would end the import.
+func (b *batch) limit(r *record, c *column) {
+	v, given := r.given[c.name]
+	if !given || c.limit == nil || slices.ContainsFunc(r.problems, func(p problem) bool { return p.field == c.name }) {
+		return
+	}
+	if message := c.limit.Check(v); message != "" {
+		r.refuse(c.name, message)
 	}
 }
 
@@ -136,7 +148,7 @@ func (b *batch) appointment(r *record) {
 	case length > schema.LongestAppointment:
 		r.refuse("finish_time", "must be at most 24 hours after start_time")
 	}
-	r.given["duration"] = int64(schema.Minutes(start, finish))
+	r.given["duration"] = min(max(int64(schema.Minutes(start, finish)), 0), int64(schema.LongestAppointment/time.Minute)) // beyond them finish_time is refused
 	if reason := b.named[reasonsKey][fold(r.text("reason"))]; reason != nil {
 		r.given["reason"] = reason[0]
 	} else if r.existing["reason"] != r.get("reason") {
@@ -227,6 +239,30 @@ func (b *batch) invoice(r *record) {
 			r.refuse("amount", message)
 		}
 		r.given["amount"], r.given["amount_outstanding"] = total, total
+	}
+	b.agree(r)
+}
+
+// agree keeps the columns of an invoice in agreement, as the database demands of
+// every state of the row. The totals are settled when all files are in.
+func (b *batch) agree(r *record) {
+	amount, outstanding := r.integer("amount"), r.integer("amount_outstanding")
+	void := r.text("status") == string(schema.InvoiceVoid)
+	switch {
+	case void:
+		outstanding = 0
+	case r.existing["status"] == string(schema.InvoiceVoid):
+		outstanding = amount
+	}
+	status := schema.InvoiceStatusOf(decimal.Decimal(amount), decimal.Decimal(outstanding), r.get("sent_at") != nil, void)
+	agreed := row{"amount_outstanding": outstanding, "status": string(status), "paid": status == schema.InvoicePaid}
+	if status != schema.InvoicePaid {
+		agreed["paid_on"] = nil
+	}
+	for column, v := range agreed {
+		if r.get(column) != v {
+			r.given[column] = v
+		}
 	}
 }
 

@@ -26,40 +26,28 @@ var settlements = []struct {
 	{
 		"invoices", []string{"amount", "amount_outstanding", "paid", "paid_on", "status"},
 		[]string{"invoices", "invoice_items", "payments", "payment_explanations"},
-		`SELECT i.id, i.amount, i.amount_outstanding, i.paid, i.paid_on, i.status, i.sent_at,
-			(SELECT coalesce(sum(t.total_price), 0) FROM invoice_items AS t WHERE t.practice_id = i.practice_id AND t.invoice_id = i.id),
-			(SELECT coalesce(sum(x.amount), 0) FROM payment_explanations AS x JOIN payments AS p ON p.id = x.payment_id WHERE x.practice_id = i.practice_id AND x.invoice_id = i.id AND NOT p.deleted),
-			(SELECT max(p.dated_on) FROM payment_explanations AS x JOIN payments AS p ON p.id = x.payment_id WHERE x.practice_id = i.practice_id AND x.invoice_id = i.id AND NOT p.deleted),
-			i.updated_at
-		FROM invoices AS i WHERE i.practice_id = $1 AND i.id > $2 ORDER BY i.id LIMIT $3`,
+		"SELECT t.id, t.amount, t.amount_outstanding, t.paid, t.paid_on, t.status, t.sent_at, " + itemsOfInvoice + ", " + paidOnInvoice + `,
+			(SELECT max(p.dated_on) FROM payment_explanations AS x JOIN payments AS p ON p.id = x.payment_id WHERE x.practice_id = t.practice_id AND x.invoice_id = t.id AND NOT p.deleted),
+			t.updated_at
+		FROM invoices AS t WHERE t.practice_id = $1 AND t.id > $2 ORDER BY t.id LIMIT $3`,
 		settleInvoice,
 	},
 	{
 		"payments", []string{"amount_unexplained"},
 		[]string{"payments", "payment_explanations", "invoices", "invoice_items"}, // void or lower now
-		`SELECT p.id, p.amount_unexplained, p.amount - (SELECT coalesce(sum(x.amount), 0) FROM payment_explanations AS x WHERE x.practice_id = p.practice_id AND x.payment_id = p.id), p.updated_at
-		FROM payments AS p WHERE p.practice_id = $1 AND p.id > $2 ORDER BY p.id LIMIT $3`,
+		"SELECT t.id, t.amount_unexplained, " + unexplained + ", t.updated_at FROM payments AS t WHERE t.practice_id = $1 AND t.id > $2 ORDER BY t.id LIMIT $3",
 		settleAmounts("amount_unexplained"),
 	},
 	{
 		"treatment_plans", []string{"private_treatment_value"},
 		[]string{"treatment_plans", "treatment_plan_items", "payment_plans"},
-		`SELECT t.id, t.private_treatment_value,
-			(SELECT coalesce(sum(k.price), 0) FROM treatment_plan_items AS k JOIN payment_plans AS y ON y.id = k.payment_plan_id WHERE k.practice_id = t.practice_id AND k.treatment_plan_id = t.id AND NOT y.nhs), t.updated_at
-		FROM treatment_plans AS t WHERE t.practice_id = $1 AND t.id > $2 ORDER BY t.id LIMIT $3`,
+		"SELECT t.id, t.private_treatment_value, " + privateOfPlan + ", t.updated_at FROM treatment_plans AS t WHERE t.practice_id = $1 AND t.id > $2 ORDER BY t.id LIMIT $3",
 		settleAmounts("private_treatment_value"),
 	},
 	{
 		"accounts", []string{"current_balance", "planned_nhs_treatment_value", "planned_private_treatment_value"},
 		[]string{"patients", "accounts", "payments", "invoices", "invoice_items", "treatment_plans", "treatment_plan_items", "payment_plans"},
-		`SELECT a.id, a.current_balance, a.planned_nhs_treatment_value, a.planned_private_treatment_value,
-			a.opening_balance
-				+ (SELECT coalesce(sum(p.amount), 0) FROM payments AS p WHERE p.practice_id = a.practice_id AND p.patient_id = a.patient_id AND NOT p.deleted)
-				- (SELECT coalesce(sum(i.amount), 0) FROM invoices AS i WHERE i.practice_id = a.practice_id AND i.patient_id = a.patient_id AND i.status <> 'void'),
-			(SELECT coalesce(sum(k.price), 0) FROM treatment_plan_items AS k JOIN payment_plans AS y ON y.id = k.payment_plan_id WHERE k.practice_id = a.practice_id AND k.patient_id = a.patient_id AND NOT k.completed AND y.nhs),
-			(SELECT coalesce(sum(k.price), 0) FROM treatment_plan_items AS k JOIN payment_plans AS y ON y.id = k.payment_plan_id WHERE k.practice_id = a.practice_id AND k.patient_id = a.patient_id AND NOT k.completed AND NOT y.nhs),
-			a.updated_at
-		FROM accounts AS a WHERE a.practice_id = $1 AND a.id > $2 ORDER BY a.id LIMIT $3`,
+		"SELECT t.id, t.current_balance, t.planned_nhs_treatment_value, t.planned_private_treatment_value, " + balance + ", " + plannedNHS + ", " + plannedPrivate + ", t.updated_at FROM accounts AS t WHERE t.practice_id = $1 AND t.id > $2 ORDER BY t.id LIMIT $3",
 		settleAmounts("current_balance", "planned_nhs_treatment_value", "planned_private_treatment_value"),
 	},
 }
@@ -104,9 +92,9 @@ func settleInvoice(v []any) (is, should row, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	void, outstanding := is["status"] == string(schema.InvoiceVoid), amount
-	if !void {
-		outstanding -= paid
+	void, outstanding := is["status"] == string(schema.InvoiceVoid), amount-paid
+	if void {
+		outstanding = 0
 	}
 	status := schema.InvoiceStatusOf(decimal.Decimal(amount), decimal.Decimal(outstanding), v[6] != nil, void)
 	should = row{

@@ -24,6 +24,7 @@ import (
 
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
+	"chairside/internal/limit"
 )
 
 // Kind is how a value looks on the wire.
@@ -61,11 +62,20 @@ const (
 	MetadataTextRunes = 500
 )
 
-var (
-	ethnicity = regexp.MustCompile(`^[0-9A-Za-z]{1,2}$`)
-	country   = regexp.MustCompile(`^[A-Za-z]{2}$`)
-	number    = regexp.MustCompile(`^-?[0-9]+$`)
-)
+var number = regexp.MustCompile(`^-?[0-9]+$`)
+
+// Form is the name of the form (limit.Forms) that every value of the kind has,
+// "" where it has none.
+func (k Kind) Form() string {
+	switch k {
+	case Country:
+		return limit.Country
+	case Ethnicity:
+		return limit.Ethnicity
+	default:
+		return ""
+	}
+}
 
 // text is the string that raw, which is valid JSON, holds, or the text of a number.
 func text(raw json.RawMessage) (string, bool) {
@@ -202,11 +212,11 @@ func (f Field) parse(v given, zone *time.Location) (any, string) {
 		if !v.isText {
 			return nil, "must be a string"
 		}
-		if message := f.checkText(s); message != "" {
-			return nil, message
-		}
 		if f.Kind == Country {
 			s = strings.ToUpper(s)
+		}
+		if message := f.checkText(s); message != "" {
+			return nil, message
 		}
 		return s, ""
 	case Boolean, Flag, Gender:
@@ -293,10 +303,8 @@ func (f Field) checkText(s string) string {
 		return "must be one of: " + strings.Join(f.Values, ", ")
 	case f.Kind == Email && !ValidEmail(s):
 		return "must be an e-mail address"
-	case f.Kind == Country && !country.MatchString(s):
-		return "must be an ISO 3166 country code of two letters"
-	case f.Kind == Ethnicity && !ethnicity.MatchString(s):
-		return "must be a code of one or two letters or digits"
+	case f.Kind.Form() != "" && !limit.Forms[f.Kind.Form()].Matches(s):
+		return limit.Forms[f.Kind.Form()].Message
 	}
 	return ""
 }

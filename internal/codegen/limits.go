@@ -1,0 +1,109 @@
+package codegen
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+
+	"entgo.io/ent/entc/gen"
+
+	"chairside/internal/contract"
+	"chairside/internal/limit"
+	"chairside/internal/wire"
+)
+
+// limitsOf gives the limits of a table's columns, as far as they have any.
+func limitsOf(n *gen.Type) ([]limit.Column, error) {
+	var r contract.Resource
+	if err := annotation(n.Annotations, &r); err != nil {
+		return nil, err
+	}
+	var all []limit.Column
+	for _, f := range n.Fields {
+		c, err := newColumn(f)
+		if err != nil {
+			return nil, err
+		}
+		l := c.limit(n.Table(), r.Key != "")
+		if !reflect.DeepEqual(l, limit.Column{Table: l.Table, Name: l.Name, Nullable: l.Nullable}) {
+			all = append(all, l)
+		}
+	}
+	return all, nil
+}
+
+// limit is the limit of a column, of a table that has a resource or none.
+func (c *column) limit(table string, resource bool) limit.Column {
+	l := limit.Column{
+		Table: table, Name: c.StorageKey(), Nullable: c.Optional,
+		Values: c.API.Values, Words: c.API.Words, Min: c.API.Min, Max: c.API.Max, MaxBytes: int(c.maxBytes()), Form: c.API.Form, Email: c.Kind == wire.Email,
+	}
+	if c.IsEnum() {
+		l.Values = c.EnumValues()
+	}
+	if l.Form == "" {
+		l.Form = c.Kind.Form()
+	}
+	if c.IsString() && resource && !c.API.Hidden && l.Form == "" && l.Values == nil {
+		l.MaxRunes = c.API.MaxRunes
+		if l.MaxRunes == 0 {
+			l.MaxRunes = limit.LongText
+		}
+		l.Filled = !c.Optional && !c.Default && !l.Email
+	}
+	if c.IsJSON() && c.Type.RType != nil {
+		l.JSON = map[reflect.Kind]string{reflect.Map: "object", reflect.Slice: "array"}[c.Type.RType.Kind]
+	}
+	return l
+}
+
+// maxBytes is the most bytes that a column of bytes may have, 0 for any number.
+func (c *column) maxBytes() int64 {
+	if !c.IsBytes() {
+		return 0
+	}
+	return c.Column().Size
+}
+
+// rulesOf gives the rules between the columns of a table's rows.
+func rulesOf(n *gen.Type) ([]limit.Row, error) {
+	var checks contract.Checks
+	if err := annotation(n.Annotations, &checks); err != nil {
+		return nil, err
+	}
+	var all []limit.Row
+	for _, c := range checks {
+		all = append(all, limit.Row{Table: n.Table(), Name: c.Name, SQL: c.SQL})
+	}
+	return all, nil
+}
+
+var ruleName = regexp.MustCompile(`^[a-z][a-z_]*$`)
+
+// checkLimits says which limits would be lost on the way to the databases.
+func (e *entity) checkLimits() (problems []string) {
+	complain := func(format string, a ...any) { problems = append(problems, e.Name+": "+fmt.Sprintf(format, a...)) }
+	for _, c := range e.Columns {
+		if c.Validators > 0 && !c.IsBytes() {
+			complain("%s: a validator of ent's is known to Go alone; declare Min, Max, MaxRunes or a Form in contract.Field", c.Name)
+		}
+		if _, known := limit.Forms[c.API.Form]; c.API.Form != "" && !known {
+			complain("%s: the form %q is none of %v", c.Name, c.API.Form, slices.Sorted(maps.Keys(limit.Forms)))
+		}
+	}
+	rules, err := rulesOf(e.Type)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for i, r := range rules {
+		if !ruleName.MatchString(r.Name) {
+			complain("the check %q needs a name of small letters and _", r.Name)
+		}
+		if slices.ContainsFunc(rules[:i], func(o limit.Row) bool { return o.Name == r.Name }) {
+			complain("the check %q is declared twice", r.Name)
+		}
+	}
+	return problems
+}

@@ -1,0 +1,273 @@
+// Package limit is what the values of a row may be.
+//
+// The schema declares a limit once: an enum's words, a column's Min, Max,
+// MaxRunes or Form, a rule between columns. The generator collects the
+// declarations in ent.Limits and ent.Rules. From there
+//
+//	internal/store     makes a CHECK constraint of each, on both databases
+//	internal/wire      refuses what a client sends (the forms; the rest it has from the same declaration)
+//	internal/transfer  refuses a row of a file, with the field and the reason
+//
+// A CHECK never refuses a value that Column.Check accepts. The reverse may
+// happen where SQL cannot say all of it: Go knows more kinds of white space.
+package limit
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// LongText is the most code points that a text may have which no shorter limit
+// is declared of.
+const LongText = 65535
+
+// Column limits the values of one column. Null is never limited: NOT NULL is
+// the column's own. A zero member limits nothing.
+type Column struct {
+	Table, Name string
+	Nullable    bool
+	Values      []string // one of these words
+	Words       []string // any of these words, with one space between
+	Min, Max    *int64   // of integers; of amounts in hundredths
+	MaxRunes    int      // of texts, in code points
+	MaxBytes    int      // of bytes
+	Filled      bool     // not blank
+	Form        string   // a name of Forms
+	Email       bool     // looks like an address: the CHECK is only rough
+	JSON        string   // "object" or "array"; null in it is allowed, and means an empty one
+}
+
+// Row is a rule between the columns of one row.
+type Row struct {
+	Table, Name string
+	// SQL is the condition, in words of both databases; and minutes(a, b) and
+	// milliseconds(a, b) are how many whole ones there are from one time to another.
+	SQL string
+}
+
+var elapsed = regexp.MustCompile(`(minutes|milliseconds)\((\w+), (\w+)\)`)
+
+// Constraint is the name of the CHECK.
+func (c Column) Constraint() string { return c.Table + "_" + c.Name + "_check" }
+
+// Constraint is the name of the CHECK.
+func (r Row) Constraint() string { return r.Table + "_" + r.Name }
+
+// Condition is the CHECK's condition, "" where the column has no limit. Texts
+// are cast, because PostgreSQL would print a comparison of varchar otherwise
+// after a dump than before.
+func (c Column) Condition(postgres bool) string {
+	text := "CAST(" + c.Name + " AS text)"
+	var all []string
+	if len(c.Values) > 0 {
+		all = append(all, text+" IN ("+quoteAll(c.Values)+")")
+	}
+	if len(c.Words) > 0 {
+		all = append(all, c.words(text))
+	}
+	if c.Form != "" {
+		all = append(all, Forms[c.Form].condition(text, postgres))
+	}
+	if c.Min != nil {
+		all = append(all, fmt.Sprintf("%s >= %d", c.Name, *c.Min))
+	}
+	if c.Max != nil {
+		all = append(all, fmt.Sprintf("%s <= %d", c.Name, *c.Max))
+	}
+	if c.Filled {
+		all = append(all, trim(text, " ", postgres)+" <> ''")
+	}
+	if c.MaxRunes > 0 {
+		all = append(all, fmt.Sprintf("length(%s) <= %d", text, c.MaxRunes))
+	}
+	if c.MaxBytes > 0 {
+		all = append(all, fmt.Sprintf("length(%s) <= %d", c.Name, c.MaxBytes))
+	}
+	if c.Email {
+		all = append(all, text+" LIKE '%_@_%._%'")
+	}
+	if c.JSON != "" {
+		function := "json_type"
+		if postgres {
+			function = "jsonb_typeof"
+		}
+		all = append(all, function+"("+c.Name+") IN ('"+c.JSON+"', 'null')")
+	}
+	return strings.Join(all, " AND ")
+}
+
+// words is the condition that nothing is left of a text without the words: each
+// is taken out together with the spaces around it, which are doubled before.
+func (c Column) words(text string) string {
+	expression := "replace(' ' || " + text + " || ' ', ' ', '  ')"
+	for _, w := range c.Words {
+		expression = "replace(" + expression + ", ' " + w + " ', '')"
+	}
+	return "replace(" + expression + ", ' ', '') = ''"
+}
+
+// Condition is the CHECK's condition.
+func (r Row) Condition(postgres bool) string {
+	return "(" + elapsed.ReplaceAllStringFunc(r.SQL, func(call string) string {
+		m := elapsed.FindStringSubmatch(call)
+		microseconds := map[string]string{"minutes": "60000000", "milliseconds": "1000"}[m[1]]
+		if postgres {
+			return fmt.Sprintf("floor(EXTRACT(epoch FROM %s - %s) * 1000000 / %s)", m[3], m[2], microseconds)
+		}
+		return fmt.Sprintf("(%s - %s) / %s", m[3], m[2], microseconds) // as SQLite stores times
+	}) + ")"
+}
+
+// Check says what is wrong with a value that is about to be stored: nil, a
+// string, int64 or []byte. It is "" where nothing is.
+func (c Column) Check(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case int64:
+		return c.checkInteger(v)
+	case string:
+		return c.checkText(v)
+	case []byte:
+		if c.MaxBytes > 0 && len(v) > c.MaxBytes {
+			return "must not be longer than " + strconv.Itoa(c.MaxBytes) + " bytes"
+		}
+	}
+	return ""
+}
+
+func (c Column) checkInteger(n int64) string {
+	switch low, high := c.Min != nil && n < *c.Min, c.Max != nil && n > *c.Max; {
+	case !low && !high:
+		return ""
+	case c.Min != nil && c.Max != nil:
+		return fmt.Sprintf("must be between %d and %d", *c.Min, *c.Max)
+	case low:
+		return fmt.Sprintf("must be at least %d", *c.Min)
+	default:
+		return fmt.Sprintf("must be at most %d", *c.Max)
+	}
+}
+
+func (c Column) checkText(s string) string {
+	switch {
+	case c.JSON != "":
+		return checkJSON(s, c.JSON)
+	case c.Filled && strings.TrimSpace(s) == "":
+		return "can't be blank"
+	case c.MaxRunes > 0 && utf8.RuneCountInString(s) > c.MaxRunes:
+		return "must not be longer than " + strconv.Itoa(c.MaxRunes) + " characters"
+	case len(c.Values) > 0 && !slices.Contains(c.Values, s):
+		return "must be one of: " + strings.Join(c.Values, ", ")
+	case len(c.Words) > 0 && slices.ContainsFunc(strings.Fields(s), func(w string) bool { return !slices.Contains(c.Words, w) }):
+		return "must be made of: " + strings.Join(c.Words, " ")
+	case len(c.Words) > 0 && strings.Join(strings.Fields(s), " ") != s:
+		return "must have one space between its words"
+	case c.Form != "" && !Forms[c.Form].Matches(s):
+		return Forms[c.Form].Message
+	case c.Email && !looksLikeEmail(s):
+		return "must be an e-mail address"
+	}
+	return ""
+}
+
+func checkJSON(s, kind string) string {
+	if kind == "array" && json.Unmarshal([]byte(s), new([]json.RawMessage)) != nil {
+		return "must be a list"
+	}
+	if kind == "object" && json.Unmarshal([]byte(s), new(map[string]json.RawMessage)) != nil {
+		return "must be an object"
+	}
+	return ""
+}
+
+// looksLikeEmail is what the CHECK can tell: the API looks closer.
+func looksLikeEmail(s string) bool {
+	local, domain, ok := strings.Cut(s, "@")
+	dot := strings.LastIndex(domain, ".")
+	return ok && local != "" && dot > 0 && dot < len(domain)-1
+}
+
+// Inside is a value within the limits, Outside are some beyond each of them: for
+// tests, of which each covers every column.
+func (c Column) Inside() any {
+	switch {
+	case c.JSON == "object":
+		return "{}"
+	case c.JSON == "array":
+		return "[]"
+	case c.Email:
+		return "a@b.example"
+	case len(c.Values) > 0:
+		return c.Values[0]
+	case len(c.Words) > 0:
+		return strings.Join(c.Words[:min(2, len(c.Words))], " ")
+	case c.Form != "":
+		return Forms[c.Form].Example
+	case c.MaxBytes > 0:
+		return []byte("x")
+	case c.Min != nil || c.Max != nil:
+		return *cmp.Or(c.Min, c.Max)
+	}
+	return "x"
+}
+
+// Outside gives values that Check and the CHECK refuse.
+func (c Column) Outside() (all []any) {
+	if c.JSON != "" {
+		all = append(all, map[string]string{"object": "[]", "array": "{}"}[c.JSON], "1")
+	}
+	if len(c.Values) > 0 {
+		all = append(all, "Dancing", "", strings.ToUpper(c.Values[0])+" ")
+	}
+	if len(c.Words) > 0 {
+		all = append(all, "everything", c.Words[0]+" everything", c.Words[0]+c.Words[0])
+	}
+	if c.Email {
+		all = append(all, "nobody", "a@b")
+	}
+	if c.Form != "" {
+		all = append(all, "", "é", Forms[c.Form].Example+"0000000000000000000000")
+	}
+	if c.Min != nil {
+		all = append(all, *c.Min-1)
+	}
+	if c.Max != nil {
+		all = append(all, *c.Max+1)
+	}
+	if c.Filled {
+		all = append(all, "", "   ")
+	}
+	if c.MaxRunes > 0 {
+		all = append(all, strings.Repeat("é", c.MaxRunes+1))
+	}
+	if c.MaxBytes > 0 {
+		all = append(all, make([]byte, c.MaxBytes+1))
+	}
+	return all
+}
+
+func quoteAll(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = quote(w)
+	}
+	return strings.Join(quoted, ", ")
+}
+
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// trim takes characters off both ends of an expression.
+func trim(expression, characters string, postgres bool) string {
+	function := "trim"
+	if postgres {
+		function = "btrim"
+	}
+	return function + "(" + expression + ", " + quote(characters) + ")"
+}

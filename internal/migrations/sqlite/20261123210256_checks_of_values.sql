@@ -1,0 +1,1428 @@
+-- Disable the enforcement of foreign-keys constraints
+PRAGMA foreign_keys = off;
+-- A void invoice owes nothing, and what was paid on it is unexplained
+UPDATE `payments` SET `amount_unexplained` = `amount` - (SELECT coalesce(sum(x.amount), 0) FROM payment_explanations AS x JOIN invoices AS i ON i.id = x.invoice_id WHERE x.payment_id = payments.id AND i.status <> 'void')
+WHERE `id` IN (SELECT x.payment_id FROM payment_explanations AS x JOIN invoices AS i ON i.id = x.invoice_id WHERE i.status = 'void');
+-- Void invoices
+UPDATE `invoices` SET `amount_outstanding` = 0, `paid` = false, `paid_on` = NULL WHERE `status` = 'void';
+-- Create "new_access_tokens" table
+CREATE TABLE `new_access_tokens` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `hash` blob NOT NULL,
+  `name` text NOT NULL,
+  `scopes` text NOT NULL,
+  `expires_at` datetime NULL,
+  `last_used_at` datetime NULL,
+  `revoked_at` datetime NULL,
+  `practice_id` uuid NOT NULL,
+  `user_id` integer NOT NULL,
+  `site_id` uuid NULL,
+  `application_id` uuid NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `access_tokens_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `access_tokens_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `access_tokens_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `access_tokens_applications_application` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `access_tokens_hash_check` CHECK (length(hash) <= 32),
+  CONSTRAINT `access_tokens_scopes_check` CHECK (replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' appointment ', ''), ' appointment:read ', ''), ' appointment:create ', ''), ' appointment:update ', ''), ' appointment:delete ', ''), ' patient ', ''), ' patient:read ', ''), ' patient:create ', ''), ' patient:update ', ''), ' patient:delete ', ''), ' practice ', ''), ' practice:read ', ''), ' practice:create ', ''), ' practice:update ', ''), ' practice:delete ', ''), ' financials ', ''), ' financials:read ', ''), ' financials:create ', ''), ' financials:update ', ''), ' financials:delete ', ''), ' treatments ', ''), ' treatments:read ', ''), ' treatments:create ', ''), ' treatments:update ', ''), ' treatments:delete ', ''), ' user ', ''), ' user:read ', ''), ' user:create ', ''), ' user:update ', ''), ' user:delete ', ''), ' ', '') = '')
+);
+-- Copy rows from old table "access_tokens" to new temporary table "new_access_tokens"
+INSERT INTO `new_access_tokens` (`id`, `created_at`, `updated_at`, `hash`, `name`, `scopes`, `expires_at`, `last_used_at`, `revoked_at`, `practice_id`, `user_id`, `site_id`, `application_id`) SELECT `id`, `created_at`, `updated_at`, `hash`, `name`, `scopes`, `expires_at`, `last_used_at`, `revoked_at`, `practice_id`, `user_id`, `site_id`, `application_id` FROM `access_tokens`;
+-- Drop "access_tokens" table after copying rows
+DROP TABLE `access_tokens`;
+-- Rename temporary table "new_access_tokens" to "access_tokens"
+ALTER TABLE `new_access_tokens` RENAME TO `access_tokens`;
+-- Create index "access_tokens_hash_key" to table: "access_tokens"
+CREATE UNIQUE INDEX `access_tokens_hash_key` ON `access_tokens` (`hash`);
+-- Create index "accesstoken_practice_id_updated_at_id" to table: "access_tokens"
+CREATE INDEX `accesstoken_practice_id_updated_at_id` ON `access_tokens` (`practice_id`, `updated_at`, `id`);
+-- Create index "accesstoken_practice_id_created_at_id" to table: "access_tokens"
+CREATE INDEX `accesstoken_practice_id_created_at_id` ON `access_tokens` (`practice_id`, `created_at`, `id`);
+-- Create index "accesstoken_practice_id_user_id" to table: "access_tokens"
+CREATE INDEX `accesstoken_practice_id_user_id` ON `access_tokens` (`practice_id`, `user_id`);
+-- Create index "accesstoken_application_id" to table: "access_tokens"
+CREATE INDEX `accesstoken_application_id` ON `access_tokens` (`application_id`);
+-- Create index "access_tokens_practice_id_id" to table: "access_tokens"
+CREATE UNIQUE INDEX `access_tokens_practice_id_id` ON `access_tokens` (`practice_id`, `id`);
+-- Create "new_acquisition_sources" table
+CREATE TABLE `new_acquisition_sources` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `active` bool NOT NULL DEFAULT (true),
+  `name` text NOT NULL,
+  `name_folded` text NOT NULL DEFAULT (''),
+  `notes` text NULL,
+  `practice_id` uuid NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `acquisition_sources_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `acquisition_sources_name_check` CHECK (trim(CAST(name AS text), ' ') <> '' AND length(CAST(name AS text)) <= 65535),
+  CONSTRAINT `acquisition_sources_notes_check` CHECK (length(CAST(notes AS text)) <= 65535)
+);
+-- Copy rows from old table "acquisition_sources" to new temporary table "new_acquisition_sources"
+INSERT INTO `new_acquisition_sources` (`id`, `created_at`, `updated_at`, `active`, `name`, `name_folded`, `notes`, `practice_id`) SELECT `id`, `created_at`, `updated_at`, `active`, `name`, `name_folded`, `notes`, `practice_id` FROM `acquisition_sources`;
+-- Drop "acquisition_sources" table after copying rows
+DROP TABLE `acquisition_sources`;
+-- Rename temporary table "new_acquisition_sources" to "acquisition_sources"
+ALTER TABLE `new_acquisition_sources` RENAME TO `acquisition_sources`;
+-- Create index "acquisitionsource_practice_id_updated_at_id" to table: "acquisition_sources"
+CREATE INDEX `acquisitionsource_practice_id_updated_at_id` ON `acquisition_sources` (`practice_id`, `updated_at`, `id`);
+-- Create index "acquisitionsource_practice_id_created_at_id" to table: "acquisition_sources"
+CREATE INDEX `acquisitionsource_practice_id_created_at_id` ON `acquisition_sources` (`practice_id`, `created_at`, `id`);
+-- Create index "acquisitionsource_practice_id_name_folded_id" to table: "acquisition_sources"
+CREATE INDEX `acquisitionsource_practice_id_name_folded_id` ON `acquisition_sources` (`practice_id`, `name_folded`, `id`);
+-- Create index "acquisition_sources_practice_id_id" to table: "acquisition_sources"
+CREATE UNIQUE INDEX `acquisition_sources_practice_id_id` ON `acquisition_sources` (`practice_id`, `id`);
+-- Create "new_applications" table
+CREATE TABLE `new_applications` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `name` text NOT NULL,
+  `redirect_uris` json NOT NULL,
+  `scopes` text NOT NULL,
+  `public` bool NOT NULL,
+  `secret_hash` blob NULL,
+  `deleted_at` datetime NULL,
+  `owner_id` uuid NOT NULL,
+  `user_id` integer NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `applications_practices_owner` FOREIGN KEY (`owner_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `applications_users_user` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `applications_redirect_uris_check` CHECK (json_type(redirect_uris) IN ('array', 'null')),
+  CONSTRAINT `applications_scopes_check` CHECK (replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' appointment ', ''), ' appointment:read ', ''), ' appointment:create ', ''), ' appointment:update ', ''), ' appointment:delete ', ''), ' patient ', ''), ' patient:read ', ''), ' patient:create ', ''), ' patient:update ', ''), ' patient:delete ', ''), ' practice ', ''), ' practice:read ', ''), ' practice:create ', ''), ' practice:update ', ''), ' practice:delete ', ''), ' financials ', ''), ' financials:read ', ''), ' financials:create ', ''), ' financials:update ', ''), ' financials:delete ', ''), ' treatments ', ''), ' treatments:read ', ''), ' treatments:create ', ''), ' treatments:update ', ''), ' treatments:delete ', ''), ' user ', ''), ' user:read ', ''), ' user:create ', ''), ' user:update ', ''), ' user:delete ', ''), ' ', '') = ''),
+  CONSTRAINT `applications_secret_hash_check` CHECK (length(secret_hash) <= 32)
+);
+-- Copy rows from old table "applications" to new temporary table "new_applications"
+INSERT INTO `new_applications` (`id`, `created_at`, `updated_at`, `name`, `redirect_uris`, `scopes`, `public`, `secret_hash`, `deleted_at`, `owner_id`, `user_id`) SELECT `id`, `created_at`, `updated_at`, `name`, `redirect_uris`, `scopes`, `public`, `secret_hash`, `deleted_at`, `owner_id`, `user_id` FROM `applications`;
+-- Drop "applications" table after copying rows
+DROP TABLE `applications`;
+-- Rename temporary table "new_applications" to "applications"
+ALTER TABLE `new_applications` RENAME TO `applications`;
+-- Create index "application_owner_id_id" to table: "applications"
+CREATE INDEX `application_owner_id_id` ON `applications` (`owner_id`, `id`);
+-- Create "new_appointments" table
+CREATE TABLE `new_appointments` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `start_time` datetime NOT NULL,
+  `finish_time` datetime NOT NULL,
+  `duration` integer NOT NULL,
+  `reason` text NOT NULL,
+  `state` text NOT NULL DEFAULT ('Pending'),
+  `notes` text NULL,
+  `treatment_description` text NULL,
+  `booked_via_api` bool NOT NULL DEFAULT (false),
+  `metadata` json NOT NULL,
+  `pending_at` datetime NULL,
+  `confirmed_at` datetime NULL,
+  `arrived_at` datetime NULL,
+  `in_surgery_at` datetime NULL,
+  `completed_at` datetime NULL,
+  `cancelled_at` datetime NULL,
+  `did_not_attend_at` datetime NULL,
+  `practice_id` uuid NOT NULL,
+  `room_id` uuid NULL,
+  `user_id` integer NULL,
+  `patient_id` integer NULL,
+  `practitioner_id` integer NOT NULL,
+  CONSTRAINT `appointments_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `appointments_rooms_room` FOREIGN KEY (`practice_id`, `room_id`) REFERENCES `rooms` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `appointments_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `appointments_patients_appointments` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `appointments_practitioners_appointments` FOREIGN KEY (`practice_id`, `practitioner_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `appointments_cancelled` CHECK ((state = 'Cancelled') = (cancelled_at IS NOT NULL)),
+  CONSTRAINT `appointments_did_not_attend` CHECK ((state = 'Did not attend') = (did_not_attend_at IS NOT NULL)),
+  CONSTRAINT `appointments_duration` CHECK (duration = (finish_time - start_time) / 60000000),
+  CONSTRAINT `appointments_duration_check` CHECK (duration >= 0 AND duration <= 1440),
+  CONSTRAINT `appointments_finishes_after_start` CHECK (finish_time > start_time),
+  CONSTRAINT `appointments_lasts_a_day_at_most` CHECK ((finish_time - start_time) / 1000 <= 86400000),
+  CONSTRAINT `appointments_metadata_check` CHECK (json_type(metadata) IN ('object', 'null')),
+  CONSTRAINT `appointments_notes_check` CHECK (length(CAST(notes AS text)) <= 65535),
+  CONSTRAINT `appointments_reason_check` CHECK (trim(CAST(reason AS text), ' ') <> '' AND length(CAST(reason AS text)) <= 255),
+  CONSTRAINT `appointments_state_check` CHECK (CAST(state AS text) IN ('Pending', 'Confirmed', 'Arrived', 'In surgery', 'Completed', 'Cancelled', 'Did not attend')),
+  CONSTRAINT `appointments_state_is_stamped` CHECK (CASE state WHEN 'Pending' THEN pending_at WHEN 'Confirmed' THEN confirmed_at WHEN 'Arrived' THEN arrived_at WHEN 'In surgery' THEN in_surgery_at WHEN 'Completed' THEN completed_at WHEN 'Cancelled' THEN cancelled_at WHEN 'Did not attend' THEN did_not_attend_at END IS NOT NULL),
+  CONSTRAINT `appointments_treatment_description_check` CHECK (length(CAST(treatment_description AS text)) <= 65535)
+);
+-- Copy rows from old table "appointments" to new temporary table "new_appointments"
+INSERT INTO `new_appointments` (`id`, `created_at`, `updated_at`, `start_time`, `finish_time`, `duration`, `reason`, `state`, `notes`, `treatment_description`, `booked_via_api`, `metadata`, `pending_at`, `confirmed_at`, `arrived_at`, `in_surgery_at`, `completed_at`, `cancelled_at`, `did_not_attend_at`, `practice_id`, `room_id`, `user_id`, `patient_id`, `practitioner_id`) SELECT `id`, `created_at`, `updated_at`, `start_time`, `finish_time`, `duration`, `reason`, `state`, `notes`, `treatment_description`, `booked_via_api`, `metadata`, `pending_at`, `confirmed_at`, `arrived_at`, `in_surgery_at`, `completed_at`, `cancelled_at`, `did_not_attend_at`, `practice_id`, `room_id`, `user_id`, `patient_id`, `practitioner_id` FROM `appointments`;
+-- Drop "appointments" table after copying rows
+DROP TABLE `appointments`;
+-- Rename temporary table "new_appointments" to "appointments"
+ALTER TABLE `new_appointments` RENAME TO `appointments`;
+-- Create index "appointment_practice_id_updated_at_id" to table: "appointments"
+CREATE INDEX `appointment_practice_id_updated_at_id` ON `appointments` (`practice_id`, `updated_at`, `id`);
+-- Create index "appointment_practice_id_created_at_id" to table: "appointments"
+CREATE INDEX `appointment_practice_id_created_at_id` ON `appointments` (`practice_id`, `created_at`, `id`);
+-- Create index "appointment_practice_id_start_time_id" to table: "appointments"
+CREATE INDEX `appointment_practice_id_start_time_id` ON `appointments` (`practice_id`, `start_time`, `id`) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL;
+-- Create index "appointment_diary" to table: "appointments"
+CREATE INDEX `appointment_diary` ON `appointments` (`practice_id`, `practitioner_id`, `start_time`, `id`, `finish_time`, `state`, `patient_id`, `cancelled_at`);
+-- Create index "appointment_practice_id_patient_id_start_time_id" to table: "appointments"
+CREATE INDEX `appointment_practice_id_patient_id_start_time_id` ON `appointments` (`practice_id`, `patient_id`, `start_time`, `id`);
+-- Create index "appointment_practice_id_room_id_start_time_id" to table: "appointments"
+CREATE INDEX `appointment_practice_id_room_id_start_time_id` ON `appointments` (`practice_id`, `room_id`, `start_time`, `id`);
+-- Create index "appointment_practice_id_state_start_time_id" to table: "appointments"
+CREATE INDEX `appointment_practice_id_state_start_time_id` ON `appointments` (`practice_id`, `state`, `start_time`, `id`);
+-- Create index "appointment_listed_state" to table: "appointments"
+CREATE INDEX `appointment_listed_state` ON `appointments` (`practice_id`, `state`, `start_time`, `id`) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL;
+-- Create index "appointment_practice_id_state_id" to table: "appointments"
+CREATE INDEX `appointment_practice_id_state_id` ON `appointments` (`practice_id`, `state`, `id`) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL;
+-- Create index "appointment_all_start" to table: "appointments"
+CREATE INDEX `appointment_all_start` ON `appointments` (`practice_id`, `start_time`, `id`);
+-- Create index "appointment_practice_id_finish_time_id" to table: "appointments"
+CREATE INDEX `appointment_practice_id_finish_time_id` ON `appointments` (`practice_id`, `finish_time`, `id`);
+-- Create "new_appointment_reasons" table
+CREATE TABLE `new_appointment_reasons` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `reason` text NOT NULL,
+  `colour` text NULL,
+  `deleted` bool NOT NULL DEFAULT (false),
+  `exam` bool NOT NULL DEFAULT (false),
+  `hygiene` bool NOT NULL DEFAULT (false),
+  `position` integer NOT NULL,
+  `practice_id` uuid NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `appointment_reasons_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `appointment_reasons_colour_check` CHECK (length(CAST(colour AS text)) IN (4, 7) AND substr(CAST(colour AS text), 1, 1) = '#' AND trim(substr(CAST(colour AS text), 2), '0123456789abcdefABCDEF') = ''),
+  CONSTRAINT `appointment_reasons_reason_check` CHECK (trim(CAST(reason AS text), ' ') <> '' AND length(CAST(reason AS text)) <= 65535)
+);
+-- Copy rows from old table "appointment_reasons" to new temporary table "new_appointment_reasons"
+INSERT INTO `new_appointment_reasons` (`id`, `created_at`, `updated_at`, `reason`, `colour`, `deleted`, `exam`, `hygiene`, `position`, `practice_id`) SELECT `id`, `created_at`, `updated_at`, `reason`, `colour`, `deleted`, `exam`, `hygiene`, `position`, `practice_id` FROM `appointment_reasons`;
+-- Drop "appointment_reasons" table after copying rows
+DROP TABLE `appointment_reasons`;
+-- Rename temporary table "new_appointment_reasons" to "appointment_reasons"
+ALTER TABLE `new_appointment_reasons` RENAME TO `appointment_reasons`;
+-- Create index "appointmentreason_practice_id_updated_at_id" to table: "appointment_reasons"
+CREATE INDEX `appointmentreason_practice_id_updated_at_id` ON `appointment_reasons` (`practice_id`, `updated_at`, `id`);
+-- Create index "appointmentreason_practice_id_created_at_id" to table: "appointment_reasons"
+CREATE INDEX `appointmentreason_practice_id_created_at_id` ON `appointment_reasons` (`practice_id`, `created_at`, `id`);
+-- Create index "appointmentreason_practice_id_position_id" to table: "appointment_reasons"
+CREATE INDEX `appointmentreason_practice_id_position_id` ON `appointment_reasons` (`practice_id`, `position`, `id`);
+-- Create "new_authorization_codes" table
+CREATE TABLE `new_authorization_codes` (
+  `id` uuid NOT NULL,
+  `hash` blob NOT NULL,
+  `redirect_uri` text NOT NULL,
+  `scopes` text NOT NULL,
+  `challenge` text NOT NULL DEFAULT (''),
+  `expires_at` datetime NOT NULL,
+  `used_at` datetime NULL,
+  `practice_id` uuid NOT NULL,
+  `application_id` uuid NOT NULL,
+  `user_id` integer NOT NULL,
+  `token_id` uuid NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `authorization_codes_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `authorization_codes_applications_application` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `authorization_codes_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `authorization_codes_access_tokens_token` FOREIGN KEY (`practice_id`, `token_id`) REFERENCES `access_tokens` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `authorization_codes_hash_check` CHECK (length(hash) <= 32),
+  CONSTRAINT `authorization_codes_scopes_check` CHECK (replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' appointment ', ''), ' appointment:read ', ''), ' appointment:create ', ''), ' appointment:update ', ''), ' appointment:delete ', ''), ' patient ', ''), ' patient:read ', ''), ' patient:create ', ''), ' patient:update ', ''), ' patient:delete ', ''), ' practice ', ''), ' practice:read ', ''), ' practice:create ', ''), ' practice:update ', ''), ' practice:delete ', ''), ' financials ', ''), ' financials:read ', ''), ' financials:create ', ''), ' financials:update ', ''), ' financials:delete ', ''), ' treatments ', ''), ' treatments:read ', ''), ' treatments:create ', ''), ' treatments:update ', ''), ' treatments:delete ', ''), ' user ', ''), ' user:read ', ''), ' user:create ', ''), ' user:update ', ''), ' user:delete ', ''), ' ', '') = '')
+);
+-- Copy rows from old table "authorization_codes" to new temporary table "new_authorization_codes"
+INSERT INTO `new_authorization_codes` (`id`, `hash`, `redirect_uri`, `scopes`, `challenge`, `expires_at`, `used_at`, `practice_id`, `application_id`, `user_id`, `token_id`) SELECT `id`, `hash`, `redirect_uri`, `scopes`, `challenge`, `expires_at`, `used_at`, `practice_id`, `application_id`, `user_id`, `token_id` FROM `authorization_codes`;
+-- Drop "authorization_codes" table after copying rows
+DROP TABLE `authorization_codes`;
+-- Rename temporary table "new_authorization_codes" to "authorization_codes"
+ALTER TABLE `new_authorization_codes` RENAME TO `authorization_codes`;
+-- Create index "authorization_codes_hash_key" to table: "authorization_codes"
+CREATE UNIQUE INDEX `authorization_codes_hash_key` ON `authorization_codes` (`hash`);
+-- Create index "authorizationcode_expires_at" to table: "authorization_codes"
+CREATE INDEX `authorizationcode_expires_at` ON `authorization_codes` (`expires_at`);
+-- Create "new_changes" table
+CREATE TABLE `new_changes` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `practice_id` uuid NOT NULL,
+  `at` datetime NOT NULL,
+  `user_id` integer NULL,
+  `token_id` uuid NULL,
+  `resource` text NOT NULL,
+  `record_id` text NOT NULL,
+  `action` text NOT NULL,
+  `fields` json NOT NULL,
+  CONSTRAINT `changes_action_check` CHECK (CAST(action AS text) IN ('create', 'update', 'delete')),
+  CONSTRAINT `changes_fields_check` CHECK (json_type(fields) IN ('array', 'null'))
+);
+-- Copy rows from old table "changes" to new temporary table "new_changes"
+INSERT INTO `new_changes` (`id`, `practice_id`, `at`, `user_id`, `token_id`, `resource`, `record_id`, `action`, `fields`) SELECT `id`, `practice_id`, `at`, `user_id`, `token_id`, `resource`, `record_id`, `action`, `fields` FROM `changes`;
+-- Drop "changes" table after copying rows
+DROP TABLE `changes`;
+-- Rename temporary table "new_changes" to "changes"
+ALTER TABLE `new_changes` RENAME TO `changes`;
+-- Create index "change_practice_id_record_id_id" to table: "changes"
+CREATE INDEX `change_practice_id_record_id_id` ON `changes` (`practice_id`, `record_id`, `id`);
+-- Create "new_contracts" table
+CREATE TABLE `new_contracts` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `active` bool NOT NULL DEFAULT (true),
+  `contract_number` text NOT NULL,
+  `end_date` date NULL,
+  `name` text NOT NULL,
+  `name_folded` text NOT NULL DEFAULT (''),
+  `nhs_location_id` text NULL,
+  `nhs_site_id` text NULL,
+  `notes` text NULL,
+  `pds_plus` bool NOT NULL DEFAULT (false),
+  `start_date` date NOT NULL,
+  `target` integer NULL,
+  `uda_value` integer NULL,
+  `uoa_target` integer NULL,
+  `uoa_value` integer NULL,
+  `practice_id` uuid NOT NULL,
+  `site_id` uuid NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `contracts_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `contracts_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `contracts_contract_number_check` CHECK (trim(CAST(contract_number AS text), ' ') <> '' AND length(CAST(contract_number AS text)) <= 65535),
+  CONSTRAINT `contracts_ends_after_start` CHECK (end_date >= start_date),
+  CONSTRAINT `contracts_name_check` CHECK (trim(CAST(name AS text), ' ') <> '' AND length(CAST(name AS text)) <= 65535),
+  CONSTRAINT `contracts_nhs_location_id_check` CHECK (length(CAST(nhs_location_id AS text)) <= 65535),
+  CONSTRAINT `contracts_nhs_site_id_check` CHECK (length(CAST(nhs_site_id AS text)) <= 65535),
+  CONSTRAINT `contracts_notes_check` CHECK (length(CAST(notes AS text)) <= 65535)
+);
+-- Copy rows from old table "contracts" to new temporary table "new_contracts"
+INSERT INTO `new_contracts` (`id`, `created_at`, `updated_at`, `active`, `contract_number`, `end_date`, `name`, `name_folded`, `nhs_location_id`, `nhs_site_id`, `notes`, `pds_plus`, `start_date`, `target`, `uda_value`, `uoa_target`, `uoa_value`, `practice_id`, `site_id`) SELECT `id`, `created_at`, `updated_at`, `active`, `contract_number`, `end_date`, `name`, `name_folded`, `nhs_location_id`, `nhs_site_id`, `notes`, `pds_plus`, `start_date`, `target`, `uda_value`, `uoa_target`, `uoa_value`, `practice_id`, `site_id` FROM `contracts`;
+-- Drop "contracts" table after copying rows
+DROP TABLE `contracts`;
+-- Rename temporary table "new_contracts" to "contracts"
+ALTER TABLE `new_contracts` RENAME TO `contracts`;
+-- Create index "contract_practice_id_updated_at_id" to table: "contracts"
+CREATE INDEX `contract_practice_id_updated_at_id` ON `contracts` (`practice_id`, `updated_at`, `id`);
+-- Create index "contract_practice_id_created_at_id" to table: "contracts"
+CREATE INDEX `contract_practice_id_created_at_id` ON `contracts` (`practice_id`, `created_at`, `id`);
+-- Create index "contract_practice_id_name_folded_id" to table: "contracts"
+CREATE INDEX `contract_practice_id_name_folded_id` ON `contracts` (`practice_id`, `name_folded`, `id`);
+-- Create index "contracts_practice_id_id" to table: "contracts"
+CREATE UNIQUE INDEX `contracts_practice_id_id` ON `contracts` (`practice_id`, `id`);
+-- Create "new_custom_fields" table
+CREATE TABLE `new_custom_fields` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `active` bool NOT NULL DEFAULT (true),
+  `customizable_type` text NOT NULL,
+  `default_value` text NULL,
+  `description` text NULL,
+  `name` text NOT NULL,
+  `options` json NOT NULL,
+  `position` integer NOT NULL,
+  `type` text NOT NULL,
+  `width` integer NULL,
+  `practice_id` uuid NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `custom_fields_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `custom_fields_customizable_type_check` CHECK (CAST(customizable_type AS text) IN ('Treatment', 'Patient')),
+  CONSTRAINT `custom_fields_default_value_check` CHECK (length(CAST(default_value AS text)) <= 65535),
+  CONSTRAINT `custom_fields_description_check` CHECK (length(CAST(description AS text)) <= 65535),
+  CONSTRAINT `custom_fields_name_check` CHECK (trim(CAST(name AS text), ' ') <> '' AND length(CAST(name AS text)) <= 65535),
+  CONSTRAINT `custom_fields_options_check` CHECK (json_type(options) IN ('array', 'null')),
+  CONSTRAINT `custom_fields_type_check` CHECK (CAST(type AS text) IN ('checkbox', 'enum', 'number', 'text', 'textarea', 'title', 'spacer'))
+);
+-- Copy rows from old table "custom_fields" to new temporary table "new_custom_fields"
+INSERT INTO `new_custom_fields` (`id`, `created_at`, `updated_at`, `active`, `customizable_type`, `default_value`, `description`, `name`, `options`, `position`, `type`, `width`, `practice_id`) SELECT `id`, `created_at`, `updated_at`, `active`, `customizable_type`, `default_value`, `description`, `name`, `options`, `position`, `type`, `width`, `practice_id` FROM `custom_fields`;
+-- Drop "custom_fields" table after copying rows
+DROP TABLE `custom_fields`;
+-- Rename temporary table "new_custom_fields" to "custom_fields"
+ALTER TABLE `new_custom_fields` RENAME TO `custom_fields`;
+-- Create index "customfield_practice_id_updated_at_id" to table: "custom_fields"
+CREATE INDEX `customfield_practice_id_updated_at_id` ON `custom_fields` (`practice_id`, `updated_at`, `id`);
+-- Create index "customfield_practice_id_created_at_id" to table: "custom_fields"
+CREATE INDEX `customfield_practice_id_created_at_id` ON `custom_fields` (`practice_id`, `created_at`, `id`);
+-- Create index "customfield_practice_id_position_id" to table: "custom_fields"
+CREATE INDEX `customfield_practice_id_position_id` ON `custom_fields` (`practice_id`, `position`, `id`);
+-- Create index "custom_fields_practice_id_id" to table: "custom_fields"
+CREATE UNIQUE INDEX `custom_fields_practice_id_id` ON `custom_fields` (`practice_id`, `id`);
+-- Create "new_fees" table
+CREATE TABLE `new_fees` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `multiple_pricing` bool NOT NULL DEFAULT (false),
+  `duration_one` integer NOT NULL DEFAULT (0),
+  `duration_two` integer NOT NULL DEFAULT (0),
+  `duration_three` integer NOT NULL DEFAULT (0),
+  `duration_four` integer NOT NULL DEFAULT (0),
+  `duration_five` integer NOT NULL DEFAULT (0),
+  `price_one` integer NOT NULL DEFAULT (0),
+  `price_two` integer NOT NULL DEFAULT (0),
+  `price_three` integer NOT NULL DEFAULT (0),
+  `price_four` integer NOT NULL DEFAULT (0),
+  `price_five` integer NOT NULL DEFAULT (0),
+  `practice_id` uuid NOT NULL,
+  `payment_plan_id` integer NOT NULL,
+  `treatment_id` integer NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `fees_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `fees_payment_plans_fees` FOREIGN KEY (`practice_id`, `payment_plan_id`) REFERENCES `payment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `fees_treatments_fees` FOREIGN KEY (`practice_id`, `treatment_id`) REFERENCES `treatments` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `fees_duration_five_check` CHECK (duration_five >= 0 AND duration_five <= 1440),
+  CONSTRAINT `fees_duration_four_check` CHECK (duration_four >= 0 AND duration_four <= 1440),
+  CONSTRAINT `fees_duration_one_check` CHECK (duration_one >= 0 AND duration_one <= 1440),
+  CONSTRAINT `fees_duration_three_check` CHECK (duration_three >= 0 AND duration_three <= 1440),
+  CONSTRAINT `fees_duration_two_check` CHECK (duration_two >= 0 AND duration_two <= 1440),
+  CONSTRAINT `fees_price_five_check` CHECK (price_five >= 0),
+  CONSTRAINT `fees_price_four_check` CHECK (price_four >= 0),
+  CONSTRAINT `fees_price_one_check` CHECK (price_one >= 0),
+  CONSTRAINT `fees_price_three_check` CHECK (price_three >= 0),
+  CONSTRAINT `fees_price_two_check` CHECK (price_two >= 0)
+);
+-- Copy rows from old table "fees" to new temporary table "new_fees"
+INSERT INTO `new_fees` (`id`, `created_at`, `updated_at`, `multiple_pricing`, `duration_one`, `duration_two`, `duration_three`, `duration_four`, `duration_five`, `price_one`, `price_two`, `price_three`, `price_four`, `price_five`, `practice_id`, `payment_plan_id`, `treatment_id`) SELECT `id`, `created_at`, `updated_at`, `multiple_pricing`, `duration_one`, `duration_two`, `duration_three`, `duration_four`, `duration_five`, `price_one`, `price_two`, `price_three`, `price_four`, `price_five`, `practice_id`, `payment_plan_id`, `treatment_id` FROM `fees`;
+-- Drop "fees" table after copying rows
+DROP TABLE `fees`;
+-- Rename temporary table "new_fees" to "fees"
+ALTER TABLE `new_fees` RENAME TO `fees`;
+-- Create index "fee_practice_id_updated_at_id" to table: "fees"
+CREATE INDEX `fee_practice_id_updated_at_id` ON `fees` (`practice_id`, `updated_at`, `id`);
+-- Create index "fee_practice_id_created_at_id" to table: "fees"
+CREATE INDEX `fee_practice_id_created_at_id` ON `fees` (`practice_id`, `created_at`, `id`);
+-- Create index "fee_practice_id_payment_plan_id_treatment_id" to table: "fees"
+CREATE UNIQUE INDEX `fee_practice_id_payment_plan_id_treatment_id` ON `fees` (`practice_id`, `payment_plan_id`, `treatment_id`);
+-- Create index "fee_practice_id_treatment_id_id" to table: "fees"
+CREATE INDEX `fee_practice_id_treatment_id_id` ON `fees` (`practice_id`, `treatment_id`, `id`);
+-- Create "new_import_runs" table
+CREATE TABLE `new_import_runs` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `digest` text NOT NULL,
+  `progress` blob NOT NULL,
+  `finished_at` datetime NULL,
+  CONSTRAINT `import_runs_digest_check` CHECK (length(CAST(digest AS text)) IN (64) AND trim(CAST(digest AS text), '0123456789abcdef') = '')
+);
+-- Copy rows from old table "import_runs" to new temporary table "new_import_runs"
+INSERT INTO `new_import_runs` (`id`, `created_at`, `updated_at`, `digest`, `progress`, `finished_at`) SELECT `id`, `created_at`, `updated_at`, `digest`, `progress`, `finished_at` FROM `import_runs`;
+-- Drop "import_runs" table after copying rows
+DROP TABLE `import_runs`;
+-- Rename temporary table "new_import_runs" to "import_runs"
+ALTER TABLE `new_import_runs` RENAME TO `import_runs`;
+-- Create index "import_runs_digest_key" to table: "import_runs"
+CREATE UNIQUE INDEX `import_runs_digest_key` ON `import_runs` (`digest`);
+-- Create "new_invoices" table
+CREATE TABLE `new_invoices` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `amount` integer NOT NULL DEFAULT (0),
+  `amount_outstanding` integer NOT NULL DEFAULT (0),
+  `nhs_amount` integer NULL,
+  `dated_on` date NOT NULL,
+  `due_on` date NOT NULL,
+  `footnote` text NULL,
+  `paid` bool NOT NULL DEFAULT (false),
+  `paid_on` date NULL,
+  `payment_terms` text NULL,
+  `reference` text NULL,
+  `sent_at` datetime NULL,
+  `status` text NOT NULL DEFAULT ('new'),
+  `account_id` integer NOT NULL,
+  `practice_id` uuid NOT NULL,
+  `site_id` uuid NOT NULL,
+  `user_id` integer NULL,
+  `patient_id` integer NOT NULL,
+  CONSTRAINT `invoices_accounts_invoices` FOREIGN KEY (`practice_id`, `account_id`) REFERENCES `accounts` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoices_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `invoices_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoices_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoices_patients_invoices` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoices_footnote_check` CHECK (length(CAST(footnote AS text)) <= 65535),
+  CONSTRAINT `invoices_paid_agrees` CHECK (paid = (status = 'paid') AND (paid OR paid_on IS NULL)),
+  CONSTRAINT `invoices_payment_terms_check` CHECK (length(CAST(payment_terms AS text)) <= 65535),
+  CONSTRAINT `invoices_reference_check` CHECK (length(CAST(reference AS text)) <= 65535),
+  CONSTRAINT `invoices_status_agrees` CHECK (CASE status WHEN 'void' THEN amount_outstanding = 0 WHEN 'paid' THEN amount_outstanding = 0 AND amount <> 0 WHEN 'part_paid' THEN amount_outstanding < amount AND (amount_outstanding <> 0 OR amount = 0) WHEN 'sent' THEN amount_outstanding >= amount AND (amount_outstanding <> 0 OR amount = 0) AND sent_at IS NOT NULL ELSE amount_outstanding >= amount AND (amount_outstanding <> 0 OR amount = 0) AND sent_at IS NULL END),
+  CONSTRAINT `invoices_status_check` CHECK (CAST(status AS text) IN ('new', 'sent', 'part_paid', 'paid', 'void'))
+);
+-- Copy rows from old table "invoices" to new temporary table "new_invoices"
+INSERT INTO `new_invoices` (`id`, `created_at`, `updated_at`, `amount`, `amount_outstanding`, `nhs_amount`, `dated_on`, `due_on`, `footnote`, `paid`, `paid_on`, `payment_terms`, `reference`, `sent_at`, `status`, `account_id`, `practice_id`, `site_id`, `user_id`, `patient_id`) SELECT `id`, `created_at`, `updated_at`, `amount`, `amount_outstanding`, `nhs_amount`, `dated_on`, `due_on`, `footnote`, `paid`, `paid_on`, `payment_terms`, `reference`, `sent_at`, `status`, `account_id`, `practice_id`, `site_id`, `user_id`, `patient_id` FROM `invoices`;
+-- Drop "invoices" table after copying rows
+DROP TABLE `invoices`;
+-- Rename temporary table "new_invoices" to "invoices"
+ALTER TABLE `new_invoices` RENAME TO `invoices`;
+-- Create index "invoice_practice_id_updated_at_id" to table: "invoices"
+CREATE INDEX `invoice_practice_id_updated_at_id` ON `invoices` (`practice_id`, `updated_at`, `id`);
+-- Create index "invoice_practice_id_created_at_id" to table: "invoices"
+CREATE INDEX `invoice_practice_id_created_at_id` ON `invoices` (`practice_id`, `created_at`, `id`);
+-- Create index "invoice_practice_id_dated_on_id" to table: "invoices"
+CREATE INDEX `invoice_practice_id_dated_on_id` ON `invoices` (`practice_id`, `dated_on`, `id`);
+-- Create index "invoice_practice_id_due_on_id" to table: "invoices"
+CREATE INDEX `invoice_practice_id_due_on_id` ON `invoices` (`practice_id`, `due_on`, `id`);
+-- Create index "invoice_practice_id_amount_id" to table: "invoices"
+CREATE INDEX `invoice_practice_id_amount_id` ON `invoices` (`practice_id`, `amount`, `id`);
+-- Create index "invoice_practice_id_patient_id_dated_on_id" to table: "invoices"
+CREATE INDEX `invoice_practice_id_patient_id_dated_on_id` ON `invoices` (`practice_id`, `patient_id`, `dated_on`, `id`);
+-- Create index "invoice_practice_id_account_id_dated_on_id" to table: "invoices"
+CREATE INDEX `invoice_practice_id_account_id_dated_on_id` ON `invoices` (`practice_id`, `account_id`, `dated_on`, `id`);
+-- Create index "invoice_practice_id_site_id_dated_on_id" to table: "invoices"
+CREATE INDEX `invoice_practice_id_site_id_dated_on_id` ON `invoices` (`practice_id`, `site_id`, `dated_on`, `id`);
+-- Create index "invoice_practice_id_paid_dated_on_id" to table: "invoices"
+CREATE INDEX `invoice_practice_id_paid_dated_on_id` ON `invoices` (`practice_id`, `paid`, `dated_on`, `id`);
+-- Create index "invoice_open" to table: "invoices"
+CREATE INDEX `invoice_open` ON `invoices` (`practice_id`, `id`) WHERE amount_outstanding <> 0;
+-- Create index "invoices_practice_id_id" to table: "invoices"
+CREATE UNIQUE INDEX `invoices_practice_id_id` ON `invoices` (`practice_id`, `id`);
+-- Create "new_invoice_items" table
+CREATE TABLE `new_invoice_items` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `name` text NOT NULL,
+  `quantity` integer NOT NULL DEFAULT (1),
+  `item_price` integer NOT NULL DEFAULT (0),
+  `total_price` integer NOT NULL DEFAULT (0),
+  `nhs_charge` bool NOT NULL DEFAULT (false),
+  `invoice_id` integer NOT NULL,
+  `practice_id` uuid NOT NULL,
+  `practitioner_id` integer NULL,
+  `sundry_id` uuid NULL,
+  `treatment_plan_id` integer NULL,
+  `treatment_plan_item_id` integer NULL,
+  `user_id` integer NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `invoice_items_invoices_invoice_items` FOREIGN KEY (`practice_id`, `invoice_id`) REFERENCES `invoices` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoice_items_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `invoice_items_practitioners_practitioner` FOREIGN KEY (`practice_id`, `practitioner_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoice_items_sundries_sundry` FOREIGN KEY (`practice_id`, `sundry_id`) REFERENCES `sundries` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoice_items_treatment_plans_treatment_plan` FOREIGN KEY (`practice_id`, `treatment_plan_id`) REFERENCES `treatment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoice_items_treatment_plan_items_treatment_plan_item` FOREIGN KEY (`practice_id`, `treatment_plan_item_id`) REFERENCES `treatment_plan_items` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoice_items_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoice_items_name_check` CHECK (trim(CAST(name AS text), ' ') <> '' AND length(CAST(name AS text)) <= 65535),
+  CONSTRAINT `invoice_items_quantity_check` CHECK (quantity >= 1 AND quantity <= 100000),
+  CONSTRAINT `invoice_items_total_price` CHECK (total_price = quantity * item_price)
+);
+-- Copy rows from old table "invoice_items" to new temporary table "new_invoice_items"
+INSERT INTO `new_invoice_items` (`id`, `created_at`, `updated_at`, `name`, `quantity`, `item_price`, `total_price`, `nhs_charge`, `invoice_id`, `practice_id`, `practitioner_id`, `sundry_id`, `treatment_plan_id`, `treatment_plan_item_id`, `user_id`) SELECT `id`, `created_at`, `updated_at`, `name`, `quantity`, `item_price`, `total_price`, `nhs_charge`, `invoice_id`, `practice_id`, `practitioner_id`, `sundry_id`, `treatment_plan_id`, `treatment_plan_item_id`, `user_id` FROM `invoice_items`;
+-- Drop "invoice_items" table after copying rows
+DROP TABLE `invoice_items`;
+-- Rename temporary table "new_invoice_items" to "invoice_items"
+ALTER TABLE `new_invoice_items` RENAME TO `invoice_items`;
+-- Create index "invoiceitem_practice_id_updated_at_id" to table: "invoice_items"
+CREATE INDEX `invoiceitem_practice_id_updated_at_id` ON `invoice_items` (`practice_id`, `updated_at`, `id`);
+-- Create index "invoiceitem_practice_id_created_at_id" to table: "invoice_items"
+CREATE INDEX `invoiceitem_practice_id_created_at_id` ON `invoice_items` (`practice_id`, `created_at`, `id`);
+-- Create index "invoiceitem_practice_id_invoice_id_id" to table: "invoice_items"
+CREATE INDEX `invoiceitem_practice_id_invoice_id_id` ON `invoice_items` (`practice_id`, `invoice_id`, `id`);
+-- Create "new_nhs_claims" table
+CREATE TABLE `new_nhs_claims` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `claim_status` text NOT NULL DEFAULT ('new'),
+  `sequence_number` integer NOT NULL,
+  `status_comments` text NULL,
+  `expected_uda` integer NULL,
+  `awarded_uda` integer NULL,
+  `uda_band` text NULL,
+  `submitted_date` date NULL,
+  `approval_date` date NULL,
+  `dentist_charge` integer NULL,
+  `patient_charge` integer NULL,
+  `ni_calculated_dentist_fee` integer NULL,
+  `ni_calculated_patient_fee` integer NULL,
+  `scot_amount_authorised` integer NULL,
+  `scot_amount_expected` integer NULL,
+  `ortho` bool NOT NULL DEFAULT (false),
+  `continuation_part_number` integer NULL,
+  `contract_id` uuid NOT NULL,
+  `practice_id` uuid NOT NULL,
+  `practitioner_id` integer NOT NULL,
+  `treatment_plan_id` integer NULL,
+  `site_id` uuid NOT NULL,
+  `patient_id` integer NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `nhs_claims_contracts_claims` FOREIGN KEY (`practice_id`, `contract_id`) REFERENCES `contracts` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `nhs_claims_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `nhs_claims_practitioners_practitioner` FOREIGN KEY (`practice_id`, `practitioner_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `nhs_claims_treatment_plans_treatment_plan` FOREIGN KEY (`practice_id`, `treatment_plan_id`) REFERENCES `treatment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `nhs_claims_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `nhs_claims_patients_claims` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `nhs_claims_claim_status_check` CHECK (CAST(claim_status AS text) IN ('new', 'queued', 'submitted', 'completed', 'error', 'invalid', 'received', 'queried', 'withdrawn')),
+  CONSTRAINT `nhs_claims_status_comments_check` CHECK (length(CAST(status_comments AS text)) <= 65535),
+  CONSTRAINT `nhs_claims_uda_band_check` CHECK (length(CAST(uda_band AS text)) <= 65535)
+);
+-- Copy rows from old table "nhs_claims" to new temporary table "new_nhs_claims"
+INSERT INTO `new_nhs_claims` (`id`, `created_at`, `updated_at`, `claim_status`, `sequence_number`, `status_comments`, `expected_uda`, `awarded_uda`, `uda_band`, `submitted_date`, `approval_date`, `dentist_charge`, `patient_charge`, `ni_calculated_dentist_fee`, `ni_calculated_patient_fee`, `scot_amount_authorised`, `scot_amount_expected`, `ortho`, `continuation_part_number`, `contract_id`, `practice_id`, `practitioner_id`, `treatment_plan_id`, `site_id`, `patient_id`) SELECT `id`, `created_at`, `updated_at`, `claim_status`, `sequence_number`, `status_comments`, `expected_uda`, `awarded_uda`, `uda_band`, `submitted_date`, `approval_date`, `dentist_charge`, `patient_charge`, `ni_calculated_dentist_fee`, `ni_calculated_patient_fee`, `scot_amount_authorised`, `scot_amount_expected`, `ortho`, `continuation_part_number`, `contract_id`, `practice_id`, `practitioner_id`, `treatment_plan_id`, `site_id`, `patient_id` FROM `nhs_claims`;
+-- Drop "nhs_claims" table after copying rows
+DROP TABLE `nhs_claims`;
+-- Rename temporary table "new_nhs_claims" to "nhs_claims"
+ALTER TABLE `new_nhs_claims` RENAME TO `nhs_claims`;
+-- Create index "nhsclaim_practice_id_updated_at_id" to table: "nhs_claims"
+CREATE INDEX `nhsclaim_practice_id_updated_at_id` ON `nhs_claims` (`practice_id`, `updated_at`, `id`);
+-- Create index "nhsclaim_practice_id_created_at_id" to table: "nhs_claims"
+CREATE INDEX `nhsclaim_practice_id_created_at_id` ON `nhs_claims` (`practice_id`, `created_at`, `id`);
+-- Create index "nhsclaim_practice_id_claim_status_id" to table: "nhs_claims"
+CREATE INDEX `nhsclaim_practice_id_claim_status_id` ON `nhs_claims` (`practice_id`, `claim_status`, `id`);
+-- Create index "nhsclaim_practice_id_submitted_date_id" to table: "nhs_claims"
+CREATE INDEX `nhsclaim_practice_id_submitted_date_id` ON `nhs_claims` (`practice_id`, `submitted_date`, `id`);
+-- Create index "nhsclaim_practice_id_patient_id_id" to table: "nhs_claims"
+CREATE INDEX `nhsclaim_practice_id_patient_id_id` ON `nhs_claims` (`practice_id`, `patient_id`, `id`);
+-- Create index "nhsclaim_practice_id_practitioner_id_id" to table: "nhs_claims"
+CREATE INDEX `nhsclaim_practice_id_practitioner_id_id` ON `nhs_claims` (`practice_id`, `practitioner_id`, `id`);
+-- Create index "nhsclaim_practice_id_contract_id_id" to table: "nhs_claims"
+CREATE INDEX `nhsclaim_practice_id_contract_id_id` ON `nhs_claims` (`practice_id`, `contract_id`, `id`);
+-- Create "new_patients" table
+CREATE TABLE `new_patients` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `title` text NOT NULL,
+  `first_name` text NOT NULL,
+  `middle_name` text NULL,
+  `last_name` text NOT NULL,
+  `preferred_name` text NULL,
+  `first_name_folded` text NOT NULL DEFAULT (''),
+  `last_name_folded` text NOT NULL DEFAULT (''),
+  `date_of_birth` date NOT NULL,
+  `gender` bool NOT NULL,
+  `ethnicity` text NOT NULL,
+  `active` bool NOT NULL DEFAULT (true),
+  `address_line_1` text NOT NULL,
+  `address_line_2` text NULL,
+  `town` text NULL,
+  `county` text NULL,
+  `postcode` text NOT NULL,
+  `email_address` text NULL,
+  `emergency_contact_name` text NULL,
+  `emergency_contact_relationship` text NULL,
+  `preferred_phone_number` integer NULL,
+  `dentist_recall_date` date NULL,
+  `dentist_recall_interval` integer NULL,
+  `hygienist_recall_date` date NULL,
+  `hygienist_recall_interval` integer NULL,
+  `recall_method` text NOT NULL DEFAULT ('Letter'),
+  `doctor_id` integer NULL,
+  `family_id` uuid NULL,
+  `legacy_id` text NULL,
+  `marketing` integer NOT NULL DEFAULT (0),
+  `medical_alert` bool NOT NULL DEFAULT (false),
+  `medical_alert_text` text NULL,
+  `nhs_number` text NULL,
+  `ni_number` text NULL,
+  `occupation` text NULL,
+  `use_email` bool NOT NULL DEFAULT (true),
+  `use_sms` bool NOT NULL DEFAULT (true),
+  `custom_field_1` text NULL,
+  `custom_field_2` text NULL,
+  `metadata` json NOT NULL,
+  `search_text` text NOT NULL DEFAULT (''),
+  `home_phone` text NULL,
+  `home_phone_country` text NULL,
+  `home_phone_normalized` text NULL,
+  `mobile_phone` text NULL,
+  `mobile_phone_country` text NULL,
+  `mobile_phone_normalized` text NULL,
+  `work_phone` text NULL,
+  `work_phone_country` text NULL,
+  `work_phone_normalized` text NULL,
+  `emergency_contact_phone` text NULL,
+  `emergency_contact_phone_country` text NULL,
+  `emergency_contact_phone_normalized` text NULL,
+  `practice_id` uuid NOT NULL,
+  `payment_plan_id` integer NOT NULL,
+  `site_id` uuid NOT NULL,
+  `dentist_id` integer NULL,
+  `hygienist_id` integer NULL,
+  `acquisition_source_id` uuid NULL,
+  CONSTRAINT `patients_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `patients_payment_plans_payment_plan` FOREIGN KEY (`practice_id`, `payment_plan_id`) REFERENCES `payment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `patients_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `patients_practitioners_dentist` FOREIGN KEY (`practice_id`, `dentist_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `patients_practitioners_hygienist` FOREIGN KEY (`practice_id`, `hygienist_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `patients_acquisition_sources_acquisition_source` FOREIGN KEY (`practice_id`, `acquisition_source_id`) REFERENCES `acquisition_sources` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `patients_address_line_1_check` CHECK (trim(CAST(address_line_1 AS text), ' ') <> '' AND length(CAST(address_line_1 AS text)) <= 255),
+  CONSTRAINT `patients_address_line_2_check` CHECK (length(CAST(address_line_2 AS text)) <= 255),
+  CONSTRAINT `patients_county_check` CHECK (length(CAST(county AS text)) <= 255),
+  CONSTRAINT `patients_custom_field_1_check` CHECK (length(CAST(custom_field_1 AS text)) <= 255),
+  CONSTRAINT `patients_custom_field_2_check` CHECK (length(CAST(custom_field_2 AS text)) <= 255),
+  CONSTRAINT `patients_dentist_recall_interval_check` CHECK (dentist_recall_interval >= 0 AND dentist_recall_interval <= 24),
+  CONSTRAINT `patients_email_address_check` CHECK (length(CAST(email_address AS text)) <= 255 AND CAST(email_address AS text) LIKE '%_@_%._%'),
+  CONSTRAINT `patients_emergency_contact_name_check` CHECK (length(CAST(emergency_contact_name AS text)) <= 255),
+  CONSTRAINT `patients_emergency_contact_phone_check` CHECK (length(CAST(emergency_contact_phone AS text)) <= 255),
+  CONSTRAINT `patients_emergency_contact_phone_country_check` CHECK (length(CAST(emergency_contact_phone_country AS text)) IN (2) AND trim(CAST(emergency_contact_phone_country AS text), 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') = ''),
+  CONSTRAINT `patients_emergency_contact_phone_normalized_check` CHECK (length(CAST(emergency_contact_phone_normalized AS text)) IN (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21) AND substr(CAST(emergency_contact_phone_normalized AS text), 1, 1) = '+' AND trim(substr(CAST(emergency_contact_phone_normalized AS text), 2), '0123456789') = ''),
+  CONSTRAINT `patients_emergency_contact_relationship_check` CHECK (length(CAST(emergency_contact_relationship AS text)) <= 255),
+  CONSTRAINT `patients_ethnicity_check` CHECK (length(CAST(ethnicity AS text)) IN (1, 2) AND trim(CAST(ethnicity AS text), '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz') = ''),
+  CONSTRAINT `patients_first_name_check` CHECK (trim(CAST(first_name AS text), ' ') <> '' AND length(CAST(first_name AS text)) <= 255),
+  CONSTRAINT `patients_home_phone_check` CHECK (length(CAST(home_phone AS text)) <= 255),
+  CONSTRAINT `patients_home_phone_country_check` CHECK (length(CAST(home_phone_country AS text)) IN (2) AND trim(CAST(home_phone_country AS text), 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') = ''),
+  CONSTRAINT `patients_home_phone_normalized_check` CHECK (length(CAST(home_phone_normalized AS text)) IN (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21) AND substr(CAST(home_phone_normalized AS text), 1, 1) = '+' AND trim(substr(CAST(home_phone_normalized AS text), 2), '0123456789') = ''),
+  CONSTRAINT `patients_hygienist_recall_interval_check` CHECK (hygienist_recall_interval >= 0 AND hygienist_recall_interval <= 24),
+  CONSTRAINT `patients_last_name_check` CHECK (trim(CAST(last_name AS text), ' ') <> '' AND length(CAST(last_name AS text)) <= 255),
+  CONSTRAINT `patients_legacy_id_check` CHECK (length(CAST(legacy_id AS text)) <= 255),
+  CONSTRAINT `patients_medical_alert_text_check` CHECK (length(CAST(medical_alert_text AS text)) <= 65535),
+  CONSTRAINT `patients_metadata_check` CHECK (json_type(metadata) IN ('object', 'null')),
+  CONSTRAINT `patients_middle_name_check` CHECK (length(CAST(middle_name AS text)) <= 255),
+  CONSTRAINT `patients_mobile_phone_check` CHECK (length(CAST(mobile_phone AS text)) <= 255),
+  CONSTRAINT `patients_mobile_phone_country_check` CHECK (length(CAST(mobile_phone_country AS text)) IN (2) AND trim(CAST(mobile_phone_country AS text), 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') = ''),
+  CONSTRAINT `patients_mobile_phone_normalized_check` CHECK (length(CAST(mobile_phone_normalized AS text)) IN (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21) AND substr(CAST(mobile_phone_normalized AS text), 1, 1) = '+' AND trim(substr(CAST(mobile_phone_normalized AS text), 2), '0123456789') = ''),
+  CONSTRAINT `patients_nhs_number_check` CHECK (length(CAST(nhs_number AS text)) <= 255),
+  CONSTRAINT `patients_ni_number_check` CHECK (length(CAST(ni_number AS text)) <= 255),
+  CONSTRAINT `patients_occupation_check` CHECK (length(CAST(occupation AS text)) <= 255),
+  CONSTRAINT `patients_postcode_check` CHECK (trim(CAST(postcode AS text), ' ') <> '' AND length(CAST(postcode AS text)) <= 255),
+  CONSTRAINT `patients_preferred_name_check` CHECK (length(CAST(preferred_name AS text)) <= 255),
+  CONSTRAINT `patients_preferred_phone_number_check` CHECK (preferred_phone_number >= 1 AND preferred_phone_number <= 3),
+  CONSTRAINT `patients_recall_method_check` CHECK (CAST(recall_method AS text) IN ('Letter', 'SMS', 'Email', 'Phone')),
+  CONSTRAINT `patients_title_check` CHECK (CAST(title AS text) IN ('Mr', 'Mrs', 'Miss', 'Ms', 'Dr', 'Master', 'Prof', 'Hon', 'Rev', 'Sir', 'Lady', 'Lord', 'Earl', 'Judge', 'Dame')),
+  CONSTRAINT `patients_town_check` CHECK (length(CAST(town AS text)) <= 255),
+  CONSTRAINT `patients_work_phone_check` CHECK (length(CAST(work_phone AS text)) <= 255),
+  CONSTRAINT `patients_work_phone_country_check` CHECK (length(CAST(work_phone_country AS text)) IN (2) AND trim(CAST(work_phone_country AS text), 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') = ''),
+  CONSTRAINT `patients_work_phone_normalized_check` CHECK (length(CAST(work_phone_normalized AS text)) IN (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21) AND substr(CAST(work_phone_normalized AS text), 1, 1) = '+' AND trim(substr(CAST(work_phone_normalized AS text), 2), '0123456789') = '')
+);
+-- Copy rows from old table "patients" to new temporary table "new_patients"
+INSERT INTO `new_patients` (`id`, `created_at`, `updated_at`, `title`, `first_name`, `middle_name`, `last_name`, `preferred_name`, `first_name_folded`, `last_name_folded`, `date_of_birth`, `gender`, `ethnicity`, `active`, `address_line_1`, `address_line_2`, `town`, `county`, `postcode`, `email_address`, `emergency_contact_name`, `emergency_contact_relationship`, `preferred_phone_number`, `dentist_recall_date`, `dentist_recall_interval`, `hygienist_recall_date`, `hygienist_recall_interval`, `recall_method`, `doctor_id`, `family_id`, `legacy_id`, `marketing`, `medical_alert`, `medical_alert_text`, `nhs_number`, `ni_number`, `occupation`, `use_email`, `use_sms`, `custom_field_1`, `custom_field_2`, `metadata`, `search_text`, `home_phone`, `home_phone_country`, `home_phone_normalized`, `mobile_phone`, `mobile_phone_country`, `mobile_phone_normalized`, `work_phone`, `work_phone_country`, `work_phone_normalized`, `emergency_contact_phone`, `emergency_contact_phone_country`, `emergency_contact_phone_normalized`, `practice_id`, `payment_plan_id`, `site_id`, `dentist_id`, `hygienist_id`, `acquisition_source_id`) SELECT `id`, `created_at`, `updated_at`, `title`, `first_name`, `middle_name`, `last_name`, `preferred_name`, `first_name_folded`, `last_name_folded`, `date_of_birth`, `gender`, `ethnicity`, `active`, `address_line_1`, `address_line_2`, `town`, `county`, `postcode`, `email_address`, `emergency_contact_name`, `emergency_contact_relationship`, `preferred_phone_number`, `dentist_recall_date`, `dentist_recall_interval`, `hygienist_recall_date`, `hygienist_recall_interval`, `recall_method`, `doctor_id`, `family_id`, `legacy_id`, `marketing`, `medical_alert`, `medical_alert_text`, `nhs_number`, `ni_number`, `occupation`, `use_email`, `use_sms`, `custom_field_1`, `custom_field_2`, `metadata`, `search_text`, `home_phone`, `home_phone_country`, `home_phone_normalized`, `mobile_phone`, `mobile_phone_country`, `mobile_phone_normalized`, `work_phone`, `work_phone_country`, `work_phone_normalized`, `emergency_contact_phone`, `emergency_contact_phone_country`, `emergency_contact_phone_normalized`, `practice_id`, `payment_plan_id`, `site_id`, `dentist_id`, `hygienist_id`, `acquisition_source_id` FROM `patients`;
+-- Drop "patients" table after copying rows
+DROP TABLE `patients`;
+-- Rename temporary table "new_patients" to "patients"
+ALTER TABLE `new_patients` RENAME TO `patients`;
+-- Create index "patient_practice_id_updated_at_id" to table: "patients"
+CREATE INDEX `patient_practice_id_updated_at_id` ON `patients` (`practice_id`, `updated_at`, `id`);
+-- Create index "patient_practice_id_created_at_id" to table: "patients"
+CREATE INDEX `patient_practice_id_created_at_id` ON `patients` (`practice_id`, `created_at`, `id`);
+-- Create index "patient_practice_id_last_name_folded_id" to table: "patients"
+CREATE INDEX `patient_practice_id_last_name_folded_id` ON `patients` (`practice_id`, `last_name_folded`, `id`);
+-- Create index "patient_practice_id_first_name_folded_id" to table: "patients"
+CREATE INDEX `patient_practice_id_first_name_folded_id` ON `patients` (`practice_id`, `first_name_folded`, `id`);
+-- Create index "patient_practice_id_date_of_birth_id" to table: "patients"
+CREATE INDEX `patient_practice_id_date_of_birth_id` ON `patients` (`practice_id`, `date_of_birth`, `id`);
+-- Create index "patient_practice_id_site_id_id" to table: "patients"
+CREATE INDEX `patient_practice_id_site_id_id` ON `patients` (`practice_id`, `site_id`, `id`);
+-- Create index "patient_practice_id_active_id" to table: "patients"
+CREATE INDEX `patient_practice_id_active_id` ON `patients` (`practice_id`, `active`, `id`);
+-- Create index "patient_practice_id_legacy_id" to table: "patients"
+CREATE INDEX `patient_practice_id_legacy_id` ON `patients` (`practice_id`, `legacy_id`);
+-- Create index "patients_practice_id_id" to table: "patients"
+CREATE UNIQUE INDEX `patients_practice_id_id` ON `patients` (`practice_id`, `id`);
+-- Create "new_payments" table
+CREATE TABLE `new_payments` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `amount` integer NOT NULL DEFAULT (0),
+  `amount_unexplained` integer NOT NULL DEFAULT (0),
+  `dated_on` date NOT NULL,
+  `deleted` bool NOT NULL DEFAULT (false),
+  `method` text NOT NULL,
+  `patient_id` integer NOT NULL,
+  `practice_id` uuid NOT NULL,
+  `site_id` uuid NOT NULL,
+  CONSTRAINT `payments_patients_payments` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `payments_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `payments_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `payments_method_check` CHECK (trim(CAST(method AS text), ' ') <> '' AND length(CAST(method AS text)) <= 65535)
+);
+-- Copy rows from old table "payments" to new temporary table "new_payments"
+INSERT INTO `new_payments` (`id`, `created_at`, `updated_at`, `amount`, `amount_unexplained`, `dated_on`, `deleted`, `method`, `patient_id`, `practice_id`, `site_id`) SELECT `id`, `created_at`, `updated_at`, `amount`, `amount_unexplained`, `dated_on`, `deleted`, `method`, `patient_id`, `practice_id`, `site_id` FROM `payments`;
+-- Drop "payments" table after copying rows
+DROP TABLE `payments`;
+-- Rename temporary table "new_payments" to "payments"
+ALTER TABLE `new_payments` RENAME TO `payments`;
+-- Create index "payment_practice_id_updated_at_id" to table: "payments"
+CREATE INDEX `payment_practice_id_updated_at_id` ON `payments` (`practice_id`, `updated_at`, `id`);
+-- Create index "payment_practice_id_created_at_id" to table: "payments"
+CREATE INDEX `payment_practice_id_created_at_id` ON `payments` (`practice_id`, `created_at`, `id`);
+-- Create index "payment_dated" to table: "payments"
+CREATE INDEX `payment_dated` ON `payments` (`practice_id`, `dated_on`, `id`, `amount`, `deleted`);
+-- Create index "payment_practice_id_amount_id" to table: "payments"
+CREATE INDEX `payment_practice_id_amount_id` ON `payments` (`practice_id`, `amount`, `id`);
+-- Create index "payment_practice_id_patient_id_dated_on_id" to table: "payments"
+CREATE INDEX `payment_practice_id_patient_id_dated_on_id` ON `payments` (`practice_id`, `patient_id`, `dated_on`, `id`);
+-- Create index "payment_practice_id_site_id_dated_on_id" to table: "payments"
+CREATE INDEX `payment_practice_id_site_id_dated_on_id` ON `payments` (`practice_id`, `site_id`, `dated_on`, `id`);
+-- Create index "payment_unexplained" to table: "payments"
+CREATE INDEX `payment_unexplained` ON `payments` (`practice_id`, `id`) WHERE amount_unexplained <> 0;
+-- Create index "payments_practice_id_id" to table: "payments"
+CREATE UNIQUE INDEX `payments_practice_id_id` ON `payments` (`practice_id`, `id`);
+-- Create "new_payment_explanations" table
+CREATE TABLE `new_payment_explanations` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `amount` integer NOT NULL DEFAULT (0),
+  `invoice_id` integer NOT NULL,
+  `payment_id` integer NOT NULL,
+  `practice_id` uuid NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `payment_explanations_invoices_explanations` FOREIGN KEY (`practice_id`, `invoice_id`) REFERENCES `invoices` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `payment_explanations_payments_explanations` FOREIGN KEY (`practice_id`, `payment_id`) REFERENCES `payments` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `payment_explanations_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `payment_explanations_amount_check` CHECK (amount >= 1)
+);
+-- Copy rows from old table "payment_explanations" to new temporary table "new_payment_explanations"
+INSERT INTO `new_payment_explanations` (`id`, `created_at`, `updated_at`, `amount`, `invoice_id`, `payment_id`, `practice_id`) SELECT `id`, `created_at`, `updated_at`, `amount`, `invoice_id`, `payment_id`, `practice_id` FROM `payment_explanations`;
+-- Drop "payment_explanations" table after copying rows
+DROP TABLE `payment_explanations`;
+-- Rename temporary table "new_payment_explanations" to "payment_explanations"
+ALTER TABLE `new_payment_explanations` RENAME TO `payment_explanations`;
+-- Create index "paymentexplanation_practice_id_updated_at_id" to table: "payment_explanations"
+CREATE INDEX `paymentexplanation_practice_id_updated_at_id` ON `payment_explanations` (`practice_id`, `updated_at`, `id`);
+-- Create index "paymentexplanation_practice_id_created_at_id" to table: "payment_explanations"
+CREATE INDEX `paymentexplanation_practice_id_created_at_id` ON `payment_explanations` (`practice_id`, `created_at`, `id`);
+-- Create index "paymentexplanation_practice_id_payment_id" to table: "payment_explanations"
+CREATE INDEX `paymentexplanation_practice_id_payment_id` ON `payment_explanations` (`practice_id`, `payment_id`);
+-- Create index "paymentexplanation_practice_id_invoice_id" to table: "payment_explanations"
+CREATE INDEX `paymentexplanation_practice_id_invoice_id` ON `payment_explanations` (`practice_id`, `invoice_id`);
+-- Create "new_payment_plans" table
+CREATE TABLE `new_payment_plans` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `name` text NOT NULL,
+  `active` bool NOT NULL DEFAULT (true),
+  `nhs` bool NOT NULL DEFAULT (false),
+  `practice_id` uuid NOT NULL,
+  CONSTRAINT `payment_plans_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `payment_plans_name_check` CHECK (trim(CAST(name AS text), ' ') <> '' AND length(CAST(name AS text)) <= 65535)
+);
+-- Copy rows from old table "payment_plans" to new temporary table "new_payment_plans"
+INSERT INTO `new_payment_plans` (`id`, `created_at`, `updated_at`, `name`, `active`, `nhs`, `practice_id`) SELECT `id`, `created_at`, `updated_at`, `name`, `active`, `nhs`, `practice_id` FROM `payment_plans`;
+-- Drop "payment_plans" table after copying rows
+DROP TABLE `payment_plans`;
+-- Rename temporary table "new_payment_plans" to "payment_plans"
+ALTER TABLE `new_payment_plans` RENAME TO `payment_plans`;
+-- Create index "paymentplan_practice_id_updated_at_id" to table: "payment_plans"
+CREATE INDEX `paymentplan_practice_id_updated_at_id` ON `payment_plans` (`practice_id`, `updated_at`, `id`);
+-- Create index "paymentplan_practice_id_created_at_id" to table: "payment_plans"
+CREATE INDEX `paymentplan_practice_id_created_at_id` ON `payment_plans` (`practice_id`, `created_at`, `id`);
+-- Create index "payment_plans_practice_id_id" to table: "payment_plans"
+CREATE UNIQUE INDEX `payment_plans_practice_id_id` ON `payment_plans` (`practice_id`, `id`);
+-- Create "new_practices" table
+CREATE TABLE `new_practices` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `name` text NOT NULL,
+  `slug` text NOT NULL,
+  `country` text NOT NULL,
+  `phone_number` text NULL,
+  `email_address` text NULL,
+  `website` text NULL,
+  `logo_url` text NULL,
+  `time_zone` text NOT NULL,
+  `nhs` bool NOT NULL DEFAULT (false),
+  `minimum_appointment_duration` integer NOT NULL DEFAULT (15),
+  `opening_hours` json NOT NULL,
+  `custom_patient_field_label_1` text NULL,
+  `custom_patient_field_label_2` text NULL,
+  `address_line_1` text NULL,
+  `address_line_2` text NULL,
+  `town` text NULL,
+  `county` text NULL,
+  `postcode` text NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `practices_address_line_1_check` CHECK (length(CAST(address_line_1 AS text)) <= 65535),
+  CONSTRAINT `practices_address_line_2_check` CHECK (length(CAST(address_line_2 AS text)) <= 65535),
+  CONSTRAINT `practices_country_check` CHECK (length(CAST(country AS text)) IN (2) AND trim(CAST(country AS text), 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') = ''),
+  CONSTRAINT `practices_county_check` CHECK (length(CAST(county AS text)) <= 65535),
+  CONSTRAINT `practices_custom_patient_field_label_1_check` CHECK (length(CAST(custom_patient_field_label_1 AS text)) <= 65535),
+  CONSTRAINT `practices_custom_patient_field_label_2_check` CHECK (length(CAST(custom_patient_field_label_2 AS text)) <= 65535),
+  CONSTRAINT `practices_email_address_check` CHECK (length(CAST(email_address AS text)) <= 65535),
+  CONSTRAINT `practices_logo_url_check` CHECK (length(CAST(logo_url AS text)) <= 65535),
+  CONSTRAINT `practices_minimum_appointment_duration_check` CHECK (minimum_appointment_duration >= 1 AND minimum_appointment_duration <= 1440),
+  CONSTRAINT `practices_name_check` CHECK (trim(CAST(name AS text), ' ') <> '' AND length(CAST(name AS text)) <= 65535),
+  CONSTRAINT `practices_opening_hours_check` CHECK (json_type(opening_hours) IN ('object', 'null')),
+  CONSTRAINT `practices_phone_number_check` CHECK (length(CAST(phone_number AS text)) <= 65535),
+  CONSTRAINT `practices_postcode_check` CHECK (length(CAST(postcode AS text)) <= 65535),
+  CONSTRAINT `practices_slug_check` CHECK (trim(CAST(slug AS text), ' ') <> '' AND length(CAST(slug AS text)) <= 65535),
+  CONSTRAINT `practices_time_zone_check` CHECK (trim(CAST(time_zone AS text), ' ') <> '' AND length(CAST(time_zone AS text)) <= 65535),
+  CONSTRAINT `practices_town_check` CHECK (length(CAST(town AS text)) <= 65535),
+  CONSTRAINT `practices_website_check` CHECK (length(CAST(website AS text)) <= 65535)
+);
+-- Copy rows from old table "practices" to new temporary table "new_practices"
+INSERT INTO `new_practices` (`id`, `created_at`, `updated_at`, `name`, `slug`, `country`, `phone_number`, `email_address`, `website`, `logo_url`, `time_zone`, `nhs`, `minimum_appointment_duration`, `opening_hours`, `custom_patient_field_label_1`, `custom_patient_field_label_2`, `address_line_1`, `address_line_2`, `town`, `county`, `postcode`) SELECT `id`, `created_at`, `updated_at`, `name`, `slug`, `country`, `phone_number`, `email_address`, `website`, `logo_url`, `time_zone`, `nhs`, `minimum_appointment_duration`, `opening_hours`, `custom_patient_field_label_1`, `custom_patient_field_label_2`, `address_line_1`, `address_line_2`, `town`, `county`, `postcode` FROM `practices`;
+-- Drop "practices" table after copying rows
+DROP TABLE `practices`;
+-- Rename temporary table "new_practices" to "practices"
+ALTER TABLE `new_practices` RENAME TO `practices`;
+-- Create index "practices_slug_key" to table: "practices"
+CREATE UNIQUE INDEX `practices_slug_key` ON `practices` (`slug`);
+-- Create "new_practitioners" table
+CREATE TABLE `new_practitioners` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `active` bool NOT NULL DEFAULT (true),
+  `gdc_number` text NULL,
+  `nhs_number` text NULL,
+  `colour` text NULL,
+  `uda_target` integer NULL,
+  `uoa_target` integer NULL,
+  `practice_id` uuid NOT NULL,
+  `site_id` uuid NOT NULL,
+  `user_id` integer NOT NULL,
+  CONSTRAINT `practitioners_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `practitioners_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `practitioners_users_practitioner` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `practitioners_colour_check` CHECK (length(CAST(colour AS text)) IN (4, 7) AND substr(CAST(colour AS text), 1, 1) = '#' AND trim(substr(CAST(colour AS text), 2), '0123456789abcdefABCDEF') = ''),
+  CONSTRAINT `practitioners_gdc_number_check` CHECK (length(CAST(gdc_number AS text)) <= 65535),
+  CONSTRAINT `practitioners_nhs_number_check` CHECK (length(CAST(nhs_number AS text)) <= 65535)
+);
+-- Copy rows from old table "practitioners" to new temporary table "new_practitioners"
+INSERT INTO `new_practitioners` (`id`, `created_at`, `updated_at`, `active`, `gdc_number`, `nhs_number`, `colour`, `uda_target`, `uoa_target`, `practice_id`, `site_id`, `user_id`) SELECT `id`, `created_at`, `updated_at`, `active`, `gdc_number`, `nhs_number`, `colour`, `uda_target`, `uoa_target`, `practice_id`, `site_id`, `user_id` FROM `practitioners`;
+-- Drop "practitioners" table after copying rows
+DROP TABLE `practitioners`;
+-- Rename temporary table "new_practitioners" to "practitioners"
+ALTER TABLE `new_practitioners` RENAME TO `practitioners`;
+-- Create index "practitioners_user_id_key" to table: "practitioners"
+CREATE UNIQUE INDEX `practitioners_user_id_key` ON `practitioners` (`user_id`);
+-- Create index "practitioner_practice_id_updated_at_id" to table: "practitioners"
+CREATE INDEX `practitioner_practice_id_updated_at_id` ON `practitioners` (`practice_id`, `updated_at`, `id`);
+-- Create index "practitioner_practice_id_created_at_id" to table: "practitioners"
+CREATE INDEX `practitioner_practice_id_created_at_id` ON `practitioners` (`practice_id`, `created_at`, `id`);
+-- Create index "practitioner_practice_id_site_id_id" to table: "practitioners"
+CREATE INDEX `practitioner_practice_id_site_id_id` ON `practitioners` (`practice_id`, `site_id`, `id`);
+-- Create index "practitioners_practice_id_id" to table: "practitioners"
+CREATE UNIQUE INDEX `practitioners_practice_id_id` ON `practitioners` (`practice_id`, `id`);
+-- Create "new_rooms" table
+CREATE TABLE `new_rooms` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `name` text NOT NULL,
+  `active` bool NOT NULL DEFAULT (true),
+  `practice_id` uuid NOT NULL,
+  `site_id` uuid NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `rooms_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `rooms_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `rooms_name_check` CHECK (trim(CAST(name AS text), ' ') <> '' AND length(CAST(name AS text)) <= 65535)
+);
+-- Copy rows from old table "rooms" to new temporary table "new_rooms"
+INSERT INTO `new_rooms` (`id`, `created_at`, `updated_at`, `name`, `active`, `practice_id`, `site_id`) SELECT `id`, `created_at`, `updated_at`, `name`, `active`, `practice_id`, `site_id` FROM `rooms`;
+-- Drop "rooms" table after copying rows
+DROP TABLE `rooms`;
+-- Rename temporary table "new_rooms" to "rooms"
+ALTER TABLE `new_rooms` RENAME TO `rooms`;
+-- Create index "room_practice_id_updated_at_id" to table: "rooms"
+CREATE INDEX `room_practice_id_updated_at_id` ON `rooms` (`practice_id`, `updated_at`, `id`);
+-- Create index "room_practice_id_created_at_id" to table: "rooms"
+CREATE INDEX `room_practice_id_created_at_id` ON `rooms` (`practice_id`, `created_at`, `id`);
+-- Create index "room_practice_id_site_id_id" to table: "rooms"
+CREATE INDEX `room_practice_id_site_id_id` ON `rooms` (`practice_id`, `site_id`, `id`);
+-- Create index "rooms_practice_id_id" to table: "rooms"
+CREATE UNIQUE INDEX `rooms_practice_id_id` ON `rooms` (`practice_id`, `id`);
+-- Create "new_sign_in_attempts" table
+CREATE TABLE `new_sign_in_attempts` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `account` blob NOT NULL,
+  `address` text NOT NULL,
+  `at` datetime NOT NULL,
+  `succeeded` bool NOT NULL DEFAULT (false),
+  CONSTRAINT `sign_in_attempts_account_check` CHECK (length(account) <= 32)
+);
+-- Copy rows from old table "sign_in_attempts" to new temporary table "new_sign_in_attempts"
+INSERT INTO `new_sign_in_attempts` (`id`, `account`, `address`, `at`, `succeeded`) SELECT `id`, `account`, `address`, `at`, `succeeded` FROM `sign_in_attempts`;
+-- Drop "sign_in_attempts" table after copying rows
+DROP TABLE `sign_in_attempts`;
+-- Rename temporary table "new_sign_in_attempts" to "sign_in_attempts"
+ALTER TABLE `new_sign_in_attempts` RENAME TO `sign_in_attempts`;
+-- Create index "signinattempt_account_at" to table: "sign_in_attempts"
+CREATE INDEX `signinattempt_account_at` ON `sign_in_attempts` (`account`, `at`);
+-- Create index "signinattempt_address_at" to table: "sign_in_attempts"
+CREATE INDEX `signinattempt_address_at` ON `sign_in_attempts` (`address`, `at`);
+-- Create index "signinattempt_at" to table: "sign_in_attempts"
+CREATE INDEX `signinattempt_at` ON `sign_in_attempts` (`at`);
+-- Create "new_sites" table
+CREATE TABLE `new_sites` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `name` text NOT NULL,
+  `nickname` text NULL,
+  `active` bool NOT NULL DEFAULT (true),
+  `phone_number` text NULL,
+  `email_address` text NULL,
+  `opening_hours` json NOT NULL,
+  `address_line_1` text NULL,
+  `address_line_2` text NULL,
+  `town` text NULL,
+  `county` text NULL,
+  `postcode` text NULL,
+  `practice_id` uuid NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `sites_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `sites_address_line_1_check` CHECK (length(CAST(address_line_1 AS text)) <= 65535),
+  CONSTRAINT `sites_address_line_2_check` CHECK (length(CAST(address_line_2 AS text)) <= 65535),
+  CONSTRAINT `sites_county_check` CHECK (length(CAST(county AS text)) <= 65535),
+  CONSTRAINT `sites_email_address_check` CHECK (length(CAST(email_address AS text)) <= 65535),
+  CONSTRAINT `sites_name_check` CHECK (trim(CAST(name AS text), ' ') <> '' AND length(CAST(name AS text)) <= 65535),
+  CONSTRAINT `sites_nickname_check` CHECK (length(CAST(nickname AS text)) <= 65535),
+  CONSTRAINT `sites_opening_hours_check` CHECK (json_type(opening_hours) IN ('object', 'null')),
+  CONSTRAINT `sites_phone_number_check` CHECK (length(CAST(phone_number AS text)) <= 65535),
+  CONSTRAINT `sites_postcode_check` CHECK (length(CAST(postcode AS text)) <= 65535),
+  CONSTRAINT `sites_town_check` CHECK (length(CAST(town AS text)) <= 65535)
+);
+-- Copy rows from old table "sites" to new temporary table "new_sites"
+INSERT INTO `new_sites` (`id`, `created_at`, `updated_at`, `name`, `nickname`, `active`, `phone_number`, `email_address`, `opening_hours`, `address_line_1`, `address_line_2`, `town`, `county`, `postcode`, `practice_id`) SELECT `id`, `created_at`, `updated_at`, `name`, `nickname`, `active`, `phone_number`, `email_address`, `opening_hours`, `address_line_1`, `address_line_2`, `town`, `county`, `postcode`, `practice_id` FROM `sites`;
+-- Drop "sites" table after copying rows
+DROP TABLE `sites`;
+-- Rename temporary table "new_sites" to "sites"
+ALTER TABLE `new_sites` RENAME TO `sites`;
+-- Create index "site_practice_id_updated_at_id" to table: "sites"
+CREATE INDEX `site_practice_id_updated_at_id` ON `sites` (`practice_id`, `updated_at`, `id`);
+-- Create index "site_practice_id_created_at_id" to table: "sites"
+CREATE INDEX `site_practice_id_created_at_id` ON `sites` (`practice_id`, `created_at`, `id`);
+-- Create index "sites_practice_id_id" to table: "sites"
+CREATE UNIQUE INDEX `sites_practice_id_id` ON `sites` (`practice_id`, `id`);
+-- Create "new_sundries" table
+CREATE TABLE `new_sundries` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `name` text NOT NULL,
+  `price` integer NOT NULL DEFAULT (0),
+  `active` bool NOT NULL DEFAULT (true),
+  `practice_id` uuid NOT NULL,
+  `site_id` uuid NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `sundries_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `sundries_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `sundries_name_check` CHECK (trim(CAST(name AS text), ' ') <> '' AND length(CAST(name AS text)) <= 65535)
+);
+-- Copy rows from old table "sundries" to new temporary table "new_sundries"
+INSERT INTO `new_sundries` (`id`, `created_at`, `updated_at`, `name`, `price`, `active`, `practice_id`, `site_id`) SELECT `id`, `created_at`, `updated_at`, `name`, `price`, `active`, `practice_id`, `site_id` FROM `sundries`;
+-- Drop "sundries" table after copying rows
+DROP TABLE `sundries`;
+-- Rename temporary table "new_sundries" to "sundries"
+ALTER TABLE `new_sundries` RENAME TO `sundries`;
+-- Create index "sundry_practice_id_updated_at_id" to table: "sundries"
+CREATE INDEX `sundry_practice_id_updated_at_id` ON `sundries` (`practice_id`, `updated_at`, `id`);
+-- Create index "sundry_practice_id_created_at_id" to table: "sundries"
+CREATE INDEX `sundry_practice_id_created_at_id` ON `sundries` (`practice_id`, `created_at`, `id`);
+-- Create index "sundries_practice_id_id" to table: "sundries"
+CREATE UNIQUE INDEX `sundries_practice_id_id` ON `sundries` (`practice_id`, `id`);
+-- Create "new_treatments" table
+CREATE TABLE `new_treatments` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `nomenclature` text NOT NULL,
+  `patient_nomenclature` text NULL,
+  `nhs_treatment_cat` text NULL,
+  `uda_band` text NULL,
+  `active` bool NOT NULL DEFAULT (true),
+  `practice_id` uuid NOT NULL,
+  `treatment_category_id` integer NULL,
+  CONSTRAINT `treatments_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `treatments_treatment_categories_treatment_category` FOREIGN KEY (`practice_id`, `treatment_category_id`) REFERENCES `treatment_categories` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatments_nhs_treatment_cat_check` CHECK (length(CAST(nhs_treatment_cat AS text)) <= 65535),
+  CONSTRAINT `treatments_nomenclature_check` CHECK (trim(CAST(nomenclature AS text), ' ') <> '' AND length(CAST(nomenclature AS text)) <= 65535),
+  CONSTRAINT `treatments_patient_nomenclature_check` CHECK (length(CAST(patient_nomenclature AS text)) <= 65535),
+  CONSTRAINT `treatments_uda_band_check` CHECK (length(CAST(uda_band AS text)) <= 65535)
+);
+-- Copy rows from old table "treatments" to new temporary table "new_treatments"
+INSERT INTO `new_treatments` (`id`, `created_at`, `updated_at`, `nomenclature`, `patient_nomenclature`, `nhs_treatment_cat`, `uda_band`, `active`, `practice_id`, `treatment_category_id`) SELECT `id`, `created_at`, `updated_at`, `nomenclature`, `patient_nomenclature`, `nhs_treatment_cat`, `uda_band`, `active`, `practice_id`, `treatment_category_id` FROM `treatments`;
+-- Drop "treatments" table after copying rows
+DROP TABLE `treatments`;
+-- Rename temporary table "new_treatments" to "treatments"
+ALTER TABLE `new_treatments` RENAME TO `treatments`;
+-- Create index "treatment_practice_id_updated_at_id" to table: "treatments"
+CREATE INDEX `treatment_practice_id_updated_at_id` ON `treatments` (`practice_id`, `updated_at`, `id`);
+-- Create index "treatment_practice_id_created_at_id" to table: "treatments"
+CREATE INDEX `treatment_practice_id_created_at_id` ON `treatments` (`practice_id`, `created_at`, `id`);
+-- Create index "treatments_practice_id_id" to table: "treatments"
+CREATE UNIQUE INDEX `treatments_practice_id_id` ON `treatments` (`practice_id`, `id`);
+-- Create "new_treatment_categories" table
+CREATE TABLE `new_treatment_categories` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `name` text NOT NULL,
+  `practice_id` uuid NOT NULL,
+  CONSTRAINT `treatment_categories_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `treatment_categories_name_check` CHECK (trim(CAST(name AS text), ' ') <> '' AND length(CAST(name AS text)) <= 65535)
+);
+-- Copy rows from old table "treatment_categories" to new temporary table "new_treatment_categories"
+INSERT INTO `new_treatment_categories` (`id`, `created_at`, `updated_at`, `name`, `practice_id`) SELECT `id`, `created_at`, `updated_at`, `name`, `practice_id` FROM `treatment_categories`;
+-- Drop "treatment_categories" table after copying rows
+DROP TABLE `treatment_categories`;
+-- Rename temporary table "new_treatment_categories" to "treatment_categories"
+ALTER TABLE `new_treatment_categories` RENAME TO `treatment_categories`;
+-- Create index "treatmentcategory_practice_id_updated_at_id" to table: "treatment_categories"
+CREATE INDEX `treatmentcategory_practice_id_updated_at_id` ON `treatment_categories` (`practice_id`, `updated_at`, `id`);
+-- Create index "treatmentcategory_practice_id_created_at_id" to table: "treatment_categories"
+CREATE INDEX `treatmentcategory_practice_id_created_at_id` ON `treatment_categories` (`practice_id`, `created_at`, `id`);
+-- Create index "treatment_categories_practice_id_id" to table: "treatment_categories"
+CREATE UNIQUE INDEX `treatment_categories_practice_id_id` ON `treatment_categories` (`practice_id`, `id`);
+-- Create "new_treatment_plans" table
+CREATE TABLE `new_treatment_plans` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `nickname` text NULL,
+  `completed` bool NOT NULL DEFAULT (false),
+  `completed_at` datetime NULL,
+  `start_date` date NULL,
+  `end_date` date NULL,
+  `private_treatment_value` integer NOT NULL DEFAULT (0),
+  `nhs_uda_value` integer NOT NULL DEFAULT (0),
+  `patient_id` integer NOT NULL,
+  `practice_id` uuid NOT NULL,
+  `practitioner_id` integer NOT NULL,
+  `payment_plan_id` integer NOT NULL,
+  CONSTRAINT `treatment_plans_patients_treatment_plans` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plans_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plans_practitioners_practitioner` FOREIGN KEY (`practice_id`, `practitioner_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plans_payment_plans_payment_plan` FOREIGN KEY (`practice_id`, `payment_plan_id`) REFERENCES `payment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plans_completion` CHECK (completed = (completed_at IS NOT NULL)),
+  CONSTRAINT `treatment_plans_nickname_check` CHECK (length(CAST(nickname AS text)) <= 65535)
+);
+-- Copy rows from old table "treatment_plans" to new temporary table "new_treatment_plans"
+INSERT INTO `new_treatment_plans` (`id`, `created_at`, `updated_at`, `nickname`, `completed`, `completed_at`, `start_date`, `end_date`, `private_treatment_value`, `nhs_uda_value`, `patient_id`, `practice_id`, `practitioner_id`, `payment_plan_id`) SELECT `id`, `created_at`, `updated_at`, `nickname`, `completed`, `completed_at`, `start_date`, `end_date`, `private_treatment_value`, `nhs_uda_value`, `patient_id`, `practice_id`, `practitioner_id`, `payment_plan_id` FROM `treatment_plans`;
+-- Drop "treatment_plans" table after copying rows
+DROP TABLE `treatment_plans`;
+-- Rename temporary table "new_treatment_plans" to "treatment_plans"
+ALTER TABLE `new_treatment_plans` RENAME TO `treatment_plans`;
+-- Create index "treatmentplan_practice_id_updated_at_id" to table: "treatment_plans"
+CREATE INDEX `treatmentplan_practice_id_updated_at_id` ON `treatment_plans` (`practice_id`, `updated_at`, `id`);
+-- Create index "treatmentplan_practice_id_created_at_id" to table: "treatment_plans"
+CREATE INDEX `treatmentplan_practice_id_created_at_id` ON `treatment_plans` (`practice_id`, `created_at`, `id`);
+-- Create index "treatmentplan_practice_id_patient_id_id" to table: "treatment_plans"
+CREATE INDEX `treatmentplan_practice_id_patient_id_id` ON `treatment_plans` (`practice_id`, `patient_id`, `id`);
+-- Create index "treatmentplan_practice_id_completed_id" to table: "treatment_plans"
+CREATE INDEX `treatmentplan_practice_id_completed_id` ON `treatment_plans` (`practice_id`, `completed`, `id`);
+-- Create index "treatment_plans_practice_id_id" to table: "treatment_plans"
+CREATE UNIQUE INDEX `treatment_plans_practice_id_id` ON `treatment_plans` (`practice_id`, `id`);
+-- Create "new_treatment_plan_items" table
+CREATE TABLE `new_treatment_plan_items` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `teeth` json NOT NULL,
+  `surfaces` json NOT NULL,
+  `price` integer NOT NULL DEFAULT (0),
+  `duration` integer NOT NULL DEFAULT (0),
+  `completed` bool NOT NULL DEFAULT (false),
+  `completed_at` datetime NULL,
+  `charged` bool NOT NULL DEFAULT (false),
+  `uda_band` text NULL,
+  `nomenclature` text NOT NULL,
+  `notes` text NULL,
+  `treatment_plan_id` integer NOT NULL,
+  `practice_id` uuid NOT NULL,
+  `treatment_id` integer NOT NULL,
+  `patient_id` integer NOT NULL,
+  `practitioner_id` integer NOT NULL,
+  `payment_plan_id` integer NOT NULL,
+  `invoice_id` integer NULL,
+  CONSTRAINT `treatment_plan_items_treatment_plans_items` FOREIGN KEY (`practice_id`, `treatment_plan_id`) REFERENCES `treatment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plan_items_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plan_items_treatments_treatment` FOREIGN KEY (`practice_id`, `treatment_id`) REFERENCES `treatments` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plan_items_patients_patient` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plan_items_practitioners_practitioner` FOREIGN KEY (`practice_id`, `practitioner_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plan_items_payment_plans_payment_plan` FOREIGN KEY (`practice_id`, `payment_plan_id`) REFERENCES `payment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plan_items_invoices_invoice` FOREIGN KEY (`practice_id`, `invoice_id`) REFERENCES `invoices` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plan_items_charged` CHECK (charged = (invoice_id IS NOT NULL)),
+  CONSTRAINT `treatment_plan_items_completion` CHECK (completed = (completed_at IS NOT NULL)),
+  CONSTRAINT `treatment_plan_items_duration_check` CHECK (duration >= 0),
+  CONSTRAINT `treatment_plan_items_nomenclature_check` CHECK (trim(CAST(nomenclature AS text), ' ') <> '' AND length(CAST(nomenclature AS text)) <= 65535),
+  CONSTRAINT `treatment_plan_items_notes_check` CHECK (length(CAST(notes AS text)) <= 65535),
+  CONSTRAINT `treatment_plan_items_surfaces_check` CHECK (json_type(surfaces) IN ('array', 'null')),
+  CONSTRAINT `treatment_plan_items_teeth_check` CHECK (json_type(teeth) IN ('array', 'null')),
+  CONSTRAINT `treatment_plan_items_uda_band_check` CHECK (length(CAST(uda_band AS text)) <= 65535)
+);
+-- Copy rows from old table "treatment_plan_items" to new temporary table "new_treatment_plan_items"
+INSERT INTO `new_treatment_plan_items` (`id`, `created_at`, `updated_at`, `teeth`, `surfaces`, `price`, `duration`, `completed`, `completed_at`, `charged`, `uda_band`, `nomenclature`, `notes`, `treatment_plan_id`, `practice_id`, `treatment_id`, `patient_id`, `practitioner_id`, `payment_plan_id`, `invoice_id`) SELECT `id`, `created_at`, `updated_at`, `teeth`, `surfaces`, `price`, `duration`, `completed`, `completed_at`, `charged`, `uda_band`, `nomenclature`, `notes`, `treatment_plan_id`, `practice_id`, `treatment_id`, `patient_id`, `practitioner_id`, `payment_plan_id`, `invoice_id` FROM `treatment_plan_items`;
+-- Drop "treatment_plan_items" table after copying rows
+DROP TABLE `treatment_plan_items`;
+-- Rename temporary table "new_treatment_plan_items" to "treatment_plan_items"
+ALTER TABLE `new_treatment_plan_items` RENAME TO `treatment_plan_items`;
+-- Create index "treatmentplanitem_practice_id_updated_at_id" to table: "treatment_plan_items"
+CREATE INDEX `treatmentplanitem_practice_id_updated_at_id` ON `treatment_plan_items` (`practice_id`, `updated_at`, `id`);
+-- Create index "treatmentplanitem_practice_id_created_at_id" to table: "treatment_plan_items"
+CREATE INDEX `treatmentplanitem_practice_id_created_at_id` ON `treatment_plan_items` (`practice_id`, `created_at`, `id`);
+-- Create index "treatmentplanitem_practice_id_patient_id_id" to table: "treatment_plan_items"
+CREATE INDEX `treatmentplanitem_practice_id_patient_id_id` ON `treatment_plan_items` (`practice_id`, `patient_id`, `id`);
+-- Create index "treatmentplanitem_practice_id_treatment_plan_id_id" to table: "treatment_plan_items"
+CREATE INDEX `treatmentplanitem_practice_id_treatment_plan_id_id` ON `treatment_plan_items` (`practice_id`, `treatment_plan_id`, `id`);
+-- Create index "treatment_plan_items_practice_id_id" to table: "treatment_plan_items"
+CREATE UNIQUE INDEX `treatment_plan_items_practice_id_id` ON `treatment_plan_items` (`practice_id`, `id`);
+-- Create "new_users" table
+CREATE TABLE `new_users` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `title` text NULL,
+  `first_name` text NOT NULL,
+  `last_name` text NOT NULL,
+  `last_name_folded` text NOT NULL DEFAULT (''),
+  `email` text NOT NULL,
+  `mobile_phone` text NULL,
+  `role` text NOT NULL,
+  `active` bool NOT NULL DEFAULT (true),
+  `last_login` datetime NULL,
+  `password_hash` text NOT NULL DEFAULT (''),
+  `totp_secret` text NOT NULL DEFAULT (''),
+  `totp_step` integer NOT NULL DEFAULT (0),
+  `recovery_codes` json NULL,
+  `practice_id` uuid NOT NULL,
+  `site_id` uuid NULL,
+  CONSTRAINT `users_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `users_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `users_email_check` CHECK (length(CAST(email AS text)) <= 65535 AND CAST(email AS text) LIKE '%_@_%._%'),
+  CONSTRAINT `users_first_name_check` CHECK (trim(CAST(first_name AS text), ' ') <> '' AND length(CAST(first_name AS text)) <= 65535),
+  CONSTRAINT `users_last_name_check` CHECK (trim(CAST(last_name AS text), ' ') <> '' AND length(CAST(last_name AS text)) <= 65535),
+  CONSTRAINT `users_mobile_phone_check` CHECK (length(CAST(mobile_phone AS text)) <= 65535),
+  CONSTRAINT `users_recovery_codes_check` CHECK (json_type(recovery_codes) IN ('array', 'null')),
+  CONSTRAINT `users_role_check` CHECK (CAST(role AS text) IN ('receptionist', 'dentist', 'hygienist', 'therapist', 'nurse', 'manager', 'administrator')),
+  CONSTRAINT `users_title_check` CHECK (CAST(title AS text) IN ('Mr', 'Mrs', 'Miss', 'Ms', 'Dr', 'Master', 'Prof', 'Hon', 'Rev', 'Sir', 'Lady', 'Lord', 'Earl', 'Judge', 'Dame'))
+);
+-- Copy rows from old table "users" to new temporary table "new_users"
+INSERT INTO `new_users` (`id`, `created_at`, `updated_at`, `title`, `first_name`, `last_name`, `last_name_folded`, `email`, `mobile_phone`, `role`, `active`, `last_login`, `password_hash`, `totp_secret`, `totp_step`, `recovery_codes`, `practice_id`, `site_id`) SELECT `id`, `created_at`, `updated_at`, `title`, `first_name`, `last_name`, `last_name_folded`, `email`, `mobile_phone`, `role`, `active`, `last_login`, `password_hash`, `totp_secret`, `totp_step`, `recovery_codes`, `practice_id`, `site_id` FROM `users`;
+-- Drop "users" table after copying rows
+DROP TABLE `users`;
+-- Rename temporary table "new_users" to "users"
+ALTER TABLE `new_users` RENAME TO `users`;
+-- Create index "users_email_key" to table: "users"
+CREATE UNIQUE INDEX `users_email_key` ON `users` (`email`);
+-- Create index "user_practice_id_updated_at_id" to table: "users"
+CREATE INDEX `user_practice_id_updated_at_id` ON `users` (`practice_id`, `updated_at`, `id`);
+-- Create index "user_practice_id_created_at_id" to table: "users"
+CREATE INDEX `user_practice_id_created_at_id` ON `users` (`practice_id`, `created_at`, `id`);
+-- Create index "user_practice_id_last_name_folded_id" to table: "users"
+CREATE INDEX `user_practice_id_last_name_folded_id` ON `users` (`practice_id`, `last_name_folded`, `id`);
+-- Create index "users_practice_id_id" to table: "users"
+CREATE UNIQUE INDEX `users_practice_id_id` ON `users` (`practice_id`, `id`);
+-- Create "new_working_sessions" table
+CREATE TABLE `new_working_sessions` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `weekday` integer NOT NULL,
+  `start_minute` integer NOT NULL,
+  `finish_minute` integer NOT NULL,
+  `practitioner_id` integer NOT NULL,
+  `practice_id` uuid NOT NULL,
+  `site_id` uuid NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `working_sessions_practitioners_working_sessions` FOREIGN KEY (`practice_id`, `practitioner_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `working_sessions_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `working_sessions_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `working_sessions_finish_minute_check` CHECK (finish_minute >= 0 AND finish_minute <= 1440),
+  CONSTRAINT `working_sessions_finishes_after_start` CHECK (finish_minute > start_minute),
+  CONSTRAINT `working_sessions_start_minute_check` CHECK (start_minute >= 0 AND start_minute <= 1440),
+  CONSTRAINT `working_sessions_weekday_check` CHECK (weekday >= 0 AND weekday <= 6)
+);
+-- Copy rows from old table "working_sessions" to new temporary table "new_working_sessions"
+INSERT INTO `new_working_sessions` (`id`, `created_at`, `updated_at`, `weekday`, `start_minute`, `finish_minute`, `practitioner_id`, `practice_id`, `site_id`) SELECT `id`, `created_at`, `updated_at`, `weekday`, `start_minute`, `finish_minute`, `practitioner_id`, `practice_id`, `site_id` FROM `working_sessions`;
+-- Drop "working_sessions" table after copying rows
+DROP TABLE `working_sessions`;
+-- Rename temporary table "new_working_sessions" to "working_sessions"
+ALTER TABLE `new_working_sessions` RENAME TO `working_sessions`;
+-- Create index "workingsession_practice_id_practitioner_id_weekday_start_minute" to table: "working_sessions"
+CREATE INDEX `workingsession_practice_id_practitioner_id_weekday_start_minute` ON `working_sessions` (`practice_id`, `practitioner_id`, `weekday`, `start_minute`);
+-- Enable back the enforcement of foreign-keys constraints
+PRAGMA foreign_keys = on;
+CREATE TRIGGER keep_appointments_insert AFTER INSERT ON appointments BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.listed', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id, NEW.cancelled_at AS cancelled_at, NEW.did_not_attend_at AS did_not_attend_at) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.practitioner', practice_id, practitioner_id, 1 FROM (SELECT NEW.practice_id AS practice_id, NEW.cancelled_at AS cancelled_at, NEW.did_not_attend_at AS did_not_attend_at, NEW.practitioner_id AS practitioner_id) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.day', practice_id, (start_time - (start_time % 86400000000 + 86400000000) % 86400000000) / 86400000000, 1 FROM (SELECT NEW.practice_id AS practice_id, NEW.cancelled_at AS cancelled_at, NEW.did_not_attend_at AS did_not_attend_at, NEW.start_time AS start_time) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_appointments_delete AFTER DELETE ON appointments BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.listed', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id, OLD.cancelled_at AS cancelled_at, OLD.did_not_attend_at AS did_not_attend_at) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.practitioner', practice_id, practitioner_id, -1 FROM (SELECT OLD.practice_id AS practice_id, OLD.cancelled_at AS cancelled_at, OLD.did_not_attend_at AS did_not_attend_at, OLD.practitioner_id AS practitioner_id) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.day', practice_id, (start_time - (start_time % 86400000000 + 86400000000) % 86400000000) / 86400000000, -1 FROM (SELECT OLD.practice_id AS practice_id, OLD.cancelled_at AS cancelled_at, OLD.did_not_attend_at AS did_not_attend_at, OLD.start_time AS start_time) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_appointments_update AFTER UPDATE ON appointments WHEN (OLD.practice_id, OLD.cancelled_at, OLD.did_not_attend_at, OLD.practitioner_id, OLD.start_time) IS NOT (NEW.practice_id, NEW.cancelled_at, NEW.did_not_attend_at, NEW.practitioner_id, NEW.start_time) BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.listed', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id, OLD.cancelled_at AS cancelled_at, OLD.did_not_attend_at AS did_not_attend_at) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.practitioner', practice_id, practitioner_id, -1 FROM (SELECT OLD.practice_id AS practice_id, OLD.cancelled_at AS cancelled_at, OLD.did_not_attend_at AS did_not_attend_at, OLD.practitioner_id AS practitioner_id) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.day', practice_id, (start_time - (start_time % 86400000000 + 86400000000) % 86400000000) / 86400000000, -1 FROM (SELECT OLD.practice_id AS practice_id, OLD.cancelled_at AS cancelled_at, OLD.did_not_attend_at AS did_not_attend_at, OLD.start_time AS start_time) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.listed', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id, NEW.cancelled_at AS cancelled_at, NEW.did_not_attend_at AS did_not_attend_at) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.practitioner', practice_id, practitioner_id, 1 FROM (SELECT NEW.practice_id AS practice_id, NEW.cancelled_at AS cancelled_at, NEW.did_not_attend_at AS did_not_attend_at, NEW.practitioner_id AS practitioner_id) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.day', practice_id, (start_time - (start_time % 86400000000 + 86400000000) % 86400000000) / 86400000000, 1 FROM (SELECT NEW.practice_id AS practice_id, NEW.cancelled_at AS cancelled_at, NEW.did_not_attend_at AS did_not_attend_at, NEW.start_time AS start_time) WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+DELETE FROM kept_totals WHERE total LIKE 'appointments.%';
+INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'appointments.listed' AS total, practice_id, key, count(*) AS n FROM (SELECT practice_id, 0 AS key FROM appointments WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL) AS counted GROUP BY practice_id, key
+  UNION ALL SELECT 'appointments.practitioner' AS total, practice_id, key, count(*) AS n FROM (SELECT practice_id, practitioner_id AS key FROM appointments WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL) AS counted GROUP BY practice_id, key
+  UNION ALL SELECT 'appointments.day' AS total, practice_id, key, count(*) AS n FROM (SELECT practice_id, (start_time - (start_time % 86400000000 + 86400000000) % 86400000000) / 86400000000 AS key FROM appointments WHERE cancelled_at IS NULL AND did_not_attend_at IS NULL) AS counted GROUP BY practice_id, key
+  UNION ALL SELECT 'appointments.all' AS total, practice_id, key, count(*) AS n FROM (SELECT practice_id, 0 AS key FROM appointments WHERE true) AS counted GROUP BY practice_id, key;
+CREATE TRIGGER keep_invoices_insert AFTER INSERT ON invoices BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'invoices.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_invoices_delete AFTER DELETE ON invoices BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'invoices.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_invoices_update AFTER UPDATE ON invoices WHEN (OLD.practice_id) IS NOT (NEW.practice_id) BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'invoices.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'invoices.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+DELETE FROM kept_totals WHERE total LIKE 'invoices.%';
+INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'invoices.all' AS total, practice_id, key, count(*) AS n FROM (SELECT practice_id, 0 AS key FROM invoices WHERE true) AS counted GROUP BY practice_id, key;
+CREATE TRIGGER keep_invoice_items_insert AFTER INSERT ON invoice_items BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'invoice_items.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_invoice_items_delete AFTER DELETE ON invoice_items BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'invoice_items.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_invoice_items_update AFTER UPDATE ON invoice_items WHEN (OLD.practice_id) IS NOT (NEW.practice_id) BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'invoice_items.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'invoice_items.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+DELETE FROM kept_totals WHERE total LIKE 'invoice_items.%';
+INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'invoice_items.all' AS total, practice_id, key, count(*) AS n FROM (SELECT practice_id, 0 AS key FROM invoice_items WHERE true) AS counted GROUP BY practice_id, key;
+CREATE TRIGGER keep_nhs_claims_insert AFTER INSERT ON nhs_claims BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'nhs_claims.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_nhs_claims_delete AFTER DELETE ON nhs_claims BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'nhs_claims.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_nhs_claims_update AFTER UPDATE ON nhs_claims WHEN (OLD.practice_id) IS NOT (NEW.practice_id) BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'nhs_claims.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'nhs_claims.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+DELETE FROM kept_totals WHERE total LIKE 'nhs_claims.%';
+INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'nhs_claims.all' AS total, practice_id, key, count(*) AS n FROM (SELECT practice_id, 0 AS key FROM nhs_claims WHERE true) AS counted GROUP BY practice_id, key;
+CREATE TRIGGER keep_patients_insert AFTER INSERT ON patients BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'patients.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_patients_delete AFTER DELETE ON patients BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'patients.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_patients_update AFTER UPDATE ON patients WHEN (OLD.practice_id) IS NOT (NEW.practice_id) BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'patients.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'patients.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+DELETE FROM kept_totals WHERE total LIKE 'patients.%';
+INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'patients.all' AS total, practice_id, key, count(*) AS n FROM (SELECT practice_id, 0 AS key FROM patients WHERE true) AS counted GROUP BY practice_id, key;
+CREATE TRIGGER keep_payments_insert AFTER INSERT ON payments BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'payments.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_payments_delete AFTER DELETE ON payments BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'payments.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_payments_update AFTER UPDATE ON payments WHEN (OLD.practice_id) IS NOT (NEW.practice_id) BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'payments.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'payments.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+DELETE FROM kept_totals WHERE total LIKE 'payments.%';
+INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'payments.all' AS total, practice_id, key, count(*) AS n FROM (SELECT practice_id, 0 AS key FROM payments WHERE true) AS counted GROUP BY practice_id, key;
+CREATE TRIGGER keep_treatment_plans_insert AFTER INSERT ON treatment_plans BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'treatment_plans.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_treatment_plans_delete AFTER DELETE ON treatment_plans BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'treatment_plans.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_treatment_plans_update AFTER UPDATE ON treatment_plans WHEN (OLD.practice_id) IS NOT (NEW.practice_id) BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'treatment_plans.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'treatment_plans.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+DELETE FROM kept_totals WHERE total LIKE 'treatment_plans.%';
+INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'treatment_plans.all' AS total, practice_id, key, count(*) AS n FROM (SELECT practice_id, 0 AS key FROM treatment_plans WHERE true) AS counted GROUP BY practice_id, key;
+CREATE TRIGGER keep_treatment_plan_items_insert AFTER INSERT ON treatment_plan_items BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'treatment_plan_items.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_treatment_plan_items_delete AFTER DELETE ON treatment_plan_items BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'treatment_plan_items.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_treatment_plan_items_update AFTER UPDATE ON treatment_plan_items WHEN (OLD.practice_id) IS NOT (NEW.practice_id) BEGIN
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'treatment_plan_items.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'treatment_plan_items.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+DELETE FROM kept_totals WHERE total LIKE 'treatment_plan_items.%';
+INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT 'treatment_plan_items.all' AS total, practice_id, key, count(*) AS n FROM (SELECT practice_id, 0 AS key FROM treatment_plan_items WHERE true) AS counted GROUP BY practice_id, key;
