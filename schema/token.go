@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/internal/contract"
+	"chairside/internal/scope"
 )
 
 // AccessToken lets a program act for a user (behaviour.md section 7). Only the
@@ -24,7 +25,7 @@ func (AccessToken) Fields() []ent.Field {
 		field.Bytes("hash").MaxLen(32).Unique().Immutable().Sensitive().Comment("SHA-256 of the token.").Annotations(contract.Hidden()),
 		text("name", "What the token is for."),
 		field.Int64("user_id").Immutable().Comment("The user it acts for."),
-		text("scopes", "Space-separated scopes."),
+		field.String("scopes").GoType(scope.Granted("")).Comment("Space-separated scopes it was given; its user's role and its application may allow fewer."),
 		field.UUID("application_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("The application it was given to; null for a personal token."),
 		field.UUID("site_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("The one site it is limited to."),
 		optionalMoment("expires_at", "End of its life, whatever its use."),
