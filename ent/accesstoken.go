@@ -8,6 +8,7 @@ import (
 	"chairside/ent/practice"
 	"chairside/ent/site"
 	"chairside/ent/user"
+	"chairside/internal/scope"
 	"fmt"
 	"strings"
 	"time"
@@ -35,8 +36,8 @@ type AccessToken struct {
 	Name string `json:"name,omitempty"`
 	// The user it acts for.
 	UserID int64 `json:"user_id,omitempty"`
-	// Space-separated scopes.
-	Scopes string `json:"scopes,omitempty"`
+	// Space-separated scopes it was given; its user's role and its application may allow fewer.
+	Scopes scope.Granted `json:"scopes,omitempty"`
 	// The application it was given to; null for a personal token.
 	ApplicationID *uuid.UUID `json:"application_id,omitempty"`
 	// The one site it is limited to.
@@ -190,7 +191,7 @@ func (_m *AccessToken) assignValues(columns []string, values []any) error {
 			if value, ok := values[i].(*sql.NullString); !ok {
 				return fmt.Errorf("unexpected type %T for field scopes", values[i])
 			} else if value.Valid {
-				_m.Scopes = value.String
+				_m.Scopes = scope.Granted(value.String)
 			}
 		case accesstoken.FieldApplicationID:
 			if value, ok := values[i].(*sql.NullScanner); !ok {
@@ -301,7 +302,7 @@ func (_m *AccessToken) String() string {
 	builder.WriteString(fmt.Sprintf("%v", _m.UserID))
 	builder.WriteString(", ")
 	builder.WriteString("scopes=")
-	builder.WriteString(_m.Scopes)
+	builder.WriteString(fmt.Sprintf("%v", _m.Scopes))
 	builder.WriteString(", ")
 	if v := _m.ApplicationID; v != nil {
 		builder.WriteString("application_id=")

@@ -8,6 +8,7 @@ import (
 	"chairside/ent/practice"
 	"chairside/ent/site"
 	"chairside/ent/user"
+	"chairside/internal/scope"
 	"context"
 	"errors"
 	"fmt"
@@ -62,7 +63,7 @@ func (_c *AccessTokenCreate) SetUserID(v int64) *AccessTokenCreate {
 }
 
 // SetScopes sets the "scopes" field.
-func (_c *AccessTokenCreate) SetScopes(v string) *AccessTokenCreate {
+func (_c *AccessTokenCreate) SetScopes(v scope.Granted) *AccessTokenCreate {
 	_c.mutation.SetScopes(v)
 	return _c
 }

@@ -5,6 +5,7 @@ package ent
 import (
 	"chairside/ent/accesstoken"
 	"chairside/ent/predicate"
+	"chairside/internal/scope"
 	"context"
 	"errors"
 	"fmt"
@@ -58,13 +59,13 @@ func (_u *AccessTokenUpdate) SetNillableName(v *string) *AccessTokenUpdate {
 }
 
 // SetScopes sets the "scopes" field.
-func (_u *AccessTokenUpdate) SetScopes(v string) *AccessTokenUpdate {
+func (_u *AccessTokenUpdate) SetScopes(v scope.Granted) *AccessTokenUpdate {
 	_u.mutation.SetScopes(v)
 	return _u
 }
 
 // SetNillableScopes sets the "scopes" field if the given value is not nil.
-func (_u *AccessTokenUpdate) SetNillableScopes(v *string) *AccessTokenUpdate {
+func (_u *AccessTokenUpdate) SetNillableScopes(v *scope.Granted) *AccessTokenUpdate {
 	if v != nil {
 		_u.SetScopes(*v)
 	}
@@ -270,13 +271,13 @@ func (_u *AccessTokenUpdateOne) SetNillableName(v *string) *AccessTokenUpdateOne
 }
 
 // SetScopes sets the "scopes" field.
-func (_u *AccessTokenUpdateOne) SetScopes(v string) *AccessTokenUpdateOne {
+func (_u *AccessTokenUpdateOne) SetScopes(v scope.Granted) *AccessTokenUpdateOne {
 	_u.mutation.SetScopes(v)
 	return _u
 }
 
 // SetNillableScopes sets the "scopes" field if the given value is not nil.
-func (_u *AccessTokenUpdateOne) SetNillableScopes(v *string) *AccessTokenUpdateOne {
+func (_u *AccessTokenUpdateOne) SetNillableScopes(v *scope.Granted) *AccessTokenUpdateOne {
 	if v != nil {
 		_u.SetScopes(*v)
 	}

@@ -40,6 +40,7 @@ import (
 	"chairside/ent/workingsession"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
+	"chairside/internal/scope"
 	"chairside/schema"
 	"context"
 	"errors"
@@ -107,7 +108,7 @@ type AccessTokenMutation struct {
 	updated_at         *time.Time
 	hash               *[]byte
 	name               *string
-	scopes             *string
+	scopes             *scope.Granted
 	expires_at         *time.Time
 	last_used_at       *time.Time
 	revoked_at         *time.Time
@@ -446,12 +447,12 @@ func (m *AccessTokenMutation) ResetUserID() {
 }
 
 // SetScopes sets the "scopes" field.
-func (m *AccessTokenMutation) SetScopes(s string) {
+func (m *AccessTokenMutation) SetScopes(s scope.Granted) {
 	m.scopes = &s
 }
 
 // Scopes returns the value of the "scopes" field in the mutation.
-func (m *AccessTokenMutation) Scopes() (r string, exists bool) {
+func (m *AccessTokenMutation) Scopes() (r scope.Granted, exists bool) {
 	v := m.scopes
 	if v == nil {
 		return
@@ -462,7 +463,7 @@ func (m *AccessTokenMutation) Scopes() (r string, exists bool) {
 // OldScopes returns the old "scopes" field's value of the AccessToken entity.
 // If the AccessToken object wasn't provided to the builder, the object is fetched from the database.
 // An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AccessTokenMutation) OldScopes(ctx context.Context) (v string, err error) {
+func (m *AccessTokenMutation) OldScopes(ctx context.Context) (v scope.Granted, err error) {
 	if !m.op.Is(OpUpdateOne) {
 		return v, errors.New("OldScopes is only allowed on UpdateOne operations")
 	}
@@ -1022,7 +1023,7 @@ func (m *AccessTokenMutation) SetField(name string, value ent.Value) error {
 		m.SetUserID(v)
 		return nil
 	case accesstoken.FieldScopes:
-		v, ok := value.(string)
+		v, ok := value.(scope.Granted)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}

@@ -189,7 +189,7 @@ func PaymentStatus(amount, unexplained decimal.Decimal) string {
 func FullyExplained(unexplained decimal.Decimal) bool { return unexplained == 0 }
 
 // PermissionLevelOf is Role.PermissionLevel, for the generated mapping.
-func PermissionLevelOf(r Role) int { return r.PermissionLevel() }
+func PermissionLevelOf(r Role) int { return int(r.PermissionLevel()) }
 
 // Age in whole years at a day.
 func Age(born, at civil.Date) int {

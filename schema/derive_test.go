@@ -152,12 +152,18 @@ func TestPaymentStatus(t *testing.T) {
 }
 
 func TestPermissionLevels(t *testing.T) {
-	for role, want := range map[schema.Role]int{
+	levels := map[schema.Role]int{
 		schema.RoleReceptionist: 1, schema.RoleNurse: 1, schema.RoleDentist: 2, schema.RoleHygienist: 2, schema.RoleTherapist: 2,
-		schema.RoleManager: 3, schema.RoleAdministrator: 4,
-	} {
+		schema.RoleManager: 3, schema.RoleAdministrator: 4, "": 0, "king": 0,
+	}
+	for role, want := range levels {
 		if got := schema.PermissionLevelOf(role); got != want {
 			t.Errorf("%s has level %d, want %d", role, got, want)
+		}
+	}
+	for _, role := range schema.Role("").Values() {
+		if levels[schema.Role(role)] == 0 {
+			t.Errorf("%s has no level", role)
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package schema
 
-import "time"
+import (
+	"time"
+
+	"chairside/internal/scope"
+)
 
 // AppointmentState is the state of an appointment (spec.md, States).
 type AppointmentState string
@@ -177,18 +181,20 @@ func (Role) Values() []string {
 	return []string{"receptionist", "dentist", "hygienist", "therapist", "nurse", "manager", "administrator"}
 }
 
-// PermissionLevel is 1 reception, 2 practitioner, 3 manager, 4 administrator
-// (behaviour.md section 5).
-func (r Role) PermissionLevel() int {
+// PermissionLevel is the level of the role: what its users may hold is in package
+// scope (behaviour.md section 5). A role that does not exist has no level.
+func (r Role) PermissionLevel() scope.Level {
 	switch r {
 	case RoleAdministrator:
-		return 4
+		return scope.Administrator
 	case RoleManager:
-		return 3
+		return scope.Manager
 	case RoleDentist, RoleHygienist, RoleTherapist:
-		return 2
+		return scope.Practitioner
+	case RoleReceptionist, RoleNurse:
+		return scope.Reception
 	}
-	return 1
+	return 0
 }
 
 // Reasons are the appointment reasons every practice has (spec.md, Appointment).

@@ -25,7 +25,7 @@ func (AccessToken) Fields() []ent.Field {
 		field.Bytes("hash").MaxLen(32).Unique().Immutable().Sensitive().Comment("SHA-256 of the token.").Annotations(contract.Hidden()),
 		text("name", "What the token is for."),
 		field.Int64("user_id").Immutable().Comment("The user it acts for."),
-		text("scopes", "Space-separated scopes.", contract.Field{Words: scope.All()}),
+		field.String("scopes").GoType(scope.Granted("")).Comment("Space-separated scopes it was given; its user's role and its application may allow fewer.").Annotations(contract.Field{Words: scope.All()}),
 		field.UUID("application_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("The application it was given to; null for a personal token."),
 		field.UUID("site_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("The one site it is limited to."),
 		optionalMoment("expires_at", "End of its life, whatever its use."),

@@ -28,7 +28,8 @@ type tokenCreate struct{ config.TokenFlags }
 
 // Help is the text of --help.
 func (tokenCreate) Help() string {
-	return "Prints the token alone. It cannot be shown again: only a hash of it is kept. It acts for the user, and lives while it is used at least every 14 days."
+	return "Prints the token alone. It cannot be shown again: only a hash of it is kept. It acts for the user, and lives while it is used at least every 14 days. " +
+		"Scopes beyond what the user's role may hold are refused. If the role changes later, the token does no more than the new role allows."
 }
 
 // Run makes the token and prints it.
@@ -69,6 +70,9 @@ func (tokenCreate) grant(c *console, tx *ent.Client, flags config.Token) (value 
 		}
 	}
 	value, _, err = token.Create(c, tx, u, token.Grant{Name: flags.Name, Scopes: flags.Scopes, Site: flags.Site})
+	if beyond := new(token.BeyondRoleError); errors.As(err, &beyond) {
+		return "", config.Mistakes{"--scopes: " + beyond.Error()}
+	}
 	return value, err
 }
 
@@ -77,10 +81,15 @@ type tokenList struct {
 	User string `placeholder:"EMAIL" help:"Only tokens of this user."`
 }
 
+// Help is the text of --help.
+func (tokenList) Help() string {
+	return "The scopes are those that each token has now, within its user's role and its application."
+}
+
 // Run prints the tokens, one a line. The tokens themselves are not known.
 func (t *tokenList) Run(c *console) error {
 	return c.withDatabase(t.Database, func(db *store.DB) error {
-		query := db.Ent.AccessToken.Query().WithUser().Order(accesstoken.ByCreatedAt(), accesstoken.ByID())
+		query := db.Ent.AccessToken.Query().WithUser().WithApplication().Order(accesstoken.ByCreatedAt(), accesstoken.ByID())
 		if t.User != "" {
 			u, err := findUser(c, db.Ent, t.User)
 			if err != nil {
@@ -96,7 +105,7 @@ func (t *tokenList) Run(c *console) error {
 		table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(table, "ID\tUSER\tNAME\tSTATE\tLAST USED\tSCOPES")
 		for _, row := range rows {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", row.ID, row.Edges.User.Email, row.Name, token.StateOf(row, now), lastUse(row), row.Scopes)
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", row.ID, row.Edges.User.Email, row.Name, token.StateOf(row, now), lastUse(row), token.Scopes(row, row.Edges.User, row.Edges.Application))
 		}
 		return table.Flush()
 	})

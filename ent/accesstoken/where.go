@@ -4,6 +4,7 @@ package accesstoken
 
 import (
 	"chairside/ent/predicate"
+	"chairside/internal/scope"
 	"time"
 
 	"entgo.io/ent/dialect/sql"
@@ -87,8 +88,9 @@ func UserID(v int64) predicate.AccessToken {
 }
 
 // Scopes applies equality check predicate on the "scopes" field. It's identical to ScopesEQ.
-func Scopes(v string) predicate.AccessToken {
-	return predicate.AccessToken(sql.FieldEQ(FieldScopes, v))
+func Scopes(v scope.Granted) predicate.AccessToken {
+	vc := string(v)
+	return predicate.AccessToken(sql.FieldEQ(FieldScopes, vc))
 }
 
 // ApplicationID applies equality check predicate on the "application_id" field. It's identical to ApplicationIDEQ.
@@ -342,68 +344,87 @@ func UserIDNotIn(vs ...int64) predicate.AccessToken {
 }
 
 // ScopesEQ applies the EQ predicate on the "scopes" field.
-func ScopesEQ(v string) predicate.AccessToken {
-	return predicate.AccessToken(sql.FieldEQ(FieldScopes, v))
+func ScopesEQ(v scope.Granted) predicate.AccessToken {
+	vc := string(v)
+	return predicate.AccessToken(sql.FieldEQ(FieldScopes, vc))
 }
 
 // ScopesNEQ applies the NEQ predicate on the "scopes" field.
-func ScopesNEQ(v string) predicate.AccessToken {
-	return predicate.AccessToken(sql.FieldNEQ(FieldScopes, v))
+func ScopesNEQ(v scope.Granted) predicate.AccessToken {
+	vc := string(v)
+	return predicate.AccessToken(sql.FieldNEQ(FieldScopes, vc))
 }
 
 // ScopesIn applies the In predicate on the "scopes" field.
-func ScopesIn(vs ...string) predicate.AccessToken {
-	return predicate.AccessToken(sql.FieldIn(FieldScopes, vs...))
+func ScopesIn(vs ...scope.Granted) predicate.AccessToken {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = string(vs[i])
+	}
+	return predicate.AccessToken(sql.FieldIn(FieldScopes, v...))
 }
 
 // ScopesNotIn applies the NotIn predicate on the "scopes" field.
-func ScopesNotIn(vs ...string) predicate.AccessToken {
-	return predicate.AccessToken(sql.FieldNotIn(FieldScopes, vs...))
+func ScopesNotIn(vs ...scope.Granted) predicate.AccessToken {
+	v := make([]any, len(vs))
+	for i := range v {
+		v[i] = string(vs[i])
+	}
+	return predicate.AccessToken(sql.FieldNotIn(FieldScopes, v...))
 }
 
 // ScopesGT applies the GT predicate on the "scopes" field.
-func ScopesGT(v string) predicate.AccessToken {
-	return predicate.AccessToken(sql.FieldGT(FieldScopes, v))
+func ScopesGT(v scope.Granted) predicate.AccessToken {
+	vc := string(v)
+	return predicate.AccessToken(sql.FieldGT(FieldScopes, vc))
 }
 
 // ScopesGTE applies the GTE predicate on the "scopes" field.
-func ScopesGTE(v string) predicate.AccessToken {
-	return predicate.AccessToken(sql.FieldGTE(FieldScopes, v))
+func ScopesGTE(v scope.Granted) predicate.AccessToken {
+	vc := string(v)
+	return predicate.AccessToken(sql.FieldGTE(FieldScopes, vc))
 }
 
 // ScopesLT applies the LT predicate on the "scopes" field.
-func ScopesLT(v string) predicate.AccessToken {
-	return predicate.AccessToken(sql.FieldLT(FieldScopes, v))
+func ScopesLT(v scope.Granted) predicate.AccessToken {
+	vc := string(v)
+	return predicate.AccessToken(sql.FieldLT(FieldScopes, vc))
 }
 
 // ScopesLTE applies the LTE predicate on the "scopes" field.
-func ScopesLTE(v string) predicate.AccessToken {
-	return predicate.AccessToken(sql.FieldLTE(FieldScopes, v))
+func ScopesLTE(v scope.Granted) predicate.AccessToken {
+	vc := string(v)
+	return predicate.AccessToken(sql.FieldLTE(FieldScopes, vc))
 }
 
 // ScopesContains applies the Contains predicate on the "scopes" field.
-func ScopesContains(v string) predicate.AccessToken {
-	return predicate.AccessToken(sql.FieldContains(FieldScopes, v))
+func ScopesContains(v scope.Granted) predicate.AccessToken {
+	vc := string(v)
+	return predicate.AccessToken(sql.FieldContains(FieldScopes, vc))
 }
 
 // ScopesHasPrefix applies the HasPrefix predicate on the "scopes" field.
-func ScopesHasPrefix(v string) predicate.AccessToken {
-	return predicate.AccessToken(sql.FieldHasPrefix(FieldScopes, v))
+func ScopesHasPrefix(v scope.Granted) predicate.AccessToken {
+	vc := string(v)
+	return predicate.AccessToken(sql.FieldHasPrefix(FieldScopes, vc))
 }
 
 // ScopesHasSuffix applies the HasSuffix predicate on the "scopes" field.
-func ScopesHasSuffix(v string) predicate.AccessToken {
-	return predicate.AccessToken(sql.FieldHasSuffix(FieldScopes, v))
+func ScopesHasSuffix(v scope.Granted) predicate.AccessToken {
+	vc := string(v)
+	return predicate.AccessToken(sql.FieldHasSuffix(FieldScopes, vc))
 }
 
 // ScopesEqualFold applies the EqualFold predicate on the "scopes" field.
-func ScopesEqualFold(v string) predicate.AccessToken {
-	return predicate.AccessToken(sql.FieldEqualFold(FieldScopes, v))
+func ScopesEqualFold(v scope.Granted) predicate.AccessToken {
+	vc := string(v)
+	return predicate.AccessToken(sql.FieldEqualFold(FieldScopes, vc))
 }
 
 // ScopesContainsFold applies the ContainsFold predicate on the "scopes" field.
-func ScopesContainsFold(v string) predicate.AccessToken {
-	return predicate.AccessToken(sql.FieldContainsFold(FieldScopes, v))
+func ScopesContainsFold(v scope.Granted) predicate.AccessToken {
+	vc := string(v)
+	return predicate.AccessToken(sql.FieldContainsFold(FieldScopes, vc))
 }
 
 // ApplicationIDEQ applies the EQ predicate on the "application_id" field.

@@ -258,7 +258,7 @@ func TestPatientSiteDefaults(t *testing.T) {
 			if want == nil {
 				want = sites[0]["id"]
 			}
-			res := e.Post(t, "/v1/patients", e.TokenOf(t, u["email"].(string), "patient", nil), newPatient(first(t, e, token, "payment_plans", "active=true"))).Status(t, 201)
+			res := e.Post(t, "/v1/patients", e.TokenOf(t, u["email"].(string), "patient:create", nil), newPatient(first(t, e, token, "payment_plans", "active=true"))).Status(t, 201)
 			if got := res.At(t, "patient.site_id"); got != want {
 				t.Errorf("%v works at %v, the patient is at %v", u["email"], u["site_id"], got)
 			}

@@ -19,13 +19,13 @@ import (
 // Caller is the token of a request and the user it acts for.
 type Caller struct {
 	PracticeID uuid.UUID
-	UserID     int64      // 0 for the command line
-	TokenID    uuid.UUID  // zero for the command line
-	SiteID     *uuid.UUID // set when the token is limited to one site
-	Scopes     scope.Set
-	Zone       *time.Location // the practice's time zone
-	Country    string         // the practice's ISO 3166 country code, for phone numbers
-	UserSiteID *uuid.UUID     // the site the user works at, the default for new patients
+	UserID     int64           // 0 for the command line
+	TokenID    uuid.UUID       // zero for the command line
+	SiteID     *uuid.UUID      // set when the token is limited to one site
+	Scopes     scope.Effective // what the token may do now; nothing for sessions and the command line
+	Zone       *time.Location  // the practice's time zone
+	Country    string          // the practice's ISO 3166 country code, for phone numbers
+	UserSiteID *uuid.UUID      // the site the user works at, the default for new patients
 }
 
 // ErrNone is returned for work without a caller in its context: a mistake of

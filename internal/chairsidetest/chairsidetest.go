@@ -227,7 +227,8 @@ func (e *Env) Token(t testing.TB, scopes string) string {
 	return e.TokenOf(t, seed.DemoAdmin, scopes, nil)
 }
 
-// TokenOf makes a token of any user, limited to a site unless that is nil.
+// TokenOf makes a token of any user, limited to a site unless that is nil. Its
+// scopes are all that the user's role may hold for "".
 func (e *Env) TokenOf(t testing.TB, email, scopes string, site *uuid.UUID) string {
 	t.Helper()
 	ctx := caller.System(t.Context())
@@ -235,7 +236,7 @@ func (e *Env) TokenOf(t testing.TB, email, scopes string, site *uuid.UUID) strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := scope.Everything()
+	set := u.Role.PermissionLevel().MayHold()
 	if scopes != "" {
 		if set, err = scope.Parse(scopes); err != nil {
 			t.Fatal(err)

@@ -12,7 +12,7 @@ type AppFlags struct {
 	User        string   `required:"" placeholder:"EMAIL" help:"The user who registers it, for the practice of that user."`
 	Name        string   `required:"" help:"What users know the application by."`
 	RedirectURI []string `required:"" name:"redirect-uri" sep:"none" placeholder:"URI" help:"Where users may be sent back to, compared exactly. Give it once for each."`
-	Scopes      string   `help:"What the application may ask for, separated by spaces; everything where it is left out."`
+	Scopes      string   `help:"What the application may ask for, separated by spaces; everything where it is left out. A user gives it no more than the user's role may hold."`
 	Public      bool     `help:"The application can keep no secret, as in a browser or on a phone: it gets none, and has to use PKCE."`
 }
 

@@ -12,7 +12,7 @@ type TokenFlags struct {
 	Database
 	User   string `required:"" placeholder:"EMAIL" help:"The user the token acts for."`
 	Name   string `required:"" help:"What the token is for, shown in lists."`
-	Scopes string `required:"" help:"What the token may do, separated by spaces: ${scopes}; each alone for everything or with :read, :create, :update or :delete."`
+	Scopes string `required:"" help:"What the token may do, separated by spaces: ${scopes}; each alone for everything or with :read, :create, :update or :delete. No more than the user's role may hold."`
 	Site   string `placeholder:"ID" help:"Limit the token to one site."`
 }
 

@@ -146,8 +146,9 @@ func Find(ctx context.Context, client *ent.Client, id uuid.UUID) (*ent.Applicati
 	return client.Application.Query().Where(application.ID(id), application.DeletedAtIsNil()).Only(ctx)
 }
 
-// Edit changes an application. Tokens that it holds keep their scopes. It fails
-// as Register and Find do. tx is the client of a transaction.
+// Edit changes an application. Its tokens may at once do no more than its new
+// scopes allow: they are resolved within them (package token). It fails as
+// Register and Find do. tx is the client of a transaction.
 func Edit(ctx context.Context, tx *ent.Client, id uuid.UUID, d Draft) error {
 	if err := d.tidy(); err != nil {
 		return err

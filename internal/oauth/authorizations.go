@@ -3,8 +3,8 @@ package oauth
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,8 +19,8 @@ import (
 	"chairside/internal/token"
 )
 
-// Authorization is what a user has allowed an application: all the tokens it
-// holds of that user together.
+// Authorization is what an application may do for a user now: all the tokens
+// that it holds of the user together.
 type Authorization struct {
 	Application *ent.Application
 	Owner       *ent.Practice // who registered it
@@ -29,34 +29,24 @@ type Authorization struct {
 	LastUsed    *time.Time // exact to the hour; nil for never
 }
 
-// Authorizations lists what the caller's user has allowed and not taken back,
-// by the name of the application.
-func Authorizations(ctx context.Context, client *ent.Client) ([]Authorization, error) {
+// Authorizations lists what a user of the caller's practice has allowed and not
+// taken back, by the name of the application.
+func Authorizations(ctx context.Context, client *ent.Client, user *ent.User) ([]Authorization, error) {
 	tokens, err := client.AccessToken.Query().
-		Where(accesstoken.UserID(caller.Must(ctx).UserID), accesstoken.ApplicationIDNotNil(), accesstoken.RevokedAtIsNil()).
+		Where(accesstoken.UserID(user.ID), accesstoken.ApplicationIDNotNil(), accesstoken.RevokedAtIsNil()).
 		Order(accesstoken.ByCreatedAt()).
 		All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("oauth: list authorizations: %w", err)
 	}
 	now := clock.Now(ctx)
-	tokens = slices.DeleteFunc(tokens, func(t *ent.AccessToken) bool { return token.StateOf(t, now) != "active" })
-	byApplication := map[uuid.UUID]*Authorization{}
+	held := map[uuid.UUID][]*ent.AccessToken{} // by application
 	for _, t := range tokens {
-		a := byApplication[*t.ApplicationID]
-		if a == nil {
-			a = &Authorization{Since: t.CreatedAt}
-			byApplication[*t.ApplicationID] = a
-		}
-		a.Scopes = append(a.Scopes, strings.Fields(t.Scopes)...)
-		if t.LastUsedAt != nil && (a.LastUsed == nil || t.LastUsedAt.After(*a.LastUsed)) {
-			a.LastUsed = t.LastUsedAt
+		if token.StateOf(t, now) == "active" {
+			held[*t.ApplicationID] = append(held[*t.ApplicationID], t)
 		}
 	}
-	var ids []uuid.UUID
-	for id := range byApplication {
-		ids = append(ids, id)
-	}
+	ids := slices.Collect(maps.Keys(held))
 	apps, err := client.Application.Query().
 		Where(application.IDIn(ids...)).
 		WithOwner().
@@ -67,12 +57,23 @@ func Authorizations(ctx context.Context, client *ent.Client) ([]Authorization, e
 	}
 	all := make([]Authorization, len(apps))
 	for i, app := range apps {
-		all[i] = *byApplication[app.ID]
-		all[i].Application, all[i].Owner = app, app.Edges.Owner
-		slices.Sort(all[i].Scopes)
-		all[i].Scopes = slices.Compact(all[i].Scopes)
+		all[i] = summarize(app, user, held[app.ID])
 	}
 	return all, nil
+}
+
+// summarize joins the tokens that an application holds of a user, the oldest first.
+func summarize(app *ent.Application, user *ent.User, tokens []*ent.AccessToken) Authorization {
+	a := Authorization{Application: app, Owner: app.Edges.Owner, Since: tokens[0].CreatedAt}
+	for _, t := range tokens {
+		a.Scopes = append(a.Scopes, token.Scopes(t, user, app).Set()...)
+		if t.LastUsedAt != nil && (a.LastUsed == nil || t.LastUsedAt.After(*a.LastUsed)) {
+			a.LastUsed = t.LastUsedAt
+		}
+	}
+	slices.Sort(a.Scopes)
+	a.Scopes = slices.Compact(a.Scopes)
+	return a
 }
 
 // Withdraw takes back what the caller's user has allowed an application. tx is

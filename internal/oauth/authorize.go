@@ -11,6 +11,7 @@ import (
 	"chairside/ent/authorizationcode"
 	"chairside/internal/caller"
 	"chairside/internal/clock"
+	"chairside/internal/scope"
 	"chairside/internal/token"
 )
 
@@ -22,9 +23,26 @@ const (
 	codeMemory = token.IdleLife
 )
 
-// Allow records that the caller's user allows what q asks for, and gives the
-// address that brings the code to the application.
-func (s *Server) Allow(ctx context.Context, q *Request) (address string, err error) {
+// Offer is what a user can allow of an authorization request.
+type Offer struct {
+	Granted scope.Set // what the application gets
+	LeftOut scope.Set // what it asks for beyond the user's role, and does not get
+}
+
+// Offer splits the requested scopes by what the user's role may hold.
+func (q *Request) Offer(user *ent.User) Offer {
+	limit := user.Role.PermissionLevel().MayHold()
+	return Offer{Granted: q.Scopes.Within(limit), LeftOut: q.Scopes.Beyond(limit)}
+}
+
+// Allow records that the user, who is the caller's, allows what q offers, and
+// gives the address that brings the code to the application. Where nothing is
+// offered, the address brings a refusal.
+func (s *Server) Allow(ctx context.Context, q *Request, user *ent.User) (address string, err error) {
+	offer := q.Offer(user)
+	if len(offer.Granted) == 0 {
+		return s.redirection(q, "access_denied", "The user's role allows none of these scopes.").Address, nil
+	}
 	c, now := caller.Must(ctx), clock.Now(ctx)
 	value, hash := token.Mint(token.Code)
 	err = s.db.Tx(ctx, func(tx *ent.Client) error {
@@ -35,9 +53,9 @@ func (s *Server) Allow(ctx context.Context, q *Request) (address string, err err
 			SetHash(hash).
 			SetPracticeID(c.PracticeID).
 			SetApplicationID(q.Application.ID).
-			SetUserID(c.UserID).
+			SetUserID(user.ID).
 			SetRedirectURI(q.RedirectURI).
-			SetScopes(q.Scopes.String()).
+			SetScopes(offer.Granted.String()).
 			SetChallenge(q.sent["code_challenge"]).
 			SetExpiresAt(now.Add(CodeLife)).
 			Exec(ctx)

@@ -33,6 +33,11 @@
 // less than a second (package token). Client secrets, codes and tokens are 256
 // random bits, stored as SHA-256 alone, and compared in constant time.
 //
+// A user gives an application no more than the user's role may hold (package
+// scope). What it asks for beyond that is left out: the consent page lists it, and
+// the answer to the exchange has the scopes that were granted. Narrowing an
+// application narrows the tokens that it holds.
+//
 // An application may be authorised by any user of the installation, whichever
 // practice registered it; its token acts as that user in that user's practice.
 //

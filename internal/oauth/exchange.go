@@ -117,10 +117,14 @@ func grant(ctx context.Context, tx *ent.Client, app *ent.Application, hash []byt
 	if !code.Edges.User.Active {
 		return answer, invalidGrant("The user may no longer use the system.")
 	}
-	allowed := scope.Set(strings.Fields(app.Scopes))
-	scopes := slices.DeleteFunc(scope.Set(strings.Fields(code.Scopes)), func(s string) bool { return !allowed.Allows(s) })
-	if len(scopes) == 0 { // the application was edited meanwhile
+	// The application may have been edited, and the user's role changed, meanwhile.
+	scopes := scope.Set(strings.Fields(code.Scopes)).Within(strings.Fields(app.Scopes))
+	if len(scopes) == 0 {
 		return answer, invalidGrant("The application is no longer registered for these scopes.")
+	}
+	scopes = scopes.Within(code.Edges.User.Role.PermissionLevel().MayHold())
+	if len(scopes) == 0 {
+		return answer, invalidGrant("The user's role no longer allows any of these scopes.")
 	}
 	value, id, err := token.Create(ctx, tx, code.Edges.User, token.Grant{Name: app.Name, Scopes: scopes, Application: &app.ID})
 	if err != nil {

@@ -44,7 +44,7 @@ func (s *Server) introspect(w http.ResponseWriter, r *http.Request, p params) er
 		return nil
 	}
 	reply(w, http.StatusOK, introspection{
-		Active: true, Scope: row.Scopes, ClientID: app.ID.String(), TokenType: "bearer",
+		Active: true, Scope: token.Scopes(row, row.Edges.User, app).String(), ClientID: app.ID.String(), TokenType: "bearer",
 		ExpiresAt: token.Ends(row).Unix(), IssuedAt: row.CreatedAt.Unix(),
 		Subject: strconv.FormatInt(row.UserID, 10), Issuer: s.issuer,
 	})

@@ -14,11 +14,12 @@ import (
 	"chairside/ent/practitioner"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
+	"chairside/internal/scope"
 	"chairside/schema"
 )
 
 var contractPerformance = Report{
-	Name: "contract-performance", Title: "Contract performance", Level: 3, Period: contractYear, AsAt: true, Practitioners: true,
+	Name: "contract-performance", Title: "Contract performance", Reads: scope.Set{"financials:read", "practice:read"}, Period: contractYear, AsAt: true, Practitioners: true,
 	Doc: "What was done under each NHS contract in the contract year, 1 April to 31 March, up to the day of the report. " +
 		"A claim belongs to the year in which it was last submitted, or while it has not been, in which it was created. " +
 		"Claims still made under earlier contracts stand there without a target. " +

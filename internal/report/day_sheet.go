@@ -14,6 +14,7 @@ import (
 	"chairside/ent/patient"
 	"chairside/ent/room"
 	"chairside/internal/diary"
+	"chairside/internal/scope"
 	"chairside/schema"
 )
 
@@ -22,7 +23,7 @@ var daySheet = Report{
 	Doc: "The diary of one day at each site, by practitioner and in order of time, with the free time inside working sessions. " +
 		"A site's practitioners are those who have a session or an appointment there on the day; an appointment outside all sessions is at the practitioner's own site. " +
 		"Cancelled appointments and those not attended are left out of the diary and counted above it. Arrived is when the patient did.",
-	Level: 1, Period: oneDay, AsAt: true, Practitioners: true,
+	Reads: scope.Set{"appointment:read", "patient:read", "practice:read"}, Period: oneDay, AsAt: true, Practitioners: true,
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		sheet, err := DaySheet(ctx, client, f)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"chairside/ent"
 	"chairside/internal/civil"
 	"chairside/internal/diary"
+	"chairside/internal/scope"
 )
 
 var diaryReport = Report{
@@ -23,7 +24,7 @@ var diaryReport = Report{
 		"Cancellations and patients who did not attend count where the appointment was to start. Short notice is less than 24 hours before. " +
 		"The did-not-attend rate is of all patients' appointments that were not cancelled. " +
 		"Lost is the length of the appointments that were cancelled at short notice or not attended, whether or not the time was filled again.",
-	Level: 1, Period: twelveMonths, Practitioners: true,
+	Reads: scope.Set{"appointment:read", "practice:read"}, Period: twelveMonths, Practitioners: true,
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		rows, err := Diary(ctx, client, f)
 		if err != nil {

@@ -17,11 +17,12 @@ import (
 	"chairside/internal/caller"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
+	"chairside/internal/scope"
 	"chairside/schema"
 )
 
 var income = Report{
-	Name: "income", Title: "Income", Level: 3, Period: twelveMonths, Practitioners: true,
+	Name: "income", Title: "Income", Reads: scope.Set{"financials:read", "practice:read", "treatments:read"}, Period: twelveMonths, Practitioners: true,
 	Doc: "Invoiced is the amount of the invoices dated in the period, void ones never. " +
 		"Paid is the payments dated in the period, deleted ones never, whatever invoices they are for. " +
 		"Outstanding is what is still to be paid, now, of the invoices dated in the period. " +

@@ -18,6 +18,7 @@ import (
 	"chairside/internal/caller"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
+	"chairside/internal/scope"
 	"chairside/schema"
 )
 
@@ -28,7 +29,7 @@ var recalls = Report{
 		"Days overdue are counted up to today. Last seen is the patient's last completed appointment. " +
 		"The contact belongs to the patient's preferred way: the mobile number for SMS, the preferred number for Phone, the address for Letter. " +
 		"A site is that of the patients, a practitioner the one whom the recall is to.",
-	Level: 1, Period: overdueAndNextMonth, Practitioners: true,
+	Reads: scope.Set{"appointment:read", "patient:read", "practice:read"}, Period: overdueAndNextMonth, Practitioners: true,
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		rows, err := Recalls(ctx, client, f)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"chairside/ent"
 	"chairside/internal/civil"
+	"chairside/internal/scope"
 )
 
 // All are the reports, in the order in which they are listed.
@@ -28,8 +29,10 @@ type Report struct {
 	Title string
 	// Doc says what counts and how it is counted, in sentences for whoever reads
 	// the report: they stand beneath its tables.
-	Doc   string
-	Level int // the least permission level of who may see it: 1 reception, 2 practitioner, 3 manager, 4 administrator
+	Doc string
+	// Reads are the scopes of what it reads. It is open to the users whose role may
+	// hold all of them. A report on money names financials:read, whatever its rows.
+	Reads scope.Set
 	// Period is what the report is about unless somebody says otherwise.
 	Period func(today civil.Date) (from, to civil.Date)
 	AsAt   bool // it is as at the last day of the period; the first does not matter
@@ -39,6 +42,12 @@ type Report struct {
 	// Run answers the question for the practice (and site) of the caller in ctx.
 	// It only reads, and needs to see one state of the database: see store.DB.View.
 	Run func(ctx context.Context, client *ent.Client, f Filter) (*Result, error)
+}
+
+// OpenTo reports whether users of a permission level may see the report. One that
+// does not name what it reads is open to nobody.
+func (r *Report) OpenTo(level scope.Level) bool {
+	return len(r.Reads) > 0 && level.MayHold().AllowsAll(r.Reads)
 }
 
 // Result is the answer, ready to be drawn in every format.

@@ -17,6 +17,7 @@ import (
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
 	"chairside/internal/row"
+	"chairside/internal/scope"
 	"chairside/schema"
 )
 
@@ -26,7 +27,7 @@ var sources = Report{
 		"Paid is payments that were not taken back, invoiced is invoices that are not void, by the date on them. " +
 		"Those whose first year is not over count with what they have brought in so far. " +
 		"A site is that of the patients, a practitioner their usual dentist.",
-	Level: 3, Period: twelveMonths, Practitioners: true,
+	Reads: scope.Set{"financials:read", "patient:read", "practice:read"}, Period: twelveMonths, Practitioners: true,
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		rows, err := Sources(ctx, client, f)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"chairside/ent/treatmentplanitem"
 	"chairside/internal/caller"
 	"chairside/internal/decimal"
+	"chairside/internal/scope"
 )
 
 var treatments = Report{
@@ -19,7 +20,7 @@ var treatments = Report{
 		"Value is the sum of their prices. The fee is what the payment plan asks for the treatment now, for one tooth or surface, and the difference that of the average price to it: " +
 		"work on more teeth or surfaces, and NHS charges that count once for a whole course, lie above or below. " +
 		"A site is that of the patients.",
-	Level: 3, Period: twelveMonths, Practitioners: true,
+	Reads: scope.Set{"financials:read", "patient:read", "practice:read", "treatments:read"}, Period: twelveMonths, Practitioners: true,
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		rows, err := Treatments(ctx, client, f)
 		if err != nil {

@@ -40,6 +40,8 @@ func TestAllowsItselfAndWhatItsFamilyCovers(t *testing.T) {
 		{"patient", "patient:read", true}, {"patient", "patient:delete", true}, {"patient:read", "patient:read", true},
 		{"patient:read", "patient:update", false}, {"patient:read", "patient", false}, {"appointment", "patient:read", false},
 		{"", "patient:read", false}, {"user practice:read", "practice:read", true},
+		{"patient:create patient:read patient:update patient:delete", "patient", true},
+		{"patient:create patient:read patient:update", "patient", false}, {"patient", "", false}, {"", "", false},
 	} {
 		set, err := scope.Parse(c.held)
 		if err != nil {

@@ -3,11 +3,15 @@ package server
 import (
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+
+	"chairside/internal/scope"
+	"chairside/schema"
 )
 
 func TestDocsExplainEveryErrorCode(t *testing.T) {
@@ -25,6 +29,23 @@ func TestDocsExplainEveryErrorCode(t *testing.T) {
 	for _, code := range codes {
 		if !strings.Contains(page.body, `id="`+code[1]+`"`) {
 			t.Errorf("%s is not explained", code[1])
+		}
+	}
+}
+
+// TestDocsHaveTheTableOfRoles as package scope has it.
+func TestDocsHaveTheTableOfRoles(t *testing.T) {
+	t.Parallel()
+	page := setup(t).get("/docs", "Authorization:").ok(t, 200)
+	roles := map[scope.Level][]string{}
+	for _, name := range schema.Role("").Values() {
+		level := schema.Role(name).PermissionLevel()
+		roles[level] = append(roles[level], name)
+	}
+	for level, names := range roles {
+		row := fmt.Sprintf("<td>%s</td><td><code>%s</code></td>", strings.Join(names, ", "), level.MayHold())
+		if !strings.Contains(page.body, row) {
+			t.Errorf("level %d is not shown as %s", level, row)
 		}
 	}
 }

@@ -26,5 +26,6 @@ func NewCache(client *ent.Client) *Cache {
 	client.AccessToken.Use(c.memory.ForgetAfter) // its last use alone is written outside a transaction
 	client.User.Use(c.memory.ForgetAfter)
 	client.Practice.Use(c.memory.ForgetAfter)
+	client.Application.Use(c.memory.ForgetAfter)
 	return c
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,11 +13,13 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/accesstoken"
+	"chairside/ent/application"
 	"chairside/ent/practice"
 	"chairside/ent/user"
 	"chairside/internal/admission"
 	"chairside/internal/caller"
 	"chairside/internal/scope"
+	"chairside/schema"
 )
 
 // lookupTime is how long the database may take to find a token. A lookup may
@@ -32,7 +33,7 @@ type holder struct {
 	created  time.Time
 	lastUsed atomic.Pointer[time.Time] // nil before the first use
 	expires  *time.Time
-	revoked  bool
+	revoked  bool // or its application was deleted
 }
 
 // lookUp reads a token for this request and all others that want the same one
@@ -56,6 +57,7 @@ func (c *Cache) lookUp(ctx context.Context, tokens reading, hash [sha256.Size]by
 // row is what read asks for, in one query.
 type row struct {
 	ID         uuid.UUID  `sql:"id"`
+	Role       string     `sql:"role"`
 	PracticeID uuid.UUID  `sql:"practice_id"`
 	UserID     int64      `sql:"user_id"`
 	SiteID     *uuid.UUID `sql:"site_id"`
@@ -68,20 +70,29 @@ type row struct {
 	UserSiteID *uuid.UUID `sql:"user_site_id"`
 	TimeZone   string     `sql:"time_zone"`
 	Country    string     `sql:"country"`
+
+	ApplicationID *uuid.UUID `sql:"application_id"`
+	Registered    *string    `sql:"registered"` // scopes of the application
+	DeletedAt     *time.Time `sql:"deleted_at"` // of the application
 }
 
-// read asks the database for a token with its user and its practice.
+// read asks the database for a token with its user, practice and application.
 func read(ctx context.Context, client *ent.Client, hash [sha256.Size]byte) (*holder, error) {
 	var rows []row
 	err := client.AccessToken.Query().Where(accesstoken.Hash(hash[:])).Modify(func(s *sql.Selector) {
-		u, p := sql.Table(user.Table), sql.Table(practice.Table)
+		u, p, a := sql.Table(user.Table), sql.Table(practice.Table), sql.Table(application.Table)
 		s.Join(u).On(s.C(accesstoken.FieldUserID), u.C(user.FieldID))
 		s.Join(p).On(s.C(accesstoken.FieldPracticeID), p.C(practice.FieldID))
+		s.LeftJoin(a).On(s.C(accesstoken.FieldApplicationID), a.C(application.FieldID))
 		s.Select(s.Columns(accesstoken.FieldID, accesstoken.FieldPracticeID, accesstoken.FieldUserID, accesstoken.FieldSiteID, accesstoken.FieldScopes,
-			accesstoken.FieldCreatedAt, accesstoken.FieldLastUsedAt, accesstoken.FieldExpiresAt, accesstoken.FieldRevokedAt)...).
+			accesstoken.FieldCreatedAt, accesstoken.FieldLastUsedAt, accesstoken.FieldExpiresAt, accesstoken.FieldRevokedAt,
+			accesstoken.FieldApplicationID)...).
+			AppendSelect(u.C(user.FieldRole)).
 			AppendSelectAs(u.C(user.FieldActive), "user_active").
 			AppendSelectAs(u.C(user.FieldSiteID), "user_site_id").
-			AppendSelect(p.C(practice.FieldTimeZone), p.C(practice.FieldCountry))
+			AppendSelect(p.C(practice.FieldTimeZone), p.C(practice.FieldCountry)).
+			AppendSelectAs(a.C(application.FieldScopes), "registered").
+			AppendSelect(a.C(application.FieldDeletedAt))
 	}).Scan(caller.System(ctx), &rows)
 	if err != nil {
 		return nil, fmt.Errorf("token: look up: %w", err)
@@ -100,7 +111,7 @@ func read(ctx context.Context, client *ent.Client, hash [sha256.Size]byte) (*hol
 			UserID:     r.UserID,
 			TokenID:    r.ID,
 			SiteID:     r.SiteID,
-			Scopes:     scope.Set(strings.Fields(r.Scopes)),
+			Scopes:     limit(scope.Granted(r.Scopes), schema.Role(r.Role), r.ApplicationID, r.Registered),
 			Zone:       zone,
 			Country:    r.Country,
 			UserSiteID: r.UserSiteID,
@@ -108,7 +119,7 @@ func read(ctx context.Context, client *ent.Client, hash [sha256.Size]byte) (*hol
 		active:  r.UserActive,
 		created: r.CreatedAt,
 		expires: r.ExpiresAt,
-		revoked: r.RevokedAt != nil,
+		revoked: r.RevokedAt != nil || r.DeletedAt != nil,
 	}
 	h.lastUsed.Store(r.LastUsedAt)
 	return h, nil

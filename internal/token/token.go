@@ -57,8 +57,12 @@ type Grant struct {
 }
 
 // Create stores a new token that acts for user, and gives its value and its
-// id. tx is the client of a transaction.
+// id. It fails with *BeyondRoleError for scopes that the user's role may not
+// hold. tx is the client of a transaction.
 func Create(ctx context.Context, tx *ent.Client, user *ent.User, grant Grant) (value string, id uuid.UUID, err error) {
+	if err := CheckRole(user, grant.Scopes); err != nil {
+		return "", uuid.Nil, err
+	}
 	prefix := Personal
 	if grant.Application != nil {
 		prefix = OAuth
@@ -69,7 +73,7 @@ func Create(ctx context.Context, tx *ent.Client, user *ent.User, grant Grant) (v
 		SetUserID(user.ID).
 		SetHash(hash).
 		SetName(grant.Name).
-		SetScopes(grant.Scopes.String()).
+		SetScopes(scope.Granted(grant.Scopes.String())).
 		SetNillableSiteID(grant.Site).
 		SetNillableExpiresAt(grant.ExpiresAt).
 		SetNillableApplicationID(grant.Application).

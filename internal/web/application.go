@@ -6,6 +6,7 @@ import (
 
 	"chairside/ent"
 	"chairside/internal/oauth"
+	"chairside/internal/scope"
 )
 
 // application shows one of the practice's applications, to be changed.
@@ -33,5 +34,5 @@ func (s *Site) showApplication(w http.ResponseWriter, r *http.Request, status in
 	s.show(w, r, status, "application", view{Title: app.Name, Here: applicationsPath, Form: f, Page: struct {
 		connection
 		Families []family
-	}{connection{app, "", s.BaseURL}, families(f)}})
+	}{connection{app, "", s.BaseURL}, families(f, scope.Everything())}})
 }

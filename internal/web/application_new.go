@@ -6,6 +6,7 @@ import (
 
 	"chairside/ent"
 	"chairside/internal/oauth"
+	"chairside/internal/scope"
 )
 
 // newApplication shows the form for an application.
@@ -16,7 +17,7 @@ func (s *Site) newApplication(w http.ResponseWriter, r *http.Request) error {
 
 func (s *Site) showNewApplication(w http.ResponseWriter, r *http.Request, status int, f form) {
 	s.show(w, r, status, "application_new", view{
-		Title: "Register an application", Here: applicationsPath, Form: f, Page: struct{ Families []family }{families(f)},
+		Title: "Register an application", Here: applicationsPath, Form: f, Page: struct{ Families []family }{families(f, scope.Everything())},
 	})
 }
 

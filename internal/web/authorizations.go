@@ -4,13 +4,14 @@ import (
 	"net/http"
 
 	"chairside/internal/oauth"
+	"chairside/internal/signin"
 )
 
 const authorizationsPath = "/settings/authorizations"
 
 // authorizations lists the applications that may act for the visitor.
 func (s *Site) authorizations(w http.ResponseWriter, r *http.Request) error {
-	all, err := oauth.Authorizations(r.Context(), s.DB.Ent)
+	all, err := oauth.Authorizations(r.Context(), s.DB.Ent, signin.From(r.Context()).User)
 	if err != nil {
 		return err
 	}

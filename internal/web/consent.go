@@ -15,6 +15,7 @@ import (
 // consentView is what a user decides on.
 type consentView struct {
 	*oauth.Request
+	oauth.Offer
 	Here string // address of this page
 }
 
@@ -30,15 +31,20 @@ func (c consentView) Returns() string {
 	return u.Host
 }
 
-// Fields are the hidden fields: the request, and who is asked.
+// Fields are the hidden fields: the request, who is asked, and what is granted.
 func (c consentView) Fields(v *signin.Visitor) url.Values {
 	fields := c.Values()
 	fields.Set(askedField, strconv.FormatInt(v.User.ID, 10))
+	fields.Set(grantedField, c.Granted.String())
 	return fields
 }
 
-// askedField holds the id of the user who was shown the page.
-const askedField = "user"
+const (
+	// askedField holds the id of the user who was shown the page.
+	askedField = "user"
+	// grantedField holds the scopes that the page showed as granted.
+	grantedField = "granted"
+)
 
 // consentPage asks whether an application may act for the visitor.
 func (s *Site) consentPage(w http.ResponseWriter, r *http.Request) error {
@@ -75,27 +81,28 @@ func consentAddress(q *oauth.Request) string { return oauth.AuthorizePath + "?" 
 func (s *Site) showConsent(w http.ResponseWriter, r *http.Request, status int, q *oauth.Request) {
 	allowReturn(w.Header(), q.RedirectURI)
 	title := "Allow " + strings.TrimSpace(q.Application.Name) + "?"
-	s.show(w, r, status, "consent", view{Title: title, Page: consentView{q, consentAddress(q)}})
+	s.show(w, r, status, "consent", view{Title: title, Page: consentView{q, q.Offer(signin.From(r.Context()).User), consentAddress(q)}})
 }
 
 // consent decides. The page is shown once more to a user who has not seen it:
-// another one has signed in meanwhile.
+// another one has signed in, or the user's role has changed, meanwhile.
 func (s *Site) consent(w http.ResponseWriter, r *http.Request) error {
 	q, err := s.checked(w, r, r.PostForm)
 	if q == nil {
 		return err
 	}
-	here := strconv.FormatInt(signin.From(r.Context()).User.ID, 10)
-	asked, decision := r.PostForm[askedField], r.PostForm.Get("decision")
+	user := signin.From(r.Context()).User
+	asked, granted, decision := r.PostForm[askedField], r.PostForm[grantedField], r.PostForm.Get("decision")
 	switch {
-	case len(asked) > 0 && !slices.Equal(asked, []string{here}):
+	case len(asked) > 0 && !slices.Equal(asked, []string{strconv.FormatInt(user.ID, 10)}),
+		len(granted) > 0 && !slices.Equal(granted, []string{q.Offer(user).Granted.String()}):
 		s.showConsent(w, r, http.StatusOK, q)
 		return nil
 	case len(r.PostForm["decision"]) > 1: // it is one thing or the other
 		s.showConsent(w, r, http.StatusUnprocessableEntity, q)
 		return nil
 	case decision == "allow":
-		address, err := s.OAuth.Allow(r.Context(), q)
+		address, err := s.OAuth.Allow(r.Context(), q, user)
 		if err != nil {
 			return err
 		}

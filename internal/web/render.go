@@ -13,6 +13,7 @@ import (
 
 	"chairside/internal/clock"
 	"chairside/internal/password"
+	"chairside/internal/scope"
 	"chairside/internal/signin"
 )
 
@@ -114,7 +115,7 @@ var done = map[string]string{
 // section is one entry of the navigation.
 type section struct {
 	Path, Name string
-	level      int // least permission level
+	level      scope.Level // least permission level
 }
 
 var sections = []section{

@@ -47,7 +47,7 @@ func TestReportsAreForRoles(t *testing.T) {
 				t.Errorf("a %s has no reports in the navigation", role)
 			}
 			for _, r := range report.All {
-				path, mayRead := "/reports/"+r.Name, role.PermissionLevel() >= r.Level
+				path, mayRead := "/reports/"+r.Name, r.OpenTo(role.PermissionLevel())
 				if listed[path] != mayRead {
 					t.Errorf("%s is listed for a %s: %v", path, role, listed[path])
 				}

@@ -75,5 +75,5 @@ func reportsFor(v *signin.Visitor) (groups []reportGroup) {
 }
 
 func mayRead(v *signin.Visitor, r *report.Report) bool {
-	return v.User.Role.PermissionLevel() >= r.Level
+	return r.OpenTo(v.User.Role.PermissionLevel())
 }

@@ -1,23 +1,27 @@
 package web
 
-import "net/http"
+import (
+	"net/http"
+
+	"chairside/internal/scope"
+)
 
 // Route is one address. An action that is nil is a method that the address
 // does not have; a route with neither is there to say that there is no such page.
 type Route struct {
 	Path      string // a pattern of http.ServeMux
 	get, post action
-	level     int // least permission level of the visitor
+	level     scope.Level // least permission level of the visitor
 }
 
 // action answers a request, or returns an error that becomes a page.
 type action func(w http.ResponseWriter, r *http.Request) error
 
-// The least permission levels (schema.Role).
+// The least permission levels.
 const (
-	anyone  = 0 // nobody need have signed in
-	user    = 1
-	manager = 3
+	anyone  = scope.Level(0) // nobody need have signed in
+	user    = scope.Reception
+	manager = scope.Manager
 )
 
 // Routes are all the pages there are.
@@ -50,7 +54,7 @@ func (s *Site) Routes() []Route {
 		{"/settings/", nil, nil, anyone},
 
 		{"/reports", s.reports, nil, user},
-		{"/reports/{name}", s.report, nil, user}, // and above, as the report says
+		{"/reports/{name}", s.report, nil, user}, // whose role may hold what the report reads
 		{"/reports/", nil, nil, anyone},
 	}
 }

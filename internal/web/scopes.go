@@ -16,18 +16,23 @@ type box struct {
 	Chosen  bool
 }
 
-// families are the boxes of all scopes, as the form has them.
-func families(f form) []family {
+// families are the boxes of the scopes that a limit allows, as the form has them.
+func families(f form, limit scope.Set) []family {
 	words := map[string]string{"": "Everything", "read": "See", "create": "Add", "update": "Change", "delete": "Delete"}
-	all := make([]family, len(scope.Families))
-	for i, name := range scope.Families {
-		all[i] = family{Name: name, Title: scope.Title(name), Covers: scope.Describe(name)}
+	var all []family
+	for _, name := range scope.Families {
+		row := family{Name: name, Title: scope.Title(name), Covers: scope.Describe(name)}
 		for _, verb := range append([]string{""}, scope.Verbs...) {
 			full := name
 			if verb != "" {
 				full += ":" + verb
 			}
-			all[i].Boxes = append(all[i].Boxes, box{full, words[verb], scope.Explain(full), f.Chosen("scopes", full)})
+			if limit.Allows(full) {
+				row.Boxes = append(row.Boxes, box{full, words[verb], scope.Explain(full), f.Chosen("scopes", full)})
+			}
+		}
+		if len(row.Boxes) > 0 {
+			all = append(all, row)
 		}
 	}
 	return all

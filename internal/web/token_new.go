@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -35,7 +36,7 @@ func (s *Site) showNewToken(w http.ResponseWriter, r *http.Request, status int, 
 		Sites    []*ent.Site
 		Families []family
 		Today    civil.Date
-	}{sites, families(f), today(r.Context())}})
+	}{sites, families(f, signin.From(r.Context()).User.Role.PermissionLevel().MayHold()), today(r.Context())}})
 	return nil
 }
 
@@ -91,6 +92,10 @@ func (s *Site) readGrant(ctx context.Context, f *form) (grant token.Grant, err e
 	if grant.Scopes, err = scope.Parse(strings.Join(f.values["scopes"], " ")); err != nil || len(grant.Scopes) == 0 {
 		f.add("scopes", "Choose at least one thing that the token may do.")
 	}
+	var beyond *token.BeyondRoleError
+	if errors.As(token.CheckRole(signin.From(ctx).User, grant.Scopes), &beyond) {
+		f.add("scopes", beyondRole(beyond))
+	}
 	if given := f.Value("site_id"); given != "" {
 		id, malformed := uuid.Parse(given)
 		known, err := s.DB.Ent.Site.Query().Where(site.ID(id), site.Active(true)).Exist(ctx)
@@ -106,6 +111,16 @@ func (s *Site) readGrant(ctx context.Context, f *form) (grant token.Grant, err e
 		grant.ExpiresAt = readLastDay(ctx, f, given)
 	}
 	return grant, nil
+}
+
+// beyondRole names the scopes that the visitor's role does not allow, and those
+// of the choice that it does.
+func beyondRole(e *token.BeyondRoleError) string {
+	message := "Your role, " + string(e.Role) + ", does not allow " + strings.Join(e.Beyond, ", ") + "."
+	if len(e.Instead) > 0 {
+		message += " Of your choice it allows " + strings.Join(e.Instead, ", ") + "."
+	}
+	return message
 }
 
 // readLastDay reads the last day on which a token works: it ends with that day

@@ -2,13 +2,11 @@ package web
 
 import (
 	"net/http"
-	"strings"
 	"time"
 
 	"chairside/ent"
 	"chairside/ent/accesstoken"
 	"chairside/internal/clock"
-	"chairside/internal/scope"
 	"chairside/internal/signin"
 	"chairside/internal/token"
 )
@@ -18,7 +16,8 @@ const tokensPath = "/settings/tokens"
 // tokenRow is one token in the list.
 type tokenRow struct {
 	*ent.AccessToken
-	Summary string // what it may do
+	Summary string // what it may do now; "" for nothing
+	Beyond  string // what it was given beyond the visitor's role; "" for nothing
 	Expired bool
 	Ends    time.Time // unless it is used before
 	Renewed bool      // whether using it moves that end
@@ -26,9 +25,9 @@ type tokenRow struct {
 
 // tokens lists the visitor's own tokens that were not revoked, the newest first.
 func (s *Site) tokens(w http.ResponseWriter, r *http.Request) error {
-	ctx := r.Context()
+	ctx, visitor := r.Context(), signin.From(r.Context())
 	all, err := s.DB.Ent.AccessToken.Query().
-		Where(accesstoken.UserID(signin.From(ctx).User.ID), accesstoken.ApplicationIDIsNil(), accesstoken.RevokedAtIsNil()).
+		Where(accesstoken.UserID(visitor.User.ID), accesstoken.ApplicationIDIsNil(), accesstoken.RevokedAtIsNil()).
 		WithSite().
 		Order(ent.Desc(accesstoken.FieldCreatedAt), accesstoken.ByID()).
 		All(ctx)
@@ -40,7 +39,8 @@ func (s *Site) tokens(w http.ResponseWriter, r *http.Request) error {
 		ends := token.Ends(t)
 		rows[i] = tokenRow{
 			AccessToken: t,
-			Summary:     scope.Set(strings.Fields(t.Scopes)).Summary(),
+			Summary:     token.Scopes(t, visitor.User, nil).Set().Summary(),
+			Beyond:      token.Beyond(t, visitor.User).String(),
 			Expired:     token.StateOf(t, clock.Now(ctx)) == "expired",
 			Ends:        ends,
 			Renewed:     t.ExpiresAt == nil || ends.Before(*t.ExpiresAt),

@@ -1,0 +1,184 @@
+package oauth_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"chairside/ent"
+	"chairside/ent/user"
+	"chairside/internal/chairsidetest"
+	"chairside/internal/oauth"
+	"chairside/internal/seed"
+	"chairside/schema"
+)
+
+// employee is an active user with a role, and a browser in which the user has
+// signed in.
+func (w *world) employee(role schema.Role) (*ent.User, *chairsidetest.Browser) {
+	w.t.Helper()
+	u, err := w.DB.Ent.User.Query().
+		Where(user.RoleEQ(role), user.Active(true), user.EmailNEQ(seed.DemoAdmin)).
+		Order(user.ByID()).First(w.As(w.t, seed.DemoSlug))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return u, w.Browser(w.t).SignIn(u.Email)
+}
+
+func (w *world) setRole(u *ent.User, role schema.Role) {
+	w.t.Helper()
+	w.change(seed.DemoAdmin, func(ctx context.Context, tx *ent.Client) error {
+		return tx.User.UpdateOneID(u.ID).SetRole(role).Exec(ctx)
+	})
+}
+
+// widen registers {app} for these scopes.
+func (w *world) widen(scopes ...string) {
+	w.t.Helper()
+	w.change(seed.DemoAdmin, func(ctx context.Context, tx *ent.Client) error {
+		return oauth.Edit(ctx, tx, w.id("{app}"), oauth.Draft{Name: "Recall Robot", RedirectURIs: []string{callback}, Scopes: scopes})
+	})
+}
+
+func (w *world) introspect(value string) *chairsidetest.Response {
+	w.t.Helper()
+	return w.post(oauth.IntrospectPath, "client_id={app}&client_secret={secret}&token="+value).Status(w.t, http.StatusOK)
+}
+
+// TestConsentLeavesOutWhatTheRoleMayNotHold and says so; the token, its header and
+// introspection have what was granted.
+func TestConsentLeavesOutWhatTheRoleMayNotHold(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.widen("patient", "financials", "user")
+		_, b := w.employee(schema.RoleReceptionist)
+		const asked = "scope=patient+financials:read+user"
+		page := w.ask(b, asked).Status(t, http.StatusOK).
+			Has(t, "See, add and change patients", "Your role, receptionist, does not allow it, so it is left out", "Delete patients", "See accounts, invoices and payments", "Add, change and delete users")
+		form := page.Form(t, oauth.AuthorizePath)
+		const granted = "patient:create patient:read patient:update user:read"
+		if got := form.Values.Get("granted"); got != granted {
+			t.Errorf("the page grants %q", got)
+		}
+		code := b.Submit(form, url.Values{"decision": {"allow"}}).Redirect(t).Query().Get("code")
+		answer := w.exchange("code="+code).Status(t, http.StatusOK)
+		if got := answer.Text(t, "scope"); got != granted {
+			t.Errorf("the exchange grants %q", got)
+		}
+		value := answer.Text(t, "access_token")
+		if got := w.Get(t, "/v1/user", value).Status(t, http.StatusOK).Header.Get("X-OAuth-Scopes"); got != granted {
+			t.Errorf("X-OAuth-Scopes: %q", got)
+		}
+		w.Get(t, "/v1/invoices", value).Error(t, http.StatusForbidden, "insufficient_scope")
+		if got := w.introspect(value).Text(t, "scope"); got != granted {
+			t.Errorf("introspection: %q", got)
+		}
+		w.ask(w.admin, asked).Lacks(t, "left out")
+	})
+}
+
+// TestConsentToNothingIsARefusal: a role that allows none of what is asked for.
+func TestConsentToNothingIsARefusal(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.widen("financials")
+		_, b := w.employee(schema.RoleDentist)
+		page := w.ask(b, "scope=financials").Status(t, http.StatusOK).Has(t, "Your role, dentist, allows nothing of what it asks for", "Go back")
+		form := page.Form(t, oauth.AuthorizePath)
+		for _, decision := range []string{"allow", "deny"} { // no button says allow, but anybody can send it
+			if got := outcome(b.Submit(form, url.Values{"decision": {decision}})); got != "access_denied" {
+				t.Errorf("%s: %s", decision, got)
+			}
+		}
+		if strings.Contains(string(page.Raw), `value="allow"`) {
+			t.Error("the page offers to allow nothing")
+		}
+		if n, err := w.DB.Ent.AuthorizationCode.Query().Count(w.As(t, seed.DemoSlug)); err != nil || n != 0 {
+			t.Errorf("%d codes, %v", n, err)
+		}
+	})
+}
+
+// TestConsentIsToWhatWasShown: a form that was tampered with, and a role that
+// changed after the page was shown, show the page again.
+func TestConsentIsToWhatWasShown(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.widen("patient", "financials", "user")
+		u, b := w.employee(schema.RoleReceptionist)
+		form := w.ask(b, "scope=patient+financials").Form(t, oauth.AuthorizePath)
+		for name, sent := range map[string]url.Values{
+			"granted":       {"granted": {"patient financials"}},
+			"granted twice": {"granted": {form.Values.Get("granted"), "financials"}},
+			"empty":         {"granted": {""}},
+			"scope":         {"scope": {"patient:read financials"}},
+			"user":          {"user": {"1"}},
+		} {
+			sent.Set("decision", "allow")
+			if got := outcome(b.Submit(form, sent)); got != consent {
+				t.Errorf("%s: %s", name, got)
+			}
+		}
+		w.setRole(u, schema.RoleManager)
+		if got := outcome(b.Submit(form, url.Values{"decision": {"allow"}})); got != consent {
+			t.Errorf("promoted meanwhile: %s", got)
+		}
+		// Without the field a form grants no more than the role holds.
+		w.setRole(u, schema.RoleReceptionist)
+		code := b.Submit(form, url.Values{"decision": {"allow"}, "granted": nil}).Redirect(t).Query().Get("code")
+		if got := w.exchange("code="+code).Status(t, http.StatusOK).Text(t, "scope"); got != "patient:create patient:read patient:update" {
+			t.Errorf("granted %q", got)
+		}
+	})
+}
+
+// TestRoleIsCheckedAgainAtTheExchange: a user who was demoted, or promoted, while
+// the code was on its way.
+func TestRoleIsCheckedAgainAtTheExchange(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.widen("patient", "financials", "user")
+		u, b := w.employee(schema.RoleManager)
+		some, none, more := w.code(b, "scope=patient+financials"), w.code(b, "scope=financials"), w.code(b, "scope=user")
+		w.setRole(u, schema.RoleReceptionist)
+		if got := w.exchange("code="+some).Status(t, http.StatusOK).Text(t, "scope"); got != "patient:create patient:read patient:update" {
+			t.Errorf("demoted: %q", got)
+		}
+		refused(t, w.exchange("code="+none), http.StatusBadRequest, "invalid_grant")
+		w.setRole(u, schema.RoleAdministrator)
+		if got := w.exchange("code="+more).Status(t, http.StatusOK).Text(t, "scope"); got != "user:read" {
+			t.Errorf("promoted: %q", got)
+		}
+	})
+}
+
+// TestRolesAndApplicationsLimitLivingTokens in the header, by introspection and on
+// the page of authorised applications.
+func TestRolesAndApplicationsLimitLivingTokens(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.widen("patient", "financials", "user:read")
+		u, b := w.employee(schema.RoleManager)
+		answer := w.exchange("code="+w.code(b, "scope=patient+financials+user:read")).Status(t, http.StatusOK)
+		value := answer.Text(t, "access_token")
+		check := func(want, words string) {
+			t.Helper()
+			if got := w.Get(t, "/rate_limit", value).Status(t, http.StatusOK).Header.Get("X-OAuth-Scopes"); got != want {
+				t.Errorf("X-OAuth-Scopes: %q, want %q", got, want)
+			}
+			seen := w.introspect(value)
+			if got := strings.Contains(string(seen.Raw), `"scope":`); got != (want != "") || got && seen.Text(t, "scope") != want || seen.At(t, "active") != true {
+				t.Errorf("introspection: %s, want %q", seen.Raw, want)
+			}
+			b.Get("/settings/authorizations").Status(t, http.StatusOK).Has(t, words)
+		}
+		check("financials patient user:read", "See, add, change and delete patients")
+		w.setRole(u, schema.RoleReceptionist)
+		check("patient:create patient:read patient:update user:read", "See, add and change patients; see users.")
+		w.widen("patient:read", "financials")
+		check("patient:read", "See patients.")
+		w.widen("financials")
+		check("", "Nothing: your role or the application’s registration no longer allows it.")
+		w.widen("patient", "financials", "user")
+		w.setRole(u, schema.RoleAdministrator)
+		check("financials patient user:read", "See, add, change and delete patients")
+	})
+}

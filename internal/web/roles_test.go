@@ -1,0 +1,109 @@
+package web_test
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"chairside/ent"
+	"chairside/internal/chairsidetest"
+	"chairside/internal/report"
+	"chairside/internal/scope"
+	"chairside/internal/seed"
+	"chairside/schema"
+)
+
+// offered are the scopes that a page has boxes for.
+func offered(p *chairsidetest.Page) (all []string) {
+	for _, n := range p.All(func(n *html.Node) bool { return chairsidetest.Attr(n, "name") == "scopes" }) {
+		all = append(all, chairsidetest.Attr(n, "value"))
+	}
+	return all
+}
+
+// TestNewTokenStaysWithinTheRole: the page offers what the role may hold, and
+// refuses the rest with the names of the scopes, also where it is sent by hand.
+func TestNewTokenStaysWithinTheRole(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		for _, name := range schema.Role("").Values() {
+			role := schema.Role(name)
+			email := seed.DemoAdmin
+			if role != schema.RoleAdministrator {
+				email = someone(t, e, role).Email
+			}
+			b, held := e.Browser(t).SignIn(email), role.PermissionLevel().MayHold()
+			page := b.Get("/settings/tokens/new").Status(t, http.StatusOK)
+			sound(t, page)
+			boxes, form := offered(page), page.Form(t, "/settings/tokens")
+			made := b.Submit(form, url.Values{"name": {"All"}, "scopes": boxes}).Status(t, http.StatusOK)
+			if got := e.Get(t, "/rate_limit", made.Value(t, "token")).Header.Get("X-OAuth-Scopes"); !held.AllowsAll(strings.Fields(got)) || !scope.Set(strings.Fields(got)).AllowsAll(held) {
+				t.Errorf("a %s gets %q, may hold %q", name, got, held)
+			}
+			for _, s := range scope.All() {
+				if slices.Contains(boxes, s) != held.Allows(s) {
+					t.Errorf("a %s is offered %s: %v", name, s, !held.Allows(s))
+				}
+				if held.Allows(s) {
+					continue
+				}
+				p := b.Submit(form, url.Values{"name": {"More"}, "scopes": {"appointment:read", s}})
+				message := "Your role, " + name + ", does not allow " + strings.Join((scope.Set{s}).Beyond(held), ", ") + ". Of your choice it allows appointment:read"
+				wrong(t, p, map[string]string{"scopes": message})
+				sound(t, p)
+			}
+			b.Get("/settings/tokens").Has(t, "All").Lacks(t, "More")
+		}
+	})
+}
+
+// TestTokensShowWhatTheyMayDoNow after their user's role has changed.
+func TestTokensShowWhatTheyMayDoNow(t *testing.T) {
+	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+		u := someone(t, e, schema.RoleManager)
+		b := e.Browser(t).SignIn(u.Email)
+		makeToken(t, b, "Import", url.Values{"scopes": {"patient", "financials:read"}})
+		makeToken(t, b, "Money", url.Values{"scopes": {"financials"}})
+		b.Get("/settings/tokens").Has(t, "See, add, change and delete patients; see accounts, invoices and payments.").Lacks(t, "Not allowed by your role")
+		ctx := e.As(t, seed.DemoSlug)
+		e.Tx(t, ctx, func(tx *ent.Client) error {
+			return tx.User.UpdateOneID(u.ID).SetRole(schema.RoleReceptionist).Exec(ctx)
+		})
+		p := b.Get("/settings/tokens").Has(t, "See, add and change patients.", "Not allowed by your role: financials:read patient:delete", "Nothing.", "Not allowed by your role: financials")
+		sound(t, p)
+	})
+}
+
+// TestReportsFollowTheTableOfRoles: a role sees the reports on what it may read
+// over the API, and reception none on money.
+func TestReportsFollowTheTableOfRoles(t *testing.T) {
+	t.Parallel()
+	want := map[scope.Level][]string{
+		scope.Reception:    {"day-sheet", "diary", "recalls"},
+		scope.Practitioner: {"day-sheet", "diary", "recalls"},
+		scope.Manager:      strings.Split(report.Names(), ", "),
+	}
+	slices.Sort(want[scope.Manager])
+	want[scope.Administrator] = want[scope.Manager]
+	for level := scope.Level(0); level <= scope.Administrator; level++ {
+		var open []string
+		for _, r := range report.All {
+			if r.OpenTo(level) {
+				open = append(open, r.Name)
+			}
+			if !level.MayHold().Allows("financials:read") && r.OpenTo(level) && r.Reads.Allows("financials:read") {
+				t.Errorf("level %d sees money in %s", level, r.Name)
+			}
+		}
+		slices.Sort(open)
+		if !slices.Equal(open, want[level]) {
+			t.Errorf("level %d may see %v, want %v", level, open, want[level])
+		}
+	}
+	if (&report.Report{}).OpenTo(scope.Administrator) {
+		t.Error("a report that names nothing is open")
+	}
+}
