@@ -46,6 +46,9 @@ var rules = []rule{
 	{"os.LookupEnv", []string{"internal/config"}, true, "settings are read in one place"},
 	{"time.Now", []string{"internal/clock", "internal/store/...", "cmd/chairside", "cmd/chairside-bench/..."}, true, "one reading of the clock for a request"},
 	{"caller.System", []string{"schema/ask", "internal/caller", "internal/token", "internal/signin", "internal/seed", "internal/onboard", "cmd/chairside", "internal/chairsidetest"}, true, "work across practices is for administration alone"},
+	{"password.Unchecked", []string{"internal/password"}, true, "new passwords are checked: password.Choose"},
+	{"store.WithoutAdministrator", []string{"internal/store", "internal/signin"}, true, "only the command line leaves a practice without an administrator"},
+	{"signin.Force", []string{"internal/signin", "cmd/chairside"}, true, "only the command line leaves a practice without an administrator"},
 	{"caller.Across", []string{"internal/caller", "internal/signin", "internal/oauth"}, true, "who signs in, and applications, are not of one practice"},
 }
 

@@ -92,14 +92,14 @@ func pages() []state {
 
 		{"security", admin, "/settings/security", 0, nil},
 		{"security-wrong", admin, "/settings/security", wrong, func(p *tab) {
-			p.fill("Password now", seed.Password).fill("New password", "one-password").fill("New password, again", "another-password").submit("Change the password")
+			p.fill("Current password", seed.Password).fill("New password", "one-password").fill("Confirm new password", "another-password").submit("Change password")
 		}},
 		{"security-changed", admin, "/settings/security", 0, func(p *tab) {
-			p.fill("Password now", seed.Password).fill("New password", newPassword).fill("New password, again", newPassword).submit("Change the password")
+			p.fill("Current password", seed.Password).fill("New password", newPassword).fill("Confirm new password", newPassword).submit("Change password")
 		}},
 		{"security-guarded", guarded, "/settings/security", 0, nil},
 		{"security-guarded-wrong", guarded, "/settings/security", wrong, func(p *tab) {
-			p.unfold("Turn the second factor off").fill("Your password", "wrong-password").submit("Turn it off")
+			p.unfold("Turn the second factor off").fill("Current password", "wrong-password").submit("Turn it off")
 		}},
 		{"second-factor", admin, "/settings/second-factor", 0, nil},
 		{"second-factor-wrong", admin, "/settings/second-factor", wrong, func(p *tab) { p.fill("Code", "000000").submit("Turn it on") }},

@@ -61,6 +61,7 @@ func Open(ctx context.Context, url string) (*DB, error) {
 	db.tables, db.queues = allTables(db.Dialect), newQueues()
 	db.Ent = ent.NewClient(ent.Driver(entsql.OpenDB(db.Dialect, db.SQL)))
 	db.Ent.Use(record)
+	protectAccounts(db.Ent)
 	db.Ent.Intercept(noteReads())
 	if err := db.SQL.PingContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("store: connect to the database: %w", err), db.Close())
