@@ -44,7 +44,7 @@ func TestTLSAsksForHTTPSFromThenOn(t *testing.T) {
 			status       int
 		}{
 			{"GET", "/v1/sites", 401}, {"GET", "/nothing", 404}, {"DELETE", "/v1/sites", 405}, {"OPTIONS", "/v1/sites", 204}, {"HEAD", "/healthz", 200},
-			{"GET", "/sign-in", 200}, {"GET", "/settings/tokens", 303}, {"POST", "/oauth/token", 400}, {"GET", "/docs", 200}, {"GET", "//x", 404},
+			{"GET", "/sign-in", 200}, {"GET", "/settings/tokens", 303}, {"POST", "/oauth/token", 415}, {"GET", "/docs", 200}, {"GET", "//x", 404},
 		} {
 			r, err := http.NewRequestWithContext(t.Context(), request.method, c.scheme+"://"+listener.Addr().String()+request.path, nil)
 			if err != nil {
