@@ -99,7 +99,7 @@ func pages() []state {
 		}},
 		{"security-guarded", guarded, "/settings/security", 0, nil},
 		{"security-guarded-wrong", guarded, "/settings/security", wrong, func(p *tab) {
-			p.unfold("Turn the second factor off").fill("Current password", "wrong-password").submit("Turn it off")
+			p.unfold("Turn the second factor off").fill("Your password", "wrong-password").submit("Turn it off")
 		}},
 		{"second-factor", admin, "/settings/second-factor", 0, nil},
 		{"second-factor-wrong", admin, "/settings/second-factor", wrong, func(p *tab) { p.fill("Code", "000000").submit("Turn it on") }},
@@ -127,7 +127,7 @@ func pages() []state {
 }
 
 // newPassword is one that a user changes to.
-const newPassword = "correct horse battery staple"
+const newPassword = "kettle mango on the hill"
 
 func submit(button string) func(p *tab) { return func(p *tab) { p.submit(button) } }
 
