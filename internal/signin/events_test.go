@@ -355,7 +355,9 @@ func TestARequestUnderWayGivesNoAccess(t *testing.T) {
 		try("before", live, nil)
 		try("of no session", caller.WithSession(under, uuid.New()), store.ErrAccessEnded)
 		c := chosen(t, newPassword)
-		if err := as(t, e, func(ctx context.Context, tx *ent.Client) error { return signin.ResetPassword(ctx, tx, m.User, c, false) }); err != nil {
+		if err := as(t, e, func(ctx context.Context, tx *ent.Client) error {
+			return signin.ResetPassword(ctx, tx, m.User, c, false)
+		}); err != nil {
 			t.Fatal(err)
 		}
 		try("after a reset", live, store.ErrAccessEnded)
