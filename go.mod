@@ -9,6 +9,7 @@ require (
 	github.com/alecthomas/kong v1.17.0 // command line: flags, environment, help
 	github.com/alexedwards/argon2id v1.0.0 // password hashes
 	github.com/alexedwards/scs/v2 v2.9.0 // sessions of signed-in users
+	github.com/ccojocar/zxcvbn-go v1.0.4 // its list of common passwords
 	github.com/cespare/xxhash/v2 v2.3.0 // entity tags
 	github.com/chromedp/cdproto v0.0.0-20250724212937-08a3db8b4327 // tests: of chromedp
 	github.com/chromedp/chromedp v0.14.1 // tests: the pages in a browser

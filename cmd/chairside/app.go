@@ -12,12 +12,14 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/ent"
+	"chairside/ent/accesstoken"
 	"chairside/ent/application"
 	"chairside/internal/caller"
 	"chairside/internal/config"
 	"chairside/internal/fault"
 	"chairside/internal/oauth"
 	"chairside/internal/scope"
+	"chairside/internal/signin"
 	"chairside/internal/store"
 )
 
@@ -122,6 +124,7 @@ func (a *appList) Run(c *console) error {
 
 type appDelete struct {
 	config.Database
+	confirmation
 	ID string `arg:"" help:"The client id, as in \"chairside app list\"."`
 }
 
@@ -132,14 +135,21 @@ func (a *appDelete) Run(c *console) error {
 		return errors.New("a client id is a uuid; see \"chairside app list\"")
 	}
 	return c.withDatabase(a.Database, func(db *store.DB) error {
+		app, err := oauth.Find(caller.System(c), db.Ent, id)
+		if ent.IsNotFound(err) {
+			return errors.New("there is no such application")
+		}
+		if err != nil {
+			return err
+		}
+		tokens, err := db.Ent.AccessToken.Query().Where(accesstoken.ApplicationID(id), accesstoken.RevokedAtIsNil()).Count(caller.System(c))
+		if err != nil {
+			return err
+		}
+		if err := a.confirm(c, fmt.Sprintf("Deletes the application %q, and ends %s.", app.Name, describeAccess(signin.Access{Tokens: tokens}))); err != nil {
+			return err
+		}
 		return db.Tx(c, func(tx *ent.Client) error {
-			app, err := oauth.Find(caller.System(c), tx, id)
-			if ent.IsNotFound(err) {
-				return errors.New("there is no such application")
-			}
-			if err != nil {
-				return err
-			}
 			return oauth.Delete(caller.With(c, &caller.Caller{PracticeID: app.OwnerID}), tx, id)
 		})
 	})

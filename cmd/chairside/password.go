@@ -12,10 +12,17 @@ import (
 	"chairside/internal/password"
 )
 
-// readPassword gives the hash of a new password. On a terminal it asks twice
-// and shows nothing; otherwise the first line of standard input is the password.
-func (c *console) readPassword() (hash string, err error) {
-	var chosen string
+// chosenPassword is a new password that was read.
+type chosenPassword = password.Chosen
+
+// readPassword reads a new password and checks it; about is what others know of
+// the user. On a terminal it asks twice and shows nothing; otherwise the first
+// line of standard input is the password.
+func (c *console) readPassword(about ...string) (chosenPassword, error) {
+	var (
+		chosen string
+		err    error
+	)
 	if term.IsTerminal(int(c.in.Fd())) {
 		chosen, err = c.askPassword()
 	} else {
@@ -26,15 +33,12 @@ func (c *console) readPassword() (hash string, err error) {
 		chosen = strings.TrimRight(chosen, "\r\n")
 	}
 	if err != nil {
-		return "", fmt.Errorf("read the password: %w", err)
+		return chosenPassword{}, fmt.Errorf("read the password: %w", err)
 	}
 	if chosen == "" {
-		return "", errors.New("a password is needed: type it, or send it as a line on standard input")
+		return chosenPassword{}, errors.New("a password is needed: type it, or send it as a line on standard input")
 	}
-	if err := password.Check(chosen); err != nil {
-		return "", err
-	}
-	return password.Hash(c, chosen)
+	return password.Choose(c, chosen, about...)
 }
 
 func (c *console) askPassword() (string, error) {

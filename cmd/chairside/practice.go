@@ -26,7 +26,7 @@ func (p *practiceCreate) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	hash, err := c.readPassword()
+	chosen, err := c.readPassword(flags.Email, flags.FirstName, flags.LastName, flags.Name)
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (p *practiceCreate) Run(c *console) error {
 		return db.Tx(c, func(tx *ent.Client) (err error) {
 			opened, err = onboard.Practice(c, tx, onboard.NewPractice{
 				Name: flags.Name, TimeZone: flags.TimeZone, Country: flags.Country,
-				First: onboard.Person{FirstName: flags.FirstName, LastName: flags.LastName, Email: flags.Email, PasswordHash: hash},
+				First: onboard.Person{FirstName: flags.FirstName, LastName: flags.LastName, Email: flags.Email, Password: chosen},
 			})
 			return err
 		})

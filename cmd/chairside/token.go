@@ -14,6 +14,7 @@ import (
 	"chairside/ent/user"
 	"chairside/internal/caller"
 	"chairside/internal/config"
+	"chairside/internal/signin"
 	"chairside/internal/store"
 	"chairside/internal/token"
 )
@@ -21,7 +22,7 @@ import (
 type tokenCommands struct {
 	Create tokenCreate `cmd:"" help:"Make a token and print it."`
 	List   tokenList   `cmd:"" help:"List tokens."`
-	Revoke tokenRevoke `cmd:"" help:"End a token, within a second and for good."`
+	Revoke tokenRevoke `cmd:"" help:"End a token, or all tokens of a user, within a second and for good."`
 }
 
 type tokenCreate struct{ config.TokenFlags }
@@ -120,25 +121,50 @@ func lastUse(row *ent.AccessToken) string {
 
 type tokenRevoke struct {
 	config.Database
-	ID string `arg:"" help:"The token's id, as in \"chairside token list\"."`
+	confirmation
+	ID   string `arg:"" optional:"" help:"The token's id, as in \"chairside token list\"."`
+	User string `placeholder:"EMAIL" help:"End all tokens of this user instead, those of applications included."`
 }
 
-// Run revokes the token. A token that is revoked already is no failure.
+// Validate refuses a command line that names both a token and a user, or neither.
+func (t *tokenRevoke) Validate() error {
+	if (t.ID == "") == (t.User == "") {
+		return config.Mistakes{"name the id of a token, or a user with --user"}
+	}
+	return nil
+}
+
+// Run revokes the tokens. A token that is revoked already is no failure.
 func (t *tokenRevoke) Run(c *console) error {
+	if t.User != "" {
+		return c.withDatabase(t.Database, func(db *store.DB) error {
+			return c.changeAccess(db, accessChange{
+				confirmation: t.confirmation, email: t.User, consequence: "Revokes all tokens of", ends: signin.RevokeEnds,
+				apply: signin.RevokeTokens,
+			})
+		})
+	}
 	id, err := uuid.Parse(t.ID)
 	if err != nil {
 		return errors.New("the id of a token is a uuid; see \"chairside token list\"")
 	}
 	return c.withDatabase(t.Database, func(db *store.DB) error {
-		return db.Tx(c, func(tx *ent.Client) error {
-			known, err := tx.AccessToken.Query().Where(accesstoken.ID(id)).Exist(caller.System(c))
-			if err != nil {
-				return err
-			}
-			if !known {
-				return errors.New("there is no such token")
-			}
-			return token.Revoke(c, tx, accesstoken.ID(id))
-		})
+		row, err := db.Ent.AccessToken.Query().Where(accesstoken.ID(id)).WithUser().Only(caller.System(c))
+		switch {
+		case ent.IsNotFound(err):
+			return errors.New("there is no such token")
+		case err != nil:
+			return err
+		case row.RevokedAt != nil:
+			return nil
+		}
+		who, err := describeUser(c, row.Edges.User)
+		if err != nil {
+			return err
+		}
+		if err := t.confirm(c, fmt.Sprintf("Revokes the token %q of %s.", row.Name, who)); err != nil {
+			return err
+		}
+		return db.Tx(c, func(tx *ent.Client) error { return token.Revoke(c, tx, accesstoken.ID(id)) })
 	})
 }

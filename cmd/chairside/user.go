@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"text/tabwriter"
@@ -14,16 +13,17 @@ import (
 	"chairside/internal/caller"
 	"chairside/internal/config"
 	"chairside/internal/onboard"
-	"chairside/internal/signin"
 	"chairside/internal/store"
 	"chairside/schema"
 )
 
 type userCommands struct {
-	Create        userCreate        `cmd:"" help:"Add a user to a practice."`
-	List          userList          `cmd:"" help:"List users."`
-	Disable       userDisable       `cmd:"" help:"Lock a user out: the user's tokens stop working within a second."`
-	ResetPassword userResetPassword `cmd:"" help:"Give a user a new password."`
+	Create            userCreate            `cmd:"" help:"Add a user to a practice."`
+	List              userList              `cmd:"" help:"List users."`
+	Disable           userDisable           `cmd:"" help:"Lock a user out and end what acts for the user, within a second."`
+	Enable            userEnable            `cmd:"" help:"Let a disabled user sign in again."`
+	ResetPassword     userResetPassword     `cmd:"" help:"Give a user a new password and end what acts for the user."`
+	ResetSecondFactor userResetSecondFactor `cmd:"" help:"Turn a user's second factor off and end the user's sessions."`
 }
 
 var (
@@ -44,18 +44,18 @@ func (u *userCreate) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	hash, err := c.readPassword()
-	if err != nil {
-		return err
-	}
 	var hired onboard.Hired
 	err = c.withDatabase(flags.Database, func(db *store.DB) error {
+		p, err := findPractice(c, db.Ent, flags.Practice)
+		if err != nil {
+			return err
+		}
+		chosen, err := c.readPassword(flags.Email, flags.FirstName, flags.LastName, p.Name)
+		if err != nil {
+			return err
+		}
 		return db.Tx(c, func(tx *ent.Client) error {
-			p, err := findPractice(c, tx, flags.Practice)
-			if err != nil {
-				return err
-			}
-			person := onboard.Person{FirstName: flags.FirstName, LastName: flags.LastName, Email: flags.Email, PasswordHash: hash}
+			person := onboard.Person{FirstName: flags.FirstName, LastName: flags.LastName, Email: flags.Email, Password: chosen}
 			hired, err = onboard.User(c, tx, p.ID, person, schema.Role(flags.Role))
 			return err
 		})
@@ -96,51 +96,6 @@ func (u *userList) Run(c *console) error {
 			fmt.Fprintf(table, "%d\t%s\t%s %s\t%s\t%s\t%s\n", row.ID, row.Email, row.FirstName, row.LastName, row.Role, state, row.Edges.Practice.Slug)
 		}
 		return table.Flush()
-	})
-}
-
-type userDisable struct {
-	config.Database
-	Email string `arg:"" help:"The user's e-mail address."`
-}
-
-// Run marks the user inactive and ends the user's sessions.
-func (u *userDisable) Run(c *console) error {
-	return c.withDatabase(u.Database, func(db *store.DB) error {
-		return changeUser(c, db, u.Email, signin.Disable)
-	})
-}
-
-type userResetPassword struct {
-	config.Database
-	Email string `arg:"" help:"The user's e-mail address."`
-}
-
-// Help is the text of --help.
-func (userResetPassword) Help() string {
-	return "The new password is asked for, or read from the first line of standard input. It ends the user's sessions in all browsers; tokens go on."
-}
-
-// Run stores the new password.
-func (u *userResetPassword) Run(c *console) error {
-	hash, err := c.readPassword()
-	if err != nil {
-		return err
-	}
-	return c.withDatabase(u.Database, func(db *store.DB) error {
-		return changeUser(c, db, u.Email, func(ctx context.Context, tx *ent.Client, user *ent.User) error {
-			return signin.SetPassword(ctx, tx, user, hash)
-		})
-	})
-}
-
-func changeUser(c *console, db *store.DB, email string, change func(context.Context, *ent.Client, *ent.User) error) error {
-	return db.Tx(c, func(tx *ent.Client) error {
-		u, err := findUser(c, tx, email)
-		if err != nil {
-			return err
-		}
-		return change(c, tx, u)
 	})
 }
 

@@ -51,6 +51,9 @@ var rules = []rule{
 	{"caller.With", []string{"schema/ask", "internal/caller", "internal/api", "internal/server", "internal/signin", "internal/chairsidetest", "cmd/chairside"}, true, "a caller comes from a token, a session or the command line"},
 	{"AccessToken.Create", []string{"internal/token"}, true, "token.Create refuses scopes that the user's role may not hold"},
 	{"scope.Granted", []string{"schema", "internal/token"}, true, "stored scopes are narrowed to the user's role where they are read"},
+	{"password.Unchecked", []string{"internal/password"}, true, "new passwords are checked: password.Choose"},
+	{"store.WithoutAdministrator", []string{"internal/store", "internal/signin"}, true, "only the command line leaves a practice without an administrator"},
+	{"signin.Force", []string{"internal/signin", "cmd/chairside"}, true, "only the command line leaves a practice without an administrator"},
 	{"caller.Across", []string{"internal/caller", "internal/signin", "internal/oauth"}, true, "who signs in, and applications, are not of one practice"},
 }
 

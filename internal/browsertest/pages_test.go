@@ -92,10 +92,10 @@ func pages() []state {
 
 		{"security", admin, "/settings/security", 0, nil},
 		{"security-wrong", admin, "/settings/security", wrong, func(p *tab) {
-			p.fill("Password now", seed.Password).fill("New password", "one-password").fill("New password, again", "another-password").submit("Change the password")
+			p.fill("Current password", seed.Password).fill("New password", "one-password").fill("Confirm new password", "another-password").submit("Change password")
 		}},
 		{"security-changed", admin, "/settings/security", 0, func(p *tab) {
-			p.fill("Password now", seed.Password).fill("New password", newPassword).fill("New password, again", newPassword).submit("Change the password")
+			p.fill("Current password", seed.Password).fill("New password", newPassword).fill("Confirm new password", newPassword).submit("Change password")
 		}},
 		{"security-guarded", guarded, "/settings/security", 0, nil},
 		{"security-guarded-wrong", guarded, "/settings/security", wrong, func(p *tab) {
@@ -127,7 +127,7 @@ func pages() []state {
 }
 
 // newPassword is one that a user changes to.
-const newPassword = "correct horse battery staple"
+const newPassword = "kettle mango on the hill"
 
 func submit(button string) func(p *tab) { return func(p *tab) { p.submit(button) } }
 

@@ -108,14 +108,14 @@ const longName = "Patient letters, recalls and reminders for Rhosllanerchrugog &
 // openPractice opens a practice that has no patients yet.
 func openPractice(t *testing.T, e *chairsidetest.Env) {
 	t.Helper()
-	hash, err := password.Hash(t.Context(), seed.Password)
+	chosen, err := password.Unchecked(t.Context(), seed.Password)
 	if err != nil {
 		t.Fatal(err)
 	}
 	e.Tx(t, caller.System(t.Context()), func(tx *ent.Client) error {
 		_, err := onboard.Practice(caller.System(t.Context()), tx, onboard.NewPractice{
 			Name: "New Street Dental", TimeZone: "Europe/London", Country: "GB",
-			First: onboard.Person{FirstName: "Ola", LastName: "Newman", Email: ownerEmail, PasswordHash: hash},
+			First: onboard.Person{FirstName: "Ola", LastName: "Newman", Email: ownerEmail, Password: chosen},
 		})
 		return err
 	})

@@ -74,8 +74,8 @@ func TestANewPasswordSignsOtherBrowsersOut(t *testing.T) {
 	here, there := open(t, e), open(t, e)
 	there.signIn(seed.DemoAdmin)
 	here.signIn(seed.DemoAdmin).follow("Security")
-	here.fill("Password now", seed.Password).fill("New password", newPassword).fill("New password, again", newPassword)
-	here.submit("Change the password").at("/settings/security").has("Your password is changed.")
+	here.fill("Current password", seed.Password).fill("New password", newPassword).fill("Confirm new password", newPassword)
+	here.submit("Change password").at("/settings/security").has("Your password is changed.")
 	there.visit("/settings/security").at("/sign-in").giveCredentials(seed.DemoAdmin, seed.Password).status(422)
 	there.giveCredentials(seed.DemoAdmin, newPassword).at("/settings/security")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -16,6 +17,7 @@ import (
 	"chairside/internal/caller"
 	"chairside/internal/clock"
 	"chairside/internal/scope"
+	"chairside/internal/store"
 	"chairside/internal/token"
 )
 
@@ -72,6 +74,9 @@ func (s *Server) exchange(ctx context.Context, app *ent.Application, p params) (
 	used := false
 	err = s.db.Tx(caller.Across(ctx), func(tx *ent.Client) error {
 		ctx, now := caller.Across(ctx), clock.Now(ctx)
+		if err := holdUser(ctx, tx, hash); err != nil {
+			return err
+		}
 		if !slices.Contains(app.RedirectUris, p["redirect_uri"]) { // not any more, if it ever was
 			return endReplayed(ctx, tx, app, hash)
 		}
@@ -100,6 +105,23 @@ func (s *Server) exchange(ctx context.Context, app *ent.Application, p params) (
 		err = refused
 	}
 	return answer, err
+}
+
+// holdUser holds the user of a code before the code: what ends a user's access
+// takes them in the same order, so neither waits for the other.
+func holdUser(ctx context.Context, tx *ent.Client, hash []byte) error {
+	code, err := tx.AuthorizationCode.Query().Where(authorizationcode.Hash(hash)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("oauth: find the code: %w", err)
+	}
+	err = store.HoldAccess(ctx, tx, code.UserID)
+	if errors.Is(err, store.ErrAccessEnded) {
+		return nil // refused below, with what a second use ends
+	}
+	return err
 }
 
 // challengeOf is the code_challenge of a verifier by method S256.

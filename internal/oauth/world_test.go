@@ -19,6 +19,7 @@ import (
 	"chairside/internal/chairsidetest"
 	"chairside/internal/oauth"
 	"chairside/internal/seed"
+	"chairside/internal/store"
 )
 
 // Where the applications of a world want their answers.
@@ -116,7 +117,7 @@ func userOf(t testing.TB, e *chairsidetest.Env, email string) *ent.User {
 func (w *world) setActive(email string, active bool) {
 	w.t.Helper()
 	w.change(email, func(ctx context.Context, tx *ent.Client) error {
-		return tx.User.UpdateOneID(userOf(w.t, w.Env, email).ID).SetActive(active).Exec(ctx)
+		return tx.User.UpdateOneID(userOf(w.t, w.Env, email).ID).SetActive(active).Exec(store.WithoutAdministrator(ctx))
 	})
 }
 

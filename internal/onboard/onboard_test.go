@@ -31,7 +31,7 @@ func create(t *testing.T, db *store.DB, name, email string) (o Opened, err error
 	err = db.Tx(t.Context(), func(tx *ent.Client) error {
 		o, err = Practice(t.Context(), tx, NewPractice{
 			Name: name, TimeZone: "Europe/London", Country: "GB",
-			First: Person{FirstName: "Ann", LastName: "Archer", Email: email, PasswordHash: "hash"},
+			First: Person{FirstName: "Ann", LastName: "Archer", Email: email},
 		})
 		return err
 	})

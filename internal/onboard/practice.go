@@ -15,6 +15,7 @@ import (
 	"chairside/ent/practice"
 	"chairside/ent/user"
 	"chairside/internal/caller"
+	"chairside/internal/password"
 	"chairside/schema"
 )
 
@@ -32,8 +33,8 @@ type NewPractice struct {
 // Person is what is known of a new user.
 type Person struct {
 	FirstName, LastName string
-	Email               string // in the form of schema.NormalizeEmail
-	PasswordHash        string // "" until the user has chosen one
+	Email               string          // in the form of schema.NormalizeEmail
+	Password            password.Chosen // zero until the user has chosen one
 }
 
 // Opened is the ids of a new practice.

@@ -65,7 +65,7 @@ func hire(ctx context.Context, tx *ent.Client, at *ent.Site, p Person, role sche
 	u, err := tx.User.Create().
 		SetPracticeID(at.PracticeID).SetSiteID(at.ID).
 		SetFirstName(p.FirstName).SetLastName(p.LastName).SetEmail(p.Email).
-		SetRole(role).SetPasswordHash(p.PasswordHash).
+		SetRole(role).SetPasswordHash(p.Password.Hash()).
 		Save(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("onboard: user: %w", err)

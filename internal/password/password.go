@@ -2,20 +2,10 @@ package password
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"runtime"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/alexedwards/argon2id"
-)
-
-// Limits of a password. The minimum counts Unicode code points; the maximum
-// counts bytes and only keeps absurd inputs out.
-const (
-	MinRunes = 8
-	MaxBytes = 1024
 )
 
 // cost is the smallest setting that OWASP recommends for argon2id.
@@ -24,30 +14,33 @@ var cost = &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, Sa
 // slots bounds how many hashes are computed at once.
 var slots = make(chan struct{}, runtime.GOMAXPROCS(0))
 
-// Check gives the reason why a password cannot be chosen, or nil. It judges
-// length alone: rules about kinds of characters make passwords worse.
-func Check(password string) error {
-	switch {
-	case !utf8.ValidString(password):
-		return errors.New("the password is not valid UTF-8 text")
-	case utf8.RuneCountInString(password) < MinRunes:
-		return fmt.Errorf("the password must have at least %d characters", MinRunes)
-	case len(password) > MaxBytes:
-		return fmt.Errorf("the password must not have more than %d bytes", MaxBytes)
+// Chosen is the hash of a password that a user may have. The zero Chosen is no
+// password: Verify matches nothing with it.
+type Chosen struct{ hash string }
+
+// Hash is the text to store.
+func (c Chosen) Hash() string { return c.hash }
+
+// Choose checks a new password as Check does and hashes it with a random salt,
+// in the encoded form that names its parameters. It waits for a free slot and
+// gives up with ctx.
+func Choose(ctx context.Context, text string, about ...string) (Chosen, error) {
+	if err := Check(text, about...); err != nil {
+		return Chosen{}, err
 	}
-	return nil
+	return Unchecked(ctx, text)
 }
 
-// Hash gives the argon2id hash of a password with a random salt, in the
-// encoded form that names its parameters. It waits for a free slot and gives
-// up with ctx.
-func Hash(ctx context.Context, password string) (string, error) {
+// Unchecked is Choose without the check, for the passwords of tests. An import
+// rule keeps it out of the program.
+func Unchecked(ctx context.Context, text string) (Chosen, error) {
 	release, err := acquire(ctx)
 	if err != nil {
-		return "", err
+		return Chosen{}, err
 	}
 	defer release()
-	return argon2id.CreateHash(password, cost)
+	hash, err := argon2id.CreateHash(text, cost)
+	return Chosen{hash}, err
 }
 
 // Verify reports whether a password has the given hash. An empty hash (no

@@ -8,10 +8,11 @@ import (
 )
 
 func TestHashAndVerify(t *testing.T) {
-	hash, err := Hash(t.Context(), "correct horse")
+	chosen, err := Choose(t.Context(), "correct horse")
 	if err != nil {
 		t.Fatal(err)
 	}
+	hash := chosen.Hash()
 	if !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") {
 		t.Errorf("unexpected parameters in %s", hash)
 	}
@@ -35,7 +36,15 @@ func TestHashAndVerify(t *testing.T) {
 	}
 }
 
-func TestHashGivesUpWithItsContext(t *testing.T) {
+func TestChooseChecks(t *testing.T) {
+	for text, about := range map[string]string{"short": "", "password1234": "", "ann@bright.test": "ann@bright.test"} {
+		if chosen, err := Choose(t.Context(), text, about); err == nil || chosen.Hash() != "" {
+			t.Errorf("Choose(%q) gives %q, %v", text, chosen.Hash(), err)
+		}
+	}
+}
+
+func TestChooseGivesUpWithItsContext(t *testing.T) {
 	for range cap(slots) {
 		slots <- struct{}{}
 	}
@@ -46,18 +55,7 @@ func TestHashGivesUpWithItsContext(t *testing.T) {
 	}()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Hash(ctx, "correct horse"); !errors.Is(err, context.Canceled) {
+	if _, err := Choose(ctx, "correct horse"); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestCheck(t *testing.T) {
-	for password, ok := range map[string]bool{
-		"1234567": false, "12345678": true, "ééééééé": false, "éééééééé": true,
-		strings.Repeat("x", MaxBytes): true, strings.Repeat("x", MaxBytes+1): false, "\xff12345678": false,
-	} {
-		if err := Check(password); (err == nil) != ok {
-			t.Errorf("Check(%.12q) = %v", password, err)
-		}
 	}
 }

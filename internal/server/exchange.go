@@ -45,6 +45,11 @@ func of(ctx context.Context) *exchange {
 	return x
 }
 
+// strictTransport has browsers come by HTTPS alone for a year (RFC 6797). It goes
+// with every answer where this server speaks TLS itself; behind a proxy that does,
+// the header is the proxy's to set. Other hosts of the domain may still speak HTTP.
+const strictTransport = "max-age=31536000"
+
 // requestID is what an id sent by a client or proxy must look like to be kept.
 var requestID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/+-]{0,127}$`)
 
@@ -58,6 +63,9 @@ func (s *Server) begin(next http.Handler) http.Handler {
 		}
 		x.header.Set("X-Request-Id", x.id)
 		x.header.Set("X-Content-Type-Options", "nosniff")
+		if s.CertFile != "" {
+			x.header.Set("Strict-Transport-Security", strictTransport)
+		}
 		if s.Demo {
 			x.header.Set("X-Chairside-Environment", "sandbox")
 		}

@@ -10,6 +10,7 @@ import (
 	"chairside/ent/accesstoken"
 	"chairside/internal/caller"
 	"chairside/internal/clock"
+	"chairside/internal/store"
 	"chairside/internal/token"
 )
 
@@ -71,7 +72,7 @@ func TestRevokedTokenAndDisabledUser(t *testing.T) {
 	b := setup(t)
 	b.get("/practice").ok(t, 200)
 	b.change(func(tx *ent.Client) error {
-		return tx.User.UpdateOneID(b.opened.User).SetActive(false).Exec(caller.System(t.Context()))
+		return tx.User.UpdateOneID(b.opened.User).SetActive(false).Exec(store.WithoutAdministrator(caller.System(t.Context())))
 	})
 	a := b.get("/practice")
 	a.refused(t, 403, "account_disabled")

@@ -16,10 +16,15 @@
 //	visitor.go    on every request: session → user → caller, who is confined to
 //	                  the practice like the caller of an API request
 //
+// Files access.go and events.go end it all: sessions, tokens and what applications
+// hold, one function per event (a changed password, a disabled user, …).
+//
 // Lifetimes: a session ends 12 hours after sign-in (Lifetime), after 2 hours
-// without a page (IdleLife), when it is ended on the sessions page, when the
-// user's password changes, or when the user is disabled; always with the next
-// request and on every server process, because each request asks the database.
+// without a page (IdleLife), when it is ended on the sessions page, or by an
+// event; always with the next request and on every server process, because each
+// request asks the database. A request that is under way when its session ends
+// gives no access any more: making a session, a code or a token holds the user's
+// row and looks again (store.HoldAccess).
 //
 // Guessing: failures count for 15 minutes. Ten failures for an account from
 // one address, thirty for an account from addresses it never signed in from,

@@ -31,6 +31,9 @@ import (
 // or too long after it.
 var ErrNoPassword = errors.New("signin: the password comes first")
 
+// ErrWrongCode is returned where the password was right and the code was not.
+var ErrWrongCode = errors.New("signin: wrong code")
+
 // secretEncoding is how a secret is written down.
 var secretEncoding = base32.StdEncoding.WithPadding(base32.NoPadding)
 
@@ -48,6 +51,15 @@ func (s *Sessions) Code(ctx context.Context, given string, from Browser) error {
 	if err != nil {
 		return err
 	}
+	if err := s.checkCode(ctx, u, given, from); err != nil {
+		return err
+	}
+	return s.enter(ctx, u, from)
+}
+
+// checkCode checks a code of u and uses it up. It fails with ErrWrong and
+// *Throttled.
+func (s *Sessions) checkCode(ctx context.Context, u *ent.User, given string, from Browser) error {
 	who := account("factor", strconv.FormatInt(u.ID, 10))
 	try, err := s.try(ctx, who, from.Address, factorLimits)
 	if err != nil {
@@ -63,10 +75,7 @@ func (s *Sessions) Code(ctx context.Context, given string, from Browser) error {
 	case !right:
 		return ErrWrong
 	}
-	if err := s.succeed(ctx, try, who, from.Address); err != nil {
-		return err
-	}
-	return s.enter(ctx, u, from)
+	return s.succeed(ctx, try, who, from.Address)
 }
 
 // Pending reports whether the password was given and a code is awaited.
@@ -102,6 +111,9 @@ func (s *Sessions) useCode(ctx context.Context, u *ent.User, given string) (bool
 
 // matches finds the time step of which given is the code.
 func matches(secret, given string, now time.Time) (at int64, right bool) {
+	if secret == "" { // has codes as well
+		return 0, false
+	}
 	given = strings.Join(strings.Fields(given), "")
 	for _, skew := range []time.Duration{0, -step, step} {
 		moment := now.Add(skew)
@@ -202,8 +214,8 @@ func (s *Sessions) EnableFactor(ctx context.Context, given string, from Browser)
 		return nil, err
 	}
 	codes, hashes := newRecoveryCodes()
-	err = s.db.Tx(ctx, func(tx *ent.Client) error {
-		return tx.User.UpdateOne(v.User).SetTotpSecret(secret).SetTotpStep(at).SetRecoveryCodes(hashes).Exec(ctx)
+	err = s.asVisitor(ctx, func(tx *ent.Client, u *ent.User) error {
+		return tx.User.UpdateOne(u).SetTotpSecret(secret).SetTotpStep(at).SetRecoveryCodes(hashes).Exec(ctx)
 	})
 	if err != nil {
 		return nil, err
@@ -212,27 +224,41 @@ func (s *Sessions) EnableFactor(ctx context.Context, given string, from Browser)
 	return codes, nil
 }
 
-// DisableFactor turns the second factor off. The password must be given. It
-// fails with ErrWrong and *Throttled.
-func (s *Sessions) DisableFactor(ctx context.Context, given string, from Browser) error {
-	if err := s.confirm(ctx, given, from); err != nil {
+// DisableFactor turns the second factor off. The password and a code must be
+// given. It fails with ErrWrong, ErrWrongCode and *Throttled.
+func (s *Sessions) DisableFactor(ctx context.Context, password, code string, from Browser) error {
+	if err := s.confirmBoth(ctx, password, code, from); err != nil {
 		return err
 	}
-	return s.db.Tx(ctx, func(tx *ent.Client) error {
-		return tx.User.UpdateOne(From(ctx).User).SetTotpSecret("").ClearRecoveryCodes().Exec(ctx)
+	return s.asVisitor(ctx, func(tx *ent.Client, u *ent.User) error {
+		return tx.User.UpdateOne(u).SetTotpSecret("").ClearRecoveryCodes().Exec(ctx)
 	})
 }
 
-// NewRecoveryCodes replaces the visitor's recovery codes. The password must be
-// given. It fails with ErrWrong and *Throttled.
-func (s *Sessions) NewRecoveryCodes(ctx context.Context, given string, from Browser) (codes []string, err error) {
-	if err := s.confirm(ctx, given, from); err != nil {
+// NewRecoveryCodes replaces the visitor's recovery codes. The password and a code
+// must be given, because a recovery code turns the second factor off. It fails
+// with ErrWrong, ErrWrongCode and *Throttled.
+func (s *Sessions) NewRecoveryCodes(ctx context.Context, password, code string, from Browser) (codes []string, err error) {
+	if err := s.confirmBoth(ctx, password, code, from); err != nil {
 		return nil, err
 	}
 	codes, hashes := newRecoveryCodes()
-	return codes, s.db.Tx(ctx, func(tx *ent.Client) error {
-		return tx.User.UpdateOne(From(ctx).User).SetRecoveryCodes(hashes).Exec(ctx)
+	return codes, s.asVisitor(ctx, func(tx *ent.Client, u *ent.User) error {
+		return tx.User.UpdateOne(u).SetRecoveryCodes(hashes).Exec(ctx)
 	})
+}
+
+// confirmBoth checks the visitor's password and then a code, as at sign-in: it
+// is used up, and wrong ones are counted with those of sign-ins.
+func (s *Sessions) confirmBoth(ctx context.Context, password, code string, from Browser) error {
+	if err := s.confirm(ctx, password, from); err != nil {
+		return err
+	}
+	err := s.checkCode(ctx, From(ctx).User, code, from)
+	if errors.Is(err, ErrWrong) {
+		return ErrWrongCode
+	}
+	return err
 }
 
 // newRecoveryCodes makes codes like ABCD-EFGH-IJKL-MNOP, and what is kept of them.

@@ -172,13 +172,13 @@ func TestRecoveryCodesSignInOnceEach(t *testing.T) {
 		}
 		f.browser = half(t, e.Browser(t))
 		show(f.browser, f.recovery[4]).Redirect(t)
-		made := codes(t, f.browser.Post("/settings/second-factor/recovery-codes", url.Values{"password": {seed.Password}}).Status(t, http.StatusOK))
+		made := codes(t, f.browser.Post("/settings/second-factor/recovery-codes", url.Values{"password": {seed.Password}, "code": {f.recovery[7]}}).Status(t, http.StatusOK))
 		show(half(t, e.Browser(t)), f.recovery[6]).Status(t, http.StatusUnprocessableEntity)
 		b := half(t, e.Browser(t))
 		show(b, made[0]).Redirect(t)
 		mustBeIn(t, b, true, "a new one")
 
-		f.browser.Post("/settings/second-factor/off", url.Values{"password": {seed.Password}}).Redirect(t)
+		f.browser.Post("/settings/second-factor/off", url.Values{"password": {seed.Password}, "code": {made[1]}}).Redirect(t)
 		enter(e.Browser(t), seed.DemoAdmin, seed.Password).Redirect(t)
 	})
 }
@@ -223,13 +223,13 @@ func TestOfManyWhoShowOneCodeOneIsLetIn(t *testing.T) {
 func TestHalfASignInEndsWithTheUsersPassword(t *testing.T) {
 	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
 		f := enrol(t, e)
-		hash, err := password.Hash(t.Context(), "another-password")
+		chosen, err := password.Unchecked(t.Context(), "another-password")
 		if err != nil {
 			t.Fatal(err)
 		}
 		b := half(t, e.Browser(t))
 		change(t, e, func(ctx context.Context, tx *ent.Client, u *ent.User) error {
-			return signin.SetPassword(ctx, tx, u, hash)
+			return signin.ResetPassword(ctx, tx, u, chosen, false)
 		})
 		show(b, codeAt(t, f.secret, e.Clock.Now())).Redirect(t)
 		mustBeIn(t, b, false, "after a reset")

@@ -18,6 +18,7 @@ import (
 	"chairside/internal/clock"
 	"chairside/internal/seed"
 	"chairside/internal/server"
+	"chairside/internal/signin"
 )
 
 func TestMain(m *testing.M) { chairsidetest.Main(m) }
@@ -104,7 +105,7 @@ func change(t *testing.T, e *chairsidetest.Env, work func(ctx context.Context, t
 		if err != nil {
 			return err
 		}
-		return work(ctx, tx, u)
+		return work(signin.Force(ctx), tx, u) // the only administrator
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"chairside/internal/caller"
 	"chairside/internal/clock"
 	"chairside/internal/password"
+	"chairside/internal/store"
 	"chairside/schema"
 )
 
@@ -65,27 +66,57 @@ func (s *Sessions) enter(ctx context.Context, u *ent.User, from Browser) error {
 	return s.begin(ctx, u, keyUser, from)
 }
 
-// ChangePassword gives the visitor a new password and ends all other sessions.
-// The old password must be given. It fails with ErrWrong, *Throttled, and with
-// the error of password.Check for a new one that will not do, which is checked
-// first.
-func (s *Sessions) ChangePassword(ctx context.Context, old, chosen string, from Browser) error {
-	if err := password.Check(chosen); err != nil {
+// ChangePassword gives the visitor a new password and ends all other sessions;
+// with endTokens also the user's tokens and what applications hold. The old
+// password must be given. It fails with ErrWrong, *Throttled, and first with
+// *Unsuitable for a new password that cannot be chosen.
+func (s *Sessions) ChangePassword(ctx context.Context, old, chosen string, endTokens bool, from Browser) error {
+	v := From(ctx)
+	about := About(v.User, v.Practice().Name)
+	if err := password.Check(chosen, about...); err != nil {
 		return &Unsuitable{err}
 	}
-	v := From(ctx)
 	if err := s.confirm(ctx, old, from); err != nil {
 		return err
 	}
-	hash, err := password.Hash(ctx, chosen)
+	hashed, err := password.Choose(ctx, chosen, about...)
 	if err != nil {
 		return err
 	}
-	return s.db.Tx(ctx, func(tx *ent.Client) error {
-		if err := tx.User.UpdateOne(v.User).SetPasswordHash(hash).Exec(ctx); err != nil {
+	ends := BySession
+	if endTokens {
+		ends |= ByToken | ByApplication
+	}
+	return s.asVisitor(ctx, func(tx *ent.Client, u *ent.User) error {
+		if err := tx.User.UpdateOne(u).SetPasswordHash(hashed.Hash()).Exec(ctx); err != nil {
 			return err
 		}
-		return endAll(ctx, tx, v.User.ID, v.SessionID)
+		return endAccess(ctx, tx, u.ID, ends, v.SessionID)
+	})
+}
+
+// About is what others know of a user, which makes bad passwords.
+func About(u *ent.User, practice string) []string {
+	return []string{u.Email, u.FirstName, u.LastName, practice}
+}
+
+// asVisitor changes the visitor's own row in a transaction that holds it. It
+// fails with store.ErrAccessEnded where the session has ended, or somebody else
+// has changed the password or the second factor, since the request began.
+func (s *Sessions) asVisitor(ctx context.Context, work func(tx *ent.Client, u *ent.User) error) error {
+	v := From(ctx)
+	return s.db.Tx(ctx, func(tx *ent.Client) error {
+		if err := store.HoldAccess(ctx, tx, v.User.ID); err != nil {
+			return err
+		}
+		u, err := tx.User.Get(ctx, v.User.ID)
+		switch {
+		case err != nil:
+			return err
+		case proof(u) != proof(v.User):
+			return store.ErrAccessEnded
+		}
+		return work(tx, u)
 	})
 }
 
@@ -110,22 +141,4 @@ func (s *Sessions) confirm(ctx context.Context, given string, from Browser) erro
 		return ErrWrong
 	}
 	return s.succeed(ctx, try, who, from.Address)
-}
-
-// SetPassword gives a user a new password without asking for the old one, and
-// ends all of the user's sessions. tx is the client of a transaction.
-func SetPassword(ctx context.Context, tx *ent.Client, u *ent.User, hash string) error {
-	if err := tx.User.UpdateOne(u).SetPasswordHash(hash).Exec(caller.System(ctx)); err != nil {
-		return err
-	}
-	return endAll(ctx, tx, u.ID)
-}
-
-// Disable locks a user out of the pages and, because tokens act for an active
-// user only, out of the API. tx is the client of a transaction.
-func Disable(ctx context.Context, tx *ent.Client, u *ent.User) error {
-	if err := tx.User.UpdateOne(u).SetActive(false).Exec(caller.System(ctx)); err != nil {
-		return err
-	}
-	return endAll(ctx, tx, u.ID)
 }

@@ -177,12 +177,12 @@ func TestAChangedPasswordEndsTheOtherSessions(t *testing.T) {
 func TestAResetPasswordEndsAllSessions(t *testing.T) {
 	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
 		b, stranger := e.Browser(t).SignIn(seed.DemoAdmin), e.Browser(t).SignIn(seed.SecondAdmin)
-		hash, err := password.Hash(t.Context(), "another-password")
+		chosen, err := password.Unchecked(t.Context(), "another-password")
 		if err != nil {
 			t.Fatal(err)
 		}
 		change(t, e, func(ctx context.Context, tx *ent.Client, u *ent.User) error {
-			return signin.SetPassword(ctx, tx, u, hash)
+			return signin.ResetPassword(ctx, tx, u, chosen, false)
 		})
 		mustBeIn(t, b, false, "after a reset")
 		mustBeIn(t, stranger, true, "another user's session")

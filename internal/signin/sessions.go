@@ -2,6 +2,8 @@ package signin
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -41,6 +43,7 @@ const (
 	keyNew      = "new"      // until it is stored for the first time
 	keyAgent    = "agent"    // the browser, until then
 	keyAddress  = "address"  // the network address, until then
+	keyProof    = "proof"    // what the user has shown (proof), until then
 	keySecret   = "secret"   // of a second factor that is being set up
 )
 
@@ -54,7 +57,7 @@ type Sessions struct {
 // fail answers a request whose session could not be read or written.
 func New(db *store.DB, secure bool, fail func(http.ResponseWriter, *http.Request, error)) *Sessions {
 	m := scs.New()
-	m.Store = &keeper{db.Ent, m.Codec}
+	m.Store = &keeper{db, m.Codec}
 	m.HashTokenInStore = true
 	m.Lifetime = Lifetime
 	m.ErrorFunc = fail
@@ -78,8 +81,15 @@ func (s *Sessions) begin(ctx context.Context, u *ent.User, key string, from Brow
 	s.manager.Put(ctx, keyPractice, u.PracticeID.String())
 	s.manager.Put(ctx, keyAgent, from.UserAgent)
 	s.manager.Put(ctx, keyAddress, from.Address)
+	s.manager.Put(ctx, keyProof, proof(u))
 	s.manager.Put(ctx, key, u.ID)
 	return nil
+}
+
+// proof stands for the password and the second factor that a user has.
+func proof(u *ent.User) string {
+	sum := sha256.Sum256([]byte(u.PasswordHash + "\x00" + u.TotpSecret))
+	return hex.EncodeToString(sum[:])
 }
 
 // SignOut ends the session of this browser.
@@ -108,29 +118,22 @@ func (s *Sessions) End(ctx context.Context, id uuid.UUID) error {
 
 // EndOthers ends all sessions of the visitor but this one.
 func (s *Sessions) EndOthers(ctx context.Context) error {
-	return endAll(ctx, s.db.Ent, From(ctx).User.ID, From(ctx).SessionID)
-}
-
-// endAll ends all sessions of a user but those to keep.
-func endAll(ctx context.Context, client *ent.Client, userID int64, keep ...uuid.UUID) error {
-	_, err := client.Session.Delete().Where(session.UserID(userID), session.IDNotIn(keep...)).Exec(caller.System(ctx))
-	if err != nil {
-		return fmt.Errorf("signin: end sessions: %w", err)
-	}
-	return nil
+	return s.asVisitor(ctx, func(tx *ent.Client, u *ent.User) error {
+		return endAccess(ctx, tx, u.ID, BySession, From(ctx).SessionID)
+	})
 }
 
 // keeper is where the session manager keeps its data. The manager's own clock
 // counts for nothing: lifetimes follow the reading of the request.
 type keeper struct {
-	client *ent.Client
-	codec  scs.Codec
+	db    *store.DB
+	codec scs.Codec
 }
 
 // FindCtx implements scs.CtxStore. It notes that the session is in use.
 func (k *keeper) FindCtx(ctx context.Context, hash string) ([]byte, bool, error) {
 	ctx, now := caller.System(ctx), clock.Now(ctx)
-	row, err := k.client.Session.Query().Where(session.TokenHash(hash)).Only(ctx)
+	row, err := k.db.Ent.Session.Query().Where(session.TokenHash(hash)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return nil, false, nil
@@ -144,7 +147,7 @@ func (k *keeper) FindCtx(ctx context.Context, hash string) ([]byte, bool, error)
 		return nil, false, fmt.Errorf("signin: read a session: %w", err)
 	}
 	if _, signedIn := values[keyUser]; signedIn && now.Sub(row.LastSeenAt) >= seenResolution {
-		err = k.client.Session.Update().Where(session.ID(row.ID)).
+		err = k.db.Ent.Session.Update().Where(session.ID(row.ID)).
 			SetLastSeenAt(now).SetExpiresAt(expiry(row.CreatedAt, now)).
 			Exec(ctx)
 	}
@@ -168,20 +171,24 @@ func (k *keeper) CommitCtx(ctx context.Context, hash string, data []byte, _ time
 		return err
 	}
 	if _, isNew := values[keyNew]; !isNew {
-		return k.client.Session.Update().Where(session.TokenHash(hash)).SetData(data).Exec(caller.System(ctx))
+		return k.db.Ent.Session.Update().Where(session.TokenHash(hash)).SetData(data).Exec(caller.System(ctx))
 	}
 	agent, _ := values[keyAgent].(string)
 	address, _ := values[keyAddress].(string)
-	for _, key := range []string{keyNew, keyAgent, keyAddress} {
+	proven, _ := values[keyProof].(string)
+	for _, key := range []string{keyNew, keyAgent, keyAddress, keyProof} {
 		delete(values, key)
 	}
 	if data, err = k.codec.Encode(deadline, values); err != nil {
 		return err
 	}
-	return k.add(ctx, hash, data, values, strings.ToValidUTF8(agent, "�"), address)
+	return k.add(ctx, hash, data, values, proven, strings.ToValidUTF8(agent, "�"), address)
 }
 
-func (k *keeper) add(ctx context.Context, hash string, data []byte, values map[string]any, agent, address string) error {
+// add stores a new session. It fails with store.ErrAccessEnded where the user was
+// disabled, or the password or the second factor has changed, since the user has
+// shown them.
+func (k *keeper) add(ctx context.Context, hash string, data []byte, values map[string]any, proven, agent, address string) error {
 	now := clock.Now(ctx)
 	ctx = caller.System(ctx)
 	ends := expiry(now, now)
@@ -196,15 +203,27 @@ func (k *keeper) add(ctx context.Context, hash string, data []byte, values map[s
 		return errors.New("signin: a session is of nobody")
 	}
 	// Those that have ended make room.
-	if _, err := k.client.Session.Delete().Where(session.ExpiresAtLT(now)).Exec(ctx); err != nil {
+	if _, err := k.db.Ent.Session.Delete().Where(session.ExpiresAtLT(now)).Exec(ctx); err != nil {
 		return fmt.Errorf("signin: remove old sessions: %w", err)
 	}
-	err := k.client.Session.Create().
-		SetID(id).SetPracticeID(practice).SetUserID(userID).
-		SetTokenHash(hash).SetData(data).
-		SetUserAgent(agent).SetAddress(address).
-		SetLastSeenAt(now).SetExpiresAt(ends).
-		Exec(ctx)
+	err := k.db.Tx(ctx, func(tx *ent.Client) error {
+		if err := store.HoldAccess(ctx, tx, userID); err != nil {
+			return err
+		}
+		u, err := tx.User.Get(ctx, userID)
+		switch {
+		case err != nil:
+			return err
+		case proof(u) != proven:
+			return store.ErrAccessEnded
+		}
+		return tx.Session.Create().
+			SetID(id).SetPracticeID(practice).SetUserID(userID).
+			SetTokenHash(hash).SetData(data).
+			SetUserAgent(agent).SetAddress(address).
+			SetLastSeenAt(now).SetExpiresAt(ends).
+			Exec(ctx)
+	})
 	if err != nil {
 		return fmt.Errorf("signin: store a session: %w", err)
 	}
@@ -213,7 +232,7 @@ func (k *keeper) add(ctx context.Context, hash string, data []byte, values map[s
 
 // DeleteCtx implements scs.CtxStore.
 func (k *keeper) DeleteCtx(ctx context.Context, hash string) error {
-	_, err := k.client.Session.Delete().Where(session.TokenHash(hash)).Exec(caller.System(ctx))
+	_, err := k.db.Ent.Session.Delete().Where(session.TokenHash(hash)).Exec(caller.System(ctx))
 	return err
 }
 

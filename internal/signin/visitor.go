@@ -49,7 +49,7 @@ func (s *Sessions) Load(next http.Handler) http.Handler {
 				Country:    v.Practice().Country,
 				UserSiteID: v.User.SiteID,
 			})
-			r = r.WithContext(context.WithValue(ctx, visitorKey{}, v))
+			r = r.WithContext(context.WithValue(caller.WithSession(ctx, v.SessionID), visitorKey{}, v))
 		}
 		next.ServeHTTP(w, r)
 	}))

@@ -72,6 +72,7 @@ func Open(ctx context.Context, url string) (*DB, error) {
 	db.health.SetMaxOpenConns(1)
 	db.Ent = ent.NewClient(ent.Driver(&gated{driver: entsql.OpenDB(db.Dialect, db.SQL), gate: db.gate}))
 	db.Ent.Use(record)
+	protectAccounts(db.Ent)
 	db.Ent.Intercept(noteReads())
 	if err := db.SQL.PingContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("store: connect to the database: %w", err), db.Close())

@@ -16,6 +16,7 @@ import (
 	"chairside/internal/chairsidetest"
 	"chairside/internal/clock"
 	"chairside/internal/seed"
+	"chairside/internal/store"
 	"chairside/internal/token"
 )
 
@@ -45,7 +46,7 @@ var changes = []struct {
 			if err != nil {
 				return err
 			}
-			return tx.User.UpdateOne(u).SetActive(false).Exec(ctx)
+			return tx.User.UpdateOne(u).SetActive(false).Exec(store.WithoutAdministrator(ctx))
 		})
 	}, http.StatusForbidden},
 	{"the token's end is moved", func(ctx context.Context, e *chairsidetest.Env, value string) error {

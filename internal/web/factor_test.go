@@ -90,15 +90,24 @@ func TestSecondFactor(t *testing.T) {
 				sound(t, p)
 			}
 		}
-		renewed := b.Submit(page.Form(t, "/settings/second-factor/recovery-codes"), url.Values{"password": {seed.Password}}).Status(t, http.StatusOK)
+		// And a code that was not used before.
+		for action, field := range map[string]string{"/settings/second-factor/off": "off-code", "/settings/second-factor/recovery-codes": "codes-code"} {
+			for _, bad := range []string{"", next, recovery[0]} {
+				p := b.Submit(page.Form(t, action), url.Values{"password": {seed.Password}, "code": {bad}})
+				wrong(t, p, map[string]string{field: "The code is wrong, or has been used already."})
+				sound(t, p)
+			}
+			e.Clock.Advance(15 * time.Minute)
+		}
+		renewed := b.Submit(page.Form(t, "/settings/second-factor/recovery-codes"), url.Values{"password": {seed.Password}, "code": {code()}}).Status(t, http.StatusOK)
 		fresh := strings.Fields(renewed.Value(t, "recovery-codes"))
 		wrong(t, enter(recovery[2]), refused)
 		enter(fresh[0]).Status(t, http.StatusSeeOther)
 
-		back := b.Submit(b.Get("/settings/security").Form(t, "/settings/second-factor/off"), url.Values{"password": {seed.Password}})
+		back := b.Submit(b.Get("/settings/security").Form(t, "/settings/second-factor/off"), url.Values{"password": {seed.Password}, "code": {fresh[1]}})
 		b.Follow(back).Has(t, "The second factor is off.", "Second factor Off")
 		e.Browser(t).SignIn(seed.DemoAdmin).Get("/settings/tokens").Status(t, http.StatusOK)
-		if got := b.Post("/settings/second-factor/recovery-codes", url.Values{"password": {seed.Password}}).Redirect(t).String(); got != "/settings/security" {
+		if got := b.Post("/settings/second-factor/recovery-codes", url.Values{"password": {seed.Password}, "code": {code()}}).Redirect(t).String(); got != "/settings/security" {
 			t.Errorf("recovery codes without a factor lead to %s", got)
 		}
 	})

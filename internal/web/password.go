@@ -8,22 +8,24 @@ import (
 	"chairside/internal/signin"
 )
 
-// changePassword gives the visitor a new password and ends the other sessions.
+// changePassword gives the visitor a new password and ends the other sessions,
+// and what else acts for the user if they choose so.
 func (s *Site) changePassword(w http.ResponseWriter, r *http.Request) error {
 	f := filled(r)
 	if f.Value("current") == "" {
-		f.add("current", "Enter the password that you have now.")
+		f.add("current", "Enter your current password.")
 	}
 	if f.Value("password") == "" {
 		f.add("password", "Enter a new password.")
 	} else if f.Value("password") != f.Value("again") {
-		f.add("again", "This is not the same as the new password.")
+		f.add("again", "The two passwords are not the same.")
 	}
 	if len(f.Wrong()) > 0 {
 		s.showSecurity(w, r, http.StatusUnprocessableEntity, f)
 		return nil
 	}
-	err := s.sessions.ChangePassword(r.Context(), f.Value("current"), f.Value("password"), signin.BrowserOf(r))
+	endTokens := f.Chosen("tokens", "revoke")
+	err := s.sessions.ChangePassword(r.Context(), f.Value("current"), f.Value("password"), endTokens, signin.BrowserOf(r))
 	var unsuitable *signin.Unsuitable
 	if errors.As(err, &unsuitable) {
 		reason := unsuitable.Error()
@@ -33,6 +35,9 @@ func (s *Site) changePassword(w http.ResponseWriter, r *http.Request) error {
 	}
 	if ok, err := s.confirmed(w, r, f, "current", err); !ok {
 		return err
+	}
+	if endTokens {
+		return redirect(w, securityPath+"?done=password-changed-tokens")
 	}
 	return redirect(w, securityPath+"?done=password-changed")
 }

@@ -11,6 +11,7 @@ import (
 	"chairside/internal/fault"
 	"chairside/internal/oauth"
 	"chairside/internal/signin"
+	"chairside/internal/store"
 )
 
 // problem is an error with words for the visitor.
@@ -38,6 +39,10 @@ func (s *Site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.As(err, &refusal) {
 		err = &problem{http.StatusBadRequest, "The application’s request is not valid",
 			refusal.Message + " You have not been sent on, and nothing was allowed. Tell the people who make the application."}
+	}
+	if errors.Is(err, store.ErrAccessEnded) {
+		_ = redirect(w, "/sign-in?done=ended")
+		return
 	}
 	var p *problem
 	if errors.As(err, &p) {

@@ -37,6 +37,12 @@ var functions = template.FuncMap{
 			Families []family
 		}{f, legend, families}
 	},
+	"codeField": func(f form, name string) any {
+		return struct {
+			Form form
+			ID   string
+		}{f, name + "-code"}
+	},
 	"snippet": func(id, label, text string) any { return struct{ ID, Label, Text string }{id, label, text} },
 }
 
@@ -108,8 +114,11 @@ var done = map[string]string{
 	"others-ended":          "You are signed out everywhere else.",
 	"password-changed":      "Your password is changed. You are signed out everywhere else.",
 	"factor-off":            "The second factor is off. Your password alone signs you in.",
-	"signed-out":            "You are signed out.",
-	"too-late":              "That took too long. Enter your password again.",
+	"ended":                 "Your session has ended. Sign in again.",
+
+	"password-changed-tokens": "Your password is changed. You are signed out everywhere else, and your tokens and authorised applications have stopped working.",
+	"signed-out":              "You are signed out.",
+	"too-late":                "That took too long. Enter your password again.",
 }
 
 // section is one entry of the navigation.

@@ -129,14 +129,14 @@ func TestReportsOfAnEmptyPractice(t *testing.T) {
 	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
 		const email = "first@new.example.com"
 		ctx := caller.System(t.Context())
-		hash, err := password.Hash(ctx, seed.Password)
+		chosen, err := password.Unchecked(ctx, seed.Password)
 		if err != nil {
 			t.Fatal(err)
 		}
 		e.Tx(t, ctx, func(tx *ent.Client) error {
 			_, err := onboard.Practice(ctx, tx, onboard.NewPractice{
 				Name: "Brand New", TimeZone: "Pacific/Auckland", Country: "NZ",
-				First: onboard.Person{FirstName: "First", LastName: "User", Email: email, PasswordHash: hash},
+				First: onboard.Person{FirstName: "First", LastName: "User", Email: email, Password: chosen},
 			})
 			return err
 		})

@@ -6,11 +6,14 @@ import (
 	"chairside/internal/signin"
 )
 
-// disableSecondFactor turns the second factor off, for whoever knows the password.
+// disableSecondFactor turns the second factor off. It takes the password and a code.
 func (s *Site) disableSecondFactor(w http.ResponseWriter, r *http.Request) error {
+	if signin.From(r.Context()).User.TotpSecret == "" {
+		return redirect(w, securityPath)
+	}
 	f := filled(r)
-	err := s.sessions.DisableFactor(r.Context(), f.Value("password"), signin.BrowserOf(r))
-	if ok, err := s.confirmed(w, r, f, "off-password", err); !ok {
+	err := s.sessions.DisableFactor(r.Context(), f.Value("password"), f.Value("code"), signin.BrowserOf(r))
+	if ok, err := s.confirmedBoth(w, r, f, "off", err); !ok {
 		return err
 	}
 	return redirect(w, securityPath+"?done=factor-off")

@@ -19,6 +19,17 @@ func (s *Site) showSecurity(w http.ResponseWriter, r *http.Request, status int, 
 	s.show(w, r, status, "security", view{Title: "Security", Here: securityPath, Form: f})
 }
 
+// confirmedBoth is confirmed for a form that asks for a code as well. The ids of
+// its fields begin with name.
+func (s *Site) confirmedBoth(w http.ResponseWriter, r *http.Request, f form, name string, err error) (bool, error) {
+	if errors.Is(err, signin.ErrWrongCode) {
+		f.add(name+"-code", "The code is wrong, or has been used already.")
+		s.showSecurity(w, r, http.StatusUnprocessableEntity, f)
+		return false, nil
+	}
+	return s.confirmed(w, r, f, name+"-password", err)
+}
+
 // confirmed reports whether err is nil. Where the password that was to confirm
 // something was wrong, it shows the security page with that said beside the
 // field; other errors it returns.

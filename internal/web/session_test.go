@@ -103,11 +103,13 @@ func TestPasswordChange(t *testing.T) {
 			current, password, again string
 			wrong                    map[string]string
 		}{
-			{"", "", "", map[string]string{"current": "Enter the password that you have now.", "password": "Enter a new password."}},
+			{"", "", "", map[string]string{"current": "Enter your current password.", "password": "Enter a new password."}},
 			{seed.Password, chosen, chosen + "x", map[string]string{"again": "not the same"}},
 			{"", chosen, "", map[string]string{"current": "Enter", "again": "not the same"}},
 			{"wrong", chosen, chosen, map[string]string{"current": "The password is wrong."}},
-			{seed.Password, "short", "short", map[string]string{"password": "The password must have at least 8 characters."}},
+			{seed.Password, "Password2026!", "Password2026!", map[string]string{"password": "The password is too common"}},
+			{seed.Password, "Admin demo Chairside test", "Admin demo Chairside test", map[string]string{"password": "The password must not be your name"}},
+			{seed.Password, "short", "short", map[string]string{"password": "The password must have at least 10 characters."}},
 			{seed.Password, strings.Repeat("x", 5000), strings.Repeat("x", 5000), map[string]string{"password": "must not have more than"}},
 		} {
 			p := b.Submit(form, url.Values{"current": {test.current}, "password": {test.password}, "again": {test.again}})

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"golang.org/x/term"
+
+	"chairside/ent"
+	"chairside/internal/signin"
+)
+
+// errDeclined is returned where the answer to confirm was not yes.
+var errDeclined = errors.New("nothing was changed")
+
+// confirmation is the flag of commands that take access away.
+type confirmation struct {
+	Yes bool `help:"Do not ask for confirmation on a terminal."`
+}
+
+// confirm asks on a terminal whether to go on. Scripts, whose standard input is
+// no terminal, are not asked. It fails with errDeclined.
+func (f confirmation) confirm(c *console, consequence string) error {
+	if f.Yes || !term.IsTerminal(int(c.in.Fd())) {
+		return nil
+	}
+	fmt.Fprintf(c.err, "%s\nContinue? [y/N] ", consequence)
+	typed, err := c.readLine()
+	if err != nil {
+		return err
+	}
+	switch strings.ToLower(strings.TrimSpace(typed)) {
+	case "y", "yes":
+		return nil
+	}
+	return errDeclined
+}
+
+// readLine reads a line from the terminal, and nothing after it: that may be the
+// answer to the next question. It gives up with an interrupt.
+func (c *console) readLine() (string, error) {
+	type result struct {
+		line string
+		err  error
+	}
+	read := make(chan result, 1)
+	go func() {
+		var line []byte
+		for next := make([]byte, 1); ; {
+			n, err := c.in.Read(next)
+			switch {
+			case errors.Is(err, io.EOF):
+				read <- result{string(line), nil}
+				return
+			case err != nil:
+				read <- result{"", fmt.Errorf("read the answer: %w", err)}
+				return
+			case n > 0 && next[0] == '\n':
+				read <- result{string(line), nil}
+				return
+			}
+			line = append(line, next[:n]...)
+		}
+	}()
+	select {
+	case r := <-read:
+		return r.line, r.err
+	case <-c.Done():
+		return "", context.Cause(c)
+	}
+}
+
+// describeUser names a user in a question: "Rose Ray <rose@bright.test>,
+// receptionist at Bright".
+func describeUser(c *console, u *ent.User) (string, error) {
+	practice, err := practiceOf(c, u)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s %s <%s>, %s at %s", u.FirstName, u.LastName, u.Email, u.Role, practice.Name), nil
+}
+
+// describeAccess says in words how much acts for a user: "2 sessions, 3 tokens
+// and 1 authorised application".
+func describeAccess(a signin.Access) string {
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{a.Sessions, "session"}, {a.Tokens, "token"}, {a.Applications, "authorised application"}} {
+		switch {
+		case part.n == 1:
+			parts = append(parts, "1 "+part.what)
+		case part.n > 1:
+			parts = append(parts, fmt.Sprintf("%d %ss", part.n, part.what))
+		}
+	}
+	switch n := len(parts); n {
+	case 0:
+		return "no sessions or tokens"
+	case 1:
+		return parts[0]
+	default:
+		return strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
+	}
+}

@@ -1,0 +1,139 @@
+package signin
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"chairside/ent"
+	"chairside/ent/accesstoken"
+	"chairside/ent/authorizationcode"
+	"chairside/ent/session"
+	"chairside/internal/caller"
+	"chairside/internal/clock"
+	"chairside/internal/token"
+)
+
+// Kinds is a set of the ways in which something acts for a user.
+type Kinds uint8
+
+// The kinds of access.
+const (
+	BySession     Kinds = 1 << iota // a browser in which the user has signed in
+	ByToken                         // a personal access token
+	ByApplication                   // an application's token, or a code that it can exchange for one
+
+	byAnything = BySession | ByToken | ByApplication
+)
+
+// grant is a table whose rows let something act for a user.
+type grant struct {
+	table string
+	// end ends a user's rows of the kinds, except the session to keep.
+	end func(ctx context.Context, tx *ent.Client, userID int64, kinds Kinds, keep uuid.UUID) error
+}
+
+// grants are all such tables. A test fails for a table that points at users,
+// holds a secret and is not listed. Codes end before tokens, because a code may
+// become a token.
+var grants = []grant{
+	{session.Table, endSessions},
+	{authorizationcode.Table, endCodes},
+	{accesstoken.Table, endTokens},
+}
+
+// EndAccess ends what acts for a user, at once on every server process and for
+// good. Every event that ends access calls it. The caller has written the user's
+// row, or holds it (store.HoldAccess), so that no new access slips in between. tx
+// is the client of a transaction.
+func EndAccess(ctx context.Context, tx *ent.Client, userID int64, kinds Kinds) error {
+	return endAccess(ctx, tx, userID, kinds, uuid.Nil)
+}
+
+func endAccess(ctx context.Context, tx *ent.Client, userID int64, kinds Kinds, keep uuid.UUID) error {
+	ctx = caller.System(ctx)
+	for _, g := range grants {
+		if err := g.end(ctx, tx, userID, kinds, keep); err != nil {
+			return fmt.Errorf("signin: end access by %s: %w", g.table, err)
+		}
+	}
+	return nil
+}
+
+func endSessions(ctx context.Context, tx *ent.Client, userID int64, kinds Kinds, keep uuid.UUID) error {
+	if kinds&BySession == 0 {
+		return nil
+	}
+	_, err := tx.Session.Delete().Where(session.UserID(userID), session.IDNEQ(keep)).Exec(ctx)
+	return err
+}
+
+// endCodes deletes the codes that can still be exchanged. A used one stays, to
+// notice a second use.
+func endCodes(ctx context.Context, tx *ent.Client, userID int64, kinds Kinds, _ uuid.UUID) error {
+	if kinds&ByApplication == 0 {
+		return nil
+	}
+	_, err := tx.AuthorizationCode.Delete().Where(authorizationcode.UserID(userID), authorizationcode.UsedAtIsNil()).Exec(ctx)
+	return err
+}
+
+func endTokens(ctx context.Context, tx *ent.Client, userID int64, kinds Kinds, _ uuid.UUID) error {
+	where := []token.Selector{accesstoken.UserID(userID)}
+	switch kinds & (ByToken | ByApplication) {
+	case 0:
+		return nil
+	case ByToken:
+		where = append(where, accesstoken.ApplicationIDIsNil())
+	case ByApplication:
+		where = append(where, accesstoken.ApplicationIDNotNil())
+	}
+	return token.Revoke(ctx, tx, where...)
+}
+
+// Access is how much acts for a user.
+type Access struct {
+	Sessions     int // browsers
+	Tokens       int // personal access tokens
+	Applications int // that hold a token, or a code for one
+}
+
+// AccessOf counts what acts for a user now, of the kinds.
+func AccessOf(ctx context.Context, client *ent.Client, userID int64, kinds Kinds) (a Access, err error) {
+	now := clock.Now(ctx)
+	ctx = caller.System(ctx)
+	if kinds&BySession != 0 {
+		if a.Sessions, err = client.Session.Query().Where(session.UserID(userID), session.ExpiresAtGT(now)).Count(ctx); err != nil {
+			return a, fmt.Errorf("signin: count sessions: %w", err)
+		}
+	}
+	tokens, err := client.AccessToken.Query().Where(accesstoken.UserID(userID), accesstoken.RevokedAtIsNil()).All(ctx)
+	if err != nil {
+		return a, fmt.Errorf("signin: count tokens: %w", err)
+	}
+	applications := map[uuid.UUID]bool{}
+	for _, t := range tokens {
+		switch {
+		case token.StateOf(t, now) != "active":
+		case t.ApplicationID != nil:
+			applications[*t.ApplicationID] = true
+		case kinds&ByToken != 0:
+			a.Tokens++
+		}
+	}
+	if kinds&ByApplication == 0 {
+		return a, nil
+	}
+	codes, err := client.AuthorizationCode.Query().
+		Where(authorizationcode.UserID(userID), authorizationcode.UsedAtIsNil(), authorizationcode.ExpiresAtGT(now)).
+		All(ctx)
+	if err != nil {
+		return a, fmt.Errorf("signin: count codes: %w", err)
+	}
+	for _, c := range codes {
+		applications[c.ApplicationID] = true
+	}
+	a.Applications = len(applications)
+	return a, nil
+}

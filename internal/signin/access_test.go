@@ -1,0 +1,69 @@
+package signin
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"testing"
+
+	"entgo.io/ent/dialect/sql/schema"
+
+	"chairside/ent/application"
+	"chairside/ent/migrate"
+	"chairside/ent/user"
+)
+
+// secret matches the columns that let something act: what it proves itself with,
+// or a hash of that.
+var secret = regexp.MustCompile(`hash|secret|token|code|cookie|credential|password|(^|_)(key|pin|otp)(_|$)`)
+
+// notForAUser are the tables with a secret and a user that give no access to that
+// user's account.
+var notForAUser = map[string]string{
+	application.Table: "its secret proves the application, which belongs to the practice; the user registered it",
+}
+
+// TestEveryWayToActForAUserIsEnded derives the tables from the schema: those that
+// point at users, or at a table that does, and hold a secret. One that grants
+// cannot be forgotten in grants.
+func TestEveryWayToActForAUserIsEnded(t *testing.T) {
+	t.Parallel()
+	listed := map[string]bool{}
+	for _, g := range grants {
+		listed[g.table] = true
+	}
+	found := map[string]bool{}
+	for grew := true; grew; {
+		grew = false
+		for _, table := range migrate.Tables {
+			points := slices.ContainsFunc(table.ForeignKeys, func(k *schema.ForeignKey) bool {
+				return k.RefTable.Name == user.Table || found[k.RefTable.Name]
+			})
+			if points && !found[table.Name] && notForAUser[table.Name] == "" && holdsSecret(table) {
+				found[table.Name], grew = true, true
+			}
+		}
+	}
+	for name := range found {
+		if !listed[name] {
+			t.Errorf("%s lets something act for a user, and EndAccess does not end it: add it to grants", name)
+		}
+	}
+	for name := range listed {
+		if !found[name] {
+			t.Errorf("grants names %s, which holds no secret of a user", name)
+		}
+	}
+	for name := range maps.Keys(notForAUser) {
+		if !slices.ContainsFunc(migrate.Tables, func(table *schema.Table) bool { return table.Name == name }) {
+			t.Errorf("%s is excused and does not exist", name)
+		}
+	}
+	if len(found) < 3 {
+		t.Errorf("only %v found", found)
+	}
+}
+
+func holdsSecret(table *schema.Table) bool {
+	return slices.ContainsFunc(table.Columns, func(c *schema.Column) bool { return secret.MatchString(c.Name) })
+}
