@@ -47,7 +47,7 @@ func (db *DB) Migrate(ctx context.Context, progress ...Progress) (applied []Migr
 	if err != nil {
 		return nil, fmt.Errorf("store: migrate: %w", err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // closing the pool ends it
 	a := &applier{db: db, conn: conn, progress: progress}
 	if db.postgres() {
 		// The session that works also holds the lock: while one of the two
@@ -63,7 +63,7 @@ func (db *DB) Migrate(ctx context.Context, progress ...Progress) (applied []Migr
 		if a.observer, err = pool.Conn(ctx); err != nil {
 			return nil, fmt.Errorf("store: migrate: %w", err)
 		}
-		defer a.observer.Close()
+		defer func() { _ = a.observer.Close() }()
 	}
 	for {
 		m, err := a.applyNext(ctx)

@@ -28,7 +28,7 @@ import (
 //     leave an invalid index behind each time.
 const (
 	longestLockWait  = time.Second
-	lockWaitMargin   = 100 * time.Millisecond // below deadlock_timeout
+	lockWaitMargin   = 250 * time.Millisecond // below deadlock_timeout, for a busy machine
 	shortestLockWait = 50 * time.Millisecond  // of a transaction's last statements
 	backfillLockWait = 200 * time.Millisecond
 	indexLockWait    = 30 * time.Minute
