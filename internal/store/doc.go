@@ -12,7 +12,7 @@
 // sqlite:PATH is an embedded database in a file, which is created readable by
 // its owner alone. It runs in WAL mode with 2 connections per processor, at least 4,
 // and 3 more, which do not lock themselves (sqlite_threads.go); a transaction waits up
-// to 2 s for those of its own process, then up to 10 s for another's write. The
+// to 2 s for those of its own process, then up to 2 s for another's write. The
 // first 128 MiB of the file are read as memory: tools count them as the process's,
 // once for each connection, but the system takes them back when it needs them. A
 // disk that fails to read them ends the process.
