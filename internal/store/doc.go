@@ -38,8 +38,9 @@
 // waits for a connection is refused after 2 s, and no practice and no kind of request
 // takes the last ones. Of 20 connections one kind of one practice gets at most 14, those
 // beyond 10 only while no work with a smaller share waits; 2 are for probes and work in
-// the background, which use DB.SQL. A transaction that names its locks waits for them before that, up to 2 s
-// (queue.go), so that those who book one practitioner hold no connections.
+// the background, which use DB.SQL. A transaction that names its locks waits for them
+// before that, up to 2 s (queue.go), so that those who book one practitioner hold no
+// connections.
 //
 // # Statements
 //
