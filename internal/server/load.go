@@ -12,7 +12,7 @@ import (
 // included: for a connection, for locks, for each round trip.
 const (
 	operationTime = 4500 * time.Millisecond // and 1 s to give up what the database still does: 6 s at most
-	pageTime      = 10 * time.Second // a page asks several questions, and hashes passwords
+	pageTime      = 10 * time.Second        // a page asks several questions, and hashes passwords
 	reportTime    = 30 * time.Second
 )
 
