@@ -158,6 +158,36 @@ func TestBusyPracticeLeavesConnections(t *testing.T) {
 	e.Patch(t, path, token, edit).Status(t, http.StatusOK)
 }
 
+// TestWriteLockElsewhereEndsInTime has another process write to an embedded database
+// for long: reads go on, and writes are refused in time.
+func TestWriteLockElsewhereEndsInTime(t *testing.T) {
+	t.Parallel()
+	address := chairsidetest.SQLite(t)
+	e, elsewhere := chairsidetest.Start(t, address), chairsidetest.Start(t, address)
+	token := e.Token(t, "")
+	path := "/v1/patients/" + e.Get(t, "/v1/patients?per_page=1", token).Text(t, "patients.0.id")
+	holder, err := elsewhere.DB.SQL.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Close()
+	if _, err := holder.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	edit := map[string]any{"patient": map[string]any{"first_name": "Rosa"}}
+	began := time.Now()
+	wait := crowd(t, 6, func() { refused(t, e.Patch(t, path, token, edit)) })
+	answered(t, e, token, path, "/v1/appointments")
+	wait()
+	if took := time.Since(began); took > soon {
+		t.Errorf("writes were refused after %v", took)
+	}
+	if _, err := holder.ExecContext(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	e.Patch(t, path, token, edit).Status(t, http.StatusOK)
+}
+
 // TestSlowNetworkEndsInTime holds that, however long the way to the database, every
 // client is answered.
 func TestSlowNetworkEndsInTime(t *testing.T) {

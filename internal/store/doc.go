@@ -12,7 +12,7 @@
 // sqlite:PATH is an embedded database in a file, which is created readable by
 // its owner alone. It runs in WAL mode with 2 connections per processor, at least 4,
 // and 3 more, which do not lock themselves (sqlite_threads.go); a transaction waits up
-// to 2 s for those of its own process, then up to 10 s for another's write. The
+// to 2 s for those of its own process, then up to 2 s for another's write. The
 // first 128 MiB of the file are read as memory: tools count them as the process's,
 // once for each connection, but the system takes them back when it needs them. A
 // disk that fails to read them ends the process.
@@ -38,8 +38,9 @@
 // waits for a connection is refused after 2 s, and no practice and no kind of request
 // takes the last ones. Of 20 connections one kind of one practice gets at most 14, those
 // beyond 10 only while no work with a smaller share waits; 2 are for probes and work in
-// the background, which use DB.SQL. A transaction that names its locks waits for them before that, up to 2 s
-// (queue.go), so that those who book one practitioner hold no connections.
+// the background, which use DB.SQL. A transaction that names its locks waits for them
+// before that, up to 2 s (queue.go), so that those who book one practitioner hold no
+// connections.
 //
 // # Lost connections
 //

@@ -23,8 +23,8 @@ const (
 	// other kinds, other practices, and probes (package admission).
 	sqliteSpare = 3
 	// sqliteBusyTimeout is how long a write waits for another process' or
-	// connection's write.
-	sqliteBusyTimeout = 10 * time.Second
+	// connection's write. The end of a request's context does not end that wait.
+	sqliteBusyTimeout = 2 * time.Second
 	// sqliteMigrationTimeout is how long a second migration waits for the first.
 	sqliteMigrationTimeout = 5 * time.Minute
 	// sqliteCache is each connection's page cache, in KiB.
