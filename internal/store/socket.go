@@ -18,8 +18,9 @@ const (
 	// it waits for us.
 	lastChance = 500 * time.Millisecond
 	// maxUnexplained is how long work without a deadline waits while the server is
-	// silent and cannot be asked: behind a pooler, or while it takes no connections.
-	maxUnexplained = 5 * time.Minute
+	// silent and cannot be asked: behind a pooler, or while it is out of reach. A
+	// statement of a migration may take long.
+	maxUnexplained = time.Hour
 	// cancelTime is how long a request to cancel a statement may take.
 	cancelTime = time.Second
 )
