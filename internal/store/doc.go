@@ -55,7 +55,7 @@
 //	                                                    (monitor.go), except behind
 //	                                                    a pooler (statement_cache=off)
 //	20 s after the peer has vanished                    TCP keep-alive, TCP_USER_TIMEOUT
-//	5 min                                               work without a deadline, where the
+//	1 h                                                 work without a deadline, where the
 //	                                                    server cannot be asked
 //
 // A connection that failed so is closed, and those that were idle meanwhile are not used

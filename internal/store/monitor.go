@@ -7,6 +7,9 @@ import (
 	"errors"
 	"sync/atomic"
 	"time"
+
+	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
 )
 
 // askTime is how long the server may take to say which of its connections it works for.
@@ -38,6 +41,7 @@ type monitor struct {
 	turn      chan struct{}    // held by the one who asks
 	asked     time.Time        // when the server was asked last
 	heard     map[int64]bool   // by process: whether it waits; nil where the server did not answer
+	full      bool             // the server answered that it takes no more connections
 }
 
 func newMonitor(connector driver.Connector) *monitor {
@@ -78,11 +82,14 @@ func (m *monitor) ask(process int64, limit time.Time) verdict {
 	}
 	if time.Since(m.asked) > maxSilence/4 {
 		m.heard, m.asked = nil, time.Now()
-		if heard, err := m.activity(ctx); err == nil {
+		heard, err := m.activity(ctx)
+		if m.full = pq.As(err, pqerror.TooManyConnections) != nil; err == nil {
 			m.heard = heard
 		}
 	}
 	switch waits, there := m.heard[process]; {
+	case m.full: // so it works, if perhaps not for this one
+		return working
 	case m.heard == nil:
 		return unknown
 	case waits || !there:

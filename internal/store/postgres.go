@@ -47,28 +47,28 @@ func openPostgres(raw string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	connect := func(config pq.Config, m *monitor, grace time.Duration) (*boundedConnector, error) {
+	connect := func(config pq.Config, m *monitor, direct bool, grace time.Duration) (*boundedConnector, error) {
 		connector, err := pq.NewConnectorConfig(config)
 		if err != nil {
 			return nil, fmt.Errorf("store: %w", err)
 		}
 		connector.Dialer(newDialer(m))
-		return &boundedConnector{Connector: connector, monitor: m, direct: m != nil && options.statementCache, grace: grace}, nil
+		return &boundedConnector{Connector: connector, monitor: m, direct: direct, grace: grace}, nil
 	}
 	hurried := config.Clone()
 	hurried.ConnectTimeout = min(config.ConnectTimeout, askTime)
-	probe, err := connect(hurried, nil, 0)
+	probe, err := connect(hurried, nil, false, 0)
 	if err != nil {
 		return nil, err
 	}
 	m := newMonitor(probe)
-	connector, err := connect(config, m, answerGrace)
+	connector, err := connect(config, m, options.statementCache, answerGrace)
 	if err != nil {
 		return nil, err
 	}
 	maintenance := config.Clone()
 	maps.Copy(maintenance.Runtime, maintenanceSession)
-	maintenanceConnector, err := connect(maintenance, m, answerGrace)
+	maintenanceConnector, err := connect(maintenance, m, options.statementCache, answerGrace)
 	if err != nil {
 		return nil, err
 	}

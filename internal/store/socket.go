@@ -18,8 +18,9 @@ const (
 	// it waits for us.
 	lastChance = 500 * time.Millisecond
 	// maxUnexplained is how long work without a deadline waits while the server is
-	// silent and cannot be asked: behind a pooler, or while it takes no connections.
-	maxUnexplained = 5 * time.Minute
+	// silent and cannot be asked: behind a pooler, or while it is out of reach. A
+	// statement of a migration may take long.
+	maxUnexplained = time.Hour
 	// cancelTime is how long a request to cancel a statement may take.
 	cancelTime = time.Second
 )
@@ -108,7 +109,7 @@ func (s *socket) pass(op string, set *time.Time, setDeadline func(time.Time) err
 	s.passed = time.Now()
 	s.mu.Unlock()
 	for {
-		limit, passed := s.limits(set)
+		limit, _ := s.limits(set)
 		wake := time.Now().Add(maxSilence)
 		if !limit.IsZero() && limit.Before(wake) {
 			wake = limit
@@ -120,7 +121,7 @@ func (s *socket) pass(op string, set *time.Time, setDeadline func(time.Time) err
 		case !errors.Is(err, os.ErrDeadlineExceeded):
 			return 0, s.fail(op, err)
 		}
-		limit, passed = s.limits(set) // COPY reads while it writes
+		limit, passed := s.limits(set) // again: COPY reads while it writes
 		silent := time.Since(passed)
 		switch {
 		case !limit.IsZero() && !time.Now().Before(limit):
@@ -175,7 +176,7 @@ func (s *socket) fail(op string, err error) error {
 	if s.ready.Load() && !errors.Is(err, net.ErrClosed) {
 		s.monitor.suspect()
 	}
-	if known, ok := err.(*net.OpError); ok {
+	if known := (*net.OpError)(nil); errors.As(err, &known) {
 		return known
 	}
 	return &net.OpError{Op: op, Net: s.RemoteAddr().Network(), Source: s.LocalAddr(), Addr: s.RemoteAddr(), Err: err}

@@ -23,6 +23,8 @@ const (
 	// foldEvery is how often changes are folded: what a reader of a total adds
 	// up are the changes of about so long.
 	foldEvery = time.Second
+	// foldTime bounds one statement that folds, however the connection was lost.
+	foldTime = time.Minute
 	// foldBatch bounds the changes of one statement.
 	foldBatch = 10_000
 	// vacuumAfter is the number of folded changes after which dead rows are
@@ -75,6 +77,8 @@ func (db *DB) FoldTotals(ctx context.Context) (int, error) {
 	if !db.postgres() {
 		return 0, nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, foldTime)
+	defer cancel()
 	var folded int
 	if err := db.SQL.QueryRowContext(ctx, foldTotals, foldBatch).Scan(&folded); err != nil {
 		return 0, fmt.Errorf("store: fold totals: %w", err)

@@ -66,12 +66,12 @@ func (p *Proxy) accept() {
 			return
 		}
 		if p.closing.Load() {
-			client.Close()
+			_ = client.Close()
 			continue
 		}
 		server, err := net.Dial("tcp", p.target)
 		if err != nil {
-			client.Close()
+			_ = client.Close()
 			continue
 		}
 		l := &link{client: client.(*net.TCPConn), server: server.(*net.TCPConn)}
@@ -116,8 +116,8 @@ func (p *Proxy) reset(l *link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.links, l)
-	l.client.Close()
-	l.server.Close()
+	_ = l.client.Close()
+	_ = l.server.Close()
 }
 
 func (p *Proxy) each(do func(l *link)) {
@@ -136,8 +136,8 @@ func (p *Proxy) Swallow() { p.each(func(l *link) { l.swallow.Store(true) }) }
 func (p *Proxy) Reset() {
 	p.each(func(l *link) {
 		_ = l.client.SetLinger(0)
-		l.client.Close()
-		l.server.Close()
+		_ = l.client.Close()
+		_ = l.server.Close()
 	})
 }
 
