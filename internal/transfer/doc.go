@@ -20,7 +20,7 @@
 //	         write.go      new rows, changed rows, the record of changes (children.go, explain.go, answers.go)
 //	         turn.go       in the order of the file, also where two batches are stored at a time
 //	         note.go       how far it has come, in the same transaction
-//	         settle.go     then the totals of the practice (trim.go)
+//	         settle.go     then the totals of the practice (sums.go, trim.go)
 //	         compare.go    and what the files said of them
 //
 // # An export

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"chairside/internal/decimal"
 )
 
 // ErrContradiction is returned by Restore where a total differs from the rows
@@ -49,33 +51,38 @@ func compareSums(ctx context.Context, tx *sql.Tx) error {
 	var found []string
 	var all int64
 	for _, s := range sums {
-		rows, err := tx.QueryContext(ctx, fmt.Sprintf(`SELECT id, has, CAST(comes_to AS bigint), count(*) OVER () FROM (
+		query := fmt.Sprintf(`SELECT id, has, CAST(comes_to AS bigint), count(*) OVER () FROM (
 			SELECT t.id, t.%s AS has, %s AS comes_to FROM %s AS t
-		) AS compared WHERE has <> comes_to ORDER BY id LIMIT %d`, s.column, s.comesTo, s.table, shownContradictions))
+		) AS compared WHERE has <> comes_to ORDER BY id LIMIT %d`, s.column, s.comesTo, s.table, shownContradictions)
+		count, some, err := contradictions(ctx, tx, query, s.table, s.column)
 		if err != nil {
 			return fmt.Errorf("transfer: compare %s.%s: %w", s.table, s.column, err)
 		}
-		var count int64
-		for rows.Next() {
-			var id, has, comesTo int64
-			if err := rows.Scan(&id, &has, &comesTo, &count); err != nil {
-				rows.Close()
-				return fmt.Errorf("transfer: compare %s.%s: %w", s.table, s.column, err)
-			}
-			stored, _, _ := amount.show(has)
-			derived, _, _ := amount.show(comesTo)
-			found = append(found, fmt.Sprintf("%s %d: %s is %s, its rows come to %s", s.table, id, s.column, stored, derived))
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-			return fmt.Errorf("transfer: compare %s.%s: %w", s.table, s.column, err)
-		}
-		if count > shownContradictions {
-			found = append(found, fmt.Sprintf("%s: %s differs in %d rows in all", s.table, s.column, count))
-		}
+		found = append(found, some...)
 		all += count
 	}
 	if all == 0 {
 		return nil
 	}
 	return fmt.Errorf("transfer: %w: %d totals differ from their rows, nothing was imported\n  %s", ErrContradiction, all, strings.Join(found, "\n  "))
+}
+
+// contradictions counts the rows of one total that differ, and describes some.
+func contradictions(ctx context.Context, tx *sql.Tx, query, table, column string) (count int64, some []string, err error) {
+	rows, err := tx.QueryContext(ctx, query)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, has, comesTo int64
+		if err := rows.Scan(&id, &has, &comesTo, &count); err != nil {
+			return 0, nil, err
+		}
+		some = append(some, fmt.Sprintf("%s %d: %s is %s, its rows come to %s", table, id, column, decimal.Decimal(has), decimal.Decimal(comesTo)))
+	}
+	if count > shownContradictions {
+		some = append(some, fmt.Sprintf("%s: %s differs in %d rows in all", table, column, count))
+	}
+	return count, some, rows.Err()
 }
