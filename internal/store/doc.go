@@ -66,5 +66,7 @@
 // and applied by Migrate. The record of them is the Atlas command line's own
 // table, so that "atlas migrate status --env postgres" tells the truth.
 // Desired is what the schema's tables are rewritten to before they are compared,
-// Expressions what Ent cannot declare, PlanTotals what the triggers lack.
+// Describe what a server makes of them, PlanFunctions and PlanSettings what Ent
+// cannot declare, PlanTotals what the triggers lack. Package plan writes the
+// files, package lint judges them.
 package store

@@ -19,8 +19,8 @@
 // package lint what it and -check refuse, also in a file written by hand.
 //
 // To write an unreleased migration anew, delete its files first. To squash all
-// migrations into one baseline, delete all files (git rm
-// internal/migrations/*/*), then run it with the name baseline.
+// migrations into one baseline, delete all files, atlas.sum included, then run it
+// with the name baseline.
 //
 // It applies the files to a throw-away database of each kind. PostgreSQL's server
 // programs must be installed, or -postgres URL name an empty database.

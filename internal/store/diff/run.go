@@ -60,10 +60,10 @@ func (c *command) run(ctx context.Context) error {
 		}
 		// The files of both databases begin with the same version.
 		version, err := plan.Next(d.old, clock.Now(ctx))
-		if err != nil {
+		if err != nil && !c.check {
 			return fmt.Errorf("%s: %w", d.path, err)
 		}
-		c.request.Version = max(c.request.Version, version)
+		c.request.Version = max(c.request.Version, version, plan.VersionLayout)
 	}
 	if err := c.plan(ctx, directories); err != nil {
 		return err

@@ -138,7 +138,7 @@ func OnlyColumns(t *atlas.Table, check *atlas.Check, ok func(name string) bool) 
 func Loosens(from, to *atlas.Check) bool {
 	mask := func(c *atlas.Check) (string, []string) {
 		list := quoted.FindAllString(c.Expr, -1)
-		rest := regexp.MustCompile(`'\?'[^',]*(, *'\?'[^',\])]*)*`).ReplaceAllString(quoted.ReplaceAllString(c.Expr, "'?'"), "LIST")
+		rest := regexp.MustCompile(`'\?'[^',\])]*(, *'\?'[^',\])]*)*`).ReplaceAllString(quoted.ReplaceAllString(c.Expr, "'?'"), "LIST")
 		return strings.Join(strings.Fields(rest), " "), list
 	}
 	oldRest, old := mask(from)
@@ -146,13 +146,15 @@ func Loosens(from, to *atlas.Check) bool {
 	if from.Expr == to.Expr {
 		return true
 	}
-	return len(old) > 0 && oldRest == freshRest && strings.Count(oldRest, "LIST") == 1 && membership.MatchString(oldRest) &&
+	return len(old) > 0 && !negated.MatchString(oldRest) && oldRest == freshRest && strings.Count(oldRest, "LIST") == 1 && membership.MatchString(oldRest) &&
 		!slices.ContainsFunc(old, func(value string) bool { return !slices.Contains(fresh, value) })
 }
 
 // membership is a check that a column is one of some values, as a schema or
 // PostgreSQL writes it.
-var membership = regexp.MustCompile(`(?i)^[(\s"` + "`" + `a-z0-9_:]*(\bIN\b\s*\(|=\s*ANY\s*\(+\s*ARRAY\[)\s*LIST[\])a-z:\s\[]*$`)
+var membership = regexp.MustCompile(`(?i)^[()\s"` + "`" + `a-z0-9_:]*?(\bIN\b\s*\(|=\s*ANY\s*\(+\s*ARRAY\[)\s*LIST[\])a-z:\s\[]*$`)
+
+var negated = regexp.MustCompile(`(?i)\bNOT\b`)
 
 // SameKey reports whether two foreign keys point from the same columns at the
 // same ones, and leave the same rows behind.

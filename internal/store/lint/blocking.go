@@ -53,7 +53,7 @@ const inFileOfItsOwn = ` in a file of its own whose first line is "` + NotInTran
 
 var rules = []rule{
 	{pattern(`DROP INDEX (IF EXISTS )?[^cC]`), true, "write DROP INDEX CONCURRENTLY IF EXISTS" + inFileOfItsOwn},
-	{pattern(`REINDEX [^;]*$`), true, "create the index anew under another name, CONCURRENTLY, then drop the old one"},
+	{pattern(`REINDEX\b`), true, "create the index anew under another name, CONCURRENTLY, then drop the old one"},
 	{pattern(`LOCK\b`), true, "leave it out: each statement takes the lock it needs"},
 	{pattern(`CLUSTER\b`), true, "leave it out, or use pg_repack outside migrations"},
 	{pattern(`VACUUM\b.*\bFULL\b`), true, "leave it out: autovacuum makes room for new rows"},
@@ -67,7 +67,8 @@ var rules = []rule{
 }
 
 var (
-	concurrently = pattern(`((CREATE (UNIQUE )?|DROP |RE)INDEX CONCURRENTLY|VACUUM)\b`)
+	concurrently = pattern(`(CREATE (UNIQUE )?|DROP |RE)INDEX CONCURRENTLY\b`)
+	vacuum       = pattern(`VACUUM\b`)
 	block        = pattern(`DO\b`)
 	commits      = regexp.MustCompile(`(?i)\bCOMMIT\s*;`)
 	writes       = regexp.MustCompile(`(?i)\b(UPDATE|DELETE\s+FROM|MERGE)\b`)
@@ -112,11 +113,10 @@ func (w *watcher) exec(ctx context.Context, text string, exec func() error) (pro
 	case !w.repeatable && concurrently.MatchString(text):
 		return nil, fmt.Errorf("this must be%s\n\t%s", inFileOfItsOwn, firstLine(text))
 	}
-	alone := strings.Contains(strings.ToUpper(text), "VACUUM")
-	if w.repeatable && (concurrently.MatchString(text) || block.MatchString(text)) || alone {
-		if alone { // refused anyway, and not possible in a transaction
-			return problems, nil
-		}
+	if vacuum.MatchString(text) { // not possible in a transaction, and it changes no table
+		return problems, nil
+	}
+	if w.repeatable && (concurrently.MatchString(text) || block.MatchString(text)) {
 		return problems, exec()
 	}
 	if w.repeatable { // by itself, in a transaction of its own

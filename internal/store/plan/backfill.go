@@ -56,23 +56,23 @@ func (b *backfill) batches() (store.Statement, error) {
 		return store.Statement{}, fmt.Errorf("--backfill %s: the expression must not contain $$", b.name())
 	}
 	text := strings.NewReplacer(
-		"TABLE", `"`+b.table.Name+`"`, "COLUMN", `"`+b.column.Name+`"`, "KEY", `"`+key.Parts[0].C.Name+`"`,
-		"EXPRESSION", b.expression, "BATCH", fmt.Sprint(backfillBatch),
+		"{table}", `"`+b.table.Name+`"`, "{column}", `"`+b.column.Name+`"`, "{key}", `"`+key.Parts[0].C.Name+`"`,
+		"{expression}", b.expression, "{batch}", fmt.Sprint(backfillBatch),
 	).Replace(`DO $$
 DECLARE
-  low TABLE.KEY%TYPE;
-  high TABLE.KEY%TYPE;
+  low {table}.{key}%TYPE;
+  high {table}.{key}%TYPE;
 BEGIN
   LOOP
-    low := (SELECT KEY FROM TABLE WHERE COLUMN IS NULL AND (EXPRESSION) IS NOT NULL ORDER BY KEY LIMIT 1);
+    low := (SELECT {key} FROM {table} WHERE {column} IS NULL AND ({expression}) IS NOT NULL ORDER BY {key} LIMIT 1);
     EXIT WHEN low IS NULL;
     WHILE low IS NOT NULL LOOP
-      high := (SELECT batch.KEY FROM (SELECT KEY FROM TABLE WHERE KEY >= low ORDER BY KEY LIMIT BATCH) AS batch ORDER BY KEY DESC LIMIT 1);
-      UPDATE TABLE SET COLUMN = EXPRESSION WHERE KEY IN (
-        SELECT KEY FROM TABLE WHERE KEY BETWEEN low AND high AND COLUMN IS NULL AND (EXPRESSION) IS NOT NULL
+      high := (SELECT batch.{key} FROM (SELECT {key} FROM {table} WHERE {key} >= low ORDER BY {key} LIMIT {batch}) AS batch ORDER BY {key} DESC LIMIT 1);
+      UPDATE {table} SET {column} = {expression} WHERE {key} IN (
+        SELECT {key} FROM {table} WHERE {key} BETWEEN low AND high AND {column} IS NULL AND ({expression}) IS NOT NULL
         FOR NO KEY UPDATE SKIP LOCKED
       );
-      low := (SELECT KEY FROM TABLE WHERE KEY > high ORDER BY KEY LIMIT 1);
+      low := (SELECT {key} FROM {table} WHERE {key} > high ORDER BY {key} LIMIT 1);
       COMMIT;
     END LOOP;
     PERFORM pg_sleep(0.05);

@@ -21,7 +21,9 @@ func (p *planner) told(flag, key, analyzer string) bool {
 	text, ok := p.request.options()[flag][key]
 	if ok {
 		p.used["--"+flag+" "+key] = true
-		p.reasons[key] = reason{analyzer, text}
+		if flag != "backfill" { // whose value is no reason: the analyzers see the filling
+			p.reasons[key] = reason{analyzer, text}
+		}
 	}
 	return ok
 }
