@@ -22,10 +22,7 @@ func (b *backupCommand) Run(c *console) (err error) {
 	if !b.Embedded() {
 		return errors.New("backup copies an embedded database only; copy a PostgreSQL database with pg_dump")
 	}
-	if err := exists(b.Database); err != nil {
-		return err
-	}
-	db, err := store.Open(c, b.DatabaseURL)
+	db, err := store.OpenExisting(c, b.DatabaseURL)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ type migrateStatus struct{ config.Database }
 
 // Run lists the migrations; it lists what can be told beside an error, too.
 func (m *migrateStatus) Run(c *console) (err error) {
-	db, err := store.Open(c, m.DatabaseURL)
+	db, err := store.OpenExisting(c, m.DatabaseURL)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ type migrateVerify struct{ config.Database }
 
 // Run prints each difference on a line of its own and fails where there is one.
 func (m *migrateVerify) Run(c *console) (err error) {
-	db, err := store.Open(c, m.DatabaseURL)
+	db, err := store.OpenExisting(c, m.DatabaseURL)
 	if err != nil {
 		return err
 	}

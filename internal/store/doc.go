@@ -117,5 +117,7 @@
 // An embedded database is copied before it is migrated (apply_copy.go).
 //
 // Desired is what the schema's tables are rewritten to before they are compared,
-// Expressions what Ent cannot declare, PlanTotals what the triggers lack.
+// Describe what a server makes of them, PlanFunctions and PlanSettings what Ent
+// cannot declare, PlanTotals what the triggers lack. Package plan writes the
+// files, package lint judges them.
 package store

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -87,7 +88,7 @@ func (db *DB) measurements(ctx context.Context) (due []string, err error) {
 	return due, nil
 }
 
-func openSQLite(path string) (*DB, error) {
+func openSQLite(path string, create bool) (*DB, error) {
 	if path == "" || path == ":memory:" {
 		return nil, errors.New("store: an embedded database needs a file: sqlite:PATH")
 	}
@@ -97,7 +98,14 @@ func openSQLite(path string) (*DB, error) {
 	}
 	// SQLite would create the file readable by everyone. It gives the files
 	// beside it (-wal, -shm) the same mode.
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	flags := os.O_RDWR
+	if create {
+		flags |= os.O_CREATE
+	}
+	file, err := os.OpenFile(path, flags, 0o600)
+	if !create && errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %s is missing (--database-url); \"chairside migrate up\" creates it", ErrNoDatabase, path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("store: open the database: %w", err)
 	}

@@ -51,14 +51,23 @@ var ErrURL = errors.New("store: a database URL is sqlite:PATH or postgres://USER
 // forms and limits) and checks that it answers. It creates the file of an
 // embedded database but no tables: that is Migrate. No error of Open contains
 // the URL's password.
-func Open(ctx context.Context, url string) (*DB, error) {
+func Open(ctx context.Context, url string) (*DB, error) { return openDB(ctx, url, true) }
+
+// ErrNoDatabase is returned by OpenExisting for an embedded database whose file
+// is missing.
+var ErrNoDatabase = errors.New("there is no database")
+
+// OpenExisting is Open for commands that only read: it creates no file.
+func OpenExisting(ctx context.Context, url string) (*DB, error) { return openDB(ctx, url, false) }
+
+func openDB(ctx context.Context, url string, create bool) (*DB, error) {
 	var (
 		db  *DB
 		err error
 	)
 	switch scheme, rest, _ := strings.Cut(url, ":"); scheme {
 	case "sqlite":
-		db, err = openSQLite(rest)
+		db, err = openSQLite(rest, create)
 	case "postgres", "postgresql":
 		db, err = openPostgres(url)
 	default:

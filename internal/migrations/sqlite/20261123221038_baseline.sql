@@ -14,10 +14,12 @@ CREATE TABLE `access_tokens` (
   `site_id` uuid NULL,
   `application_id` uuid NULL,
   PRIMARY KEY (`id`),
-  CONSTRAINT `access_tokens_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
-  CONSTRAINT `access_tokens_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `access_tokens_applications_application` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `access_tokens_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `access_tokens_applications_application` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE NO ACTION
+  CONSTRAINT `access_tokens_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `access_tokens_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `access_tokens_hash_check` CHECK (length(hash) <= 32),
+  CONSTRAINT `access_tokens_scopes_check` CHECK (replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' appointment ', ''), ' appointment:read ', ''), ' appointment:create ', ''), ' appointment:update ', ''), ' appointment:delete ', ''), ' patient ', ''), ' patient:read ', ''), ' patient:create ', ''), ' patient:update ', ''), ' patient:delete ', ''), ' practice ', ''), ' practice:read ', ''), ' practice:create ', ''), ' practice:update ', ''), ' practice:delete ', ''), ' financials ', ''), ' financials:read ', ''), ' financials:create ', ''), ' financials:update ', ''), ' financials:delete ', ''), ' treatments ', ''), ' treatments:read ', ''), ' treatments:create ', ''), ' treatments:update ', ''), ' treatments:delete ', ''), ' user ', ''), ' user:read ', ''), ' user:create ', ''), ' user:update ', ''), ' user:delete ', ''), ' ', '') = '')
 );
 -- Create index "access_tokens_hash_key" to table: "access_tokens"
 CREATE UNIQUE INDEX `access_tokens_hash_key` ON `access_tokens` (`hash`);
@@ -36,14 +38,14 @@ CREATE TABLE `accounts` (
   `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
   `created_at` datetime NOT NULL,
   `updated_at` datetime NOT NULL,
-  `opening_balance` integer NOT NULL DEFAULT (0),
-  `current_balance` integer NOT NULL DEFAULT (0),
-  `planned_nhs_treatment_value` integer NOT NULL DEFAULT (0),
-  `planned_private_treatment_value` integer NOT NULL DEFAULT (0),
+  `opening_balance` integer NOT NULL DEFAULT 0,
+  `current_balance` integer NOT NULL DEFAULT 0,
+  `planned_nhs_treatment_value` integer NOT NULL DEFAULT 0,
+  `planned_private_treatment_value` integer NOT NULL DEFAULT 0,
   `practice_id` uuid NOT NULL,
   `patient_id` integer NOT NULL,
-  CONSTRAINT `accounts_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
-  CONSTRAINT `accounts_patients_account` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+  CONSTRAINT `accounts_patients_account` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `accounts_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION
 );
 -- Create index "accounts_patient_id_key" to table: "accounts"
 CREATE UNIQUE INDEX `accounts_patient_id_key` ON `accounts` (`patient_id`);
@@ -60,13 +62,15 @@ CREATE TABLE `acquisition_sources` (
   `id` uuid NOT NULL,
   `created_at` datetime NOT NULL,
   `updated_at` datetime NOT NULL,
-  `active` bool NOT NULL DEFAULT (true),
+  `active` bool NOT NULL DEFAULT true,
   `name` text NOT NULL,
-  `name_folded` text NOT NULL DEFAULT (''),
+  `name_folded` text NOT NULL DEFAULT '',
   `notes` text NULL,
   `practice_id` uuid NOT NULL,
   PRIMARY KEY (`id`),
-  CONSTRAINT `acquisition_sources_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION
+  CONSTRAINT `acquisition_sources_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `acquisition_sources_name_check` CHECK (trim(CAST(name AS text), ' ') <> '' AND length(CAST(name AS text)) <= 65535),
+  CONSTRAINT `acquisition_sources_notes_check` CHECK (length(CAST(notes AS text)) <= 65535)
 );
 -- Create index "acquisitionsource_practice_id_updated_at_id" to table: "acquisition_sources"
 CREATE INDEX `acquisitionsource_practice_id_updated_at_id` ON `acquisition_sources` (`practice_id`, `updated_at`, `id`);
@@ -90,8 +94,11 @@ CREATE TABLE `applications` (
   `owner_id` uuid NOT NULL,
   `user_id` integer NOT NULL,
   PRIMARY KEY (`id`),
-  CONSTRAINT `applications_practices_owner` FOREIGN KEY (`owner_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
-  CONSTRAINT `applications_users_user` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE NO ACTION
+  CONSTRAINT `applications_users_user` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `applications_practices_owner` FOREIGN KEY (`owner_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `applications_redirect_uris_check` CHECK (json_type(redirect_uris) IN ('array', 'null')),
+  CONSTRAINT `applications_scopes_check` CHECK (replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' appointment ', ''), ' appointment:read ', ''), ' appointment:create ', ''), ' appointment:update ', ''), ' appointment:delete ', ''), ' patient ', ''), ' patient:read ', ''), ' patient:create ', ''), ' patient:update ', ''), ' patient:delete ', ''), ' practice ', ''), ' practice:read ', ''), ' practice:create ', ''), ' practice:update ', ''), ' practice:delete ', ''), ' financials ', ''), ' financials:read ', ''), ' financials:create ', ''), ' financials:update ', ''), ' financials:delete ', ''), ' treatments ', ''), ' treatments:read ', ''), ' treatments:create ', ''), ' treatments:update ', ''), ' treatments:delete ', ''), ' user ', ''), ' user:read ', ''), ' user:create ', ''), ' user:update ', ''), ' user:delete ', ''), ' ', '') = ''),
+  CONSTRAINT `applications_secret_hash_check` CHECK (length(secret_hash) <= 32)
 );
 -- Create index "application_owner_id_id" to table: "applications"
 CREATE INDEX `application_owner_id_id` ON `applications` (`owner_id`, `id`);
@@ -104,10 +111,10 @@ CREATE TABLE `appointments` (
   `finish_time` datetime NOT NULL,
   `duration` integer NOT NULL,
   `reason` text NOT NULL,
-  `state` text NOT NULL DEFAULT ('Pending'),
+  `state` text NOT NULL DEFAULT 'Pending',
   `notes` text NULL,
   `treatment_description` text NULL,
-  `booked_via_api` bool NOT NULL DEFAULT (false),
+  `booked_via_api` bool NOT NULL DEFAULT false,
   `metadata` json NOT NULL,
   `pending_at` datetime NULL,
   `confirmed_at` datetime NULL,
@@ -121,12 +128,23 @@ CREATE TABLE `appointments` (
   `user_id` integer NULL,
   `patient_id` integer NULL,
   `practitioner_id` integer NOT NULL,
-  CONSTRAINT `appointments_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
-  CONSTRAINT `appointments_rooms_room` FOREIGN KEY (`practice_id`, `room_id`) REFERENCES `rooms` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `appointments_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `appointments_patients_appointments` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `appointments_practitioners_appointments` FOREIGN KEY (`practice_id`, `practitioner_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `appointment_finishes_after_start` CHECK (finish_time > start_time)
+  CONSTRAINT `appointments_patients_appointments` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `appointments_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `appointments_rooms_room` FOREIGN KEY (`practice_id`, `room_id`) REFERENCES `rooms` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `appointments_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `appointments_cancelled` CHECK ((state = 'Cancelled') = (cancelled_at IS NOT NULL)),
+  CONSTRAINT `appointments_did_not_attend` CHECK ((state = 'Did not attend') = (did_not_attend_at IS NOT NULL)),
+  CONSTRAINT `appointments_duration` CHECK (duration = (finish_time - start_time) / 60000000),
+  CONSTRAINT `appointments_duration_check` CHECK (duration >= 0 AND duration <= 1440),
+  CONSTRAINT `appointments_finishes_after_start` CHECK (finish_time > start_time),
+  CONSTRAINT `appointments_lasts_a_day_at_most` CHECK ((finish_time - start_time) / 1000 <= 86400000),
+  CONSTRAINT `appointments_metadata_check` CHECK (json_type(metadata) IN ('object', 'null')),
+  CONSTRAINT `appointments_notes_check` CHECK (length(CAST(notes AS text)) <= 65535),
+  CONSTRAINT `appointments_reason_check` CHECK (trim(CAST(reason AS text), ' ') <> '' AND length(CAST(reason AS text)) <= 255),
+  CONSTRAINT `appointments_state_check` CHECK (CAST(state AS text) IN ('Pending', 'Confirmed', 'Arrived', 'In surgery', 'Completed', 'Cancelled', 'Did not attend')),
+  CONSTRAINT `appointments_state_is_stamped` CHECK (CASE state WHEN 'Pending' THEN pending_at WHEN 'Confirmed' THEN confirmed_at WHEN 'Arrived' THEN arrived_at WHEN 'In surgery' THEN in_surgery_at WHEN 'Completed' THEN completed_at WHEN 'Cancelled' THEN cancelled_at WHEN 'Did not attend' THEN did_not_attend_at END IS NOT NULL),
+  CONSTRAINT `appointments_treatment_description_check` CHECK (length(CAST(treatment_description AS text)) <= 65535)
 );
 -- Create index "appointment_practice_id_updated_at_id" to table: "appointments"
 CREATE INDEX `appointment_practice_id_updated_at_id` ON `appointments` (`practice_id`, `updated_at`, `id`);
@@ -157,13 +175,15 @@ CREATE TABLE `appointment_reasons` (
   `updated_at` datetime NOT NULL,
   `reason` text NOT NULL,
   `colour` text NULL,
-  `deleted` bool NOT NULL DEFAULT (false),
-  `exam` bool NOT NULL DEFAULT (false),
-  `hygiene` bool NOT NULL DEFAULT (false),
+  `deleted` bool NOT NULL DEFAULT false,
+  `exam` bool NOT NULL DEFAULT false,
+  `hygiene` bool NOT NULL DEFAULT false,
   `position` integer NOT NULL,
   `practice_id` uuid NOT NULL,
   PRIMARY KEY (`id`),
-  CONSTRAINT `appointment_reasons_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION
+  CONSTRAINT `appointment_reasons_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `appointment_reasons_colour_check` CHECK (length(CAST(colour AS text)) IN (4, 7) AND substr(CAST(colour AS text), 1, 1) = '#' AND trim(substr(CAST(colour AS text), 2), '0123456789abcdefABCDEF') = ''),
+  CONSTRAINT `appointment_reasons_reason_check` CHECK (trim(CAST(reason AS text), ' ') <> '' AND length(CAST(reason AS text)) <= 65535)
 );
 -- Create index "appointmentreason_practice_id_updated_at_id" to table: "appointment_reasons"
 CREATE INDEX `appointmentreason_practice_id_updated_at_id` ON `appointment_reasons` (`practice_id`, `updated_at`, `id`);
@@ -177,7 +197,7 @@ CREATE TABLE `authorization_codes` (
   `hash` blob NOT NULL,
   `redirect_uri` text NOT NULL,
   `scopes` text NOT NULL,
-  `challenge` text NOT NULL DEFAULT (''),
+  `challenge` text NOT NULL DEFAULT '',
   `expires_at` datetime NOT NULL,
   `used_at` datetime NULL,
   `practice_id` uuid NOT NULL,
@@ -185,10 +205,12 @@ CREATE TABLE `authorization_codes` (
   `user_id` integer NOT NULL,
   `token_id` uuid NULL,
   PRIMARY KEY (`id`),
-  CONSTRAINT `authorization_codes_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
-  CONSTRAINT `authorization_codes_applications_application` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `authorization_codes_access_tokens_token` FOREIGN KEY (`practice_id`, `token_id`) REFERENCES `access_tokens` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `authorization_codes_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `authorization_codes_access_tokens_token` FOREIGN KEY (`practice_id`, `token_id`) REFERENCES `access_tokens` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+  CONSTRAINT `authorization_codes_applications_application` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `authorization_codes_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `authorization_codes_hash_check` CHECK (length(hash) <= 32),
+  CONSTRAINT `authorization_codes_scopes_check` CHECK (replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' appointment ', ''), ' appointment:read ', ''), ' appointment:create ', ''), ' appointment:update ', ''), ' appointment:delete ', ''), ' patient ', ''), ' patient:read ', ''), ' patient:create ', ''), ' patient:update ', ''), ' patient:delete ', ''), ' practice ', ''), ' practice:read ', ''), ' practice:create ', ''), ' practice:update ', ''), ' practice:delete ', ''), ' financials ', ''), ' financials:read ', ''), ' financials:create ', ''), ' financials:update ', ''), ' financials:delete ', ''), ' treatments ', ''), ' treatments:read ', ''), ' treatments:create ', ''), ' treatments:update ', ''), ' treatments:delete ', ''), ' user ', ''), ' user:read ', ''), ' user:create ', ''), ' user:update ', ''), ' user:delete ', ''), ' ', '') = '')
 );
 -- Create index "authorization_codes_hash_key" to table: "authorization_codes"
 CREATE UNIQUE INDEX `authorization_codes_hash_key` ON `authorization_codes` (`hash`);
@@ -204,7 +226,9 @@ CREATE TABLE `changes` (
   `resource` text NOT NULL,
   `record_id` text NOT NULL,
   `action` text NOT NULL,
-  `fields` json NOT NULL
+  `fields` json NOT NULL,
+  CONSTRAINT `changes_action_check` CHECK (CAST(action AS text) IN ('create', 'update', 'delete')),
+  CONSTRAINT `changes_fields_check` CHECK (json_type(fields) IN ('array', 'null'))
 );
 -- Create index "change_practice_id_record_id_id" to table: "changes"
 CREATE INDEX `change_practice_id_record_id_id` ON `changes` (`practice_id`, `record_id`, `id`);
@@ -213,15 +237,15 @@ CREATE TABLE `contracts` (
   `id` uuid NOT NULL,
   `created_at` datetime NOT NULL,
   `updated_at` datetime NOT NULL,
-  `active` bool NOT NULL DEFAULT (true),
+  `active` bool NOT NULL DEFAULT true,
   `contract_number` text NOT NULL,
   `end_date` date NULL,
   `name` text NOT NULL,
-  `name_folded` text NOT NULL DEFAULT (''),
+  `name_folded` text NOT NULL DEFAULT '',
   `nhs_location_id` text NULL,
   `nhs_site_id` text NULL,
   `notes` text NULL,
-  `pds_plus` bool NOT NULL DEFAULT (false),
+  `pds_plus` bool NOT NULL DEFAULT false,
   `start_date` date NOT NULL,
   `target` integer NULL,
   `uda_value` integer NULL,
@@ -230,8 +254,14 @@ CREATE TABLE `contracts` (
   `practice_id` uuid NOT NULL,
   `site_id` uuid NOT NULL,
   PRIMARY KEY (`id`),
-  CONSTRAINT `contracts_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
-  CONSTRAINT `contracts_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+  CONSTRAINT `contracts_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `contracts_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `contracts_contract_number_check` CHECK (trim(CAST(contract_number AS text), ' ') <> '' AND length(CAST(contract_number AS text)) <= 65535),
+  CONSTRAINT `contracts_ends_after_start` CHECK (end_date >= start_date),
+  CONSTRAINT `contracts_name_check` CHECK (trim(CAST(name AS text), ' ') <> '' AND length(CAST(name AS text)) <= 65535),
+  CONSTRAINT `contracts_nhs_location_id_check` CHECK (length(CAST(nhs_location_id AS text)) <= 65535),
+  CONSTRAINT `contracts_nhs_site_id_check` CHECK (length(CAST(nhs_site_id AS text)) <= 65535),
+  CONSTRAINT `contracts_notes_check` CHECK (length(CAST(notes AS text)) <= 65535)
 );
 -- Create index "contract_practice_id_updated_at_id" to table: "contracts"
 CREATE INDEX `contract_practice_id_updated_at_id` ON `contracts` (`practice_id`, `updated_at`, `id`);
@@ -246,7 +276,7 @@ CREATE TABLE `custom_fields` (
   `id` uuid NOT NULL,
   `created_at` datetime NOT NULL,
   `updated_at` datetime NOT NULL,
-  `active` bool NOT NULL DEFAULT (true),
+  `active` bool NOT NULL DEFAULT true,
   `customizable_type` text NOT NULL,
   `default_value` text NULL,
   `description` text NULL,
@@ -257,7 +287,13 @@ CREATE TABLE `custom_fields` (
   `width` integer NULL,
   `practice_id` uuid NOT NULL,
   PRIMARY KEY (`id`),
-  CONSTRAINT `custom_fields_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION
+  CONSTRAINT `custom_fields_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `custom_fields_customizable_type_check` CHECK (CAST(customizable_type AS text) IN ('Treatment', 'Patient')),
+  CONSTRAINT `custom_fields_default_value_check` CHECK (length(CAST(default_value AS text)) <= 65535),
+  CONSTRAINT `custom_fields_description_check` CHECK (length(CAST(description AS text)) <= 65535),
+  CONSTRAINT `custom_fields_name_check` CHECK (trim(CAST(name AS text), ' ') <> '' AND length(CAST(name AS text)) <= 65535),
+  CONSTRAINT `custom_fields_options_check` CHECK (json_type(options) IN ('array', 'null')),
+  CONSTRAINT `custom_fields_type_check` CHECK (CAST(type AS text) IN ('checkbox', 'enum', 'number', 'text', 'textarea', 'title', 'spacer'))
 );
 -- Create index "customfield_practice_id_updated_at_id" to table: "custom_fields"
 CREATE INDEX `customfield_practice_id_updated_at_id` ON `custom_fields` (`practice_id`, `updated_at`, `id`);
@@ -278,10 +314,10 @@ CREATE TABLE `custom_field_answers` (
   `patient_id` integer NOT NULL,
   `treatment_plan_item_id` integer NULL,
   PRIMARY KEY (`id`),
-  CONSTRAINT `custom_field_answers_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
-  CONSTRAINT `custom_field_answers_custom_fields_custom_field` FOREIGN KEY (`practice_id`, `custom_field_id`) REFERENCES `custom_fields` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `custom_field_answers_treatment_plan_items_answers` FOREIGN KEY (`practice_id`, `treatment_plan_item_id`) REFERENCES `treatment_plan_items` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `custom_field_answers_patients_answers` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `custom_field_answers_treatment_plan_items_answers` FOREIGN KEY (`practice_id`, `treatment_plan_item_id`) REFERENCES `treatment_plan_items` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+  CONSTRAINT `custom_field_answers_custom_fields_custom_field` FOREIGN KEY (`practice_id`, `custom_field_id`) REFERENCES `custom_fields` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `custom_field_answers_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION
 );
 -- Create index "customfieldanswer_practice_id_updated_at_id" to table: "custom_field_answers"
 CREATE INDEX `customfieldanswer_practice_id_updated_at_id` ON `custom_field_answers` (`practice_id`, `updated_at`, `id`);
@@ -296,34 +332,34 @@ CREATE TABLE `fees` (
   `id` uuid NOT NULL,
   `created_at` datetime NOT NULL,
   `updated_at` datetime NOT NULL,
-  `multiple_pricing` bool NOT NULL DEFAULT (false),
-  `duration_one` integer NOT NULL DEFAULT (0),
-  `duration_two` integer NOT NULL DEFAULT (0),
-  `duration_three` integer NOT NULL DEFAULT (0),
-  `duration_four` integer NOT NULL DEFAULT (0),
-  `duration_five` integer NOT NULL DEFAULT (0),
-  `price_one` integer NOT NULL DEFAULT (0),
-  `price_two` integer NOT NULL DEFAULT (0),
-  `price_three` integer NOT NULL DEFAULT (0),
-  `price_four` integer NOT NULL DEFAULT (0),
-  `price_five` integer NOT NULL DEFAULT (0),
+  `multiple_pricing` bool NOT NULL DEFAULT false,
+  `duration_one` integer NOT NULL DEFAULT 0,
+  `duration_two` integer NOT NULL DEFAULT 0,
+  `duration_three` integer NOT NULL DEFAULT 0,
+  `duration_four` integer NOT NULL DEFAULT 0,
+  `duration_five` integer NOT NULL DEFAULT 0,
+  `price_one` integer NOT NULL DEFAULT 0,
+  `price_two` integer NOT NULL DEFAULT 0,
+  `price_three` integer NOT NULL DEFAULT 0,
+  `price_four` integer NOT NULL DEFAULT 0,
+  `price_five` integer NOT NULL DEFAULT 0,
   `practice_id` uuid NOT NULL,
   `payment_plan_id` integer NOT NULL,
   `treatment_id` integer NOT NULL,
   PRIMARY KEY (`id`),
-  CONSTRAINT `fees_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
-  CONSTRAINT `fees_payment_plans_fees` FOREIGN KEY (`practice_id`, `payment_plan_id`) REFERENCES `payment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `fees_treatments_fees` FOREIGN KEY (`practice_id`, `treatment_id`) REFERENCES `treatments` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `fee_duration_five` CHECK (duration_five >= 0),
-  CONSTRAINT `fee_duration_four` CHECK (duration_four >= 0),
-  CONSTRAINT `fee_duration_one` CHECK (duration_one >= 0),
-  CONSTRAINT `fee_duration_three` CHECK (duration_three >= 0),
-  CONSTRAINT `fee_duration_two` CHECK (duration_two >= 0),
-  CONSTRAINT `fee_price_five` CHECK (price_five >= 0),
-  CONSTRAINT `fee_price_four` CHECK (price_four >= 0),
-  CONSTRAINT `fee_price_one` CHECK (price_one >= 0),
-  CONSTRAINT `fee_price_three` CHECK (price_three >= 0),
-  CONSTRAINT `fee_price_two` CHECK (price_two >= 0)
+  CONSTRAINT `fees_payment_plans_fees` FOREIGN KEY (`practice_id`, `payment_plan_id`) REFERENCES `payment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `fees_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `fees_duration_five_check` CHECK (duration_five >= 0 AND duration_five <= 1440),
+  CONSTRAINT `fees_duration_four_check` CHECK (duration_four >= 0 AND duration_four <= 1440),
+  CONSTRAINT `fees_duration_one_check` CHECK (duration_one >= 0 AND duration_one <= 1440),
+  CONSTRAINT `fees_duration_three_check` CHECK (duration_three >= 0 AND duration_three <= 1440),
+  CONSTRAINT `fees_duration_two_check` CHECK (duration_two >= 0 AND duration_two <= 1440),
+  CONSTRAINT `fees_price_five_check` CHECK (price_five >= 0),
+  CONSTRAINT `fees_price_four_check` CHECK (price_four >= 0),
+  CONSTRAINT `fees_price_one_check` CHECK (price_one >= 0),
+  CONSTRAINT `fees_price_three_check` CHECK (price_three >= 0),
+  CONSTRAINT `fees_price_two_check` CHECK (price_two >= 0)
 );
 -- Create index "fee_practice_id_updated_at_id" to table: "fees"
 CREATE INDEX `fee_practice_id_updated_at_id` ON `fees` (`practice_id`, `updated_at`, `id`);
@@ -340,7 +376,8 @@ CREATE TABLE `import_runs` (
   `updated_at` datetime NOT NULL,
   `digest` text NOT NULL,
   `progress` blob NOT NULL,
-  `finished_at` datetime NULL
+  `finished_at` datetime NULL,
+  CONSTRAINT `import_runs_digest_check` CHECK (length(CAST(digest AS text)) IN (64) AND trim(CAST(digest AS text), '0123456789abcdef') = '')
 );
 -- Create index "import_runs_digest_key" to table: "import_runs"
 CREATE UNIQUE INDEX `import_runs_digest_key` ON `import_runs` (`digest`);
@@ -360,28 +397,34 @@ CREATE TABLE `invoices` (
   `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
   `created_at` datetime NOT NULL,
   `updated_at` datetime NOT NULL,
-  `amount` integer NOT NULL DEFAULT (0),
-  `amount_outstanding` integer NOT NULL DEFAULT (0),
+  `amount` integer NOT NULL DEFAULT 0,
+  `amount_outstanding` integer NOT NULL DEFAULT 0,
   `nhs_amount` integer NULL,
   `dated_on` date NOT NULL,
   `due_on` date NOT NULL,
   `footnote` text NULL,
-  `paid` bool NOT NULL DEFAULT (false),
+  `paid` bool NOT NULL DEFAULT false,
   `paid_on` date NULL,
   `payment_terms` text NULL,
   `reference` text NULL,
   `sent_at` datetime NULL,
-  `status` text NOT NULL DEFAULT ('new'),
+  `status` text NOT NULL DEFAULT 'new',
   `account_id` integer NOT NULL,
   `practice_id` uuid NOT NULL,
   `site_id` uuid NOT NULL,
   `user_id` integer NULL,
   `patient_id` integer NOT NULL,
-  CONSTRAINT `invoices_accounts_invoices` FOREIGN KEY (`practice_id`, `account_id`) REFERENCES `accounts` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `invoices_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
-  CONSTRAINT `invoices_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoices_patients_invoices` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `invoices_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `invoices_patients_invoices` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+  CONSTRAINT `invoices_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoices_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoices_accounts_invoices` FOREIGN KEY (`practice_id`, `account_id`) REFERENCES `accounts` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoices_footnote_check` CHECK (length(CAST(footnote AS text)) <= 65535),
+  CONSTRAINT `invoices_paid_agrees` CHECK (paid = (status = 'paid') AND (paid OR paid_on IS NULL)),
+  CONSTRAINT `invoices_payment_terms_check` CHECK (length(CAST(payment_terms AS text)) <= 65535),
+  CONSTRAINT `invoices_reference_check` CHECK (length(CAST(reference AS text)) <= 65535),
+  CONSTRAINT `invoices_status_agrees` CHECK (CASE status WHEN 'void' THEN amount_outstanding = 0 WHEN 'paid' THEN amount_outstanding = 0 AND amount <> 0 WHEN 'part_paid' THEN amount_outstanding < amount AND (amount_outstanding <> 0 OR amount = 0) WHEN 'sent' THEN amount_outstanding >= amount AND (amount_outstanding <> 0 OR amount = 0) AND sent_at IS NOT NULL ELSE amount_outstanding >= amount AND (amount_outstanding <> 0 OR amount = 0) AND sent_at IS NULL END),
+  CONSTRAINT `invoices_status_check` CHECK (CAST(status AS text) IN ('new', 'sent', 'part_paid', 'paid', 'void'))
 );
 -- Create index "invoice_practice_id_updated_at_id" to table: "invoices"
 CREATE INDEX `invoice_practice_id_updated_at_id` ON `invoices` (`practice_id`, `updated_at`, `id`);
@@ -401,6 +444,8 @@ CREATE INDEX `invoice_practice_id_account_id_dated_on_id` ON `invoices` (`practi
 CREATE INDEX `invoice_practice_id_site_id_dated_on_id` ON `invoices` (`practice_id`, `site_id`, `dated_on`, `id`);
 -- Create index "invoice_practice_id_paid_dated_on_id" to table: "invoices"
 CREATE INDEX `invoice_practice_id_paid_dated_on_id` ON `invoices` (`practice_id`, `paid`, `dated_on`, `id`);
+-- Create index "invoice_practice_id_status_dated_on_id" to table: "invoices"
+CREATE INDEX `invoice_practice_id_status_dated_on_id` ON `invoices` (`practice_id`, `status`, `dated_on`, `id`);
 -- Create index "invoice_open" to table: "invoices"
 CREATE INDEX `invoice_open` ON `invoices` (`practice_id`, `id`) WHERE amount_outstanding <> 0;
 -- Create index "invoices_practice_id_id" to table: "invoices"
@@ -411,10 +456,10 @@ CREATE TABLE `invoice_items` (
   `created_at` datetime NOT NULL,
   `updated_at` datetime NOT NULL,
   `name` text NOT NULL,
-  `quantity` integer NOT NULL DEFAULT (1),
-  `item_price` integer NOT NULL DEFAULT (0),
-  `total_price` integer NOT NULL DEFAULT (0),
-  `nhs_charge` bool NOT NULL DEFAULT (false),
+  `quantity` integer NOT NULL DEFAULT 1,
+  `item_price` integer NOT NULL DEFAULT 0,
+  `total_price` integer NOT NULL DEFAULT 0,
+  `nhs_charge` bool NOT NULL DEFAULT false,
   `invoice_id` integer NOT NULL,
   `practice_id` uuid NOT NULL,
   `practitioner_id` integer NULL,
@@ -423,13 +468,16 @@ CREATE TABLE `invoice_items` (
   `treatment_plan_item_id` integer NULL,
   `user_id` integer NULL,
   PRIMARY KEY (`id`),
-  CONSTRAINT `invoice_items_invoices_invoice_items` FOREIGN KEY (`practice_id`, `invoice_id`) REFERENCES `invoices` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `invoice_items_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
-  CONSTRAINT `invoice_items_practitioners_practitioner` FOREIGN KEY (`practice_id`, `practitioner_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `invoice_items_sundries_sundry` FOREIGN KEY (`practice_id`, `sundry_id`) REFERENCES `sundries` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `invoice_items_treatment_plans_treatment_plan` FOREIGN KEY (`practice_id`, `treatment_plan_id`) REFERENCES `treatment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoice_items_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `invoice_items_treatment_plan_items_treatment_plan_item` FOREIGN KEY (`practice_id`, `treatment_plan_item_id`) REFERENCES `treatment_plan_items` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `invoice_items_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+  CONSTRAINT `invoice_items_treatment_plans_treatment_plan` FOREIGN KEY (`practice_id`, `treatment_plan_id`) REFERENCES `treatment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoice_items_sundries_sundry` FOREIGN KEY (`practice_id`, `sundry_id`) REFERENCES `sundries` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoice_items_practitioners_practitioner` FOREIGN KEY (`practice_id`, `practitioner_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoice_items_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoice_items_invoices_invoice_items` FOREIGN KEY (`practice_id`, `invoice_id`) REFERENCES `invoices` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `invoice_items_name_check` CHECK (trim(CAST(name AS text), ' ') <> '' AND length(CAST(name AS text)) <= 65535),
+  CONSTRAINT `invoice_items_quantity_check` CHECK (quantity >= 1 AND quantity <= 100000),
+  CONSTRAINT `invoice_items_total_price` CHECK (total_price = quantity * item_price)
 );
 -- Create index "invoiceitem_practice_id_updated_at_id" to table: "invoice_items"
 CREATE INDEX `invoiceitem_practice_id_updated_at_id` ON `invoice_items` (`practice_id`, `updated_at`, `id`);
@@ -442,7 +490,7 @@ CREATE TABLE `nhs_claims` (
   `id` uuid NOT NULL,
   `created_at` datetime NOT NULL,
   `updated_at` datetime NOT NULL,
-  `claim_status` text NOT NULL DEFAULT ('new'),
+  `claim_status` text NOT NULL DEFAULT 'new',
   `sequence_number` integer NOT NULL,
   `status_comments` text NULL,
   `expected_uda` integer NULL,
@@ -456,7 +504,7 @@ CREATE TABLE `nhs_claims` (
   `ni_calculated_patient_fee` integer NULL,
   `scot_amount_authorised` integer NULL,
   `scot_amount_expected` integer NULL,
-  `ortho` bool NOT NULL DEFAULT (false),
+  `ortho` bool NOT NULL DEFAULT false,
   `continuation_part_number` integer NULL,
   `contract_id` uuid NOT NULL,
   `practice_id` uuid NOT NULL,
@@ -465,12 +513,15 @@ CREATE TABLE `nhs_claims` (
   `site_id` uuid NOT NULL,
   `patient_id` integer NOT NULL,
   PRIMARY KEY (`id`),
-  CONSTRAINT `nhs_claims_contracts_claims` FOREIGN KEY (`practice_id`, `contract_id`) REFERENCES `contracts` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `nhs_claims_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
-  CONSTRAINT `nhs_claims_practitioners_practitioner` FOREIGN KEY (`practice_id`, `practitioner_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `nhs_claims_treatment_plans_treatment_plan` FOREIGN KEY (`practice_id`, `treatment_plan_id`) REFERENCES `treatment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `nhs_claims_patients_claims` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `nhs_claims_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `nhs_claims_patients_claims` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+  CONSTRAINT `nhs_claims_treatment_plans_treatment_plan` FOREIGN KEY (`practice_id`, `treatment_plan_id`) REFERENCES `treatment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `nhs_claims_practitioners_practitioner` FOREIGN KEY (`practice_id`, `practitioner_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `nhs_claims_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `nhs_claims_contracts_claims` FOREIGN KEY (`practice_id`, `contract_id`) REFERENCES `contracts` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `nhs_claims_claim_status_check` CHECK (CAST(claim_status AS text) IN ('new', 'queued', 'submitted', 'completed', 'error', 'invalid', 'received', 'queried', 'withdrawn')),
+  CONSTRAINT `nhs_claims_status_comments_check` CHECK (length(CAST(status_comments AS text)) <= 65535),
+  CONSTRAINT `nhs_claims_uda_band_check` CHECK (length(CAST(uda_band AS text)) <= 65535)
 );
 -- Create index "nhsclaim_practice_id_updated_at_id" to table: "nhs_claims"
 CREATE INDEX `nhsclaim_practice_id_updated_at_id` ON `nhs_claims` (`practice_id`, `updated_at`, `id`);
@@ -496,12 +547,12 @@ CREATE TABLE `patients` (
   `middle_name` text NULL,
   `last_name` text NOT NULL,
   `preferred_name` text NULL,
-  `first_name_folded` text NOT NULL DEFAULT (''),
-  `last_name_folded` text NOT NULL DEFAULT (''),
+  `first_name_folded` text NOT NULL DEFAULT '',
+  `last_name_folded` text NOT NULL DEFAULT '',
   `date_of_birth` date NOT NULL,
   `gender` bool NOT NULL,
   `ethnicity` text NOT NULL,
-  `active` bool NOT NULL DEFAULT (true),
+  `active` bool NOT NULL DEFAULT true,
   `address_line_1` text NOT NULL,
   `address_line_2` text NULL,
   `town` text NULL,
@@ -515,22 +566,22 @@ CREATE TABLE `patients` (
   `dentist_recall_interval` integer NULL,
   `hygienist_recall_date` date NULL,
   `hygienist_recall_interval` integer NULL,
-  `recall_method` text NOT NULL DEFAULT ('Letter'),
+  `recall_method` text NOT NULL DEFAULT 'Letter',
   `doctor_id` integer NULL,
   `family_id` uuid NULL,
   `legacy_id` text NULL,
-  `marketing` integer NOT NULL DEFAULT (0),
-  `medical_alert` bool NOT NULL DEFAULT (false),
+  `marketing` integer NOT NULL DEFAULT 0,
+  `medical_alert` bool NOT NULL DEFAULT false,
   `medical_alert_text` text NULL,
   `nhs_number` text NULL,
   `ni_number` text NULL,
   `occupation` text NULL,
-  `use_email` bool NOT NULL DEFAULT (true),
-  `use_sms` bool NOT NULL DEFAULT (true),
+  `use_email` bool NOT NULL DEFAULT true,
+  `use_sms` bool NOT NULL DEFAULT true,
   `custom_field_1` text NULL,
   `custom_field_2` text NULL,
   `metadata` json NOT NULL,
-  `search_text` text NOT NULL DEFAULT (''),
+  `search_text` text NOT NULL DEFAULT '',
   `home_phone` text NULL,
   `home_phone_country` text NULL,
   `home_phone_normalized` text NULL,
@@ -549,16 +600,50 @@ CREATE TABLE `patients` (
   `dentist_id` integer NULL,
   `hygienist_id` integer NULL,
   `acquisition_source_id` uuid NULL,
-  CONSTRAINT `patients_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
-  CONSTRAINT `patients_payment_plans_payment_plan` FOREIGN KEY (`practice_id`, `payment_plan_id`) REFERENCES `payment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `patients_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `patients_practitioners_dentist` FOREIGN KEY (`practice_id`, `dentist_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `patients_practitioners_hygienist` FOREIGN KEY (`practice_id`, `hygienist_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `patients_acquisition_sources_acquisition_source` FOREIGN KEY (`practice_id`, `acquisition_source_id`) REFERENCES `acquisition_sources` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `patient_dentist_recall_months` CHECK (dentist_recall_interval <= 24),
-  CONSTRAINT `patient_dentist_recall_past` CHECK (dentist_recall_interval >= 0),
-  CONSTRAINT `patient_hygienist_recall_months` CHECK (hygienist_recall_interval <= 24),
-  CONSTRAINT `patient_hygienist_recall_past` CHECK (hygienist_recall_interval >= 0)
+  CONSTRAINT `patients_practitioners_hygienist` FOREIGN KEY (`practice_id`, `hygienist_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `patients_practitioners_dentist` FOREIGN KEY (`practice_id`, `dentist_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `patients_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `patients_payment_plans_payment_plan` FOREIGN KEY (`practice_id`, `payment_plan_id`) REFERENCES `payment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `patients_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `patients_address_line_1_check` CHECK (trim(CAST(address_line_1 AS text), ' ') <> '' AND length(CAST(address_line_1 AS text)) <= 255),
+  CONSTRAINT `patients_address_line_2_check` CHECK (length(CAST(address_line_2 AS text)) <= 255),
+  CONSTRAINT `patients_county_check` CHECK (length(CAST(county AS text)) <= 255),
+  CONSTRAINT `patients_custom_field_1_check` CHECK (length(CAST(custom_field_1 AS text)) <= 255),
+  CONSTRAINT `patients_custom_field_2_check` CHECK (length(CAST(custom_field_2 AS text)) <= 255),
+  CONSTRAINT `patients_dentist_recall_interval_check` CHECK (dentist_recall_interval >= 0 AND dentist_recall_interval <= 24),
+  CONSTRAINT `patients_email_address_check` CHECK (length(CAST(email_address AS text)) <= 255 AND CAST(email_address AS text) LIKE '%_@_%._%'),
+  CONSTRAINT `patients_emergency_contact_name_check` CHECK (length(CAST(emergency_contact_name AS text)) <= 255),
+  CONSTRAINT `patients_emergency_contact_phone_check` CHECK (length(CAST(emergency_contact_phone AS text)) <= 255),
+  CONSTRAINT `patients_emergency_contact_phone_country_check` CHECK (length(CAST(emergency_contact_phone_country AS text)) IN (2) AND trim(CAST(emergency_contact_phone_country AS text), 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') = ''),
+  CONSTRAINT `patients_emergency_contact_phone_normalized_check` CHECK (length(CAST(emergency_contact_phone_normalized AS text)) IN (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21) AND substr(CAST(emergency_contact_phone_normalized AS text), 1, 1) = '+' AND trim(substr(CAST(emergency_contact_phone_normalized AS text), 2), '0123456789') = ''),
+  CONSTRAINT `patients_emergency_contact_relationship_check` CHECK (length(CAST(emergency_contact_relationship AS text)) <= 255),
+  CONSTRAINT `patients_ethnicity_check` CHECK (length(CAST(ethnicity AS text)) IN (1, 2) AND trim(CAST(ethnicity AS text), '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz') = ''),
+  CONSTRAINT `patients_first_name_check` CHECK (trim(CAST(first_name AS text), ' ') <> '' AND length(CAST(first_name AS text)) <= 255),
+  CONSTRAINT `patients_home_phone_check` CHECK (length(CAST(home_phone AS text)) <= 255),
+  CONSTRAINT `patients_home_phone_country_check` CHECK (length(CAST(home_phone_country AS text)) IN (2) AND trim(CAST(home_phone_country AS text), 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') = ''),
+  CONSTRAINT `patients_home_phone_normalized_check` CHECK (length(CAST(home_phone_normalized AS text)) IN (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21) AND substr(CAST(home_phone_normalized AS text), 1, 1) = '+' AND trim(substr(CAST(home_phone_normalized AS text), 2), '0123456789') = ''),
+  CONSTRAINT `patients_hygienist_recall_interval_check` CHECK (hygienist_recall_interval >= 0 AND hygienist_recall_interval <= 24),
+  CONSTRAINT `patients_last_name_check` CHECK (trim(CAST(last_name AS text), ' ') <> '' AND length(CAST(last_name AS text)) <= 255),
+  CONSTRAINT `patients_legacy_id_check` CHECK (length(CAST(legacy_id AS text)) <= 255),
+  CONSTRAINT `patients_medical_alert_text_check` CHECK (length(CAST(medical_alert_text AS text)) <= 65535),
+  CONSTRAINT `patients_metadata_check` CHECK (json_type(metadata) IN ('object', 'null')),
+  CONSTRAINT `patients_middle_name_check` CHECK (length(CAST(middle_name AS text)) <= 255),
+  CONSTRAINT `patients_mobile_phone_check` CHECK (length(CAST(mobile_phone AS text)) <= 255),
+  CONSTRAINT `patients_mobile_phone_country_check` CHECK (length(CAST(mobile_phone_country AS text)) IN (2) AND trim(CAST(mobile_phone_country AS text), 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') = ''),
+  CONSTRAINT `patients_mobile_phone_normalized_check` CHECK (length(CAST(mobile_phone_normalized AS text)) IN (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21) AND substr(CAST(mobile_phone_normalized AS text), 1, 1) = '+' AND trim(substr(CAST(mobile_phone_normalized AS text), 2), '0123456789') = ''),
+  CONSTRAINT `patients_nhs_number_check` CHECK (length(CAST(nhs_number AS text)) <= 255),
+  CONSTRAINT `patients_ni_number_check` CHECK (length(CAST(ni_number AS text)) <= 255),
+  CONSTRAINT `patients_occupation_check` CHECK (length(CAST(occupation AS text)) <= 255),
+  CONSTRAINT `patients_postcode_check` CHECK (trim(CAST(postcode AS text), ' ') <> '' AND length(CAST(postcode AS text)) <= 255),
+  CONSTRAINT `patients_preferred_name_check` CHECK (length(CAST(preferred_name AS text)) <= 255),
+  CONSTRAINT `patients_preferred_phone_number_check` CHECK (preferred_phone_number >= 1 AND preferred_phone_number <= 3),
+  CONSTRAINT `patients_recall_method_check` CHECK (CAST(recall_method AS text) IN ('Letter', 'SMS', 'Email', 'Phone')),
+  CONSTRAINT `patients_title_check` CHECK (CAST(title AS text) IN ('Mr', 'Mrs', 'Miss', 'Ms', 'Dr', 'Master', 'Prof', 'Hon', 'Rev', 'Sir', 'Lady', 'Lord', 'Earl', 'Judge', 'Dame')),
+  CONSTRAINT `patients_town_check` CHECK (length(CAST(town AS text)) <= 255),
+  CONSTRAINT `patients_work_phone_check` CHECK (length(CAST(work_phone AS text)) <= 255),
+  CONSTRAINT `patients_work_phone_country_check` CHECK (length(CAST(work_phone_country AS text)) IN (2) AND trim(CAST(work_phone_country AS text), 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') = ''),
+  CONSTRAINT `patients_work_phone_normalized_check` CHECK (length(CAST(work_phone_normalized AS text)) IN (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21) AND substr(CAST(work_phone_normalized AS text), 1, 1) = '+' AND trim(substr(CAST(work_phone_normalized AS text), 2), '0123456789') = '')
 );
 -- Create index "patient_practice_id_updated_at_id" to table: "patients"
 CREATE INDEX `patient_practice_id_updated_at_id` ON `patients` (`practice_id`, `updated_at`, `id`);
@@ -583,17 +668,18 @@ CREATE TABLE `payments` (
   `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
   `created_at` datetime NOT NULL,
   `updated_at` datetime NOT NULL,
-  `amount` integer NOT NULL DEFAULT (0),
-  `amount_unexplained` integer NOT NULL DEFAULT (0),
+  `amount` integer NOT NULL DEFAULT 0,
+  `amount_unexplained` integer NOT NULL DEFAULT 0,
   `dated_on` date NOT NULL,
-  `deleted` bool NOT NULL DEFAULT (false),
+  `deleted` bool NOT NULL DEFAULT false,
   `method` text NOT NULL,
   `patient_id` integer NOT NULL,
   `practice_id` uuid NOT NULL,
   `site_id` uuid NOT NULL,
+  CONSTRAINT `payments_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `payments_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `payments_patients_payments` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `payments_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
-  CONSTRAINT `payments_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+  CONSTRAINT `payments_method_check` CHECK (trim(CAST(method AS text), ' ') <> '' AND length(CAST(method AS text)) <= 65535)
 );
 -- Create index "payment_practice_id_updated_at_id" to table: "payments"
 CREATE INDEX `payment_practice_id_updated_at_id` ON `payments` (`practice_id`, `updated_at`, `id`);
@@ -616,14 +702,15 @@ CREATE TABLE `payment_explanations` (
   `id` uuid NOT NULL,
   `created_at` datetime NOT NULL,
   `updated_at` datetime NOT NULL,
-  `amount` integer NOT NULL DEFAULT (0),
+  `amount` integer NOT NULL DEFAULT 0,
   `invoice_id` integer NOT NULL,
   `payment_id` integer NOT NULL,
   `practice_id` uuid NOT NULL,
   PRIMARY KEY (`id`),
-  CONSTRAINT `payment_explanations_invoices_explanations` FOREIGN KEY (`practice_id`, `invoice_id`) REFERENCES `invoices` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `payment_explanations_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `payment_explanations_payments_explanations` FOREIGN KEY (`practice_id`, `payment_id`) REFERENCES `payments` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `payment_explanations_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION
+  CONSTRAINT `payment_explanations_invoices_explanations` FOREIGN KEY (`practice_id`, `invoice_id`) REFERENCES `invoices` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `payment_explanations_amount_check` CHECK (amount >= 1)
 );
 -- Create index "paymentexplanation_practice_id_updated_at_id" to table: "payment_explanations"
 CREATE INDEX `paymentexplanation_practice_id_updated_at_id` ON `payment_explanations` (`practice_id`, `updated_at`, `id`);
@@ -639,10 +726,11 @@ CREATE TABLE `payment_plans` (
   `created_at` datetime NOT NULL,
   `updated_at` datetime NOT NULL,
   `name` text NOT NULL,
-  `active` bool NOT NULL DEFAULT (true),
-  `nhs` bool NOT NULL DEFAULT (false),
+  `active` bool NOT NULL DEFAULT true,
+  `nhs` bool NOT NULL DEFAULT false,
   `practice_id` uuid NOT NULL,
-  CONSTRAINT `payment_plans_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION
+  CONSTRAINT `payment_plans_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `payment_plans_name_check` CHECK (trim(CAST(name AS text), ' ') <> '' AND length(CAST(name AS text)) <= 65535)
 );
 -- Create index "paymentplan_practice_id_updated_at_id" to table: "payment_plans"
 CREATE INDEX `paymentplan_practice_id_updated_at_id` ON `payment_plans` (`practice_id`, `updated_at`, `id`);
@@ -663,8 +751,8 @@ CREATE TABLE `practices` (
   `website` text NULL,
   `logo_url` text NULL,
   `time_zone` text NOT NULL,
-  `nhs` bool NOT NULL DEFAULT (false),
-  `minimum_appointment_duration` integer NOT NULL DEFAULT (15),
+  `nhs` bool NOT NULL DEFAULT false,
+  `minimum_appointment_duration` integer NOT NULL DEFAULT 15,
   `opening_hours` json NOT NULL,
   `custom_patient_field_label_1` text NULL,
   `custom_patient_field_label_2` text NULL,
@@ -673,7 +761,24 @@ CREATE TABLE `practices` (
   `town` text NULL,
   `county` text NULL,
   `postcode` text NULL,
-  PRIMARY KEY (`id`)
+  PRIMARY KEY (`id`),
+  CONSTRAINT `practices_address_line_1_check` CHECK (length(CAST(address_line_1 AS text)) <= 65535),
+  CONSTRAINT `practices_address_line_2_check` CHECK (length(CAST(address_line_2 AS text)) <= 65535),
+  CONSTRAINT `practices_country_check` CHECK (length(CAST(country AS text)) IN (2) AND trim(CAST(country AS text), 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') = ''),
+  CONSTRAINT `practices_county_check` CHECK (length(CAST(county AS text)) <= 65535),
+  CONSTRAINT `practices_custom_patient_field_label_1_check` CHECK (length(CAST(custom_patient_field_label_1 AS text)) <= 65535),
+  CONSTRAINT `practices_custom_patient_field_label_2_check` CHECK (length(CAST(custom_patient_field_label_2 AS text)) <= 65535),
+  CONSTRAINT `practices_email_address_check` CHECK (length(CAST(email_address AS text)) <= 65535),
+  CONSTRAINT `practices_logo_url_check` CHECK (length(CAST(logo_url AS text)) <= 65535),
+  CONSTRAINT `practices_minimum_appointment_duration_check` CHECK (minimum_appointment_duration >= 1 AND minimum_appointment_duration <= 1440),
+  CONSTRAINT `practices_name_check` CHECK (trim(CAST(name AS text), ' ') <> '' AND length(CAST(name AS text)) <= 65535),
+  CONSTRAINT `practices_opening_hours_check` CHECK (json_type(opening_hours) IN ('object', 'null')),
+  CONSTRAINT `practices_phone_number_check` CHECK (length(CAST(phone_number AS text)) <= 65535),
+  CONSTRAINT `practices_postcode_check` CHECK (length(CAST(postcode AS text)) <= 65535),
+  CONSTRAINT `practices_slug_check` CHECK (trim(CAST(slug AS text), ' ') <> '' AND length(CAST(slug AS text)) <= 65535),
+  CONSTRAINT `practices_time_zone_check` CHECK (trim(CAST(time_zone AS text), ' ') <> '' AND length(CAST(time_zone AS text)) <= 65535),
+  CONSTRAINT `practices_town_check` CHECK (length(CAST(town AS text)) <= 65535),
+  CONSTRAINT `practices_website_check` CHECK (length(CAST(website AS text)) <= 65535)
 );
 -- Create index "practices_slug_key" to table: "practices"
 CREATE UNIQUE INDEX `practices_slug_key` ON `practices` (`slug`);
@@ -682,7 +787,7 @@ CREATE TABLE `practitioners` (
   `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
   `created_at` datetime NOT NULL,
   `updated_at` datetime NOT NULL,
-  `active` bool NOT NULL DEFAULT (true),
+  `active` bool NOT NULL DEFAULT true,
   `gdc_number` text NULL,
   `nhs_number` text NULL,
   `colour` text NULL,
@@ -691,9 +796,12 @@ CREATE TABLE `practitioners` (
   `practice_id` uuid NOT NULL,
   `site_id` uuid NOT NULL,
   `user_id` integer NOT NULL,
-  CONSTRAINT `practitioners_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `practitioners_users_practitioner` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `practitioners_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `practitioners_users_practitioner` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+  CONSTRAINT `practitioners_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `practitioners_colour_check` CHECK (length(CAST(colour AS text)) IN (4, 7) AND substr(CAST(colour AS text), 1, 1) = '#' AND trim(substr(CAST(colour AS text), 2), '0123456789abcdefABCDEF') = ''),
+  CONSTRAINT `practitioners_gdc_number_check` CHECK (length(CAST(gdc_number AS text)) <= 65535),
+  CONSTRAINT `practitioners_nhs_number_check` CHECK (length(CAST(nhs_number AS text)) <= 65535)
 );
 -- Create index "practitioners_user_id_key" to table: "practitioners"
 CREATE UNIQUE INDEX `practitioners_user_id_key` ON `practitioners` (`user_id`);
@@ -711,12 +819,13 @@ CREATE TABLE `rooms` (
   `created_at` datetime NOT NULL,
   `updated_at` datetime NOT NULL,
   `name` text NOT NULL,
-  `active` bool NOT NULL DEFAULT (true),
+  `active` bool NOT NULL DEFAULT true,
   `practice_id` uuid NOT NULL,
   `site_id` uuid NOT NULL,
   PRIMARY KEY (`id`),
-  CONSTRAINT `rooms_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
-  CONSTRAINT `rooms_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+  CONSTRAINT `rooms_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `rooms_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `rooms_name_check` CHECK (trim(CAST(name AS text), ' ') <> '' AND length(CAST(name AS text)) <= 65535)
 );
 -- Create index "room_practice_id_updated_at_id" to table: "rooms"
 CREATE INDEX `room_practice_id_updated_at_id` ON `rooms` (`practice_id`, `updated_at`, `id`);
@@ -733,15 +842,15 @@ CREATE TABLE `sessions` (
   `updated_at` datetime NOT NULL,
   `token_hash` text NOT NULL,
   `data` blob NOT NULL,
-  `user_agent` text NOT NULL DEFAULT (''),
-  `address` text NOT NULL DEFAULT (''),
+  `user_agent` text NOT NULL DEFAULT '',
+  `address` text NOT NULL DEFAULT '',
   `last_seen_at` datetime NOT NULL,
   `expires_at` datetime NOT NULL,
   `practice_id` uuid NOT NULL,
   `user_id` integer NOT NULL,
   PRIMARY KEY (`id`),
-  CONSTRAINT `sessions_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
-  CONSTRAINT `sessions_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+  CONSTRAINT `sessions_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `sessions_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION
 );
 -- Create index "sessions_token_hash_key" to table: "sessions"
 CREATE UNIQUE INDEX `sessions_token_hash_key` ON `sessions` (`token_hash`);
@@ -755,7 +864,8 @@ CREATE TABLE `sign_in_attempts` (
   `account` blob NOT NULL,
   `address` text NOT NULL,
   `at` datetime NOT NULL,
-  `succeeded` bool NOT NULL DEFAULT (false)
+  `succeeded` bool NOT NULL DEFAULT false,
+  CONSTRAINT `sign_in_attempts_account_check` CHECK (length(account) <= 32)
 );
 -- Create index "signinattempt_account_at" to table: "sign_in_attempts"
 CREATE INDEX `signinattempt_account_at` ON `sign_in_attempts` (`account`, `at`);
@@ -770,7 +880,7 @@ CREATE TABLE `sites` (
   `updated_at` datetime NOT NULL,
   `name` text NOT NULL,
   `nickname` text NULL,
-  `active` bool NOT NULL DEFAULT (true),
+  `active` bool NOT NULL DEFAULT true,
   `phone_number` text NULL,
   `email_address` text NULL,
   `opening_hours` json NOT NULL,
@@ -781,7 +891,17 @@ CREATE TABLE `sites` (
   `postcode` text NULL,
   `practice_id` uuid NOT NULL,
   PRIMARY KEY (`id`),
-  CONSTRAINT `sites_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION
+  CONSTRAINT `sites_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `sites_address_line_1_check` CHECK (length(CAST(address_line_1 AS text)) <= 65535),
+  CONSTRAINT `sites_address_line_2_check` CHECK (length(CAST(address_line_2 AS text)) <= 65535),
+  CONSTRAINT `sites_county_check` CHECK (length(CAST(county AS text)) <= 65535),
+  CONSTRAINT `sites_email_address_check` CHECK (length(CAST(email_address AS text)) <= 65535),
+  CONSTRAINT `sites_name_check` CHECK (trim(CAST(name AS text), ' ') <> '' AND length(CAST(name AS text)) <= 65535),
+  CONSTRAINT `sites_nickname_check` CHECK (length(CAST(nickname AS text)) <= 65535),
+  CONSTRAINT `sites_opening_hours_check` CHECK (json_type(opening_hours) IN ('object', 'null')),
+  CONSTRAINT `sites_phone_number_check` CHECK (length(CAST(phone_number AS text)) <= 65535),
+  CONSTRAINT `sites_postcode_check` CHECK (length(CAST(postcode AS text)) <= 65535),
+  CONSTRAINT `sites_town_check` CHECK (length(CAST(town AS text)) <= 65535)
 );
 -- Create index "site_practice_id_updated_at_id" to table: "sites"
 CREATE INDEX `site_practice_id_updated_at_id` ON `sites` (`practice_id`, `updated_at`, `id`);
@@ -795,13 +915,14 @@ CREATE TABLE `sundries` (
   `created_at` datetime NOT NULL,
   `updated_at` datetime NOT NULL,
   `name` text NOT NULL,
-  `price` integer NOT NULL DEFAULT (0),
-  `active` bool NOT NULL DEFAULT (true),
+  `price` integer NOT NULL DEFAULT 0,
+  `active` bool NOT NULL DEFAULT true,
   `practice_id` uuid NOT NULL,
   `site_id` uuid NULL,
   PRIMARY KEY (`id`),
-  CONSTRAINT `sundries_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
-  CONSTRAINT `sundries_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+  CONSTRAINT `sundries_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `sundries_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `sundries_name_check` CHECK (trim(CAST(name AS text), ' ') <> '' AND length(CAST(name AS text)) <= 65535)
 );
 -- Create index "sundry_practice_id_updated_at_id" to table: "sundries"
 CREATE INDEX `sundry_practice_id_updated_at_id` ON `sundries` (`practice_id`, `updated_at`, `id`);
@@ -818,11 +939,15 @@ CREATE TABLE `treatments` (
   `patient_nomenclature` text NULL,
   `nhs_treatment_cat` text NULL,
   `uda_band` text NULL,
-  `active` bool NOT NULL DEFAULT (true),
+  `active` bool NOT NULL DEFAULT true,
   `practice_id` uuid NOT NULL,
   `treatment_category_id` integer NULL,
-  CONSTRAINT `treatments_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
-  CONSTRAINT `treatments_treatment_categories_treatment_category` FOREIGN KEY (`practice_id`, `treatment_category_id`) REFERENCES `treatment_categories` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+  CONSTRAINT `treatments_treatment_categories_treatment_category` FOREIGN KEY (`practice_id`, `treatment_category_id`) REFERENCES `treatment_categories` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatments_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatments_nhs_treatment_cat_check` CHECK (length(CAST(nhs_treatment_cat AS text)) <= 65535),
+  CONSTRAINT `treatments_nomenclature_check` CHECK (trim(CAST(nomenclature AS text), ' ') <> '' AND length(CAST(nomenclature AS text)) <= 65535),
+  CONSTRAINT `treatments_patient_nomenclature_check` CHECK (length(CAST(patient_nomenclature AS text)) <= 65535),
+  CONSTRAINT `treatments_uda_band_check` CHECK (length(CAST(uda_band AS text)) <= 65535)
 );
 -- Create index "treatment_practice_id_updated_at_id" to table: "treatments"
 CREATE INDEX `treatment_practice_id_updated_at_id` ON `treatments` (`practice_id`, `updated_at`, `id`);
@@ -837,7 +962,8 @@ CREATE TABLE `treatment_categories` (
   `updated_at` datetime NOT NULL,
   `name` text NOT NULL,
   `practice_id` uuid NOT NULL,
-  CONSTRAINT `treatment_categories_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION
+  CONSTRAINT `treatment_categories_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_categories_name_check` CHECK (trim(CAST(name AS text), ' ') <> '' AND length(CAST(name AS text)) <= 65535)
 );
 -- Create index "treatmentcategory_practice_id_updated_at_id" to table: "treatment_categories"
 CREATE INDEX `treatmentcategory_practice_id_updated_at_id` ON `treatment_categories` (`practice_id`, `updated_at`, `id`);
@@ -851,20 +977,22 @@ CREATE TABLE `treatment_plans` (
   `created_at` datetime NOT NULL,
   `updated_at` datetime NOT NULL,
   `nickname` text NULL,
-  `completed` bool NOT NULL DEFAULT (false),
+  `completed` bool NOT NULL DEFAULT false,
   `completed_at` datetime NULL,
   `start_date` date NULL,
   `end_date` date NULL,
-  `private_treatment_value` integer NOT NULL DEFAULT (0),
-  `nhs_uda_value` integer NOT NULL DEFAULT (0),
+  `private_treatment_value` integer NOT NULL DEFAULT 0,
+  `nhs_uda_value` integer NOT NULL DEFAULT 0,
   `patient_id` integer NOT NULL,
   `practice_id` uuid NOT NULL,
   `practitioner_id` integer NOT NULL,
   `payment_plan_id` integer NOT NULL,
-  CONSTRAINT `treatment_plans_patients_treatment_plans` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `treatment_plans_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plans_payment_plans_payment_plan` FOREIGN KEY (`practice_id`, `payment_plan_id`) REFERENCES `payment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `treatment_plans_practitioners_practitioner` FOREIGN KEY (`practice_id`, `practitioner_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `treatment_plans_payment_plans_payment_plan` FOREIGN KEY (`practice_id`, `payment_plan_id`) REFERENCES `payment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+  CONSTRAINT `treatment_plans_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plans_patients_treatment_plans` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plans_completion` CHECK (completed = (completed_at IS NOT NULL)),
+  CONSTRAINT `treatment_plans_nickname_check` CHECK (length(CAST(nickname AS text)) <= 65535)
 );
 -- Create index "treatmentplan_practice_id_updated_at_id" to table: "treatment_plans"
 CREATE INDEX `treatmentplan_practice_id_updated_at_id` ON `treatment_plans` (`practice_id`, `updated_at`, `id`);
@@ -883,11 +1011,11 @@ CREATE TABLE `treatment_plan_items` (
   `updated_at` datetime NOT NULL,
   `teeth` json NOT NULL,
   `surfaces` json NOT NULL,
-  `price` integer NOT NULL DEFAULT (0),
-  `duration` integer NOT NULL DEFAULT (0),
-  `completed` bool NOT NULL DEFAULT (false),
+  `price` integer NOT NULL DEFAULT 0,
+  `duration` integer NOT NULL DEFAULT 0,
+  `completed` bool NOT NULL DEFAULT false,
   `completed_at` datetime NULL,
-  `charged` bool NOT NULL DEFAULT (false),
+  `charged` bool NOT NULL DEFAULT false,
   `uda_band` text NULL,
   `nomenclature` text NOT NULL,
   `notes` text NULL,
@@ -898,13 +1026,21 @@ CREATE TABLE `treatment_plan_items` (
   `practitioner_id` integer NOT NULL,
   `payment_plan_id` integer NOT NULL,
   `invoice_id` integer NULL,
-  CONSTRAINT `treatment_plan_items_treatment_plans_items` FOREIGN KEY (`practice_id`, `treatment_plan_id`) REFERENCES `treatment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `treatment_plan_items_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
-  CONSTRAINT `treatment_plan_items_treatments_treatment` FOREIGN KEY (`practice_id`, `treatment_id`) REFERENCES `treatments` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `treatment_plan_items_patients_patient` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `treatment_plan_items_practitioners_practitioner` FOREIGN KEY (`practice_id`, `practitioner_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plan_items_invoices_invoice` FOREIGN KEY (`practice_id`, `invoice_id`) REFERENCES `invoices` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `treatment_plan_items_payment_plans_payment_plan` FOREIGN KEY (`practice_id`, `payment_plan_id`) REFERENCES `payment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `treatment_plan_items_invoices_invoice` FOREIGN KEY (`practice_id`, `invoice_id`) REFERENCES `invoices` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+  CONSTRAINT `treatment_plan_items_practitioners_practitioner` FOREIGN KEY (`practice_id`, `practitioner_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plan_items_patients_patient` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plan_items_treatments_treatment` FOREIGN KEY (`practice_id`, `treatment_id`) REFERENCES `treatments` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plan_items_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plan_items_treatment_plans_items` FOREIGN KEY (`practice_id`, `treatment_plan_id`) REFERENCES `treatment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_plan_items_charged` CHECK (charged = (invoice_id IS NOT NULL)),
+  CONSTRAINT `treatment_plan_items_completion` CHECK (completed = (completed_at IS NOT NULL)),
+  CONSTRAINT `treatment_plan_items_duration_check` CHECK (duration >= 0),
+  CONSTRAINT `treatment_plan_items_nomenclature_check` CHECK (trim(CAST(nomenclature AS text), ' ') <> '' AND length(CAST(nomenclature AS text)) <= 65535),
+  CONSTRAINT `treatment_plan_items_notes_check` CHECK (length(CAST(notes AS text)) <= 65535),
+  CONSTRAINT `treatment_plan_items_surfaces_check` CHECK (json_type(surfaces) IN ('array', 'null')),
+  CONSTRAINT `treatment_plan_items_teeth_check` CHECK (json_type(teeth) IN ('array', 'null')),
+  CONSTRAINT `treatment_plan_items_uda_band_check` CHECK (length(CAST(uda_band AS text)) <= 65535)
 );
 -- Create index "treatmentplanitem_practice_id_updated_at_id" to table: "treatment_plan_items"
 CREATE INDEX `treatmentplanitem_practice_id_updated_at_id` ON `treatment_plan_items` (`practice_id`, `updated_at`, `id`);
@@ -924,20 +1060,27 @@ CREATE TABLE `users` (
   `title` text NULL,
   `first_name` text NOT NULL,
   `last_name` text NOT NULL,
-  `last_name_folded` text NOT NULL DEFAULT (''),
+  `last_name_folded` text NOT NULL DEFAULT '',
   `email` text NOT NULL,
   `mobile_phone` text NULL,
   `role` text NOT NULL,
-  `active` bool NOT NULL DEFAULT (true),
+  `active` bool NOT NULL DEFAULT true,
   `last_login` datetime NULL,
-  `password_hash` text NOT NULL DEFAULT (''),
-  `totp_secret` text NOT NULL DEFAULT (''),
-  `totp_step` integer NOT NULL DEFAULT (0),
+  `password_hash` text NOT NULL DEFAULT '',
+  `totp_secret` text NOT NULL DEFAULT '',
+  `totp_step` integer NOT NULL DEFAULT 0,
   `recovery_codes` json NULL,
   `practice_id` uuid NOT NULL,
   `site_id` uuid NULL,
-  CONSTRAINT `users_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
-  CONSTRAINT `users_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+  CONSTRAINT `users_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `users_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `users_email_check` CHECK (length(CAST(email AS text)) <= 65535 AND CAST(email AS text) LIKE '%_@_%._%'),
+  CONSTRAINT `users_first_name_check` CHECK (trim(CAST(first_name AS text), ' ') <> '' AND length(CAST(first_name AS text)) <= 65535),
+  CONSTRAINT `users_last_name_check` CHECK (trim(CAST(last_name AS text), ' ') <> '' AND length(CAST(last_name AS text)) <= 65535),
+  CONSTRAINT `users_mobile_phone_check` CHECK (length(CAST(mobile_phone AS text)) <= 65535),
+  CONSTRAINT `users_recovery_codes_check` CHECK (json_type(recovery_codes) IN ('array', 'null')),
+  CONSTRAINT `users_role_check` CHECK (CAST(role AS text) IN ('receptionist', 'dentist', 'hygienist', 'therapist', 'nurse', 'manager', 'administrator')),
+  CONSTRAINT `users_title_check` CHECK (CAST(title AS text) IN ('Mr', 'Mrs', 'Miss', 'Ms', 'Dr', 'Master', 'Prof', 'Hon', 'Rev', 'Sir', 'Lady', 'Lord', 'Earl', 'Judge', 'Dame'))
 );
 -- Create index "users_email_key" to table: "users"
 CREATE UNIQUE INDEX `users_email_key` ON `users` (`email`);
@@ -961,9 +1104,13 @@ CREATE TABLE `working_sessions` (
   `practice_id` uuid NOT NULL,
   `site_id` uuid NOT NULL,
   PRIMARY KEY (`id`),
+  CONSTRAINT `working_sessions_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `working_sessions_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `working_sessions_practitioners_working_sessions` FOREIGN KEY (`practice_id`, `practitioner_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `working_sessions_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON DELETE NO ACTION,
-  CONSTRAINT `working_sessions_sites_site` FOREIGN KEY (`practice_id`, `site_id`) REFERENCES `sites` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+  CONSTRAINT `working_sessions_finish_minute_check` CHECK (finish_minute >= 0 AND finish_minute <= 1440),
+  CONSTRAINT `working_sessions_finishes_after_start` CHECK (finish_minute > start_minute),
+  CONSTRAINT `working_sessions_start_minute_check` CHECK (start_minute >= 0 AND start_minute <= 1440),
+  CONSTRAINT `working_sessions_weekday_check` CHECK (weekday >= 0 AND weekday <= 6)
 );
 -- Create index "workingsession_practice_id_practitioner_id_weekday_start_minute" to table: "working_sessions"
 CREATE INDEX `workingsession_practice_id_practitioner_id_weekday_start_minute` ON `working_sessions` (`practice_id`, `practitioner_id`, `weekday`, `start_minute`);
