@@ -7,6 +7,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -34,7 +35,7 @@ const (
 	writtenQuery = `SELECT relation, '' FROM pg_locks WHERE pid = pg_backend_pid() AND granted AND locktype = 'relation' AND mode = 'RowExclusiveLock'`
 	// touchedQuery counts the scans of each table, and names its file: a table that
 	// is rewritten gets another.
-	touchedQuery = `SELECT c.oid, coalesce(s.seq_scan, 0) + coalesce(s.idx_scan, 0) || ' ' || pg_relation_filenode(c.oid)
+	touchedQuery = `SELECT c.oid, coalesce(s.seq_scan, 0) || ' ' || pg_relation_filenode(c.oid)
 		FROM pg_class c LEFT JOIN pg_stat_xact_user_tables s ON s.relid = c.oid WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace`
 )
 
@@ -163,7 +164,7 @@ func (w *watcher) observe(ctx context.Context, text string) (problems []string, 
 		if _, is := locked[oid]; is {
 			held = append(held, table)
 		}
-		if state, is := now[oid]; is && state != w.seen[oid] && !slices.Contains(counters, table) {
+		if state, is := now[oid]; is && scannedOrRewritten(w.seen[oid], state) && !slices.Contains(counters, table) {
 			touched = append(touched, table)
 		}
 		if _, is := written[oid]; is && !slices.Contains(counters, table) {
@@ -185,6 +186,16 @@ func (w *watcher) observe(ctx context.Context, text string) (problems []string, 
 		problems = append(problems, fmt.Sprintf("This holds the locks of all rows of %s that it changes until the file ends: write a DO block that changes about 1,000 rows, commits, and goes on,%s", strings.Join(rows, ", "), inFileOfItsOwn))
 	}
 	return problems, nil
+}
+
+// scannedOrRewritten compares two states of touchedQuery. The number of scans can
+// also fall, which means nothing.
+func scannedOrRewritten(before, after string) bool {
+	oldScans, oldFile, _ := strings.Cut(before, " ")
+	scans, file, _ := strings.Cut(after, " ")
+	was, _ := strconv.Atoi(oldScans)
+	is, _ := strconv.Atoi(scans)
+	return file != oldFile || is > was
 }
 
 // ask reads numbers with a text each.

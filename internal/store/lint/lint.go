@@ -74,7 +74,7 @@ func Check(ctx context.Context, db *store.DB, files []migrate.File) ([]Finding, 
 	if err != nil {
 		return nil, fmt.Errorf("lint: %w", err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // the database is thrown away
 	c := &checker{conn: conn, dialect: db.Dialect, schema: "main"}
 	open := sqlite.Open
 	if db.Dialect == dialect.Postgres {
@@ -199,7 +199,7 @@ func (c *checker) analyze(ctx context.Context, file *sqlcheck.File, statements [
 		return err
 	}
 	if len(analyzers) < 4 {
-		return fmt.Errorf("Atlas has %d analyzers for %s, want destructive, data_depend, condrop and incompatible", len(analyzers), name)
+		return fmt.Errorf("lint: %d analyzers of Atlas for %s; want destructive, data_depend, condrop and incompatible", len(analyzers), name)
 	}
 	analyzers = append(analyzers, own{c.dialect, Narrowed, narrowed}, own{c.dialect, DataDepend, constrained})
 	client := &sqlclient.Client{Name: name, Driver: c.driver}

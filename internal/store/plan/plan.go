@@ -148,7 +148,7 @@ func (p *planner) write(ctx context.Context) error {
 	if p.baseline || !p.postgres() {
 		err = p.inOneFile(ctx)
 	} else {
-		err = p.inSteps(ctx, changes)
+		err = p.inSteps(ctx)
 	}
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 )
 
 // inSteps writes the changes of a PostgreSQL database that is in use.
-func (p *planner) inSteps(ctx context.Context, changes []atlas.Change) error {
+func (p *planner) inSteps(ctx context.Context) error {
 	filled := p.backfills()
 	for _, b := range filled {
 		b.column.Type.Null = true
