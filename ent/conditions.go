@@ -175,7 +175,7 @@ func (q *AccessTokenQuery) confined(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{accesstoken.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -184,7 +184,7 @@ func (q *AccountQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{account.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -193,7 +193,7 @@ func (q *AcquisitionSourceQuery) confined(ctx context.Context) (*sql.Selector, e
 		return nil, err
 	}
 	q.ctx.Fields = []string{acquisitionsource.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -202,7 +202,7 @@ func (q *ApplicationQuery) confined(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{application.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -211,7 +211,7 @@ func (q *AppointmentQuery) confined(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{appointment.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -220,7 +220,7 @@ func (q *AppointmentReasonQuery) confined(ctx context.Context) (*sql.Selector, e
 		return nil, err
 	}
 	q.ctx.Fields = []string{appointmentreason.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -229,7 +229,7 @@ func (q *AuthorizationCodeQuery) confined(ctx context.Context) (*sql.Selector, e
 		return nil, err
 	}
 	q.ctx.Fields = []string{authorizationcode.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -238,7 +238,7 @@ func (q *ChangeQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{change.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -247,7 +247,7 @@ func (q *ContractQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{contract.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -256,7 +256,7 @@ func (q *CustomFieldQuery) confined(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{customfield.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -265,7 +265,7 @@ func (q *CustomFieldAnswerQuery) confined(ctx context.Context) (*sql.Selector, e
 		return nil, err
 	}
 	q.ctx.Fields = []string{customfieldanswer.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -274,7 +274,7 @@ func (q *FeeQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{fee.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -283,7 +283,7 @@ func (q *ImportRunQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{importrun.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -292,7 +292,7 @@ func (q *ImportedRecordQuery) confined(ctx context.Context) (*sql.Selector, erro
 		return nil, err
 	}
 	q.ctx.Fields = []string{importedrecord.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -301,7 +301,7 @@ func (q *InvoiceQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{invoice.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -310,7 +310,7 @@ func (q *InvoiceItemQuery) confined(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{invoiceitem.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -319,7 +319,7 @@ func (q *NHSClaimQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{nhsclaim.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -328,7 +328,7 @@ func (q *PatientQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{patient.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -337,7 +337,7 @@ func (q *PaymentQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{payment.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -346,7 +346,7 @@ func (q *PaymentExplanationQuery) confined(ctx context.Context) (*sql.Selector, 
 		return nil, err
 	}
 	q.ctx.Fields = []string{paymentexplanation.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -355,7 +355,7 @@ func (q *PaymentPlanQuery) confined(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{paymentplan.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -364,7 +364,7 @@ func (q *PracticeQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{practice.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -373,7 +373,7 @@ func (q *PractitionerQuery) confined(ctx context.Context) (*sql.Selector, error)
 		return nil, err
 	}
 	q.ctx.Fields = []string{practitioner.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -382,7 +382,7 @@ func (q *RoomQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{room.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -391,7 +391,7 @@ func (q *SessionQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{session.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -400,7 +400,7 @@ func (q *SignInAttemptQuery) confined(ctx context.Context) (*sql.Selector, error
 		return nil, err
 	}
 	q.ctx.Fields = []string{signinattempt.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -409,7 +409,7 @@ func (q *SiteQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{site.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -418,7 +418,7 @@ func (q *SundryQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{sundry.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -427,7 +427,7 @@ func (q *TreatmentQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{treatment.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -436,7 +436,7 @@ func (q *TreatmentCategoryQuery) confined(ctx context.Context) (*sql.Selector, e
 		return nil, err
 	}
 	q.ctx.Fields = []string{treatmentcategory.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -445,7 +445,7 @@ func (q *TreatmentPlanQuery) confined(ctx context.Context) (*sql.Selector, error
 		return nil, err
 	}
 	q.ctx.Fields = []string{treatmentplan.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -454,7 +454,7 @@ func (q *TreatmentPlanItemQuery) confined(ctx context.Context) (*sql.Selector, e
 		return nil, err
 	}
 	q.ctx.Fields = []string{treatmentplanitem.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -463,7 +463,7 @@ func (q *UserQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{user.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -472,6 +472,6 @@ func (q *WorkingSessionQuery) confined(ctx context.Context) (*sql.Selector, erro
 		return nil, err
 	}
 	q.ctx.Fields = []string{workingsession.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }

@@ -297,7 +297,7 @@ func (u *AppointmentUpdateOne) Rows(ctx context.Context, columns string) (*sql.R
 			return nil, err
 		}
 		if len(u.modifiers) > 0 {
-			return nil, errors.New("ent: what modifies the change of a row modifies no statement that reads it back")
+			return nil, errModified
 		}
 		id, _ := u.mutation.ID()
 		row, err := update(u.mutation, appointment.Table, appointment.FieldID, id, u.mutation.predicates, special{
@@ -318,7 +318,7 @@ func (u *AppointmentUpdateOne) Rows(ctx context.Context, columns string) (*sql.R
 
 // written makes the query one of the row that is written before it.
 func (q *AppointmentQuery) written(with sql.Querier) *AppointmentQuery {
-	q.Modify(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(appointment.Table)) })
+	q.Shape(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(appointment.Table)) })
 	return q
 }
 
@@ -382,7 +382,7 @@ func (u *FeeUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, err
 			return nil, err
 		}
 		if len(u.modifiers) > 0 {
-			return nil, errors.New("ent: what modifies the change of a row modifies no statement that reads it back")
+			return nil, errModified
 		}
 		id, _ := u.mutation.ID()
 		row, err := update(u.mutation, fee.Table, fee.FieldID, id, u.mutation.predicates, special{
@@ -403,7 +403,7 @@ func (u *FeeUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 // written makes the query one of the row that is written before it.
 func (q *FeeQuery) written(with sql.Querier) *FeeQuery {
-	q.Modify(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(fee.Table)) })
+	q.Shape(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(fee.Table)) })
 	return q
 }
 
@@ -500,7 +500,7 @@ func (u *PatientUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows,
 			return nil, err
 		}
 		if len(u.modifiers) > 0 {
-			return nil, errors.New("ent: what modifies the change of a row modifies no statement that reads it back")
+			return nil, errModified
 		}
 		id, _ := u.mutation.ID()
 		row, err := update(u.mutation, patient.Table, patient.FieldID, id, u.mutation.predicates, special{
@@ -521,7 +521,7 @@ func (u *PatientUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 // written makes the query one of the row that is written before it.
 func (q *PatientQuery) written(with sql.Querier) *PatientQuery {
-	q.Modify(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(patient.Table)) })
+	q.Shape(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(patient.Table)) })
 	return q
 }
 
