@@ -220,7 +220,9 @@ func (_u *AccessTokenUpdate) sqlSave(ctx context.Context) (_node int, err error)
 	if _u.mutation.RevokedAtCleared() {
 		_spec.ClearField(accesstoken.FieldRevokedAt, field.TypeTime)
 	}
-	_spec.AddModifiers(_u.modifiers...)
+	if len(_u.modifiers) > 0 {
+		return _node, errModified
+	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{accesstoken.Label}
@@ -462,7 +464,9 @@ func (_u *AccessTokenUpdateOne) sqlSave(ctx context.Context) (_node *AccessToken
 	if _u.mutation.RevokedAtCleared() {
 		_spec.ClearField(accesstoken.FieldRevokedAt, field.TypeTime)
 	}
-	_spec.AddModifiers(_u.modifiers...)
+	if len(_u.modifiers) > 0 {
+		return _node, errModified
+	}
 	_node = &AccessToken{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

@@ -181,7 +181,9 @@ func (_u *AcquisitionSourceUpdate) sqlSave(ctx context.Context) (_node int, err 
 	if _u.mutation.NotesCleared() {
 		_spec.ClearField(acquisitionsource.FieldNotes, field.TypeString)
 	}
-	_spec.AddModifiers(_u.modifiers...)
+	if len(_u.modifiers) > 0 {
+		return _node, errModified
+	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{acquisitionsource.Label}
@@ -385,7 +387,9 @@ func (_u *AcquisitionSourceUpdateOne) sqlSave(ctx context.Context) (_node *Acqui
 	if _u.mutation.NotesCleared() {
 		_spec.ClearField(acquisitionsource.FieldNotes, field.TypeString)
 	}
-	_spec.AddModifiers(_u.modifiers...)
+	if len(_u.modifiers) > 0 {
+		return _node, errModified
+	}
 	_node = &AcquisitionSource{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

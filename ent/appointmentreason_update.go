@@ -225,7 +225,9 @@ func (_u *AppointmentReasonUpdate) sqlSave(ctx context.Context) (_node int, err 
 	if value, ok := _u.mutation.AddedPosition(); ok {
 		_spec.AddField(appointmentreason.FieldPosition, field.TypeInt, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
+	if len(_u.modifiers) > 0 {
+		return _node, errModified
+	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{appointmentreason.Label}
@@ -473,7 +475,9 @@ func (_u *AppointmentReasonUpdateOne) sqlSave(ctx context.Context) (_node *Appoi
 	if value, ok := _u.mutation.AddedPosition(); ok {
 		_spec.AddField(appointmentreason.FieldPosition, field.TypeInt, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
+	if len(_u.modifiers) > 0 {
+		return _node, errModified
+	}
 	_node = &AppointmentReason{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

@@ -81,7 +81,9 @@ func (_u *ChangeUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.TokenIDCleared() {
 		_spec.ClearField(change.FieldTokenID, field.TypeUUID)
 	}
-	_spec.AddModifiers(_u.modifiers...)
+	if len(_u.modifiers) > 0 {
+		return _node, errModified
+	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{change.Label}
@@ -186,7 +188,9 @@ func (_u *ChangeUpdateOne) sqlSave(ctx context.Context) (_node *Change, err erro
 	if _u.mutation.TokenIDCleared() {
 		_spec.ClearField(change.FieldTokenID, field.TypeUUID)
 	}
-	_spec.AddModifiers(_u.modifiers...)
+	if len(_u.modifiers) > 0 {
+		return _node, errModified
+	}
 	_node = &Change{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

@@ -182,7 +182,7 @@ func (q *AccessTokenQuery) confined(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{accesstoken.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -191,7 +191,7 @@ func (q *AccountQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{account.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -200,7 +200,7 @@ func (q *AcquisitionSourceQuery) confined(ctx context.Context) (*sql.Selector, e
 		return nil, err
 	}
 	q.ctx.Fields = []string{acquisitionsource.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -209,7 +209,7 @@ func (q *ApplicationQuery) confined(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{application.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -218,7 +218,7 @@ func (q *AppointmentQuery) confined(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{appointment.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -227,7 +227,7 @@ func (q *AppointmentReasonQuery) confined(ctx context.Context) (*sql.Selector, e
 		return nil, err
 	}
 	q.ctx.Fields = []string{appointmentreason.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -236,7 +236,7 @@ func (q *AuthorizationCodeQuery) confined(ctx context.Context) (*sql.Selector, e
 		return nil, err
 	}
 	q.ctx.Fields = []string{authorizationcode.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -245,7 +245,7 @@ func (q *ChangeQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{change.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -254,7 +254,7 @@ func (q *ContractQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{contract.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -263,7 +263,7 @@ func (q *CustomFieldQuery) confined(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{customfield.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -272,7 +272,7 @@ func (q *CustomFieldAnswerQuery) confined(ctx context.Context) (*sql.Selector, e
 		return nil, err
 	}
 	q.ctx.Fields = []string{customfieldanswer.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -281,7 +281,7 @@ func (q *FeeQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{fee.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -290,7 +290,7 @@ func (q *ImportRunQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{importrun.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -299,7 +299,7 @@ func (q *ImportedRecordQuery) confined(ctx context.Context) (*sql.Selector, erro
 		return nil, err
 	}
 	q.ctx.Fields = []string{importedrecord.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -308,7 +308,7 @@ func (q *InvoiceQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{invoice.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -317,7 +317,7 @@ func (q *InvoiceItemQuery) confined(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{invoiceitem.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -326,7 +326,7 @@ func (q *NHSClaimQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{nhsclaim.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -335,7 +335,7 @@ func (q *PatientQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{patient.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -344,7 +344,7 @@ func (q *PaymentQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{payment.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -353,7 +353,7 @@ func (q *PaymentExplanationQuery) confined(ctx context.Context) (*sql.Selector, 
 		return nil, err
 	}
 	q.ctx.Fields = []string{paymentexplanation.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -362,7 +362,7 @@ func (q *PaymentPlanQuery) confined(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{paymentplan.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -371,7 +371,7 @@ func (q *PracticeQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{practice.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -380,7 +380,7 @@ func (q *PractitionerQuery) confined(ctx context.Context) (*sql.Selector, error)
 		return nil, err
 	}
 	q.ctx.Fields = []string{practitioner.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -389,7 +389,7 @@ func (q *RoomQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{room.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -398,7 +398,7 @@ func (q *SessionQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{session.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -407,7 +407,7 @@ func (q *SignInAttemptQuery) confined(ctx context.Context) (*sql.Selector, error
 		return nil, err
 	}
 	q.ctx.Fields = []string{signinattempt.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -416,7 +416,7 @@ func (q *SiteQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{site.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -425,7 +425,7 @@ func (q *SundryQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{sundry.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -434,7 +434,7 @@ func (q *TreatmentQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{treatment.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -443,7 +443,7 @@ func (q *TreatmentCategoryQuery) confined(ctx context.Context) (*sql.Selector, e
 		return nil, err
 	}
 	q.ctx.Fields = []string{treatmentcategory.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -452,7 +452,7 @@ func (q *TreatmentPlanQuery) confined(ctx context.Context) (*sql.Selector, error
 		return nil, err
 	}
 	q.ctx.Fields = []string{treatmentplan.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -461,7 +461,7 @@ func (q *TreatmentPlanItemQuery) confined(ctx context.Context) (*sql.Selector, e
 		return nil, err
 	}
 	q.ctx.Fields = []string{treatmentplanitem.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -470,7 +470,7 @@ func (q *UserQuery) confined(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{user.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }
 
@@ -479,6 +479,6 @@ func (q *WorkingSessionQuery) confined(ctx context.Context) (*sql.Selector, erro
 		return nil, err
 	}
 	q.ctx.Fields = []string{workingsession.FieldID}
-	q.predicates = flat(q.predicates)
+	q.confinement.collect = true
 	return q.sqlQuery(ctx), nil
 }

@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
@@ -31,6 +32,10 @@ type CustomFieldAnswerQuery struct {
 	withCustomField       *CustomFieldQuery
 	withPatient           *PatientQuery
 	withTreatmentPlanItem *TreatmentPlanItemQuery
+	confinement           confinement
+	isConfined            bool
+	asked                 []predicate.CustomFieldAnswer
+	shapes                []func(*sql.Selector)
 	modifiers             []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
@@ -497,9 +502,7 @@ func (_q *CustomFieldAnswerQuery) sqlAll(ctx context.Context, hooks ...queryHook
 		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
-	if len(_q.modifiers) > 0 {
-		_spec.Modifiers = _q.modifiers
-	}
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -658,9 +661,7 @@ func (_q *CustomFieldAnswerQuery) loadTreatmentPlanItem(ctx context.Context, que
 
 func (_q *CustomFieldAnswerQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	if len(_q.modifiers) > 0 {
-		_spec.Modifiers = _q.modifiers
-	}
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -745,13 +746,12 @@ func (_q *CustomFieldAnswerQuery) sqlQuery(ctx context.Context) *sql.Selector {
 		p(selector)
 	}
 	if offset := _q.ctx.Offset; offset != nil {
-		// limit is mandatory for offset clause. We start
-		// with default value, and override it below if needed.
 		selector.Offset(*offset).Limit(math.MaxInt32)
 	}
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
+	_q.confinement.hold(selector)
 	return selector
 }
 
@@ -797,6 +797,7 @@ func (_g *CustomFieldAnswerGroupBy) sqlScan(ctx context.Context, root *CustomFie
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
+	root.confinement.hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -842,6 +843,7 @@ func (_s *CustomFieldAnswerSelect) sqlScan(ctx context.Context, root *CustomFiel
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
+	root.confinement.hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

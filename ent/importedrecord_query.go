@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
@@ -18,11 +19,15 @@ import (
 // ImportedRecordQuery is the builder for querying ImportedRecord entities.
 type ImportedRecordQuery struct {
 	config
-	ctx        *QueryContext
-	order      []importedrecord.OrderOption
-	inters     []Interceptor
-	predicates []predicate.ImportedRecord
-	modifiers  []func(*sql.Selector)
+	ctx         *QueryContext
+	order       []importedrecord.OrderOption
+	inters      []Interceptor
+	predicates  []predicate.ImportedRecord
+	confinement confinement
+	isConfined  bool
+	asked       []predicate.ImportedRecord
+	shapes      []func(*sql.Selector)
+	modifiers   []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
 	path func(context.Context) (*sql.Selector, error)
@@ -345,9 +350,7 @@ func (_q *ImportedRecordQuery) sqlAll(ctx context.Context, hooks ...queryHook) (
 		nodes = append(nodes, node)
 		return node.assignValues(columns, values)
 	}
-	if len(_q.modifiers) > 0 {
-		_spec.Modifiers = _q.modifiers
-	}
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -362,9 +365,7 @@ func (_q *ImportedRecordQuery) sqlAll(ctx context.Context, hooks ...queryHook) (
 
 func (_q *ImportedRecordQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	if len(_q.modifiers) > 0 {
-		_spec.Modifiers = _q.modifiers
-	}
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -437,13 +438,12 @@ func (_q *ImportedRecordQuery) sqlQuery(ctx context.Context) *sql.Selector {
 		p(selector)
 	}
 	if offset := _q.ctx.Offset; offset != nil {
-		// limit is mandatory for offset clause. We start
-		// with default value, and override it below if needed.
 		selector.Offset(*offset).Limit(math.MaxInt32)
 	}
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
+	_q.confinement.hold(selector)
 	return selector
 }
 
@@ -489,6 +489,7 @@ func (_g *ImportedRecordGroupBy) sqlScan(ctx context.Context, root *ImportedReco
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
+	root.confinement.hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -534,6 +535,7 @@ func (_s *ImportedRecordSelect) sqlScan(ctx context.Context, root *ImportedRecor
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
+	root.confinement.hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

@@ -92,7 +92,9 @@ func (_u *ImportedRecordUpdate) sqlSave(ctx context.Context) (_node int, err err
 	if value, ok := _u.mutation.RecordID(); ok {
 		_spec.SetField(importedrecord.FieldRecordID, field.TypeString, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
+	if len(_u.modifiers) > 0 {
+		return _node, errModified
+	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{importedrecord.Label}
@@ -208,7 +210,9 @@ func (_u *ImportedRecordUpdateOne) sqlSave(ctx context.Context) (_node *Imported
 	if value, ok := _u.mutation.RecordID(); ok {
 		_spec.SetField(importedrecord.FieldRecordID, field.TypeString, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
+	if len(_u.modifiers) > 0 {
+		return _node, errModified
+	}
 	_node = &ImportedRecord{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

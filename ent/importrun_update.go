@@ -128,7 +128,9 @@ func (_u *ImportRunUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.FinishedAtCleared() {
 		_spec.ClearField(importrun.FieldFinishedAt, field.TypeTime)
 	}
-	_spec.AddModifiers(_u.modifiers...)
+	if len(_u.modifiers) > 0 {
+		return _node, errModified
+	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{importrun.Label}
@@ -279,7 +281,9 @@ func (_u *ImportRunUpdateOne) sqlSave(ctx context.Context) (_node *ImportRun, er
 	if _u.mutation.FinishedAtCleared() {
 		_spec.ClearField(importrun.FieldFinishedAt, field.TypeTime)
 	}
-	_spec.AddModifiers(_u.modifiers...)
+	if len(_u.modifiers) > 0 {
+		return _node, errModified
+	}
 	_node = &ImportRun{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

@@ -16,6 +16,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"math"
+	"slices"
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
@@ -38,6 +39,10 @@ type InvoiceQuery struct {
 	withUser         *UserQuery
 	withInvoiceItems *InvoiceItemQuery
 	withExplanations *PaymentExplanationQuery
+	confinement      confinement
+	isConfined       bool
+	asked            []predicate.Invoice
+	shapes           []func(*sql.Selector)
 	modifiers        []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
@@ -609,9 +614,7 @@ func (_q *InvoiceQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Invo
 		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
-	if len(_q.modifiers) > 0 {
-		_spec.Modifiers = _q.modifiers
-	}
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -879,9 +882,7 @@ func (_q *InvoiceQuery) loadExplanations(ctx context.Context, query *PaymentExpl
 
 func (_q *InvoiceQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	if len(_q.modifiers) > 0 {
-		_spec.Modifiers = _q.modifiers
-	}
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -969,13 +970,12 @@ func (_q *InvoiceQuery) sqlQuery(ctx context.Context) *sql.Selector {
 		p(selector)
 	}
 	if offset := _q.ctx.Offset; offset != nil {
-		// limit is mandatory for offset clause. We start
-		// with default value, and override it below if needed.
 		selector.Offset(*offset).Limit(math.MaxInt32)
 	}
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
+	_q.confinement.hold(selector)
 	return selector
 }
 
@@ -1021,6 +1021,7 @@ func (_g *InvoiceGroupBy) sqlScan(ctx context.Context, root *InvoiceQuery, v any
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
+	root.confinement.hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -1066,6 +1067,7 @@ func (_s *InvoiceSelect) sqlScan(ctx context.Context, root *InvoiceQuery, v any)
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
+	root.confinement.hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

@@ -8,9 +8,19 @@ import (
 	"strings"
 	"time"
 
+	"entgo.io/ent"
 	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
+	"github.com/google/uuid"
 
+	"chairside/ent/appointment"
+	"chairside/ent/invoice"
+	"chairside/ent/invoiceitem"
+	"chairside/ent/nhsclaim"
+	"chairside/ent/patient"
+	"chairside/ent/payment"
+	"chairside/ent/treatmentplan"
+	"chairside/ent/treatmentplanitem"
 	"chairside/internal/caller"
 )
 
@@ -37,50 +47,175 @@ var KeptTotals = []Kept{
 	{Total: "treatment_plan_items.all", Table: "treatment_plan_items", By: "", Day: "", Where: "", Columns: []string(nil)},
 }
 
-// Totals reads kept totals on the connection of a query, which is in its
-// transaction if it is in one.
-type Totals struct{ driver dialect.Driver }
+// Totals reads the kept totals of one practice, on the connection of a query, which
+// is in its transaction if it is in one.
+type Totals struct {
+	driver   dialect.Driver
+	practice uuid.UUID
+}
 
-// Totals are the kept totals, as the connection of q sees them.
-func (q *AppointmentQuery) Totals() Totals { return Totals{q.driver} }
-
-// Totals are the kept totals, as the connection of q sees them.
-func (q *InvoiceQuery) Totals() Totals { return Totals{q.driver} }
-
-// Totals are the kept totals, as the connection of q sees them.
-func (q *InvoiceItemQuery) Totals() Totals { return Totals{q.driver} }
-
-// Totals are the kept totals, as the connection of q sees them.
-func (q *NHSClaimQuery) Totals() Totals { return Totals{q.driver} }
-
-// Totals are the kept totals, as the connection of q sees them.
-func (q *PatientQuery) Totals() Totals { return Totals{q.driver} }
-
-// Totals are the kept totals, as the connection of q sees them.
-func (q *PaymentQuery) Totals() Totals { return Totals{q.driver} }
-
-// Totals are the kept totals, as the connection of q sees them.
-func (q *TreatmentPlanQuery) Totals() Totals { return Totals{q.driver} }
-
-// Totals are the kept totals, as the connection of q sees them.
-func (q *TreatmentPlanItemQuery) Totals() Totals { return Totals{q.driver} }
-
-// Of is the query of a total of the caller's practice: one row of one column. It
-// is nil where no total is kept of what the caller sees: of one site alone, or
-// across practices.
-func (t Totals) Of(ctx context.Context, total string, key int64) *sql.Selector {
+// Totals are the kept totals of the rows that q finds. It is nil where q does not
+// find exactly the rows of one practice: where it has a predicate or a modifier, or an
+// interceptor or a limit to a site has added one. Then nothing but q counts them.
+func (q *AppointmentQuery) Totals(ctx context.Context) (*Totals, error) {
 	c, err := caller.From(ctx)
-	if err != nil || c.SiteID != nil {
-		return nil
+	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
+		return nil, nil
 	}
+	as := q.Clone()
+	if err := as.prepareQuery(setContextOp(ctx, as.ctx, ent.OpQueryCount)); err != nil {
+		return nil, err
+	}
+	if !as.isConfined || len(as.asked) > 0 || len(as.predicates) != 1 || len(as.modifiers) > 0 || len(as.shapes) > 0 || as.path != nil || as.ctx.Limit != nil || as.ctx.Offset != nil ||
+		!as.confinement.exactly(as.inters, appointment.Table, appointment.FieldPracticeID, c.PracticeID) {
+		return nil, nil
+	}
+	return &Totals{q.driver, c.PracticeID}, nil
+}
+
+// Totals are the kept totals of the rows that q finds. It is nil where q does not
+// find exactly the rows of one practice: where it has a predicate or a modifier, or an
+// interceptor or a limit to a site has added one. Then nothing but q counts them.
+func (q *InvoiceQuery) Totals(ctx context.Context) (*Totals, error) {
+	c, err := caller.From(ctx)
+	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
+		return nil, nil
+	}
+	as := q.Clone()
+	if err := as.prepareQuery(setContextOp(ctx, as.ctx, ent.OpQueryCount)); err != nil {
+		return nil, err
+	}
+	if !as.isConfined || len(as.asked) > 0 || len(as.predicates) != 1 || len(as.modifiers) > 0 || len(as.shapes) > 0 || as.path != nil || as.ctx.Limit != nil || as.ctx.Offset != nil ||
+		!as.confinement.exactly(as.inters, invoice.Table, invoice.FieldPracticeID, c.PracticeID) {
+		return nil, nil
+	}
+	return &Totals{q.driver, c.PracticeID}, nil
+}
+
+// Totals are the kept totals of the rows that q finds. It is nil where q does not
+// find exactly the rows of one practice: where it has a predicate or a modifier, or an
+// interceptor or a limit to a site has added one. Then nothing but q counts them.
+func (q *InvoiceItemQuery) Totals(ctx context.Context) (*Totals, error) {
+	c, err := caller.From(ctx)
+	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
+		return nil, nil
+	}
+	as := q.Clone()
+	if err := as.prepareQuery(setContextOp(ctx, as.ctx, ent.OpQueryCount)); err != nil {
+		return nil, err
+	}
+	if !as.isConfined || len(as.asked) > 0 || len(as.predicates) != 1 || len(as.modifiers) > 0 || len(as.shapes) > 0 || as.path != nil || as.ctx.Limit != nil || as.ctx.Offset != nil ||
+		!as.confinement.exactly(as.inters, invoiceitem.Table, invoiceitem.FieldPracticeID, c.PracticeID) {
+		return nil, nil
+	}
+	return &Totals{q.driver, c.PracticeID}, nil
+}
+
+// Totals are the kept totals of the rows that q finds. It is nil where q does not
+// find exactly the rows of one practice: where it has a predicate or a modifier, or an
+// interceptor or a limit to a site has added one. Then nothing but q counts them.
+func (q *NHSClaimQuery) Totals(ctx context.Context) (*Totals, error) {
+	c, err := caller.From(ctx)
+	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
+		return nil, nil
+	}
+	as := q.Clone()
+	if err := as.prepareQuery(setContextOp(ctx, as.ctx, ent.OpQueryCount)); err != nil {
+		return nil, err
+	}
+	if !as.isConfined || len(as.asked) > 0 || len(as.predicates) != 1 || len(as.modifiers) > 0 || len(as.shapes) > 0 || as.path != nil || as.ctx.Limit != nil || as.ctx.Offset != nil ||
+		!as.confinement.exactly(as.inters, nhsclaim.Table, nhsclaim.FieldPracticeID, c.PracticeID) {
+		return nil, nil
+	}
+	return &Totals{q.driver, c.PracticeID}, nil
+}
+
+// Totals are the kept totals of the rows that q finds. It is nil where q does not
+// find exactly the rows of one practice: where it has a predicate or a modifier, or an
+// interceptor or a limit to a site has added one. Then nothing but q counts them.
+func (q *PatientQuery) Totals(ctx context.Context) (*Totals, error) {
+	c, err := caller.From(ctx)
+	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
+		return nil, nil
+	}
+	as := q.Clone()
+	if err := as.prepareQuery(setContextOp(ctx, as.ctx, ent.OpQueryCount)); err != nil {
+		return nil, err
+	}
+	if !as.isConfined || len(as.asked) > 0 || len(as.predicates) != 1 || len(as.modifiers) > 0 || len(as.shapes) > 0 || as.path != nil || as.ctx.Limit != nil || as.ctx.Offset != nil ||
+		!as.confinement.exactly(as.inters, patient.Table, patient.FieldPracticeID, c.PracticeID) {
+		return nil, nil
+	}
+	return &Totals{q.driver, c.PracticeID}, nil
+}
+
+// Totals are the kept totals of the rows that q finds. It is nil where q does not
+// find exactly the rows of one practice: where it has a predicate or a modifier, or an
+// interceptor or a limit to a site has added one. Then nothing but q counts them.
+func (q *PaymentQuery) Totals(ctx context.Context) (*Totals, error) {
+	c, err := caller.From(ctx)
+	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
+		return nil, nil
+	}
+	as := q.Clone()
+	if err := as.prepareQuery(setContextOp(ctx, as.ctx, ent.OpQueryCount)); err != nil {
+		return nil, err
+	}
+	if !as.isConfined || len(as.asked) > 0 || len(as.predicates) != 1 || len(as.modifiers) > 0 || len(as.shapes) > 0 || as.path != nil || as.ctx.Limit != nil || as.ctx.Offset != nil ||
+		!as.confinement.exactly(as.inters, payment.Table, payment.FieldPracticeID, c.PracticeID) {
+		return nil, nil
+	}
+	return &Totals{q.driver, c.PracticeID}, nil
+}
+
+// Totals are the kept totals of the rows that q finds. It is nil where q does not
+// find exactly the rows of one practice: where it has a predicate or a modifier, or an
+// interceptor or a limit to a site has added one. Then nothing but q counts them.
+func (q *TreatmentPlanQuery) Totals(ctx context.Context) (*Totals, error) {
+	c, err := caller.From(ctx)
+	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
+		return nil, nil
+	}
+	as := q.Clone()
+	if err := as.prepareQuery(setContextOp(ctx, as.ctx, ent.OpQueryCount)); err != nil {
+		return nil, err
+	}
+	if !as.isConfined || len(as.asked) > 0 || len(as.predicates) != 1 || len(as.modifiers) > 0 || len(as.shapes) > 0 || as.path != nil || as.ctx.Limit != nil || as.ctx.Offset != nil ||
+		!as.confinement.exactly(as.inters, treatmentplan.Table, treatmentplan.FieldPracticeID, c.PracticeID) {
+		return nil, nil
+	}
+	return &Totals{q.driver, c.PracticeID}, nil
+}
+
+// Totals are the kept totals of the rows that q finds. It is nil where q does not
+// find exactly the rows of one practice: where it has a predicate or a modifier, or an
+// interceptor or a limit to a site has added one. Then nothing but q counts them.
+func (q *TreatmentPlanItemQuery) Totals(ctx context.Context) (*Totals, error) {
+	c, err := caller.From(ctx)
+	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
+		return nil, nil
+	}
+	as := q.Clone()
+	if err := as.prepareQuery(setContextOp(ctx, as.ctx, ent.OpQueryCount)); err != nil {
+		return nil, err
+	}
+	if !as.isConfined || len(as.asked) > 0 || len(as.predicates) != 1 || len(as.modifiers) > 0 || len(as.shapes) > 0 || as.path != nil || as.ctx.Limit != nil || as.ctx.Offset != nil ||
+		!as.confinement.exactly(as.inters, treatmentplanitem.Table, treatmentplanitem.FieldPracticeID, c.PracticeID) {
+		return nil, nil
+	}
+	return &Totals{q.driver, c.PracticeID}, nil
+}
+
+// Of is the query of a total: one row of one column.
+func (t *Totals) Of(total string, key int64) *sql.Selector {
 	return sql.Dialect(t.driver.Dialect()).Select().SelectExpr(sql.ExprFunc(func(b *sql.Builder) {
 		b.WriteString("CAST(COALESCE(SUM(n), 0) AS bigint) FROM " + t.counts() + " WHERE total = ").Arg(total)
-		b.WriteString(" AND practice_id = ").Arg(c.PracticeID).WriteString(" AND key = ").Arg(key)
+		b.WriteString(" AND practice_id = ").Arg(t.practice).WriteString(" AND key = ").Arg(key)
 	}))
 }
 
 // Read reads a total by itself.
-func (t Totals) Read(ctx context.Context, of *sql.Selector) (n int, err error) {
+func (t *Totals) Read(ctx context.Context, of *sql.Selector) (n int, err error) {
 	text, args := of.Query()
 	return n, t.read(ctx, text, args, &n)
 }
@@ -94,8 +229,7 @@ type Place struct {
 
 // Find finds the place of the page that begins after offset rows of the
 // caller's list: total is the total of its rows, days the one that counts them
-// by their days. It is false where Of is nil, and where too much has changed and
-// is not folded yet.
+// by their days. It is false where too much has changed and is not folded yet.
 //
 // It adds up the days of kept_totals, from the nearer end of the list and no
 // further than needed. What is not folded yet, slack rows at most, could move
@@ -107,11 +241,7 @@ type Place struct {
 // those), so no order is needed to tell it: with one, SQLite would add up all days
 // first. For the same reason the days of the end that is not read are left out by their
 // total, which an index begins with: SQLite asks about any other condition day by day.
-func (t Totals) Find(ctx context.Context, total, days string, offset int, descending bool) (p Place, ok bool, err error) {
-	c, err := caller.From(ctx)
-	if err != nil || c.SiteID != nil {
-		return p, false, nil
-	}
+func (t *Totals) Find(ctx context.Context, total, days string, offset int, descending bool) (p Place, ok bool, err error) {
 	forward, backward, earlier := "key", "key DESC", "<"
 	if descending {
 		forward, backward, earlier = backward, forward, ">"
@@ -152,7 +282,7 @@ func (t Totals) Find(ctx context.Context, total, days string, offset int, descen
 			) AS from_end
 		) AS day ON true`)
 	var day, before sql.NullInt64
-	if err := t.read(ctx, text, []any{total, c.PracticeID, days, offset}, &p.Total, &day, &before); err != nil {
+	if err := t.read(ctx, text, []any{total, t.practice, days, offset}, &p.Total, &day, &before); err != nil {
 		return p, false, err
 	}
 	p.Day, p.Before = time.Unix(day.Int64*24*60*60, 0).UTC(), int(before.Int64)
@@ -161,7 +291,7 @@ func (t Totals) Find(ctx context.Context, total, days string, offset int, descen
 
 // counts are what a total is added up of: what is folded and, of the same state
 // of the database, what is not. SQLite folds at once.
-func (t Totals) counts() string {
+func (t *Totals) counts() string {
 	if t.driver.Dialect() == dialect.SQLite {
 		return "kept_totals"
 	}
@@ -170,7 +300,7 @@ func (t Totals) counts() string {
 
 // unfolded is the expression for a sum over changes of a total that are not
 // folded yet.
-func (t Totals) unfolded(sum, total, and string) string {
+func (t *Totals) unfolded(sum, total, and string) string {
 	if t.driver.Dialect() == dialect.SQLite {
 		return "0"
 	}
@@ -178,7 +308,7 @@ func (t Totals) unfolded(sum, total, and string) string {
 }
 
 // read reads the one row of a statement.
-func (t Totals) read(ctx context.Context, text string, args []any, into ...any) error {
+func (t *Totals) read(ctx context.Context, text string, args []any, into ...any) error {
 	if t.driver.Dialect() == dialect.SQLite {
 		text = strings.ReplaceAll(text, "$", "?") // $1 would be a name
 	}

@@ -895,7 +895,9 @@ func (_u *NHSClaimUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 		}
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
-	_spec.AddModifiers(_u.modifiers...)
+	if len(_u.modifiers) > 0 {
+		return _node, errModified
+	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{nhsclaim.Label}
@@ -1804,7 +1806,9 @@ func (_u *NHSClaimUpdateOne) sqlSave(ctx context.Context) (_node *NHSClaim, err 
 		}
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
-	_spec.AddModifiers(_u.modifiers...)
+	if len(_u.modifiers) > 0 {
+		return _node, errModified
+	}
 	_node = &NHSClaim{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

@@ -21,6 +21,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"math"
+	"slices"
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
@@ -49,6 +50,10 @@ type PatientQuery struct {
 	withDentist           *PractitionerQuery
 	withHygienist         *PractitionerQuery
 	withAcquisitionSource *AcquisitionSourceQuery
+	confinement           confinement
+	isConfined            bool
+	asked                 []predicate.Patient
+	shapes                []func(*sql.Selector)
 	modifiers             []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
@@ -830,9 +835,7 @@ func (_q *PatientQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Pati
 		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
-	if len(_q.modifiers) > 0 {
-		_spec.Modifiers = _q.modifiers
-	}
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -1325,9 +1328,7 @@ func (_q *PatientQuery) loadAcquisitionSource(ctx context.Context, query *Acquis
 
 func (_q *PatientQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	if len(_q.modifiers) > 0 {
-		_spec.Modifiers = _q.modifiers
-	}
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -1418,13 +1419,12 @@ func (_q *PatientQuery) sqlQuery(ctx context.Context) *sql.Selector {
 		p(selector)
 	}
 	if offset := _q.ctx.Offset; offset != nil {
-		// limit is mandatory for offset clause. We start
-		// with default value, and override it below if needed.
 		selector.Offset(*offset).Limit(math.MaxInt32)
 	}
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
+	_q.confinement.hold(selector)
 	return selector
 }
 
@@ -1470,6 +1470,7 @@ func (_g *PatientGroupBy) sqlScan(ctx context.Context, root *PatientQuery, v any
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
+	root.confinement.hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -1515,6 +1516,7 @@ func (_s *PatientSelect) sqlScan(ctx context.Context, root *PatientQuery, v any)
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
+	root.confinement.hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

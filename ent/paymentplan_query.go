@@ -11,6 +11,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"math"
+	"slices"
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
@@ -28,6 +29,10 @@ type PaymentPlanQuery struct {
 	predicates   []predicate.PaymentPlan
 	withPractice *PracticeQuery
 	withFees     *FeeQuery
+	confinement  confinement
+	isConfined   bool
+	asked        []predicate.PaymentPlan
+	shapes       []func(*sql.Selector)
 	modifiers    []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
@@ -424,9 +429,7 @@ func (_q *PaymentPlanQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*
 		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
-	if len(_q.modifiers) > 0 {
-		_spec.Modifiers = _q.modifiers
-	}
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -514,9 +517,7 @@ func (_q *PaymentPlanQuery) loadFees(ctx context.Context, query *FeeQuery, nodes
 
 func (_q *PaymentPlanQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	if len(_q.modifiers) > 0 {
-		_spec.Modifiers = _q.modifiers
-	}
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -592,13 +593,12 @@ func (_q *PaymentPlanQuery) sqlQuery(ctx context.Context) *sql.Selector {
 		p(selector)
 	}
 	if offset := _q.ctx.Offset; offset != nil {
-		// limit is mandatory for offset clause. We start
-		// with default value, and override it below if needed.
 		selector.Offset(*offset).Limit(math.MaxInt32)
 	}
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
+	_q.confinement.hold(selector)
 	return selector
 }
 
@@ -644,6 +644,7 @@ func (_g *PaymentPlanGroupBy) sqlScan(ctx context.Context, root *PaymentPlanQuer
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
+	root.confinement.hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -689,6 +690,7 @@ func (_s *PaymentPlanSelect) sqlScan(ctx context.Context, root *PaymentPlanQuery
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
+	root.confinement.hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

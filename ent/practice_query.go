@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
@@ -19,11 +20,15 @@ import (
 // PracticeQuery is the builder for querying Practice entities.
 type PracticeQuery struct {
 	config
-	ctx        *QueryContext
-	order      []practice.OrderOption
-	inters     []Interceptor
-	predicates []predicate.Practice
-	modifiers  []func(*sql.Selector)
+	ctx         *QueryContext
+	order       []practice.OrderOption
+	inters      []Interceptor
+	predicates  []predicate.Practice
+	confinement confinement
+	isConfined  bool
+	asked       []predicate.Practice
+	shapes      []func(*sql.Selector)
+	modifiers   []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
 	path func(context.Context) (*sql.Selector, error)
@@ -346,9 +351,7 @@ func (_q *PracticeQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Pra
 		nodes = append(nodes, node)
 		return node.assignValues(columns, values)
 	}
-	if len(_q.modifiers) > 0 {
-		_spec.Modifiers = _q.modifiers
-	}
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -363,9 +366,7 @@ func (_q *PracticeQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Pra
 
 func (_q *PracticeQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	if len(_q.modifiers) > 0 {
-		_spec.Modifiers = _q.modifiers
-	}
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -438,13 +439,12 @@ func (_q *PracticeQuery) sqlQuery(ctx context.Context) *sql.Selector {
 		p(selector)
 	}
 	if offset := _q.ctx.Offset; offset != nil {
-		// limit is mandatory for offset clause. We start
-		// with default value, and override it below if needed.
 		selector.Offset(*offset).Limit(math.MaxInt32)
 	}
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
+	_q.confinement.hold(selector)
 	return selector
 }
 
@@ -490,6 +490,7 @@ func (_g *PracticeGroupBy) sqlScan(ctx context.Context, root *PracticeQuery, v a
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
+	root.confinement.hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -535,6 +536,7 @@ func (_s *PracticeSelect) sqlScan(ctx context.Context, root *PracticeQuery, v an
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
+	root.confinement.hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

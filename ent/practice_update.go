@@ -501,7 +501,9 @@ func (_u *PracticeUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.PostcodeCleared() {
 		_spec.ClearField(practice.FieldPostcode, field.TypeString)
 	}
-	_spec.AddModifiers(_u.modifiers...)
+	if len(_u.modifiers) > 0 {
+		return _node, errModified
+	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{practice.Label}
@@ -1024,7 +1026,9 @@ func (_u *PracticeUpdateOne) sqlSave(ctx context.Context) (_node *Practice, err 
 	if _u.mutation.PostcodeCleared() {
 		_spec.ClearField(practice.FieldPostcode, field.TypeString)
 	}
-	_spec.AddModifiers(_u.modifiers...)
+	if len(_u.modifiers) > 0 {
+		return _node, errModified
+	}
 	_node = &Practice{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

@@ -65,7 +65,9 @@ func (q *AccessTokenQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *AccessTokenQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{accesstoken.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -73,6 +75,10 @@ func (q *AccessTokenQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -91,7 +97,9 @@ func (q *AccountQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 func (q *AccountQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{account.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -99,6 +107,10 @@ func (q *AccountQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	if names(columns, "patient") {
 		behind := (&PatientClient{config: q.config}).Query()
@@ -123,7 +135,9 @@ func (q *AcquisitionSourceQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *AcquisitionSourceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{acquisitionsource.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -131,6 +145,10 @@ func (q *AcquisitionSourceQuery) sqlRows(ctx context.Context, columns string) (*
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -148,7 +166,9 @@ func (q *ApplicationQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *ApplicationQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{application.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -156,6 +176,10 @@ func (q *ApplicationQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -174,7 +198,9 @@ func (q *AppointmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *AppointmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{appointment.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -182,6 +208,10 @@ func (q *AppointmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	if names(columns, "patient") {
 		behind := (&PatientClient{config: q.config}).Query()
@@ -206,7 +236,9 @@ func (q *AppointmentReasonQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *AppointmentReasonQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{appointmentreason.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -214,6 +246,10 @@ func (q *AppointmentReasonQuery) sqlRows(ctx context.Context, columns string) (*
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -231,7 +267,9 @@ func (q *AuthorizationCodeQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *AuthorizationCodeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{authorizationcode.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -239,6 +277,10 @@ func (q *AuthorizationCodeQuery) sqlRows(ctx context.Context, columns string) (*
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -256,7 +298,9 @@ func (q *ChangeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, erro
 
 func (q *ChangeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{change.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -264,6 +308,10 @@ func (q *ChangeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, e
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -281,7 +329,9 @@ func (q *ContractQuery) Rows(ctx context.Context, columns string) (*sql.Rows, er
 
 func (q *ContractQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{contract.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -289,6 +339,10 @@ func (q *ContractQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -306,7 +360,9 @@ func (q *CustomFieldQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *CustomFieldQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{customfield.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -314,6 +370,10 @@ func (q *CustomFieldQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -331,7 +391,9 @@ func (q *CustomFieldAnswerQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *CustomFieldAnswerQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{customfieldanswer.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -339,6 +401,10 @@ func (q *CustomFieldAnswerQuery) sqlRows(ctx context.Context, columns string) (*
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -356,7 +422,9 @@ func (q *FeeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) 
 
 func (q *FeeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{fee.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -364,6 +432,10 @@ func (q *FeeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, erro
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -381,7 +453,9 @@ func (q *ImportRunQuery) Rows(ctx context.Context, columns string) (*sql.Rows, e
 
 func (q *ImportRunQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{importrun.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -389,6 +463,10 @@ func (q *ImportRunQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -406,7 +484,9 @@ func (q *ImportedRecordQuery) Rows(ctx context.Context, columns string) (*sql.Ro
 
 func (q *ImportedRecordQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{importedrecord.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -414,6 +494,10 @@ func (q *ImportedRecordQuery) sqlRows(ctx context.Context, columns string) (*sql
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -432,7 +516,9 @@ func (q *InvoiceQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 func (q *InvoiceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{invoice.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -440,6 +526,10 @@ func (q *InvoiceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	if names(columns, invoiceitem.Table) {
 		behind := (&InvoiceItemClient{config: q.config}).Query()
@@ -464,7 +554,9 @@ func (q *InvoiceItemQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *InvoiceItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{invoiceitem.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -472,6 +564,10 @@ func (q *InvoiceItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -489,7 +585,9 @@ func (q *NHSClaimQuery) Rows(ctx context.Context, columns string) (*sql.Rows, er
 
 func (q *NHSClaimQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{nhsclaim.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -497,6 +595,10 @@ func (q *NHSClaimQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -515,7 +617,9 @@ func (q *PatientQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 func (q *PatientQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{patient.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -523,6 +627,10 @@ func (q *PatientQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	if names(columns, "account") {
 		behind := (&AccountClient{config: q.config}).Query()
@@ -548,7 +656,9 @@ func (q *PaymentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 func (q *PaymentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{payment.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -556,6 +666,10 @@ func (q *PaymentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	if names(columns, paymentexplanation.Table) {
 		behind := (&PaymentExplanationClient{config: q.config}).Query()
@@ -580,7 +694,9 @@ func (q *PaymentExplanationQuery) Rows(ctx context.Context, columns string) (*sq
 
 func (q *PaymentExplanationQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{paymentexplanation.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -588,6 +704,10 @@ func (q *PaymentExplanationQuery) sqlRows(ctx context.Context, columns string) (
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -605,7 +725,9 @@ func (q *PaymentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *PaymentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{paymentplan.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -613,6 +735,10 @@ func (q *PaymentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -630,7 +756,9 @@ func (q *PracticeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, er
 
 func (q *PracticeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{practice.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -638,6 +766,10 @@ func (q *PracticeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -656,7 +788,9 @@ func (q *PractitionerQuery) Rows(ctx context.Context, columns string) (*sql.Rows
 
 func (q *PractitionerQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{practitioner.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -664,6 +798,10 @@ func (q *PractitionerQuery) sqlRows(ctx context.Context, columns string) (*sql.R
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	if names(columns, "user") {
 		behind := (&UserClient{config: q.config}).Query()
@@ -688,7 +826,9 @@ func (q *RoomQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error)
 
 func (q *RoomQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{room.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -696,6 +836,10 @@ func (q *RoomQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -713,7 +857,9 @@ func (q *SessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 func (q *SessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{session.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -721,6 +867,10 @@ func (q *SessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -738,7 +888,9 @@ func (q *SignInAttemptQuery) Rows(ctx context.Context, columns string) (*sql.Row
 
 func (q *SignInAttemptQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{signinattempt.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -746,6 +898,10 @@ func (q *SignInAttemptQuery) sqlRows(ctx context.Context, columns string) (*sql.
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -763,7 +919,9 @@ func (q *SiteQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error)
 
 func (q *SiteQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{site.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -771,6 +929,10 @@ func (q *SiteQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -788,7 +950,9 @@ func (q *SundryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, erro
 
 func (q *SundryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{sundry.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -796,6 +960,10 @@ func (q *SundryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, e
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -813,7 +981,9 @@ func (q *TreatmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, e
 
 func (q *TreatmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{treatment.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -821,6 +991,10 @@ func (q *TreatmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -838,7 +1012,9 @@ func (q *TreatmentCategoryQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *TreatmentCategoryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{treatmentcategory.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -846,6 +1022,10 @@ func (q *TreatmentCategoryQuery) sqlRows(ctx context.Context, columns string) (*
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -863,7 +1043,9 @@ func (q *TreatmentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Row
 
 func (q *TreatmentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{treatmentplan.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -871,6 +1053,10 @@ func (q *TreatmentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -888,7 +1074,9 @@ func (q *TreatmentPlanItemQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *TreatmentPlanItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{treatmentplanitem.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -896,6 +1084,10 @@ func (q *TreatmentPlanItemQuery) sqlRows(ctx context.Context, columns string) (*
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -913,7 +1105,9 @@ func (q *UserQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error)
 
 func (q *UserQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{user.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -921,6 +1115,10 @@ func (q *UserQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }
@@ -938,7 +1136,9 @@ func (q *WorkingSessionQuery) Rows(ctx context.Context, columns string) (*sql.Ro
 
 func (q *WorkingSessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{workingsession.FieldID} // for sqlQuery not to name every column
-	q.predicates = flat(q.predicates)
+	if q.confinement.collect = true; !q.isConfined {
+		q.predicates = flat(q.predicates)
+	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -946,6 +1146,10 @@ func (q *WorkingSessionQuery) sqlRows(ctx context.Context, columns string) (*sql
 	// joins and columns: a modifier that clones the query is not to repeat those.
 	for _, modify := range modifiers {
 		modify(s)
+	}
+	q.confinement.hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return queryRows(ctx, q.driver, s, columns)
 }

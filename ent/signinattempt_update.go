@@ -92,7 +92,9 @@ func (_u *SignInAttemptUpdate) sqlSave(ctx context.Context) (_node int, err erro
 	if value, ok := _u.mutation.Succeeded(); ok {
 		_spec.SetField(signinattempt.FieldSucceeded, field.TypeBool, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
+	if len(_u.modifiers) > 0 {
+		return _node, errModified
+	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{signinattempt.Label}
@@ -208,7 +210,9 @@ func (_u *SignInAttemptUpdateOne) sqlSave(ctx context.Context) (_node *SignInAtt
 	if value, ok := _u.mutation.Succeeded(); ok {
 		_spec.SetField(signinattempt.FieldSucceeded, field.TypeBool, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
+	if len(_u.modifiers) > 0 {
+		return _node, errModified
+	}
 	_node = &SignInAttempt{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

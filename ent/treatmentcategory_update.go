@@ -121,7 +121,9 @@ func (_u *TreatmentCategoryUpdate) sqlSave(ctx context.Context) (_node int, err 
 	if value, ok := _u.mutation.Name(); ok {
 		_spec.SetField(treatmentcategory.FieldName, field.TypeString, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
+	if len(_u.modifiers) > 0 {
+		return _node, errModified
+	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{treatmentcategory.Label}
@@ -265,7 +267,9 @@ func (_u *TreatmentCategoryUpdateOne) sqlSave(ctx context.Context) (_node *Treat
 	if value, ok := _u.mutation.Name(); ok {
 		_spec.SetField(treatmentcategory.FieldName, field.TypeString, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
+	if len(_u.modifiers) > 0 {
+		return _node, errModified
+	}
 	_node = &TreatmentCategory{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

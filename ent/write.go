@@ -310,7 +310,7 @@ func (u *AppointmentUpdateOne) Rows(ctx context.Context, columns string) (*sql.R
 			return nil, err
 		}
 		if len(u.modifiers) > 0 {
-			return nil, errors.New("ent: what modifies the change of a row modifies no statement that reads it back")
+			return nil, errModified
 		}
 		id, _ := u.mutation.ID()
 		row, err := update(u.mutation, appointment.Table, appointment.FieldID, id, u.mutation.predicates, special{
@@ -331,7 +331,7 @@ func (u *AppointmentUpdateOne) Rows(ctx context.Context, columns string) (*sql.R
 
 // written makes the query one of the row that is written before it.
 func (q *AppointmentQuery) written(with sql.Querier) *AppointmentQuery {
-	q.Modify(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(appointment.Table)) })
+	q.Shape(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(appointment.Table)) })
 	return q
 }
 
@@ -395,7 +395,7 @@ func (u *FeeUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, err
 			return nil, err
 		}
 		if len(u.modifiers) > 0 {
-			return nil, errors.New("ent: what modifies the change of a row modifies no statement that reads it back")
+			return nil, errModified
 		}
 		id, _ := u.mutation.ID()
 		row, err := update(u.mutation, fee.Table, fee.FieldID, id, u.mutation.predicates, special{
@@ -416,7 +416,7 @@ func (u *FeeUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 // written makes the query one of the row that is written before it.
 func (q *FeeQuery) written(with sql.Querier) *FeeQuery {
-	q.Modify(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(fee.Table)) })
+	q.Shape(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(fee.Table)) })
 	return q
 }
 
@@ -513,7 +513,7 @@ func (u *PatientUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows,
 			return nil, err
 		}
 		if len(u.modifiers) > 0 {
-			return nil, errors.New("ent: what modifies the change of a row modifies no statement that reads it back")
+			return nil, errModified
 		}
 		id, _ := u.mutation.ID()
 		row, err := update(u.mutation, patient.Table, patient.FieldID, id, u.mutation.predicates, special{
@@ -534,7 +534,7 @@ func (u *PatientUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 // written makes the query one of the row that is written before it.
 func (q *PatientQuery) written(with sql.Querier) *PatientQuery {
-	q.Modify(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(patient.Table)) })
+	q.Shape(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(patient.Table)) })
 	return q
 }
 

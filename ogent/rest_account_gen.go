@@ -85,9 +85,14 @@ func AccountPage(p ListAccountsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// Accounts reads the rows that q finds, about size of them, with what lists
-// show, and the column total, if there is one.
-func (r Reads) Accounts(ctx context.Context, q *ent.AccountQuery, size int, total string) ([]Account, int, error) {
+// Accounts reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) Accounts(ctx context.Context, q *ent.AccountQuery, size int) ([]Account, error) {
+	shown, _, err := r.countedAccounts(ctx, q, size, "")
+	return shown, err
+}
+
+// countedAccounts is Accounts with the column total, if it is not empty.
+func (r Reads) countedAccounts(ctx context.Context, q *ent.AccountQuery, size int, total string) ([]Account, int, error) {
 	return counted(ctx, r.View(ctx), q, columnsOfAccount, widthOfAccount, size, total, takeAccount)
 }
 
@@ -114,7 +119,7 @@ func orderAccounts(p ListAccountsParams) string {
 }
 
 // totalAccounts is the number of all rows of q.
-func totalAccounts(ctx context.Context, q *ent.AccountQuery, p ListAccountsParams) (int, error) {
+func totalAccounts(ctx context.Context, q *ent.AccountQuery) (int, error) {
 	return q.Count(ctx)
 }
 
@@ -124,26 +129,26 @@ func (r Reads) pickAccounts(ctx context.Context, q *ent.AccountQuery, p ListAcco
 	page, pick := AccountPage(p), q.Clone().Order(AccountOrder(p)...)
 	if how.near && !page.Deep() {
 		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-		first.Modify(nearby(ctx, account.Table, AccountOrder(p)))
+		first.Shape(nearby(ctx, account.Table, AccountOrder(p)))
 		tried, read := access.With(ctx) // what is read may not be what is shown
-		shown, _, err := r.Accounts(tried, first, page.Limit(), "")
+		shown, _, err := r.countedAccounts(tried, first, page.Limit(), "")
 		if err != nil {
 			return nil, Meta{}, false, err
 		}
 		if len(shown) == page.Limit() {
 			access.From(ctx).Add(read)
-			total, err := totalAccounts(ctx, q, p)
+			total, err := totalAccounts(ctx, q)
 			return shown, page.Meta(total), true, err
 		}
 	}
-	pick.Modify(picking(how.column, orderAccounts(p), AccountOrder(p), page))
+	pick.Shape(picking(how.column, orderAccounts(p), AccountOrder(p), page))
 	tried, read := access.With(ctx)
-	shown, total, err := r.Accounts(tried, pick, page.Limit(), pickedTotal)
+	shown, total, err := r.countedAccounts(tried, pick, page.Limit(), pickedTotal)
 	switch {
 	case err != nil:
 		return nil, Meta{}, false, err
 	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
-		total, err = totalAccounts(ctx, q, p)
+		total, err = totalAccounts(ctx, q)
 		return shown, page.Meta(total), true, err
 	case total > few:
 		return nil, Meta{}, false, nil
@@ -152,10 +157,15 @@ func (r Reads) pickAccounts(ctx context.Context, q *ent.AccountQuery, p ListAcco
 	return shown, page.Meta(total), true, nil
 }
 
-// ReadAccounts reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q.
-func (r Reads) ReadAccounts(ctx context.Context, q *ent.AccountQuery, p ListAccountsParams) ([]Account, Meta, error) {
-	q, page := q.Where(AccountFilters(p)...), AccountPage(p)
+// ReadAccounts reads the page that a list request asks for, with what the list
+// shows, and counts all rows. Conditions beyond the request's own filters are extra:
+// of manual filters, and rules of the list.
+func (r Reads) ReadAccounts(ctx context.Context, p ListAccountsParams, extra ...predicate.Account) ([]Account, Meta, error) {
+	q, page := r.Client.Account.Query(), AccountPage(p)
+	for _, e := range extra {
+		q.Where(ent.Enclose(e))
+	}
+	q.Where(AccountFilters(p)...)
 	if how, ok := AccountPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
 		if shown, meta, ok, err := r.pickAccounts(ctx, q, p, how); ok || err != nil {
 			return shown, meta, err
@@ -165,11 +175,11 @@ func (r Reads) ReadAccounts(ctx context.Context, q *ent.AccountQuery, p ListAcco
 	q.Order(AccountOrder(p)...).Limit(page.Limit())
 	switch {
 	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
-		q.Modify(idsFirst)
+		q.Shape(idsFirst)
 	}
-	shown, total, err := r.Accounts(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	shown, total, err := r.countedAccounts(ctx, q.Offset(page.Offset()), page.Limit(), "")
 	switch {
 	case err != nil:
 	case page.All(len(shown)):

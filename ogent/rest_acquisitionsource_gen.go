@@ -78,25 +78,35 @@ func AcquisitionSourcePage(p ListAcquisitionSourcesParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// AcquisitionSources reads the rows that q finds, about size of them, with what lists
-// show, and the column total, if there is one.
-func (r Reads) AcquisitionSources(ctx context.Context, q *ent.AcquisitionSourceQuery, size int, total string) ([]AcquisitionSource, int, error) {
+// AcquisitionSources reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) AcquisitionSources(ctx context.Context, q *ent.AcquisitionSourceQuery, size int) ([]AcquisitionSource, error) {
+	shown, _, err := r.countedAcquisitionSources(ctx, q, size, "")
+	return shown, err
+}
+
+// countedAcquisitionSources is AcquisitionSources with the column total, if it is not empty.
+func (r Reads) countedAcquisitionSources(ctx context.Context, q *ent.AcquisitionSourceQuery, size int, total string) ([]AcquisitionSource, int, error) {
 	return counted(ctx, r.View(ctx), q, columnsOfAcquisitionSource, widthOfAcquisitionSource, size, total, takeAcquisitionSource)
 }
 
-// ReadAcquisitionSources reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q.
-func (r Reads) ReadAcquisitionSources(ctx context.Context, q *ent.AcquisitionSourceQuery, p ListAcquisitionSourcesParams) ([]AcquisitionSource, Meta, error) {
-	q, page := q.Where(AcquisitionSourceFilters(p)...), AcquisitionSourcePage(p)
+// ReadAcquisitionSources reads the page that a list request asks for, with what the list
+// shows, and counts all rows. Conditions beyond the request's own filters are extra:
+// of manual filters, and rules of the list.
+func (r Reads) ReadAcquisitionSources(ctx context.Context, p ListAcquisitionSourcesParams, extra ...predicate.AcquisitionSource) ([]AcquisitionSource, Meta, error) {
+	q, page := r.Client.AcquisitionSource.Query(), AcquisitionSourcePage(p)
+	for _, e := range extra {
+		q.Where(ent.Enclose(e))
+	}
+	q.Where(AcquisitionSourceFilters(p)...)
 	count := q.Clone()
 	q.Order(AcquisitionSourceOrder(p)...).Limit(page.Limit())
 	switch {
 	case p.SortBy.Or("name") == "id" && page.Early():
-		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
-		q.Modify(idsFirst)
+		q.Shape(idsFirst)
 	}
-	shown, total, err := r.AcquisitionSources(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	shown, total, err := r.countedAcquisitionSources(ctx, q.Offset(page.Offset()), page.Limit(), "")
 	switch {
 	case err != nil:
 	case page.All(len(shown)):
@@ -109,7 +119,7 @@ func (r Reads) ReadAcquisitionSources(ctx context.Context, q *ent.AcquisitionSou
 
 // ListAcquisitionSources answers a list of acquisition sources.
 func (r Reads) ListAcquisitionSources(ctx context.Context, p ListAcquisitionSourcesParams) (*AcquisitionSourceList, error) {
-	shown, meta, err := r.ReadAcquisitionSources(ctx, r.Client.AcquisitionSource.Query(), p)
+	shown, meta, err := r.ReadAcquisitionSources(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -126,6 +126,11 @@ func (r Reads) GetAppointment(ctx context.Context, p GetAppointmentParams) (*App
 // AppointmentFilters are the predicates of a list request; those that the
 // schema calls manual are left to the caller.
 func AppointmentFilters(p ListAppointmentsParams) (where []predicate.Appointment) {
+	if !p.Cancelled.Or(false) {
+		where = append(where, func(s *sql.Selector) {
+			s.Where(sql.ExprP("(" + s.C(appointment.FieldCancelledAt) + " IS NULL AND " + s.C(appointment.FieldDidNotAttendAt) + " IS NULL)"))
+		})
+	}
 	if v, ok := p.Before.Get(); ok {
 		if p.After.Set && (p.PractitionerID.Set || p.RoomID.Set || p.PatientID.Set) && !p.UpdatedAfter.Set {
 			where = append(where, ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpLT, v))
@@ -184,9 +189,14 @@ func AppointmentPage(p ListAppointmentsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// Appointments reads the rows that q finds, about size of them, with what lists
-// show, and the column total, if there is one.
-func (r Reads) Appointments(ctx context.Context, q *ent.AppointmentQuery, size int, total string) ([]Appointment, int, error) {
+// Appointments reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) Appointments(ctx context.Context, q *ent.AppointmentQuery, size int) ([]Appointment, error) {
+	shown, _, err := r.countedAppointments(ctx, q, size, "")
+	return shown, err
+}
+
+// countedAppointments is Appointments with the column total, if it is not empty.
+func (r Reads) countedAppointments(ctx context.Context, q *ent.AppointmentQuery, size int, total string) ([]Appointment, int, error) {
 	return counted(ctx, r.View(ctx), q, columnsOfAppointment, widthOfAppointment, size, total, takeAppointment)
 }
 
@@ -209,23 +219,23 @@ func AppointmentTotal(p ListAppointmentsParams) (total string, key int64) {
 }
 
 // keptAppointments is the query of that total, nil where there is none.
-func keptAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppointmentsParams) *sql.Selector {
+func keptAppointments(totals *ent.Totals, p ListAppointmentsParams) *sql.Selector {
 	total, key := AppointmentTotal(p)
-	if total == "" {
+	if total == "" || totals == nil {
 		return nil
 	}
-	return q.Totals().Of(ctx, total, key)
+	return totals.Of(total, key)
 }
 
 // findAppointments finds the page of a list request that goes deep into the
 // default order, by the day of its first row. It is false for other requests.
-func findAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppointmentsParams) (place ent.Place, ok bool, err error) {
+func findAppointments(ctx context.Context, q *ent.AppointmentQuery, totals *ent.Totals, p ListAppointmentsParams) (place ent.Place, ok bool, err error) {
 	page, sort := AppointmentPage(p), p.SortBy.Or("start_time")
-	if total, _ := AppointmentTotal(p); total != "appointments.listed" || sort != "start_time" || !page.Deep() {
+	if total, _ := AppointmentTotal(p); totals == nil || total != "appointments.listed" || sort != "start_time" || !page.Deep() {
 		return place, false, nil
 	}
 	descending := p.SortDirection.Or("asc") == "desc"
-	place, ok, err = q.Totals().Find(ctx, "appointments.listed", "appointments.day", page.Offset(), descending)
+	place, ok, err = totals.Find(ctx, "appointments.listed", "appointments.day", page.Offset(), descending)
 	if ok && descending {
 		q.Where(appointment.StartTimeLT(place.Day.AddDate(0, 0, 1)))
 	} else if ok {
@@ -267,39 +277,39 @@ func orderAppointments(p ListAppointmentsParams) string {
 }
 
 // totalAppointments is the number of all rows of q.
-func totalAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppointmentsParams) (int, error) {
-	if kept := keptAppointments(ctx, q, p); kept != nil {
-		return q.Totals().Read(ctx, kept)
+func totalAppointments(ctx context.Context, q *ent.AppointmentQuery, totals *ent.Totals, p ListAppointmentsParams) (int, error) {
+	if kept := keptAppointments(totals, p); kept != nil {
+		return totals.Read(ctx, kept)
 	}
 	return q.Count(ctx)
 }
 
 // pickAppointments reads the page that a list request asks for from those rows of q
 // that are picked and put in order. It is not ok where there are too many of them.
-func (r Reads) pickAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppointmentsParams, how way) (shown []Appointment, meta Meta, ok bool, err error) {
+func (r Reads) pickAppointments(ctx context.Context, q *ent.AppointmentQuery, totals *ent.Totals, p ListAppointmentsParams, how way) (shown []Appointment, meta Meta, ok bool, err error) {
 	page, pick := AppointmentPage(p), q.Clone().Order(AppointmentOrder(p)...)
 	if how.near && !page.Deep() {
 		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-		first.Modify(nearby(ctx, appointment.Table, AppointmentOrder(p)))
+		first.Shape(nearby(ctx, appointment.Table, AppointmentOrder(p)))
 		tried, read := access.With(ctx) // what is read may not be what is shown
-		shown, _, err := r.Appointments(tried, first, page.Limit(), "")
+		shown, _, err := r.countedAppointments(tried, first, page.Limit(), "")
 		if err != nil {
 			return nil, Meta{}, false, err
 		}
 		if len(shown) == page.Limit() {
 			access.From(ctx).Add(read)
-			total, err := totalAppointments(ctx, q, p)
+			total, err := totalAppointments(ctx, q, totals, p)
 			return shown, page.Meta(total), true, err
 		}
 	}
-	pick.Modify(picking(how.column, orderAppointments(p), AppointmentOrder(p), page))
+	pick.Shape(picking(how.column, orderAppointments(p), AppointmentOrder(p), page))
 	tried, read := access.With(ctx)
-	shown, total, err := r.Appointments(tried, pick, page.Limit(), pickedTotal)
+	shown, total, err := r.countedAppointments(tried, pick, page.Limit(), pickedTotal)
 	switch {
 	case err != nil:
 		return nil, Meta{}, false, err
 	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
-		total, err = totalAppointments(ctx, q, p)
+		total, err = totalAppointments(ctx, q, totals, p)
 		return shown, page.Meta(total), true, err
 	case total > few:
 		return nil, Meta{}, false, nil
@@ -308,13 +318,24 @@ func (r Reads) pickAppointments(ctx context.Context, q *ent.AppointmentQuery, p 
 	return shown, page.Meta(total), true, nil
 }
 
-// ReadAppointments reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q. What q holds back beyond the
-// request's own filters follows from filters that the schema calls manual.
-func (r Reads) ReadAppointments(ctx context.Context, q *ent.AppointmentQuery, p ListAppointmentsParams) ([]Appointment, Meta, error) {
-	q, page := q.Where(AppointmentFilters(p)...), AppointmentPage(p)
+// ReadAppointments reads the page that a list request asks for, with what the list
+// shows, and counts all rows. Conditions beyond the request's own filters are extra:
+// of manual filters, and rules of the list. Only without them is a kept total used.
+func (r Reads) ReadAppointments(ctx context.Context, p ListAppointmentsParams, extra ...predicate.Appointment) ([]Appointment, Meta, error) {
+	q, page := r.Client.Appointment.Query(), AppointmentPage(p)
+	totals, err := q.Totals(ctx)
+	if err != nil {
+		return nil, Meta{}, err
+	}
+	if len(extra) > 0 {
+		totals = nil
+	}
+	for _, e := range extra {
+		q.Where(ent.Enclose(e))
+	}
+	q.Where(AppointmentFilters(p)...)
 	if how, ok := AppointmentPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
-		if shown, meta, ok, err := r.pickAppointments(ctx, q, p, how); ok || err != nil {
+		if shown, meta, ok, err := r.pickAppointments(ctx, q, totals, p, how); ok || err != nil {
 			return shown, meta, err
 		}
 	}
@@ -322,29 +343,29 @@ func (r Reads) ReadAppointments(ctx context.Context, q *ent.AppointmentQuery, p 
 	q.Order(AppointmentOrder(p)...).Limit(page.Limit())
 	switch {
 	case p.SortBy.Or("start_time") == "id" && page.Early():
-		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
-		q.Modify(idsFirst)
+		q.Shape(idsFirst)
 	}
-	if place, found, err := findAppointments(ctx, q, p); found || err != nil {
+	if place, found, err := findAppointments(ctx, q, totals, p); found || err != nil {
 		if err != nil || page.Offset() >= place.Total {
 			return []Appointment{}, page.Meta(place.Total), err
 		}
-		shown, _, err := r.Appointments(ctx, q.Offset(page.Offset()-place.Before), page.Limit(), "")
+		shown, _, err := r.countedAppointments(ctx, q.Offset(page.Offset()-place.Before), page.Limit(), "")
 		return shown, page.Meta(place.Total), err
 	}
-	column, kept := "", keptAppointments(ctx, q, p)
+	column, kept := "", keptAppointments(totals, p)
 	if kept != nil {
 		column = keptTotal
-		q.Modify(withKept(kept))
+		q.Shape(withKept(kept))
 	}
-	shown, total, err := r.Appointments(ctx, q.Offset(page.Offset()), page.Limit(), column)
+	shown, total, err := r.countedAppointments(ctx, q.Offset(page.Offset()), page.Limit(), column)
 	switch {
 	case err != nil:
 	case page.All(len(shown)):
 		total = len(shown)
 	case kept == nil || len(shown) == 0: // no row has told it
-		total, err = totalAppointments(ctx, count, p)
+		total, err = totalAppointments(ctx, count, totals, p)
 	}
 	return shown, page.Meta(total), err
 }

@@ -81,25 +81,35 @@ func AppointmentReasonPage(p ListAppointmentReasonsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// AppointmentReasons reads the rows that q finds, about size of them, with what lists
-// show, and the column total, if there is one.
-func (r Reads) AppointmentReasons(ctx context.Context, q *ent.AppointmentReasonQuery, size int, total string) ([]AppointmentReason, int, error) {
+// AppointmentReasons reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) AppointmentReasons(ctx context.Context, q *ent.AppointmentReasonQuery, size int) ([]AppointmentReason, error) {
+	shown, _, err := r.countedAppointmentReasons(ctx, q, size, "")
+	return shown, err
+}
+
+// countedAppointmentReasons is AppointmentReasons with the column total, if it is not empty.
+func (r Reads) countedAppointmentReasons(ctx context.Context, q *ent.AppointmentReasonQuery, size int, total string) ([]AppointmentReason, int, error) {
 	return counted(ctx, r.View(ctx), q, columnsOfAppointmentReason, widthOfAppointmentReason, size, total, takeAppointmentReason)
 }
 
-// ReadAppointmentReasons reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q.
-func (r Reads) ReadAppointmentReasons(ctx context.Context, q *ent.AppointmentReasonQuery, p ListAppointmentReasonsParams) ([]AppointmentReason, Meta, error) {
-	q, page := q.Where(AppointmentReasonFilters(p)...), AppointmentReasonPage(p)
+// ReadAppointmentReasons reads the page that a list request asks for, with what the list
+// shows, and counts all rows. Conditions beyond the request's own filters are extra:
+// of manual filters, and rules of the list.
+func (r Reads) ReadAppointmentReasons(ctx context.Context, p ListAppointmentReasonsParams, extra ...predicate.AppointmentReason) ([]AppointmentReason, Meta, error) {
+	q, page := r.Client.AppointmentReason.Query(), AppointmentReasonPage(p)
+	for _, e := range extra {
+		q.Where(ent.Enclose(e))
+	}
+	q.Where(AppointmentReasonFilters(p)...)
 	count := q.Clone()
 	q.Order(AppointmentReasonOrder(p)...).Limit(page.Limit())
 	switch {
 	case p.SortBy.Or("position") == "id" && page.Early():
-		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
-		q.Modify(idsFirst)
+		q.Shape(idsFirst)
 	}
-	shown, total, err := r.AppointmentReasons(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	shown, total, err := r.countedAppointmentReasons(ctx, q.Offset(page.Offset()), page.Limit(), "")
 	switch {
 	case err != nil:
 	case page.All(len(shown)):
@@ -112,7 +122,7 @@ func (r Reads) ReadAppointmentReasons(ctx context.Context, q *ent.AppointmentRea
 
 // ListAppointmentReasons answers a list of appointment reasons.
 func (r Reads) ListAppointmentReasons(ctx context.Context, p ListAppointmentReasonsParams) (*AppointmentReasonList, error) {
-	shown, meta, err := r.ReadAppointmentReasons(ctx, r.Client.AppointmentReason.Query(), p)
+	shown, meta, err := r.ReadAppointmentReasons(ctx, p)
 	if err != nil {
 		return nil, err
 	}

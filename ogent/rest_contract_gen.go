@@ -92,25 +92,35 @@ func ContractPage(p ListContractsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// Contracts reads the rows that q finds, about size of them, with what lists
-// show, and the column total, if there is one.
-func (r Reads) Contracts(ctx context.Context, q *ent.ContractQuery, size int, total string) ([]Contract, int, error) {
+// Contracts reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) Contracts(ctx context.Context, q *ent.ContractQuery, size int) ([]Contract, error) {
+	shown, _, err := r.countedContracts(ctx, q, size, "")
+	return shown, err
+}
+
+// countedContracts is Contracts with the column total, if it is not empty.
+func (r Reads) countedContracts(ctx context.Context, q *ent.ContractQuery, size int, total string) ([]Contract, int, error) {
 	return counted(ctx, r.View(ctx), q, columnsOfContract, widthOfContract, size, total, takeContract)
 }
 
-// ReadContracts reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q.
-func (r Reads) ReadContracts(ctx context.Context, q *ent.ContractQuery, p ListContractsParams) ([]Contract, Meta, error) {
-	q, page := q.Where(ContractFilters(p)...), ContractPage(p)
+// ReadContracts reads the page that a list request asks for, with what the list
+// shows, and counts all rows. Conditions beyond the request's own filters are extra:
+// of manual filters, and rules of the list.
+func (r Reads) ReadContracts(ctx context.Context, p ListContractsParams, extra ...predicate.Contract) ([]Contract, Meta, error) {
+	q, page := r.Client.Contract.Query(), ContractPage(p)
+	for _, e := range extra {
+		q.Where(ent.Enclose(e))
+	}
+	q.Where(ContractFilters(p)...)
 	count := q.Clone()
 	q.Order(ContractOrder(p)...).Limit(page.Limit())
 	switch {
 	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
-		q.Modify(idsFirst)
+		q.Shape(idsFirst)
 	}
-	shown, total, err := r.Contracts(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	shown, total, err := r.countedContracts(ctx, q.Offset(page.Offset()), page.Limit(), "")
 	switch {
 	case err != nil:
 	case page.All(len(shown)):
@@ -123,7 +133,7 @@ func (r Reads) ReadContracts(ctx context.Context, q *ent.ContractQuery, p ListCo
 
 // ListContracts answers a list of contracts.
 func (r Reads) ListContracts(ctx context.Context, p ListContractsParams) (*ContractList, error) {
-	shown, meta, err := r.ReadContracts(ctx, r.Client.Contract.Query(), p)
+	shown, meta, err := r.ReadContracts(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -89,25 +89,35 @@ func CustomFieldPage(p ListCustomFieldsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// CustomFields reads the rows that q finds, about size of them, with what lists
-// show, and the column total, if there is one.
-func (r Reads) CustomFields(ctx context.Context, q *ent.CustomFieldQuery, size int, total string) ([]CustomField, int, error) {
+// CustomFields reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) CustomFields(ctx context.Context, q *ent.CustomFieldQuery, size int) ([]CustomField, error) {
+	shown, _, err := r.countedCustomFields(ctx, q, size, "")
+	return shown, err
+}
+
+// countedCustomFields is CustomFields with the column total, if it is not empty.
+func (r Reads) countedCustomFields(ctx context.Context, q *ent.CustomFieldQuery, size int, total string) ([]CustomField, int, error) {
 	return counted(ctx, r.View(ctx), q, columnsOfCustomField, widthOfCustomField, size, total, takeCustomField)
 }
 
-// ReadCustomFields reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q.
-func (r Reads) ReadCustomFields(ctx context.Context, q *ent.CustomFieldQuery, p ListCustomFieldsParams) ([]CustomField, Meta, error) {
-	q, page := q.Where(CustomFieldFilters(p)...), CustomFieldPage(p)
+// ReadCustomFields reads the page that a list request asks for, with what the list
+// shows, and counts all rows. Conditions beyond the request's own filters are extra:
+// of manual filters, and rules of the list.
+func (r Reads) ReadCustomFields(ctx context.Context, p ListCustomFieldsParams, extra ...predicate.CustomField) ([]CustomField, Meta, error) {
+	q, page := r.Client.CustomField.Query(), CustomFieldPage(p)
+	for _, e := range extra {
+		q.Where(ent.Enclose(e))
+	}
+	q.Where(CustomFieldFilters(p)...)
 	count := q.Clone()
 	q.Order(CustomFieldOrder(p)...).Limit(page.Limit())
 	switch {
 	case p.SortBy.Or("position") == "id" && page.Early():
-		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
-		q.Modify(idsFirst)
+		q.Shape(idsFirst)
 	}
-	shown, total, err := r.CustomFields(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	shown, total, err := r.countedCustomFields(ctx, q.Offset(page.Offset()), page.Limit(), "")
 	switch {
 	case err != nil:
 	case page.All(len(shown)):
@@ -120,7 +130,7 @@ func (r Reads) ReadCustomFields(ctx context.Context, q *ent.CustomFieldQuery, p 
 
 // ListCustomFields answers a list of custom fields.
 func (r Reads) ListCustomFields(ctx context.Context, p ListCustomFieldsParams) (*CustomFieldList, error) {
-	shown, meta, err := r.ReadCustomFields(ctx, r.Client.CustomField.Query(), p)
+	shown, meta, err := r.ReadCustomFields(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -117,25 +117,35 @@ func FeePage(p ListFeesParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// Fees reads the rows that q finds, about size of them, with what lists
-// show, and the column total, if there is one.
-func (r Reads) Fees(ctx context.Context, q *ent.FeeQuery, size int, total string) ([]Fee, int, error) {
+// Fees reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) Fees(ctx context.Context, q *ent.FeeQuery, size int) ([]Fee, error) {
+	shown, _, err := r.countedFees(ctx, q, size, "")
+	return shown, err
+}
+
+// countedFees is Fees with the column total, if it is not empty.
+func (r Reads) countedFees(ctx context.Context, q *ent.FeeQuery, size int, total string) ([]Fee, int, error) {
 	return counted(ctx, r.View(ctx), q, columnsOfFee, widthOfFee, size, total, takeFee)
 }
 
-// ReadFees reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q.
-func (r Reads) ReadFees(ctx context.Context, q *ent.FeeQuery, p ListFeesParams) ([]Fee, Meta, error) {
-	q, page := q.Where(FeeFilters(p)...), FeePage(p)
+// ReadFees reads the page that a list request asks for, with what the list
+// shows, and counts all rows. Conditions beyond the request's own filters are extra:
+// of manual filters, and rules of the list.
+func (r Reads) ReadFees(ctx context.Context, p ListFeesParams, extra ...predicate.Fee) ([]Fee, Meta, error) {
+	q, page := r.Client.Fee.Query(), FeePage(p)
+	for _, e := range extra {
+		q.Where(ent.Enclose(e))
+	}
+	q.Where(FeeFilters(p)...)
 	count := q.Clone()
 	q.Order(FeeOrder(p)...).Limit(page.Limit())
 	switch {
 	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
-		q.Modify(idsFirst)
+		q.Shape(idsFirst)
 	}
-	shown, total, err := r.Fees(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	shown, total, err := r.countedFees(ctx, q.Offset(page.Offset()), page.Limit(), "")
 	switch {
 	case err != nil:
 	case page.All(len(shown)):

@@ -162,9 +162,14 @@ func InvoicePage(p ListInvoicesParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// Invoices reads the rows that q finds, about size of them, with what lists
-// show, and the column total, if there is one.
-func (r Reads) Invoices(ctx context.Context, q *ent.InvoiceQuery, size int, total string) ([]InvoiceSummary, int, error) {
+// Invoices reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) Invoices(ctx context.Context, q *ent.InvoiceQuery, size int) ([]InvoiceSummary, error) {
+	shown, _, err := r.countedInvoices(ctx, q, size, "")
+	return shown, err
+}
+
+// countedInvoices is Invoices with the column total, if it is not empty.
+func (r Reads) countedInvoices(ctx context.Context, q *ent.InvoiceQuery, size int, total string) ([]InvoiceSummary, int, error) {
 	return counted(ctx, r.View(ctx), q, columnsOfInvoice, widthOfInvoice, size, total, takeInvoiceSummary)
 }
 
@@ -178,12 +183,12 @@ func InvoiceTotal(p ListInvoicesParams) (total string, key int64) {
 }
 
 // keptInvoices is the query of that total, nil where there is none.
-func keptInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvoicesParams) *sql.Selector {
+func keptInvoices(totals *ent.Totals, p ListInvoicesParams) *sql.Selector {
 	total, key := InvoiceTotal(p)
-	if total == "" {
+	if total == "" || totals == nil {
 		return nil
 	}
-	return q.Totals().Of(ctx, total, key)
+	return totals.Of(total, key)
 }
 
 // InvoicePickedBy tells whether the rows of a list request are found before
@@ -221,39 +226,39 @@ func orderInvoices(p ListInvoicesParams) string {
 }
 
 // totalInvoices is the number of all rows of q.
-func totalInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvoicesParams) (int, error) {
-	if kept := keptInvoices(ctx, q, p); kept != nil {
-		return q.Totals().Read(ctx, kept)
+func totalInvoices(ctx context.Context, q *ent.InvoiceQuery, totals *ent.Totals, p ListInvoicesParams) (int, error) {
+	if kept := keptInvoices(totals, p); kept != nil {
+		return totals.Read(ctx, kept)
 	}
 	return q.Count(ctx)
 }
 
 // pickInvoices reads the page that a list request asks for from those rows of q
 // that are picked and put in order. It is not ok where there are too many of them.
-func (r Reads) pickInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvoicesParams, how way) (shown []InvoiceSummary, meta Meta, ok bool, err error) {
+func (r Reads) pickInvoices(ctx context.Context, q *ent.InvoiceQuery, totals *ent.Totals, p ListInvoicesParams, how way) (shown []InvoiceSummary, meta Meta, ok bool, err error) {
 	page, pick := InvoicePage(p), q.Clone().Order(InvoiceOrder(p)...)
 	if how.near && !page.Deep() {
 		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-		first.Modify(nearby(ctx, invoice.Table, InvoiceOrder(p)))
+		first.Shape(nearby(ctx, invoice.Table, InvoiceOrder(p)))
 		tried, read := access.With(ctx) // what is read may not be what is shown
-		shown, _, err := r.Invoices(tried, first, page.Limit(), "")
+		shown, _, err := r.countedInvoices(tried, first, page.Limit(), "")
 		if err != nil {
 			return nil, Meta{}, false, err
 		}
 		if len(shown) == page.Limit() {
 			access.From(ctx).Add(read)
-			total, err := totalInvoices(ctx, q, p)
+			total, err := totalInvoices(ctx, q, totals, p)
 			return shown, page.Meta(total), true, err
 		}
 	}
-	pick.Modify(picking(how.column, orderInvoices(p), InvoiceOrder(p), page))
+	pick.Shape(picking(how.column, orderInvoices(p), InvoiceOrder(p), page))
 	tried, read := access.With(ctx)
-	shown, total, err := r.Invoices(tried, pick, page.Limit(), pickedTotal)
+	shown, total, err := r.countedInvoices(tried, pick, page.Limit(), pickedTotal)
 	switch {
 	case err != nil:
 		return nil, Meta{}, false, err
 	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
-		total, err = totalInvoices(ctx, q, p)
+		total, err = totalInvoices(ctx, q, totals, p)
 		return shown, page.Meta(total), true, err
 	case total > few:
 		return nil, Meta{}, false, nil
@@ -262,13 +267,24 @@ func (r Reads) pickInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvo
 	return shown, page.Meta(total), true, nil
 }
 
-// ReadInvoices reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q. What q holds back beyond the
-// request's own filters follows from filters that the schema calls manual.
-func (r Reads) ReadInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvoicesParams) ([]InvoiceSummary, Meta, error) {
-	q, page := q.Where(InvoiceFilters(p)...), InvoicePage(p)
+// ReadInvoices reads the page that a list request asks for, with what the list
+// shows, and counts all rows. Conditions beyond the request's own filters are extra:
+// of manual filters, and rules of the list. Only without them is a kept total used.
+func (r Reads) ReadInvoices(ctx context.Context, p ListInvoicesParams, extra ...predicate.Invoice) ([]InvoiceSummary, Meta, error) {
+	q, page := r.Client.Invoice.Query(), InvoicePage(p)
+	totals, err := q.Totals(ctx)
+	if err != nil {
+		return nil, Meta{}, err
+	}
+	if len(extra) > 0 {
+		totals = nil
+	}
+	for _, e := range extra {
+		q.Where(ent.Enclose(e))
+	}
+	q.Where(InvoiceFilters(p)...)
 	if how, ok := InvoicePickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
-		if shown, meta, ok, err := r.pickInvoices(ctx, q, p, how); ok || err != nil {
+		if shown, meta, ok, err := r.pickInvoices(ctx, q, totals, p, how); ok || err != nil {
 			return shown, meta, err
 		}
 	}
@@ -276,29 +292,29 @@ func (r Reads) ReadInvoices(ctx context.Context, q *ent.InvoiceQuery, p ListInvo
 	q.Order(InvoiceOrder(p)...).Limit(page.Limit())
 	switch {
 	case p.SortBy.Or("dated_on") == "id" && page.Early():
-		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
-		q.Modify(idsFirst)
+		q.Shape(idsFirst)
 	}
-	column, kept := "", keptInvoices(ctx, q, p)
+	column, kept := "", keptInvoices(totals, p)
 	if kept != nil {
 		column = keptTotal
-		q.Modify(withKept(kept))
+		q.Shape(withKept(kept))
 	}
-	shown, total, err := r.Invoices(ctx, q.Offset(page.Offset()), page.Limit(), column)
+	shown, total, err := r.countedInvoices(ctx, q.Offset(page.Offset()), page.Limit(), column)
 	switch {
 	case err != nil:
 	case page.All(len(shown)):
 		total = len(shown)
 	case kept == nil || len(shown) == 0: // no row has told it
-		total, err = totalInvoices(ctx, count, p)
+		total, err = totalInvoices(ctx, count, totals, p)
 	}
 	return shown, page.Meta(total), err
 }
 
 // ListInvoices answers a list of invoices.
 func (r Reads) ListInvoices(ctx context.Context, p ListInvoicesParams) (*InvoiceList, error) {
-	shown, meta, err := r.ReadInvoices(ctx, r.Client.Invoice.Query(), p)
+	shown, meta, err := r.ReadInvoices(ctx, p)
 	if err != nil {
 		return nil, err
 	}

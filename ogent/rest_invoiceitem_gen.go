@@ -87,9 +87,14 @@ func InvoiceItemPage(p ListInvoiceItemsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// InvoiceItems reads the rows that q finds, about size of them, with what lists
-// show, and the column total, if there is one.
-func (r Reads) InvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, size int, total string) ([]InvoiceItem, int, error) {
+// InvoiceItems reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) InvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, size int) ([]InvoiceItem, error) {
+	shown, _, err := r.countedInvoiceItems(ctx, q, size, "")
+	return shown, err
+}
+
+// countedInvoiceItems is InvoiceItems with the column total, if it is not empty.
+func (r Reads) countedInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, size int, total string) ([]InvoiceItem, int, error) {
 	return counted(ctx, r.View(ctx), q, columnsOfInvoiceItem, widthOfInvoiceItem, size, total, takeInvoiceItem)
 }
 
@@ -103,12 +108,12 @@ func InvoiceItemTotal(p ListInvoiceItemsParams) (total string, key int64) {
 }
 
 // keptInvoiceItems is the query of that total, nil where there is none.
-func keptInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p ListInvoiceItemsParams) *sql.Selector {
+func keptInvoiceItems(totals *ent.Totals, p ListInvoiceItemsParams) *sql.Selector {
 	total, key := InvoiceItemTotal(p)
-	if total == "" {
+	if total == "" || totals == nil {
 		return nil
 	}
-	return q.Totals().Of(ctx, total, key)
+	return totals.Of(total, key)
 }
 
 // InvoiceItemPickedBy tells whether the rows of a list request are found before
@@ -132,39 +137,39 @@ func orderInvoiceItems(p ListInvoiceItemsParams) string {
 }
 
 // totalInvoiceItems is the number of all rows of q.
-func totalInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p ListInvoiceItemsParams) (int, error) {
-	if kept := keptInvoiceItems(ctx, q, p); kept != nil {
-		return q.Totals().Read(ctx, kept)
+func totalInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, totals *ent.Totals, p ListInvoiceItemsParams) (int, error) {
+	if kept := keptInvoiceItems(totals, p); kept != nil {
+		return totals.Read(ctx, kept)
 	}
 	return q.Count(ctx)
 }
 
 // pickInvoiceItems reads the page that a list request asks for from those rows of q
 // that are picked and put in order. It is not ok where there are too many of them.
-func (r Reads) pickInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p ListInvoiceItemsParams, how way) (shown []InvoiceItem, meta Meta, ok bool, err error) {
+func (r Reads) pickInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, totals *ent.Totals, p ListInvoiceItemsParams, how way) (shown []InvoiceItem, meta Meta, ok bool, err error) {
 	page, pick := InvoiceItemPage(p), q.Clone().Order(InvoiceItemOrder(p)...)
 	if how.near && !page.Deep() {
 		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-		first.Modify(nearby(ctx, invoiceitem.Table, InvoiceItemOrder(p)))
+		first.Shape(nearby(ctx, invoiceitem.Table, InvoiceItemOrder(p)))
 		tried, read := access.With(ctx) // what is read may not be what is shown
-		shown, _, err := r.InvoiceItems(tried, first, page.Limit(), "")
+		shown, _, err := r.countedInvoiceItems(tried, first, page.Limit(), "")
 		if err != nil {
 			return nil, Meta{}, false, err
 		}
 		if len(shown) == page.Limit() {
 			access.From(ctx).Add(read)
-			total, err := totalInvoiceItems(ctx, q, p)
+			total, err := totalInvoiceItems(ctx, q, totals, p)
 			return shown, page.Meta(total), true, err
 		}
 	}
-	pick.Modify(picking(how.column, orderInvoiceItems(p), InvoiceItemOrder(p), page))
+	pick.Shape(picking(how.column, orderInvoiceItems(p), InvoiceItemOrder(p), page))
 	tried, read := access.With(ctx)
-	shown, total, err := r.InvoiceItems(tried, pick, page.Limit(), pickedTotal)
+	shown, total, err := r.countedInvoiceItems(tried, pick, page.Limit(), pickedTotal)
 	switch {
 	case err != nil:
 		return nil, Meta{}, false, err
 	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
-		total, err = totalInvoiceItems(ctx, q, p)
+		total, err = totalInvoiceItems(ctx, q, totals, p)
 		return shown, page.Meta(total), true, err
 	case total > few:
 		return nil, Meta{}, false, nil
@@ -173,13 +178,24 @@ func (r Reads) pickInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p 
 	return shown, page.Meta(total), true, nil
 }
 
-// ReadInvoiceItems reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q. What q holds back beyond the
-// request's own filters follows from filters that the schema calls manual.
-func (r Reads) ReadInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p ListInvoiceItemsParams) ([]InvoiceItem, Meta, error) {
-	q, page := q.Where(InvoiceItemFilters(p)...), InvoiceItemPage(p)
+// ReadInvoiceItems reads the page that a list request asks for, with what the list
+// shows, and counts all rows. Conditions beyond the request's own filters are extra:
+// of manual filters, and rules of the list. Only without them is a kept total used.
+func (r Reads) ReadInvoiceItems(ctx context.Context, p ListInvoiceItemsParams, extra ...predicate.InvoiceItem) ([]InvoiceItem, Meta, error) {
+	q, page := r.Client.InvoiceItem.Query(), InvoiceItemPage(p)
+	totals, err := q.Totals(ctx)
+	if err != nil {
+		return nil, Meta{}, err
+	}
+	if len(extra) > 0 {
+		totals = nil
+	}
+	for _, e := range extra {
+		q.Where(ent.Enclose(e))
+	}
+	q.Where(InvoiceItemFilters(p)...)
 	if how, ok := InvoiceItemPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
-		if shown, meta, ok, err := r.pickInvoiceItems(ctx, q, p, how); ok || err != nil {
+		if shown, meta, ok, err := r.pickInvoiceItems(ctx, q, totals, p, how); ok || err != nil {
 			return shown, meta, err
 		}
 	}
@@ -187,29 +203,29 @@ func (r Reads) ReadInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, p 
 	q.Order(InvoiceItemOrder(p)...).Limit(page.Limit())
 	switch {
 	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
-		q.Modify(idsFirst)
+		q.Shape(idsFirst)
 	}
-	column, kept := "", keptInvoiceItems(ctx, q, p)
+	column, kept := "", keptInvoiceItems(totals, p)
 	if kept != nil {
 		column = keptTotal
-		q.Modify(withKept(kept))
+		q.Shape(withKept(kept))
 	}
-	shown, total, err := r.InvoiceItems(ctx, q.Offset(page.Offset()), page.Limit(), column)
+	shown, total, err := r.countedInvoiceItems(ctx, q.Offset(page.Offset()), page.Limit(), column)
 	switch {
 	case err != nil:
 	case page.All(len(shown)):
 		total = len(shown)
 	case kept == nil || len(shown) == 0: // no row has told it
-		total, err = totalInvoiceItems(ctx, count, p)
+		total, err = totalInvoiceItems(ctx, count, totals, p)
 	}
 	return shown, page.Meta(total), err
 }
 
 // ListInvoiceItems answers a list of invoice items.
 func (r Reads) ListInvoiceItems(ctx context.Context, p ListInvoiceItemsParams) (*InvoiceItemList, error) {
-	shown, meta, err := r.ReadInvoiceItems(ctx, r.Client.InvoiceItem.Query(), p)
+	shown, meta, err := r.ReadInvoiceItems(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -115,9 +115,14 @@ func NHSClaimPage(p ListNhsClaimsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// NhsClaims reads the rows that q finds, about size of them, with what lists
-// show, and the column total, if there is one.
-func (r Reads) NhsClaims(ctx context.Context, q *ent.NHSClaimQuery, size int, total string) ([]NHSClaim, int, error) {
+// NhsClaims reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) NhsClaims(ctx context.Context, q *ent.NHSClaimQuery, size int) ([]NHSClaim, error) {
+	shown, _, err := r.countedNhsClaims(ctx, q, size, "")
+	return shown, err
+}
+
+// countedNhsClaims is NhsClaims with the column total, if it is not empty.
+func (r Reads) countedNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, size int, total string) ([]NHSClaim, int, error) {
 	return counted(ctx, r.View(ctx), q, columnsOfNHSClaim, widthOfNHSClaim, size, total, takeNHSClaim)
 }
 
@@ -131,12 +136,12 @@ func NHSClaimTotal(p ListNhsClaimsParams) (total string, key int64) {
 }
 
 // keptNhsClaims is the query of that total, nil where there is none.
-func keptNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsParams) *sql.Selector {
+func keptNhsClaims(totals *ent.Totals, p ListNhsClaimsParams) *sql.Selector {
 	total, key := NHSClaimTotal(p)
-	if total == "" {
+	if total == "" || totals == nil {
 		return nil
 	}
-	return q.Totals().Of(ctx, total, key)
+	return totals.Of(total, key)
 }
 
 // NHSClaimPickedBy tells whether the rows of a list request are found before
@@ -164,39 +169,39 @@ func orderNhsClaims(p ListNhsClaimsParams) string {
 }
 
 // totalNhsClaims is the number of all rows of q.
-func totalNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsParams) (int, error) {
-	if kept := keptNhsClaims(ctx, q, p); kept != nil {
-		return q.Totals().Read(ctx, kept)
+func totalNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, totals *ent.Totals, p ListNhsClaimsParams) (int, error) {
+	if kept := keptNhsClaims(totals, p); kept != nil {
+		return totals.Read(ctx, kept)
 	}
 	return q.Count(ctx)
 }
 
 // pickNhsClaims reads the page that a list request asks for from those rows of q
 // that are picked and put in order. It is not ok where there are too many of them.
-func (r Reads) pickNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsParams, how way) (shown []NHSClaim, meta Meta, ok bool, err error) {
+func (r Reads) pickNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, totals *ent.Totals, p ListNhsClaimsParams, how way) (shown []NHSClaim, meta Meta, ok bool, err error) {
 	page, pick := NHSClaimPage(p), q.Clone().Order(NHSClaimOrder(p)...)
 	if how.near && !page.Deep() {
 		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-		first.Modify(nearby(ctx, nhsclaim.Table, NHSClaimOrder(p)))
+		first.Shape(nearby(ctx, nhsclaim.Table, NHSClaimOrder(p)))
 		tried, read := access.With(ctx) // what is read may not be what is shown
-		shown, _, err := r.NhsClaims(tried, first, page.Limit(), "")
+		shown, _, err := r.countedNhsClaims(tried, first, page.Limit(), "")
 		if err != nil {
 			return nil, Meta{}, false, err
 		}
 		if len(shown) == page.Limit() {
 			access.From(ctx).Add(read)
-			total, err := totalNhsClaims(ctx, q, p)
+			total, err := totalNhsClaims(ctx, q, totals, p)
 			return shown, page.Meta(total), true, err
 		}
 	}
-	pick.Modify(picking(how.column, orderNhsClaims(p), NHSClaimOrder(p), page))
+	pick.Shape(picking(how.column, orderNhsClaims(p), NHSClaimOrder(p), page))
 	tried, read := access.With(ctx)
-	shown, total, err := r.NhsClaims(tried, pick, page.Limit(), pickedTotal)
+	shown, total, err := r.countedNhsClaims(tried, pick, page.Limit(), pickedTotal)
 	switch {
 	case err != nil:
 		return nil, Meta{}, false, err
 	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
-		total, err = totalNhsClaims(ctx, q, p)
+		total, err = totalNhsClaims(ctx, q, totals, p)
 		return shown, page.Meta(total), true, err
 	case total > few:
 		return nil, Meta{}, false, nil
@@ -205,13 +210,24 @@ func (r Reads) pickNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNh
 	return shown, page.Meta(total), true, nil
 }
 
-// ReadNhsClaims reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q. What q holds back beyond the
-// request's own filters follows from filters that the schema calls manual.
-func (r Reads) ReadNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNhsClaimsParams) ([]NHSClaim, Meta, error) {
-	q, page := q.Where(NHSClaimFilters(p)...), NHSClaimPage(p)
+// ReadNhsClaims reads the page that a list request asks for, with what the list
+// shows, and counts all rows. Conditions beyond the request's own filters are extra:
+// of manual filters, and rules of the list. Only without them is a kept total used.
+func (r Reads) ReadNhsClaims(ctx context.Context, p ListNhsClaimsParams, extra ...predicate.NHSClaim) ([]NHSClaim, Meta, error) {
+	q, page := r.Client.NHSClaim.Query(), NHSClaimPage(p)
+	totals, err := q.Totals(ctx)
+	if err != nil {
+		return nil, Meta{}, err
+	}
+	if len(extra) > 0 {
+		totals = nil
+	}
+	for _, e := range extra {
+		q.Where(ent.Enclose(e))
+	}
+	q.Where(NHSClaimFilters(p)...)
 	if how, ok := NHSClaimPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
-		if shown, meta, ok, err := r.pickNhsClaims(ctx, q, p, how); ok || err != nil {
+		if shown, meta, ok, err := r.pickNhsClaims(ctx, q, totals, p, how); ok || err != nil {
 			return shown, meta, err
 		}
 	}
@@ -219,29 +235,29 @@ func (r Reads) ReadNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, p ListNh
 	q.Order(NHSClaimOrder(p)...).Limit(page.Limit())
 	switch {
 	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
-		q.Modify(idsFirst)
+		q.Shape(idsFirst)
 	}
-	column, kept := "", keptNhsClaims(ctx, q, p)
+	column, kept := "", keptNhsClaims(totals, p)
 	if kept != nil {
 		column = keptTotal
-		q.Modify(withKept(kept))
+		q.Shape(withKept(kept))
 	}
-	shown, total, err := r.NhsClaims(ctx, q.Offset(page.Offset()), page.Limit(), column)
+	shown, total, err := r.countedNhsClaims(ctx, q.Offset(page.Offset()), page.Limit(), column)
 	switch {
 	case err != nil:
 	case page.All(len(shown)):
 		total = len(shown)
 	case kept == nil || len(shown) == 0: // no row has told it
-		total, err = totalNhsClaims(ctx, count, p)
+		total, err = totalNhsClaims(ctx, count, totals, p)
 	}
 	return shown, page.Meta(total), err
 }
 
 // ListNhsClaims answers a list of NHS claims.
 func (r Reads) ListNhsClaims(ctx context.Context, p ListNhsClaimsParams) (*NHSClaimList, error) {
-	shown, meta, err := r.ReadNhsClaims(ctx, r.Client.NHSClaim.Query(), p)
+	shown, meta, err := r.ReadNhsClaims(ctx, p)
 	if err != nil {
 		return nil, err
 	}

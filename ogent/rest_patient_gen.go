@@ -196,9 +196,14 @@ func PatientPage(p ListPatientsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// Patients reads the rows that q finds, about size of them, with what lists
-// show, and the column total, if there is one.
-func (r Reads) Patients(ctx context.Context, q *ent.PatientQuery, size int, total string) ([]Patient, int, error) {
+// Patients reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) Patients(ctx context.Context, q *ent.PatientQuery, size int) ([]Patient, error) {
+	shown, _, err := r.countedPatients(ctx, q, size, "")
+	return shown, err
+}
+
+// countedPatients is Patients with the column total, if it is not empty.
+func (r Reads) countedPatients(ctx context.Context, q *ent.PatientQuery, size int, total string) ([]Patient, int, error) {
 	return counted(ctx, r.View(ctx), q, columnsOfPatient, widthOfPatient, size, total, takePatient)
 }
 
@@ -212,12 +217,12 @@ func PatientTotal(p ListPatientsParams) (total string, key int64) {
 }
 
 // keptPatients is the query of that total, nil where there is none.
-func keptPatients(ctx context.Context, q *ent.PatientQuery, p ListPatientsParams) *sql.Selector {
+func keptPatients(totals *ent.Totals, p ListPatientsParams) *sql.Selector {
 	total, key := PatientTotal(p)
-	if total == "" {
+	if total == "" || totals == nil {
 		return nil
 	}
-	return q.Totals().Of(ctx, total, key)
+	return totals.Of(total, key)
 }
 
 // PatientPickedBy tells whether the rows of a list request are found before
@@ -251,39 +256,39 @@ func orderPatients(p ListPatientsParams) string {
 }
 
 // totalPatients is the number of all rows of q.
-func totalPatients(ctx context.Context, q *ent.PatientQuery, p ListPatientsParams) (int, error) {
-	if kept := keptPatients(ctx, q, p); kept != nil {
-		return q.Totals().Read(ctx, kept)
+func totalPatients(ctx context.Context, q *ent.PatientQuery, totals *ent.Totals, p ListPatientsParams) (int, error) {
+	if kept := keptPatients(totals, p); kept != nil {
+		return totals.Read(ctx, kept)
 	}
 	return q.Count(ctx)
 }
 
 // pickPatients reads the page that a list request asks for from those rows of q
 // that are picked and put in order. It is not ok where there are too many of them.
-func (r Reads) pickPatients(ctx context.Context, q *ent.PatientQuery, p ListPatientsParams, how way) (shown []Patient, meta Meta, ok bool, err error) {
+func (r Reads) pickPatients(ctx context.Context, q *ent.PatientQuery, totals *ent.Totals, p ListPatientsParams, how way) (shown []Patient, meta Meta, ok bool, err error) {
 	page, pick := PatientPage(p), q.Clone().Order(PatientOrder(p)...)
 	if how.near && !page.Deep() {
 		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-		first.Modify(nearby(ctx, patient.Table, PatientOrder(p)))
+		first.Shape(nearby(ctx, patient.Table, PatientOrder(p)))
 		tried, read := access.With(ctx) // what is read may not be what is shown
-		shown, _, err := r.Patients(tried, first, page.Limit(), "")
+		shown, _, err := r.countedPatients(tried, first, page.Limit(), "")
 		if err != nil {
 			return nil, Meta{}, false, err
 		}
 		if len(shown) == page.Limit() {
 			access.From(ctx).Add(read)
-			total, err := totalPatients(ctx, q, p)
+			total, err := totalPatients(ctx, q, totals, p)
 			return shown, page.Meta(total), true, err
 		}
 	}
-	pick.Modify(picking(how.column, orderPatients(p), PatientOrder(p), page))
+	pick.Shape(picking(how.column, orderPatients(p), PatientOrder(p), page))
 	tried, read := access.With(ctx)
-	shown, total, err := r.Patients(tried, pick, page.Limit(), pickedTotal)
+	shown, total, err := r.countedPatients(tried, pick, page.Limit(), pickedTotal)
 	switch {
 	case err != nil:
 		return nil, Meta{}, false, err
 	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
-		total, err = totalPatients(ctx, q, p)
+		total, err = totalPatients(ctx, q, totals, p)
 		return shown, page.Meta(total), true, err
 	case total > few:
 		return nil, Meta{}, false, nil
@@ -292,13 +297,24 @@ func (r Reads) pickPatients(ctx context.Context, q *ent.PatientQuery, p ListPati
 	return shown, page.Meta(total), true, nil
 }
 
-// ReadPatients reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q. What q holds back beyond the
-// request's own filters follows from filters that the schema calls manual.
-func (r Reads) ReadPatients(ctx context.Context, q *ent.PatientQuery, p ListPatientsParams) ([]Patient, Meta, error) {
-	q, page := q.Where(PatientFilters(p)...), PatientPage(p)
+// ReadPatients reads the page that a list request asks for, with what the list
+// shows, and counts all rows. Conditions beyond the request's own filters are extra:
+// of manual filters, and rules of the list. Only without them is a kept total used.
+func (r Reads) ReadPatients(ctx context.Context, p ListPatientsParams, extra ...predicate.Patient) ([]Patient, Meta, error) {
+	q, page := r.Client.Patient.Query(), PatientPage(p)
+	totals, err := q.Totals(ctx)
+	if err != nil {
+		return nil, Meta{}, err
+	}
+	if len(extra) > 0 {
+		totals = nil
+	}
+	for _, e := range extra {
+		q.Where(ent.Enclose(e))
+	}
+	q.Where(PatientFilters(p)...)
 	if how, ok := PatientPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
-		if shown, meta, ok, err := r.pickPatients(ctx, q, p, how); ok || err != nil {
+		if shown, meta, ok, err := r.pickPatients(ctx, q, totals, p, how); ok || err != nil {
 			return shown, meta, err
 		}
 	}
@@ -306,22 +322,22 @@ func (r Reads) ReadPatients(ctx context.Context, q *ent.PatientQuery, p ListPati
 	q.Order(PatientOrder(p)...).Limit(page.Limit())
 	switch {
 	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
-		q.Modify(idsFirst)
+		q.Shape(idsFirst)
 	}
-	column, kept := "", keptPatients(ctx, q, p)
+	column, kept := "", keptPatients(totals, p)
 	if kept != nil {
 		column = keptTotal
-		q.Modify(withKept(kept))
+		q.Shape(withKept(kept))
 	}
-	shown, total, err := r.Patients(ctx, q.Offset(page.Offset()), page.Limit(), column)
+	shown, total, err := r.countedPatients(ctx, q.Offset(page.Offset()), page.Limit(), column)
 	switch {
 	case err != nil:
 	case page.All(len(shown)):
 		total = len(shown)
 	case kept == nil || len(shown) == 0: // no row has told it
-		total, err = totalPatients(ctx, count, p)
+		total, err = totalPatients(ctx, count, totals, p)
 	}
 	return shown, page.Meta(total), err
 }

@@ -127,9 +127,14 @@ func PaymentPage(p ListPaymentsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// Payments reads the rows that q finds, about size of them, with what lists
-// show, and the column total, if there is one.
-func (r Reads) Payments(ctx context.Context, q *ent.PaymentQuery, size int, total string) ([]Payment, int, error) {
+// Payments reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) Payments(ctx context.Context, q *ent.PaymentQuery, size int) ([]Payment, error) {
+	shown, _, err := r.countedPayments(ctx, q, size, "")
+	return shown, err
+}
+
+// countedPayments is Payments with the column total, if it is not empty.
+func (r Reads) countedPayments(ctx context.Context, q *ent.PaymentQuery, size int, total string) ([]Payment, int, error) {
 	shown, n, err := counted(ctx, r.View(ctx), q, columnsOfPayment, widthOfPayment, size, total, takePayment)
 	if err == nil {
 		err = r.addPaymentExplanations(ctx, shown)
@@ -175,12 +180,12 @@ func PaymentTotal(p ListPaymentsParams) (total string, key int64) {
 }
 
 // keptPayments is the query of that total, nil where there is none.
-func keptPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaymentsParams) *sql.Selector {
+func keptPayments(totals *ent.Totals, p ListPaymentsParams) *sql.Selector {
 	total, key := PaymentTotal(p)
-	if total == "" {
+	if total == "" || totals == nil {
 		return nil
 	}
-	return q.Totals().Of(ctx, total, key)
+	return totals.Of(total, key)
 }
 
 // PaymentPickedBy tells whether the rows of a list request are found before
@@ -211,39 +216,39 @@ func orderPayments(p ListPaymentsParams) string {
 }
 
 // totalPayments is the number of all rows of q.
-func totalPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaymentsParams) (int, error) {
-	if kept := keptPayments(ctx, q, p); kept != nil {
-		return q.Totals().Read(ctx, kept)
+func totalPayments(ctx context.Context, q *ent.PaymentQuery, totals *ent.Totals, p ListPaymentsParams) (int, error) {
+	if kept := keptPayments(totals, p); kept != nil {
+		return totals.Read(ctx, kept)
 	}
 	return q.Count(ctx)
 }
 
 // pickPayments reads the page that a list request asks for from those rows of q
 // that are picked and put in order. It is not ok where there are too many of them.
-func (r Reads) pickPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaymentsParams, how way) (shown []Payment, meta Meta, ok bool, err error) {
+func (r Reads) pickPayments(ctx context.Context, q *ent.PaymentQuery, totals *ent.Totals, p ListPaymentsParams, how way) (shown []Payment, meta Meta, ok bool, err error) {
 	page, pick := PaymentPage(p), q.Clone().Order(PaymentOrder(p)...)
 	if how.near && !page.Deep() {
 		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-		first.Modify(nearby(ctx, payment.Table, PaymentOrder(p)))
+		first.Shape(nearby(ctx, payment.Table, PaymentOrder(p)))
 		tried, read := access.With(ctx) // what is read may not be what is shown
-		shown, _, err := r.Payments(tried, first, page.Limit(), "")
+		shown, _, err := r.countedPayments(tried, first, page.Limit(), "")
 		if err != nil {
 			return nil, Meta{}, false, err
 		}
 		if len(shown) == page.Limit() {
 			access.From(ctx).Add(read)
-			total, err := totalPayments(ctx, q, p)
+			total, err := totalPayments(ctx, q, totals, p)
 			return shown, page.Meta(total), true, err
 		}
 	}
-	pick.Modify(picking(how.column, orderPayments(p), PaymentOrder(p), page))
+	pick.Shape(picking(how.column, orderPayments(p), PaymentOrder(p), page))
 	tried, read := access.With(ctx)
-	shown, total, err := r.Payments(tried, pick, page.Limit(), pickedTotal)
+	shown, total, err := r.countedPayments(tried, pick, page.Limit(), pickedTotal)
 	switch {
 	case err != nil:
 		return nil, Meta{}, false, err
 	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
-		total, err = totalPayments(ctx, q, p)
+		total, err = totalPayments(ctx, q, totals, p)
 		return shown, page.Meta(total), true, err
 	case total > few:
 		return nil, Meta{}, false, nil
@@ -252,13 +257,24 @@ func (r Reads) pickPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaym
 	return shown, page.Meta(total), true, nil
 }
 
-// ReadPayments reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q. What q holds back beyond the
-// request's own filters follows from filters that the schema calls manual.
-func (r Reads) ReadPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaymentsParams) ([]Payment, Meta, error) {
-	q, page := q.Where(PaymentFilters(p)...), PaymentPage(p)
+// ReadPayments reads the page that a list request asks for, with what the list
+// shows, and counts all rows. Conditions beyond the request's own filters are extra:
+// of manual filters, and rules of the list. Only without them is a kept total used.
+func (r Reads) ReadPayments(ctx context.Context, p ListPaymentsParams, extra ...predicate.Payment) ([]Payment, Meta, error) {
+	q, page := r.Client.Payment.Query(), PaymentPage(p)
+	totals, err := q.Totals(ctx)
+	if err != nil {
+		return nil, Meta{}, err
+	}
+	if len(extra) > 0 {
+		totals = nil
+	}
+	for _, e := range extra {
+		q.Where(ent.Enclose(e))
+	}
+	q.Where(PaymentFilters(p)...)
 	if how, ok := PaymentPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
-		if shown, meta, ok, err := r.pickPayments(ctx, q, p, how); ok || err != nil {
+		if shown, meta, ok, err := r.pickPayments(ctx, q, totals, p, how); ok || err != nil {
 			return shown, meta, err
 		}
 	}
@@ -266,22 +282,22 @@ func (r Reads) ReadPayments(ctx context.Context, q *ent.PaymentQuery, p ListPaym
 	q.Order(PaymentOrder(p)...).Limit(page.Limit())
 	switch {
 	case p.SortBy.Or("dated_on") == "id" && page.Early():
-		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
-		q.Modify(idsFirst)
+		q.Shape(idsFirst)
 	}
-	column, kept := "", keptPayments(ctx, q, p)
+	column, kept := "", keptPayments(totals, p)
 	if kept != nil {
 		column = keptTotal
-		q.Modify(withKept(kept))
+		q.Shape(withKept(kept))
 	}
-	shown, total, err := r.Payments(ctx, q.Offset(page.Offset()), page.Limit(), column)
+	shown, total, err := r.countedPayments(ctx, q.Offset(page.Offset()), page.Limit(), column)
 	switch {
 	case err != nil:
 	case page.All(len(shown)):
 		total = len(shown)
 	case kept == nil || len(shown) == 0: // no row has told it
-		total, err = totalPayments(ctx, count, p)
+		total, err = totalPayments(ctx, count, totals, p)
 	}
 	return shown, page.Meta(total), err
 }

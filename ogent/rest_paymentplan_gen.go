@@ -74,25 +74,35 @@ func PaymentPlanPage(p ListPaymentPlansParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// PaymentPlans reads the rows that q finds, about size of them, with what lists
-// show, and the column total, if there is one.
-func (r Reads) PaymentPlans(ctx context.Context, q *ent.PaymentPlanQuery, size int, total string) ([]PaymentPlan, int, error) {
+// PaymentPlans reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) PaymentPlans(ctx context.Context, q *ent.PaymentPlanQuery, size int) ([]PaymentPlan, error) {
+	shown, _, err := r.countedPaymentPlans(ctx, q, size, "")
+	return shown, err
+}
+
+// countedPaymentPlans is PaymentPlans with the column total, if it is not empty.
+func (r Reads) countedPaymentPlans(ctx context.Context, q *ent.PaymentPlanQuery, size int, total string) ([]PaymentPlan, int, error) {
 	return counted(ctx, r.View(ctx), q, columnsOfPaymentPlan, widthOfPaymentPlan, size, total, takePaymentPlan)
 }
 
-// ReadPaymentPlans reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q.
-func (r Reads) ReadPaymentPlans(ctx context.Context, q *ent.PaymentPlanQuery, p ListPaymentPlansParams) ([]PaymentPlan, Meta, error) {
-	q, page := q.Where(PaymentPlanFilters(p)...), PaymentPlanPage(p)
+// ReadPaymentPlans reads the page that a list request asks for, with what the list
+// shows, and counts all rows. Conditions beyond the request's own filters are extra:
+// of manual filters, and rules of the list.
+func (r Reads) ReadPaymentPlans(ctx context.Context, p ListPaymentPlansParams, extra ...predicate.PaymentPlan) ([]PaymentPlan, Meta, error) {
+	q, page := r.Client.PaymentPlan.Query(), PaymentPlanPage(p)
+	for _, e := range extra {
+		q.Where(ent.Enclose(e))
+	}
+	q.Where(PaymentPlanFilters(p)...)
 	count := q.Clone()
 	q.Order(PaymentPlanOrder(p)...).Limit(page.Limit())
 	switch {
 	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
-		q.Modify(idsFirst)
+		q.Shape(idsFirst)
 	}
-	shown, total, err := r.PaymentPlans(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	shown, total, err := r.countedPaymentPlans(ctx, q.Offset(page.Offset()), page.Limit(), "")
 	switch {
 	case err != nil:
 	case page.All(len(shown)):
@@ -105,7 +115,7 @@ func (r Reads) ReadPaymentPlans(ctx context.Context, q *ent.PaymentPlanQuery, p 
 
 // ListPaymentPlans answers a list of payment plans.
 func (r Reads) ListPaymentPlans(ctx context.Context, p ListPaymentPlansParams) (*PaymentPlanList, error) {
-	shown, meta, err := r.ReadPaymentPlans(ctx, r.Client.PaymentPlan.Query(), p)
+	shown, meta, err := r.ReadPaymentPlans(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -92,25 +92,35 @@ func PractitionerPage(p ListPractitionersParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// Practitioners reads the rows that q finds, about size of them, with what lists
-// show, and the column total, if there is one.
-func (r Reads) Practitioners(ctx context.Context, q *ent.PractitionerQuery, size int, total string) ([]Practitioner, int, error) {
+// Practitioners reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) Practitioners(ctx context.Context, q *ent.PractitionerQuery, size int) ([]Practitioner, error) {
+	shown, _, err := r.countedPractitioners(ctx, q, size, "")
+	return shown, err
+}
+
+// countedPractitioners is Practitioners with the column total, if it is not empty.
+func (r Reads) countedPractitioners(ctx context.Context, q *ent.PractitionerQuery, size int, total string) ([]Practitioner, int, error) {
 	return counted(ctx, r.View(ctx), q, columnsOfPractitioner, widthOfPractitioner, size, total, takePractitioner)
 }
 
-// ReadPractitioners reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q.
-func (r Reads) ReadPractitioners(ctx context.Context, q *ent.PractitionerQuery, p ListPractitionersParams) ([]Practitioner, Meta, error) {
-	q, page := q.Where(PractitionerFilters(p)...), PractitionerPage(p)
+// ReadPractitioners reads the page that a list request asks for, with what the list
+// shows, and counts all rows. Conditions beyond the request's own filters are extra:
+// of manual filters, and rules of the list.
+func (r Reads) ReadPractitioners(ctx context.Context, p ListPractitionersParams, extra ...predicate.Practitioner) ([]Practitioner, Meta, error) {
+	q, page := r.Client.Practitioner.Query(), PractitionerPage(p)
+	for _, e := range extra {
+		q.Where(ent.Enclose(e))
+	}
+	q.Where(PractitionerFilters(p)...)
 	count := q.Clone()
 	q.Order(PractitionerOrder(p)...).Limit(page.Limit())
 	switch {
 	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
-		q.Modify(idsFirst)
+		q.Shape(idsFirst)
 	}
-	shown, total, err := r.Practitioners(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	shown, total, err := r.countedPractitioners(ctx, q.Offset(page.Offset()), page.Limit(), "")
 	switch {
 	case err != nil:
 	case page.All(len(shown)):
@@ -123,7 +133,7 @@ func (r Reads) ReadPractitioners(ctx context.Context, q *ent.PractitionerQuery, 
 
 // ListPractitioners answers a list of practitioners.
 func (r Reads) ListPractitioners(ctx context.Context, p ListPractitionersParams) (*PractitionerList, error) {
-	shown, meta, err := r.ReadPractitioners(ctx, r.Client.Practitioner.Query(), p)
+	shown, meta, err := r.ReadPractitioners(ctx, p)
 	if err != nil {
 		return nil, err
 	}

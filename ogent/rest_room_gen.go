@@ -79,25 +79,35 @@ func RoomPage(p ListRoomsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// Rooms reads the rows that q finds, about size of them, with what lists
-// show, and the column total, if there is one.
-func (r Reads) Rooms(ctx context.Context, q *ent.RoomQuery, size int, total string) ([]Room, int, error) {
+// Rooms reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) Rooms(ctx context.Context, q *ent.RoomQuery, size int) ([]Room, error) {
+	shown, _, err := r.countedRooms(ctx, q, size, "")
+	return shown, err
+}
+
+// countedRooms is Rooms with the column total, if it is not empty.
+func (r Reads) countedRooms(ctx context.Context, q *ent.RoomQuery, size int, total string) ([]Room, int, error) {
 	return counted(ctx, r.View(ctx), q, columnsOfRoom, widthOfRoom, size, total, takeRoom)
 }
 
-// ReadRooms reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q.
-func (r Reads) ReadRooms(ctx context.Context, q *ent.RoomQuery, p ListRoomsParams) ([]Room, Meta, error) {
-	q, page := q.Where(RoomFilters(p)...), RoomPage(p)
+// ReadRooms reads the page that a list request asks for, with what the list
+// shows, and counts all rows. Conditions beyond the request's own filters are extra:
+// of manual filters, and rules of the list.
+func (r Reads) ReadRooms(ctx context.Context, p ListRoomsParams, extra ...predicate.Room) ([]Room, Meta, error) {
+	q, page := r.Client.Room.Query(), RoomPage(p)
+	for _, e := range extra {
+		q.Where(ent.Enclose(e))
+	}
+	q.Where(RoomFilters(p)...)
 	count := q.Clone()
 	q.Order(RoomOrder(p)...).Limit(page.Limit())
 	switch {
 	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
-		q.Modify(idsFirst)
+		q.Shape(idsFirst)
 	}
-	shown, total, err := r.Rooms(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	shown, total, err := r.countedRooms(ctx, q.Offset(page.Offset()), page.Limit(), "")
 	switch {
 	case err != nil:
 	case page.All(len(shown)):
@@ -110,7 +120,7 @@ func (r Reads) ReadRooms(ctx context.Context, q *ent.RoomQuery, p ListRoomsParam
 
 // ListRooms answers a list of rooms.
 func (r Reads) ListRooms(ctx context.Context, p ListRoomsParams) (*RoomList, error) {
-	shown, meta, err := r.ReadRooms(ctx, r.Client.Room.Query(), p)
+	shown, meta, err := r.ReadRooms(ctx, p)
 	if err != nil {
 		return nil, err
 	}

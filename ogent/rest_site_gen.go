@@ -85,25 +85,35 @@ func SitePage(p ListSitesParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// Sites reads the rows that q finds, about size of them, with what lists
-// show, and the column total, if there is one.
-func (r Reads) Sites(ctx context.Context, q *ent.SiteQuery, size int, total string) ([]Site, int, error) {
+// Sites reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) Sites(ctx context.Context, q *ent.SiteQuery, size int) ([]Site, error) {
+	shown, _, err := r.countedSites(ctx, q, size, "")
+	return shown, err
+}
+
+// countedSites is Sites with the column total, if it is not empty.
+func (r Reads) countedSites(ctx context.Context, q *ent.SiteQuery, size int, total string) ([]Site, int, error) {
 	return counted(ctx, r.View(ctx), q, columnsOfSite, widthOfSite, size, total, takeSite)
 }
 
-// ReadSites reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q.
-func (r Reads) ReadSites(ctx context.Context, q *ent.SiteQuery, p ListSitesParams) ([]Site, Meta, error) {
-	q, page := q.Where(SiteFilters(p)...), SitePage(p)
+// ReadSites reads the page that a list request asks for, with what the list
+// shows, and counts all rows. Conditions beyond the request's own filters are extra:
+// of manual filters, and rules of the list.
+func (r Reads) ReadSites(ctx context.Context, p ListSitesParams, extra ...predicate.Site) ([]Site, Meta, error) {
+	q, page := r.Client.Site.Query(), SitePage(p)
+	for _, e := range extra {
+		q.Where(ent.Enclose(e))
+	}
+	q.Where(SiteFilters(p)...)
 	count := q.Clone()
 	q.Order(SiteOrder(p)...).Limit(page.Limit())
 	switch {
 	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
-		q.Modify(idsFirst)
+		q.Shape(idsFirst)
 	}
-	shown, total, err := r.Sites(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	shown, total, err := r.countedSites(ctx, q.Offset(page.Offset()), page.Limit(), "")
 	switch {
 	case err != nil:
 	case page.All(len(shown)):
@@ -116,7 +126,7 @@ func (r Reads) ReadSites(ctx context.Context, q *ent.SiteQuery, p ListSitesParam
 
 // ListSites answers a list of sites.
 func (r Reads) ListSites(ctx context.Context, p ListSitesParams) (*SiteList, error) {
-	shown, meta, err := r.ReadSites(ctx, r.Client.Site.Query(), p)
+	shown, meta, err := r.ReadSites(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -80,25 +80,35 @@ func SundryPage(p ListSundriesParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// Sundries reads the rows that q finds, about size of them, with what lists
-// show, and the column total, if there is one.
-func (r Reads) Sundries(ctx context.Context, q *ent.SundryQuery, size int, total string) ([]Sundry, int, error) {
+// Sundries reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) Sundries(ctx context.Context, q *ent.SundryQuery, size int) ([]Sundry, error) {
+	shown, _, err := r.countedSundries(ctx, q, size, "")
+	return shown, err
+}
+
+// countedSundries is Sundries with the column total, if it is not empty.
+func (r Reads) countedSundries(ctx context.Context, q *ent.SundryQuery, size int, total string) ([]Sundry, int, error) {
 	return counted(ctx, r.View(ctx), q, columnsOfSundry, widthOfSundry, size, total, takeSundry)
 }
 
-// ReadSundries reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q.
-func (r Reads) ReadSundries(ctx context.Context, q *ent.SundryQuery, p ListSundriesParams) ([]Sundry, Meta, error) {
-	q, page := q.Where(SundryFilters(p)...), SundryPage(p)
+// ReadSundries reads the page that a list request asks for, with what the list
+// shows, and counts all rows. Conditions beyond the request's own filters are extra:
+// of manual filters, and rules of the list.
+func (r Reads) ReadSundries(ctx context.Context, p ListSundriesParams, extra ...predicate.Sundry) ([]Sundry, Meta, error) {
+	q, page := r.Client.Sundry.Query(), SundryPage(p)
+	for _, e := range extra {
+		q.Where(ent.Enclose(e))
+	}
+	q.Where(SundryFilters(p)...)
 	count := q.Clone()
 	q.Order(SundryOrder(p)...).Limit(page.Limit())
 	switch {
 	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
-		q.Modify(idsFirst)
+		q.Shape(idsFirst)
 	}
-	shown, total, err := r.Sundries(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	shown, total, err := r.countedSundries(ctx, q.Offset(page.Offset()), page.Limit(), "")
 	switch {
 	case err != nil:
 	case page.All(len(shown)):
@@ -111,7 +121,7 @@ func (r Reads) ReadSundries(ctx context.Context, q *ent.SundryQuery, p ListSundr
 
 // ListSundries answers a list of sundries.
 func (r Reads) ListSundries(ctx context.Context, p ListSundriesParams) (*SundryList, error) {
-	shown, meta, err := r.ReadSundries(ctx, r.Client.Sundry.Query(), p)
+	shown, meta, err := r.ReadSundries(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -77,25 +77,35 @@ func TreatmentPage(p ListTreatmentsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// Treatments reads the rows that q finds, about size of them, with what lists
-// show, and the column total, if there is one.
-func (r Reads) Treatments(ctx context.Context, q *ent.TreatmentQuery, size int, total string) ([]Treatment, int, error) {
+// Treatments reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) Treatments(ctx context.Context, q *ent.TreatmentQuery, size int) ([]Treatment, error) {
+	shown, _, err := r.countedTreatments(ctx, q, size, "")
+	return shown, err
+}
+
+// countedTreatments is Treatments with the column total, if it is not empty.
+func (r Reads) countedTreatments(ctx context.Context, q *ent.TreatmentQuery, size int, total string) ([]Treatment, int, error) {
 	return counted(ctx, r.View(ctx), q, columnsOfTreatment, widthOfTreatment, size, total, takeTreatment)
 }
 
-// ReadTreatments reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q.
-func (r Reads) ReadTreatments(ctx context.Context, q *ent.TreatmentQuery, p ListTreatmentsParams) ([]Treatment, Meta, error) {
-	q, page := q.Where(TreatmentFilters(p)...), TreatmentPage(p)
+// ReadTreatments reads the page that a list request asks for, with what the list
+// shows, and counts all rows. Conditions beyond the request's own filters are extra:
+// of manual filters, and rules of the list.
+func (r Reads) ReadTreatments(ctx context.Context, p ListTreatmentsParams, extra ...predicate.Treatment) ([]Treatment, Meta, error) {
+	q, page := r.Client.Treatment.Query(), TreatmentPage(p)
+	for _, e := range extra {
+		q.Where(ent.Enclose(e))
+	}
+	q.Where(TreatmentFilters(p)...)
 	count := q.Clone()
 	q.Order(TreatmentOrder(p)...).Limit(page.Limit())
 	switch {
 	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
-		q.Modify(idsFirst)
+		q.Shape(idsFirst)
 	}
-	shown, total, err := r.Treatments(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	shown, total, err := r.countedTreatments(ctx, q.Offset(page.Offset()), page.Limit(), "")
 	switch {
 	case err != nil:
 	case page.All(len(shown)):
@@ -108,7 +118,7 @@ func (r Reads) ReadTreatments(ctx context.Context, q *ent.TreatmentQuery, p List
 
 // ListTreatments answers a list of treatments.
 func (r Reads) ListTreatments(ctx context.Context, p ListTreatmentsParams) (*TreatmentList, error) {
-	shown, meta, err := r.ReadTreatments(ctx, r.Client.Treatment.Query(), p)
+	shown, meta, err := r.ReadTreatments(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -69,25 +69,35 @@ func TreatmentCategoryPage(p ListTreatmentCategoriesParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// TreatmentCategories reads the rows that q finds, about size of them, with what lists
-// show, and the column total, if there is one.
-func (r Reads) TreatmentCategories(ctx context.Context, q *ent.TreatmentCategoryQuery, size int, total string) ([]TreatmentCategory, int, error) {
+// TreatmentCategories reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) TreatmentCategories(ctx context.Context, q *ent.TreatmentCategoryQuery, size int) ([]TreatmentCategory, error) {
+	shown, _, err := r.countedTreatmentCategories(ctx, q, size, "")
+	return shown, err
+}
+
+// countedTreatmentCategories is TreatmentCategories with the column total, if it is not empty.
+func (r Reads) countedTreatmentCategories(ctx context.Context, q *ent.TreatmentCategoryQuery, size int, total string) ([]TreatmentCategory, int, error) {
 	return counted(ctx, r.View(ctx), q, columnsOfTreatmentCategory, widthOfTreatmentCategory, size, total, takeTreatmentCategory)
 }
 
-// ReadTreatmentCategories reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q.
-func (r Reads) ReadTreatmentCategories(ctx context.Context, q *ent.TreatmentCategoryQuery, p ListTreatmentCategoriesParams) ([]TreatmentCategory, Meta, error) {
-	q, page := q.Where(TreatmentCategoryFilters(p)...), TreatmentCategoryPage(p)
+// ReadTreatmentCategories reads the page that a list request asks for, with what the list
+// shows, and counts all rows. Conditions beyond the request's own filters are extra:
+// of manual filters, and rules of the list.
+func (r Reads) ReadTreatmentCategories(ctx context.Context, p ListTreatmentCategoriesParams, extra ...predicate.TreatmentCategory) ([]TreatmentCategory, Meta, error) {
+	q, page := r.Client.TreatmentCategory.Query(), TreatmentCategoryPage(p)
+	for _, e := range extra {
+		q.Where(ent.Enclose(e))
+	}
+	q.Where(TreatmentCategoryFilters(p)...)
 	count := q.Clone()
 	q.Order(TreatmentCategoryOrder(p)...).Limit(page.Limit())
 	switch {
 	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
-		q.Modify(idsFirst)
+		q.Shape(idsFirst)
 	}
-	shown, total, err := r.TreatmentCategories(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	shown, total, err := r.countedTreatmentCategories(ctx, q.Offset(page.Offset()), page.Limit(), "")
 	switch {
 	case err != nil:
 	case page.All(len(shown)):
@@ -100,7 +110,7 @@ func (r Reads) ReadTreatmentCategories(ctx context.Context, q *ent.TreatmentCate
 
 // ListTreatmentCategories answers a list of treatment categories.
 func (r Reads) ListTreatmentCategories(ctx context.Context, p ListTreatmentCategoriesParams) (*TreatmentCategoryList, error) {
-	shown, meta, err := r.ReadTreatmentCategories(ctx, r.Client.TreatmentCategory.Query(), p)
+	shown, meta, err := r.ReadTreatmentCategories(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -88,9 +88,14 @@ func TreatmentPlanPage(p ListTreatmentPlansParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// TreatmentPlans reads the rows that q finds, about size of them, with what lists
-// show, and the column total, if there is one.
-func (r Reads) TreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, size int, total string) ([]TreatmentPlan, int, error) {
+// TreatmentPlans reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) TreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, size int) ([]TreatmentPlan, error) {
+	shown, _, err := r.countedTreatmentPlans(ctx, q, size, "")
+	return shown, err
+}
+
+// countedTreatmentPlans is TreatmentPlans with the column total, if it is not empty.
+func (r Reads) countedTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, size int, total string) ([]TreatmentPlan, int, error) {
 	return counted(ctx, r.View(ctx), q, columnsOfTreatmentPlan, widthOfTreatmentPlan, size, total, takeTreatmentPlan)
 }
 
@@ -104,12 +109,12 @@ func TreatmentPlanTotal(p ListTreatmentPlansParams) (total string, key int64) {
 }
 
 // keptTreatmentPlans is the query of that total, nil where there is none.
-func keptTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, p ListTreatmentPlansParams) *sql.Selector {
+func keptTreatmentPlans(totals *ent.Totals, p ListTreatmentPlansParams) *sql.Selector {
 	total, key := TreatmentPlanTotal(p)
-	if total == "" {
+	if total == "" || totals == nil {
 		return nil
 	}
-	return q.Totals().Of(ctx, total, key)
+	return totals.Of(total, key)
 }
 
 // TreatmentPlanPickedBy tells whether the rows of a list request are found before
@@ -134,39 +139,39 @@ func orderTreatmentPlans(p ListTreatmentPlansParams) string {
 }
 
 // totalTreatmentPlans is the number of all rows of q.
-func totalTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, p ListTreatmentPlansParams) (int, error) {
-	if kept := keptTreatmentPlans(ctx, q, p); kept != nil {
-		return q.Totals().Read(ctx, kept)
+func totalTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, totals *ent.Totals, p ListTreatmentPlansParams) (int, error) {
+	if kept := keptTreatmentPlans(totals, p); kept != nil {
+		return totals.Read(ctx, kept)
 	}
 	return q.Count(ctx)
 }
 
 // pickTreatmentPlans reads the page that a list request asks for from those rows of q
 // that are picked and put in order. It is not ok where there are too many of them.
-func (r Reads) pickTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, p ListTreatmentPlansParams, how way) (shown []TreatmentPlan, meta Meta, ok bool, err error) {
+func (r Reads) pickTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, totals *ent.Totals, p ListTreatmentPlansParams, how way) (shown []TreatmentPlan, meta Meta, ok bool, err error) {
 	page, pick := TreatmentPlanPage(p), q.Clone().Order(TreatmentPlanOrder(p)...)
 	if how.near && !page.Deep() {
 		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-		first.Modify(nearby(ctx, treatmentplan.Table, TreatmentPlanOrder(p)))
+		first.Shape(nearby(ctx, treatmentplan.Table, TreatmentPlanOrder(p)))
 		tried, read := access.With(ctx) // what is read may not be what is shown
-		shown, _, err := r.TreatmentPlans(tried, first, page.Limit(), "")
+		shown, _, err := r.countedTreatmentPlans(tried, first, page.Limit(), "")
 		if err != nil {
 			return nil, Meta{}, false, err
 		}
 		if len(shown) == page.Limit() {
 			access.From(ctx).Add(read)
-			total, err := totalTreatmentPlans(ctx, q, p)
+			total, err := totalTreatmentPlans(ctx, q, totals, p)
 			return shown, page.Meta(total), true, err
 		}
 	}
-	pick.Modify(picking(how.column, orderTreatmentPlans(p), TreatmentPlanOrder(p), page))
+	pick.Shape(picking(how.column, orderTreatmentPlans(p), TreatmentPlanOrder(p), page))
 	tried, read := access.With(ctx)
-	shown, total, err := r.TreatmentPlans(tried, pick, page.Limit(), pickedTotal)
+	shown, total, err := r.countedTreatmentPlans(tried, pick, page.Limit(), pickedTotal)
 	switch {
 	case err != nil:
 		return nil, Meta{}, false, err
 	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
-		total, err = totalTreatmentPlans(ctx, q, p)
+		total, err = totalTreatmentPlans(ctx, q, totals, p)
 		return shown, page.Meta(total), true, err
 	case total > few:
 		return nil, Meta{}, false, nil
@@ -175,13 +180,24 @@ func (r Reads) pickTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery
 	return shown, page.Meta(total), true, nil
 }
 
-// ReadTreatmentPlans reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q. What q holds back beyond the
-// request's own filters follows from filters that the schema calls manual.
-func (r Reads) ReadTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, p ListTreatmentPlansParams) ([]TreatmentPlan, Meta, error) {
-	q, page := q.Where(TreatmentPlanFilters(p)...), TreatmentPlanPage(p)
+// ReadTreatmentPlans reads the page that a list request asks for, with what the list
+// shows, and counts all rows. Conditions beyond the request's own filters are extra:
+// of manual filters, and rules of the list. Only without them is a kept total used.
+func (r Reads) ReadTreatmentPlans(ctx context.Context, p ListTreatmentPlansParams, extra ...predicate.TreatmentPlan) ([]TreatmentPlan, Meta, error) {
+	q, page := r.Client.TreatmentPlan.Query(), TreatmentPlanPage(p)
+	totals, err := q.Totals(ctx)
+	if err != nil {
+		return nil, Meta{}, err
+	}
+	if len(extra) > 0 {
+		totals = nil
+	}
+	for _, e := range extra {
+		q.Where(ent.Enclose(e))
+	}
+	q.Where(TreatmentPlanFilters(p)...)
 	if how, ok := TreatmentPlanPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
-		if shown, meta, ok, err := r.pickTreatmentPlans(ctx, q, p, how); ok || err != nil {
+		if shown, meta, ok, err := r.pickTreatmentPlans(ctx, q, totals, p, how); ok || err != nil {
 			return shown, meta, err
 		}
 	}
@@ -189,29 +205,29 @@ func (r Reads) ReadTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery
 	q.Order(TreatmentPlanOrder(p)...).Limit(page.Limit())
 	switch {
 	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
-		q.Modify(idsFirst)
+		q.Shape(idsFirst)
 	}
-	column, kept := "", keptTreatmentPlans(ctx, q, p)
+	column, kept := "", keptTreatmentPlans(totals, p)
 	if kept != nil {
 		column = keptTotal
-		q.Modify(withKept(kept))
+		q.Shape(withKept(kept))
 	}
-	shown, total, err := r.TreatmentPlans(ctx, q.Offset(page.Offset()), page.Limit(), column)
+	shown, total, err := r.countedTreatmentPlans(ctx, q.Offset(page.Offset()), page.Limit(), column)
 	switch {
 	case err != nil:
 	case page.All(len(shown)):
 		total = len(shown)
 	case kept == nil || len(shown) == 0: // no row has told it
-		total, err = totalTreatmentPlans(ctx, count, p)
+		total, err = totalTreatmentPlans(ctx, count, totals, p)
 	}
 	return shown, page.Meta(total), err
 }
 
 // ListTreatmentPlans answers a list of treatment plans.
 func (r Reads) ListTreatmentPlans(ctx context.Context, p ListTreatmentPlansParams) (*TreatmentPlanList, error) {
-	shown, meta, err := r.ReadTreatmentPlans(ctx, r.Client.TreatmentPlan.Query(), p)
+	shown, meta, err := r.ReadTreatmentPlans(ctx, p)
 	if err != nil {
 		return nil, err
 	}

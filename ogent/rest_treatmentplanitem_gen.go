@@ -89,9 +89,14 @@ func TreatmentPlanItemPage(p ListTreatmentPlanItemsParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// TreatmentPlanItems reads the rows that q finds, about size of them, with what lists
-// show, and the column total, if there is one.
-func (r Reads) TreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, size int, total string) ([]TreatmentPlanItem, int, error) {
+// TreatmentPlanItems reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) TreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, size int) ([]TreatmentPlanItem, error) {
+	shown, _, err := r.countedTreatmentPlanItems(ctx, q, size, "")
+	return shown, err
+}
+
+// countedTreatmentPlanItems is TreatmentPlanItems with the column total, if it is not empty.
+func (r Reads) countedTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, size int, total string) ([]TreatmentPlanItem, int, error) {
 	return counted(ctx, r.View(ctx), q, columnsOfTreatmentPlanItem, widthOfTreatmentPlanItem, size, total, takeTreatmentPlanItem)
 }
 
@@ -105,12 +110,12 @@ func TreatmentPlanItemTotal(p ListTreatmentPlanItemsParams) (total string, key i
 }
 
 // keptTreatmentPlanItems is the query of that total, nil where there is none.
-func keptTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, p ListTreatmentPlanItemsParams) *sql.Selector {
+func keptTreatmentPlanItems(totals *ent.Totals, p ListTreatmentPlanItemsParams) *sql.Selector {
 	total, key := TreatmentPlanItemTotal(p)
-	if total == "" {
+	if total == "" || totals == nil {
 		return nil
 	}
-	return q.Totals().Of(ctx, total, key)
+	return totals.Of(total, key)
 }
 
 // TreatmentPlanItemPickedBy tells whether the rows of a list request are found before
@@ -135,39 +140,39 @@ func orderTreatmentPlanItems(p ListTreatmentPlanItemsParams) string {
 }
 
 // totalTreatmentPlanItems is the number of all rows of q.
-func totalTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, p ListTreatmentPlanItemsParams) (int, error) {
-	if kept := keptTreatmentPlanItems(ctx, q, p); kept != nil {
-		return q.Totals().Read(ctx, kept)
+func totalTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, totals *ent.Totals, p ListTreatmentPlanItemsParams) (int, error) {
+	if kept := keptTreatmentPlanItems(totals, p); kept != nil {
+		return totals.Read(ctx, kept)
 	}
 	return q.Count(ctx)
 }
 
 // pickTreatmentPlanItems reads the page that a list request asks for from those rows of q
 // that are picked and put in order. It is not ok where there are too many of them.
-func (r Reads) pickTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, p ListTreatmentPlanItemsParams, how way) (shown []TreatmentPlanItem, meta Meta, ok bool, err error) {
+func (r Reads) pickTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, totals *ent.Totals, p ListTreatmentPlanItemsParams, how way) (shown []TreatmentPlanItem, meta Meta, ok bool, err error) {
 	page, pick := TreatmentPlanItemPage(p), q.Clone().Order(TreatmentPlanItemOrder(p)...)
 	if how.near && !page.Deep() {
 		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-		first.Modify(nearby(ctx, treatmentplanitem.Table, TreatmentPlanItemOrder(p)))
+		first.Shape(nearby(ctx, treatmentplanitem.Table, TreatmentPlanItemOrder(p)))
 		tried, read := access.With(ctx) // what is read may not be what is shown
-		shown, _, err := r.TreatmentPlanItems(tried, first, page.Limit(), "")
+		shown, _, err := r.countedTreatmentPlanItems(tried, first, page.Limit(), "")
 		if err != nil {
 			return nil, Meta{}, false, err
 		}
 		if len(shown) == page.Limit() {
 			access.From(ctx).Add(read)
-			total, err := totalTreatmentPlanItems(ctx, q, p)
+			total, err := totalTreatmentPlanItems(ctx, q, totals, p)
 			return shown, page.Meta(total), true, err
 		}
 	}
-	pick.Modify(picking(how.column, orderTreatmentPlanItems(p), TreatmentPlanItemOrder(p), page))
+	pick.Shape(picking(how.column, orderTreatmentPlanItems(p), TreatmentPlanItemOrder(p), page))
 	tried, read := access.With(ctx)
-	shown, total, err := r.TreatmentPlanItems(tried, pick, page.Limit(), pickedTotal)
+	shown, total, err := r.countedTreatmentPlanItems(tried, pick, page.Limit(), pickedTotal)
 	switch {
 	case err != nil:
 		return nil, Meta{}, false, err
 	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
-		total, err = totalTreatmentPlanItems(ctx, q, p)
+		total, err = totalTreatmentPlanItems(ctx, q, totals, p)
 		return shown, page.Meta(total), true, err
 	case total > few:
 		return nil, Meta{}, false, nil
@@ -176,13 +181,24 @@ func (r Reads) pickTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanI
 	return shown, page.Meta(total), true, nil
 }
 
-// ReadTreatmentPlanItems reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q. What q holds back beyond the
-// request's own filters follows from filters that the schema calls manual.
-func (r Reads) ReadTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, p ListTreatmentPlanItemsParams) ([]TreatmentPlanItem, Meta, error) {
-	q, page := q.Where(TreatmentPlanItemFilters(p)...), TreatmentPlanItemPage(p)
+// ReadTreatmentPlanItems reads the page that a list request asks for, with what the list
+// shows, and counts all rows. Conditions beyond the request's own filters are extra:
+// of manual filters, and rules of the list. Only without them is a kept total used.
+func (r Reads) ReadTreatmentPlanItems(ctx context.Context, p ListTreatmentPlanItemsParams, extra ...predicate.TreatmentPlanItem) ([]TreatmentPlanItem, Meta, error) {
+	q, page := r.Client.TreatmentPlanItem.Query(), TreatmentPlanItemPage(p)
+	totals, err := q.Totals(ctx)
+	if err != nil {
+		return nil, Meta{}, err
+	}
+	if len(extra) > 0 {
+		totals = nil
+	}
+	for _, e := range extra {
+		q.Where(ent.Enclose(e))
+	}
+	q.Where(TreatmentPlanItemFilters(p)...)
 	if how, ok := TreatmentPlanItemPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
-		if shown, meta, ok, err := r.pickTreatmentPlanItems(ctx, q, p, how); ok || err != nil {
+		if shown, meta, ok, err := r.pickTreatmentPlanItems(ctx, q, totals, p, how); ok || err != nil {
 			return shown, meta, err
 		}
 	}
@@ -190,22 +206,22 @@ func (r Reads) ReadTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanI
 	q.Order(TreatmentPlanItemOrder(p)...).Limit(page.Limit())
 	switch {
 	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
-		q.Modify(idsFirst)
+		q.Shape(idsFirst)
 	}
-	column, kept := "", keptTreatmentPlanItems(ctx, q, p)
+	column, kept := "", keptTreatmentPlanItems(totals, p)
 	if kept != nil {
 		column = keptTotal
-		q.Modify(withKept(kept))
+		q.Shape(withKept(kept))
 	}
-	shown, total, err := r.TreatmentPlanItems(ctx, q.Offset(page.Offset()), page.Limit(), column)
+	shown, total, err := r.countedTreatmentPlanItems(ctx, q.Offset(page.Offset()), page.Limit(), column)
 	switch {
 	case err != nil:
 	case page.All(len(shown)):
 		total = len(shown)
 	case kept == nil || len(shown) == 0: // no row has told it
-		total, err = totalTreatmentPlanItems(ctx, count, p)
+		total, err = totalTreatmentPlanItems(ctx, count, totals, p)
 	}
 	return shown, page.Meta(total), err
 }

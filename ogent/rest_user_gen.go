@@ -89,25 +89,35 @@ func UserPage(p ListUsersParams) Page {
 	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
 }
 
-// Users reads the rows that q finds, about size of them, with what lists
-// show, and the column total, if there is one.
-func (r Reads) Users(ctx context.Context, q *ent.UserQuery, size int, total string) ([]User, int, error) {
+// Users reads the rows that q finds, about size of them, with what lists show.
+func (r Reads) Users(ctx context.Context, q *ent.UserQuery, size int) ([]User, error) {
+	shown, _, err := r.countedUsers(ctx, q, size, "")
+	return shown, err
+}
+
+// countedUsers is Users with the column total, if it is not empty.
+func (r Reads) countedUsers(ctx context.Context, q *ent.UserQuery, size int, total string) ([]User, int, error) {
 	return counted(ctx, r.View(ctx), q, columnsOfUser, widthOfUser, size, total, takeUser)
 }
 
-// ReadUsers reads the page of q that a list request asks for, with what
-// the list shows, and counts all rows of q.
-func (r Reads) ReadUsers(ctx context.Context, q *ent.UserQuery, p ListUsersParams) ([]User, Meta, error) {
-	q, page := q.Where(UserFilters(p)...), UserPage(p)
+// ReadUsers reads the page that a list request asks for, with what the list
+// shows, and counts all rows. Conditions beyond the request's own filters are extra:
+// of manual filters, and rules of the list.
+func (r Reads) ReadUsers(ctx context.Context, p ListUsersParams, extra ...predicate.User) ([]User, Meta, error) {
+	q, page := r.Client.User.Query(), UserPage(p)
+	for _, e := range extra {
+		q.Where(ent.Enclose(e))
+	}
+	q.Where(UserFilters(p)...)
 	count := q.Clone()
 	q.Order(UserOrder(p)...).Limit(page.Limit())
 	switch {
 	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Modify(fromFirst(p.SortDirection.Or("asc") == "desc"))
+		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
 	case page.Deep():
-		q.Modify(idsFirst)
+		q.Shape(idsFirst)
 	}
-	shown, total, err := r.Users(ctx, q.Offset(page.Offset()), page.Limit(), "")
+	shown, total, err := r.countedUsers(ctx, q.Offset(page.Offset()), page.Limit(), "")
 	switch {
 	case err != nil:
 	case page.All(len(shown)):
@@ -120,7 +130,7 @@ func (r Reads) ReadUsers(ctx context.Context, q *ent.UserQuery, p ListUsersParam
 
 // ListUsers answers a list of users.
 func (r Reads) ListUsers(ctx context.Context, p ListUsersParams) (*UserList, error) {
-	shown, meta, err := r.ReadUsers(ctx, r.Client.User.Query(), p)
+	shown, meta, err := r.ReadUsers(ctx, p)
 	if err != nil {
 		return nil, err
 	}

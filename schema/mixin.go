@@ -128,24 +128,33 @@ func confine(column string, s site) ent.Interceptor {
 			}
 			return err
 		}
-		query, ok := q.(interface{ WhereP(...func(*sql.Selector)) })
+		query, ok := q.(interface{ Confine(...func(*sql.Selector)) })
 		if !ok {
 			return fmt.Errorf("schema: %T cannot be confined to a practice", q)
 		}
-		query.WhereP(within(column, c.PracticeID), s.only(c))
+		query.Confine(confinement(column, s, c)...)
 		return nil
 	})
+}
+
+// confinement are the predicates that keep the rows of the caller's practice and,
+// for a caller that is limited to a site, of that site.
+func confinement(column string, s site, c *caller.Caller) []func(*sql.Selector) {
+	ps := []func(*sql.Selector){within(column, c.PracticeID)}
+	if c.SiteID != nil && s.column != "" && s != bookkeeping {
+		ps = append(ps, s.only(c))
+	}
+	return ps
 }
 
 func within(column string, practice uuid.UUID) func(*sql.Selector) {
 	return func(s *sql.Selector) { s.Where(sql.EQ(s.C(column), practice)) }
 }
 
-// only keeps the rows of the caller's site, all rows where the caller has none.
+// only keeps the rows of the caller's site.
 func (t site) only(c *caller.Caller) func(*sql.Selector) {
 	return func(s *sql.Selector) {
 		switch {
-		case c.SiteID == nil || t.column == "" || t == bookkeeping:
 		case t.nullable:
 			here := []*sql.Predicate{sql.EQ(s.C(t.column), *c.SiteID), sql.IsNull(s.C(t.column))}
 			if t.practises != "" {
@@ -178,17 +187,24 @@ func confineSave(column string, s site) ent.Hook {
 			if c.SiteID != nil && s.column == "" {
 				return nil, fault.SiteLimited()
 			}
+			change, ok := m.(interface {
+				Confine(...func(*sql.Selector)) error
+			})
+			if !ok {
+				return nil, fmt.Errorf("schema: %T cannot be confined to a practice", m)
+			}
 			if m.Op().Is(ent.OpCreate) {
+				if err := change.Confine(); err != nil {
+					return nil, err
+				}
 				if err := m.SetField(column, c.PracticeID); err != nil {
 					return nil, err
 				}
 				return next.Mutate(ctx, m)
 			}
-			change, ok := m.(interface{ WhereP(...func(*sql.Selector)) })
-			if !ok {
-				return nil, fmt.Errorf("schema: %T cannot be confined to a practice", m)
+			if err := change.Confine(confinement(column, s, c)...); err != nil {
+				return nil, err
 			}
-			change.WhereP(within(column, c.PracticeID), s.only(c))
 			return next.Mutate(ctx, m)
 		})
 	}

@@ -36,7 +36,7 @@ func (h *Handler) ListAccounts(ctx context.Context, p ogent.ListAccountsParams) 
 	}
 	page := ogent.AccountPage(p)
 	list := q.Clone().Order(accountOrder(p, balance)...).Limit(page.Limit()).Offset(page.Offset())
-	shown, _, err := h.Accounts(ctx, list, page.Limit(), "")
+	shown, err := h.Accounts(ctx, list, page.Limit())
 	if err != nil {
 		return nil, err
 	}

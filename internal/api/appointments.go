@@ -26,21 +26,19 @@ import (
 // would build anew for each row.
 var blocking = appointment.And(appointment.StateNEQ(schema.Cancelled), appointment.StateNEQ(schema.DidNotAttend))
 
-// ListAppointments leaves out cancelled and not attended appointments unless
-// cancelled=true; state= combines with that rule (behaviour.md section 3).
+// ListAppointments is the generated list and the filter of a day. The schema holds
+// back cancelled and not attended appointments unless cancelled=true; state= combines
+// with that rule (behaviour.md section 3).
 func (h *Handler) ListAppointments(ctx context.Context, p ogent.ListAppointmentsParams) (*ogent.AppointmentList, error) {
-	q, zone := h.Client.Appointment.Query(), caller.Must(ctx).Zone
-	if !p.Cancelled.Or(false) {
-		q.Where(appointment.CancelledAtIsNil(), appointment.DidNotAttendAtIsNil())
-	}
+	var extra []predicate.Appointment
 	if on, ok := p.On.Get(); ok {
-		day := civil.Of(on)
-		q.Where(
+		day, zone := civil.Of(on), caller.Must(ctx).Zone
+		extra = append(extra,
 			ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpGTE, day.In(zone).UTC()),
 			ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpLT, day.AddDays(1).In(zone).UTC()),
 		)
 	}
-	shown, meta, err := h.ReadAppointments(ctx, q, p)
+	shown, meta, err := h.ReadAppointments(ctx, p, extra...)
 	if err != nil {
 		return nil, err
 	}

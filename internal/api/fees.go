@@ -18,7 +18,7 @@ func (h *Handler) ListFees(ctx context.Context, p ogent.ListFeesParams) (*ogent.
 		const message = "is missing: one of payment_plan_id and treatment_id is required"
 		return nil, fault.InvalidParameter(fault.Params{"payment_plan_id": {message}, "treatment_id": {message}})
 	}
-	shown, meta, err := h.ReadFees(ctx, h.Client.Fee.Query(), p)
+	shown, meta, err := h.ReadFees(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func (h *Handler) GetPatient(ctx context.Context, p ogent.GetPatientParams) (*og
 func (h *Handler) ListPatients(ctx context.Context, p ogent.ListPatientsParams) (*ogent.PatientList, error) {
 	search := found(p.Query.Or(""), caller.Must(ctx))
 	p.Query.Set = len(search) > 0 // a blank one is none: the list is not picked, and its total is the kept one
-	shown, meta, err := h.ReadPatients(ctx, h.Client.Patient.Query().Where(search...), p)
+	shown, meta, err := h.ReadPatients(ctx, p, search...)
 	if err != nil {
 		return nil, err
 	}

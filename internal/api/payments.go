@@ -12,7 +12,7 @@ import (
 // ListPayments adds the sum of all pages. Deleted payments are listed and count
 // for nothing in the sum, as they do in balances.
 func (h *Handler) ListPayments(ctx context.Context, p ogent.ListPaymentsParams) (*ogent.PaymentList, error) {
-	shown, meta, err := h.ReadPayments(ctx, h.Client.Payment.Query(), p)
+	shown, meta, err := h.ReadPayments(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -1,14 +1,18 @@
 package api_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"entgo.io/ent/dialect/sql"
+
 	"chairside/ent"
 	"chairside/ent/appointment"
+	"chairside/ent/patient"
 	"chairside/internal/caller"
 	"chairside/internal/chairsidetest"
 	"chairside/internal/seed"
@@ -126,31 +130,69 @@ func TestPagesAtTheBordersOfDays(t *testing.T) {
 	})
 }
 
-// A kept total is that of the caller's own practice, whoever asks for it.
+// A kept total is that of the caller's own practice, and is not there for queries
+// that hold anything else.
 func TestKeptTotalsAreConfined(t *testing.T) {
 	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
-		demo := e.DB.Ent.Patient.Query().Totals()
-		for _, slug := range []string{"demo", "second"} {
-			ctx := e.As(t, slug)
-			want, err := e.DB.Ent.Patient.Query().Count(ctx)
+		kept := func(ctx context.Context, q *ent.PatientQuery) *ent.Totals {
+			t.Helper()
+			totals, err := q.Totals(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := demo.Read(ctx, demo.Of(ctx, "patients.all", 0)); got != want || err != nil {
+			return totals
+		}
+		patients := e.DB.Ent.Patient
+		for _, slug := range []string{"demo", "second"} {
+			ctx := e.As(t, slug)
+			want, err := patients.Query().Count(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			totals := kept(ctx, patients.Query())
+			if totals == nil {
+				t.Fatalf("%s: there are no totals", slug)
+			}
+			if got, err := totals.Read(ctx, totals.Of("patients.all", 0)); got != want || err != nil {
 				t.Errorf("%s: %d patients, %v; want %d", slug, got, err, want)
 			}
 			c := *caller.Must(ctx)
 			c.SiteID = &c.PracticeID
-			limited := caller.With(ctx, &c)
-			if demo.Of(limited, "patients.all", 0) != nil {
+			if kept(caller.With(ctx, &c), patients.Query()) != nil {
 				t.Errorf("%s: a caller of one site was given the total of all", slug)
 			}
-			if _, ok, err := demo.Find(limited, "appointments.listed", "appointments.day", 600, false); ok || err != nil {
-				t.Errorf("%s: a caller of one site was given a place among all: %v", slug, err)
+			modified := patients.Query()
+			modified.Modify(func(*sql.Selector) {})
+			for name, q := range map[string]*ent.PatientQuery{
+				"a predicate": patients.Query().Where(patient.Active(true)),
+				"a modifier":  modified,
+				"a limit":     patients.Query().Limit(5),
+				"a path":      e.DB.Ent.Account.Query().QueryPatient(),
+			} {
+				if kept(ctx, q) != nil {
+					t.Errorf("%s: there are totals of a query with %s", slug, name)
+				}
+			}
+			for name, with := range map[string]ent.Interceptor{
+				"a condition": ent.TraverseFunc(func(_ context.Context, q ent.Query) error {
+					q.(*ent.PatientQuery).Where(patient.Active(true))
+					return nil
+				}),
+				"a confinement": ent.TraverseFunc(func(_ context.Context, q ent.Query) error {
+					q.(*ent.PatientQuery).Confine(patient.Active(true))
+					return nil
+				}),
+				"anything": ent.InterceptFunc(func(next ent.Querier) ent.Querier { return next }),
+			} {
+				client := ent.NewClient(ent.Driver(sql.OpenDB(e.DB.Dialect, e.DB.SQL)))
+				client.Patient.Intercept(with)
+				if kept(ctx, client.Patient.Query()) != nil {
+					t.Errorf("%s: there are totals beside an interceptor that may add %s", slug, name)
+				}
 			}
 		}
-		if demo.Of(caller.System(t.Context()), "patients.all", 0) != nil {
-			t.Error("work across practices was given a total")
+		if kept(caller.System(t.Context()), patients.Query()) != nil {
+			t.Error("work across practices was given totals")
 		}
 	})
 }

@@ -18,7 +18,7 @@ func (h *Handler) GetTreatmentPlanItem(ctx context.Context, p ogent.GetTreatment
 
 // ListTreatmentPlanItems is the list with the answers.
 func (h *Handler) ListTreatmentPlanItems(ctx context.Context, p ogent.ListTreatmentPlanItemsParams) (*ogent.TreatmentPlanItemList, error) {
-	shown, meta, err := h.ReadTreatmentPlanItems(ctx, h.Client.TreatmentPlanItem.Query(), p)
+	shown, meta, err := h.ReadTreatmentPlanItems(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -84,6 +84,25 @@ func (d Date) At(minute int, loc *time.Location, latest bool) time.Time {
 	return early
 }
 
+// Local is the first instant at which the clocks in loc show what wall, a time in
+// UTC, shows. It does not exist where a change of clocks skips that: then the instant
+// is the one that clocks without the change would show.
+func Local(wall time.Time, loc *time.Location) (first time.Time, exists bool) {
+	_, before := wall.AddDate(0, 0, -1).In(loc).Zone()
+	_, after := wall.AddDate(0, 0, 1).In(loc).Zone()
+	_, near := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), wall.Nanosecond(), loc).Zone()
+	for _, offset := range []int{before, near, after} {
+		t := wall.Add(-time.Duration(offset) * time.Second).In(loc)
+		if shows(t, wall) && (!exists || t.Before(first)) {
+			first, exists = t, true
+		}
+	}
+	if !exists {
+		first = wall.Add(-time.Duration(before) * time.Second).In(loc)
+	}
+	return first, exists
+}
+
 // shows reports whether the clocks at t read like wall.
 func shows(t, wall time.Time) bool {
 	_, offset := t.Zone()

@@ -1,7 +1,7 @@
 // Package codegen turns schema/ into everything that is generated, in one process:
 //
 //	schema/ ──ent──▶ ent/                      the ORM (ent, entc)
-//	   │                │ + templates/ent_*.tmpl: WhereP and Rows on queries, Rows on creates and updates, conditions, Subjects, kept totals, limits
+//	   │                │ + templates/ent_*.tmpl: Confine and Rows on queries, Rows on creates and updates, conditions, Subjects, kept totals, limits
 //	   │
 //	   └─annotations─▶ model.go ─▶ document.go ─▶ ogen.Spec, twice:
 //	                                 │

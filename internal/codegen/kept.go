@@ -84,6 +84,9 @@ func (e *entity) checkKept() (problems []string) {
 		if unless := func(f contract.Filter) bool { return f.Param == k.Unless && f.Kind == wire.Boolean && f.Manual }; k.Unless != "" && !slices.ContainsFunc(e.R.Filters, unless) {
 			complain("names no boolean filter that is applied by hand: Unless is %q", k.Unless)
 		}
+		if slices.ContainsFunc(e.R.Kept[:i], func(o contract.Kept) bool { return o.Unless != "" && o.Unless == k.Unless && o.Where != k.Where }) {
+			complain("holds back other rows than another total unless %q: a list has one rule for a parameter", k.Unless)
+		}
 		if strings.ContainsAny(k.Where, "'\"`") {
 			complain("cannot quote in Where")
 		}
@@ -145,6 +148,30 @@ func (e *entity) Uncountable() (filters []contract.Filter) {
 		}
 	}
 	return filters
+}
+
+// heldBack is a condition that the rows of a list meet unless a parameter lifts it.
+type heldBack struct {
+	Unless     string // the parameter
+	Expression string // Go, of the condition's SQL text
+}
+
+// HeldBack are the conditions of the kept totals: the list and its totals have one
+// source, so that they cannot differ.
+func (e *entity) HeldBack() (all []heldBack) {
+	for _, k := range e.R.Kept {
+		if k.Unless == "" || slices.ContainsFunc(all, func(h heldBack) bool { return h.Unless == k.Unless }) {
+			continue
+		}
+		text := sqlWord.ReplaceAllStringFunc(k.Where, func(word string) string {
+			if c := e.Column(word); c != nil {
+				return fmt.Sprintf(`" + s.C(%s.%s) + "`, e.Package(), c.Constant())
+			}
+			return word
+		})
+		all = append(all, heldBack{k.Unless, `"(` + text + `)"`})
+	}
+	return all
 }
 
 // answer is a kept total as the answer to list requests.

@@ -1,6 +1,7 @@
 package codegen
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/ogen-go/ogen"
 
 	"chairside/internal/contract"
+	"chairside/internal/scope"
 	"chairside/internal/wire"
 )
 
@@ -350,6 +352,29 @@ func texts(words []string) (raw []json.RawMessage) {
 	return raw
 }
 
+// operators are the comparisons of filters; IN is for arrays, by hand.
+var operators = []string{"EQ", "GT", "GTE", "LT", "LTE", "IN"}
+
+// checkNames says which words of a resource are unknown, and which ones are known.
+func (e *entity) checkNames() (problems []string) {
+	if e.HasOut() && !slices.Contains(scope.Families, e.R.Scope) {
+		problems = append(problems, fmt.Sprintf("%s: the scope %q is unknown: it must be one of %s", e.Name, e.R.Scope, strings.Join(scope.Families, ", ")))
+	}
+	filters := e.R.Filters
+	for _, o := range e.R.Others {
+		filters = slices.Concat(filters, o.Params)
+	}
+	for _, f := range filters {
+		switch op := cmp.Or(f.Op, "EQ"); {
+		case !slices.Contains(operators, op):
+			problems = append(problems, fmt.Sprintf("%s: filter %s: the operator %q is unknown: it must be one of %s", e.Name, f.Param, f.Op, strings.Join(operators, ", ")))
+		case op == "IN" && !f.Manual:
+			problems = append(problems, fmt.Sprintf("%s: filter %s: the operator IN is for filters that are Manual", e.Name, f.Param))
+		}
+	}
+	return problems
+}
+
 // check refuses schemas that would break a promise of the API.
 func (m *model) check() error {
 	var problems []string
@@ -361,8 +386,9 @@ func (m *model) check() error {
 		if !slices.ContainsFunc(e.R.Sorts, func(s contract.Sort) bool { return s.Key == e.R.Order }) {
 			complain("%s: the default order %q is not among its sorts", e.Name, e.R.Order)
 		}
+		problems = append(problems, e.checkNames()...)
 		for _, f := range e.R.Filters {
-			if f.Manual && f.Kind != "" {
+			if f.Manual && f.Kind != "" || !slices.Contains(operators, cmp.Or(f.Op, "EQ")) {
 				continue
 			}
 			if _, err := e.Predicate(f); err != nil {

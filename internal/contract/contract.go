@@ -93,8 +93,8 @@ type Kept struct {
 	// of the same rows without Day.
 	Day string
 	// Where is the condition, in SQL, of the rows that count, all where it is
-	// empty; and Unless the boolean filter that lifts it from the list.
-	// internal/api applies it to the list.
+	// empty; and Unless the boolean filter that lifts it from the list. The
+	// list's own condition is generated from it.
 	Where, Unless string
 }
 

@@ -30,15 +30,12 @@ type meter struct {
 // watch attaches a meter to a server that has not been asked anything yet.
 func watch(e *chairsidetest.Env) *meter {
 	m := &meter{db: e.DB}
-	e.DB.Ent.Intercept(ent.InterceptFunc(func(next ent.Querier) ent.Querier {
-		return ent.QuerierFunc(func(ctx context.Context, q ent.Query) (ent.Value, error) {
-			if gen.QueryFromContext(ctx).Type == ent.TypeAccessToken {
-				m.lookups.Add(1)
-			} else {
-				m.queries.Add(1)
-			}
-			return next.Query(ctx, q)
-		})
+	e.DB.Ent.Intercept(ent.Observer(func(ctx context.Context, _ ent.Value, _ error) {
+		if gen.QueryFromContext(ctx).Type == ent.TypeAccessToken {
+			m.lookups.Add(1)
+		} else {
+			m.queries.Add(1)
+		}
 	}))
 	e.DB.Ent.Use(func(next gen.Mutator) gen.Mutator {
 		return gen.MutateFunc(func(ctx context.Context, mutation gen.Mutation) (gen.Value, error) {

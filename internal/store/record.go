@@ -154,14 +154,10 @@ func recordID(m ent.Mutation) (string, error) {
 // query has given. What is read without ent's entities (Rows) is noted by the
 // code that reads it. Answers to custom fields are not: their owners are.
 func noteReads() gen.Interceptor {
-	return ent.InterceptFunc(func(next ent.Querier) ent.Querier {
-		return ent.QuerierFunc(func(ctx context.Context, q ent.Query) (ent.Value, error) {
-			v, err := next.Query(ctx, q)
-			if err == nil {
-				log := access.From(ctx)
-				ent.Subjects(v, log.Note, log.NoteUUID)
-			}
-			return v, err
-		})
+	return ent.Observer(func(ctx context.Context, found ent.Value, err error) {
+		if err == nil {
+			log := access.From(ctx)
+			ent.Subjects(found, log.Note, log.NoteUUID)
+		}
 	})
 }

@@ -1,7 +1,11 @@
 package store
 
 import (
+	"context"
+	"errors"
 	"testing"
+
+	"entgo.io/ent/dialect"
 
 	"chairside/ent"
 	"chairside/internal/caller"
@@ -31,9 +35,14 @@ func TestViewShowsOneStateAndWritesNothing(t *testing.T) {
 			if n := count(); n != 1 {
 				t.Errorf("a view shows what was written meanwhile: %d practices", n)
 			}
-			_, err := addPractice(ctx, client, "inside")
-			if db.postgres() && err == nil {
-				t.Error("a view writes")
+			if _, err := addPractice(ctx, client, "inside"); !errors.Is(err, ErrReadOnly) {
+				t.Errorf("a view creates: %v", err)
+			}
+			if _, err := client.Practice.Update().SetName("x").Save(ctx); !errors.Is(err, ErrReadOnly) {
+				t.Errorf("a view updates: %v", err)
+			}
+			if _, err := client.Practice.Delete().Exec(ctx); !errors.Is(err, ErrReadOnly) {
+				t.Errorf("a view deletes: %v", err)
 			}
 			return nil
 		})
@@ -42,6 +51,44 @@ func TestViewShowsOneStateAndWritesNothing(t *testing.T) {
 		}
 		if n, err := db.Ent.Practice.Query().Count(ctx); n != 2 || err != nil {
 			t.Errorf("%d practices after the view, %v", n, err)
+		}
+	})
+}
+
+// The database itself refuses to write in a view, and its connection writes again
+// however the view ends.
+func TestViewIsReadOnlyInTheDatabase(t *testing.T) {
+	onBoth(t, func(t *testing.T, url string) {
+		db := migrated(t, url)
+		db.SQL.SetMaxOpenConns(1)
+		ctx := caller.System(t.Context())
+		if _, err := newPractice(ctx, db, "before"); err != nil {
+			t.Fatal(err)
+		}
+		write := func(ctx context.Context, d dialect.Driver) error {
+			return d.Exec(ctx, "UPDATE practices SET name = 'x'", []any{}, nil)
+		}
+		for name, end := range map[string]func(cancel func()) error{
+			"well":        func(func()) error { return nil },
+			"an error":    func(func()) error { return errors.New("no") },
+			"a panic":     func(func()) error { panic("no") },
+			"a cancelled": func(cancel func()) error { cancel(); return nil },
+		} {
+			within, cancel := context.WithCancel(ctx)
+			func() {
+				defer func() { _ = recover() }()
+				var inside dialect.Driver
+				_ = db.view(within, func(d dialect.Driver) dialect.Driver { inside = d; return d }, func(*ent.Client) error {
+					if err := write(within, inside); err == nil {
+						t.Errorf("%s: a view writes", name)
+					}
+					return end(cancel)
+				})
+			}()
+			cancel()
+			if _, err := db.SQL.ExecContext(t.Context(), "UPDATE practices SET town = 'x'"); err != nil {
+				t.Errorf("after %s: %v", name, err)
+			}
 		}
 	})
 }

@@ -74,13 +74,18 @@ func (l layout) couldRead(shape string) bool {
 // read reads a text of the form.
 func (l layout) read(s string, zone *time.Location) (time.Time, error) {
 	if l.unit == 0 {
-		return time.ParseInLocation(l.pattern, s, zone)
+		t, err := time.ParseInLocation(l.pattern, s, time.UTC)
+		if err == nil && t.Location() == time.UTC {
+			t, _ = civil.Local(t, zone) // clockChange warns of a time that does not exist
+		}
+		return t, err
 	}
 	n, err := strconv.ParseFloat(s, 64)
 	if err == nil && l.unit == spreadsheetDay && n >= 1 && n < lastSerial {
 		days := int(n)
 		seconds := int(math.Round((n - float64(days)) * 24 * 3600))
-		return time.Date(1899, time.December, 30+days, 0, 0, seconds, 0, zone), nil
+		t, _ := civil.Local(time.Date(1899, time.December, 30+days, 0, 0, seconds, 0, time.UTC), zone)
+		return t, nil
 	}
 	if ms := n * float64(l.unit/time.Millisecond); err == nil && l.unit < spreadsheetDay && math.Abs(ms) < longestCount {
 		return time.UnixMilli(int64(math.Round(ms))).In(zone), nil

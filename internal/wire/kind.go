@@ -95,17 +95,23 @@ func text(raw json.RawMessage) (string, bool) {
 
 // ParseTime reads a time that is to be stored: ISO 8601, date and time, optional
 // seconds and fraction, and Z or an offset. Without an offset the time is local to
-// zone. The result is UTC with milliseconds, and of the years 1000 to 9998, which
-// are shown with four digits in every zone. What is finer is cut off, in
-// filters too, as nothing finer is stored.
+// zone: the first one that the clocks show, or, where a change of clocks skips it, the
+// one that they would show without the change. (Requests refuse those; an import warns
+// of them.) The result is UTC with milliseconds, and of the years 1000 to 9998, which
+// are shown with four digits in every zone. What is finer is cut off, in filters too,
+// as nothing finer is stored.
 func ParseTime(s string, zone *time.Location) (time.Time, bool) {
-	t, ok := parseTime(s, zone)
-	return t, ok && plausible(t)
+	t, message := parseTime(s, zone)
+	return t, !t.IsZero() && message != notTime && plausible(t)
 }
 
-func parseTime(s string, zone *time.Location) (time.Time, bool) {
+// notTime is the message for a text that is no time.
+const notTime = "must be an ISO 8601 time"
+
+// parseTime is a time, or a message; with that of a skipped local time both.
+func parseTime(s string, zone *time.Location) (time.Time, string) {
 	if len(s) < len("2006-") || s[4] != '-' {
-		return time.Time{}, false
+		return time.Time{}, notTime
 	}
 	if len(s) > len("2006-01-02") && (s[10] == ' ' || s[10] == 't') {
 		s = s[:10] + "T" + s[11:]
@@ -117,12 +123,23 @@ func parseTime(s string, zone *time.Location) (time.Time, bool) {
 		s = date + "Z"
 	}
 	for _, layout := range timeLayouts {
-		if t, err := time.ParseInLocation(layout, s, zone); err == nil {
-			_, offset := t.Zone()
-			return t.UTC().Truncate(time.Millisecond), t.Year() > 0 && max(offset, -offset) < 24*60*60
+		t, err := time.Parse(layout, s)
+		if err != nil {
+			continue
 		}
+		message := ""
+		if !strings.Contains(layout, "Z07") {
+			var exists bool
+			if t, exists = civil.Local(t, zone); !exists {
+				message = "does not exist in " + zone.String() + " on this day"
+			}
+		}
+		if _, offset := t.Zone(); t.Year() <= 0 || max(offset, -offset) >= 24*60*60 {
+			return time.Time{}, notTime
+		}
+		return t.UTC().Truncate(time.Millisecond), message
 	}
-	return time.Time{}, false
+	return time.Time{}, notTime
 }
 
 var timeLayouts = []string{
@@ -150,22 +167,29 @@ func within(d civil.Date) civil.Date {
 	return d
 }
 
+// notDayOrTime is the message for a text that is neither a day nor a time.
+const notDayOrTime = "must be a date or an ISO 8601 time"
+
 // parseDay reads a day of a filter by times: a date, or the local day of a time.
-func parseDay(s string, zone *time.Location) (civil.Date, bool) {
+func parseDay(s string, zone *time.Location) (civil.Date, string) {
 	if d, err := civil.Parse(s); err == nil {
-		return within(d), true
+		return within(d), ""
 	}
-	t, ok := parseTime(s, zone)
-	return within(civil.Of(t.In(zone))), ok
+	t, message := parseTime(s, zone)
+	if message == notTime {
+		message = notDayOrTime
+	}
+	return within(civil.Of(t.In(zone))), message
 }
 
 // parseMoment reads a time of a filter; a date is the start of that day in zone.
-func parseMoment(s string, zone *time.Location) (time.Time, bool) {
-	if t, ok := ParseTime(s, zone); ok {
-		return t, true
+func parseMoment(s string, zone *time.Location) (time.Time, string) {
+	t, message := parseTime(s, zone)
+	if message != notTime && plausible(t) {
+		return t, message
 	}
-	d, ok := parseDay(s, zone)
-	return d.In(zone).UTC(), ok
+	d, message := parseDay(s, zone)
+	return d.In(zone).UTC(), message
 }
 
 func parseUUID(s string) (uuid.UUID, bool) {
@@ -265,10 +289,12 @@ func (f Field) parse(v given, zone *time.Location) (any, string) {
 		}
 		return d.String(), ""
 	case Time:
-		t, ok := parseTime(s, zone)
+		t, message := parseTime(s, zone)
 		switch {
-		case !v.isString || !ok:
-			return nil, "must be an ISO 8601 time"
+		case !v.isString:
+			return nil, notTime
+		case message != "":
+			return nil, message
 		case !plausible(t):
 			return nil, "must be of the years 1000 to 9998"
 		}

@@ -145,15 +145,15 @@ func (p Param) value(s string, zone *time.Location) (string, string) {
 		}
 		return d.String(), ""
 	case Day:
-		d, ok := parseDay(s, zone)
-		if !ok {
-			return "", "must be a date or an ISO 8601 time"
+		d, message := parseDay(s, zone)
+		if message != "" {
+			return "", message
 		}
 		return d.String(), ""
 	case Time:
-		t, ok := parseMoment(s, zone)
-		if !ok {
-			return "", "must be a date or an ISO 8601 time"
+		t, message := parseMoment(s, zone)
+		if message != "" {
+			return "", message
 		}
 		return t.Format(time.RFC3339Nano), ""
 	case Text:

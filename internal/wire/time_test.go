@@ -1,6 +1,8 @@
 package wire_test
 
 import (
+	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -65,17 +67,33 @@ func TestParseTimeRefuses(t *testing.T) {
 	}
 }
 
-// TestParseTimeAcrossClockChanges reads local times that are skipped or shown
-// twice: they are read, never refused, as one of the instants that the clocks
-// allow.
+// A local time that clocks show twice means the first; one that they skip is refused
+// in requests, and read as without the change by ParseTime.
 func TestParseTimeAcrossClockChanges(t *testing.T) {
-	for _, c := range []struct{ sent, earliest, latest string }{
-		{"2026-03-29T01:30:00", "2026-03-29T00:30:00Z", "2026-03-29T01:30:00Z"},
-		{"2026-10-25T01:30:00", "2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z"},
+	for _, c := range []struct{ zone, sent, want, message string }{
+		{"Europe/London", "2026-10-25T01:30:00", "2026-10-25T00:30:00Z", ""},
+		{"Europe/London", "2026-10-25T02:00", "2026-10-25T02:00:00Z", ""},
+		{"Europe/London", "2026-03-29T00:59:59.999", "2026-03-29T00:59:59Z", ""},
+		{"Europe/London", "2026-03-29T01:00", "2026-03-29T01:00:00Z", "does not exist in Europe/London on this day"},
+		{"Europe/London", "2026-03-29T01:30:00", "2026-03-29T01:30:00Z", "does not exist in Europe/London on this day"},
+		{"Europe/London", "2026-03-29T02:00", "2026-03-29T01:00:00Z", ""},
+		{"America/New_York", "2026-11-01 01:00", "2026-11-01T05:00:00Z", ""},
+		{"America/New_York", "2026-03-08T02:30", "2026-03-08T07:30:00Z", "does not exist in America/New_York on this day"},
+		{"Australia/Lord_Howe", "2026-04-05T01:45", "2026-04-04T14:45:00Z", ""}, // half an hour twice
+		{"Australia/Lord_Howe", "2026-10-04T02:15", "2026-10-03T15:45:00Z", "does not exist in Australia/Lord_Howe on this day"},
+		{"America/Sao_Paulo", "2018-11-04T00:00", "2018-11-04T03:00:00Z", "does not exist in America/Sao_Paulo on this day"},
+		{"America/Sao_Paulo", "2018-02-17T23:30", "2018-02-18T01:30:00Z", ""},                                      // the last hour of a day twice
+		{"Pacific/Apia", "2011-12-30T12:00", "2011-12-30T22:00:00Z", "does not exist in Pacific/Apia on this day"}, // a day skipped
 	} {
-		got, ok := wire.ParseTime(c.sent, zone(t, "Europe/London"))
-		if s := got.Format(time.RFC3339); !ok || s < c.earliest || s > c.latest {
-			t.Errorf("%s is read as %s (%v)", c.sent, s, ok)
+		z := zone(t, c.zone)
+		if got, ok := wire.ParseTime(c.sent, z); !ok || got.Format(time.RFC3339) != c.want {
+			t.Errorf("%s in %s is read as %s (%v), want %s", c.sent, c.zone, got.Format(time.RFC3339), ok, c.want)
+		}
+		for _, kind := range []wire.Kind{wire.Time, wire.Day} {
+			_, _, params := wire.ReadQuery(url.Values{"at": {c.sent}}, []wire.Param{{Name: "at", Kind: kind}}, z)
+			if got := strings.Join(params["at"], ", "); got != c.message {
+				t.Errorf("%s in %s as a parameter: %q, want %q", c.sent, c.zone, got, c.message)
+			}
 		}
 	}
 }

@@ -10,7 +10,15 @@
 //	})
 //
 // Every query is confined to the practice, like a request to the server, and
-// runs beside a server without disturbing it. The reports of "chairside report"
+// runs beside a server without disturbing it. Predicates, orders and modifiers only
+// narrow it, whatever they do with Or, Not, SetP or SQL text; and in their SQL text,
+// sub-queries, joins and UNION the name of a table means the practice's rows.
+//
+// What the confinement does not hold: SQL functions that run SQL text themselves,
+// such as PostgreSQL's query_to_xml. And a program that has the database's address
+// can open it without this package.
+//
+// The reports of "chairside report"
 // are made the same way (package internal/report).
 //
 // The module of such a program says where Chairside's source is:
@@ -45,6 +53,13 @@ func DateOf(t time.Time) Date { return civil.Of(t) }
 
 // Decimal is money or NHS units, in hundredths: Decimal(12_50) prints as 12.50.
 type Decimal = decimal.Decimal
+
+// ErrReadOnly is returned for whatever would write, ErrSchemaNamed for a name like
+// main.patients in SQL text.
+var (
+	ErrReadOnly    = store.ErrReadOnly
+	ErrSchemaNamed = store.ErrSchemaNamed
+)
 
 // ErrNoPractice is returned by Open where no practice has the name.
 var ErrNoPractice = errors.New("ask: there is no such practice")
@@ -98,10 +113,10 @@ func find(ctx context.Context, db *store.DB, name string) (*Practice, error) {
 
 // View runs work on one state of the database, however long it takes and
 // whatever others write meanwhile. Queries are given the context that work is
-// given. It can only read.
+// given. It can only read: mutations fail with ErrReadOnly.
 func (p *Practice) View(ctx context.Context, work func(ctx context.Context, client *ent.Client) error) error {
 	ctx = caller.With(ctx, p.caller)
-	return p.db.View(ctx, func(client *ent.Client) error { return work(ctx, client) })
+	return p.db.ViewOf(ctx, p.caller.PracticeID, func(client *ent.Client) error { return work(ctx, client) })
 }
 
 // Close ends the connections to the database.
