@@ -288,11 +288,11 @@ func (PaymentExplanation) Fields() []ent.Field {
 // void now: it counts as unexplained money, wherever it is shown or added up.
 func (PaymentExplanation) Interceptors() []ent.Interceptor {
 	return []ent.Interceptor{ent.TraverseFunc(func(_ context.Context, q ent.Query) error {
-		query, ok := q.(interface{ WhereP(...func(*sql.Selector)) })
+		query, ok := q.(interface{ Confine(...func(*sql.Selector)) })
 		if !ok {
 			return fmt.Errorf("schema: %T cannot leave out what void invoices were paid", q)
 		}
-		query.WhereP(func(s *sql.Selector) {
+		query.Confine(func(s *sql.Selector) {
 			i := sql.Table("invoices")
 			s.Where(sql.Exists(sql.Select(i.C("id")).From(i).Where(sql.And(sql.ColumnsEQ(i.C("id"), s.C("invoice_id")), sql.NEQ(i.C("status"), string(InvoiceVoid))))))
 		})

@@ -62,7 +62,7 @@ func TestBookingWaitsForTheOneBeforeIt(t *testing.T) {
 	}
 }
 
-// untilItWaits returns when a transaction asks again for locks that it was refused.
+// untilItWaits returns when a transaction waits for a row, or asks again for locks that it was refused.
 // SQLite does not tell; there a second transaction does not even begin.
 func untilItWaits(t *testing.T, e *chairsidetest.Env, answer <-chan *chairsidetest.Response) {
 	t.Helper()
@@ -70,7 +70,7 @@ func untilItWaits(t *testing.T, e *chairsidetest.Env, answer <-chan *chairsidete
 		return
 	}
 	for deadline := time.Now().Add(8 * time.Second); time.Now().Before(deadline) && len(answer) == 0; {
-		if systemRows(t, e, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction' AND query LIKE 'SELECT CASE WHEN NOT pg_try_advisory_xact_lock%' AND clock_timestamp() - xact_start > interval '50 ms'") > 0 {
+		if systemRows(t, e, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND (state = 'idle in transaction' AND query LIKE 'SELECT CASE WHEN NOT pg_try_advisory_xact_lock%' OR wait_event_type = 'Lock') AND clock_timestamp() - xact_start > interval '50 ms'") > 0 {
 			return
 		}
 	}

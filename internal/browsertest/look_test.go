@@ -78,6 +78,7 @@ func (shown *practice) show(t *testing.T, s state) *tab {
 	p := open(t, chairsidetest.Start(t, "sqlite:"+database))
 	if s.who != nobody {
 		p.bring(shown.cookies[s.who])
+		p.key = shown.key
 	}
 	p.visit(shown.address(s.path))
 	if s.then != nil {

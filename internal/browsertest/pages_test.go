@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"net/http"
+	"time"
 
 	"chairside/internal/report"
 	"chairside/internal/seed"
@@ -104,7 +105,8 @@ func pages() []state {
 		{"second-factor", admin, "/settings/second-factor", 0, nil},
 		{"second-factor-wrong", admin, "/settings/second-factor", wrong, func(p *tab) { p.fill("Code", "000000").submit("Turn it on") }},
 		{"recovery-codes", guarded, "/settings/security", 0, func(p *tab) {
-			p.unfold("Make new recovery codes").fill("Your password", seed.Password).submit("Make new recovery codes")
+			p.env.Clock.Advance(time.Minute) // a code is taken once
+			p.unfold("Make new recovery codes").fill("Your password", seed.Password).fill("Code", code(p.t, p.env, p.key)).submit("Make new recovery codes")
 		}},
 
 		{"not-found", admin, "/settings/nothing", http.StatusNotFound, nil},

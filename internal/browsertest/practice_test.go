@@ -40,13 +40,14 @@ type practice struct {
 	database string // of SQLite; each page gets a copy
 	cookies  map[string]*http.Cookie
 	names    map[string]string // what stands for {name} in the table's paths
+	key      string            // of the guarded user's authenticator
 }
 
 // furnish makes one. What is old is made first: the clock only moves on.
 func furnish(t *testing.T) *practice {
 	t.Helper()
 	e := start(t)
-	p := &practice{filepath.Join(t.TempDir(), "practice.db"), map[string]*http.Cookie{}, map[string]string{}}
+	p := &practice{database: filepath.Join(t.TempDir(), "practice.db"), cookies: map[string]*http.Cookie{}, names: map[string]string{}}
 	openPractice(t, e)
 	users := map[string]string{
 		admin: seed.DemoAdmin, owner: ownerEmail,
@@ -84,7 +85,7 @@ func furnish(t *testing.T) *practice {
 		b.Header.Set("User-Agent", agent)
 		b.SignIn(users[admin])
 	}
-	key := guard(t, e, e.Browser(t).SignIn(users[guarded]))
+	p.key = guard(t, e, e.Browser(t).SignIn(users[guarded]))
 
 	e.Clock.Set(chairsidetest.Now)
 	for who, email := range users {
@@ -92,7 +93,7 @@ func furnish(t *testing.T) *practice {
 		if who == guarded {
 			p.cookies[halfway] = b.Cookies()[0]
 			b = e.Browser(t).SignIn(email)
-			b.Post("/sign-in/code", url.Values{"code": {code(t, e, key)}}).Status(t, http.StatusSeeOther)
+			b.Post("/sign-in/code", url.Values{"code": {code(t, e, p.key)}}).Status(t, http.StatusSeeOther)
 		}
 		p.cookies[who] = b.Cookies()[0]
 	}

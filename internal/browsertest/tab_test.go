@@ -32,6 +32,7 @@ const patience = 5 * time.Minute
 type tab struct {
 	t   testing.TB
 	env *chairsidetest.Env
+	key string // of the authenticator of who has signed in
 	ctx context.Context
 
 	mu        sync.Mutex

@@ -36,7 +36,7 @@
 // # Load
 //
 // Every request ends in time: an operation after 4.5 s, a page after 10 s, a report after
-// 30 s (load.go), waiting included. Its context names its kind, the first segment of
+// 25 s (load.go), waiting included. Its context names its kind, the first segment of
 // its path, by which requests share the connections of the database (package
 // admission). New operations and pages have a kind by their address.
 //

@@ -57,6 +57,7 @@ func openPostgres(raw string) (*DB, error) {
 	}
 	hurried := config.Clone()
 	hurried.ConnectTimeout = min(config.ConnectTimeout, askTime)
+	hurried.Runtime["lock_timeout"] = readyLockTimeout
 	probe, err := connect(hurried, nil, false, 0)
 	if err != nil {
 		return nil, err

@@ -5,14 +5,20 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
 )
 
 // readyTime is how long the database may take to answer Ready once. A connection that is
 // open may be lost, so on PostgreSQL a second one is tried.
 const readyTime = 800 * time.Millisecond
 
-// Ready returns nil if the database can be read now: every table of the schema, and the
-// record of migrations. It uses a connection of its own, so that it does not wait behind
+// readyLockTimeout is how long Ready waits for a lock of a table: less than readyTime.
+const readyLockTimeout = "200ms"
+
+// Ready returns nil if the database can be read now: every table of the schema that is
+// not locked, and the record of migrations. It uses a connection of its own, so that it does not wait behind
 // requests, and callers at the same time share one question. It returns when ctx ends,
 // whatever the database does.
 func (db *DB) Ready(ctx context.Context) error {
@@ -43,7 +49,11 @@ func (db *DB) readTables() error {
 		}
 	}
 	var rows int64
-	if err := db.health.QueryRowContext(ctx, text.String()).Scan(&rows); err != nil {
+	err := db.health.QueryRowContext(ctx, text.String()).Scan(&rows)
+	if pq.As(err, pqerror.LockNotAvailable) != nil {
+		return nil // one locked table is no reason to send all requests elsewhere
+	}
+	if err != nil {
 		return fmt.Errorf("store: read the tables: %w", err)
 	}
 	return nil
