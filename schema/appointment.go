@@ -86,8 +86,8 @@ func (Appointment) Annotations() []schema.Annotation {
 			{Name: "lasts_a_day_at_most", SQL: fmt.Sprintf("milliseconds(start_time, finish_time) <= %d", LongestAppointment.Milliseconds())},
 			{Name: "duration", SQL: "duration = minutes(start_time, finish_time)"},
 			{Name: "state_is_stamped", SQL: stampOfState()},
+			// A did-not-attend date may outlive its state: records of other systems have it so.
 			{Name: "cancelled", SQL: "(state = 'Cancelled') = (cancelled_at IS NOT NULL)"},
-			{Name: "did_not_attend", SQL: "(state = 'Did not attend') = (did_not_attend_at IS NOT NULL)"},
 		},
 		contract.Resource{
 			Key: "appointment", Plural: "appointments", Scope: "appointment", Doc: "The diary.",

@@ -90,7 +90,6 @@ var ruleBreakers = map[string][]string{
 	"appointments_duration":                 {"duration = 59", "duration = 61"},
 	"appointments_state_is_stamped":         {"state = 'Pending', cancelled_at = NULL, pending_at = NULL", "state = 'In surgery', cancelled_at = NULL, in_surgery_at = NULL"},
 	"appointments_cancelled":                {"state = 'Arrived'", "cancelled_at = NULL, state = 'Cancelled'"},
-	"appointments_did_not_attend":           {"did_not_attend_at = created_at"},
 	"contracts_ends_after_start":            {"end_date = '2026-06-30'"},
 	"invoice_items_total_price":             {"total_price = 2", "quantity = 3"},
 	"invoices_status_agrees":                {"amount_outstanding = 1", "status = 'new'", "status = 'sent', sent_at = NULL, amount_outstanding = amount", "status = 'part_paid'", "status = 'paid', amount_outstanding = 1, paid = true"},

@@ -32,7 +32,7 @@ func changedBack(t *testing.T, db *store.DB) map[string]string {
 	t.Helper()
 	execute(t, db, strings.Join(slices.Concat([]string{
 		"DROP INDEX appointment_practice_id_updated_at_id",
-		"ALTER TABLE appointments DROP COLUMN booked_via_api, DROP CONSTRAINT appointment_finishes_after_start",
+		"ALTER TABLE appointments DROP COLUMN booked_via_api, DROP CONSTRAINT appointments_finishes_after_start",
 	}, db.WithoutTotal(undoneTotal)), ";\n"))
 	steps, err := db.PlanTotals(t.Context())
 	if err != nil || len(steps) != 2 {
@@ -44,7 +44,7 @@ func changedBack(t *testing.T, db *store.DB) map[string]string {
 		"29990101000001_columns.sql": file(
 			"ALTER TABLE appointments ADD COLUMN booked_via_api boolean NULL",
 			"ALTER TABLE appointments ALTER COLUMN booked_via_api SET DEFAULT false",
-			"ALTER TABLE appointments ADD CONSTRAINT appointment_finishes_after_start CHECK (finish_time > start_time) NOT VALID",
+			"ALTER TABLE appointments ADD CONSTRAINT appointments_finishes_after_start CHECK (finish_time > start_time) NOT VALID",
 		),
 		"29990101000002_fill.sql": outside + file(`DO $$
 DECLARE
@@ -61,7 +61,7 @@ BEGIN
 END
 $$`,
 			"CREATE INDEX CONCURRENTLY appointment_practice_id_updated_at_id ON appointments (practice_id, updated_at, id)",
-			"ALTER TABLE appointments VALIDATE CONSTRAINT appointment_finishes_after_start"),
+			"ALTER TABLE appointments VALIDATE CONSTRAINT appointments_finishes_after_start"),
 		"29990101000003_required.sql": file("ALTER TABLE appointments ADD CONSTRAINT filled CHECK (booked_via_api IS NOT NULL) NOT VALID"),
 		"29990101000004_validate.sql": outside + file("ALTER TABLE appointments VALIDATE CONSTRAINT filled"),
 		"29990101000005_required.sql": file("ALTER TABLE appointments ALTER COLUMN booked_via_api SET NOT NULL", "ALTER TABLE appointments DROP CONSTRAINT filled"),
@@ -110,7 +110,7 @@ func (l *traffic) write(t *testing.T, random *rand.Rand) error {
 	}
 	for _, statement := range []string{
 		"SELECT id FROM appointments WHERE id = $1 FOR UPDATE",
-		"UPDATE appointments SET practitioner_id = (SELECT min(id) FROM practitioners p WHERE p.practice_id = appointments.practice_id AND p.id >= practitioner_id), updated_at = now(), cancelled_at = CASE WHEN cancelled_at IS NULL THEN now() END WHERE id = $1",
+		"UPDATE appointments SET practitioner_id = (SELECT min(id) FROM practitioners p WHERE p.practice_id = appointments.practice_id AND p.id >= practitioner_id), updated_at = now(), state = CASE WHEN cancelled_at IS NULL THEN 'Cancelled' ELSE 'Pending' END, pending_at = coalesce(pending_at, now()), did_not_attend_at = NULL, cancelled_at = CASE WHEN cancelled_at IS NULL THEN now() END WHERE id = $1",
 		"UPDATE patients SET updated_at = now() WHERE id = (SELECT patient_id FROM appointments WHERE id = $1)",
 	} {
 		if _, err := tx.ExecContext(t.Context(), statement, id); err != nil {
@@ -238,7 +238,7 @@ func TestMigrationIsResumedAtEveryStatement(t *testing.T) {
 		if err := db.Pending(t.Context()); err != nil && !errors.Is(err, store.ErrPending) {
 			t.Fatalf("after run %d: %v", runs, err)
 		}
-		execute(t, db, "UPDATE appointments SET cancelled_at = CASE WHEN cancelled_at IS NULL THEN now() END, practitioner_id = (SELECT min(id) FROM practitioners p WHERE p.practice_id = appointments.practice_id) WHERE id % 97 = $1 % 97", runs)
+		execute(t, db, "UPDATE appointments SET state = CASE WHEN cancelled_at IS NULL THEN 'Cancelled' ELSE 'Pending' END, pending_at = coalesce(pending_at, now()), did_not_attend_at = NULL, cancelled_at = CASE WHEN cancelled_at IS NULL THEN now() END, practitioner_id = (SELECT min(id) FROM practitioners p WHERE p.practice_id = appointments.practice_id) WHERE id % 97 = $1 % 97", runs)
 	}
 	t.Logf("%d runs, broken off at %d points", runs, breaks())
 	if breaks() < 50 {

@@ -64,7 +64,7 @@ func TestEmbeddedDatabaseIsPrivate(t *testing.T) {
 func TestEmbeddedDatabaseSettings(t *testing.T) {
 	db := openTest(t, "sqlite:"+t.TempDir()+"/x.db")
 	for name, want := range map[string]string{
-		"foreign_keys": "1", "journal_mode": "wal", "synchronous": "1", "busy_timeout": "10000",
+		"foreign_keys": "1", "journal_mode": "wal", "synchronous": "1", "busy_timeout": "2000",
 	} {
 		var got string
 		if err := db.SQL.QueryRowContext(t.Context(), "PRAGMA "+name).Scan(&got); err != nil || got != want {

@@ -15,6 +15,7 @@ import (
 	"chairside/internal/oauth"
 	"chairside/internal/scope"
 	"chairside/internal/seed"
+	"chairside/internal/store"
 	"chairside/internal/token"
 	"chairside/schema"
 )
@@ -47,7 +48,7 @@ func giveRole(t *testing.T, e *chairsidetest.Env, role schema.Role) {
 		if err != nil {
 			return err
 		}
-		return tx.User.UpdateOne(u).SetRole(role).Exec(ctx)
+		return tx.User.UpdateOne(u).SetRole(role).Exec(store.WithoutAdministrator(ctx))
 	})
 }
 

@@ -204,13 +204,14 @@ func TestImportKeepsToItsPractice(t *testing.T) {
 
 // Of two processes with the same files one gives up.
 func TestTwoImportsOfTheSameFiles(t *testing.T) {
+	digest := strings.Repeat("5a", 32)
 	each(t, func(t *testing.T, db *store.DB) {
 		im := importer{ctx: t.Context(), db: db, started: day}
-		if resumed, err := im.begin("digest"); err != nil || resumed {
+		if resumed, err := im.begin(digest); err != nil || resumed {
 			t.Fatalf("%v, %v", resumed, err)
 		}
 		other := importer{ctx: t.Context(), db: db, started: day}
-		if resumed, err := other.begin("digest"); err != nil || !resumed {
+		if resumed, err := other.begin(digest); err != nil || !resumed {
 			t.Fatalf("%v, %v", resumed, err)
 		}
 		if err := other.reach(stageSettle); err != nil {

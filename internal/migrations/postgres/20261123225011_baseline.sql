@@ -585,7 +585,6 @@ CREATE TABLE "appointments" (
   CONSTRAINT "appointments_rooms_room" FOREIGN KEY ("practice_id", "room_id") REFERENCES "rooms" ("practice_id", "id") ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT "appointments_users_user" FOREIGN KEY ("practice_id", "user_id") REFERENCES "users" ("practice_id", "id") ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT "appointments_cancelled" CHECK (((state)::text = 'Cancelled'::text) = (cancelled_at IS NOT NULL)),
-  CONSTRAINT "appointments_did_not_attend" CHECK (((state)::text = 'Did not attend'::text) = (did_not_attend_at IS NOT NULL)),
   CONSTRAINT "appointments_duration" CHECK ((duration)::numeric = floor(((EXTRACT(epoch FROM (finish_time - start_time)) * (1000000)::numeric) / (60000000)::numeric))),
   CONSTRAINT "appointments_duration_check" CHECK ((duration >= 0) AND (duration <= 1440)),
   CONSTRAINT "appointments_finishes_after_start" CHECK (finish_time > start_time),

@@ -134,7 +134,6 @@ CREATE TABLE `appointments` (
   CONSTRAINT `appointments_rooms_room` FOREIGN KEY (`practice_id`, `room_id`) REFERENCES `rooms` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `appointments_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `appointments_cancelled` CHECK ((state = 'Cancelled') = (cancelled_at IS NOT NULL)),
-  CONSTRAINT `appointments_did_not_attend` CHECK ((state = 'Did not attend') = (did_not_attend_at IS NOT NULL)),
   CONSTRAINT `appointments_duration` CHECK (duration = (finish_time - start_time) / 60000000),
   CONSTRAINT `appointments_duration_check` CHECK (duration >= 0 AND duration <= 1440),
   CONSTRAINT `appointments_finishes_after_start` CHECK (finish_time > start_time),
