@@ -25,7 +25,7 @@ func TestCredentialsAreSetInOnePlace(t *testing.T) {
 	t.Parallel()
 	root := os.DirFS("../..")
 	found := map[string]bool{}
-	err := fs.WalkDir(root, ".", func(path string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(root, ".", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
