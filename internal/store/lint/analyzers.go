@@ -133,8 +133,30 @@ func OnlyColumns(t *atlas.Table, check *atlas.Check, ok func(name string) bool) 
 	return found
 }
 
-// Loosens reports whether every row that satisfies from satisfies to: both list
-// values and differ in nothing else, and to lists all that from does.
+// Mentions reports whether a check's expression contains the name of a column.
+func Mentions(check *atlas.Check, column string) bool {
+	return slices.Contains(identifier.FindAllString(quoted.ReplaceAllString(check.Expr, ""), -1), column)
+}
+
+// SameCheck reports whether two checks have the same expression, whatever their
+// names. SQLite quotes a column that it renames.
+func SameCheck(a, b *atlas.Check) bool { return plain(a.Expr) == plain(b.Expr) }
+
+// plain is an expression without the quotes around its identifiers.
+func plain(expression string) string {
+	return token.ReplaceAllStringFunc(expression, func(t string) string {
+		if strings.HasPrefix(t, "'") {
+			return t
+		}
+		return t[1 : len(t)-1]
+	})
+}
+
+// token is a literal or a quoted identifier.
+var token = regexp.MustCompile(`'(?:[^']|'')*'|"[A-Za-z_][A-Za-z0-9_]*"|` + "`[A-Za-z_][A-Za-z0-9_]*`")
+
+// Loosens reports whether every row that satisfies from satisfies to: they are the
+// same, or both list values, differ in nothing else, and to lists all that from does.
 func Loosens(from, to *atlas.Check) bool {
 	mask := func(c *atlas.Check) (string, []string) {
 		list := quoted.FindAllString(c.Expr, -1)
@@ -143,7 +165,7 @@ func Loosens(from, to *atlas.Check) bool {
 	}
 	oldRest, old := mask(from)
 	freshRest, fresh := mask(to)
-	if from.Expr == to.Expr {
+	if SameCheck(from, to) {
 		return true
 	}
 	return len(old) > 0 && !negated.MatchString(oldRest) && oldRest == freshRest && strings.Count(oldRest, "LIST") == 1 && membership.MatchString(oldRest) &&
@@ -168,8 +190,8 @@ func SameKey(a, b *atlas.ForeignKey) bool {
 	return a.RefTable.Name == b.RefTable.Name && slices.Equal(names(a.Columns), names(b.Columns)) && slices.Equal(names(a.RefColumns), names(b.RefColumns))
 }
 
-// Simplify removes from the changes of tables the foreign keys that are dropped
-// and added again with the same columns, as a rename of the key does.
+// Simplify removes from the changes of tables the foreign keys and checks that are
+// dropped and added again under another name, as a rename does.
 func Simplify(changes []atlas.Change) []atlas.Change {
 	for _, change := range changes {
 		m, ok := change.(*atlas.ModifyTable)
@@ -186,6 +208,12 @@ func Simplify(changes []atlas.Change) []atlas.Change {
 				case *atlas.AddForeignKey:
 					drop, ok := other.(*atlas.DropForeignKey)
 					return ok && SameKey(c.F, drop.F)
+				case *atlas.DropCheck:
+					add, ok := other.(*atlas.AddCheck)
+					return ok && SameCheck(c.C, add.C)
+				case *atlas.AddCheck:
+					drop, ok := other.(*atlas.DropCheck)
+					return ok && SameCheck(c.C, drop.C)
 				}
 				return false
 			})

@@ -150,7 +150,7 @@ func (c *checker) file(ctx context.Context, f migrate.File, judge bool) error {
 		if err != nil {
 			return err
 		}
-		changes, err := c.driver.SchemaDiff(before, after)
+		changes, err := c.driver.SchemaDiff(before, after, atlas.DiffNormalized()) // compares checks by name and expression
 		if err != nil {
 			return err
 		}

@@ -121,7 +121,7 @@ func (p *planner) changes(ctx context.Context) ([]atlas.Change, error) {
 		return nil, err
 	}
 	p.want.Attrs = current.Attrs
-	return p.driver.SchemaDiff(current, p.want)
+	return p.driver.SchemaDiff(current, p.want, atlas.DiffNormalized()) // compares checks by name and expression
 }
 
 func (p *planner) write(ctx context.Context) error {

@@ -17,7 +17,8 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 
 const renamed = "renamed on request; a program of the previous release that still runs fails on it"
 
-// rename renames tables and columns, then the indexes and keys whose names follow.
+// rename renames tables and columns, then the indexes, keys and checks whose names
+// follow.
 func (p *planner) rename(ctx context.Context) error {
 	current, err := p.inspect(ctx)
 	if err != nil {
@@ -70,8 +71,8 @@ func lacks(in, from *atlas.Table, column string) bool {
 	return ok && !still
 }
 
-// renameObjects renames PostgreSQL's indexes and foreign keys that differ in
-// their names alone: to build them anew would take a long time.
+// renameObjects renames PostgreSQL's indexes, foreign keys and checks that differ
+// in their names alone: to build them anew would read the whole table.
 func (p *planner) renameObjects(ctx context.Context) error {
 	changes, err := p.changes(ctx)
 	if err != nil {
@@ -97,6 +98,10 @@ func (p *planner) renameObjects(ctx context.Context) error {
 				case *atlas.DropForeignKey:
 					if to, ok := to.(*atlas.AddForeignKey); ok && lint.SameKey(from.F, to.F) && from.F.OnDelete == to.F.OnDelete && from.F.OnUpdate == to.F.OnUpdate {
 						statement = fmt.Sprintf(`ALTER TABLE "%s" RENAME CONSTRAINT "%s" TO "%s"`, m.T.Name, from.F.Symbol, to.F.Symbol)
+					}
+				case *atlas.DropCheck:
+					if to, ok := to.(*atlas.AddCheck); ok && lint.SameCheck(from.C, to.C) {
+						statement = fmt.Sprintf(`ALTER TABLE "%s" RENAME CONSTRAINT "%s" TO "%s"`, m.T.Name, from.C.Name, to.C.Name)
 					}
 				}
 				if statement != "" {

@@ -134,8 +134,15 @@ func split(m *atlas.ModifyTable) (now, constraint, index *atlas.ModifyTable) {
 			}
 		case *atlas.AddCheck, *atlas.AddForeignKey:
 			add(constraint, c)
+		case *atlas.DropCheck:
+			if !goes(m, c.C) {
+				add(now, c)
+			}
 		case *atlas.ModifyCheck:
-			add(constraint, &atlas.DropCheck{C: c.From}, &atlas.AddCheck{C: c.To})
+			if !goes(m, c.From) {
+				add(constraint, &atlas.DropCheck{C: c.From})
+			}
+			add(constraint, &atlas.AddCheck{C: c.To})
 		case *atlas.ModifyForeignKey:
 			add(constraint, &atlas.DropForeignKey{F: c.From}, &atlas.AddForeignKey{F: c.To})
 		case *atlas.DropForeignKey:
@@ -148,6 +155,14 @@ func split(m *atlas.ModifyTable) (now, constraint, index *atlas.ModifyTable) {
 		}
 	}
 	return now, constraint, index
+}
+
+// goes reports whether PostgreSQL drops a check together with one of its columns.
+func goes(m *atlas.ModifyTable, check *atlas.Check) bool {
+	return slices.ContainsFunc(m.Changes, func(change atlas.Change) bool {
+		drop, ok := change.(*atlas.DropColumn)
+		return ok && lint.Mentions(check, drop.C.Name)
+	})
 }
 
 // index builds and drops the indexes of a table while clients go on writing. An
