@@ -102,14 +102,17 @@ func (c Column) Condition(postgres bool) string {
 	return strings.Join(all, " AND ")
 }
 
-// words is the condition that nothing is left of a text without the words: each
-// is taken out together with the spaces around it, which are doubled before.
+// words is the condition that a text is made of the words: taking each out
+// with the spaces around it, which are doubled before, shortens the text by its whole
+// length but for the spaces at both ends. The terms stand side by side, because
+// SQLite's parser gives up at 100 levels.
 func (c Column) words(text string) string {
-	expression := "replace(' ' || " + text + " || ' ', ' ', '  ')"
+	padded := "replace(' ' || " + text + " || ' ', ' ', '  ')"
+	var taken []string
 	for _, w := range c.Words {
-		expression = "replace(" + expression + ", ' " + w + " ', '')"
+		taken = append(taken, "length("+padded+") - length(replace("+padded+", ' "+w+" ', ''))")
 	}
-	return "replace(" + expression + ", ' ', '') = ''"
+	return "(" + text + " = '' OR " + strings.Join(taken, " + ") + " = length(" + padded + ") - 2)"
 }
 
 // Condition is the CHECK's condition.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"path"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"chairside/internal/admission"
 	"chairside/internal/api"
@@ -42,6 +44,9 @@ type Options struct {
 	// CertFile and KeyFile name the PEM files of a certificate and its key.
 	// With both the server speaks TLS, with none plain HTTP.
 	CertFile, KeyFile string
+	// OperationTime is how long the server works on an API operation before it
+	// answers 503; 0 is 4.5 s.
+	OperationTime time.Duration
 }
 
 // Server answers the requests of API clients.
@@ -73,6 +78,7 @@ func build(o Options, operations ogent.Handler) (s *Server, err error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
+	o.OperationTime = cmp.Or(o.OperationTime, operationTime)
 	s = &Server{Options: o, tokens: token.NewCache(o.DB.Ent), limiter: newLimiter(o.RateLimit), unsent: newUnsent(maxUnsent)}
 	s.metrics = newMetrics(o.DB, s.unsent)
 	s.routes, err = ogent.NewServer(operations, ogent.WithErrorHandler(keepError), ogent.WithNotFound(keepNotFound), ogent.WithMiddleware(encode))
@@ -139,7 +145,7 @@ func (s *Server) mounts() http.Handler {
 func (s *Server) api(checks ...check) http.Handler {
 	return s.cors(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := of(r.Context())
-		ctx, cancel := context.WithTimeout(r.Context(), operationTime)
+		ctx, cancel := context.WithTimeout(r.Context(), s.OperationTime)
 		defer cancel()
 		x.r = r.WithContext(ctx) // a copy, which the checks may change
 		private(x.header)
