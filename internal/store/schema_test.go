@@ -216,3 +216,26 @@ func TestMigrationFilesAreSound(t *testing.T) {
 		t.Errorf("a directory without atlas.sum: %v", err)
 	}
 }
+
+// Stock builds of SQLite refuse a database whose schema nests deeper than 100
+// levels of their parser; this program's build does not notice.
+func TestSchemaOpensWithStockSQLite(t *testing.T) {
+	_, list, err := open(migrations.SQLite())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range list {
+		depth := 0
+		for i, c := range string(f.Bytes()) {
+			switch c {
+			case '(':
+				depth++
+			case ')':
+				depth--
+			}
+			if depth > 20 {
+				t.Fatalf("%s nests %d levels deep at byte %d", f.Name(), depth, i)
+			}
+		}
+	}
+}

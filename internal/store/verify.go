@@ -114,7 +114,7 @@ func create(ctx context.Context, driver migrate.Driver, conn entsql.ExecQuerier,
 // differences says what would have to change for have to become want.
 func differences(driver migrate.Driver, have, want *atlas.Schema) ([]string, error) {
 	have.Tables = slices.DeleteFunc(have.Tables, func(t *atlas.Table) bool { return t.Name == historyTable })
-	changes, err := driver.SchemaDiff(have, want)
+	changes, err := driver.SchemaDiff(have, want, atlas.DiffNormalized()) // compares checks by name and expression
 	if err != nil {
 		return nil, err
 	}

@@ -64,6 +64,7 @@ func (db *DB) verifyPostgres(ctx context.Context, tables []*schema.Table) ([]str
 	}
 	first = slices.DeleteFunc(first, func(difference string) bool { return !slices.Contains(restored, difference) })
 	slices.Sort(first)
+	first = slices.Compact(first) // two comparisons may report the same check
 	functions, err := functionDifferences(ctx, transaction, live, db.files)
 	return append(first, functions...), err
 }
