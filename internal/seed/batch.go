@@ -146,24 +146,24 @@ func (t table) write(ctx context.Context, to *store.Bulk) error {
 	if t.rows.Len() == 0 {
 		return nil
 	}
-	w, err := to.Table(ctx, t.name, t.columns...)
-	if err != nil {
-		return err
-	}
 	values := make([]any, len(t.columns))
-	for r := range t.rows.Len() {
-		row := t.rows.Index(r)
-		for i := range values {
-			if values[i], err = column(row.Field(firstColumn + i)); err != nil {
-				return fmt.Errorf("seed: %s.%s: %w", t.name, t.columns[i], err)
+	err := to.Table(ctx, t.name, t.columns, func(w *store.RowWriter) error {
+		for r := range t.rows.Len() {
+			row := t.rows.Index(r)
+			for i := range values {
+				var err error
+				if values[i], err = column(row.Field(firstColumn + i)); err != nil {
+					return fmt.Errorf("seed: %s.%s: %w", t.name, t.columns[i], err)
+				}
+			}
+			if err := w.Row(values...); err != nil {
+				return err
 			}
 		}
-		if err := w.Row(values...); err != nil {
-			return err
-		}
-	}
+		return nil
+	})
 	t.rows.SetLen(0)
-	return w.Close()
+	return err
 }
 
 // column is what is stored of a field: lists and maps are JSON.

@@ -106,17 +106,30 @@ func (b *Bulk) Analyze(ctx context.Context, tables ...string) error {
 	return b.exec(ctx, sqlitePlanOnce...)
 }
 
-// Table begins to write rows into some columns of a table. One table at a time:
-// close the writer before any other use of the transaction.
-func (b *Bulk) Table(ctx context.Context, table string, columns ...string) (*RowWriter, error) {
+// Table writes rows into some columns of a table: those that write gives to the
+// RowWriter, which is of no use after it. Until then the transaction has no other
+// use. An error is that of write or of a row, and the transaction can only be
+// rolled back after it.
+//
+// The writer is closed here and nowhere else, however write ends: lib/pq reads
+// the server's answers to a COPY in a goroutine of its own, and a rollback that
+// does not wait for it reads from the same connection.
+func (b *Bulk) Table(ctx context.Context, table string, columns []string, write func(*RowWriter) error) error {
 	w := &RowWriter{ctx: ctx, tx: b.tx, table: table, width: len(columns)}
-	into := b.name(table) + " (" + b.names(columns) + ")"
-	if b.postgres {
-		return w, w.prepare("COPY " + into + " FROM STDIN")
+	text := "COPY " + b.name(table) + " (" + b.names(columns) + ") FROM STDIN"
+	if !b.postgres {
+		w.insert = "INSERT INTO " + b.name(table) + " (" + b.names(columns) + ") VALUES "
+		w.batch = max(1, min(sqliteBatch, sqliteVariables/len(columns)))
+		text = w.insertOf(w.batch)
 	}
-	w.insert = "INSERT INTO " + into + " VALUES "
-	w.batch = max(1, min(sqliteBatch, sqliteVariables/len(columns)))
-	return w, w.prepare(w.insertOf(w.batch))
+	if err := w.prepare(text); err != nil {
+		return err
+	}
+	defer func() { _ = w.stmt.Close() }() // what it would report, flush has
+	if err := write(w); err != nil {
+		return err
+	}
+	return w.flush()
 }
 
 const (
@@ -148,7 +161,7 @@ func (w *RowWriter) Row(values ...any) error {
 	if w.batch == 0 {
 		switch err := w.copied.row(values); {
 		case err != nil:
-			return w.fail(err)
+			return w.wrap(err)
 		case len(w.copied.text) < copyChunk:
 			return nil
 		}
@@ -163,31 +176,22 @@ func (w *RowWriter) Row(values ...any) error {
 	return err
 }
 
-// Close writes what still waits, and reports the errors of rows that Row has
+// flush writes what still waits, and reports the errors of rows that Row has
 // not reported.
-func (w *RowWriter) Close() error {
-	switch {
-	case w.batch == 0:
+func (w *RowWriter) flush() error {
+	if w.batch == 0 {
 		if len(w.copied.text) > 0 {
 			if err := w.exec(w.copied.take()); err != nil {
 				return err
 			}
 		}
-		if err := w.exec(); err != nil { // ends the COPY
-			return err
-		}
-	case len(w.values) > 0:
-		if err := w.stmt.Close(); err != nil {
-			return w.wrap(err)
-		}
-		if err := w.prepare(w.insertOf(len(w.values) / w.width)); err != nil {
-			return err
-		}
-		if err := w.exec(w.values...); err != nil {
-			return err
-		}
+		return w.exec() // ends the COPY
 	}
-	return w.wrap(w.stmt.Close())
+	if len(w.values) == 0 {
+		return nil
+	}
+	_, err := w.tx.ExecContext(w.ctx, w.insertOf(len(w.values)/w.width), w.values...)
+	return w.wrap(err)
 }
 
 func (w *RowWriter) prepare(text string) (err error) {
@@ -196,17 +200,7 @@ func (w *RowWriter) prepare(text string) (err error) {
 }
 
 func (w *RowWriter) exec(values ...any) error {
-	if _, err := w.stmt.ExecContext(w.ctx, values...); err != nil {
-		return w.fail(err)
-	}
-	return nil
-}
-
-// fail ends the writing. The driver reads the server's answer to a COPY in a
-// goroutine of its own; closing waits for it, lest it takes the answer to the
-// rollback.
-func (w *RowWriter) fail(err error) error {
-	_ = w.stmt.Close()
+	_, err := w.stmt.ExecContext(w.ctx, values...)
 	return w.wrap(err)
 }
 

@@ -49,23 +49,22 @@ func TestBulkLoad(t *testing.T) {
 			if err != nil || last != 0 {
 				t.Errorf("last id of an empty table: %d, %v", last, err)
 			}
-			w, err := b.Table(ctx, "things", bulkColumns...)
+			err = b.Table(ctx, "things", bulkColumns, func(w *RowWriter) error {
+				for i := range rows {
+					var name *string
+					if i > 0 {
+						name = new("a\tb\n\\\"é" + uuid.NewString())
+					}
+					if err := w.Row(int64(100+i), name, now, civil.MustParse("2026-07-01"), decimal.Decimal(-5), token, i == 1, `["x"]`); err != nil {
+						return err
+					}
+				}
+				if err := w.Row(1); err == nil {
+					t.Error("a row with too few values was taken")
+				}
+				return nil
+			})
 			if err != nil {
-				return err
-			}
-			for i := range rows {
-				var name *string
-				if i > 0 {
-					name = new("a\tb\n\\\"é" + uuid.NewString())
-				}
-				if err := w.Row(int64(100+i), name, now, civil.MustParse("2026-07-01"), decimal.Decimal(-5), token, i == 1, `["x"]`); err != nil {
-					return err
-				}
-			}
-			if err := w.Row(1); err == nil {
-				t.Error("a row with too few values was taken")
-			}
-			if err := w.Close(); err != nil {
 				return err
 			}
 			if err := b.ResetSequences(ctx, "things", "parts"); err != nil {
@@ -108,14 +107,9 @@ func TestBulkLoadUndone(t *testing.T) {
 		before := indexesOf(t, db)
 		broken := errors.New("broken")
 		load := func(b *Bulk) error {
-			w, err := b.Table(ctx, "parts", "thing_id", "length")
-			if err != nil {
-				return err
-			}
-			if err := w.Row(7, 5); err != nil { // there is no thing 7
-				return err
-			}
-			return w.Close()
+			return b.Table(ctx, "parts", []string{"thing_id", "length"}, func(w *RowWriter) error {
+				return w.Row(7, 5) // there is no thing 7
+			})
 		}
 		if err := db.BulkLoad(ctx, load); err == nil {
 			t.Error("a row that points nowhere was loaded")
@@ -132,13 +126,26 @@ func TestBulkLoadUndone(t *testing.T) {
 		if !errors.Is(err, broken) {
 			t.Errorf("the error of load: %v", err)
 		}
+		err = db.BulkLoad(ctx, func(b *Bulk) error {
+			return b.Table(ctx, "things", []string{"name"}, func(w *RowWriter) error {
+				for range copyChunk { // some are with the server
+					if err := w.Row(nil); err != nil {
+						return err
+					}
+				}
+				return broken // as where a row that follows can't be read
+			})
+		})
+		if !errors.Is(err, broken) {
+			t.Errorf("the error of what writes rows: %v", err)
+		}
 		canceled, cancel := context.WithCancel(ctx)
 		cancel()
 		if err := db.BulkLoad(canceled, load); !errors.Is(err, context.Canceled) {
 			t.Errorf("canceled: %v", err)
 		}
 		var count int
-		if err := db.SQL.QueryRowContext(ctx, "SELECT count(*) FROM parts").Scan(&count); err != nil || count != 0 {
+		if err := db.SQL.QueryRowContext(ctx, "SELECT (SELECT count(*) FROM parts) + (SELECT count(*) FROM things)").Scan(&count); err != nil || count != 0 {
 			t.Errorf("%d rows are left, %v", count, err)
 		}
 		if after := indexesOf(t, db); !slices.Equal(before, after) {
@@ -154,31 +161,26 @@ func TestBulkLoadUnindexed(t *testing.T) {
 		ctx := t.Context()
 		before := indexesOf(t, db)
 		tables := []string{"things", "parts"}
+		fifty := func(do func(int) error) error {
+			for i := range 50 {
+				if err := do(i); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
 		load := func() error {
 			return db.BulkLoad(ctx, func(b *Bulk) error {
 				return b.Unindexed(ctx, tables, func() error {
-					things, err := b.Table(ctx, "things", "id", "name")
+					err := b.Table(ctx, "things", []string{"id", "name"}, func(w *RowWriter) error {
+						return fifty(func(i int) error { return w.Row(i+1, uuid.NewString()) })
+					})
 					if err != nil {
 						return err
 					}
-					for i := range 50 {
-						if err := things.Row(i+1, uuid.NewString()); err != nil {
-							return err
-						}
-					}
-					if err := things.Close(); err != nil {
-						return err
-					}
-					parts, err := b.Table(ctx, "parts", "thing_id", "length")
-					if err != nil {
-						return err
-					}
-					for i := range 50 {
-						if err := parts.Row(i+1, i); err != nil {
-							return err
-						}
-					}
-					return parts.Close()
+					return b.Table(ctx, "parts", []string{"thing_id", "length"}, func(w *RowWriter) error {
+						return fifty(func(i int) error { return w.Row(i+1, i) })
+					})
 				})
 			})
 		}

@@ -16,16 +16,15 @@ func TestSQLitePlansOnce(t *testing.T) {
 	exec(t, db, "CREATE INDEX visits_day ON visits (day, practice_id)")
 	exec(t, db, "CREATE INDEX visits_practice_day ON visits (practice_id, day, id)")
 	err := db.BulkLoad(ctx, func(b *Bulk) error {
-		w, err := b.Table(ctx, "visits", "practice_id", "day")
-		if err != nil {
-			return err
-		}
-		for i := range 120 {
-			if err := w.Row(fmt.Sprint("practice ", i%10), i%5); err != nil {
-				return err
+		err := b.Table(ctx, "visits", []string{"practice_id", "day"}, func(w *RowWriter) error {
+			for i := range 120 {
+				if err := w.Row(fmt.Sprint("practice ", i%10), i%5); err != nil {
+					return err
+				}
 			}
-		}
-		if err := w.Close(); err != nil {
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 		return b.Analyze(ctx, "visits")

@@ -213,18 +213,17 @@ func change(ctx context.Context, db *store.DB, random *rand.Rand) error {
 
 // load writes appointments as imports do: on PostgreSQL with COPY.
 func load(ctx context.Context, b *store.Bulk, practice uuid.UUID, practitioner int64) error {
-	w, err := b.Table(ctx, "appointments", "created_at", "updated_at", "start_time", "finish_time", "duration", "reason", "metadata", "pending_at", "practice_id", "practitioner_id")
-	if err != nil {
-		return err
-	}
-	for i := range 30 {
-		// Before 1970, too, where days are negative.
-		start := time.Date(1969, 12, 30, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * 3 * time.Hour)
-		if err := w.Row(start, start, start, start.Add(time.Minute), 1, "Exam", "{}", start, practice, practitioner); err != nil {
-			return err
+	columns := []string{"created_at", "updated_at", "start_time", "finish_time", "duration", "reason", "metadata", "pending_at", "practice_id", "practitioner_id"}
+	return b.Table(ctx, "appointments", columns, func(w *store.RowWriter) error {
+		for i := range 30 {
+			// Before 1970, too, where days are negative.
+			start := time.Date(1969, 12, 30, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * 3 * time.Hour)
+			if err := w.Row(start, start, start, start.Add(time.Minute), 1, "Exam", "{}", start, practice, practitioner); err != nil {
+				return err
+			}
 		}
-	}
-	return w.Close()
+		return nil
+	})
 }
 
 // Changes are folded, and what they leave is cleaned away, as long as somebody

@@ -212,38 +212,34 @@ func (r restore) table(e *entity, note fileNote) error {
 	if err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrAltered, note.File, err)
 	}
-	w, err := r.bulk.Table(r.ctx, e.table, e.columnNames()...)
-	if err != nil {
-		return err
-	}
 	full, empty := make(chan [][]any), make(chan [][]any, loadBatches)
 	for range loadBatches {
 		empty <- nil
 	}
 	var rows int64
-	work, ctx := errgroup.WithContext(r.ctx)
-	work.Go(func() error {
-		defer close(full)
-		return decodeRows(ctx, from, e, note.File, empty, full)
-	})
-	work.Go(func() error {
-		for batch := range full {
-			for _, values := range batch {
-				if err := w.Row(values...); err != nil {
-					return err
+	err = r.bulk.Table(r.ctx, e.table, e.columnNames(), func(w *store.RowWriter) error {
+		work, ctx := errgroup.WithContext(r.ctx)
+		work.Go(func() error {
+			defer close(full)
+			return decodeRows(ctx, from, e, note.File, empty, full)
+		})
+		work.Go(func() error {
+			for batch := range full {
+				for _, values := range batch {
+					if err := w.Row(values...); err != nil {
+						return err
+					}
 				}
+				rows += int64(len(batch))
+				r.bar.add(len(batch))
+				empty <- batch
 			}
-			rows += int64(len(batch))
-			r.bar.add(len(batch))
-			empty <- batch
-		}
-		return nil
+			return nil
+		})
+		return work.Wait()
 	})
-	if err := work.Wait(); err != nil {
+	if err != nil {
 		return err
-	}
-	if err := w.Close(); err != nil {
-		return fmt.Errorf("%s: %w", note.File, err)
 	}
 	if rows != note.Rows {
 		return fmt.Errorf("%w: %s has %d rows, the manifest says %d", ErrAltered, note.File, rows, note.Rows)

@@ -130,30 +130,29 @@ func (b *batch) insert(e *entity, rows []row) error {
 			columns = append(columns, c.name)
 		}
 	}
-	w, err := b.bulk.Table(b.ctx, e.table, columns...)
-	if err != nil {
-		return err
-	}
 	changes := make([]change, len(rows))
 	values, set := make([]any, len(columns)), make([]string, 0, len(columns))
 	var practice, now any = b.practice.id, b.now
-	for i, r := range rows {
-		r["practice_id"], r["updated_at"] = practice, now
-		if made, ok := r["created_at"].(time.Time); ok && made.After(b.now) {
-			r["created_at"] = b.now
-		}
-		set = set[:0]
-		for k, name := range columns {
-			if values[k] = r[name]; values[k] != nil && name != "id" {
-				set = append(set, name)
+	err := b.bulk.Table(b.ctx, e.table, columns, func(w *store.RowWriter) error {
+		for i, r := range rows {
+			r["practice_id"], r["updated_at"] = practice, now
+			if made, ok := r["created_at"].(time.Time); ok && made.After(b.now) {
+				r["created_at"] = b.now
+			}
+			set = set[:0]
+			for k, name := range columns {
+				if values[k] = r[name]; values[k] != nil && name != "id" {
+					set = append(set, name)
+				}
+			}
+			changes[i] = change{asText(r["id"]), "create", b.list(set)}
+			if err := w.Row(values...); err != nil {
+				return err
 			}
 		}
-		changes[i] = change{asText(r["id"]), "create", b.list(set)}
-		if err := w.Row(values...); err != nil {
-			return err
-		}
-	}
-	if err := w.Close(); err != nil {
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	// What follows has ids of its own.
@@ -201,18 +200,15 @@ func (b *batch) recordChanges(e *entity, changes []change) error {
 	if len(changes) == 0 {
 		return nil
 	}
-	w, err := b.bulk.Table(b.ctx, "changes", "practice_id", "at", "resource", "record_id", "action", "fields")
-	if err != nil {
-		return err
-	}
-	values := []any{b.practice.id, b.now, e.name, nil, nil, nil}
-	for _, c := range changes {
-		values[3], values[4], values[5] = c.id, c.action, c.fields
-		if err := w.Row(values...); err != nil {
-			return err
+	columns := []string{"practice_id", "at", "resource", "record_id", "action", "fields"}
+	return b.bulk.Table(b.ctx, "changes", columns, func(w *store.RowWriter) error {
+		for _, c := range changes {
+			if err := w.Row(b.practice.id, b.now, e.name, c.id, c.action, c.fields); err != nil {
+				return err
+			}
 		}
-	}
-	return w.Close()
+		return nil
+	})
 }
 
 // update changes rows to what the records say, and counts those that differ.
@@ -312,18 +308,15 @@ func (b *batch) remember() error {
 	if !slices.ContainsFunc(b.records, isNew) {
 		return nil
 	}
-	w, err := b.bulk.Table(b.ctx, "imported_records", "practice_id", "source", "resource", "legacy_id", "record_id")
-	if err != nil {
-		return err
-	}
-	values := []any{b.practice.id, b.source, b.plan.entity.table, nil, nil}
-	for _, r := range b.records {
-		for _, spelling := range unknown(r) {
-			values[3], values[4] = spelling, asText(r.id)
-			if err := w.Row(values...); err != nil {
-				return err
+	columns := []string{"practice_id", "source", "resource", "legacy_id", "record_id"}
+	return b.bulk.Table(b.ctx, "imported_records", columns, func(w *store.RowWriter) error {
+		for _, r := range b.records {
+			for _, spelling := range unknown(r) {
+				if err := w.Row(b.practice.id, b.source, b.plan.entity.table, spelling, asText(r.id)); err != nil {
+					return err
+				}
 			}
 		}
-	}
-	return w.Close()
+		return nil
+	})
 }
