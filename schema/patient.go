@@ -125,9 +125,10 @@ func (Patient) Hooks() []ent.Hook {
 func (Patient) Annotations() []schema.Annotation {
 	return []schema.Annotation{contract.Resource{
 		Key: "patient", Plural: "patients", Scope: "patient", Doc: "People the practice treats.",
-		Kept:   everyRow,
-		Verbs:  []contract.Verb{contract.Get, contract.List, contract.Create, contract.Update, contract.Delete},
-		Manual: []contract.Verb{contract.Get, contract.List},
+		Kept:    everyRow,
+		Verbs:   []contract.Verb{contract.Get, contract.List, contract.Create, contract.Update, contract.Delete},
+		Manual:  []contract.Verb{contract.List},
+		Archive: "active",
 		Rules: map[contract.Verb]string{
 			contract.Create: "Opens the patient's account too, with a balance of 0.00.",
 			contract.Update: "Only what is sent changes; null clears what is optional. Set active to bring back an archived patient.",

@@ -17,7 +17,7 @@ func (h *Handler) ListPayments(ctx context.Context, p ogent.ListPaymentsParams) 
 		return nil, err
 	}
 	var sums []struct{ Sum *decimal.Decimal }
-	q := h.Client.Payment.Query().Where(ogent.PaymentFilters(p)...).Where(payment.Deleted(false))
+	q := h.Client.Payment.Query().Where(ogent.PaymentsRequest(p).Where...).Where(payment.Deleted(false))
 	if err := q.Aggregate(ent.Sum(payment.FieldAmount)).Scan(ctx, &sums); err != nil {
 		return nil, err
 	}

@@ -32,12 +32,16 @@ type Resource struct {
 	Verbs []Verb
 	// Rules say, for the reference, what a verb does beyond its name.
 	Rules map[Verb]string
-	// Manual are the verbs whose method is hand-written in internal/api; get
-	// and list are generated unless named here, the others are always manual.
+	// Manual are the verbs whose method is hand-written in internal/api; the others
+	// are generated.
 	Manual []Verb
+	// Archive is the boolean column that delete clears; empty where it removes the row.
+	Archive string
+	// Conflict is what a create or update may run into, for the reference: it answers
+	// 409. Its rule finds it.
+	Conflict *Conflict
 
-	// Filters beyond the automatic ones: updated_after, site_id, active and
-	// patient_id exist wherever the column does.
+	// Filters beyond those of Tenant.
 	Filters []Filter
 	// Sorts beyond id, created_at and updated_at.
 	Sorts []Sort
@@ -54,6 +58,22 @@ type Resource struct {
 
 // Name implements ent's schema.Annotation.
 func (Resource) Name() string { return "Resource" }
+
+// Conflict is an answer 409.
+type Conflict struct {
+	Code    string // "double_booking"
+	Doc     string
+	Members []Computed // of each element of conflicts
+}
+
+// Tenant is the annotation of the tenant mixin.
+type Tenant struct {
+	PracticeWide bool     // rows belong to no site: callers limited to one only read them
+	Filters      []Filter // of each list that has their column
+}
+
+// Name implements ent's schema.Annotation.
+func (Tenant) Name() string { return "Tenant" }
 
 // Filter is a query parameter of a list and the predicate behind it.
 type Filter struct {
