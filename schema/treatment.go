@@ -258,6 +258,6 @@ func (TreatmentPlanItem) Annotations() []schema.Annotation {
 		Key: "treatment_plan_item", Plural: "treatment_plan_items", Scope: "treatments", Doc: "Treatments within treatment plans.", Verbs: readable,
 		Kept:     everyRow,
 		Filters:  []contract.Filter{{Param: "treatment_plan_id", Doc: "Items of this plan."}},
-		Computed: []contract.Computed{{Name: "custom_fields", Kind: wire.Answers, Manual: true, Doc: "Answers to the practice's own questions."}},
+		Computed: []contract.Computed{answersMember},
 	}}
 }

@@ -266,19 +266,26 @@ func (e *entity) Summary() string {
 	return e.Name
 }
 
-// PatientData reports whether rows are about one patient: who reads them is noted (but see isNoted).
+// PatientData reports whether rows belong to a subject: who reads them is noted (but see isNoted).
 func (e *entity) PatientData() bool { return isPatientData(e.Type) }
 
-// isPatientData reports whether a row tells something of a patient: it points
-// at one, or at an invoice, which does.
-func isPatientData(n *gen.Type) bool {
-	return n.Name == "Patient" || slices.ContainsFunc(n.Fields, func(f *gen.Field) bool { return f.Name == "patient_id" || f.Name == "invoice_id" })
+// isPatientData reports whether a row is a subject's (contract.Subject) or points at one,
+// over any number of edges.
+func isPatientData(n *gen.Type) bool { return pointsAtSubject(n, map[*gen.Type]bool{}) }
+
+func pointsAtSubject(n *gen.Type, seen map[*gen.Type]bool) bool {
+	if _, ok := n.Annotations[contract.Subject{}.Name()]; ok {
+		return true
+	}
+	seen[n] = true
+	return slices.ContainsFunc(n.Edges, func(e *gen.Edge) bool { return e.OwnFK() && !seen[e.Type] && pointsAtSubject(e.Type, seen) })
 }
 
-// isNoted reports whether the record of accesses names the rows: those of patient data,
-// but not answers to custom fields, which no response gives an id of. It has the
-// patient or the treatment plan item that they belong to.
-func isNoted(n *gen.Type) bool { return n.Name != "CustomFieldAnswer" && isPatientData(n) }
+// isNoted reports whether the record of accesses names the rows.
+func isNoted(n *gen.Type) bool {
+	_, byOwner := n.Annotations[contract.NotedByOwner{}.Name()]
+	return !byOwner && isPatientData(n)
+}
 
 // Many is the plural in names of operations: ListFees.
 func (e *entity) Many() string { return pascal(e.R.Plural) }

@@ -3,7 +3,6 @@ package write
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"entgo.io/ent/dialect/sql"
 	"github.com/go-faster/jx"
@@ -33,11 +32,16 @@ type Create interface {
 // Without conditions it gives fault.NotFound where the caller would not see the row. No
 // lists are read: no row points at a new one.
 func Insert[R any](ctx context.Context, view wire.View, c Create, form list.Form[R], conditions ...ent.Condition) (*R, error) {
-	r, err := list.One(ctx, view, under{c, conditions}, form)
-	if refused := (*fault.Error)(nil); len(conditions) > 0 && errors.As(err, &refused) && refused.Status == http.StatusNotFound {
+	rows, err := list.All(ctx, view, under{c, conditions}, form, 1)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(rows) > 0:
+		return &rows[0], nil
+	case len(conditions) > 0:
 		return nil, ent.ErrUnmet
 	}
-	return r, err
+	return nil, fault.NotFound()
 }
 
 // under is a create under conditions.
