@@ -320,21 +320,7 @@ var modelFuncs = template.FuncMap{
 		}
 		return m
 	},
-	// plain is whether an id is of something that is not here.
-	"plain": func(c *column) bool { return c.Kind == wire.ID && !c.IsEdgeField() },
-	// null_value is the JSON that stands for null where a column has a default.
-	"null_value": func(c *column) string {
-		switch {
-		case c.Nillable || c.API.Required:
-			return ""
-		case c.Kind == wire.Metadata:
-			return "{}"
-		case c.Default:
-			b, _ := json.Marshal(c.DefaultValue()) // a literal of the schema always marshals
-			return string(b)
-		}
-		return ""
-	},
+	"literal": literal,
 }
 
 // propertySchemas gives every field the property schema that entoas is to use:
