@@ -71,6 +71,13 @@ func (s *serveCommand) Run(c *console) (err error) {
 			return errors.Join(err, listener.Close())
 		}
 	}
+	if flags.PprofAddr != "" {
+		stop, err := servePprof(c, flags.PprofAddr, logger)
+		if err != nil {
+			return errors.Join(err, listener.Close())
+		}
+		defer func() { err = errors.Join(err, stop()) }()
+	}
 	logger.Info("listening", "address", listener.Addr().String(), "base_url", baseURL)
 	return srv.Run(c, listener)
 }
