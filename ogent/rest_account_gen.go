@@ -159,16 +159,18 @@ func (r Reads) pickAccounts(ctx context.Context, q *ent.AccountQuery, p ListAcco
 
 // ReadAccounts reads the page that a list request asks for, with what the list
 // shows, and counts all rows. Conditions beyond the request's own filters are extra:
-// of manual filters, and rules of the list.
-func (r Reads) ReadAccounts(ctx context.Context, p ListAccountsParams, extra ...predicate.Account) ([]Account, Meta, error) {
+// of manual filters, and rules of the list. The query finds the rows of all pages, for sums
+// over them: extra conditions hold there, too.
+func (r Reads) ReadAccounts(ctx context.Context, p ListAccountsParams, extra ...predicate.Account) ([]Account, Meta, *ent.AccountQuery, error) {
 	q, page := r.Client.Account.Query(), AccountPage(p)
 	for _, e := range extra {
 		q.Where(ent.Enclose(e))
 	}
 	q.Where(AccountFilters(p)...)
+	all := q.Clone()
 	if how, ok := AccountPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
 		if shown, meta, ok, err := r.pickAccounts(ctx, q, p, how); ok || err != nil {
-			return shown, meta, err
+			return shown, meta, all, err
 		}
 	}
 	count := q.Clone()
@@ -187,5 +189,5 @@ func (r Reads) ReadAccounts(ctx context.Context, p ListAccountsParams, extra ...
 	default:
 		total, err = count.Count(ctx)
 	}
-	return shown, page.Meta(total), err
+	return shown, page.Meta(total), all, err
 }

@@ -259,12 +259,13 @@ func (r Reads) pickPayments(ctx context.Context, q *ent.PaymentQuery, totals *en
 
 // ReadPayments reads the page that a list request asks for, with what the list
 // shows, and counts all rows. Conditions beyond the request's own filters are extra:
-// of manual filters, and rules of the list. Only without them is a kept total used.
-func (r Reads) ReadPayments(ctx context.Context, p ListPaymentsParams, extra ...predicate.Payment) ([]Payment, Meta, error) {
+// of manual filters, and rules of the list. Only without them is a kept total used. The query finds the rows of all pages, for sums
+// over them: extra conditions hold there, too.
+func (r Reads) ReadPayments(ctx context.Context, p ListPaymentsParams, extra ...predicate.Payment) ([]Payment, Meta, *ent.PaymentQuery, error) {
 	q, page := r.Client.Payment.Query(), PaymentPage(p)
 	totals, err := q.Totals(ctx)
 	if err != nil {
-		return nil, Meta{}, err
+		return nil, Meta{}, nil, err
 	}
 	if len(extra) > 0 {
 		totals = nil
@@ -273,9 +274,10 @@ func (r Reads) ReadPayments(ctx context.Context, p ListPaymentsParams, extra ...
 		q.Where(ent.Enclose(e))
 	}
 	q.Where(PaymentFilters(p)...)
+	all := q.Clone()
 	if how, ok := PaymentPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
 		if shown, meta, ok, err := r.pickPayments(ctx, q, totals, p, how); ok || err != nil {
-			return shown, meta, err
+			return shown, meta, all, err
 		}
 	}
 	count := q.Clone()
@@ -299,5 +301,5 @@ func (r Reads) ReadPayments(ctx context.Context, p ListPaymentsParams, extra ...
 	case kept == nil || len(shown) == 0: // no row has told it
 		total, err = totalPayments(ctx, count, totals, p)
 	}
-	return shown, page.Meta(total), err
+	return shown, page.Meta(total), all, err
 }

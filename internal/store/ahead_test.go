@@ -2,18 +2,10 @@ package store
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
-	"math/big"
 	"net"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +16,7 @@ import (
 	"chairside/ent"
 	"chairside/ent/practice"
 	"chairside/internal/caller"
+	"chairside/internal/localpg/pgproxy"
 	"chairside/internal/localpg/pgtest"
 )
 
@@ -338,7 +331,7 @@ func TestOneStatementWithNotices(t *testing.T) {
 // TestOneStatementBehindTLS, where nothing can be sent ahead, begins and commits.
 func TestOneStatementBehindTLS(t *testing.T) {
 	t.Parallel()
-	db := aloneReady(t, behindTLS(t, pgtest.New(t)))
+	db := aloneReady(t, pgproxy.TLS(t, pgtest.New(t)))
 	before := db.RoundTrips()
 	if n, err := askAlone(t.Context(), db, diaryLock, addThing, 60); err != nil || n != 60 {
 		t.Errorf("%d, %v", n, err)
@@ -349,61 +342,6 @@ func TestOneStatementBehindTLS(t *testing.T) {
 	if got := one(t, db.SQL, manyThing, 0); got != "3" {
 		t.Errorf("%s things above 0, want 3", got)
 	}
-}
-
-// behindTLS gives the address of a proxy that speaks TLS to its clients.
-func behindTLS(t *testing.T, address string) string {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
-	certificate, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: key}}}
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain := u.Host
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer client.Close()
-				if _, err := io.ReadFull(client, make([]byte, 8)); err != nil { // SSLRequest
-					return
-				}
-				server, err := net.Dial("tcp", plain)
-				if err != nil {
-					return
-				}
-				defer server.Close()
-				if _, err := client.Write([]byte("S")); err != nil {
-					return
-				}
-				encrypted := tls.Server(client, config)
-				go func() { _, _ = io.Copy(server, encrypted); server.Close() }()
-				_, _ = io.Copy(encrypted, server)
-			}()
-		}
-	}()
-	u.Host = listener.Addr().String()
-	query := u.Query()
-	query.Set("sslmode", "require")
-	u.RawQuery = query.Encode()
-	return u.String()
 }
 
 // TestOneStatementIsKept by both databases, prepared or not.
