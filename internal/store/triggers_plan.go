@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"entgo.io/ent/dialect"
+
 	"chairside/ent"
 )
 
@@ -34,7 +36,10 @@ type Step struct {
 //
 // Totals that stay what they were are left alone, and a table of which only such
 // totals are kept is not even locked.
-func (db *DB) PlanTotals(ctx context.Context) ([]Step, error) {
+//
+// before are the CountedTables of the state that is migrated. The totals of those
+// that are gone, or have another name, are forgotten: no trigger mentions them any more.
+func (db *DB) PlanTotals(ctx context.Context, before ...string) ([]Step, error) {
 	have, want, err := db.triggers(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("store: plan totals: %w", err)
@@ -58,7 +63,45 @@ func (db *DB) PlanTotals(ctx context.Context) ([]Step, error) {
 			first.Statements = append(first.Statements, k.renew(old)...)
 		}
 	}
+	for _, table := range before {
+		if k := (keeper{dialect: db.Dialect, table: table}); !slices.ContainsFunc(planned, func(p keeper) bool { return p.table == table }) {
+			first.Statements = append(first.Statements, k.forget(have)...)
+		}
+	}
 	return slices.DeleteFunc([]Step{first, count}, func(s Step) bool { return len(s.Statements) == 0 }), nil
+}
+
+// CountedTables are those whose totals triggers keep.
+func (db *DB) CountedTables(ctx context.Context) (tables []string, err error) {
+	read := func() (map[string]trigger, error) { return sqliteTriggers(ctx, db.SQL) }
+	if db.postgres() {
+		read = func() (map[string]trigger, error) { return postgresTriggers(ctx, db.SQL, "public") }
+	}
+	found, err := read()
+	if err != nil {
+		return nil, err
+	}
+	for name, t := range found {
+		if name == (keeper{table: t.table}).name("INSERT") {
+			tables = append(tables, t.table)
+		}
+	}
+	slices.Sort(tables)
+	return tables, nil
+}
+
+// forget removes the totals of a table that is gone, and the functions that its
+// triggers have left behind. Those of a renamed table go with the triggers in have.
+func (k keeper) forget(have map[string]trigger) (plan []string) {
+	if k.dialect == dialect.Postgres {
+		for _, event := range []string{"INSERT", "DELETE", "UPDATE", "TRUNCATE"} {
+			if _, there := have[k.name(event)]; !there {
+				plan = append(plan, "DROP FUNCTION IF EXISTS "+k.name(event)+"()")
+			}
+		}
+		plan = append(plan, "DELETE FROM "+changeTable+" WHERE total LIKE '"+k.table+".%'")
+	}
+	return append(plan, "DELETE FROM "+keptTable+" WHERE total LIKE '"+k.table+".%'")
 }
 
 // renew makes the triggers of an SQLite table anew and counts its rows.

@@ -17,7 +17,7 @@ var definition = regexp.MustCompile(`^CREATE (OR REPLACE FUNCTION|TRIGGER) `)
 // a file of their own, which locks their table briefly, and the rows are counted
 // in the next one, without a lock.
 func (p *planner) totals(ctx context.Context) error {
-	steps, err := p.db.PlanTotals(ctx)
+	steps, err := p.db.PlanTotals(ctx, p.counted...)
 	if err != nil {
 		return err
 	}
