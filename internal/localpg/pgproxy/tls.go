@@ -45,7 +45,7 @@ func TLS(t testing.TB, address string) string {
 				return
 			}
 			go func() {
-				defer client.Close()
+				defer func() { _ = client.Close() }()
 				if _, err := io.ReadFull(client, make([]byte, 8)); err != nil { // SSLRequest
 					return
 				}
@@ -53,12 +53,12 @@ func TLS(t testing.TB, address string) string {
 				if err != nil {
 					return
 				}
-				defer server.Close()
+				defer func() { _ = server.Close() }()
 				if _, err := client.Write([]byte("S")); err != nil {
 					return
 				}
 				encrypted := tls.Server(client, config)
-				go func() { _, _ = io.Copy(server, encrypted); server.Close() }()
+				go func() { _, _ = io.Copy(server, encrypted); _ = server.Close() }()
 				_, _ = io.Copy(encrypted, server)
 			}()
 		}
