@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"chairside/internal/clock"
 )
 
 // Proxy passes bytes on, until it is told otherwise.
@@ -118,7 +120,7 @@ func (p *Proxy) pass(l *link, from, to *net.TCPConn, d Direction) {
 			l.left[d].Add(-int64(n))
 		}
 		if d == ToServer {
-			next.at = time.Now().Add(time.Duration(p.delay.Load()))
+			next.at = clock.Deadline(time.Duration(p.delay.Load()))
 		}
 		next.bytes = b[:n]
 		parts <- next
