@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"database/sql/driver"
 	"encoding/hex"
 	"fmt"
@@ -84,35 +83,4 @@ func (c *copyText) take() []byte {
 	text := c.text[:max(0, len(c.text)-1)]
 	c.text = c.text[:0]
 	return text
-}
-
-// copier is the driver's statement for COPY.
-type copier interface {
-	driver.Stmt
-	CopyData(ctx context.Context, lines string) (driver.Result, error)
-}
-
-// copyStmt takes rows as text, many at a time, as its only argument, and ends
-// the COPY without one. To have database/sql look at each value of each row
-// takes longer than to write them.
-type copyStmt struct{ copier }
-
-func (s copyStmt) Exec(values []driver.Value) (driver.Result, error) {
-	if len(values) == 0 {
-		return s.copier.Exec(nil)
-	}
-	lines, ok := values[0].([]byte)
-	if !ok || len(values) > 1 {
-		return nil, fmt.Errorf("store: COPY takes rows as text, not %d values", len(values))
-	}
-	return s.CopyData(context.Background(), string(lines)) // database/sql has looked at the context
-}
-
-// PrepareContext prepares a statement with the driver.
-func (c *tracked) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
-	s, err := c.driverConn.PrepareContext(ctx, text)
-	if rows, ok := s.(copier); err == nil && ok {
-		return copyStmt{rows}, nil
-	}
-	return s, err
 }

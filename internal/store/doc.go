@@ -11,8 +11,8 @@
 //
 // sqlite:PATH is an embedded database in a file, which is created readable by
 // its owner alone. It runs in WAL mode with 2 connections per processor, at least 4,
-// and 3 more, which do not lock themselves (sqlite_threads.go); a transaction waits up
-// to 2 s for those of its own process, then up to 2 s for another's write. The
+// and 3 more; a transaction waits up to 2 s for those of its own process, then up to
+// 2 s for another's write. The
 // first 128 MiB of the file are read as memory: tools count them as the process's,
 // once for each connection, but the system takes them back when it needs them. A
 // disk that fails to read them ends the process.
@@ -42,39 +42,13 @@
 // before that, up to 2 s (queue.go), so that those who book one practitioner hold no
 // connections.
 //
-// # Lost connections
-//
-// A connection to PostgreSQL can be lost without a word. Every read and write ends
-// (socket.go):
-//
-//	1 s after the deadline of the statement's context   the server did not even confirm
-//	                                                    that it cancelled the statement
-//	about 3 s after bytes were lost                     after 2 s of silence the server is
-//	                                                    asked over a new connection
-//	                                                    whether it works for this one
-//	                                                    (monitor.go), except behind
-//	                                                    a pooler (statement_cache=off)
-//	20 s after the peer has vanished                    TCP keep-alive, TCP_USER_TIMEOUT
-//	1 h                                                 work without a deadline, where the
-//	                                                    server cannot be asked
-//
-// A connection that failed so is closed, and those that were idle meanwhile are not used
-// again. What may have been executed is never sent a second time: Fault makes it
-// fault.Unavailable, and whether a commit under way was done is then not known.
-//
 // Ready reads every table over a connection of its own, within 2 s.
 //
-// # Statements
+// # Connections
 //
-// Each connection keeps up to 200 prepared statements (statements.go). Reading
-// one row through Ent takes 55 µs with it and 150 µs without on PostgreSQL, 22 µs
-// on SQLite (BenchmarkGet). SQLite plans them once only where it has no samples
-// of values (sqlitePlanOnce).
-//
-// On PostgreSQL a transaction of one statement takes one round trip, the locks it
-// waits for included (DB.TxTrying, ahead.go), except over TLS and with
-// statement_cache=off. For that a connection keeps a prepared lock, and READ
-// COMMITTED for its session.
+// Package dbconn has what lies under database/sql: prepared statements, deadlines that
+// hold even if a connection is lost without an error, and transactions of a single
+// statement. Its doc says what happens to lost connections.
 //
 // # Kept totals
 //

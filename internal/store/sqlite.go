@@ -17,6 +17,7 @@ import (
 	"modernc.org/sqlite"
 
 	"chairside/internal/migrations"
+	"chairside/internal/store/dbconn"
 )
 
 const (
@@ -122,8 +123,7 @@ func openSQLite(path string, create bool) (*DB, error) {
 	}
 
 	db := &DB{Dialect: dialect.SQLite, files: migrations.SQLite(), path: path}
-	// SQLite prepares a statement again by itself when the tables have changed.
-	db.SQL = sql.OpenDB(&statements{Connector: multiThread{connector}, asked: &db.asked, finalize: true, outdated: func(error) bool { return false }})
+	db.SQL = sql.OpenDB(dbconn.CachedSQLite(connector, &db.roundTrips))
 	db.health = sql.OpenDB(connector)
 	// Readers run side by side; writers queue at BEGIN IMMEDIATE however many
 	// connections there are.

@@ -38,7 +38,7 @@ type DB struct {
 	lockRetry   time.Duration // see retryFor
 	health      *sql.DB       // one connection, for Ready alone
 	readiness   singleflight.Group
-	asked       atomic.Int64    // see RoundTrips
+	roundTrips  atomic.Int64
 	queues      *queues         // of transactions that hold locks
 	gate        *admission.Gate // in front of the pool, for all that goes through Ent, Tx and View
 	tables      []*schema.Table // what they have to amount to
@@ -89,10 +89,10 @@ func openDB(ctx context.Context, url string, create bool) (*DB, error) {
 	return db, nil
 }
 
-// RoundTrips is how many statements, and beginnings and ends of transactions, this
-// process has asked the database for. That lib/pq prepares a statement in a round
-// trip of its own, for good or for once, is not counted, nor are migrations.
-func (db *DB) RoundTrips() int64 { return db.asked.Load() }
+// RoundTrips returns how many statements, and beginnings and ends of transactions, this
+// process has sent. It does not count migrations, nor the round trips in which lib/pq
+// prepares a statement.
+func (db *DB) RoundTrips() int64 { return db.roundTrips.Load() }
 
 // Close ends all connections.
 func (db *DB) Close() error { return errors.Join(db.SQL.Close(), db.health.Close()) }

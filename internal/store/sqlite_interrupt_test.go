@@ -10,58 +10,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-	"unsafe"
 
 	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 )
-
-// TestSQLiteConnectionsDoNotLock: no connection of the pool has a mutex.
-func TestSQLiteConnectionsDoNotLock(t *testing.T) {
-	t.Parallel()
-	db := openTest(t, "sqlite:"+t.TempDir()+"/test.db")
-	for range db.SQL.Stats().MaxOpenConnections {
-		c, err := db.SQL.Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		err = c.Raw(func(raw any) error {
-			own, err := handle(raw.(*conn).driverConn)
-			if err == nil && own.Fmutex != 0 {
-				t.Error("a connection with a mutex")
-			}
-			return err
-		})
-		if err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// closed is a record that does not move.
-var closed = sqlite3.Tsqlite3{FeOpenState: sqlite3.SQLITE_STATE_CLOSED}
-
-// A driver that keeps its connections elsewhere is refused, whatever it is.
-func TestHandlesThatAreNotThere(t *testing.T) {
-	t.Parallel()
-	type without struct{ driver.Conn }
-	type text struct {
-		driver.Conn
-		db string
-	}
-	type address struct {
-		driver.Conn
-		db uintptr
-	}
-	for _, connection := range []driver.Conn{
-		nil, without{}, &without{}, &text{db: "file"}, &address{}, &address{db: uintptr(unsafe.Pointer(&closed))},
-	} {
-		if db, err := handle(connection); err == nil || !strings.Contains(err.Error(), "no SQLite connection") {
-			t.Errorf("%T: %v, %v", connection, db, err)
-		}
-	}
-}
 
 // counted is a driver.Connector that counts what it connects.
 type counted struct {
@@ -74,10 +25,10 @@ func (c counted) Connect(ctx context.Context) (driver.Conn, error) {
 	return c.Connector.Connect(ctx)
 }
 
-// TestSQLiteInterrupted: statements that are given up at any moment, on all
-// connections at once, harm neither those of others nor the file. The driver
-// interrupts SQLite until there is a first row, which a count has at its end;
-// afterwards database/sql closes the rows between two of them.
+// TestSQLiteInterrupted: statements cancelled at any moment, on all connections at
+// once, harm neither other statements nor the file. The driver interrupts SQLite until
+// the first row, which a count returns at its end; after that database/sql closes the
+// rows between two of them.
 func TestSQLiteInterrupted(t *testing.T) {
 	t.Parallel()
 	connector, err := sqlite.NewConnector(sqliteDSN(t.TempDir()+"/test.db", sqliteBusyTimeout, true))
@@ -85,7 +36,7 @@ func TestSQLiteInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	var opened atomic.Int64
-	db := sql.OpenDB(counted{multiThread{connector}, &opened})
+	db := sql.OpenDB(counted{connector, &opened})
 	defer db.Close()
 	const connections, clients, each = 4, 12, 40
 	db.SetMaxOpenConns(connections)

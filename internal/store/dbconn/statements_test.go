@@ -1,52 +1,37 @@
-package store
+package dbconn_test
 
 import (
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"chairside/internal/fault"
 	"chairside/internal/localpg/pgtest"
 	"chairside/internal/row"
+	"chairside/internal/store"
+	"chairside/internal/store/dbconn"
+	"chairside/internal/store/storetest"
 
 	"github.com/google/uuid"
 	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
 )
 
-// one gives the single value of a query.
-func one(t *testing.T, q interface {
-	QueryRowContext(context.Context, string, ...any) *sql.Row
-}, text string, args ...any) string {
-	t.Helper()
-	var value string
-	if err := q.QueryRowContext(t.Context(), text, args...).Scan(&value); err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-	return value
-}
-
-// parameter is the first one's placeholder.
-func parameter(db *DB) string {
-	if db.postgres() {
-		return "$1"
-	}
-	return "?1"
-}
-
 func TestStatementsArePreparedOnce(t *testing.T) {
-	db := openTest(t, with(pgtest.New(t), "pool_size=2"))
+	db := storetest.Open(t, storetest.With(pgtest.New(t), "pool_size=2"))
 	c, err := db.SQL.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
 	for i := range 5 {
-		if got := one(t, c, "SELECT $1::text", fmt.Sprint(i)); got != fmt.Sprint(i) {
+		if got := storetest.Value(t, c, "SELECT $1::text", fmt.Sprint(i)); got != fmt.Sprint(i) {
 			t.Errorf("got %s, want %d", got, i)
 		}
 	}
@@ -55,63 +40,64 @@ func TestStatementsArePreparedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one(t, tx, "SELECT $1::text", "x")
+	storetest.Value(t, tx, "SELECT $1::text", "x")
 	if err := tx.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	if got := one(t, c, "SELECT count(*) FROM pg_prepared_statements"); got != "1" {
+	if got := storetest.Value(t, c, "SELECT count(*) FROM pg_prepared_statements"); got != "1" {
 		t.Errorf("%s prepared statements, want 1", got)
 	}
 }
 
 func TestStatementCacheIsBounded(t *testing.T) {
-	onBoth(t, func(t *testing.T, url string) {
-		db := openTest(t, url)
+	storetest.Each(t, func(t *testing.T, url string) {
+		db := storetest.Open(t, url)
 		c, err := db.SQL.Conn(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
 		ask := func(name string, i int) {
-			rows, err := c.QueryContext(t.Context(), fmt.Sprintf("SELECT CAST(%s AS text), '%s', %d", parameter(db), name, i), "x")
+			rows, err := c.QueryContext(t.Context(), fmt.Sprintf("SELECT CAST(%s AS text), '%s', %d", storetest.Parameter(db), name, i), "x")
 			if err != nil {
 				t.Fatal(err)
 			}
 			rows.Close()
 		}
-		for i := range maxStatements + 50 {
+		for i := range dbconn.MaxStatements + 50 {
 			ask("twice", i)
 			ask("twice", i)
 		}
-		for i := range maxHeard + 50 {
+		for i := range dbconn.MaxSeenOnce + 50 {
 			ask("once", i)
 		}
-		if db.postgres() {
-			if got := one(t, c, "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%twice%'"); got != fmt.Sprint(maxStatements) {
-				t.Errorf("%s prepared statements, want %d", got, maxStatements)
+		if storetest.Postgres(db) {
+			if got := storetest.Value(t, c, "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%twice%'"); got != fmt.Sprint(dbconn.MaxStatements) {
+				t.Errorf("%s prepared statements, want %d", got, dbconn.MaxStatements)
 			}
 		}
 		err = c.Raw(func(raw any) error {
-			if got := len(raw.(*conn).heard); got > maxHeard {
-				t.Errorf("%d texts are remembered", got)
+			prepared, seenOnce := dbconn.Prepared(raw)
+			if seenOnce > dbconn.MaxSeenOnce {
+				t.Errorf("%d texts are remembered", seenOnce)
 			}
-			if got := raw.(*conn).recent.Len(); got != maxStatements {
-				t.Errorf("%d statements in the cache, want %d", got, maxStatements)
+			if prepared != dbconn.MaxStatements {
+				t.Errorf("%d statements in the cache, want %d", prepared, dbconn.MaxStatements)
 			}
 			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		long := "SELECT CAST(" + parameter(db) + " AS text) -- " + strings.Repeat("x", maxStatementText)
-		if got := one(t, c, long, "long"); got != "long" {
+		long := "SELECT CAST(" + storetest.Parameter(db) + " AS text) -- " + strings.Repeat("x", dbconn.MaxStatementText)
+		if got := storetest.Value(t, c, long, "long"); got != "long" {
 			t.Errorf("got %s", got)
 		}
 	})
 }
 
 func TestStatementIsReadTwiceAtOnce(t *testing.T) {
-	db := openTest(t, "sqlite:"+t.TempDir()+"/x.db")
+	db := storetest.Open(t, "sqlite:"+t.TempDir()+"/x.db")
 	tx, err := db.SQL.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +105,7 @@ func TestStatementIsReadTwiceAtOnce(t *testing.T) {
 	defer tx.Rollback()
 	const text = "WITH RECURSIVE n(i) AS (SELECT ?1 UNION ALL SELECT i+1 FROM n WHERE i < 3) SELECT i FROM n"
 	var got string
-	one(t, tx, text, 1) // now it will be kept
+	storetest.Value(t, tx, text, 1) // now it will be kept
 	outer, err := tx.QueryContext(t.Context(), text, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -145,10 +131,10 @@ func TestStatementIsReadTwiceAtOnce(t *testing.T) {
 }
 
 func TestStatementsUnderConcurrency(t *testing.T) {
-	onBoth(t, func(t *testing.T, url string) {
-		db := openTest(t, url)
-		exec(t, db, "CREATE TABLE counters (id integer PRIMARY KEY, n integer NOT NULL)")
-		exec(t, db, "INSERT INTO counters VALUES (1, 0)")
+	storetest.Each(t, func(t *testing.T, url string) {
+		db := storetest.Open(t, url)
+		storetest.Exec(t, db, "CREATE TABLE counters (id integer PRIMARY KEY, n integer NOT NULL)")
+		storetest.Exec(t, db, "INSERT INTO counters VALUES (1, 0)")
 		var wait sync.WaitGroup
 		for range 8 {
 			wait.Go(func() {
@@ -158,36 +144,36 @@ func TestStatementsUnderConcurrency(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					if _, err := tx.ExecContext(t.Context(), "UPDATE counters SET n = n + 1 WHERE id = "+parameter(db), 1); err != nil {
+					if _, err := tx.ExecContext(t.Context(), "UPDATE counters SET n = n + 1 WHERE id = "+storetest.Parameter(db), 1); err != nil {
 						t.Error(err)
 					}
 					if err := tx.Commit(); err != nil {
 						t.Error(err)
 					}
-					if _, err := db.SQL.QueryContext(t.Context(), "SELECT "+parameter(db)+" FROM no_such_table", 1); err == nil {
+					if _, err := db.SQL.QueryContext(t.Context(), "SELECT "+storetest.Parameter(db)+" FROM no_such_table", 1); err == nil {
 						t.Error("read a table that does not exist")
 					}
 				}
 			})
 		}
 		wait.Wait()
-		if got := one(t, db.SQL, "SELECT n FROM counters WHERE id = "+parameter(db), 1); got != "200" {
+		if got := storetest.Value(t, db.SQL, "SELECT n FROM counters WHERE id = "+storetest.Parameter(db), 1); got != "200" {
 			t.Errorf("counted %s, want 200", got)
 		}
 	})
 }
 
 func TestStatementsSurviveAMigration(t *testing.T) {
-	onBoth(t, func(t *testing.T, url string) {
-		db := openTest(t, url)
-		exec(t, db, "CREATE TABLE grown (id integer PRIMARY KEY)")
-		exec(t, db, "INSERT INTO grown VALUES (1)")
+	storetest.Each(t, func(t *testing.T, url string) {
+		db := storetest.Open(t, url)
+		storetest.Exec(t, db, "CREATE TABLE grown (id integer PRIMARY KEY)")
+		storetest.Exec(t, db, "INSERT INTO grown VALUES (1)")
 		c, err := db.SQL.Conn(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		text := "SELECT * FROM grown WHERE id = " + parameter(db)
+		text := "SELECT * FROM grown WHERE id = " + storetest.Parameter(db)
 		columns := func(q interface {
 			QueryContext(context.Context, string, ...any) (*sql.Rows, error)
 		}) (int, error) {
@@ -204,13 +190,13 @@ func TestStatementsSurviveAMigration(t *testing.T) {
 				t.Fatal(n, err)
 			}
 		}
-		exec(t, db, "ALTER TABLE grown ADD COLUMN a integer")
+		storetest.Exec(t, db, "ALTER TABLE grown ADD COLUMN a integer")
 		for range 3 { // it is dropped, and kept again
 			if n, err := columns(c); n != 2 || err != nil {
 				t.Errorf("after the first change %d columns, %v", n, err)
 			}
 		}
-		exec(t, db, "ALTER TABLE grown ADD COLUMN b integer")
+		storetest.Exec(t, db, "ALTER TABLE grown ADD COLUMN b integer")
 
 		// Inside a transaction PostgreSQL has given up already; the client may
 		// try again, and then succeeds.
@@ -219,12 +205,13 @@ func TestStatementsSurviveAMigration(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = columns(tx)
-		if db.postgres() {
+		if storetest.Postgres(db) {
 			var server *pq.Error
 			if !errors.As(err, &server) || server.Code != pqerror.FeatureNotSupported {
 				t.Errorf("in a transaction: %v", err)
 			}
-			if !isUnavailable(Fault(t.Context(), err)) {
+			var f *fault.Error
+			if !errors.As(store.Fault(t.Context(), err), &f) || f.Status != http.StatusServiceUnavailable {
 				t.Errorf("not reported as unavailable: %v", err)
 			}
 		} else if err != nil {
@@ -244,9 +231,9 @@ func TestStatementsSurviveAMigration(t *testing.T) {
 // transaction, and again on a connection where its rows are being read.
 func TestWholeRows(t *testing.T) {
 	test := func(t *testing.T, url string) {
-		db := openTest(t, url)
+		db := storetest.Open(t, url)
 		id, bytes := uuid.MustParse("00000000-0000-7000-a000-0000000000ff"), "x'0000000000007000A0000000000000FF'"
-		if db.postgres() {
+		if storetest.Postgres(db) {
 			bytes = "uuid_send('" + id.String() + "')"
 		}
 		read := func(db interface {
@@ -268,7 +255,7 @@ func TestWholeRows(t *testing.T) {
 		}
 		nothing := func() {}
 		read(db.SQL, nothing, "SELECT 1, 'a', NULL, "+bytes+" UNION ALL SELECT 2, 'b', NULL, "+bytes+" ORDER BY 1")
-		text := "SELECT 1, 'a', NULL, " + bytes + " WHERE 7 = " + parameter(db) + " UNION ALL SELECT 2, 'b', NULL, " + bytes + " ORDER BY 1"
+		text := "SELECT 1, 'a', NULL, " + bytes + " WHERE 7 = " + storetest.Parameter(db) + " UNION ALL SELECT 2, 'b', NULL, " + bytes + " ORDER BY 1"
 		for range 3 {
 			read(db.SQL, nothing, text, 7)
 		}
@@ -277,7 +264,7 @@ func TestWholeRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		read(tx, nothing, text, 7)
-		if !db.postgres() { // lib/pq reads one result at a time
+		if !storetest.Postgres(db) { // lib/pq reads one result at a time
 			read(tx, func() { read(tx, nothing, text, 7) }, text, 7)
 		}
 		if err := tx.Rollback(); err != nil {
@@ -290,10 +277,10 @@ func TestWholeRows(t *testing.T) {
 		if err := row.Each(rows, 4, func(*row.Row) {}); err == nil {
 			t.Error("rows of several columns were read as whole ones")
 		}
-		if got := one(t, db.SQL, "SELECT 'a' WHERE 7 = "+parameter(db), 7); got != "a" {
+		if got := storetest.Value(t, db.SQL, "SELECT 'a' WHERE 7 = "+storetest.Parameter(db), 7); got != "a" {
 			t.Errorf("without such a context: %s", got)
 		}
 	}
-	onBoth(t, test)
-	t.Run("pooled", func(t *testing.T) { test(t, with(pgtest.New(t), "statement_cache=off")) })
+	storetest.Each(t, test)
+	t.Run("pooled", func(t *testing.T) { test(t, storetest.With(pgtest.New(t), "statement_cache=off")) })
 }

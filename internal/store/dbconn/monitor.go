@@ -1,4 +1,4 @@
-package store
+package dbconn
 
 import (
 	"context"
@@ -12,10 +12,10 @@ import (
 	"github.com/lib/pq/pqerror"
 )
 
-// askTime is how long the server may take to say which of its connections it works for.
+// askTime is how long the server may take to say what each of its connections does.
 const askTime = 2 * time.Second
 
-// verdict is what the server does for a connection on which it is silent.
+// verdict is what the server does for a silent connection.
 type verdict int
 
 const (
@@ -24,9 +24,9 @@ const (
 	waiting                // it waits for us, or the connection has ended there
 )
 
-// askActivity asks for the connections of this database: the process of each, and
-// whether it waits for its client, for longer than bytes are under way. One in a COPY
-// waits for rows, which may take their time.
+// askActivity lists the connections to this database by process, and whether each has
+// waited for its client for longer than bytes take to travel. One in a COPY may rightly
+// wait for rows.
 const askActivity = `SELECT pid,
 	clock_timestamp() - state_change > interval '1 s' AND coalesce(
 		state LIKE 'idle%' OR
@@ -40,7 +40,7 @@ type monitor struct {
 	failures  atomic.Int64     // how often a connection failed
 	turn      chan struct{}    // held by the one who asks
 	asked     time.Time        // when the server was asked last
-	heard     map[int64]bool   // by process: whether it waits; nil where the server did not answer
+	waits     map[int64]bool   // by process: whether it waits for us; nil where the server did not answer
 	full      bool             // the server answered that it takes no more connections
 }
 
@@ -63,8 +63,8 @@ func (m *monitor) suspect() {
 	}
 }
 
-// ask asks what the server does for the connection of a process, until limit at most.
-// Several askers share an answer.
+// ask returns what the server does for the connection of a process, by limit at the
+// latest. Callers at the same time share one answer.
 func (m *monitor) ask(process int64, limit time.Time) verdict {
 	if m == nil || process == 0 {
 		return unknown
@@ -81,16 +81,16 @@ func (m *monitor) ask(process int64, limit time.Time) verdict {
 		return unknown
 	}
 	if time.Since(m.asked) > maxSilence/4 {
-		m.heard, m.asked = nil, time.Now()
-		heard, err := m.activity(ctx)
+		m.waits, m.asked = nil, time.Now()
+		waits, err := m.activity(ctx)
 		if m.full = pq.As(err, pqerror.TooManyConnections) != nil; err == nil {
-			m.heard = heard
+			m.waits = waits
 		}
 	}
-	switch waits, there := m.heard[process]; {
+	switch waits, there := m.waits[process]; {
 	case m.full: // so it works, if perhaps not for this one
 		return working
-	case m.heard == nil:
+	case m.waits == nil:
 		return unknown
 	case waits || !there:
 		return waiting
@@ -98,7 +98,7 @@ func (m *monitor) ask(process int64, limit time.Time) verdict {
 	return working
 }
 
-// activity asks the server. Whoever asks can be lost too: its socket ends in time.
+// activity asks the server over a new connection, whose own reads end in time.
 func (m *monitor) activity(ctx context.Context) (waits map[int64]bool, err error) {
 	pool := sql.OpenDB(m.connector)
 	defer func() { err = errors.Join(err, pool.Close()) }()

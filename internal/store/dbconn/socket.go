@@ -1,4 +1,4 @@
-package store
+package dbconn
 
 import (
 	"errors"
@@ -11,33 +11,32 @@ import (
 
 // Limits of a connection to PostgreSQL.
 const (
-	// maxSilence is how long the server may be silent before it is asked, over another
-	// connection, whether it is still at work for this one.
+	// maxSilence is how long the server may be silent before we ask it, over another
+	// connection, whether it still works for this one.
 	maxSilence = 2 * time.Second
-	// lastChance is how long bytes may still be on their way when the server says that
-	// it waits for us.
+	// lastChance is how long we wait for bytes under way once the server says that it
+	// waits for us.
 	lastChance = 500 * time.Millisecond
-	// maxUnexplained is how long work without a deadline waits while the server is
-	// silent and cannot be asked: behind a pooler, or while it is out of reach. A
-	// statement of a migration may take long.
+	// maxUnexplained is how long work without a deadline waits for a silent server that
+	// cannot be asked: behind a pooler, or out of reach. A migration's statement may take
+	// that long.
 	maxUnexplained = time.Hour
 	// cancelTime is how long a request to cancel a statement may take.
 	cancelTime = time.Second
 )
 
-// errSilent is for a connection on which bytes were lost: the server waits for us, and
-// we for it.
+// errSilent means that bytes were lost: the server waits for us, and we for it.
 var errSilent = errors.New("store: the server has no statement of this connection under way")
 
-// socket is a network connection to PostgreSQL whose every read and write ends in time:
+// socket is a network connection to PostgreSQL on which every read and write ends in time:
 //
 //   - at the deadline of the statement under way (bounded), or of lib/pq while it
 //     connects;
-//   - soon after bytes were lost without a word, as the server then tells (monitor);
+//   - soon after bytes were lost, when the server says that it waits for us (monitor);
 //   - when TCP finds that the peer is gone (dialer).
 //
-// All failures are *net.OpError. For these alone lib/pq gives up the connection and does
-// not have database/sql repeat a statement that may have been executed.
+// Every failure is a *net.OpError. For these alone lib/pq discards the connection without
+// letting database/sql repeat a statement that may have run.
 type socket struct {
 	net.Conn
 	monitor *monitor     // nil where nothing watches over silence

@@ -1,4 +1,4 @@
-package store
+package dbconn
 
 import (
 	"bufio"
@@ -7,28 +7,29 @@ import (
 	"time"
 )
 
-// keepAlive finds out within 20 s that the peer of an idle connection is gone.
+// keepAlive detects within 20 s that the peer of an idle connection is gone.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 3 * time.Second, Count: 3}
 
 // userTimeout is how long sent bytes may stay unacknowledged.
 const userTimeout = 20 * time.Second
 
-// dialer dials for lib/pq, and leaves the line where the context says.
+// dialer dials for lib/pq, and stores the connection where the context says.
 type dialer struct {
 	net.Dialer
 	monitor *monitor
+	timeout time.Duration // of Dial
 }
 
-func newDialer(m *monitor) *dialer {
-	return &dialer{net.Dialer{KeepAliveConfig: keepAlive, ControlContext: setUserTimeout}, m}
+func newDialer(m *monitor, timeout time.Duration) *dialer {
+	return &dialer{net.Dialer{KeepAliveConfig: keepAlive, ControlContext: setUserTimeout}, m, timeout}
 }
 
-type lineKey struct{} // of a **line
+type networkKey struct{} // of a **pipelineConn
 
-// DialContext dials within the deadline of ctx, which also bounds what is then said to
-// connect. Without a place for the line it is lib/pq that dials, to cancel a statement.
+// DialContext dials within the deadline of ctx, which also bounds the handshake. If ctx
+// has no place for the connection, lib/pq is dialling to cancel a statement.
 func (d *dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	at, connecting := ctx.Value(lineKey{}).(**line)
+	at, connecting := ctx.Value(networkKey{}).(**pipelineConn)
 	if !connecting {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, cancelTime)
@@ -44,7 +45,7 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	if !connecting {
 		return s, nil
 	}
-	*at = &line{Conn: s, socket: s, in: bufio.NewReader(s)}
+	*at = &pipelineConn{Conn: s, socket: s, in: bufio.NewReader(s)}
 	return *at, nil
 }
 
@@ -57,5 +58,5 @@ func (d *dialer) DialTimeout(network, address string, timeout time.Duration) (ne
 
 // Dial is part of pq.Dialer, which calls DialContext instead.
 func (d *dialer) Dial(network, address string) (net.Conn, error) {
-	return d.DialTimeout(network, address, connectTimeout)
+	return d.DialTimeout(network, address, d.timeout)
 }

@@ -1,4 +1,4 @@
-package store
+package dbconn
 
 import (
 	"context"
@@ -10,31 +10,64 @@ import (
 )
 
 const (
-	// answerGrace is how long the server may take, after the deadline of a statement, to
-	// say that it has cancelled it.
+	// answerGrace is how long after a statement's deadline the server may take to
+	// confirm that it cancelled the statement.
 	answerGrace = time.Second
-	// endTime is the least time for what has no context of its own: to commit, to roll
-	// back, to close a statement or the connection.
+	// endTime is the least time for what has no context of its own: commit, rollback,
+	// closing a statement or the connection.
 	endTime = 2 * time.Second
 )
 
-// boundedConnector connects to PostgreSQL. Each of its connections carries the deadline
-// of a statement's context down to its socket.
-type boundedConnector struct {
+// Connector connects to a PostgreSQL server. Every read and write of its connections
+// ends in time.
+type Connector struct {
 	*pq.Connector
-	monitor *monitor      // nil where nothing watches over silence
-	direct  bool          // no pooler is in between, so the process at the other end is ours
-	grace   time.Duration // answerGrace, or less
+	direct bool          // no pooler in between: the server process is ours
+	grace  time.Duration // answerGrace, or less
 }
 
-// Connect fails as unavailable, whatever was at the other end.
-func (b *boundedConnector) Connect(ctx context.Context) (driver.Conn, error) {
-	at, ok := ctx.Value(lineKey{}).(**line)
-	if !ok {
-		at = new(*line)
-		ctx = context.WithValue(ctx, lineKey{}, at)
+// Server is a PostgreSQL server and what watches over the connections to it.
+type Server struct {
+	monitor *monitor
+	direct  bool
+}
+
+// NewServer returns the server behind a probe's configuration. direct means that no
+// pooler is in between, so that the server can be asked what it does for a connection.
+func NewServer(probe *Connector, direct bool) *Server {
+	return &Server{newMonitor(probe), direct}
+}
+
+// Connector returns a connector whose connections the server watches over.
+func (s *Server) Connector(config pq.Config) (*Connector, error) {
+	return newConnector(config, s.monitor, s.direct, answerGrace)
+}
+
+// NewProbe returns a connector for short questions, such as what a server does for
+// another connection: nothing watches over it, and answers must come in time.
+func NewProbe(config pq.Config) (*Connector, error) {
+	config = config.Clone()
+	config.ConnectTimeout = min(config.ConnectTimeout, askTime)
+	return newConnector(config, nil, false, 0)
+}
+
+func newConnector(config pq.Config, m *monitor, direct bool, grace time.Duration) (*Connector, error) {
+	connector, err := pq.NewConnectorConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
 	}
-	connection, err := b.Connector.Connect(ctx)
+	connector.Dialer(newDialer(m, config.ConnectTimeout))
+	return &Connector{Connector: connector, direct: direct, grace: grace}, nil
+}
+
+// Connect fails with an error for which Unavailable holds.
+func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
+	at, ok := ctx.Value(networkKey{}).(**pipelineConn)
+	if !ok {
+		at = new(*pipelineConn)
+		ctx = context.WithValue(ctx, networkKey{}, at)
+	}
+	connection, err := c.Connector.Connect(ctx)
 	if err != nil {
 		return nil, unreachable{err}
 	}
@@ -43,21 +76,20 @@ func (b *boundedConnector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, fmt.Errorf("store: %T is not a connection of lib/pq through our dialer: %w", connection, connection.Close())
 	}
 	s := (*at).socket
-	c := &boundedConn{pqConn: inner, socket: s, grace: b.grace}
-	if b.direct {
-		process, err := ask[int64](ctx, inner, "SELECT pg_backend_pid()")
+	bounded := &boundedConn{pqConn: inner, socket: s, grace: c.grace}
+	if c.direct {
+		process, err := queryValue[int64](ctx, inner, "SELECT pg_backend_pid()")
 		if err != nil {
-			_ = c.Close()
+			_ = bounded.Close()
 			return nil, unreachable{err}
 		}
 		s.backend.Store(process)
 	}
 	s.ready.Store(true)
-	return c, nil
+	return bounded, nil
 }
 
-// unreachable is the error of a connection that could not be made: fault.Unavailable,
-// whatever it wraps.
+// unreachable is the error of a connection that could not be made.
 type unreachable struct{ error }
 
 func (u unreachable) Unwrap() error { return u.error }
@@ -69,15 +101,16 @@ type pqConn interface {
 	driver.NamedValueChecker
 }
 
-// boundedConn is a connection of lib/pq. Each method sets the deadline of what it asks.
+// boundedConn is a connection of lib/pq. Each method passes the deadline of its context
+// down to the socket.
 type boundedConn struct {
 	pqConn
 	socket *socket
 	grace  time.Duration
 }
 
-// limit sets the deadline of what is asked under ctx. lib/pq has the server cancel it at
-// the deadline of ctx itself.
+// limit sets the socket's deadline for work under ctx. At the deadline of ctx itself
+// lib/pq asks the server to cancel the statement.
 func (c *boundedConn) limit(ctx context.Context) {
 	var until time.Time
 	if deadline, ok := ctx.Deadline(); ok {
@@ -109,10 +142,10 @@ func (c *boundedConn) PrepareContext(ctx context.Context, text string) (driver.S
 	return s, err
 }
 
-// BeginTx implements driver.ConnBeginTx. lib/pq is not to watch ctx: it would leave a
-// function on the connection that stops watching, and call it at the end of every later
-// transaction too. database/sql watches the context of the transaction, lib/pq that of
-// each statement.
+// BeginTx implements driver.ConnBeginTx. It hides the cancellation of ctx from lib/pq,
+// which would leave its watcher's stop function on the connection and call it at the
+// end of every later transaction too. database/sql watches the transaction's context,
+// lib/pq that of each statement.
 func (c *boundedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	c.limit(ctx)
 	if _, err := c.pqConn.BeginTx(context.WithoutCancel(ctx), opts); err != nil {
@@ -177,23 +210,4 @@ func (s *boundedStmt) ExecContext(ctx context.Context, args []driver.NamedValue)
 func (s *boundedStmt) Close() error {
 	s.conn.socket.extend(endTime)
 	return s.driverStmt.Close()
-}
-
-// ask asks a question whose answer is one value.
-func ask[V any](ctx context.Context, c driver.QueryerContext, text string) (v V, err error) {
-	rows, err := c.QueryContext(ctx, text, nil)
-	if err != nil {
-		return v, err
-	}
-	value := make([]driver.Value, 1)
-	err = rows.Next(value)
-	v, ok := value[0].(V)
-	switch closed := rows.Close(); {
-	case err != nil:
-		return v, err
-	case !ok:
-		return v, fmt.Errorf("store: %T is not the type of the answer to %q", value[0], text)
-	default:
-		return v, closed
-	}
 }

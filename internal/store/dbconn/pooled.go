@@ -1,4 +1,4 @@
-package store
+package dbconn
 
 import (
 	"context"
@@ -11,13 +11,19 @@ import (
 // pooled is a driver.Connector for PostgreSQL behind a pooler that may give each
 // transaction another server connection (PgBouncer in transaction mode).
 //
-// lib/pq sends a statement with arguments in two steps, and outside a
-// transaction the pooler may run the second step on a server connection on
-// which somebody else has just done the first: the answer is then that of
-// another statement. So each statement gets a transaction of its own.
+// lib/pq sends a statement with arguments in two steps. Outside a transaction the
+// pooler may run the second step on a server connection on which another client has
+// just run the first, and answer with that client's statement. So each statement gets
+// a transaction of its own.
 type pooled struct {
 	driver.Connector
-	asked *atomic.Int64 // round trips
+	roundTrips *atomic.Int64
+}
+
+// Pooled wraps the connector of a server behind a pooler: nothing is prepared, and
+// each statement with arguments gets a transaction of its own.
+func Pooled(connector driver.Connector, roundTrips *atomic.Int64) driver.Connector {
+	return &pooled{connector, roundTrips}
 }
 
 func (p *pooled) Connect(ctx context.Context) (driver.Conn, error) {
@@ -25,17 +31,17 @@ func (p *pooled) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	inner, err := track(connection, p.asked)
+	inner, err := wrap(connection, p.roundTrips)
 	if err != nil {
 		return nil, err
 	}
 	return &pooledConn{inner}, nil
 }
 
-type pooledConn struct{ *tracked }
+type pooledConn struct{ *conn }
 
 func (c *pooledConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
-	c.asked.Add(1)
+	c.roundTrips.Add(1)
 	if c.inTx || len(args) == 0 {
 		return c.query(ctx, text, args)
 	}
@@ -45,14 +51,14 @@ func (c *pooledConn) QueryContext(ctx context.Context, text string, args []drive
 	}
 	result, err := c.driverConn.QueryContext(ctx, text, args)
 	if err != nil {
-		_ = transaction.Rollback() // where this fails the driver gives the connection up
+		_ = transaction.Rollback() // if this fails, the driver discards the connection
 		return nil, err
 	}
 	return row.Given(ctx, &rows{Rows: result, done: transaction.Commit}), nil
 }
 
 func (c *pooledConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
-	c.asked.Add(1)
+	c.roundTrips.Add(1)
 	if c.inTx || len(args) == 0 {
 		return c.driverConn.ExecContext(ctx, text, args)
 	}
