@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
-	"entgo.io/ent/dialect"
+	"chairside/internal/store/counters"
+
 	"github.com/lib/pq"
 )
 
@@ -80,22 +80,10 @@ func (b *Bulk) claim(ctx context.Context, tables []string) error {
 	return nil
 }
 
-// countingDefinitions have the totals of the tables counted at the end. Empty
-// tables have none, so that what is counted is all there is to note.
+// countingDefinitions stop the counters of the tables, and count at the end.
 func countingDefinitions(tables []string) (all []definition) {
-	for _, k := range keepers(dialect.Postgres, allTables(dialect.Postgres)) {
-		if !slices.Contains(tables, k.table) {
-			continue
-		}
-		var off, on []string
-		for _, event := range []string{"INSERT", "DELETE", "UPDATE", "TRUNCATE"} {
-			off, on = append(off, "DISABLE TRIGGER "+k.name(event)), append(on, "ENABLE TRIGGER "+k.name(event))
-		}
-		alter := "ALTER TABLE " + k.table + " "
-		all = append(all, definition{
-			drop:   alter + strings.Join(off, ", "),
-			create: alter + strings.Join(on, ", ") + "; INSERT INTO " + changeTable + " (total, practice_id, key, n) " + k.counts(),
-		})
+	for _, s := range counters.Suspend(tables) {
+		all = append(all, definition{drop: s.Stop, create: s.Resume})
 	}
 	return all
 }

@@ -50,26 +50,9 @@
 // hold even if a connection is lost without an error, and transactions of a single
 // statement. Its doc says what happens to lost connections.
 //
-// # Kept totals
+// # Counters
 //
-// Triggers keep the totals that the schema declares (contract.Kept), so that a
-// list need not count its rows:
-//
-//	a row changes ─trigger─▶ total_changes ─FoldTotals─▶ kept_totals     PostgreSQL
-//	a row changes ─trigger──────────────────────────────▶ kept_totals     SQLite
-//	Totals.Of (ent/kept.go) ◀── kept_totals + total_changes, in one statement
-//
-// triggers.go writes them, the command in diff/ puts them into migrations,
-// Verify compares them, CheckTotals and RepairTotals compare the totals with the
-// rows. Only SQLite's INSERT OR REPLACE by hand, which runs no trigger for the
-// row it replaces, gets past them.
-//
-// A dump of PostgreSQL is restored without the triggers, whose definitions it
-// holds last. Data dumped apart from the schema need pg_dump --disable-triggers: they
-// include the totals, which the triggers would count once more. (The triggers
-// find their tables by the search path, which such a dump clears, so that without
-// the flag the restore fails instead. A search_path of their own would cost each
-// change as much again as the counting: 10 µs.)
+// Triggers maintain the counts that lists show (package counters, DB.Counters).
 //
 // # Migrations
 //
@@ -85,13 +68,13 @@
 //	                           that Migrate goes on with the next one after a break;
 //	                           an invalid index of its name is dropped and rebuilt
 //	CREATE INDEX CONCURRENTLY  waits 30 minutes for old transactions
-//	counters                   PlanTotals: a short transaction replaces the triggers,
+//	counters                   Counters.Plan: a short transaction replaces the triggers,
 //	                           one statement without a lock counts
 //
 // An embedded database is copied before it is migrated (apply_copy.go).
 //
 // Desired is what the schema's tables are rewritten to before they are compared,
 // Describe what a server makes of them, PlanFunctions and PlanSettings what Ent
-// cannot declare, PlanTotals what the triggers lack. Package plan writes the
+// cannot declare, Counters.Plan what the triggers lack. Package plan writes the
 // files, package lint judges them.
 package store

@@ -18,6 +18,7 @@ import (
 	"chairside/ent"
 	_ "chairside/ent/runtime" // registers the schema's hooks and defaults
 	"chairside/internal/admission"
+	"chairside/internal/store/counters"
 )
 
 // DB is an open database. It is safe for concurrent use.
@@ -29,6 +30,8 @@ type DB struct {
 	Ent *ent.Client
 	// Dialect is dialect.Postgres or dialect.SQLite, Ent's names.
 	Dialect string
+	// Counters maintains the counts of rows that lists show.
+	Counters *counters.Counters
 
 	// maintenance opens a small pool without the time limits of a request, on
 	// SQLite also without foreign keys (a table is altered by rebuilding it).
@@ -77,6 +80,7 @@ func openDB(ctx context.Context, url string, create bool) (*DB, error) {
 		return nil, err
 	}
 	db.tables, db.queues = allTables(db.Dialect), newQueues()
+	db.Counters = counters.New(db.SQL, db.Dialect, db.tables, db.maintenance)
 	db.gate = admission.NewGate(db.SQL.Stats().MaxOpenConnections)
 	db.health.SetMaxOpenConns(1)
 	db.Ent = ent.NewClient(ent.Driver(&gated{driver: entsql.OpenDB(db.Dialect, db.SQL), gate: db.gate}))

@@ -401,7 +401,7 @@ func migrated(t *testing.T, dir string, test func(t *testing.T, query func(strin
 			if name == "postgres" { // fill has put rows past the triggers
 				return
 			}
-			if found, err := db.CheckTotals(t.Context()); err != nil || len(found) > 0 {
+			if found, err := db.Counters.Check(t.Context()); err != nil || len(found) > 0 {
 				t.Errorf("totals: %v %v", found, err)
 			}
 		})

@@ -165,7 +165,7 @@ func (p *planner) write(ctx context.Context) error {
 		return err
 	}
 	if p.baseline || !p.postgres() {
-		if err := p.totals(ctx); err != nil { // SQLite drops the triggers of a table that is rebuilt
+		if err := p.counters(ctx); err != nil { // SQLite drops the triggers of a table that is rebuilt
 			return err
 		}
 	}

@@ -78,6 +78,41 @@ func Value(t testing.TB, q interface {
 	return value
 }
 
+// Int returns the single number of a query.
+func Int(t testing.TB, db *store.DB, text string, args ...any) (n int) {
+	t.Helper()
+	if err := db.SQL.QueryRowContext(t.Context(), text, args...).Scan(&n); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return n
+}
+
+// CheckCounters reports every counter that does not equal the number of rows.
+func CheckCounters(t testing.TB, db *store.DB) {
+	t.Helper()
+	found, err := db.Counters.Check(t.Context())
+	if err != nil {
+		t.Error(err)
+	}
+	for _, difference := range found {
+		t.Error(difference)
+	}
+}
+
+// Compact compacts all changes of counters.
+func Compact(t testing.TB, db *store.DB) {
+	t.Helper()
+	for {
+		n, err := db.Counters.Compact(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			return
+		}
+	}
+}
+
 // Parameter is the placeholder of the first argument.
 func Parameter(db *store.DB) string {
 	if Postgres(db) {

@@ -1,4 +1,4 @@
-package store
+package counters
 
 import (
 	"context"
@@ -12,9 +12,8 @@ import (
 	"entgo.io/ent/dialect/sql/schema"
 )
 
-// trigger is a trigger of a database: its table, its definition and the body of
-// its function, which are the same texts for two triggers that do the same. On
-// SQLite the definition is all there is.
+// trigger is a trigger of a database: its table, its definition and, on PostgreSQL, the
+// body of its function. Two triggers that do the same have the same texts.
 type trigger struct{ table, definition, body string }
 
 // enabled ends the definition of a PostgreSQL trigger that runs (pg_trigger.tgenabled).
@@ -59,21 +58,39 @@ func readTriggers(ctx context.Context, conn entsql.ExecQuerier, query string, ar
 	return found, nil
 }
 
-// wantedSQLiteTriggers are the triggers that tables are to have. SQLite keeps
-// the text of a trigger as it was written.
+// wantedSQLiteTriggers returns the triggers that an embedded database should have. SQLite
+// keeps the text of a trigger as written.
 func wantedSQLiteTriggers(tables []*schema.Table) map[string]trigger {
 	wanted := map[string]trigger{}
-	for _, k := range keepers(dialect.SQLite, tables) {
-		for _, text := range k.triggers() {
+	for _, t := range of(dialect.SQLite, tables) {
+		for _, text := range t.statements() {
 			name, _, _ := strings.Cut(strings.TrimPrefix(text, "CREATE TRIGGER "), " ")
-			wanted[name] = trigger{table: k.table, definition: text}
+			wanted[name] = trigger{table: t.table, definition: text}
 		}
 	}
 	return wanted
 }
 
-// triggerDifferences says what would have to change for have to become want.
-func triggerDifferences(have, want map[string]trigger) (list []string) {
+// DriftPostgres describes how the triggers of the schema live differ from those of the
+// schema scratch, in which Statements have run.
+func DriftPostgres(ctx context.Context, conn entsql.ExecQuerier, live, scratch string) ([]string, error) {
+	have, err := postgresTriggers(ctx, conn, live)
+	if err != nil {
+		return nil, err
+	}
+	want, err := postgresTriggers(ctx, conn, scratch)
+	return differences(have, want), err
+}
+
+// DriftSQLite describes how the triggers of an embedded database differ from those of
+// tables.
+func DriftSQLite(ctx context.Context, conn entsql.ExecQuerier, tables []*schema.Table) ([]string, error) {
+	have, err := sqliteTriggers(ctx, conn)
+	return differences(have, wantedSQLiteTriggers(tables)), err
+}
+
+// differences describes what would have to change for have to become want.
+func differences(have, want map[string]trigger) (list []string) {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		of := "trigger " + name + " of " + want[name].table
 		if t, ok := have[name]; !ok {

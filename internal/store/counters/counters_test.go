@@ -1,4 +1,4 @@
-package store_test
+package counters_test
 
 import (
 	"bytes"
@@ -19,6 +19,7 @@ import (
 
 	"chairside/internal/chairsidetest"
 	"chairside/internal/store"
+	"chairside/internal/store/storetest"
 )
 
 // seeded runs test with the URL of a seeded database of each kind.
@@ -32,61 +33,11 @@ func seeded(t *testing.T, test func(t *testing.T, url string)) {
 	}
 }
 
-func open(t *testing.T, url string) *store.DB {
-	t.Helper()
-	db, err := store.Open(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	return db
-}
-
-// right complains about every total that is not what counting gives.
-func right(t *testing.T, db *store.DB) {
-	t.Helper()
-	found, err := db.CheckTotals(t.Context())
-	if err != nil {
-		t.Error(err)
-	}
-	for _, difference := range found {
-		t.Error(difference)
-	}
-}
-
-func fold(t *testing.T, db *store.DB) {
-	t.Helper()
-	for {
-		n, err := db.FoldTotals(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n == 0 {
-			break
-		}
-	}
-}
-
-func number(t *testing.T, db *store.DB, query string, args ...any) (n int) {
-	t.Helper()
-	if err := db.SQL.QueryRowContext(t.Context(), query, args...).Scan(&n); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	return n
-}
-
-func execute(t *testing.T, db *store.DB, text string, args ...any) {
-	t.Helper()
-	if _, err := db.SQL.ExecContext(t.Context(), text, args...); err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-}
-
 // copied is what a copy of an appointment takes over.
 const copied = "created_at, updated_at, start_time, finish_time, duration, reason, state, notes, booked_via_api, metadata, pending_at, confirmed_at, arrived_at, in_surgery_at, completed_at, cancelled_at, did_not_attend_at, practice_id, patient_id, practitioner_id"
 
-// changes are statements that change appointments in all the ways that totals
-// depend on, and in some that they do not; ? is a small number.
+// changes are statements that change appointments in all the ways that counters depend on,
+// and in some that they do not; ? is a small number.
 func changes(db *store.DB) []string {
 	day := "86400000000"
 	if db.Dialect == dialect.Postgres {
@@ -104,13 +55,13 @@ func changes(db *store.DB) []string {
 	}
 }
 
-// Many clients change rows in every way while totals are folded in two places:
-// at every moment every total is what counting gives.
-func TestTotalsUnderFire(t *testing.T) {
+// Many clients change rows in every way while changes are compacted in two places:
+// at every moment every counter equals the number of rows.
+func TestCountersUnderLoad(t *testing.T) {
 	seeded(t, func(t *testing.T, url string) {
 		const clients, rounds = 4, 40
-		first, second := open(t, url), open(t, url)
-		right(t, first)
+		first, second := storetest.Open(t, url), storetest.Open(t, url)
+		storetest.CheckCounters(t, first)
 		var (
 			writing, watching sync.WaitGroup
 			over              = make(chan struct{})
@@ -135,10 +86,10 @@ func TestTotalsUnderFire(t *testing.T) {
 						return
 					default:
 					}
-					if _, err := db.FoldTotals(t.Context()); err != nil {
+					if _, err := db.Counters.Compact(t.Context()); err != nil {
 						t.Error(err)
 					}
-					right(t, db)
+					storetest.CheckCounters(t, db)
 				}
 			})
 		}
@@ -148,22 +99,22 @@ func TestTotalsUnderFire(t *testing.T) {
 		if n := committed.Load(); n < clients*rounds/2 {
 			t.Errorf("only %d of %d transactions went through", n, clients*rounds)
 		}
-		right(t, first)
-		fold(t, first)
-		right(t, first)
+		storetest.CheckCounters(t, first)
+		storetest.Compact(t, first)
+		storetest.CheckCounters(t, first)
 		if first.Dialect == dialect.SQLite {
-			execute(t, first, "DELETE FROM appointments")
+			storetest.Exec(t, first, "DELETE FROM appointments")
 		} else {
-			if n := number(t, first, "SELECT count(*) FROM total_changes"); n > 0 {
-				t.Errorf("%d changes are not folded", n)
+			if n := storetest.Int(t, first, "SELECT count(*) FROM total_changes"); n > 0 {
+				t.Errorf("%d changes are not compacted", n)
 			}
-			execute(t, first, "INSERT INTO appointments ("+copied+") SELECT "+copied+" FROM appointments LIMIT 7")
-			execute(t, first, "TRUNCATE appointments")
-			right(t, first)
-			fold(t, second)
+			storetest.Exec(t, first, "INSERT INTO appointments ("+copied+") SELECT "+copied+" FROM appointments LIMIT 7")
+			storetest.Exec(t, first, "TRUNCATE appointments")
+			storetest.CheckCounters(t, first)
+			storetest.Compact(t, second)
 		}
-		right(t, first)
-		if n := number(t, first, "SELECT sum(n) FROM kept_totals WHERE total LIKE 'appointments.%'"); n != 0 {
+		storetest.CheckCounters(t, first)
+		if n := storetest.Int(t, first, "SELECT sum(n) FROM kept_totals WHERE total LIKE 'appointments.%'"); n != 0 {
 			t.Errorf("%d appointments are left of none", n)
 		}
 	})
@@ -226,48 +177,47 @@ func load(ctx context.Context, b *store.Bulk, practice uuid.UUID, practitioner i
 	})
 }
 
-// Changes are folded, and what they leave is cleaned away, as long as somebody
-// keeps folding, in however many places, and whatever is replicated; an
-// interruption is no error.
-func TestKeepFolding(t *testing.T) {
+// Changes are compacted, and dead rows removed, as long as any process compacts, in however
+// many places, and whatever is replicated; an interruption is not an error.
+func TestKeepCompacting(t *testing.T) {
 	t.Parallel()
 	url := chairsidetest.Postgres(t)
-	first, second := open(t, url), open(t, url)
-	execute(t, first, "CREATE PUBLICATION everything FOR ALL TABLES")
+	first, second := storetest.Open(t, url), storetest.Open(t, url)
+	storetest.Exec(t, first, "CREATE PUBLICATION everything FOR ALL TABLES")
 	ctx, stop := context.WithCancel(t.Context())
 	var log bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&log, nil))
-	var folding sync.WaitGroup
-	folding.Go(func() { first.KeepFolding(ctx, logger) })
-	folding.Go(func() { second.KeepFolding(ctx, logger) })
-	execute(t, first, "INSERT INTO total_changes (total, practice_id, key, n) SELECT 'patients.all', id, i, sign FROM practices, generate_series(1, 15000) i, (VALUES (1), (-1)) AS s (sign)")
+	var compacting sync.WaitGroup
+	compacting.Go(func() { first.Counters.KeepCompacting(ctx, logger) })
+	compacting.Go(func() { second.Counters.KeepCompacting(ctx, logger) })
+	storetest.Exec(t, first, "INSERT INTO total_changes (total, practice_id, key, n) SELECT 'patients.all', id, i, sign FROM practices, generate_series(1, 15000) i, (VALUES (1), (-1)) AS s (sign)")
 	deadline := time.Now().Add(30 * time.Second)
-	for number(t, first, "SELECT count(*) FROM total_changes") > 0 ||
-		number(t, first, "SELECT vacuum_count FROM pg_stat_user_tables WHERE relname = 'total_changes'") == 0 {
+	for storetest.Int(t, first, "SELECT count(*) FROM total_changes") > 0 ||
+		storetest.Int(t, first, "SELECT vacuum_count FROM pg_stat_user_tables WHERE relname = 'total_changes'") == 0 {
 		if time.Now().After(deadline) {
 			t.Fatal("changes are still there")
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 	stop()
-	folding.Wait()
-	right(t, first)
+	compacting.Wait()
+	storetest.CheckCounters(t, first)
 	if log.Len() > 0 {
 		t.Error(log.String())
 	}
 }
 
 // A table that is loaded without its indexes is counted at the end.
-func TestTotalsOfABulkLoad(t *testing.T) {
+func TestCountersOfBulkLoad(t *testing.T) {
 	t.Parallel()
-	db := open(t, chairsidetest.Postgres(t))
+	db := storetest.Open(t, chairsidetest.Postgres(t))
 	var practice uuid.UUID
 	var practitioner int64
 	if err := db.SQL.QueryRowContext(t.Context(), "SELECT practice_id, id FROM practitioners LIMIT 1").Scan(&practice, &practitioner); err != nil {
 		t.Fatal(err)
 	}
-	execute(t, db, "TRUNCATE appointments")
-	right(t, db)
+	storetest.Exec(t, db, "TRUNCATE appointments")
+	storetest.CheckCounters(t, db)
 	err := db.BulkLoad(t.Context(), func(b *store.Bulk) error {
 		return b.Unindexed(t.Context(), []string{"appointments"}, func() error {
 			return load(t.Context(), b, practice, practitioner)
@@ -276,20 +226,19 @@ func TestTotalsOfABulkLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	right(t, db)
-	execute(t, db, "DELETE FROM appointments WHERE id % 2 = 0")
-	right(t, db)
+	storetest.CheckCounters(t, db)
+	storetest.Exec(t, db, "DELETE FROM appointments WHERE id % 2 = 0")
+	storetest.CheckCounters(t, db)
 	if err := db.Verify(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
-// A connection that dies, while it writes or while it folds, neither loses nor
-// doubles anything.
-func TestTotalsSurviveKilledConnections(t *testing.T) {
+// A connection that dies while it writes or compacts neither loses nor doubles a count.
+func TestCountersSurviveKilledConnections(t *testing.T) {
 	t.Parallel()
 	url := chairsidetest.Postgres(t)
-	db, killer := open(t, url), open(t, url)
+	db, killer := storetest.Open(t, url), storetest.Open(t, url)
 	const kill = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
 	var working sync.WaitGroup
 	over := make(chan struct{})
@@ -304,80 +253,80 @@ func TestTotalsSurviveKilledConnections(t *testing.T) {
 				}
 				// What fails was killed.
 				_ = change(t.Context(), db, random)
-				_, _ = db.FoldTotals(t.Context())
+				_, _ = db.Counters.Compact(t.Context())
 			}
 		})
 	}
 	killed := 0
 	for range 40 {
-		killed += number(t, killer, kill)
+		killed += storetest.Int(t, killer, kill)
 	}
 	close(over)
 	working.Wait()
 	if killed == 0 {
 		t.Error("nothing was killed")
 	}
-	right(t, killer)
-	fold(t, killer)
-	right(t, killer)
+	storetest.CheckCounters(t, killer)
+	storetest.Compact(t, killer)
+	storetest.CheckCounters(t, killer)
 }
 
 // What no trigger can see is found and repaired.
-func TestTotalsAreCheckedAndRepaired(t *testing.T) {
+func TestCountersAreCheckedAndRepaired(t *testing.T) {
 	seeded(t, func(t *testing.T, url string) {
-		db := open(t, url)
-		right(t, db)
-		if repaired, err := db.RepairTotals(t.Context()); err != nil || len(repaired) != 0 {
+		db := storetest.Open(t, url)
+		storetest.CheckCounters(t, db)
+		if repaired, err := db.Counters.Repair(t.Context()); err != nil || len(repaired) != 0 {
 			t.Errorf("nothing was wrong, repaired: %v %v", repaired, err)
 		}
-		fold(t, db)
-		execute(t, db, "UPDATE kept_totals SET n = n + 5 WHERE total = 'patients.all'")
-		execute(t, db, "DELETE FROM kept_totals WHERE total = 'appointments.practitioner'")
-		execute(t, db, "INSERT INTO kept_totals SELECT 'teeth', id, 0, 32 FROM practices")
-		found, err := db.CheckTotals(t.Context())
+		storetest.Compact(t, db)
+		storetest.Exec(t, db, "UPDATE kept_totals SET n = n + 5 WHERE total = 'patients.all'")
+		storetest.Exec(t, db, "DELETE FROM kept_totals WHERE total = 'appointments.practitioner'")
+		storetest.Exec(t, db, "INSERT INTO kept_totals SELECT 'teeth', id, 0, 32 FROM practices")
+		found, err := db.Counters.Check(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		tables := map[string]int{}
 		for _, d := range found {
 			tables[d.Table()]++
-			if d.Total == "patients.all" && d.Kept != d.Counted+5 || d.Total == "teeth" && (d.Kept != 32 || d.Counted != 0) {
+			if d.Counter == "patients.all" && d.Stored != d.Counted+5 || d.Counter == "teeth" && (d.Stored != 32 || d.Counted != 0) {
 				t.Errorf("found: %s", d)
 			}
 		}
 		if len(tables) != 3 || tables["patients"] != 2 || tables["appointments"] == 0 {
 			t.Errorf("found: %v", found)
 		}
-		repaired, err := db.RepairTotals(t.Context())
+		repaired, err := db.Counters.Repair(t.Context())
 		if err != nil || fmt.Sprint(repaired) != fmt.Sprint(found) {
 			t.Errorf("repaired: %v, %v", repaired, err)
 		}
-		right(t, db)
-		fold(t, db)
-		right(t, db)
+		storetest.CheckCounters(t, db)
+		storetest.Compact(t, db)
+		storetest.CheckCounters(t, db)
 	})
 }
 
 // A trigger that is missing, differs or is not ours is drift.
 func TestVerifyNamesTriggers(t *testing.T) {
 	seeded(t, func(t *testing.T, url string) {
-		db := open(t, url)
+		db := storetest.Open(t, url)
 		if err := db.Verify(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if db.Dialect == dialect.Postgres {
-			execute(t, db, "DROP TRIGGER keep_patients_delete ON patients")
-			execute(t, db, "CREATE OR REPLACE FUNCTION keep_payments_insert() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'")
-			execute(t, db, "ALTER TABLE invoices DISABLE TRIGGER keep_invoices_update")
-			execute(t, db, "CREATE FUNCTION mine() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'")
-			execute(t, db, "CREATE TRIGGER mine AFTER INSERT ON rooms EXECUTE FUNCTION mine()")
+			storetest.Exec(t, db, "DROP TRIGGER keep_patients_delete ON patients")
+			storetest.Exec(t, db, "CREATE OR REPLACE FUNCTION keep_payments_insert() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'")
+			storetest.Exec(t, db, "ALTER TABLE invoices DISABLE TRIGGER keep_invoices_update")
+			storetest.Exec(t, db, "CREATE FUNCTION mine() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'")
+			storetest.Exec(t, db, "CREATE TRIGGER mine AFTER INSERT ON rooms EXECUTE FUNCTION mine()")
 		} else {
-			execute(t, db, "DROP TRIGGER keep_patients_delete")
-			execute(t, db, "DROP TRIGGER keep_payments_insert")
-			execute(t, db, "CREATE TRIGGER keep_payments_insert AFTER INSERT ON payments BEGIN SELECT 1; END")
-			execute(t, db, "DROP TRIGGER keep_invoices_update")
-			execute(t, db, "CREATE TRIGGER keep_invoices_update AFTER UPDATE ON invoices BEGIN SELECT 1; END")
-			execute(t, db, "CREATE TRIGGER mine AFTER INSERT ON rooms BEGIN SELECT 1; END")
+			storetest.Exec(t, db, "DROP TRIGGER keep_patients_delete")
+			storetest.Exec(t, db, "DROP TRIGGER keep_payments_insert")
+			storetest.Exec(t, db, "CREATE TRIGGER keep_payments_insert AFTER INSERT ON payments BEGIN SELECT 1; END")
+			storetest.Exec(t, db, "DROP TRIGGER keep_invoices_update")
+			storetest.Exec(t, db, "CREATE TRIGGER keep_invoices_update AFTER UPDATE ON invoices BEGIN SELECT 1; END")
+			storetest.Exec(t, db, "CREATE TRIGGER mine AFTER INSERT ON rooms BEGIN SELECT 1; END")
 		}
 		var drift *store.DriftError
 		if err := db.Verify(t.Context()); !errors.As(err, &drift) {
@@ -392,7 +341,7 @@ func TestVerifyNamesTriggers(t *testing.T) {
 		if !slices.Equal(drift.Differences, want) {
 			t.Errorf("differences: %q", drift.Differences)
 		}
-		plan, err := db.PlanTotals(t.Context())
+		plan, err := db.Counters.Plan(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -400,11 +349,11 @@ func TestVerifyNamesTriggers(t *testing.T) {
 			for i, statement := range step.Statements {
 				step.Statements[i] = strings.TrimSuffix(statement, ";")
 			}
-			execute(t, db, strings.Join(step.Statements, ";\n")) // in one transaction on PostgreSQL
+			storetest.Exec(t, db, strings.Join(step.Statements, ";\n")) // in one transaction on PostgreSQL
 		}
 		if err := db.Verify(t.Context()); err != nil {
 			t.Error(err)
 		}
-		right(t, db)
+		storetest.CheckCounters(t, db)
 	})
 }

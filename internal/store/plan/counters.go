@@ -13,11 +13,11 @@ import (
 // empty database there is nothing to lock, to forget or to count.
 var definition = regexp.MustCompile(`^CREATE (OR REPLACE FUNCTION|TRIGGER) `)
 
-// totals adds the statements of the counters. On PostgreSQL the triggers change in
+// counters adds the statements of the counters. On PostgreSQL the triggers change in
 // a file of their own, which locks their table briefly, and the rows are counted
 // in the next one, without a lock.
-func (p *planner) totals(ctx context.Context) error {
-	steps, err := p.db.PlanTotals(ctx)
+func (p *planner) counters(ctx context.Context) error {
+	steps, err := p.db.Counters.Plan(ctx)
 	if err != nil {
 		return err
 	}
