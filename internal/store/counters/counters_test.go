@@ -19,6 +19,7 @@ import (
 
 	"chairside/internal/chairsidetest"
 	"chairside/internal/store"
+	"chairside/internal/store/bulk"
 	"chairside/internal/store/storetest"
 )
 
@@ -144,7 +145,7 @@ func change(ctx context.Context, db *store.DB, random *rand.Rand) error {
 		if err := tx.QueryRowContext(ctx, "SELECT practice_id, practitioner_id FROM appointments ORDER BY id DESC LIMIT 1").Scan(&practice, &practitioner); err != nil {
 			return err
 		}
-		b, err := db.Bulk(ctx, tx)
+		b, err := bulk.Join(ctx, db, tx)
 		if err != nil {
 			return err
 		}
@@ -163,9 +164,9 @@ func change(ctx context.Context, db *store.DB, random *rand.Rand) error {
 }
 
 // load writes appointments as imports do: on PostgreSQL with COPY.
-func load(ctx context.Context, b *store.Bulk, practice uuid.UUID, practitioner int64) error {
+func load(ctx context.Context, b *bulk.Tx, practice uuid.UUID, practitioner int64) error {
 	columns := []string{"created_at", "updated_at", "start_time", "finish_time", "duration", "reason", "metadata", "pending_at", "practice_id", "practitioner_id"}
-	return b.Table(ctx, "appointments", columns, func(w *store.RowWriter) error {
+	return b.Table(ctx, "appointments", columns, func(w *bulk.RowWriter) error {
 		for i := range 30 {
 			// Before 1970, too, where days are negative.
 			start := time.Date(1969, 12, 30, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * 3 * time.Hour)
@@ -218,7 +219,7 @@ func TestCountersOfBulkLoad(t *testing.T) {
 	}
 	storetest.Exec(t, db, "TRUNCATE appointments")
 	storetest.CheckCounters(t, db)
-	err := db.BulkLoad(t.Context(), func(b *store.Bulk) error {
+	err := bulk.Load(t.Context(), db, func(b *bulk.Tx) error {
 		return b.Unindexed(t.Context(), []string{"appointments"}, func() error {
 			return load(t.Context(), b, practice, practitioner)
 		})

@@ -1,4 +1,4 @@
-package store
+package bulk
 
 import (
 	"context"
@@ -11,66 +11,64 @@ import (
 	"github.com/lib/pq"
 )
 
-// ErrNotEmpty is returned by Unindexed where a table has rows.
+// ErrNotEmpty is returned by Unindexed if a table has rows.
 var ErrNotEmpty = errors.New("store: only empty tables are loaded without their indexes")
 
 // unindexedMemory is what building one index may use on the server.
 const unindexedMemory = "256MB"
 
-// Unindexed runs load while the tables, which have to be empty, lack their
-// foreign keys, exclusion constraints and secondary indexes, and nobody keeps
-// their totals; then it puts all of them back exactly as they were, which
-// checks every row that was loaded, and counts.
-// For millions of rows that is several times faster than keeping them up row
-// by row. Until the transaction ends nobody else can use the tables.
+// Unindexed runs load while the tables, which must be empty, lack their foreign keys,
+// exclusion constraints and secondary indexes, and their triggers count nothing. Then it
+// restores all of them exactly, which checks every loaded row, and counts. For millions of
+// rows that is several times faster than maintaining them row by row. Until the
+// transaction ends nobody else can use the tables.
 //
-// The definitions are part of the transaction: whatever happens, a crash
-// included, the database never shows a table without them. SQLite, where it
-// would gain little, loads as always.
-func (b *Bulk) Unindexed(ctx context.Context, tables []string, load func() error) error {
-	if !b.postgres {
+// Definitions are transactional: even after a crash the database never shows a table
+// without them. On SQLite, where it would gain little, load runs as always.
+func (t *Tx) Unindexed(ctx context.Context, tables []string, load func() error) error {
+	if !t.postgres {
 		return load()
 	}
-	if err := b.claim(ctx, tables); err != nil {
+	if err := t.claim(ctx, tables); err != nil {
 		return err
 	}
-	constraints, err := b.definitions(ctx, tables, constraintDefinitions)
+	constraints, err := t.definitions(ctx, tables, constraintDefinitions)
 	if err != nil {
 		return err
 	}
-	indexes, err := b.definitions(ctx, tables, indexDefinitions)
+	indexes, err := t.definitions(ctx, tables, indexDefinitions)
 	if err != nil {
 		return err
 	}
 	counting := countingDefinitions(tables)
 	// A foreign key needs the unique index it points at.
 	for _, d := range slices.Concat(counting, constraints, indexes) {
-		if err := b.exec(ctx, d.drop); err != nil {
+		if err := t.exec(ctx, d.drop); err != nil {
 			return err
 		}
 	}
 	if err := load(); err != nil {
 		return err
 	}
-	if err := b.exec(ctx, "SET LOCAL maintenance_work_mem = '"+unindexedMemory+"'"); err != nil {
+	if err := t.exec(ctx, "SET LOCAL maintenance_work_mem = '"+unindexedMemory+"'"); err != nil {
 		return err
 	}
 	for _, d := range slices.Concat(indexes, constraints, counting) {
-		if err := b.exec(ctx, d.create); err != nil {
+		if err := t.exec(ctx, d.create); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// claim locks everyone out of the tables and makes sure that they are empty.
-func (b *Bulk) claim(ctx context.Context, tables []string) error {
-	if err := b.exec(ctx, "LOCK TABLE "+b.names(tables)+" IN ACCESS EXCLUSIVE MODE"); err != nil {
+// claim locks the tables against everyone else and checks that they are empty.
+func (t *Tx) claim(ctx context.Context, tables []string) error {
+	if err := t.exec(ctx, "LOCK TABLE "+t.names(tables)+" IN ACCESS EXCLUSIVE MODE"); err != nil {
 		return err
 	}
 	for _, table := range tables {
 		var occupied bool
-		if err := b.tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT FROM "+b.name(table)+")").Scan(&occupied); err != nil {
+		if err := t.tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT FROM "+t.name(table)+")").Scan(&occupied); err != nil {
 			return fmt.Errorf("store: bulk load of %s: %w", table, err)
 		}
 		if occupied {
@@ -115,12 +113,12 @@ const (
 		ORDER BY indexrelid::regclass::text`
 )
 
-func (b *Bulk) definitions(ctx context.Context, tables []string, query string) ([]definition, error) {
+func (t *Tx) definitions(ctx context.Context, tables []string, query string) ([]definition, error) {
 	quoted := make([]string, len(tables))
 	for i, table := range tables {
-		quoted[i] = b.name(table)
+		quoted[i] = t.name(table)
 	}
-	rows, err := b.tx.QueryContext(ctx, query, pq.Array(quoted))
+	rows, err := t.tx.QueryContext(ctx, query, pq.Array(quoted))
 	if err != nil {
 		return nil, fmt.Errorf("store: read the definitions of indexes: %w", err)
 	}

@@ -1,22 +1,25 @@
-package store
+package bulk_test
 
 import (
 	"fmt"
 	"testing"
+
+	"chairside/internal/store/bulk"
+	"chairside/internal/store/storetest"
 )
 
 // After a bulk load SQLite has no samples of values, for which it would plan
 // statements again and again, and takes every row to be of one practice.
 func TestSQLitePlansOnce(t *testing.T) {
 	t.Parallel()
-	db := openTest(t, "sqlite:"+t.TempDir()+"/test.db")
+	db := storetest.Open(t, "sqlite:"+t.TempDir()+"/test.db")
 	ctx := t.Context()
-	exec(t, db, "CREATE TABLE visits (id integer NOT NULL PRIMARY KEY, practice_id text NOT NULL, day integer NOT NULL)")
-	exec(t, db, "CREATE INDEX visits_practice ON visits (practice_id)")
-	exec(t, db, "CREATE INDEX visits_day ON visits (day, practice_id)")
-	exec(t, db, "CREATE INDEX visits_practice_day ON visits (practice_id, day, id)")
-	err := db.BulkLoad(ctx, func(b *Bulk) error {
-		err := b.Table(ctx, "visits", []string{"practice_id", "day"}, func(w *RowWriter) error {
+	storetest.Exec(t, db, "CREATE TABLE visits (id integer NOT NULL PRIMARY KEY, practice_id text NOT NULL, day integer NOT NULL)")
+	storetest.Exec(t, db, "CREATE INDEX visits_practice ON visits (practice_id)")
+	storetest.Exec(t, db, "CREATE INDEX visits_day ON visits (day, practice_id)")
+	storetest.Exec(t, db, "CREATE INDEX visits_practice_day ON visits (practice_id, day, id)")
+	err := bulk.Load(ctx, db, func(b *bulk.Tx) error {
+		err := b.Table(ctx, "visits", []string{"practice_id", "day"}, func(w *bulk.RowWriter) error {
 			for i := range 120 {
 				if err := w.Row(fmt.Sprint("practice ", i%10), i%5); err != nil {
 					return err
@@ -51,19 +54,19 @@ func TestSQLitePlansOnce(t *testing.T) {
 // What was written row by row is measured at the next start, once.
 func TestSQLiteMeasuresWhatGrew(t *testing.T) {
 	t.Parallel()
-	db := openTest(t, "sqlite:"+t.TempDir()+"/test.db")
+	db := storetest.Open(t, "sqlite:"+t.TempDir()+"/test.db")
 	ctx := t.Context()
-	exec(t, db, "CREATE TABLE visits (id integer NOT NULL PRIMARY KEY, practice_id text NOT NULL, day integer NOT NULL)")
-	exec(t, db, "CREATE INDEX visits_practice_day ON visits (practice_id, day, id)")
+	storetest.Exec(t, db, "CREATE TABLE visits (id integer NOT NULL PRIMARY KEY, practice_id text NOT NULL, day integer NOT NULL)")
+	storetest.Exec(t, db, "CREATE INDEX visits_practice_day ON visits (practice_id, day, id)")
 	rows := 0
 	for _, grown := range []struct {
 		to   int
 		want string
 	}{{100, "100 100 25 1"}, {150, "100 100 25 1"}, {2000, "2000 2000 500 1"}} {
 		for ; rows < grown.to; rows++ {
-			exec(t, db, "INSERT INTO visits (practice_id, day) VALUES ($1, $2)", fmt.Sprint("practice ", rows%2), rows%4)
+			storetest.Exec(t, db, "INSERT INTO visits (practice_id, day) VALUES ($1, $2)", fmt.Sprint("practice ", rows%2), rows%4)
 		}
-		if err := db.Measure(ctx); err != nil {
+		if err := bulk.Measure(ctx, db); err != nil {
 			t.Fatal(err)
 		}
 		var got string

@@ -1,4 +1,4 @@
-package store
+package bulk
 
 import (
 	"database/sql/driver"
@@ -10,14 +10,14 @@ import (
 	"github.com/lib/pq"
 )
 
-// copyChunk is how many bytes of rows are handed to the driver at a time.
+// copyChunk is how many bytes of rows are passed to the driver at a time.
 const copyChunk = 16 << 10
 
-// copyText makes rows of the text that COPY reads.
+// copyText encodes rows in the text format of COPY.
 type copyText struct {
-	text   []byte
-	moment time.Time // the last one that was written: most rows have that of the one before
-	shown  []byte    // its text
+	text      []byte
+	timestamp time.Time // the last one encoded: most rows repeat the previous row's
+	encoded   []byte    // its text
 }
 
 // row adds a row.
@@ -34,7 +34,7 @@ func (c *copyText) row(values []any) error {
 	return nil
 }
 
-// value adds a value in the form in which the driver would send it.
+// value adds a value as the driver would send it.
 func (c *copyText) value(v any) error {
 	switch v := v.(type) {
 	case nil:
@@ -50,10 +50,10 @@ func (c *copyText) value(v any) error {
 	case []byte:
 		c.text = hex.AppendEncode(append(c.text, `\\x`...), v)
 	case time.Time:
-		if v != c.moment || c.shown == nil {
-			c.moment, c.shown = v, pq.FormatTimestamp(v)
+		if v != c.timestamp || c.encoded == nil {
+			c.timestamp, c.encoded = v, pq.FormatTimestamp(v)
 		}
-		c.text = append(c.text, c.shown...)
+		c.text = append(c.text, c.encoded...)
 	default:
 		plain, err := driver.DefaultParameterConverter.ConvertValue(v)
 		if err != nil {
@@ -64,7 +64,7 @@ func (c *copyText) value(v any) error {
 	return nil
 }
 
-// escapes are the characters that mean something to COPY.
+// escapes are the characters that COPY gives a meaning, and the letters that escape them.
 var escapes = [256]byte{'\\': '\\', '\n': 'n', '\r': 'r', '\t': 't'}
 
 func (c *copyText) escaped(s string) {
@@ -78,7 +78,7 @@ func (c *copyText) escaped(s string) {
 	c.text = append(c.text, s[from:]...)
 }
 
-// take gives what was added since, without the end of its last line.
+// take returns the rows added since the last call, without the end of the last line.
 func (c *copyText) take() []byte {
 	text := c.text[:max(0, len(c.text)-1)]
 	c.text = c.text[:0]

@@ -1,4 +1,4 @@
-package store
+package bulk
 
 import (
 	"encoding/json"
@@ -7,11 +7,11 @@ import (
 	"github.com/lib/pq"
 )
 
-// In is the condition that a column has one of many values, which are texts or
-// whole numbers, and the one argument for it: that of $place. A list of
-// thousands of arguments takes the databases longer to read than to look up.
-func (b *Bulk) In(column string, place int, values []any) (condition string, argument any) {
-	if b.postgres {
+// In returns the condition that a column has one of many values, which are texts or whole
+// numbers, and its single argument, that of $place. Parsing thousands of arguments would
+// take the databases longer than looking them up.
+func (t *Tx) In(column string, place int, values []any) (condition string, argument any) {
+	if t.postgres {
 		texts := make(pq.StringArray, len(values))
 		for i, v := range values {
 			texts[i] = fmt.Sprint(v)

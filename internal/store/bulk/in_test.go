@@ -1,4 +1,4 @@
-package store
+package bulk_test
 
 import (
 	"slices"
@@ -8,17 +8,20 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/internal/civil"
+	"chairside/internal/store"
+	"chairside/internal/store/bulk"
+	"chairside/internal/store/storetest"
 )
 
 // practiceTable gives a database a table whose rows belong to practices: two of
 // ours, one of theirs.
-func practiceTable(t *testing.T, db *DB, ours, theirs uuid.UUID) {
+func practiceTable(t *testing.T, db *store.DB, ours, theirs uuid.UUID) {
 	t.Helper()
 	types := "id integer NOT NULL PRIMARY KEY, practice_id uuid, name text, at datetime, day date, flag bool, token uuid, words json, bytes blob"
-	if db.postgres() {
+	if storetest.Postgres(db) {
 		types = "id bigint PRIMARY KEY, practice_id uuid, name text, at timestamptz, day date, flag boolean, token uuid, words jsonb, bytes bytea"
 	}
-	exec(t, db, "CREATE TABLE parts ("+types+")")
+	storetest.Exec(t, db, "CREATE TABLE parts ("+types+")")
 	for i, practice := range []uuid.UUID{ours, ours, theirs} {
 		if _, err := db.SQL.ExecContext(t.Context(), "INSERT INTO parts (id, practice_id, name) VALUES ($1, $2, $3)", i+1, practice, []string{`a "b", {c}\`, "é", "é"}[i]); err != nil {
 			t.Fatal(err)
@@ -27,7 +30,7 @@ func practiceTable(t *testing.T, db *DB, ours, theirs uuid.UUID) {
 }
 
 // idsWhere are the ids of the rows of parts for which a condition holds.
-func idsWhere(t *testing.T, db *DB, condition string, args ...any) (ids []int64) {
+func idsWhere(t *testing.T, db *store.DB, condition string, args ...any) (ids []int64) {
 	t.Helper()
 	rows, err := db.SQL.QueryContext(t.Context(), "SELECT id FROM parts WHERE "+condition+" ORDER BY id", args...)
 	if err != nil {
@@ -48,26 +51,31 @@ func idsWhere(t *testing.T, db *DB, condition string, args ...any) (ids []int64)
 }
 
 func TestBulkIn(t *testing.T) {
-	onBoth(t, func(t *testing.T, url string) {
-		db := openTest(t, url)
+	storetest.Each(t, func(t *testing.T, url string) {
+		db := storetest.Open(t, url)
 		ours, theirs := uuid.New(), uuid.New()
 		practiceTable(t, db, ours, theirs)
-		b := &Bulk{postgres: db.postgres()}
-		for _, test := range []struct {
-			column string
-			values []any
-			want   []int64
-		}{
-			{"id", []any{int64(2), int64(3), int64(7)}, []int64{2, 3}},
-			{"name", []any{`a "b", {c}\`, "none", `"`}, []int64{1}},
-			{"name", []any{"é", "é"}, []int64{2, 3}},
-			{"practice_id", []any{theirs.String()}, []int64{3}},
-			{"name", []any{"NULL", ""}, nil},
-		} {
-			condition, list := b.In(test.column, 1, test.values)
-			if got := idsWhere(t, db, condition, list); !slices.Equal(got, test.want) {
-				t.Errorf("%s in %q: %v, want %v", test.column, test.values, got, test.want)
+		err := bulk.Load(t.Context(), db, func(b *bulk.Tx) error {
+			for _, test := range []struct {
+				column string
+				values []any
+				want   []int64
+			}{
+				{"id", []any{int64(2), int64(3), int64(7)}, []int64{2, 3}},
+				{"name", []any{`a "b", {c}\`, "none", `"`}, []int64{1}},
+				{"name", []any{"é", "é"}, []int64{2, 3}},
+				{"practice_id", []any{theirs.String()}, []int64{3}},
+				{"name", []any{"NULL", ""}, nil},
+			} {
+				condition, list := b.In(test.column, 1, test.values)
+				if got := idsWhere(t, db, condition, list); !slices.Equal(got, test.want) {
+					t.Errorf("%s in %q: %v, want %v", test.column, test.values, got, test.want)
+				}
 			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
 		}
 	})
 }
@@ -75,12 +83,12 @@ func TestBulkIn(t *testing.T) {
 // Values of every kind are set, nulls among them, in as many rows as one
 // statement takes, and in rows of the practice alone.
 func TestBulkUpdate(t *testing.T) {
-	onBoth(t, func(t *testing.T, url string) {
-		db := openTest(t, url)
+	storetest.Each(t, func(t *testing.T, url string) {
+		db := storetest.Open(t, url)
 		ours, theirs := uuid.New(), uuid.New()
 		practiceTable(t, db, ours, theirs)
 		now, day, token := time.Date(2026, 7, 1, 9, 15, 0, 123e6, time.UTC), civil.MustParse("2026-07-01"), uuid.New()
-		columns := []SetColumn{
+		columns := []bulk.SetColumn{
 			{"id", "bigint"}, {"name", "text"}, {"at", "timestamptz"}, {"day", "date"}, {"flag", "boolean"}, {"token", "uuid"}, {"words", "jsonb"}, {"bytes", "bytea"},
 		}
 		rows := [][]any{
@@ -88,10 +96,10 @@ func TestBulkUpdate(t *testing.T) {
 			{int64(2), nil, nil, nil, false, nil, nil, nil},
 			{int64(3), "not ours", now, day.String(), true, token.String(), `{}`, nil},
 		}
-		for id := int64(10); id < sqliteVariables/4; id++ { // more than one statement of SQLite; there are no such rows
+		for id := int64(10); id < bulk.SQLiteVariables/4; id++ { // more than one statement of SQLite; there are no such rows
 			rows = append(rows, []any{id, "none", nil, nil, nil, nil, nil, nil})
 		}
-		err := db.BulkLoad(t.Context(), func(b *Bulk) error { return b.Update(t.Context(), "parts", ours.String(), columns, rows) })
+		err := bulk.Load(t.Context(), db, func(b *bulk.Tx) error { return b.Update(t.Context(), "parts", ours.String(), columns, rows) })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package store
+package bulk
 
 import (
 	"context"
@@ -12,41 +12,40 @@ import (
 // SetColumn is a column that Update sets: its name and its type on PostgreSQL.
 type SetColumn struct{ Name, Type string }
 
-// Update sets columns of many rows of a practice: a row of values for each,
-// the first of which is the id.
-func (b *Bulk) Update(ctx context.Context, table, practice string, columns []SetColumn, rows [][]any) error {
+// Update sets columns of many rows of a practice. Each row of values begins with the id.
+func (t *Tx) Update(ctx context.Context, table, practice string, columns []SetColumn, rows [][]any) error {
 	names, sets := make([]string, len(columns)), make([]string, len(columns)-1)
 	for i, c := range columns {
-		if names[i] = b.name(c.Name); i > 0 {
+		if names[i] = t.name(c.Name); i > 0 {
 			sets[i-1] = names[i] + " = v." + names[i]
 		}
 	}
 	most := len(rows)
-	if !b.postgres {
+	if !t.postgres {
 		most = sqliteVariables/len(columns) - 1
 	}
 	for len(rows) > 0 {
 		part := rows[:min(most, len(rows))]
 		rows = rows[len(part):]
-		values, args := b.values(columns, part)
+		values, args := t.values(columns, part)
 		place := "?"
-		if b.postgres {
+		if t.postgres {
 			place = fmt.Sprintf("$%d", len(args)+1)
 		}
 		statement := fmt.Sprintf("WITH v (%s) AS (%s) UPDATE %s AS t SET %s FROM v WHERE t.%s = v.%s AND t.practice_id = %s",
-			strings.Join(names, ", "), values, b.name(table), strings.Join(sets, ", "), names[0], names[0], place)
+			strings.Join(names, ", "), values, t.name(table), strings.Join(sets, ", "), names[0], names[0], place)
 		args = append(args, practice)
-		if _, err := b.tx.ExecContext(ctx, statement, args...); err != nil {
+		if _, err := t.tx.ExecContext(ctx, statement, args...); err != nil {
 			return fmt.Errorf("store: update %s: %w", table, err)
 		}
 	}
 	return nil
 }
 
-// values is a query that gives the rows: on PostgreSQL with an array for each
-// column, because it would take long to read an argument for each value.
-func (b *Bulk) values(columns []SetColumn, rows [][]any) (query string, args []any) {
-	if !b.postgres {
+// values returns a query of the rows. On PostgreSQL it takes an array for each column:
+// parsing an argument for each value would take long.
+func (t *Tx) values(columns []SetColumn, rows [][]any) (query string, args []any) {
+	if !t.postgres {
 		tuple := "(" + strings.Repeat("?, ", len(columns)-1) + "?)"
 		for _, r := range rows {
 			args = append(args, r...)
