@@ -70,7 +70,7 @@ func (h *Handler) CreateAppointment(ctx context.Context, req *ogent.AppointmentI
 		booked, err = h.In(tx).AddAppointment(ctx, create, conditions...)
 		return err
 	}
-	try := func(tx *ent.Client) error { // perhaps twice (TxTrying), so it makes everything anew
+	try := func(tx *ent.Client) error { // perhaps twice (TxSingleStatement), so it makes everything anew
 		diary, reason := wanted.rules(tx, in, nil)
 		return add(clock.Again(ctx), tx, slices.Concat(ogent.AppointmentReferences(tx, in, nil).Hold(), diary, reason)...)
 	}
@@ -81,7 +81,7 @@ func (h *Handler) CreateAppointment(ctx context.Context, req *ogent.AppointmentI
 		}
 		return add(ctx, tx) // what was in the way has gone since
 	}
-	err := h.db.TxTrying(ctx, wanted.locks(ctx, nil), try, otherwise)
+	err := h.db.TxSingleStatement(ctx, wanted.locks(ctx, nil), try, otherwise)
 	return booked, err
 }
 

@@ -11,6 +11,8 @@ import (
 	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/schema"
+
+	"chairside/internal/store/counters"
 )
 
 // DriftError is returned by Verify for a database that is not what its
@@ -69,8 +71,8 @@ func (db *DB) verifySQLite(ctx context.Context, tables []*schema.Table) ([]strin
 	if err != nil {
 		return nil, err
 	}
-	haveTriggers, err := sqliteTriggers(ctx, db.SQL)
-	return append(list, triggerDifferences(haveTriggers, wantedSQLiteTriggers(tables))...), err
+	drift, err := counters.DriftSQLite(ctx, db.SQL, tables)
+	return append(list, drift...), err
 }
 
 // create creates Ent's tables in the database behind conn.

@@ -86,7 +86,7 @@ func migrated(t *testing.T, dir string, test func(t *testing.T, query func(strin
 					t.Errorf("%s: %d %v", query, n, err)
 				}
 			}
-			if found, err := db.CheckTotals(t.Context()); err != nil || len(found) > 0 {
+			if found, err := db.Counters.Check(t.Context()); err != nil || len(found) > 0 {
 				t.Errorf("totals: %v %v", found, err)
 			}
 		})

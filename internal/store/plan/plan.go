@@ -37,7 +37,7 @@ func Write(ctx context.Context, db *store.DB, old []migrate.File, tables []*sche
 			return nil, nil, err
 		}
 	}
-	if p.counted, err = db.CountedTables(ctx); err != nil {
+	if p.counted, err = db.Counters.Counted(ctx); err != nil {
 		return nil, nil, err
 	}
 	if p.want, err = db.Describe(ctx, tables); err != nil {
@@ -194,7 +194,7 @@ func (p *planner) write(ctx context.Context) error {
 		return err
 	}
 	if p.baseline || !p.postgres() {
-		if err := p.totals(ctx); err != nil { // SQLite drops the triggers of a table that is rebuilt
+		if err := p.counters(ctx); err != nil { // SQLite drops the triggers of a table that is rebuilt
 			return err
 		}
 	}

@@ -30,7 +30,7 @@ func (p *planner) inSteps(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.totals(ctx); err != nil {
+	if err := p.counters(ctx); err != nil {
 		return err
 	}
 	var fills []store.Statement
