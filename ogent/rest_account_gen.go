@@ -8,45 +8,42 @@ import (
 	"chairside/ent"
 	"chairside/ent/account"
 	"chairside/ent/predicate"
-	"chairside/internal/access"
-	"chairside/internal/fault"
+	"chairside/internal/list"
 	"chairside/schema"
 )
 
-// columnsOfAccount are the columns that takeAccount takes; widthOfAccount is their number.
-const (
-	columnsOfAccount = `"accounts"."id", "accounts"."patient_id", "accounts"."opening_balance", "accounts"."current_balance", "accounts"."planned_nhs_treatment_value", "accounts"."planned_private_treatment_value", "accounts"."created_at", "accounts"."updated_at", "patient"."id", "patient"."first_name", "patient"."last_name"`
-	widthOfAccount   = 11
-)
+// AccountForm is the response form of accounts.
+var AccountForm = list.Form[Account]{
+	Width:   11,
+	Columns: `"accounts"."id", "accounts"."patient_id", "accounts"."opening_balance", "accounts"."current_balance", "accounts"."planned_nhs_treatment_value", "accounts"."planned_private_treatment_value", "accounts"."created_at", "accounts"."updated_at", "patient"."id", "patient"."first_name", "patient"."last_name"`,
+	Take: func(x *list.Reader, o *Account) {
+		o.ID = x.Int64(0)
+		o.PatientID = x.Int64(1)
+		o.OpeningBalance = x.Decimal(2).String()
+		o.CurrentBalance = x.Decimal(3).String()
+		o.PlannedNhsTreatmentValue = x.Decimal(4).String()
+		o.PlannedPrivateTreatmentValue = x.Decimal(5).String()
+		o.CreatedAt = x.View.Time(x.Time(6))
+		o.UpdatedAt = x.View.Time(x.Time(7))
+		x.Log.Note("accounts", o.ID)
+		if !x.Null(8) {
+			x.Log.Note("patients", x.Int64(8))
+			o.PatientName = schema.FullName(x.Text(9), x.Text(10))
+		}
+	},
+}
 
-// takeAccount is the response form of the row that x stands at.
-func takeAccount(x *reader, o *Account) {
-	o.ID = x.Int64(0)
-	o.PatientID = x.Int64(1)
-	o.OpeningBalance = x.Decimal(2).String()
-	o.CurrentBalance = x.Decimal(3).String()
-	o.PlannedNhsTreatmentValue = x.Decimal(4).String()
-	o.PlannedPrivateTreatmentValue = x.Decimal(5).String()
-	o.CreatedAt = x.view.Time(x.Time(6))
-	o.UpdatedAt = x.view.Time(x.Time(7))
-	x.records.Note("accounts", o.ID)
-	if !x.Null(8) {
-		x.records.Note("patients", x.Int64(8))
-		o.PatientName = schema.FullName(x.Text(9), x.Text(10))
+func wrapAccount(o *Account, err error) (*AccountResponse, error) {
+	if err != nil {
+		return nil, err
 	}
+	return &AccountResponse{Account: *o}, nil
 }
 
 // ShowAccount reads one account in its response form, or gives fault.NotFound.
 func (r Reads) ShowAccount(ctx context.Context, id int64) (*AccountResponse, error) {
 	q := r.Client.Account.Query().Where(account.ID(id))
-	shown, err := scan(ctx, r.View(ctx), q, columnsOfAccount, widthOfAccount, 1, takeAccount)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0:
-		return nil, fault.NotFound()
-	}
-	return &AccountResponse{Account: shown[0]}, nil
+	return wrapAccount(list.One(ctx, r.View(ctx), q, AccountForm))
 }
 
 // GetAccount answers one account.
@@ -54,140 +51,41 @@ func (r Reads) GetAccount(ctx context.Context, p GetAccountParams) (*AccountResp
 	return r.ShowAccount(ctx, p.ID)
 }
 
-// AccountFilters are the predicates of a list request; those that the
-// schema calls manual are left to the caller.
-func AccountFilters(p ListAccountsParams) (where []predicate.Account) {
+// Accounts is the list of accounts.
+var Accounts = list.List[*ent.AccountQuery, predicate.Account, account.OrderOption, Account]{
+	Form:    AccountForm,
+	Table:   account.Table,
+	Default: "id",
+	Sorts: []list.Sort[account.OrderOption]{
+		{Key: "current_balance", Column: account.FieldCurrentBalance},
+		{Key: "created_at", Column: account.FieldCreatedAt},
+		{Key: "updated_at", Column: account.FieldUpdatedAt},
+	},
+	Ordered: list.Orders{"current_balance", "created_at", "updated_at"},
+}
+
+// AccountsRequest is a list request; the filters that the schema calls manual are
+// left to the caller.
+func AccountsRequest(p ListAccountsParams) list.Request[predicate.Account] {
+	r := list.Request[predicate.Account]{
+		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
+		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
+		Filters: []list.Filter{
+			{Set: p.UpdatedAfter.Set, Column: "updated_at"},
+			{Set: p.PatientID.Set, Column: "patient_id", Equal: true, Leads: list.Orders{}},
+		},
+	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
-		where = append(where, account.UpdatedAtGTE(v))
+		r.Where = append(r.Where, account.UpdatedAtGTE(v))
 	}
 	if v, ok := p.PatientID.Get(); ok {
-		where = append(where, account.PatientIDEQ(v))
+		r.Where = append(r.Where, account.PatientIDEQ(v))
 	}
-	return where
+	return r
 }
 
-// AccountOrder is the order of a list request: whitelisted, the id last.
-func AccountOrder(p ListAccountsParams) []account.OrderOption {
-	dir := direction(p.SortDirection.Or("asc") == "desc")
-	switch p.SortBy.Or("id") {
-	case "current_balance":
-		return []account.OrderOption{account.ByCurrentBalance(dir), account.ByID(dir)}
-	case "created_at":
-		return []account.OrderOption{account.ByCreatedAt(dir), account.ByID(dir)}
-	case "updated_at":
-		return []account.OrderOption{account.ByUpdatedAt(dir), account.ByID(dir)}
-	}
-	return []account.OrderOption{account.ByID(dir)}
-}
-
-// AccountPage is the page a list request asks for.
-func AccountPage(p ListAccountsParams) Page {
-	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
-}
-
-// Accounts reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) Accounts(ctx context.Context, q *ent.AccountQuery, size int) ([]Account, error) {
-	shown, _, err := r.countedAccounts(ctx, q, size, "")
-	return shown, err
-}
-
-// countedAccounts is Accounts with the column total, if it is not empty.
-func (r Reads) countedAccounts(ctx context.Context, q *ent.AccountQuery, size int, total string) ([]Account, int, error) {
-	return counted(ctx, r.View(ctx), q, columnsOfAccount, widthOfAccount, size, total, takeAccount)
-}
-
-// AccountPickedBy tells whether the rows of a list request are found before
-// they are put in order, and how.
-func AccountPickedBy(p ListAccountsParams) (how way, ok bool) {
-	return pickedBy(p.SortBy.Or("id"), orders{"current_balance", "created_at", "updated_at"},
-		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
-		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: orders{}},
-	)
-}
-
-// orderAccounts is the column that a list request is ordered by, before the id.
-func orderAccounts(p ListAccountsParams) string {
-	switch p.SortBy.Or("id") {
-	case "current_balance":
-		return account.FieldCurrentBalance
-	case "created_at":
-		return account.FieldCreatedAt
-	case "updated_at":
-		return account.FieldUpdatedAt
-	}
-	return account.FieldID
-}
-
-// totalAccounts is the number of all rows of q.
-func totalAccounts(ctx context.Context, q *ent.AccountQuery) (int, error) {
-	return q.Count(ctx)
-}
-
-// pickAccounts reads the page that a list request asks for from those rows of q
-// that are picked and put in order. It is not ok where there are too many of them.
-func (r Reads) pickAccounts(ctx context.Context, q *ent.AccountQuery, p ListAccountsParams, how way) (shown []Account, meta Meta, ok bool, err error) {
-	page, pick := AccountPage(p), q.Clone().Order(AccountOrder(p)...)
-	if how.near && !page.Deep() {
-		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-		first.Shape(nearby(ctx, account.Table, AccountOrder(p)))
-		tried, read := access.With(ctx) // what is read may not be what is shown
-		shown, _, err := r.countedAccounts(tried, first, page.Limit(), "")
-		if err != nil {
-			return nil, Meta{}, false, err
-		}
-		if len(shown) == page.Limit() {
-			access.From(ctx).Add(read)
-			total, err := totalAccounts(ctx, q)
-			return shown, page.Meta(total), true, err
-		}
-	}
-	pick.Shape(picking(how.column, orderAccounts(p), AccountOrder(p), page))
-	tried, read := access.With(ctx)
-	shown, total, err := r.countedAccounts(tried, pick, page.Limit(), pickedTotal)
-	switch {
-	case err != nil:
-		return nil, Meta{}, false, err
-	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
-		total, err = totalAccounts(ctx, q)
-		return shown, page.Meta(total), true, err
-	case total > few:
-		return nil, Meta{}, false, nil
-	}
-	access.From(ctx).Add(read)
-	return shown, page.Meta(total), true, nil
-}
-
-// ReadAccounts reads the page that a list request asks for, with what the list
-// shows, and counts all rows. Conditions beyond the request's own filters are extra:
-// of manual filters, and rules of the list. The query finds the rows of all pages, for sums
-// over them: extra conditions hold there, too.
+// ReadAccounts reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadAccounts(ctx context.Context, p ListAccountsParams, extra ...predicate.Account) ([]Account, Meta, *ent.AccountQuery, error) {
-	q, page := r.Client.Account.Query(), AccountPage(p)
-	for _, e := range extra {
-		q.Where(ent.Enclose(e))
-	}
-	q.Where(AccountFilters(p)...)
-	all := q.Clone()
-	if how, ok := AccountPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
-		if shown, meta, ok, err := r.pickAccounts(ctx, q, p, how); ok || err != nil {
-			return shown, meta, all, err
-		}
-	}
-	count := q.Clone()
-	q.Order(AccountOrder(p)...).Limit(page.Limit())
-	switch {
-	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
-	case page.Deep():
-		q.Shape(idsFirst)
-	}
-	shown, total, err := r.countedAccounts(ctx, q.Offset(page.Offset()), page.Limit(), "")
-	switch {
-	case err != nil:
-	case page.All(len(shown)):
-		total = len(shown)
-	default:
-		total, err = count.Count(ctx)
-	}
-	return shown, page.Meta(total), all, err
+	shown, meta, all, err := Accounts.Read(ctx, r.View(ctx), r.Client.Account.Query(), AccountsRequest(p), extra...)
+	return shown, Meta(meta), all, err
 }

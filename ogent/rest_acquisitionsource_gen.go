@@ -8,38 +8,36 @@ import (
 	"chairside/ent"
 	"chairside/ent/acquisitionsource"
 	"chairside/ent/predicate"
-	"chairside/internal/fault"
+	"chairside/internal/list"
 
 	"github.com/google/uuid"
 )
 
-// columnsOfAcquisitionSource are the columns that takeAcquisitionSource takes; widthOfAcquisitionSource is their number.
-const (
-	columnsOfAcquisitionSource = `"acquisition_sources"."id", "acquisition_sources"."active", "acquisition_sources"."name", "acquisition_sources"."notes", "acquisition_sources"."created_at", "acquisition_sources"."updated_at"`
-	widthOfAcquisitionSource   = 6
-)
+// AcquisitionSourceForm is the response form of acquisition sources.
+var AcquisitionSourceForm = list.Form[AcquisitionSource]{
+	Width:   6,
+	Columns: `"acquisition_sources"."id", "acquisition_sources"."active", "acquisition_sources"."name", "acquisition_sources"."notes", "acquisition_sources"."created_at", "acquisition_sources"."updated_at"`,
+	Take: func(x *list.Reader, o *AcquisitionSource) {
+		o.ID = x.UUID(0)
+		o.Active = x.Bool(1)
+		o.Name = x.Text(2)
+		o.Notes.Value, o.Notes.Null = x.Text(3), x.Null(3)
+		o.CreatedAt = x.View.Time(x.Time(4))
+		o.UpdatedAt = x.View.Time(x.Time(5))
+	},
+}
 
-// takeAcquisitionSource is the response form of the row that x stands at.
-func takeAcquisitionSource(x *reader, o *AcquisitionSource) {
-	o.ID = x.UUID(0)
-	o.Active = x.Bool(1)
-	o.Name = x.Text(2)
-	o.Notes.Value, o.Notes.Null = x.Text(3), x.Null(3)
-	o.CreatedAt = x.view.Time(x.Time(4))
-	o.UpdatedAt = x.view.Time(x.Time(5))
+func wrapAcquisitionSource(o *AcquisitionSource, err error) (*AcquisitionSourceResponse, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &AcquisitionSourceResponse{AcquisitionSource: *o}, nil
 }
 
 // ShowAcquisitionSource reads one acquisition source in its response form, or gives fault.NotFound.
 func (r Reads) ShowAcquisitionSource(ctx context.Context, id uuid.UUID) (*AcquisitionSourceResponse, error) {
 	q := r.Client.AcquisitionSource.Query().Where(acquisitionsource.ID(id))
-	shown, err := scan(ctx, r.View(ctx), q, columnsOfAcquisitionSource, widthOfAcquisitionSource, 1, takeAcquisitionSource)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0:
-		return nil, fault.NotFound()
-	}
-	return &AcquisitionSourceResponse{AcquisitionSource: shown[0]}, nil
+	return wrapAcquisitionSource(list.One(ctx, r.View(ctx), q, AcquisitionSourceForm))
 }
 
 // GetAcquisitionSource answers one acquisition source.
@@ -47,74 +45,38 @@ func (r Reads) GetAcquisitionSource(ctx context.Context, p GetAcquisitionSourceP
 	return r.ShowAcquisitionSource(ctx, p.ID)
 }
 
-// AcquisitionSourceFilters are the predicates of a list request; those that the
-// schema calls manual are left to the caller.
-func AcquisitionSourceFilters(p ListAcquisitionSourcesParams) (where []predicate.AcquisitionSource) {
+// AcquisitionSources is the list of acquisition sources.
+var AcquisitionSources = list.List[*ent.AcquisitionSourceQuery, predicate.AcquisitionSource, acquisitionsource.OrderOption, AcquisitionSource]{
+	Form:    AcquisitionSourceForm,
+	Table:   acquisitionsource.Table,
+	Default: "name",
+	Sorts: []list.Sort[acquisitionsource.OrderOption]{
+		{Key: "name", Column: acquisitionsource.FieldNameFolded},
+		{Key: "created_at", Column: acquisitionsource.FieldCreatedAt},
+		{Key: "updated_at", Column: acquisitionsource.FieldUpdatedAt},
+	},
+}
+
+// AcquisitionSourcesRequest is a list request; the filters that the schema calls manual are
+// left to the caller.
+func AcquisitionSourcesRequest(p ListAcquisitionSourcesParams) list.Request[predicate.AcquisitionSource] {
+	r := list.Request[predicate.AcquisitionSource]{
+		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
+		SortBy: p.SortBy.Or("name"), Descending: p.SortDirection.Or("asc") == "desc",
+	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
-		where = append(where, acquisitionsource.UpdatedAtGTE(v))
+		r.Where = append(r.Where, acquisitionsource.UpdatedAtGTE(v))
 	}
 	if v, ok := p.Active.Get(); ok {
-		where = append(where, acquisitionsource.ActiveEQ(v))
+		r.Where = append(r.Where, acquisitionsource.ActiveEQ(v))
 	}
-	return where
+	return r
 }
 
-// AcquisitionSourceOrder is the order of a list request: whitelisted, the id last.
-func AcquisitionSourceOrder(p ListAcquisitionSourcesParams) []acquisitionsource.OrderOption {
-	dir := direction(p.SortDirection.Or("asc") == "desc")
-	switch p.SortBy.Or("name") {
-	case "name":
-		return []acquisitionsource.OrderOption{acquisitionsource.ByNameFolded(dir), acquisitionsource.ByID(dir)}
-	case "created_at":
-		return []acquisitionsource.OrderOption{acquisitionsource.ByCreatedAt(dir), acquisitionsource.ByID(dir)}
-	case "updated_at":
-		return []acquisitionsource.OrderOption{acquisitionsource.ByUpdatedAt(dir), acquisitionsource.ByID(dir)}
-	}
-	return []acquisitionsource.OrderOption{acquisitionsource.ByID(dir)}
-}
-
-// AcquisitionSourcePage is the page a list request asks for.
-func AcquisitionSourcePage(p ListAcquisitionSourcesParams) Page {
-	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
-}
-
-// AcquisitionSources reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) AcquisitionSources(ctx context.Context, q *ent.AcquisitionSourceQuery, size int) ([]AcquisitionSource, error) {
-	shown, _, err := r.countedAcquisitionSources(ctx, q, size, "")
-	return shown, err
-}
-
-// countedAcquisitionSources is AcquisitionSources with the column total, if it is not empty.
-func (r Reads) countedAcquisitionSources(ctx context.Context, q *ent.AcquisitionSourceQuery, size int, total string) ([]AcquisitionSource, int, error) {
-	return counted(ctx, r.View(ctx), q, columnsOfAcquisitionSource, widthOfAcquisitionSource, size, total, takeAcquisitionSource)
-}
-
-// ReadAcquisitionSources reads the page that a list request asks for, with what the list
-// shows, and counts all rows. Conditions beyond the request's own filters are extra:
-// of manual filters, and rules of the list.
+// ReadAcquisitionSources reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadAcquisitionSources(ctx context.Context, p ListAcquisitionSourcesParams, extra ...predicate.AcquisitionSource) ([]AcquisitionSource, Meta, error) {
-	q, page := r.Client.AcquisitionSource.Query(), AcquisitionSourcePage(p)
-	for _, e := range extra {
-		q.Where(ent.Enclose(e))
-	}
-	q.Where(AcquisitionSourceFilters(p)...)
-	count := q.Clone()
-	q.Order(AcquisitionSourceOrder(p)...).Limit(page.Limit())
-	switch {
-	case p.SortBy.Or("name") == "id" && page.Early():
-		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
-	case page.Deep():
-		q.Shape(idsFirst)
-	}
-	shown, total, err := r.countedAcquisitionSources(ctx, q.Offset(page.Offset()), page.Limit(), "")
-	switch {
-	case err != nil:
-	case page.All(len(shown)):
-		total = len(shown)
-	default:
-		total, err = count.Count(ctx)
-	}
-	return shown, page.Meta(total), err
+	shown, meta, _, err := AcquisitionSources.Read(ctx, r.View(ctx), r.Client.AcquisitionSource.Query(), AcquisitionSourcesRequest(p), extra...)
+	return shown, Meta(meta), err
 }
 
 // ListAcquisitionSources answers a list of acquisition sources.

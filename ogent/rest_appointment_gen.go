@@ -13,109 +13,65 @@ import (
 	"chairside/ent/patient"
 	"chairside/ent/practitioner"
 	"chairside/ent/predicate"
-	"chairside/internal/access"
-	"chairside/internal/fault"
+	"chairside/internal/list"
+	"chairside/internal/store"
+	"chairside/internal/write"
 	"chairside/schema"
 )
 
-// columnsOfAppointment are the columns that takeAppointment takes; widthOfAppointment is their number.
-const (
-	columnsOfAppointment = `"appointments"."id", "appointments"."start_time", "appointments"."finish_time", "appointments"."duration", "appointments"."practitioner_id", "appointments"."patient_id", "appointments"."reason", "appointments"."state", "appointments"."notes", "appointments"."treatment_description", "appointments"."room_id", "appointments"."user_id", "appointments"."booked_via_api", "appointments"."metadata", "appointments"."pending_at", "appointments"."confirmed_at", "appointments"."arrived_at", "appointments"."in_surgery_at", "appointments"."completed_at", "appointments"."cancelled_at", "appointments"."did_not_attend_at", "appointments"."created_at", "appointments"."updated_at", "patient"."id", "patient"."first_name", "patient"."last_name", "patient"."payment_plan_id"`
-	widthOfAppointment   = 27
-)
+// AppointmentForm is the response form of appointments.
+var AppointmentForm = list.Form[Appointment]{
+	Width:   27,
+	Columns: `"appointments"."id", "appointments"."start_time", "appointments"."finish_time", "appointments"."duration", "appointments"."practitioner_id", "appointments"."patient_id", "appointments"."reason", "appointments"."state", "appointments"."notes", "appointments"."treatment_description", "appointments"."room_id", "appointments"."user_id", "appointments"."booked_via_api", "appointments"."metadata", "appointments"."pending_at", "appointments"."confirmed_at", "appointments"."arrived_at", "appointments"."in_surgery_at", "appointments"."completed_at", "appointments"."cancelled_at", "appointments"."did_not_attend_at", "appointments"."created_at", "appointments"."updated_at", "patient"."id", "patient"."first_name", "patient"."last_name", "patient"."payment_plan_id"`,
+	Take: func(x *list.Reader, o *Appointment) {
+		o.ID = x.Int64(0)
+		o.StartTime = x.View.Time(x.Time(1))
+		o.FinishTime = x.View.Time(x.Time(2))
+		o.Duration = x.Int(3)
+		o.PractitionerID = x.Int64(4)
+		o.PatientID.Value, o.PatientID.Null = x.Int64(5), x.Null(5)
+		o.Reason = x.Text(6)
+		o.State = x.Text(7)
+		o.Notes.Value, o.Notes.Null = x.Text(8), x.Null(8)
+		o.TreatmentDescription.Value, o.TreatmentDescription.Null = x.Text(9), x.Null(9)
+		o.RoomID.Value, o.RoomID.Null = x.UUID(10), x.Null(10)
+		o.UserID.Value, o.UserID.Null = x.Int64(11), x.Null(11)
+		o.BookedViaAPI = x.Bool(12)
+		o.Metadata = list.Metadata(x, 13)
+		o.PendingAt.Value, o.PendingAt.Null = x.View.Time(x.Time(14)), x.Null(14)
+		o.ConfirmedAt.Value, o.ConfirmedAt.Null = x.View.Time(x.Time(15)), x.Null(15)
+		o.ArrivedAt.Value, o.ArrivedAt.Null = x.View.Time(x.Time(16)), x.Null(16)
+		o.InSurgeryAt.Value, o.InSurgeryAt.Null = x.View.Time(x.Time(17)), x.Null(17)
+		o.CompletedAt.Value, o.CompletedAt.Null = x.View.Time(x.Time(18)), x.Null(18)
+		o.CancelledAt.Value, o.CancelledAt.Null = x.View.Time(x.Time(19)), x.Null(19)
+		o.DidNotAttendAt.Value, o.DidNotAttendAt.Null = x.View.Time(x.Time(20)), x.Null(20)
+		o.CreatedAt = x.View.Time(x.Time(21))
+		o.UpdatedAt = x.View.Time(x.Time(22))
+		x.Log.Note("appointments", o.ID)
+		if !x.Null(23) {
+			x.Log.Note("patients", x.Int64(23))
+			o.PatientName.SetTo(schema.FullName(x.Text(24), x.Text(25)))
+			o.PatientImageURL.SetTo(x.View.AvatarURL)
+			o.PaymentPlanID.SetTo(x.Int64(26))
+		} else {
+			o.PatientName.SetToNull()
+			o.PatientImageURL.SetToNull()
+			o.PaymentPlanID.SetToNull()
+		}
+	},
+}
 
-// takeAppointment is the response form of the row that x stands at.
-func takeAppointment(x *reader, o *Appointment) {
-	o.ID = x.Int64(0)
-	o.StartTime = x.view.Time(x.Time(1))
-	o.FinishTime = x.view.Time(x.Time(2))
-	o.Duration = x.Int(3)
-	o.PractitionerID = x.Int64(4)
-	o.PatientID.Value, o.PatientID.Null = x.Int64(5), x.Null(5)
-	o.Reason = x.Text(6)
-	o.State = x.Text(7)
-	o.Notes.Value, o.Notes.Null = x.Text(8), x.Null(8)
-	o.TreatmentDescription.Value, o.TreatmentDescription.Null = x.Text(9), x.Null(9)
-	o.RoomID.Value, o.RoomID.Null = x.UUID(10), x.Null(10)
-	o.UserID.Value, o.UserID.Null = x.Int64(11), x.Null(11)
-	o.BookedViaAPI = x.Bool(12)
-	o.Metadata = metadata(x, 13)
-	o.PendingAt.Value, o.PendingAt.Null = x.view.Time(x.Time(14)), x.Null(14)
-	o.ConfirmedAt.Value, o.ConfirmedAt.Null = x.view.Time(x.Time(15)), x.Null(15)
-	o.ArrivedAt.Value, o.ArrivedAt.Null = x.view.Time(x.Time(16)), x.Null(16)
-	o.InSurgeryAt.Value, o.InSurgeryAt.Null = x.view.Time(x.Time(17)), x.Null(17)
-	o.CompletedAt.Value, o.CompletedAt.Null = x.view.Time(x.Time(18)), x.Null(18)
-	o.CancelledAt.Value, o.CancelledAt.Null = x.view.Time(x.Time(19)), x.Null(19)
-	o.DidNotAttendAt.Value, o.DidNotAttendAt.Null = x.view.Time(x.Time(20)), x.Null(20)
-	o.CreatedAt = x.view.Time(x.Time(21))
-	o.UpdatedAt = x.view.Time(x.Time(22))
-	x.records.Note("appointments", o.ID)
-	if !x.Null(23) {
-		x.records.Note("patients", x.Int64(23))
-		o.PatientName.SetTo(schema.FullName(x.Text(24), x.Text(25)))
-		o.PatientImageURL.SetTo(x.view.AvatarURL)
-		o.PaymentPlanID.SetTo(x.Int64(26))
-	} else {
-		o.PatientName.SetToNull()
-		o.PatientImageURL.SetToNull()
-		o.PaymentPlanID.SetToNull()
+func wrapAppointment(o *Appointment, err error) (*AppointmentResponse, error) {
+	if err != nil {
+		return nil, err
 	}
+	return &AppointmentResponse{Appointment: *o}, nil
 }
 
 // ShowAppointment reads one appointment in its response form, or gives fault.NotFound.
 func (r Reads) ShowAppointment(ctx context.Context, id int64) (*AppointmentResponse, error) {
 	q := r.Client.Appointment.Query().Where(appointment.ID(id))
-	shown, err := scan(ctx, r.View(ctx), q, columnsOfAppointment, widthOfAppointment, 1, takeAppointment)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0:
-		return nil, fault.NotFound()
-	}
-	return &AppointmentResponse{Appointment: shown[0]}, nil
-}
-
-// AddAppointment saves a new appointment and gives its response form, or
-// ent.ErrUnmet where conditions do not hold, or fault.NotFound where the caller
-// would not see it. No lists are read: there are no rows yet that could point at it.
-func (r Reads) AddAppointment(ctx context.Context, create *ent.AppointmentCreate, conditions ...ent.Condition) (*AppointmentResponse, error) {
-	shown, err := scan(ctx, r.View(ctx), added[*ent.AppointmentCreate]{create, conditions}, columnsOfAppointment, widthOfAppointment, 1, takeAppointment)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0 && len(conditions) == 0:
-		return nil, fault.NotFound()
-	case len(shown) == 0:
-		return nil, ent.ErrUnmet
-	}
-	return &AppointmentResponse{Appointment: shown[0]}, nil
-}
-
-// FindAppointment reads one row to be changed, or gives fault.NotFound.
-func FindAppointment(ctx context.Context, c *ent.Client, id int64, where ...predicate.Appointment) (*ent.Appointment, error) {
-	e, err := c.Appointment.Query().Where(appointment.ID(id)).Where(where...).Only(ctx)
-	if ent.IsNotFound(err) {
-		return nil, fault.NotFound()
-	}
-	return e, err
-}
-
-// ChangeAppointment saves a change and gives the row's response form, or
-// fault.NotFound where the caller does not see it. A change in which nothing differs
-// from what is stored leaves no trace, and keeps the entity tag.
-func (r Reads) ChangeAppointment(ctx context.Context, update *ent.AppointmentUpdateOne) (*AppointmentResponse, error) {
-	m := update.Mutation()
-	if id, ok := m.ID(); ok && len(m.Fields()) == 0 && len(m.ClearedFields()) == 0 {
-		return r.In(m.Client()).ShowAppointment(ctx, id)
-	}
-	shown, err := scan(ctx, r.View(ctx), update, columnsOfAppointment, widthOfAppointment, 1, takeAppointment)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0:
-		return nil, fault.NotFound()
-	}
-	return &AppointmentResponse{Appointment: shown[0]}, nil
+	return wrapAppointment(list.One(ctx, r.View(ctx), q, AppointmentForm))
 }
 
 // GetAppointment answers one appointment.
@@ -123,322 +79,202 @@ func (r Reads) GetAppointment(ctx context.Context, p GetAppointmentParams) (*App
 	return r.ShowAppointment(ctx, p.ID)
 }
 
-// AppointmentFilters are the predicates of a list request; those that the
-// schema calls manual are left to the caller.
-func AppointmentFilters(p ListAppointmentsParams) (where []predicate.Appointment) {
+// Appointments is the list of appointments.
+var Appointments = list.List[*ent.AppointmentQuery, predicate.Appointment, appointment.OrderOption, Appointment]{
+	Form:    AppointmentForm,
+	Table:   appointment.Table,
+	Default: "start_time",
+	Sorts: []list.Sort[appointment.OrderOption]{
+		{Key: "start_time", Column: appointment.FieldStartTime},
+		{Key: "finish_time", Column: appointment.FieldFinishTime},
+		{Key: "state", Column: appointment.FieldState},
+		{Key: "created_at", Column: appointment.FieldCreatedAt},
+		{Key: "updated_at", Column: appointment.FieldUpdatedAt},
+	},
+	Ordered: list.Orders{"start_time", "finish_time", "created_at", "updated_at"},
+	Totals:  (*ent.AppointmentQuery).Totals,
+	Day:     "appointments.day", DayColumn: appointment.FieldStartTime, Whole: "appointments.listed",
+}
+
+// AppointmentsRequest is a list request; the filters that the schema calls manual are
+// left to the caller.
+func AppointmentsRequest(p ListAppointmentsParams) list.Request[predicate.Appointment] {
+	r := list.Request[predicate.Appointment]{
+		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
+		SortBy: p.SortBy.Or("start_time"), Descending: p.SortDirection.Or("asc") == "desc",
+		Filters: []list.Filter{
+			{Set: p.On.Set, Column: "start_time"},
+			{Set: p.Before.Set, Column: "start_time"},
+			{Set: p.After.Set, Column: "start_time"},
+			{Set: p.PractitionerID.Set, Column: "practitioner_id", Equal: true, Dense: true, Leads: list.Orders{"start_time"}},
+			{Set: p.RoomID.Set, Column: "room_id", Equal: true, Dense: true, Leads: list.Orders{"start_time"}},
+			{Set: p.State.Set, Column: "state", Equal: true, Dense: true, Leads: list.Orders{"start_time", "state"}.Unless(p.Cancelled.Or(false), "id")},
+			{Set: p.UpdatedAfter.Set, Column: "updated_at"},
+			{Set: p.PatientID.Set, Column: "patient_id", Equal: true, Leads: list.Orders{"start_time"}},
+		},
+	}
 	if !p.Cancelled.Or(false) {
-		where = append(where, func(s *sql.Selector) {
+		r.Where = append(r.Where, func(s *sql.Selector) {
 			s.Where(sql.ExprP("(" + s.C(appointment.FieldCancelledAt) + " IS NULL AND " + s.C(appointment.FieldDidNotAttendAt) + " IS NULL)"))
 		})
 	}
 	if v, ok := p.Before.Get(); ok {
 		if p.After.Set && (p.PractitionerID.Set || p.RoomID.Set || p.PatientID.Set) && !p.UpdatedAfter.Set {
-			where = append(where, ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpLT, v))
+			r.Where = append(r.Where, ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpLT, v))
 		} else {
-			where = append(where, appointment.StartTimeLT(v))
+			r.Where = append(r.Where, appointment.StartTimeLT(v))
 		}
 	}
 	if v, ok := p.After.Get(); ok {
 		if p.Before.Set && (p.PractitionerID.Set || p.RoomID.Set || p.PatientID.Set) && !p.UpdatedAfter.Set {
-			where = append(where, ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpGTE, v))
+			r.Where = append(r.Where, ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpGTE, v))
 		} else {
-			where = append(where, appointment.StartTimeGTE(v))
+			r.Where = append(r.Where, appointment.StartTimeGTE(v))
 		}
 	}
 	if v, ok := p.PractitionerID.Get(); ok {
-		where = append(where, appointment.PractitionerIDEQ(v))
+		r.Where = append(r.Where, appointment.PractitionerIDEQ(v))
 	}
 	if v, ok := p.RoomID.Get(); ok {
-		where = append(where, appointment.RoomIDEQ(v))
+		r.Where = append(r.Where, appointment.RoomIDEQ(v))
 	}
 	if v, ok := p.SiteID.Get(); ok {
-		where = append(where, appointment.HasPractitionerWith(practitioner.SiteIDEQ(v)))
+		r.Where = append(r.Where, appointment.HasPractitionerWith(practitioner.SiteIDEQ(v)))
 	}
 	if v, ok := p.State.Get(); ok {
-		where = append(where, appointment.StateEQ(schema.AppointmentState(v)))
+		r.Where = append(r.Where, appointment.StateEQ(schema.AppointmentState(v)))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
-		where = append(where, appointment.UpdatedAtGTE(v))
+		r.Where = append(r.Where, appointment.UpdatedAtGTE(v))
 	}
 	if v, ok := p.PatientID.Get(); ok {
-		where = append(where, appointment.PatientIDEQ(v))
+		r.Where = append(r.Where, appointment.PatientIDEQ(v))
 	}
-	return where
-}
-
-// AppointmentOrder is the order of a list request: whitelisted, the id last.
-func AppointmentOrder(p ListAppointmentsParams) []appointment.OrderOption {
-	dir := direction(p.SortDirection.Or("asc") == "desc")
-	switch p.SortBy.Or("start_time") {
-	case "start_time":
-		return []appointment.OrderOption{appointment.ByStartTime(dir), appointment.ByID(dir)}
-	case "finish_time":
-		return []appointment.OrderOption{appointment.ByFinishTime(dir), appointment.ByID(dir)}
-	case "state":
-		return []appointment.OrderOption{appointment.ByState(dir), appointment.ByID(dir)}
-	case "created_at":
-		return []appointment.OrderOption{appointment.ByCreatedAt(dir), appointment.ByID(dir)}
-	case "updated_at":
-		return []appointment.OrderOption{appointment.ByUpdatedAt(dir), appointment.ByID(dir)}
-	}
-	return []appointment.OrderOption{appointment.ByID(dir)}
-}
-
-// AppointmentPage is the page a list request asks for.
-func AppointmentPage(p ListAppointmentsParams) Page {
-	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
-}
-
-// Appointments reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) Appointments(ctx context.Context, q *ent.AppointmentQuery, size int) ([]Appointment, error) {
-	shown, _, err := r.countedAppointments(ctx, q, size, "")
-	return shown, err
-}
-
-// countedAppointments is Appointments with the column total, if it is not empty.
-func (r Reads) countedAppointments(ctx context.Context, q *ent.AppointmentQuery, size int, total string) ([]Appointment, int, error) {
-	return counted(ctx, r.View(ctx), q, columnsOfAppointment, widthOfAppointment, size, total, takeAppointment)
-}
-
-// AppointmentTotal names the kept total of the rows that a list request asks for,
-// "" where they have to be counted.
-func AppointmentTotal(p ListAppointmentsParams) (total string, key int64) {
-	if p.On.Set || p.Before.Set || p.After.Set || p.RoomID.Set || p.SiteID.Set || p.State.Set || p.UpdatedAfter.Set || p.PatientID.Set {
-		return "", 0
-	}
-	if !p.Cancelled.Or(false) && !p.PractitionerID.Set {
-		return "appointments.listed", 0
-	}
-	if !p.Cancelled.Or(false) && p.PractitionerID.Set {
-		return "appointments.practitioner", p.PractitionerID.Value
-	}
-	if p.Cancelled.Or(false) && !p.PractitionerID.Set {
-		return "appointments.all", 0
-	}
-	return "", 0
-}
-
-// keptAppointments is the query of that total, nil where there is none.
-func keptAppointments(totals *ent.Totals, p ListAppointmentsParams) *sql.Selector {
-	total, key := AppointmentTotal(p)
-	if total == "" || totals == nil {
-		return nil
-	}
-	return totals.Of(total, key)
-}
-
-// findAppointments finds the page of a list request that goes deep into the
-// default order, by the day of its first row. It is false for other requests.
-func findAppointments(ctx context.Context, q *ent.AppointmentQuery, totals *ent.Totals, p ListAppointmentsParams) (place ent.Place, ok bool, err error) {
-	page, sort := AppointmentPage(p), p.SortBy.Or("start_time")
-	if total, _ := AppointmentTotal(p); totals == nil || total != "appointments.listed" || sort != "start_time" || !page.Deep() {
-		return place, false, nil
-	}
-	descending := p.SortDirection.Or("asc") == "desc"
-	place, ok, err = totals.Find(ctx, "appointments.listed", "appointments.day", page.Offset(), descending)
-	if ok && descending {
-		q.Where(appointment.StartTimeLT(place.Day.AddDate(0, 0, 1)))
-	} else if ok {
-		q.Where(appointment.StartTimeGTE(place.Day))
-	}
-	return place, ok, err
-}
-
-// AppointmentPickedBy tells whether the rows of a list request are found before
-// they are put in order, and how.
-func AppointmentPickedBy(p ListAppointmentsParams) (how way, ok bool) {
-	return pickedBy(p.SortBy.Or("start_time"), orders{"start_time", "finish_time", "created_at", "updated_at"},
-		sieve{set: p.On.Set, column: "start_time"},
-		sieve{set: p.Before.Set, column: "start_time"},
-		sieve{set: p.After.Set, column: "start_time"},
-		sieve{set: p.PractitionerID.Set, column: "practitioner_id", equal: true, dense: true, leads: orders{"start_time"}},
-		sieve{set: p.RoomID.Set, column: "room_id", equal: true, dense: true, leads: orders{"start_time"}},
-		sieve{set: p.State.Set, column: "state", equal: true, dense: true, leads: orders{"start_time", "state"}.unless(p.Cancelled.Or(false), "id")},
-		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
-		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: orders{"start_time"}},
-	)
-}
-
-// orderAppointments is the column that a list request is ordered by, before the id.
-func orderAppointments(p ListAppointmentsParams) string {
-	switch p.SortBy.Or("start_time") {
-	case "start_time":
-		return appointment.FieldStartTime
-	case "finish_time":
-		return appointment.FieldFinishTime
-	case "state":
-		return appointment.FieldState
-	case "created_at":
-		return appointment.FieldCreatedAt
-	case "updated_at":
-		return appointment.FieldUpdatedAt
-	}
-	return appointment.FieldID
-}
-
-// totalAppointments is the number of all rows of q.
-func totalAppointments(ctx context.Context, q *ent.AppointmentQuery, totals *ent.Totals, p ListAppointmentsParams) (int, error) {
-	if kept := keptAppointments(totals, p); kept != nil {
-		return totals.Read(ctx, kept)
-	}
-	return q.Count(ctx)
-}
-
-// pickAppointments reads the page that a list request asks for from those rows of q
-// that are picked and put in order. It is not ok where there are too many of them.
-func (r Reads) pickAppointments(ctx context.Context, q *ent.AppointmentQuery, totals *ent.Totals, p ListAppointmentsParams, how way) (shown []Appointment, meta Meta, ok bool, err error) {
-	page, pick := AppointmentPage(p), q.Clone().Order(AppointmentOrder(p)...)
-	if how.near && !page.Deep() {
-		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-		first.Shape(nearby(ctx, appointment.Table, AppointmentOrder(p)))
-		tried, read := access.With(ctx) // what is read may not be what is shown
-		shown, _, err := r.countedAppointments(tried, first, page.Limit(), "")
-		if err != nil {
-			return nil, Meta{}, false, err
-		}
-		if len(shown) == page.Limit() {
-			access.From(ctx).Add(read)
-			total, err := totalAppointments(ctx, q, totals, p)
-			return shown, page.Meta(total), true, err
-		}
-	}
-	pick.Shape(picking(how.column, orderAppointments(p), AppointmentOrder(p), page))
-	tried, read := access.With(ctx)
-	shown, total, err := r.countedAppointments(tried, pick, page.Limit(), pickedTotal)
 	switch {
-	case err != nil:
-		return nil, Meta{}, false, err
-	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
-		total, err = totalAppointments(ctx, q, totals, p)
-		return shown, page.Meta(total), true, err
-	case total > few:
-		return nil, Meta{}, false, nil
-	}
-	access.From(ctx).Add(read)
-	return shown, page.Meta(total), true, nil
-}
-
-// ReadAppointments reads the page that a list request asks for, with what the list
-// shows, and counts all rows. Conditions beyond the request's own filters are extra:
-// of manual filters, and rules of the list. Only without them is a kept total used.
-func (r Reads) ReadAppointments(ctx context.Context, p ListAppointmentsParams, extra ...predicate.Appointment) ([]Appointment, Meta, error) {
-	q, page := r.Client.Appointment.Query(), AppointmentPage(p)
-	totals, err := q.Totals(ctx)
-	if err != nil {
-		return nil, Meta{}, err
-	}
-	if len(extra) > 0 {
-		totals = nil
-	}
-	for _, e := range extra {
-		q.Where(ent.Enclose(e))
-	}
-	q.Where(AppointmentFilters(p)...)
-	if how, ok := AppointmentPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
-		if shown, meta, ok, err := r.pickAppointments(ctx, q, totals, p, how); ok || err != nil {
-			return shown, meta, err
-		}
-	}
-	count := q.Clone()
-	q.Order(AppointmentOrder(p)...).Limit(page.Limit())
-	switch {
-	case p.SortBy.Or("start_time") == "id" && page.Early():
-		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
-	case page.Deep():
-		q.Shape(idsFirst)
-	}
-	if place, found, err := findAppointments(ctx, q, totals, p); found || err != nil {
-		if err != nil || page.Offset() >= place.Total {
-			return []Appointment{}, page.Meta(place.Total), err
-		}
-		shown, _, err := r.countedAppointments(ctx, q.Offset(page.Offset()-place.Before), page.Limit(), "")
-		return shown, page.Meta(place.Total), err
-	}
-	column, kept := "", keptAppointments(totals, p)
-	if kept != nil {
-		column = keptTotal
-		q.Shape(withKept(kept))
-	}
-	shown, total, err := r.countedAppointments(ctx, q.Offset(page.Offset()), page.Limit(), column)
-	switch {
-	case err != nil:
-	case page.All(len(shown)):
-		total = len(shown)
-	case kept == nil || len(shown) == 0: // no row has told it
-		total, err = totalAppointments(ctx, count, totals, p)
-	}
-	return shown, page.Meta(total), err
-}
-
-// SetAppointment copies what was sent to a mutation: only what differs from old,
-// which is nil for a new row.
-func SetAppointment(m *ent.AppointmentMutation, in *AppointmentInput, old *ent.Appointment) {
-	if old == nil {
-		old = &ent.Appointment{}
-	}
-	fresh := m.Op().Is(ent.OpCreate)
-	if x, ok := in.StartTime.Get(); ok {
-		v := x
-		if fresh || !old.StartTime.Equal(v) {
-			m.SetStartTime(v)
-		}
-	}
-	if x, ok := in.FinishTime.Get(); ok {
-		v := x
-		if fresh || !old.FinishTime.Equal(v) {
-			m.SetFinishTime(v)
-		}
-	}
-	if x, ok := in.PractitionerID.Get(); ok {
-		v := x
-		if fresh || old.PractitionerID != v {
-			m.SetPractitionerID(v)
-		}
-	}
-	if x, ok := in.PatientID.Get(); ok {
-		v := x
-		if fresh || !same(old.PatientID, v) {
-			m.SetPatientID(v)
-		}
-	} else if in.PatientID.IsNull() && !fresh && old.PatientID != nil {
-		m.ClearPatientID()
-	}
-	if x, ok := in.Reason.Get(); ok {
-		v := x
-		if fresh || old.Reason != v {
-			m.SetReason(v)
-		}
-	}
-	if x, ok := in.State.Get(); ok {
-		v := schema.AppointmentState(x)
-		if fresh || old.State != v {
-			m.SetState(v)
-		}
-	}
-	if x, ok := in.Notes.Get(); ok {
-		v := x
-		if fresh || !same(old.Notes, v) {
-			m.SetNotes(v)
-		}
-	} else if in.Notes.IsNull() && !fresh && old.Notes != nil {
-		m.ClearNotes()
-	}
-	if x, ok := in.Metadata.Get(); ok {
-		v := map[string]string(x)
-		if fresh || !maps.Equal(old.Metadata, v) {
-			m.SetMetadata(v)
-		}
-	}
-}
-
-// AppointmentReferences are the references that were sent and differ from old,
-// which is nil for a new row.
-func AppointmentReferences(c *ent.Client, in *AppointmentInput, old *ent.Appointment) (r References) {
-	if v, ok := in.PractitionerID.Get(); ok && (old == nil || old.PractitionerID != v) {
-		r.add("practitioner_id", "does not exist or is not active", c.Practitioner.Query().Where(practitioner.ID(v), practitioner.Active(true)))
-	}
-	if v, ok := in.PatientID.Get(); ok && (old == nil || !same(old.PatientID, v)) {
-		r.add("patient_id", "does not exist", c.Patient.Query().Where(patient.ID(v)))
+	case p.On.Set || p.Before.Set || p.After.Set || p.RoomID.Set || p.SiteID.Set || p.State.Set || p.UpdatedAfter.Set || p.PatientID.Set:
+	case !p.Cancelled.Or(false) && !p.PractitionerID.Set:
+		r.Total = "appointments.listed"
+	case !p.Cancelled.Or(false) && p.PractitionerID.Set:
+		r.Total, r.Key = "appointments.practitioner", p.PractitionerID.Value
+	case p.Cancelled.Or(false) && !p.PractitionerID.Set:
+		r.Total = "appointments.all"
 	}
 	return r
+}
+
+// ReadAppointments reads the page that a list request asks for (list.List.Read).
+func (r Reads) ReadAppointments(ctx context.Context, p ListAppointmentsParams, extra ...predicate.Appointment) ([]Appointment, Meta, error) {
+	shown, meta, _, err := Appointments.Read(ctx, r.View(ctx), r.Client.Appointment.Query(), AppointmentsRequest(p), extra...)
+	return shown, Meta(meta), err
+}
+
+// AppointmentWrite is one create or update of an appointment, as its rule sees it.
+type AppointmentWrite = write.Write[ent.Appointment, *ent.AppointmentMutation, AppointmentInput, *AppointmentResponse]
+
+func (w Writes) resourceOfAppointment() *write.Resource[int64, ent.Appointment, *ent.AppointmentMutation, AppointmentInput, *AppointmentResponse] {
+	return &write.Resource[int64, ent.Appointment, *ent.AppointmentMutation, AppointmentInput, *AppointmentResponse]{
+		DB: w.DB, Rule: w.Rules.Appointment, PracticeWide: false, Conflicts: true,
+		GetForUpdate: func(ctx context.Context, tx *ent.Client, id int64) (*ent.Appointment, error) {
+			return tx.Appointment.Query().Where(appointment.ID(id), store.ForUpdate).Only(ctx)
+		},
+		Get: func(ctx context.Context, tx *ent.Client, id int64) (*AppointmentResponse, error) {
+			return w.In(tx).ShowAppointment(ctx, id)
+		},
+		Create: func(tx *ent.Client) (*ent.AppointmentMutation, write.Save[*AppointmentResponse]) {
+			c := tx.Appointment.Create()
+			return c.Mutation(), func(ctx context.Context, conditions ...ent.Condition) (*AppointmentResponse, error) {
+				return wrapAppointment(write.Insert(ctx, w.View(ctx), c, AppointmentForm, conditions...))
+			}
+		},
+		Update: func(tx *ent.Client, old *ent.Appointment) (*ent.AppointmentMutation, write.Save[*AppointmentResponse]) {
+			u := tx.Appointment.UpdateOne(old)
+			return u.Mutation(), func(ctx context.Context, _ ...ent.Condition) (*AppointmentResponse, error) {
+				return wrapAppointment(list.One(ctx, w.View(ctx), u, AppointmentForm))
+			}
+		},
+		Delete: func(ctx context.Context, tx *ent.Client, old *ent.Appointment) error {
+			return tx.Appointment.DeleteOne(old).Exec(ctx)
+		},
+		Set: func(m *ent.AppointmentMutation, in *AppointmentInput, old *ent.Appointment) {
+			fresh := old == nil
+			if fresh {
+				old = &ent.Appointment{}
+			}
+			if x, ok := in.StartTime.Get(); ok {
+				v := x
+				if fresh || !old.StartTime.Equal(v) {
+					m.SetStartTime(v)
+				}
+			}
+			if x, ok := in.FinishTime.Get(); ok {
+				v := x
+				if fresh || !old.FinishTime.Equal(v) {
+					m.SetFinishTime(v)
+				}
+			}
+			if x, ok := in.PractitionerID.Get(); ok {
+				v := x
+				if fresh || old.PractitionerID != v {
+					m.SetPractitionerID(v)
+				}
+			}
+			if x, ok := in.PatientID.Get(); ok {
+				v := x
+				if fresh || (old.PatientID == nil || *old.PatientID != v) {
+					m.SetPatientID(v)
+				}
+			} else if in.PatientID.IsNull() && !fresh && old.PatientID != nil {
+				m.ClearPatientID()
+			}
+			if x, ok := in.Reason.Get(); ok {
+				v := x
+				if fresh || old.Reason != v {
+					m.SetReason(v)
+				}
+			}
+			if x, ok := in.State.Get(); ok {
+				v := schema.AppointmentState(x)
+				if fresh || old.State != v {
+					m.SetState(v)
+				}
+			}
+			if x, ok := in.Notes.Get(); ok {
+				v := x
+				if fresh || (old.Notes == nil || *old.Notes != v) {
+					m.SetNotes(v)
+				}
+			} else if in.Notes.IsNull() && !fresh && old.Notes != nil {
+				m.ClearNotes()
+			}
+			if x, ok := in.Metadata.Get(); ok {
+				v := map[string]string(x)
+				if fresh || !maps.Equal(old.Metadata, v) {
+					m.SetMetadata(v)
+				}
+			}
+		},
+		References: func(w *AppointmentWrite) {
+			if v, ok := w.In.PractitionerID.Get(); ok && (w.Old == nil || w.Old.PractitionerID != v) {
+				w.Require("practitioner_id", "does not exist or is not active", ent.Some(w.Tx.Practitioner.Query().Where(practitioner.ID(v), practitioner.Active(true))))
+			}
+			if v, ok := w.In.PatientID.Get(); ok && (w.Old == nil || (w.Old.PatientID == nil || *w.Old.PatientID != v)) {
+				w.Require("patient_id", "does not exist", ent.Some(w.Tx.Patient.Query().Where(patient.ID(v))))
+			}
+		},
+	}
+}
+
+// CreateAppointment creates an appointment (write.Resource.Post).
+func (w Writes) CreateAppointment(ctx context.Context, in *AppointmentInputRequest) (*AppointmentResponse, error) {
+	return w.resourceOfAppointment().Post(ctx, &in.Appointment)
+}
+
+// UpdateAppointment changes what was sent (write.Resource.Patch).
+func (w Writes) UpdateAppointment(ctx context.Context, in *AppointmentInputRequest, p UpdateAppointmentParams) (*AppointmentResponse, error) {
+	return w.resourceOfAppointment().Patch(ctx, p.ID, &in.Appointment)
+}
+
+// DeleteAppointment deletes an appointment (write.Resource.Remove).
+func (w Writes) DeleteAppointment(ctx context.Context, p DeleteAppointmentParams) error {
+	return w.resourceOfAppointment().Remove(ctx, p.ID)
 }

@@ -8,41 +8,39 @@ import (
 	"chairside/ent"
 	"chairside/ent/appointmentreason"
 	"chairside/ent/predicate"
-	"chairside/internal/fault"
+	"chairside/internal/list"
 
 	"github.com/google/uuid"
 )
 
-// columnsOfAppointmentReason are the columns that takeAppointmentReason takes; widthOfAppointmentReason is their number.
-const (
-	columnsOfAppointmentReason = `"appointment_reasons"."id", "appointment_reasons"."reason", "appointment_reasons"."colour", "appointment_reasons"."deleted", "appointment_reasons"."exam", "appointment_reasons"."hygiene", "appointment_reasons"."position", "appointment_reasons"."created_at", "appointment_reasons"."updated_at"`
-	widthOfAppointmentReason   = 9
-)
+// AppointmentReasonForm is the response form of appointment reasons.
+var AppointmentReasonForm = list.Form[AppointmentReason]{
+	Width:   9,
+	Columns: `"appointment_reasons"."id", "appointment_reasons"."reason", "appointment_reasons"."colour", "appointment_reasons"."deleted", "appointment_reasons"."exam", "appointment_reasons"."hygiene", "appointment_reasons"."position", "appointment_reasons"."created_at", "appointment_reasons"."updated_at"`,
+	Take: func(x *list.Reader, o *AppointmentReason) {
+		o.ID = x.UUID(0)
+		o.Reason = x.Text(1)
+		o.Colour.Value, o.Colour.Null = x.Text(2), x.Null(2)
+		o.Deleted = x.Bool(3)
+		o.Exam = x.Bool(4)
+		o.Hygiene = x.Bool(5)
+		o.Position = x.Int(6)
+		o.CreatedAt = x.View.Time(x.Time(7))
+		o.UpdatedAt = x.View.Time(x.Time(8))
+	},
+}
 
-// takeAppointmentReason is the response form of the row that x stands at.
-func takeAppointmentReason(x *reader, o *AppointmentReason) {
-	o.ID = x.UUID(0)
-	o.Reason = x.Text(1)
-	o.Colour.Value, o.Colour.Null = x.Text(2), x.Null(2)
-	o.Deleted = x.Bool(3)
-	o.Exam = x.Bool(4)
-	o.Hygiene = x.Bool(5)
-	o.Position = x.Int(6)
-	o.CreatedAt = x.view.Time(x.Time(7))
-	o.UpdatedAt = x.view.Time(x.Time(8))
+func wrapAppointmentReason(o *AppointmentReason, err error) (*AppointmentReasonResponse, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &AppointmentReasonResponse{AppointmentReason: *o}, nil
 }
 
 // ShowAppointmentReason reads one appointment reason in its response form, or gives fault.NotFound.
 func (r Reads) ShowAppointmentReason(ctx context.Context, id uuid.UUID) (*AppointmentReasonResponse, error) {
 	q := r.Client.AppointmentReason.Query().Where(appointmentreason.ID(id))
-	shown, err := scan(ctx, r.View(ctx), q, columnsOfAppointmentReason, widthOfAppointmentReason, 1, takeAppointmentReason)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0:
-		return nil, fault.NotFound()
-	}
-	return &AppointmentReasonResponse{AppointmentReason: shown[0]}, nil
+	return wrapAppointmentReason(list.One(ctx, r.View(ctx), q, AppointmentReasonForm))
 }
 
 // GetAppointmentReason answers one appointment reason.
@@ -50,74 +48,38 @@ func (r Reads) GetAppointmentReason(ctx context.Context, p GetAppointmentReasonP
 	return r.ShowAppointmentReason(ctx, p.ID)
 }
 
-// AppointmentReasonFilters are the predicates of a list request; those that the
-// schema calls manual are left to the caller.
-func AppointmentReasonFilters(p ListAppointmentReasonsParams) (where []predicate.AppointmentReason) {
+// AppointmentReasons is the list of appointment reasons.
+var AppointmentReasons = list.List[*ent.AppointmentReasonQuery, predicate.AppointmentReason, appointmentreason.OrderOption, AppointmentReason]{
+	Form:    AppointmentReasonForm,
+	Table:   appointmentreason.Table,
+	Default: "position",
+	Sorts: []list.Sort[appointmentreason.OrderOption]{
+		{Key: "position", Column: appointmentreason.FieldPosition},
+		{Key: "created_at", Column: appointmentreason.FieldCreatedAt},
+		{Key: "updated_at", Column: appointmentreason.FieldUpdatedAt},
+	},
+}
+
+// AppointmentReasonsRequest is a list request; the filters that the schema calls manual are
+// left to the caller.
+func AppointmentReasonsRequest(p ListAppointmentReasonsParams) list.Request[predicate.AppointmentReason] {
+	r := list.Request[predicate.AppointmentReason]{
+		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
+		SortBy: p.SortBy.Or("position"), Descending: p.SortDirection.Or("asc") == "desc",
+	}
 	if v, ok := p.Deleted.Get(); ok {
-		where = append(where, appointmentreason.DeletedEQ(v))
+		r.Where = append(r.Where, appointmentreason.DeletedEQ(v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
-		where = append(where, appointmentreason.UpdatedAtGTE(v))
+		r.Where = append(r.Where, appointmentreason.UpdatedAtGTE(v))
 	}
-	return where
+	return r
 }
 
-// AppointmentReasonOrder is the order of a list request: whitelisted, the id last.
-func AppointmentReasonOrder(p ListAppointmentReasonsParams) []appointmentreason.OrderOption {
-	dir := direction(p.SortDirection.Or("asc") == "desc")
-	switch p.SortBy.Or("position") {
-	case "position":
-		return []appointmentreason.OrderOption{appointmentreason.ByPosition(dir), appointmentreason.ByID(dir)}
-	case "created_at":
-		return []appointmentreason.OrderOption{appointmentreason.ByCreatedAt(dir), appointmentreason.ByID(dir)}
-	case "updated_at":
-		return []appointmentreason.OrderOption{appointmentreason.ByUpdatedAt(dir), appointmentreason.ByID(dir)}
-	}
-	return []appointmentreason.OrderOption{appointmentreason.ByID(dir)}
-}
-
-// AppointmentReasonPage is the page a list request asks for.
-func AppointmentReasonPage(p ListAppointmentReasonsParams) Page {
-	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
-}
-
-// AppointmentReasons reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) AppointmentReasons(ctx context.Context, q *ent.AppointmentReasonQuery, size int) ([]AppointmentReason, error) {
-	shown, _, err := r.countedAppointmentReasons(ctx, q, size, "")
-	return shown, err
-}
-
-// countedAppointmentReasons is AppointmentReasons with the column total, if it is not empty.
-func (r Reads) countedAppointmentReasons(ctx context.Context, q *ent.AppointmentReasonQuery, size int, total string) ([]AppointmentReason, int, error) {
-	return counted(ctx, r.View(ctx), q, columnsOfAppointmentReason, widthOfAppointmentReason, size, total, takeAppointmentReason)
-}
-
-// ReadAppointmentReasons reads the page that a list request asks for, with what the list
-// shows, and counts all rows. Conditions beyond the request's own filters are extra:
-// of manual filters, and rules of the list.
+// ReadAppointmentReasons reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadAppointmentReasons(ctx context.Context, p ListAppointmentReasonsParams, extra ...predicate.AppointmentReason) ([]AppointmentReason, Meta, error) {
-	q, page := r.Client.AppointmentReason.Query(), AppointmentReasonPage(p)
-	for _, e := range extra {
-		q.Where(ent.Enclose(e))
-	}
-	q.Where(AppointmentReasonFilters(p)...)
-	count := q.Clone()
-	q.Order(AppointmentReasonOrder(p)...).Limit(page.Limit())
-	switch {
-	case p.SortBy.Or("position") == "id" && page.Early():
-		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
-	case page.Deep():
-		q.Shape(idsFirst)
-	}
-	shown, total, err := r.countedAppointmentReasons(ctx, q.Offset(page.Offset()), page.Limit(), "")
-	switch {
-	case err != nil:
-	case page.All(len(shown)):
-		total = len(shown)
-	default:
-		total, err = count.Count(ctx)
-	}
-	return shown, page.Meta(total), err
+	shown, meta, _, err := AppointmentReasons.Read(ctx, r.View(ctx), r.Client.AppointmentReason.Query(), AppointmentReasonsRequest(p), extra...)
+	return shown, Meta(meta), err
 }
 
 // ListAppointmentReasons answers a list of appointment reasons.

@@ -8,49 +8,47 @@ import (
 	"chairside/ent"
 	"chairside/ent/contract"
 	"chairside/ent/predicate"
-	"chairside/internal/fault"
+	"chairside/internal/list"
 
 	"github.com/google/uuid"
 )
 
-// columnsOfContract are the columns that takeContract takes; widthOfContract is their number.
-const (
-	columnsOfContract = `"contracts"."id", "contracts"."active", "contracts"."contract_number", "contracts"."end_date", "contracts"."name", "contracts"."nhs_location_id", "contracts"."nhs_site_id", "contracts"."notes", "contracts"."pds_plus", "contracts"."site_id", "contracts"."start_date", "contracts"."target", "contracts"."uda_value", "contracts"."uoa_target", "contracts"."uoa_value", "contracts"."created_at", "contracts"."updated_at"`
-	widthOfContract   = 17
-)
+// ContractForm is the response form of contracts.
+var ContractForm = list.Form[Contract]{
+	Width:   17,
+	Columns: `"contracts"."id", "contracts"."active", "contracts"."contract_number", "contracts"."end_date", "contracts"."name", "contracts"."nhs_location_id", "contracts"."nhs_site_id", "contracts"."notes", "contracts"."pds_plus", "contracts"."site_id", "contracts"."start_date", "contracts"."target", "contracts"."uda_value", "contracts"."uoa_target", "contracts"."uoa_value", "contracts"."created_at", "contracts"."updated_at"`,
+	Take: func(x *list.Reader, o *Contract) {
+		o.ID = x.UUID(0)
+		o.Active = x.Bool(1)
+		o.ContractNumber = x.Text(2)
+		o.EndDate.Value, o.EndDate.Null = x.Date(3).Time(), x.Null(3)
+		o.Name = x.Text(4)
+		o.NhsLocationID.Value, o.NhsLocationID.Null = x.Text(5), x.Null(5)
+		o.NhsSiteID.Value, o.NhsSiteID.Null = x.Text(6), x.Null(6)
+		o.Notes.Value, o.Notes.Null = x.Text(7), x.Null(7)
+		o.PdsPlus = x.Bool(8)
+		o.SiteID = x.UUID(9)
+		o.StartDate = x.Date(10).Time()
+		o.Target.Value, o.Target.Null = x.Decimal(11).String(), x.Null(11)
+		o.UdaValue.Value, o.UdaValue.Null = x.Decimal(12).String(), x.Null(12)
+		o.UoaTarget.Value, o.UoaTarget.Null = x.Decimal(13).String(), x.Null(13)
+		o.UoaValue.Value, o.UoaValue.Null = x.Decimal(14).String(), x.Null(14)
+		o.CreatedAt = x.View.Time(x.Time(15))
+		o.UpdatedAt = x.View.Time(x.Time(16))
+	},
+}
 
-// takeContract is the response form of the row that x stands at.
-func takeContract(x *reader, o *Contract) {
-	o.ID = x.UUID(0)
-	o.Active = x.Bool(1)
-	o.ContractNumber = x.Text(2)
-	o.EndDate.Value, o.EndDate.Null = x.Date(3).Time(), x.Null(3)
-	o.Name = x.Text(4)
-	o.NhsLocationID.Value, o.NhsLocationID.Null = x.Text(5), x.Null(5)
-	o.NhsSiteID.Value, o.NhsSiteID.Null = x.Text(6), x.Null(6)
-	o.Notes.Value, o.Notes.Null = x.Text(7), x.Null(7)
-	o.PdsPlus = x.Bool(8)
-	o.SiteID = x.UUID(9)
-	o.StartDate = x.Date(10).Time()
-	o.Target.Value, o.Target.Null = x.Decimal(11).String(), x.Null(11)
-	o.UdaValue.Value, o.UdaValue.Null = x.Decimal(12).String(), x.Null(12)
-	o.UoaTarget.Value, o.UoaTarget.Null = x.Decimal(13).String(), x.Null(13)
-	o.UoaValue.Value, o.UoaValue.Null = x.Decimal(14).String(), x.Null(14)
-	o.CreatedAt = x.view.Time(x.Time(15))
-	o.UpdatedAt = x.view.Time(x.Time(16))
+func wrapContract(o *Contract, err error) (*ContractResponse, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &ContractResponse{Contract: *o}, nil
 }
 
 // ShowContract reads one contract in its response form, or gives fault.NotFound.
 func (r Reads) ShowContract(ctx context.Context, id uuid.UUID) (*ContractResponse, error) {
 	q := r.Client.Contract.Query().Where(contract.ID(id))
-	shown, err := scan(ctx, r.View(ctx), q, columnsOfContract, widthOfContract, 1, takeContract)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0:
-		return nil, fault.NotFound()
-	}
-	return &ContractResponse{Contract: shown[0]}, nil
+	return wrapContract(list.One(ctx, r.View(ctx), q, ContractForm))
 }
 
 // GetContract answers one contract.
@@ -58,77 +56,41 @@ func (r Reads) GetContract(ctx context.Context, p GetContractParams) (*ContractR
 	return r.ShowContract(ctx, p.ID)
 }
 
-// ContractFilters are the predicates of a list request; those that the
-// schema calls manual are left to the caller.
-func ContractFilters(p ListContractsParams) (where []predicate.Contract) {
+// Contracts is the list of contracts.
+var Contracts = list.List[*ent.ContractQuery, predicate.Contract, contract.OrderOption, Contract]{
+	Form:    ContractForm,
+	Table:   contract.Table,
+	Default: "id",
+	Sorts: []list.Sort[contract.OrderOption]{
+		{Key: "name", Column: contract.FieldNameFolded},
+		{Key: "created_at", Column: contract.FieldCreatedAt},
+		{Key: "updated_at", Column: contract.FieldUpdatedAt},
+	},
+}
+
+// ContractsRequest is a list request; the filters that the schema calls manual are
+// left to the caller.
+func ContractsRequest(p ListContractsParams) list.Request[predicate.Contract] {
+	r := list.Request[predicate.Contract]{
+		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
+		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
+	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
-		where = append(where, contract.UpdatedAtGTE(v))
+		r.Where = append(r.Where, contract.UpdatedAtGTE(v))
 	}
 	if v, ok := p.SiteID.Get(); ok {
-		where = append(where, contract.SiteIDEQ(v))
+		r.Where = append(r.Where, contract.SiteIDEQ(v))
 	}
 	if v, ok := p.Active.Get(); ok {
-		where = append(where, contract.ActiveEQ(v))
+		r.Where = append(r.Where, contract.ActiveEQ(v))
 	}
-	return where
+	return r
 }
 
-// ContractOrder is the order of a list request: whitelisted, the id last.
-func ContractOrder(p ListContractsParams) []contract.OrderOption {
-	dir := direction(p.SortDirection.Or("asc") == "desc")
-	switch p.SortBy.Or("id") {
-	case "name":
-		return []contract.OrderOption{contract.ByNameFolded(dir), contract.ByID(dir)}
-	case "created_at":
-		return []contract.OrderOption{contract.ByCreatedAt(dir), contract.ByID(dir)}
-	case "updated_at":
-		return []contract.OrderOption{contract.ByUpdatedAt(dir), contract.ByID(dir)}
-	}
-	return []contract.OrderOption{contract.ByID(dir)}
-}
-
-// ContractPage is the page a list request asks for.
-func ContractPage(p ListContractsParams) Page {
-	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
-}
-
-// Contracts reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) Contracts(ctx context.Context, q *ent.ContractQuery, size int) ([]Contract, error) {
-	shown, _, err := r.countedContracts(ctx, q, size, "")
-	return shown, err
-}
-
-// countedContracts is Contracts with the column total, if it is not empty.
-func (r Reads) countedContracts(ctx context.Context, q *ent.ContractQuery, size int, total string) ([]Contract, int, error) {
-	return counted(ctx, r.View(ctx), q, columnsOfContract, widthOfContract, size, total, takeContract)
-}
-
-// ReadContracts reads the page that a list request asks for, with what the list
-// shows, and counts all rows. Conditions beyond the request's own filters are extra:
-// of manual filters, and rules of the list.
+// ReadContracts reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadContracts(ctx context.Context, p ListContractsParams, extra ...predicate.Contract) ([]Contract, Meta, error) {
-	q, page := r.Client.Contract.Query(), ContractPage(p)
-	for _, e := range extra {
-		q.Where(ent.Enclose(e))
-	}
-	q.Where(ContractFilters(p)...)
-	count := q.Clone()
-	q.Order(ContractOrder(p)...).Limit(page.Limit())
-	switch {
-	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
-	case page.Deep():
-		q.Shape(idsFirst)
-	}
-	shown, total, err := r.countedContracts(ctx, q.Offset(page.Offset()), page.Limit(), "")
-	switch {
-	case err != nil:
-	case page.All(len(shown)):
-		total = len(shown)
-	default:
-		total, err = count.Count(ctx)
-	}
-	return shown, page.Meta(total), err
+	shown, meta, _, err := Contracts.Read(ctx, r.View(ctx), r.Client.Contract.Query(), ContractsRequest(p), extra...)
+	return shown, Meta(meta), err
 }
 
 // ListContracts answers a list of contracts.

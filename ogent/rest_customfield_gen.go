@@ -8,46 +8,44 @@ import (
 	"chairside/ent"
 	"chairside/ent/customfield"
 	"chairside/ent/predicate"
-	"chairside/internal/fault"
+	"chairside/internal/list"
 	"chairside/schema"
 
 	"github.com/google/uuid"
 )
 
-// columnsOfCustomField are the columns that takeCustomField takes; widthOfCustomField is their number.
-const (
-	columnsOfCustomField = `"custom_fields"."id", "custom_fields"."active", "custom_fields"."customizable_type", "custom_fields"."default_value", "custom_fields"."description", "custom_fields"."name", "custom_fields"."options", "custom_fields"."position", "custom_fields"."type", "custom_fields"."width", "custom_fields"."created_at", "custom_fields"."updated_at", "custom_fields"."practice_id"`
-	widthOfCustomField   = 13
-)
+// CustomFieldForm is the response form of custom fields.
+var CustomFieldForm = list.Form[CustomField]{
+	Width:   13,
+	Columns: `"custom_fields"."id", "custom_fields"."active", "custom_fields"."customizable_type", "custom_fields"."default_value", "custom_fields"."description", "custom_fields"."name", "custom_fields"."options", "custom_fields"."position", "custom_fields"."type", "custom_fields"."width", "custom_fields"."created_at", "custom_fields"."updated_at", "custom_fields"."practice_id"`,
+	Take: func(x *list.Reader, o *CustomField) {
+		o.ID = x.UUID(0)
+		o.Active = x.Bool(1)
+		o.CustomizableType = x.Text(2)
+		o.DefaultValue.Value, o.DefaultValue.Null = x.Text(3), x.Null(3)
+		o.Description.Value, o.Description.Null = x.Text(4), x.Null(4)
+		o.Name = x.Text(5)
+		o.Options = list.Object[[]schema.Option](x, 6)
+		o.Position = x.Int(7)
+		o.Type = x.Text(8)
+		o.Width.Value, o.Width.Null = x.Int(9), x.Null(9)
+		o.CreatedAt = x.View.Time(x.Time(10))
+		o.UpdatedAt = x.View.Time(x.Time(11))
+		o.CustomizableID = x.UUID(12)
+	},
+}
 
-// takeCustomField is the response form of the row that x stands at.
-func takeCustomField(x *reader, o *CustomField) {
-	o.ID = x.UUID(0)
-	o.Active = x.Bool(1)
-	o.CustomizableType = x.Text(2)
-	o.DefaultValue.Value, o.DefaultValue.Null = x.Text(3), x.Null(3)
-	o.Description.Value, o.Description.Null = x.Text(4), x.Null(4)
-	o.Name = x.Text(5)
-	o.Options = object[[]schema.Option](x, 6)
-	o.Position = x.Int(7)
-	o.Type = x.Text(8)
-	o.Width.Value, o.Width.Null = x.Int(9), x.Null(9)
-	o.CreatedAt = x.view.Time(x.Time(10))
-	o.UpdatedAt = x.view.Time(x.Time(11))
-	o.CustomizableID = x.UUID(12)
+func wrapCustomField(o *CustomField, err error) (*CustomFieldResponse, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &CustomFieldResponse{CustomField: *o}, nil
 }
 
 // ShowCustomField reads one custom field in its response form, or gives fault.NotFound.
 func (r Reads) ShowCustomField(ctx context.Context, id uuid.UUID) (*CustomFieldResponse, error) {
 	q := r.Client.CustomField.Query().Where(customfield.ID(id))
-	shown, err := scan(ctx, r.View(ctx), q, columnsOfCustomField, widthOfCustomField, 1, takeCustomField)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0:
-		return nil, fault.NotFound()
-	}
-	return &CustomFieldResponse{CustomField: shown[0]}, nil
+	return wrapCustomField(list.One(ctx, r.View(ctx), q, CustomFieldForm))
 }
 
 // GetCustomField answers one custom field.
@@ -55,77 +53,41 @@ func (r Reads) GetCustomField(ctx context.Context, p GetCustomFieldParams) (*Cus
 	return r.ShowCustomField(ctx, p.ID)
 }
 
-// CustomFieldFilters are the predicates of a list request; those that the
-// schema calls manual are left to the caller.
-func CustomFieldFilters(p ListCustomFieldsParams) (where []predicate.CustomField) {
+// CustomFields is the list of custom fields.
+var CustomFields = list.List[*ent.CustomFieldQuery, predicate.CustomField, customfield.OrderOption, CustomField]{
+	Form:    CustomFieldForm,
+	Table:   customfield.Table,
+	Default: "position",
+	Sorts: []list.Sort[customfield.OrderOption]{
+		{Key: "position", Column: customfield.FieldPosition},
+		{Key: "created_at", Column: customfield.FieldCreatedAt},
+		{Key: "updated_at", Column: customfield.FieldUpdatedAt},
+	},
+}
+
+// CustomFieldsRequest is a list request; the filters that the schema calls manual are
+// left to the caller.
+func CustomFieldsRequest(p ListCustomFieldsParams) list.Request[predicate.CustomField] {
+	r := list.Request[predicate.CustomField]{
+		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
+		SortBy: p.SortBy.Or("position"), Descending: p.SortDirection.Or("asc") == "desc",
+	}
 	if v, ok := p.UpdatedBefore.Get(); ok {
-		where = append(where, customfield.UpdatedAtLTE(v))
+		r.Where = append(r.Where, customfield.UpdatedAtLTE(v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
-		where = append(where, customfield.UpdatedAtGTE(v))
+		r.Where = append(r.Where, customfield.UpdatedAtGTE(v))
 	}
 	if v, ok := p.Active.Get(); ok {
-		where = append(where, customfield.ActiveEQ(v))
+		r.Where = append(r.Where, customfield.ActiveEQ(v))
 	}
-	return where
+	return r
 }
 
-// CustomFieldOrder is the order of a list request: whitelisted, the id last.
-func CustomFieldOrder(p ListCustomFieldsParams) []customfield.OrderOption {
-	dir := direction(p.SortDirection.Or("asc") == "desc")
-	switch p.SortBy.Or("position") {
-	case "position":
-		return []customfield.OrderOption{customfield.ByPosition(dir), customfield.ByID(dir)}
-	case "created_at":
-		return []customfield.OrderOption{customfield.ByCreatedAt(dir), customfield.ByID(dir)}
-	case "updated_at":
-		return []customfield.OrderOption{customfield.ByUpdatedAt(dir), customfield.ByID(dir)}
-	}
-	return []customfield.OrderOption{customfield.ByID(dir)}
-}
-
-// CustomFieldPage is the page a list request asks for.
-func CustomFieldPage(p ListCustomFieldsParams) Page {
-	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
-}
-
-// CustomFields reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) CustomFields(ctx context.Context, q *ent.CustomFieldQuery, size int) ([]CustomField, error) {
-	shown, _, err := r.countedCustomFields(ctx, q, size, "")
-	return shown, err
-}
-
-// countedCustomFields is CustomFields with the column total, if it is not empty.
-func (r Reads) countedCustomFields(ctx context.Context, q *ent.CustomFieldQuery, size int, total string) ([]CustomField, int, error) {
-	return counted(ctx, r.View(ctx), q, columnsOfCustomField, widthOfCustomField, size, total, takeCustomField)
-}
-
-// ReadCustomFields reads the page that a list request asks for, with what the list
-// shows, and counts all rows. Conditions beyond the request's own filters are extra:
-// of manual filters, and rules of the list.
+// ReadCustomFields reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadCustomFields(ctx context.Context, p ListCustomFieldsParams, extra ...predicate.CustomField) ([]CustomField, Meta, error) {
-	q, page := r.Client.CustomField.Query(), CustomFieldPage(p)
-	for _, e := range extra {
-		q.Where(ent.Enclose(e))
-	}
-	q.Where(CustomFieldFilters(p)...)
-	count := q.Clone()
-	q.Order(CustomFieldOrder(p)...).Limit(page.Limit())
-	switch {
-	case p.SortBy.Or("position") == "id" && page.Early():
-		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
-	case page.Deep():
-		q.Shape(idsFirst)
-	}
-	shown, total, err := r.countedCustomFields(ctx, q.Offset(page.Offset()), page.Limit(), "")
-	switch {
-	case err != nil:
-	case page.All(len(shown)):
-		total = len(shown)
-	default:
-		total, err = count.Count(ctx)
-	}
-	return shown, page.Meta(total), err
+	shown, meta, _, err := CustomFields.Read(ctx, r.View(ctx), r.Client.CustomField.Query(), CustomFieldsRequest(p), extra...)
+	return shown, Meta(meta), err
 }
 
 // ListCustomFields answers a list of custom fields.

@@ -9,75 +9,48 @@ import (
 	"chairside/ent/fee"
 	"chairside/ent/predicate"
 	"chairside/internal/decimal"
-	"chairside/internal/fault"
+	"chairside/internal/list"
+	"chairside/internal/store"
+	"chairside/internal/write"
 
 	"github.com/google/uuid"
 )
 
-// columnsOfFee are the columns that takeFee takes; widthOfFee is their number.
-const (
-	columnsOfFee = `"fees"."id", "fees"."payment_plan_id", "fees"."treatment_id", "fees"."multiple_pricing", "fees"."duration_one", "fees"."duration_two", "fees"."duration_three", "fees"."duration_four", "fees"."duration_five", "fees"."price_one", "fees"."price_two", "fees"."price_three", "fees"."price_four", "fees"."price_five", "fees"."created_at", "fees"."updated_at"`
-	widthOfFee   = 16
-)
+// FeeForm is the response form of fees.
+var FeeForm = list.Form[Fee]{
+	Width:   16,
+	Columns: `"fees"."id", "fees"."payment_plan_id", "fees"."treatment_id", "fees"."multiple_pricing", "fees"."duration_one", "fees"."duration_two", "fees"."duration_three", "fees"."duration_four", "fees"."duration_five", "fees"."price_one", "fees"."price_two", "fees"."price_three", "fees"."price_four", "fees"."price_five", "fees"."created_at", "fees"."updated_at"`,
+	Take: func(x *list.Reader, o *Fee) {
+		o.ID = x.UUID(0)
+		o.PaymentPlanID = x.Int64(1)
+		o.TreatmentID = x.Int64(2)
+		o.MultiplePricing = x.Bool(3)
+		o.DurationOne = x.Int(4)
+		o.DurationTwo = x.Int(5)
+		o.DurationThree = x.Int(6)
+		o.DurationFour = x.Int(7)
+		o.DurationFive = x.Int(8)
+		o.PriceOne = x.Decimal(9).String()
+		o.PriceTwo = x.Decimal(10).String()
+		o.PriceThree = x.Decimal(11).String()
+		o.PriceFour = x.Decimal(12).String()
+		o.PriceFive = x.Decimal(13).String()
+		o.CreatedAt = x.View.Time(x.Time(14))
+		o.UpdatedAt = x.View.Time(x.Time(15))
+	},
+}
 
-// takeFee is the response form of the row that x stands at.
-func takeFee(x *reader, o *Fee) {
-	o.ID = x.UUID(0)
-	o.PaymentPlanID = x.Int64(1)
-	o.TreatmentID = x.Int64(2)
-	o.MultiplePricing = x.Bool(3)
-	o.DurationOne = x.Int(4)
-	o.DurationTwo = x.Int(5)
-	o.DurationThree = x.Int(6)
-	o.DurationFour = x.Int(7)
-	o.DurationFive = x.Int(8)
-	o.PriceOne = x.Decimal(9).String()
-	o.PriceTwo = x.Decimal(10).String()
-	o.PriceThree = x.Decimal(11).String()
-	o.PriceFour = x.Decimal(12).String()
-	o.PriceFive = x.Decimal(13).String()
-	o.CreatedAt = x.view.Time(x.Time(14))
-	o.UpdatedAt = x.view.Time(x.Time(15))
+func wrapFee(o *Fee, err error) (*FeeResponse, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &FeeResponse{Fee: *o}, nil
 }
 
 // ShowFee reads one fee in its response form, or gives fault.NotFound.
 func (r Reads) ShowFee(ctx context.Context, id uuid.UUID) (*FeeResponse, error) {
 	q := r.Client.Fee.Query().Where(fee.ID(id))
-	shown, err := scan(ctx, r.View(ctx), q, columnsOfFee, widthOfFee, 1, takeFee)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0:
-		return nil, fault.NotFound()
-	}
-	return &FeeResponse{Fee: shown[0]}, nil
-}
-
-// FindFee reads one row to be changed, or gives fault.NotFound.
-func FindFee(ctx context.Context, c *ent.Client, id uuid.UUID, where ...predicate.Fee) (*ent.Fee, error) {
-	e, err := c.Fee.Query().Where(fee.ID(id)).Where(where...).Only(ctx)
-	if ent.IsNotFound(err) {
-		return nil, fault.NotFound()
-	}
-	return e, err
-}
-
-// ChangeFee saves a change and gives the row's response form, or
-// fault.NotFound where the caller does not see it. A change in which nothing differs
-// from what is stored leaves no trace, and keeps the entity tag.
-func (r Reads) ChangeFee(ctx context.Context, update *ent.FeeUpdateOne) (*FeeResponse, error) {
-	m := update.Mutation()
-	if id, ok := m.ID(); ok && len(m.Fields()) == 0 && len(m.ClearedFields()) == 0 {
-		return r.In(m.Client()).ShowFee(ctx, id)
-	}
-	shown, err := scan(ctx, r.View(ctx), update, columnsOfFee, widthOfFee, 1, takeFee)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0:
-		return nil, fault.NotFound()
-	}
-	return &FeeResponse{Fee: shown[0]}, nil
+	return wrapFee(list.One(ctx, r.View(ctx), q, FeeForm))
 }
 
 // GetFee answers one fee.
@@ -85,154 +58,138 @@ func (r Reads) GetFee(ctx context.Context, p GetFeeParams) (*FeeResponse, error)
 	return r.ShowFee(ctx, p.ID)
 }
 
-// FeeFilters are the predicates of a list request; those that the
-// schema calls manual are left to the caller.
-func FeeFilters(p ListFeesParams) (where []predicate.Fee) {
+// Fees is the list of fees.
+var Fees = list.List[*ent.FeeQuery, predicate.Fee, fee.OrderOption, Fee]{
+	Form:    FeeForm,
+	Table:   fee.Table,
+	Default: "id",
+	Sorts: []list.Sort[fee.OrderOption]{
+		{Key: "created_at", Column: fee.FieldCreatedAt},
+		{Key: "updated_at", Column: fee.FieldUpdatedAt},
+	},
+}
+
+// FeesRequest is a list request; the filters that the schema calls manual are
+// left to the caller.
+func FeesRequest(p ListFeesParams) list.Request[predicate.Fee] {
+	r := list.Request[predicate.Fee]{
+		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
+		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
+	}
 	if v, ok := p.PaymentPlanID.Get(); ok {
-		where = append(where, fee.PaymentPlanIDEQ(v))
+		r.Where = append(r.Where, fee.PaymentPlanIDEQ(v))
 	}
 	if v, ok := p.TreatmentID.Get(); ok {
-		where = append(where, fee.TreatmentIDEQ(v))
+		r.Where = append(r.Where, fee.TreatmentIDEQ(v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
-		where = append(where, fee.UpdatedAtGTE(v))
+		r.Where = append(r.Where, fee.UpdatedAtGTE(v))
 	}
-	return where
-}
-
-// FeeOrder is the order of a list request: whitelisted, the id last.
-func FeeOrder(p ListFeesParams) []fee.OrderOption {
-	dir := direction(p.SortDirection.Or("asc") == "desc")
-	switch p.SortBy.Or("id") {
-	case "created_at":
-		return []fee.OrderOption{fee.ByCreatedAt(dir), fee.ByID(dir)}
-	case "updated_at":
-		return []fee.OrderOption{fee.ByUpdatedAt(dir), fee.ByID(dir)}
-	}
-	return []fee.OrderOption{fee.ByID(dir)}
-}
-
-// FeePage is the page a list request asks for.
-func FeePage(p ListFeesParams) Page {
-	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
-}
-
-// Fees reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) Fees(ctx context.Context, q *ent.FeeQuery, size int) ([]Fee, error) {
-	shown, _, err := r.countedFees(ctx, q, size, "")
-	return shown, err
-}
-
-// countedFees is Fees with the column total, if it is not empty.
-func (r Reads) countedFees(ctx context.Context, q *ent.FeeQuery, size int, total string) ([]Fee, int, error) {
-	return counted(ctx, r.View(ctx), q, columnsOfFee, widthOfFee, size, total, takeFee)
-}
-
-// ReadFees reads the page that a list request asks for, with what the list
-// shows, and counts all rows. Conditions beyond the request's own filters are extra:
-// of manual filters, and rules of the list.
-func (r Reads) ReadFees(ctx context.Context, p ListFeesParams, extra ...predicate.Fee) ([]Fee, Meta, error) {
-	q, page := r.Client.Fee.Query(), FeePage(p)
-	for _, e := range extra {
-		q.Where(ent.Enclose(e))
-	}
-	q.Where(FeeFilters(p)...)
-	count := q.Clone()
-	q.Order(FeeOrder(p)...).Limit(page.Limit())
-	switch {
-	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
-	case page.Deep():
-		q.Shape(idsFirst)
-	}
-	shown, total, err := r.countedFees(ctx, q.Offset(page.Offset()), page.Limit(), "")
-	switch {
-	case err != nil:
-	case page.All(len(shown)):
-		total = len(shown)
-	default:
-		total, err = count.Count(ctx)
-	}
-	return shown, page.Meta(total), err
-}
-
-// SetFee copies what was sent to a mutation: only what differs from old,
-// which is nil for a new row.
-func SetFee(m *ent.FeeMutation, in *FeeInput, old *ent.Fee) {
-	if old == nil {
-		old = &ent.Fee{}
-	}
-	fresh := m.Op().Is(ent.OpCreate)
-	if x, ok := in.MultiplePricing.Get(); ok {
-		v := x
-		if fresh || old.MultiplePricing != v {
-			m.SetMultiplePricing(v)
-		}
-	}
-	if x, ok := in.DurationOne.Get(); ok {
-		v := x
-		if fresh || old.DurationOne != v {
-			m.SetDurationOne(v)
-		}
-	}
-	if x, ok := in.DurationTwo.Get(); ok {
-		v := x
-		if fresh || old.DurationTwo != v {
-			m.SetDurationTwo(v)
-		}
-	}
-	if x, ok := in.DurationThree.Get(); ok {
-		v := x
-		if fresh || old.DurationThree != v {
-			m.SetDurationThree(v)
-		}
-	}
-	if x, ok := in.DurationFour.Get(); ok {
-		v := x
-		if fresh || old.DurationFour != v {
-			m.SetDurationFour(v)
-		}
-	}
-	if x, ok := in.DurationFive.Get(); ok {
-		v := x
-		if fresh || old.DurationFive != v {
-			m.SetDurationFive(v)
-		}
-	}
-	if x, ok := in.PriceOne.Get(); ok {
-		v := decimal.MustParse(x)
-		if fresh || old.PriceOne != v {
-			m.SetPriceOne(v)
-		}
-	}
-	if x, ok := in.PriceTwo.Get(); ok {
-		v := decimal.MustParse(x)
-		if fresh || old.PriceTwo != v {
-			m.SetPriceTwo(v)
-		}
-	}
-	if x, ok := in.PriceThree.Get(); ok {
-		v := decimal.MustParse(x)
-		if fresh || old.PriceThree != v {
-			m.SetPriceThree(v)
-		}
-	}
-	if x, ok := in.PriceFour.Get(); ok {
-		v := decimal.MustParse(x)
-		if fresh || old.PriceFour != v {
-			m.SetPriceFour(v)
-		}
-	}
-	if x, ok := in.PriceFive.Get(); ok {
-		v := decimal.MustParse(x)
-		if fresh || old.PriceFive != v {
-			m.SetPriceFive(v)
-		}
-	}
-}
-
-// FeeReferences are the references that were sent and differ from old,
-// which is nil for a new row.
-func FeeReferences(c *ent.Client, in *FeeInput, old *ent.Fee) (r References) {
 	return r
+}
+
+// ReadFees reads the page that a list request asks for (list.List.Read).
+func (r Reads) ReadFees(ctx context.Context, p ListFeesParams, extra ...predicate.Fee) ([]Fee, Meta, error) {
+	shown, meta, _, err := Fees.Read(ctx, r.View(ctx), r.Client.Fee.Query(), FeesRequest(p), extra...)
+	return shown, Meta(meta), err
+}
+
+// FeeWrite is one create or update of a fee, as its rule sees it.
+type FeeWrite = write.Write[ent.Fee, *ent.FeeMutation, FeeInput, *FeeResponse]
+
+func (w Writes) resourceOfFee() *write.Resource[uuid.UUID, ent.Fee, *ent.FeeMutation, FeeInput, *FeeResponse] {
+	return &write.Resource[uuid.UUID, ent.Fee, *ent.FeeMutation, FeeInput, *FeeResponse]{
+		DB: w.DB, Rule: w.Rules.Fee, PracticeWide: true, Conflicts: false,
+		GetForUpdate: func(ctx context.Context, tx *ent.Client, id uuid.UUID) (*ent.Fee, error) {
+			return tx.Fee.Query().Where(fee.ID(id), store.ForUpdate).Only(ctx)
+		},
+		Get: func(ctx context.Context, tx *ent.Client, id uuid.UUID) (*FeeResponse, error) {
+			return w.In(tx).ShowFee(ctx, id)
+		},
+		Update: func(tx *ent.Client, old *ent.Fee) (*ent.FeeMutation, write.Save[*FeeResponse]) {
+			u := tx.Fee.UpdateOne(old)
+			return u.Mutation(), func(ctx context.Context, _ ...ent.Condition) (*FeeResponse, error) {
+				return wrapFee(list.One(ctx, w.View(ctx), u, FeeForm))
+			}
+		},
+		Set: func(m *ent.FeeMutation, in *FeeInput, old *ent.Fee) {
+			fresh := old == nil
+			if fresh {
+				old = &ent.Fee{}
+			}
+			if x, ok := in.MultiplePricing.Get(); ok {
+				v := x
+				if fresh || old.MultiplePricing != v {
+					m.SetMultiplePricing(v)
+				}
+			}
+			if x, ok := in.DurationOne.Get(); ok {
+				v := x
+				if fresh || old.DurationOne != v {
+					m.SetDurationOne(v)
+				}
+			}
+			if x, ok := in.DurationTwo.Get(); ok {
+				v := x
+				if fresh || old.DurationTwo != v {
+					m.SetDurationTwo(v)
+				}
+			}
+			if x, ok := in.DurationThree.Get(); ok {
+				v := x
+				if fresh || old.DurationThree != v {
+					m.SetDurationThree(v)
+				}
+			}
+			if x, ok := in.DurationFour.Get(); ok {
+				v := x
+				if fresh || old.DurationFour != v {
+					m.SetDurationFour(v)
+				}
+			}
+			if x, ok := in.DurationFive.Get(); ok {
+				v := x
+				if fresh || old.DurationFive != v {
+					m.SetDurationFive(v)
+				}
+			}
+			if x, ok := in.PriceOne.Get(); ok {
+				v := decimal.MustParse(x)
+				if fresh || old.PriceOne != v {
+					m.SetPriceOne(v)
+				}
+			}
+			if x, ok := in.PriceTwo.Get(); ok {
+				v := decimal.MustParse(x)
+				if fresh || old.PriceTwo != v {
+					m.SetPriceTwo(v)
+				}
+			}
+			if x, ok := in.PriceThree.Get(); ok {
+				v := decimal.MustParse(x)
+				if fresh || old.PriceThree != v {
+					m.SetPriceThree(v)
+				}
+			}
+			if x, ok := in.PriceFour.Get(); ok {
+				v := decimal.MustParse(x)
+				if fresh || old.PriceFour != v {
+					m.SetPriceFour(v)
+				}
+			}
+			if x, ok := in.PriceFive.Get(); ok {
+				v := decimal.MustParse(x)
+				if fresh || old.PriceFive != v {
+					m.SetPriceFive(v)
+				}
+			}
+		},
+		References: func(w *FeeWrite) {
+		},
+	}
+}
+
+// UpdateFee changes what was sent (write.Resource.Patch).
+func (w Writes) UpdateFee(ctx context.Context, in *FeeInputRequest, p UpdateFeeParams) (*FeeResponse, error) {
+	return w.resourceOfFee().Patch(ctx, p.ID, &in.Fee)
 }

@@ -4,27 +4,25 @@ package ogent
 
 import (
 	"context"
-	"encoding/json"
-	"math"
-	"slices"
-	"time"
-
-	"entgo.io/ent/dialect/sql"
-	"github.com/go-faster/jx"
 
 	"chairside/ent"
-	"chairside/internal/access"
 	"chairside/internal/caller"
-	"chairside/internal/fault"
-	"chairside/internal/row"
+	"chairside/internal/store"
 	"chairside/internal/wire"
 )
 
-// Reads implements the operations whose methods are generated; what it adds and
-// changes is part of hand-written ones.
+// Reads implements the operations that read.
 type Reads struct {
 	Client  *ent.Client
 	BaseURL string // this server's public address, without a final slash
+	Members Members
+}
+
+// Members give what no column has of rows with ids, in their order; a member without
+// such a function stays empty.
+type Members struct {
+	PatientCustomFields           func(ctx context.Context, c *ent.Client, ids []int64) ([][]CustomFieldEntry, error)
+	TreatmentPlanItemCustomFields func(ctx context.Context, c *ent.Client, ids []int64) ([][]CustomFieldEntry, error)
 }
 
 // In gives the reads of a transaction.
@@ -38,316 +36,17 @@ func (r Reads) View(ctx context.Context) wire.View {
 	return wire.View{Zone: caller.Must(ctx).Zone, AvatarURL: r.BaseURL + wire.AvatarPath}
 }
 
-// Page is the part of a list that is asked for.
-type Page struct{ Number, Size int }
-
-// Limit is the number of rows of a page.
-func (p Page) Limit() int { return p.Size }
-
-// Offset is the number of rows before the page, or more than any table has: at most
-// half of the largest int, since Totals.Find doubles it and Limit is added to it.
-func (p Page) Offset() int {
-	return min(p.Number-1, math.MaxInt/2/p.Size) * p.Size
+// Writes implements the operations that write, and those that read.
+type Writes struct {
+	Reads
+	DB    *store.DB
+	Rules Rules
 }
 
-// Deep reports whether the rows before the page are too many to be read for
-// nothing. In order of id, fromFirst serves pages up to where Early ends, deep ones
-// too.
-func (p Page) Deep() bool { return p.Offset() >= 500 }
-
-// Early reports whether some rows come before the page, but few: a merge join
-// reads the table that is joined from its beginning, too.
-func (p Page) Early() bool { return p.Number > 1 && p.Offset() <= 2000 }
-
-// Meta describes the page of a list of total rows.
-func (p Page) Meta(total int) Meta {
-	return Meta{Total: total, Page: p.Number, CurrentPage: p.Number, PerPage: p.Size, TotalPages: (total + p.Size - 1) / p.Size}
+// Rules are the rules of what is written (package write). A resource without one needs
+// no function.
+type Rules struct {
+	Appointment func(context.Context, *AppointmentWrite) error
+	Fee         func(context.Context, *FeeWrite) error
+	Patient     func(context.Context, *PatientWrite) error
 }
-
-// All reports whether rows that were read at the page are the whole list, so
-// that nothing need be counted.
-func (p Page) All(rows int) bool { return p.Number == 1 && rows < p.Size }
-
-// idsFirst has the rows of a page chosen by their ids alone, so that those
-// before it are passed over in an index, and not in the table.
-func idsFirst(s *sql.Selector) {
-	id := s.C("id")
-	page := s.Clone().Select(id)
-	s.SetP(sql.In(id, sql.Select("id").From(page.As("page")))).Offset(0)
-}
-
-// fromFirst has a page in order of id begin at its first row: those before it are
-// passed over for their ids alone, and an index on the id has nothing to sort.
-func fromFirst(descending bool) func(*sql.Selector) {
-	return func(s *sql.Selector) {
-		id := s.C("id")
-		first := s.Clone().Select(id).Limit(1)
-		begin := sql.GTE(id, first)
-		if descending {
-			begin = sql.LTE(id, first)
-		}
-		s.Where(begin).Offset(0)
-	}
-}
-
-// keptTotal is the total of a page that is read with a kept one.
-const keptTotal = "(SELECT n FROM kept)"
-
-// withKept has a kept total at hand for the page that is read.
-func withKept(of *sql.Selector) func(*sql.Selector) {
-	return func(s *sql.Selector) { s.Prefix(sql.With("kept", "n").As(of)) }
-}
-
-func direction(descending bool) sql.OrderTermOption {
-	if descending {
-		return sql.OrderDesc()
-	}
-	return sql.OrderAsc()
-}
-
-// reader is what a row is taken with.
-type reader struct {
-	*row.Row
-	view    wire.View
-	records *access.Log // told of each record of patient data
-}
-
-// query is a generated one.
-type query interface {
-	Rows(ctx context.Context, columns string) (*sql.Rows, error)
-}
-
-// scan reads all rows that q finds, about size of them, so many columns wide.
-func scan[O any](ctx context.Context, view wire.View, q query, columns string, width, size int, take func(*reader, *O)) ([]O, error) {
-	all := make([]O, 0, size)
-	err := each(ctx, view, q, columns, width, func(x *reader) {
-		// Not append, which would copy an empty row, and they are large. This one is
-		// empty, as nothing was ever there.
-		all = slices.Grow(all, 1)[:len(all)+1]
-		take(x, &all[len(all)-1])
-	})
-	return all, err
-}
-
-// counted is scan with one more column, unless it is empty: the number of all
-// rows of the list of which q finds a page. It is 0 where no row could tell it.
-func counted[O any](ctx context.Context, view wire.View, q query, columns string, width, size int, total string, take func(*reader, *O)) (all []O, n int, err error) {
-	if total == "" {
-		all, err = scan(ctx, view, q, columns, width, size, take)
-		return all, 0, err
-	}
-	all, err = scan(ctx, view, q, columns+", "+total, width+1, size, func(x *reader, o *O) {
-		take(x, o)
-		n = x.Int(width)
-	})
-	return all, n, err
-}
-
-// each calls take for all rows that q finds, so many columns wide.
-func each(ctx context.Context, view wire.View, q query, columns string, width int, take func(*reader)) error {
-	rows, err := q.Rows(ctx, columns)
-	if err != nil {
-		return err
-	}
-	x := &reader{view: view, records: access.From(ctx)}
-	return row.Each(rows, width, func(r *row.Row) {
-		x.Row = r
-		take(x)
-	})
-}
-
-// behind orders by a column of the rows that are joined.
-func behind(table, column string) func(*sql.Selector) {
-	return func(s *sql.Selector) {
-		s.OrderExpr(sql.Raw(sql.Dialect(s.Dialect()).Table(table).C(column)))
-	}
-}
-
-// metadata is a JSON column of strings. A database may print what it stores in
-// its own way: what is shown is json.Marshal's, the same from both.
-func metadata(x *reader, column int) jx.Raw {
-	if text := x.Bytes(column); len(text) == 0 || string(text) == "{}" || string(text) == "null" {
-		return jx.Raw("{}")
-	}
-	return object[map[string]string](x, column)
-}
-
-// object is a JSON column of any type.
-func object[T any](x *reader, column int) jx.Raw {
-	text, err := json.Marshal(decoded[T](x, column))
-	if err != nil {
-		x.Fail(column, err)
-	}
-	return text
-}
-
-// texts is a JSON column that lists strings.
-func texts(x *reader, column int) []string { return decoded[[]string](x, column) }
-
-func decoded[T any](x *reader, column int) (v T) {
-	if text := x.Bytes(column); len(text) > 0 {
-		if err := json.Unmarshal(text, &v); err != nil {
-			x.Fail(column, err)
-		}
-	}
-	return v
-}
-
-func same[T comparable](old *T, v T) bool { return old != nil && *old == v }
-
-func sameTime(old *time.Time, v time.Time) bool { return old != nil && old.Equal(v) }
-
-// few is the number of rows that are put in order to show a page of them. More
-// rows are rather looked through in an index that has the order. It is not less,
-// because the rows within the range are counted in any case, and the first one
-// in the order may be behind all others.
-const few = 200_000
-
-// near is the number of rows that are looked through in the order before the rows
-// of one value are put in order: most values are met soon in any order, but those
-// that few rows have, or rows at the end of the order, are met late or not at all.
-const near = 5_000
-
-// pickedTotal is the total of a page that was picked, which is above few where
-// there are too many rows.
-const pickedTotal = "(SELECT COUNT(*) FROM picked)"
-
-// sieve is a filter by a column, or a search, which has none.
-type sieve struct {
-	set    bool
-	column string
-	equal  bool   // for one value of the column, not a range
-	dense  bool   // the value is not one patient's: its rows are mostly met soon in any order
-	leads  orders // those that an index has for one value
-}
-
-// orders are values of sort_by.
-type orders []string
-
-// unless adds some, unless the list shows more than the rows of their index.
-func (o orders) unless(more bool, keys ...string) orders {
-	if more {
-		return o
-	}
-	return append(o, keys...)
-}
-
-// way is how rows are found.
-type way struct {
-	column string // by the range of a column; else as the database likes
-	near   bool   // they may well be among the first in the order
-}
-
-// pickedBy is how rows are found by the filters that are set. It is false where
-// there is none, or where an index has what they let through in the order. Ordered
-// are the orders that an index has for all rows.
-func pickedBy(order string, ordered orders, filters ...sieve) (how way, ok bool) {
-	led, equal, dense := false, false, slices.Contains(ordered, order)
-	for _, f := range filters {
-		switch {
-		case !f.set:
-		case f.column == "":
-			return way{}, true
-		case f.equal && slices.Contains(f.leads, order):
-			led = true
-		case f.equal:
-			equal, dense = true, dense && f.dense
-		case f.column != order:
-			how.column = f.column
-		}
-	}
-	if how.column != "" {
-		return how, true
-	}
-	return way{near: dense}, equal && !led
-}
-
-// nearby has a query look for its rows among the first of the practice, in the
-// order of a list:
-//
-//	SELECT … FROM (SELECT * FROM t WHERE practice_id = … ORDER BY … LIMIT near) AS t
-//	WHERE … ORDER BY … LIMIT …
-//
-// It stops with the last row of the page.
-func nearby[O ~func(*sql.Selector)](ctx context.Context, table string, order []O) func(*sql.Selector) {
-	return func(s *sql.Selector) {
-		t := sql.Dialect(s.Dialect()).Table(table)
-		first := sql.Dialect(s.Dialect()).Select("*").From(t).Where(sql.EQ(t.C("practice_id"), caller.Must(ctx).PracticeID)).Limit(near)
-		for _, o := range order {
-			o(first)
-		}
-		s.From(first.As(table))
-	}
-}
-
-// picking makes a query find the rows of a list by a column, or as PostgreSQL
-// likes where there is none, no more than few of them, then put these in order,
-// by another column, and then read the page:
-//
-//	WITH picked AS (SELECT id, by FROM t WHERE … ORDER BY column LIMIT few + 1)
-//	SELECT …, (SELECT COUNT(*) FROM picked) FROM t
-//	WHERE id IN (SELECT id FROM picked ORDER BY … LIMIT … OFFSET …) ORDER BY …
-//
-// Left to itself, PostgreSQL reads the index that has the order until it has
-// met enough rows within the range: where they are at its end, all of it. All
-// that confines the query to a practice and a site is in the first SELECT.
-func picking[O ~func(*sql.Selector)](column, by string, order []O, page Page) func(*sql.Selector) {
-	return func(s *sql.Selector) {
-		set := s.Clone().ClearOrder()
-		set.Select(set.C("id")).Limit(few + 1)
-		if by != "id" {
-			set.AppendSelect(set.C(by))
-		}
-		if column != "" {
-			set.OrderBy(set.C(column))
-		}
-		t := sql.Dialect(s.Dialect()).Table("picked")
-		ids := sql.Dialect(s.Dialect()).Select(t.C("id")).From(t).Limit(page.Limit()).Offset(page.Offset())
-		for _, o := range order {
-			o(ids)
-		}
-		s.Prefix(sql.With("picked").As(set))
-		s.SetP(sql.In(s.C("id"), ids))
-	}
-}
-
-// added is a row that is to be saved under conditions.
-type added[C interface {
-	Rows(ctx context.Context, columns string, conditions ...ent.Condition) (*sql.Rows, error)
-}] struct {
-	create     C
-	conditions []ent.Condition
-}
-
-func (a added[C]) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
-	return a.create.Rows(ctx, columns, a.conditions...)
-}
-
-// References are what a request refers to: the field, what to say where its
-// target is not there, and that it is.
-type References struct {
-	fields, messages []string
-	there            []ent.Condition
-}
-
-func (r *References) add(field, message string, target ent.Confined) {
-	r.fields, r.messages, r.there = append(r.fields, field), append(r.messages, message), append(r.there, ent.Some(target))
-}
-
-// Check notes every reference that points at nothing that the caller can see. It
-// takes one statement, which also tells which conditions in also do not hold.
-func (r References) Check(ctx context.Context, c *ent.Client, problems fault.Params, also ...ent.Condition) (unmet []bool, err error) {
-	unmet, err = c.Unmet(ctx, slices.Concat(also, r.there)...)
-	if err != nil {
-		return nil, err
-	}
-	for i, field := range r.fields {
-		if unmet[len(also)+i] {
-			problems.Add(field, r.messages[i])
-		}
-	}
-	return unmet[:len(also)], nil
-}
-
-// Hold are the conditions that all of them point at something.
-func (r References) Hold() []ent.Condition { return r.there }

@@ -5,97 +5,85 @@ package ogent
 import (
 	"context"
 
-	"entgo.io/ent/dialect/sql"
-
 	"chairside/ent"
 	"chairside/ent/invoice"
 	"chairside/ent/invoiceitem"
 	"chairside/ent/predicate"
-	"chairside/internal/access"
 	"chairside/internal/civil"
-	"chairside/internal/fault"
+	"chairside/internal/list"
 	"chairside/schema"
 )
 
-// columnsOfInvoice are the columns that takeInvoice takes; widthOfInvoice is their number.
-const (
-	columnsOfInvoice = `"invoices"."id", "invoices"."account_id", "invoices"."patient_id", "invoices"."site_id", "invoices"."user_id", "invoices"."amount", "invoices"."amount_outstanding", "invoices"."nhs_amount", "invoices"."dated_on", "invoices"."due_on", "invoices"."footnote", "invoices"."paid", "invoices"."paid_on", "invoices"."payment_terms", "invoices"."reference", "invoices"."sent_at", "invoices"."status", "invoices"."created_at", "invoices"."updated_at"`
-	widthOfInvoice   = 19
-)
-
-// takeInvoice is the response form of the row that x stands at.
-func takeInvoice(x *reader, o *Invoice) {
-	o.ID = x.Int64(0)
-	o.AccountID = x.Int64(1)
-	o.PatientID = x.Int64(2)
-	o.SiteID = x.UUID(3)
-	o.UserID.Value, o.UserID.Null = x.Int64(4), x.Null(4)
-	o.Amount = x.Decimal(5).String()
-	o.AmountOutstanding = x.Decimal(6).String()
-	o.NhsAmount.Value, o.NhsAmount.Null = x.Decimal(7).String(), x.Null(7)
-	o.DatedOn = x.Date(8).Time()
-	o.DueOn = x.Date(9).Time()
-	o.Footnote.Value, o.Footnote.Null = x.Text(10), x.Null(10)
-	o.Paid = x.Bool(11)
-	o.PaidOn.Value, o.PaidOn.Null = x.Date(12).Time(), x.Null(12)
-	o.PaymentTerms.Value, o.PaymentTerms.Null = x.Text(13), x.Null(13)
-	o.Reference.Value, o.Reference.Null = x.Text(14), x.Null(14)
-	o.SentAt.Value, o.SentAt.Null = x.view.Time(x.Time(15)), x.Null(15)
-	o.Status = x.Text(16)
-	o.CreatedAt = x.view.Time(x.Time(17))
-	o.UpdatedAt = x.view.Time(x.Time(18))
-	x.records.Note("invoices", o.ID)
+// InvoiceForm is the response form of invoices.
+var InvoiceForm = list.Form[Invoice]{
+	Width:   19,
+	Columns: `"invoices"."id", "invoices"."account_id", "invoices"."patient_id", "invoices"."site_id", "invoices"."user_id", "invoices"."amount", "invoices"."amount_outstanding", "invoices"."nhs_amount", "invoices"."dated_on", "invoices"."due_on", "invoices"."footnote", "invoices"."paid", "invoices"."paid_on", "invoices"."payment_terms", "invoices"."reference", "invoices"."sent_at", "invoices"."status", "invoices"."created_at", "invoices"."updated_at"`,
+	Take: func(x *list.Reader, o *Invoice) {
+		o.ID = x.Int64(0)
+		o.AccountID = x.Int64(1)
+		o.PatientID = x.Int64(2)
+		o.SiteID = x.UUID(3)
+		o.UserID.Value, o.UserID.Null = x.Int64(4), x.Null(4)
+		o.Amount = x.Decimal(5).String()
+		o.AmountOutstanding = x.Decimal(6).String()
+		o.NhsAmount.Value, o.NhsAmount.Null = x.Decimal(7).String(), x.Null(7)
+		o.DatedOn = x.Date(8).Time()
+		o.DueOn = x.Date(9).Time()
+		o.Footnote.Value, o.Footnote.Null = x.Text(10), x.Null(10)
+		o.Paid = x.Bool(11)
+		o.PaidOn.Value, o.PaidOn.Null = x.Date(12).Time(), x.Null(12)
+		o.PaymentTerms.Value, o.PaymentTerms.Null = x.Text(13), x.Null(13)
+		o.Reference.Value, o.Reference.Null = x.Text(14), x.Null(14)
+		o.SentAt.Value, o.SentAt.Null = x.View.Time(x.Time(15)), x.Null(15)
+		o.Status = x.Text(16)
+		o.CreatedAt = x.View.Time(x.Time(17))
+		o.UpdatedAt = x.View.Time(x.Time(18))
+		x.Log.Note("invoices", o.ID)
+	},
 }
 
-// takeInvoiceSummary is the form of a row in lists.
-func takeInvoiceSummary(x *reader, o *InvoiceSummary) {
-	o.ID = x.Int64(0)
-	o.AccountID = x.Int64(1)
-	o.PatientID = x.Int64(2)
-	o.SiteID = x.UUID(3)
-	o.UserID.Value, o.UserID.Null = x.Int64(4), x.Null(4)
-	o.Amount = x.Decimal(5).String()
-	o.AmountOutstanding = x.Decimal(6).String()
-	o.NhsAmount.Value, o.NhsAmount.Null = x.Decimal(7).String(), x.Null(7)
-	o.DatedOn = x.Date(8).Time()
-	o.DueOn = x.Date(9).Time()
-	o.Footnote.Value, o.Footnote.Null = x.Text(10), x.Null(10)
-	o.Paid = x.Bool(11)
-	o.PaidOn.Value, o.PaidOn.Null = x.Date(12).Time(), x.Null(12)
-	o.PaymentTerms.Value, o.PaymentTerms.Null = x.Text(13), x.Null(13)
-	o.Reference.Value, o.Reference.Null = x.Text(14), x.Null(14)
-	o.SentAt.Value, o.SentAt.Null = x.view.Time(x.Time(15)), x.Null(15)
-	o.Status = x.Text(16)
-	o.CreatedAt = x.view.Time(x.Time(17))
-	o.UpdatedAt = x.view.Time(x.Time(18))
-	x.records.Note("invoices", o.ID)
+// InvoiceSummaryForm is the response form of invoices.
+var InvoiceSummaryForm = list.Form[InvoiceSummary]{
+	Width:   19,
+	Columns: `"invoices"."id", "invoices"."account_id", "invoices"."patient_id", "invoices"."site_id", "invoices"."user_id", "invoices"."amount", "invoices"."amount_outstanding", "invoices"."nhs_amount", "invoices"."dated_on", "invoices"."due_on", "invoices"."footnote", "invoices"."paid", "invoices"."paid_on", "invoices"."payment_terms", "invoices"."reference", "invoices"."sent_at", "invoices"."status", "invoices"."created_at", "invoices"."updated_at"`,
+	Take: func(x *list.Reader, o *InvoiceSummary) {
+		o.ID = x.Int64(0)
+		o.AccountID = x.Int64(1)
+		o.PatientID = x.Int64(2)
+		o.SiteID = x.UUID(3)
+		o.UserID.Value, o.UserID.Null = x.Int64(4), x.Null(4)
+		o.Amount = x.Decimal(5).String()
+		o.AmountOutstanding = x.Decimal(6).String()
+		o.NhsAmount.Value, o.NhsAmount.Null = x.Decimal(7).String(), x.Null(7)
+		o.DatedOn = x.Date(8).Time()
+		o.DueOn = x.Date(9).Time()
+		o.Footnote.Value, o.Footnote.Null = x.Text(10), x.Null(10)
+		o.Paid = x.Bool(11)
+		o.PaidOn.Value, o.PaidOn.Null = x.Date(12).Time(), x.Null(12)
+		o.PaymentTerms.Value, o.PaymentTerms.Null = x.Text(13), x.Null(13)
+		o.Reference.Value, o.Reference.Null = x.Text(14), x.Null(14)
+		o.SentAt.Value, o.SentAt.Null = x.View.Time(x.Time(15)), x.Null(15)
+		o.Status = x.Text(16)
+		o.CreatedAt = x.View.Time(x.Time(17))
+		o.UpdatedAt = x.View.Time(x.Time(18))
+		x.Log.Note("invoices", o.ID)
+	},
+}
+
+func wrapInvoice(o *Invoice, err error) (*InvoiceResponse, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &InvoiceResponse{Invoice: *o}, nil
 }
 
 // ShowInvoice reads one invoice in its response form, or gives fault.NotFound.
 func (r Reads) ShowInvoice(ctx context.Context, id int64) (*InvoiceResponse, error) {
 	q := r.Client.Invoice.Query().Where(invoice.ID(id))
-	q.Order(behind(invoiceitem.Table, invoiceitem.FieldCreatedAt), behind(invoiceitem.Table, invoiceitem.FieldID))
-	shown := make([]Invoice, 0, 1)
-	err := each(ctx, r.View(ctx), q, columnsOfInvoice+", "+columnsOfInvoiceItem, widthOfInvoice+widthOfInvoiceItem, func(x *reader) {
-		if len(shown) == 0 {
-			shown = shown[:1]
-			takeInvoice(x, &shown[0])
-		}
-		x.Behind(widthOfInvoice, func() {
-			if !x.Null(0) {
-				var part InvoiceItem
-				takeInvoiceItem(x, &part)
-				shown[0].InvoiceItems = append(shown[0].InvoiceItems, part)
-			}
-		})
-	})
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0:
-		return nil, fault.NotFound()
-	}
-	return &InvoiceResponse{Invoice: shown[0]}, nil
+	q.Order(list.ByPart(invoiceitem.Table, invoiceitem.FieldCreatedAt), list.ByPart(invoiceitem.Table, invoiceitem.FieldID))
+	return wrapInvoice(list.OneWithParts(ctx, r.View(ctx), q, InvoiceForm, InvoiceItemForm, func(o *Invoice, p InvoiceItem) {
+		o.InvoiceItems = append(o.InvoiceItems, p)
+	}))
 }
 
 // GetInvoice answers one invoice.
@@ -103,213 +91,83 @@ func (r Reads) GetInvoice(ctx context.Context, p GetInvoiceParams) (*InvoiceResp
 	return r.ShowInvoice(ctx, p.ID)
 }
 
-// InvoiceFilters are the predicates of a list request; those that the
-// schema calls manual are left to the caller.
-func InvoiceFilters(p ListInvoicesParams) (where []predicate.Invoice) {
+// Invoices is the list of invoices.
+var Invoices = list.List[*ent.InvoiceQuery, predicate.Invoice, invoice.OrderOption, InvoiceSummary]{
+	Form:    InvoiceSummaryForm,
+	Table:   invoice.Table,
+	Default: "dated_on",
+	Sorts: []list.Sort[invoice.OrderOption]{
+		{Key: "dated_on", Column: invoice.FieldDatedOn},
+		{Key: "due_on", Column: invoice.FieldDueOn},
+		{Key: "amount", Column: invoice.FieldAmount},
+		{Key: "created_at", Column: invoice.FieldCreatedAt},
+		{Key: "updated_at", Column: invoice.FieldUpdatedAt},
+	},
+	Ordered: list.Orders{"dated_on", "due_on", "amount", "created_at", "updated_at"},
+	Totals:  (*ent.InvoiceQuery).Totals,
+}
+
+// InvoicesRequest is a list request; the filters that the schema calls manual are
+// left to the caller.
+func InvoicesRequest(p ListInvoicesParams) list.Request[predicate.Invoice] {
+	r := list.Request[predicate.Invoice]{
+		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
+		SortBy: p.SortBy.Or("dated_on"), Descending: p.SortDirection.Or("asc") == "desc",
+		Filters: []list.Filter{
+			{Set: p.AccountID.Set, Column: "account_id", Equal: true, Leads: list.Orders{"dated_on"}},
+			{Set: p.DatedOnAfter.Set, Column: "dated_on"},
+			{Set: p.DatedOnBefore.Set, Column: "dated_on"},
+			{Set: p.Paid.Set, Column: "paid", Equal: true, Dense: true, Leads: list.Orders{"dated_on"}},
+			{Set: p.Status.Set, Column: "status", Equal: true, Dense: true, Leads: list.Orders{"dated_on"}},
+			{Set: p.CreatedAfter.Set, Column: "created_at"},
+			{Set: p.CreatedBefore.Set, Column: "created_at"},
+			{Set: p.UpdatedAfter.Set, Column: "updated_at"},
+			{Set: p.SiteID.Set, Column: "site_id", Equal: true, Dense: true, Leads: list.Orders{"dated_on"}},
+			{Set: p.PatientID.Set, Column: "patient_id", Equal: true, Leads: list.Orders{"dated_on"}},
+		},
+	}
 	if v, ok := p.AccountID.Get(); ok {
-		where = append(where, invoice.AccountIDEQ(v))
+		r.Where = append(r.Where, invoice.AccountIDEQ(v))
 	}
 	if v, ok := p.DatedOnAfter.Get(); ok {
-		where = append(where, invoice.DatedOnGTE(civil.Of(v)))
+		r.Where = append(r.Where, invoice.DatedOnGTE(civil.Of(v)))
 	}
 	if v, ok := p.DatedOnBefore.Get(); ok {
-		where = append(where, invoice.DatedOnLTE(civil.Of(v)))
+		r.Where = append(r.Where, invoice.DatedOnLTE(civil.Of(v)))
 	}
 	if v, ok := p.Paid.Get(); ok {
-		where = append(where, invoice.PaidEQ(v))
+		r.Where = append(r.Where, invoice.PaidEQ(v))
 	}
 	if v, ok := p.Status.Get(); ok {
-		where = append(where, invoice.StatusEQ(schema.InvoiceStatus(v)))
+		r.Where = append(r.Where, invoice.StatusEQ(schema.InvoiceStatus(v)))
 	}
 	if v, ok := p.CreatedAfter.Get(); ok {
-		where = append(where, invoice.CreatedAtGTE(v))
+		r.Where = append(r.Where, invoice.CreatedAtGTE(v))
 	}
 	if v, ok := p.CreatedBefore.Get(); ok {
-		where = append(where, invoice.CreatedAtLT(v))
+		r.Where = append(r.Where, invoice.CreatedAtLT(v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
-		where = append(where, invoice.UpdatedAtGTE(v))
+		r.Where = append(r.Where, invoice.UpdatedAtGTE(v))
 	}
 	if v, ok := p.SiteID.Get(); ok {
-		where = append(where, invoice.SiteIDEQ(v))
+		r.Where = append(r.Where, invoice.SiteIDEQ(v))
 	}
 	if v, ok := p.PatientID.Get(); ok {
-		where = append(where, invoice.PatientIDEQ(v))
+		r.Where = append(r.Where, invoice.PatientIDEQ(v))
 	}
-	return where
-}
-
-// InvoiceOrder is the order of a list request: whitelisted, the id last.
-func InvoiceOrder(p ListInvoicesParams) []invoice.OrderOption {
-	dir := direction(p.SortDirection.Or("asc") == "desc")
-	switch p.SortBy.Or("dated_on") {
-	case "dated_on":
-		return []invoice.OrderOption{invoice.ByDatedOn(dir), invoice.ByID(dir)}
-	case "due_on":
-		return []invoice.OrderOption{invoice.ByDueOn(dir), invoice.ByID(dir)}
-	case "amount":
-		return []invoice.OrderOption{invoice.ByAmount(dir), invoice.ByID(dir)}
-	case "created_at":
-		return []invoice.OrderOption{invoice.ByCreatedAt(dir), invoice.ByID(dir)}
-	case "updated_at":
-		return []invoice.OrderOption{invoice.ByUpdatedAt(dir), invoice.ByID(dir)}
-	}
-	return []invoice.OrderOption{invoice.ByID(dir)}
-}
-
-// InvoicePage is the page a list request asks for.
-func InvoicePage(p ListInvoicesParams) Page {
-	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
-}
-
-// Invoices reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) Invoices(ctx context.Context, q *ent.InvoiceQuery, size int) ([]InvoiceSummary, error) {
-	shown, _, err := r.countedInvoices(ctx, q, size, "")
-	return shown, err
-}
-
-// countedInvoices is Invoices with the column total, if it is not empty.
-func (r Reads) countedInvoices(ctx context.Context, q *ent.InvoiceQuery, size int, total string) ([]InvoiceSummary, int, error) {
-	return counted(ctx, r.View(ctx), q, columnsOfInvoice, widthOfInvoice, size, total, takeInvoiceSummary)
-}
-
-// InvoiceTotal names the kept total of the rows that a list request asks for,
-// "" where they have to be counted.
-func InvoiceTotal(p ListInvoicesParams) (total string, key int64) {
-	if p.AccountID.Set || p.DatedOnAfter.Set || p.DatedOnBefore.Set || p.Paid.Set || p.Status.Set || p.CreatedAfter.Set || p.CreatedBefore.Set || p.UpdatedAfter.Set || p.SiteID.Set || p.PatientID.Set {
-		return "", 0
-	}
-	return "invoices.all", 0
-}
-
-// keptInvoices is the query of that total, nil where there is none.
-func keptInvoices(totals *ent.Totals, p ListInvoicesParams) *sql.Selector {
-	total, key := InvoiceTotal(p)
-	if total == "" || totals == nil {
-		return nil
-	}
-	return totals.Of(total, key)
-}
-
-// InvoicePickedBy tells whether the rows of a list request are found before
-// they are put in order, and how.
-func InvoicePickedBy(p ListInvoicesParams) (how way, ok bool) {
-	return pickedBy(p.SortBy.Or("dated_on"), orders{"dated_on", "due_on", "amount", "created_at", "updated_at"},
-		sieve{set: p.AccountID.Set, column: "account_id", equal: true, leads: orders{"dated_on"}},
-		sieve{set: p.DatedOnAfter.Set, column: "dated_on"},
-		sieve{set: p.DatedOnBefore.Set, column: "dated_on"},
-		sieve{set: p.Paid.Set, column: "paid", equal: true, dense: true, leads: orders{"dated_on"}},
-		sieve{set: p.Status.Set, column: "status", equal: true, dense: true, leads: orders{"dated_on"}},
-		sieve{set: p.CreatedAfter.Set, column: "created_at"},
-		sieve{set: p.CreatedBefore.Set, column: "created_at"},
-		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
-		sieve{set: p.SiteID.Set, column: "site_id", equal: true, dense: true, leads: orders{"dated_on"}},
-		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: orders{"dated_on"}},
-	)
-}
-
-// orderInvoices is the column that a list request is ordered by, before the id.
-func orderInvoices(p ListInvoicesParams) string {
-	switch p.SortBy.Or("dated_on") {
-	case "dated_on":
-		return invoice.FieldDatedOn
-	case "due_on":
-		return invoice.FieldDueOn
-	case "amount":
-		return invoice.FieldAmount
-	case "created_at":
-		return invoice.FieldCreatedAt
-	case "updated_at":
-		return invoice.FieldUpdatedAt
-	}
-	return invoice.FieldID
-}
-
-// totalInvoices is the number of all rows of q.
-func totalInvoices(ctx context.Context, q *ent.InvoiceQuery, totals *ent.Totals, p ListInvoicesParams) (int, error) {
-	if kept := keptInvoices(totals, p); kept != nil {
-		return totals.Read(ctx, kept)
-	}
-	return q.Count(ctx)
-}
-
-// pickInvoices reads the page that a list request asks for from those rows of q
-// that are picked and put in order. It is not ok where there are too many of them.
-func (r Reads) pickInvoices(ctx context.Context, q *ent.InvoiceQuery, totals *ent.Totals, p ListInvoicesParams, how way) (shown []InvoiceSummary, meta Meta, ok bool, err error) {
-	page, pick := InvoicePage(p), q.Clone().Order(InvoiceOrder(p)...)
-	if how.near && !page.Deep() {
-		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-		first.Shape(nearby(ctx, invoice.Table, InvoiceOrder(p)))
-		tried, read := access.With(ctx) // what is read may not be what is shown
-		shown, _, err := r.countedInvoices(tried, first, page.Limit(), "")
-		if err != nil {
-			return nil, Meta{}, false, err
-		}
-		if len(shown) == page.Limit() {
-			access.From(ctx).Add(read)
-			total, err := totalInvoices(ctx, q, totals, p)
-			return shown, page.Meta(total), true, err
-		}
-	}
-	pick.Shape(picking(how.column, orderInvoices(p), InvoiceOrder(p), page))
-	tried, read := access.With(ctx)
-	shown, total, err := r.countedInvoices(tried, pick, page.Limit(), pickedTotal)
 	switch {
-	case err != nil:
-		return nil, Meta{}, false, err
-	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
-		total, err = totalInvoices(ctx, q, totals, p)
-		return shown, page.Meta(total), true, err
-	case total > few:
-		return nil, Meta{}, false, nil
+	case p.AccountID.Set || p.DatedOnAfter.Set || p.DatedOnBefore.Set || p.Paid.Set || p.Status.Set || p.CreatedAfter.Set || p.CreatedBefore.Set || p.UpdatedAfter.Set || p.SiteID.Set || p.PatientID.Set:
+	default:
+		r.Total = "invoices.all"
 	}
-	access.From(ctx).Add(read)
-	return shown, page.Meta(total), true, nil
+	return r
 }
 
-// ReadInvoices reads the page that a list request asks for, with what the list
-// shows, and counts all rows. Conditions beyond the request's own filters are extra:
-// of manual filters, and rules of the list. Only without them is a kept total used.
+// ReadInvoices reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadInvoices(ctx context.Context, p ListInvoicesParams, extra ...predicate.Invoice) ([]InvoiceSummary, Meta, error) {
-	q, page := r.Client.Invoice.Query(), InvoicePage(p)
-	totals, err := q.Totals(ctx)
-	if err != nil {
-		return nil, Meta{}, err
-	}
-	if len(extra) > 0 {
-		totals = nil
-	}
-	for _, e := range extra {
-		q.Where(ent.Enclose(e))
-	}
-	q.Where(InvoiceFilters(p)...)
-	if how, ok := InvoicePickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
-		if shown, meta, ok, err := r.pickInvoices(ctx, q, totals, p, how); ok || err != nil {
-			return shown, meta, err
-		}
-	}
-	count := q.Clone()
-	q.Order(InvoiceOrder(p)...).Limit(page.Limit())
-	switch {
-	case p.SortBy.Or("dated_on") == "id" && page.Early():
-		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
-	case page.Deep():
-		q.Shape(idsFirst)
-	}
-	column, kept := "", keptInvoices(totals, p)
-	if kept != nil {
-		column = keptTotal
-		q.Shape(withKept(kept))
-	}
-	shown, total, err := r.countedInvoices(ctx, q.Offset(page.Offset()), page.Limit(), column)
-	switch {
-	case err != nil:
-	case page.All(len(shown)):
-		total = len(shown)
-	case kept == nil || len(shown) == 0: // no row has told it
-		total, err = totalInvoices(ctx, count, totals, p)
-	}
-	return shown, page.Meta(total), err
+	shown, meta, _, err := Invoices.Read(ctx, r.View(ctx), r.Client.Invoice.Query(), InvoicesRequest(p), extra...)
+	return shown, Meta(meta), err
 }
 
 // ListInvoices answers a list of invoices.

@@ -5,52 +5,48 @@ package ogent
 import (
 	"context"
 
-	"entgo.io/ent/dialect/sql"
-	"github.com/google/uuid"
-
 	"chairside/ent"
 	"chairside/ent/invoiceitem"
 	"chairside/ent/predicate"
-	"chairside/internal/access"
-	"chairside/internal/fault"
+	"chairside/internal/list"
+
+	"github.com/google/uuid"
 )
 
-// columnsOfInvoiceItem are the columns that takeInvoiceItem takes; widthOfInvoiceItem is their number.
-const (
-	columnsOfInvoiceItem = `"invoice_items"."id", "invoice_items"."invoice_id", "invoice_items"."name", "invoice_items"."quantity", "invoice_items"."item_price", "invoice_items"."total_price", "invoice_items"."nhs_charge", "invoice_items"."practitioner_id", "invoice_items"."sundry_id", "invoice_items"."treatment_plan_id", "invoice_items"."treatment_plan_item_id", "invoice_items"."user_id", "invoice_items"."created_at", "invoice_items"."updated_at"`
-	widthOfInvoiceItem   = 14
-)
+// InvoiceItemForm is the response form of invoice items.
+var InvoiceItemForm = list.Form[InvoiceItem]{
+	Width:   14,
+	Columns: `"invoice_items"."id", "invoice_items"."invoice_id", "invoice_items"."name", "invoice_items"."quantity", "invoice_items"."item_price", "invoice_items"."total_price", "invoice_items"."nhs_charge", "invoice_items"."practitioner_id", "invoice_items"."sundry_id", "invoice_items"."treatment_plan_id", "invoice_items"."treatment_plan_item_id", "invoice_items"."user_id", "invoice_items"."created_at", "invoice_items"."updated_at"`,
+	Take: func(x *list.Reader, o *InvoiceItem) {
+		o.ID = x.UUID(0)
+		o.InvoiceID = x.Int64(1)
+		o.Name = x.Text(2)
+		o.Quantity = x.Int(3)
+		o.ItemPrice = x.Decimal(4).String()
+		o.TotalPrice = x.Decimal(5).String()
+		o.NhsCharge = x.Bool(6)
+		o.PractitionerID.Value, o.PractitionerID.Null = x.Int64(7), x.Null(7)
+		o.SundryID.Value, o.SundryID.Null = x.UUID(8), x.Null(8)
+		o.TreatmentPlanID.Value, o.TreatmentPlanID.Null = x.Int64(9), x.Null(9)
+		o.TreatmentPlanItemID.Value, o.TreatmentPlanItemID.Null = x.Int64(10), x.Null(10)
+		o.UserID.Value, o.UserID.Null = x.Int64(11), x.Null(11)
+		o.CreatedAt = x.View.Time(x.Time(12))
+		o.UpdatedAt = x.View.Time(x.Time(13))
+		x.Log.NoteUUID("invoice_items", o.ID)
+	},
+}
 
-// takeInvoiceItem is the response form of the row that x stands at.
-func takeInvoiceItem(x *reader, o *InvoiceItem) {
-	o.ID = x.UUID(0)
-	o.InvoiceID = x.Int64(1)
-	o.Name = x.Text(2)
-	o.Quantity = x.Int(3)
-	o.ItemPrice = x.Decimal(4).String()
-	o.TotalPrice = x.Decimal(5).String()
-	o.NhsCharge = x.Bool(6)
-	o.PractitionerID.Value, o.PractitionerID.Null = x.Int64(7), x.Null(7)
-	o.SundryID.Value, o.SundryID.Null = x.UUID(8), x.Null(8)
-	o.TreatmentPlanID.Value, o.TreatmentPlanID.Null = x.Int64(9), x.Null(9)
-	o.TreatmentPlanItemID.Value, o.TreatmentPlanItemID.Null = x.Int64(10), x.Null(10)
-	o.UserID.Value, o.UserID.Null = x.Int64(11), x.Null(11)
-	o.CreatedAt = x.view.Time(x.Time(12))
-	o.UpdatedAt = x.view.Time(x.Time(13))
-	x.records.NoteUUID("invoice_items", o.ID)
+func wrapInvoiceItem(o *InvoiceItem, err error) (*InvoiceItemResponse, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &InvoiceItemResponse{InvoiceItem: *o}, nil
 }
 
 // ShowInvoiceItem reads one invoice item in its response form, or gives fault.NotFound.
 func (r Reads) ShowInvoiceItem(ctx context.Context, id uuid.UUID) (*InvoiceItemResponse, error) {
 	q := r.Client.InvoiceItem.Query().Where(invoiceitem.ID(id))
-	shown, err := scan(ctx, r.View(ctx), q, columnsOfInvoiceItem, widthOfInvoiceItem, 1, takeInvoiceItem)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0:
-		return nil, fault.NotFound()
-	}
-	return &InvoiceItemResponse{InvoiceItem: shown[0]}, nil
+	return wrapInvoiceItem(list.One(ctx, r.View(ctx), q, InvoiceItemForm))
 }
 
 // GetInvoiceItem answers one invoice item.
@@ -58,169 +54,48 @@ func (r Reads) GetInvoiceItem(ctx context.Context, p GetInvoiceItemParams) (*Inv
 	return r.ShowInvoiceItem(ctx, p.ID)
 }
 
-// InvoiceItemFilters are the predicates of a list request; those that the
-// schema calls manual are left to the caller.
-func InvoiceItemFilters(p ListInvoiceItemsParams) (where []predicate.InvoiceItem) {
+// InvoiceItems is the list of invoice items.
+var InvoiceItems = list.List[*ent.InvoiceItemQuery, predicate.InvoiceItem, invoiceitem.OrderOption, InvoiceItem]{
+	Form:    InvoiceItemForm,
+	Table:   invoiceitem.Table,
+	Default: "id",
+	Sorts: []list.Sort[invoiceitem.OrderOption]{
+		{Key: "created_at", Column: invoiceitem.FieldCreatedAt},
+		{Key: "updated_at", Column: invoiceitem.FieldUpdatedAt},
+	},
+	Ordered: list.Orders{"created_at", "updated_at"},
+	Totals:  (*ent.InvoiceItemQuery).Totals,
+}
+
+// InvoiceItemsRequest is a list request; the filters that the schema calls manual are
+// left to the caller.
+func InvoiceItemsRequest(p ListInvoiceItemsParams) list.Request[predicate.InvoiceItem] {
+	r := list.Request[predicate.InvoiceItem]{
+		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
+		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
+		Filters: []list.Filter{
+			{Set: p.InvoiceID.Set, Column: "invoice_id", Equal: true, Leads: list.Orders{"id"}},
+			{Set: p.UpdatedAfter.Set, Column: "updated_at"},
+		},
+	}
 	if v, ok := p.InvoiceID.Get(); ok {
-		where = append(where, invoiceitem.InvoiceIDEQ(v))
+		r.Where = append(r.Where, invoiceitem.InvoiceIDEQ(v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
-		where = append(where, invoiceitem.UpdatedAtGTE(v))
+		r.Where = append(r.Where, invoiceitem.UpdatedAtGTE(v))
 	}
-	return where
-}
-
-// InvoiceItemOrder is the order of a list request: whitelisted, the id last.
-func InvoiceItemOrder(p ListInvoiceItemsParams) []invoiceitem.OrderOption {
-	dir := direction(p.SortDirection.Or("asc") == "desc")
-	switch p.SortBy.Or("id") {
-	case "created_at":
-		return []invoiceitem.OrderOption{invoiceitem.ByCreatedAt(dir), invoiceitem.ByID(dir)}
-	case "updated_at":
-		return []invoiceitem.OrderOption{invoiceitem.ByUpdatedAt(dir), invoiceitem.ByID(dir)}
-	}
-	return []invoiceitem.OrderOption{invoiceitem.ByID(dir)}
-}
-
-// InvoiceItemPage is the page a list request asks for.
-func InvoiceItemPage(p ListInvoiceItemsParams) Page {
-	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
-}
-
-// InvoiceItems reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) InvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, size int) ([]InvoiceItem, error) {
-	shown, _, err := r.countedInvoiceItems(ctx, q, size, "")
-	return shown, err
-}
-
-// countedInvoiceItems is InvoiceItems with the column total, if it is not empty.
-func (r Reads) countedInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, size int, total string) ([]InvoiceItem, int, error) {
-	return counted(ctx, r.View(ctx), q, columnsOfInvoiceItem, widthOfInvoiceItem, size, total, takeInvoiceItem)
-}
-
-// InvoiceItemTotal names the kept total of the rows that a list request asks for,
-// "" where they have to be counted.
-func InvoiceItemTotal(p ListInvoiceItemsParams) (total string, key int64) {
-	if p.InvoiceID.Set || p.UpdatedAfter.Set {
-		return "", 0
-	}
-	return "invoice_items.all", 0
-}
-
-// keptInvoiceItems is the query of that total, nil where there is none.
-func keptInvoiceItems(totals *ent.Totals, p ListInvoiceItemsParams) *sql.Selector {
-	total, key := InvoiceItemTotal(p)
-	if total == "" || totals == nil {
-		return nil
-	}
-	return totals.Of(total, key)
-}
-
-// InvoiceItemPickedBy tells whether the rows of a list request are found before
-// they are put in order, and how.
-func InvoiceItemPickedBy(p ListInvoiceItemsParams) (how way, ok bool) {
-	return pickedBy(p.SortBy.Or("id"), orders{"created_at", "updated_at"},
-		sieve{set: p.InvoiceID.Set, column: "invoice_id", equal: true, leads: orders{"id"}},
-		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
-	)
-}
-
-// orderInvoiceItems is the column that a list request is ordered by, before the id.
-func orderInvoiceItems(p ListInvoiceItemsParams) string {
-	switch p.SortBy.Or("id") {
-	case "created_at":
-		return invoiceitem.FieldCreatedAt
-	case "updated_at":
-		return invoiceitem.FieldUpdatedAt
-	}
-	return invoiceitem.FieldID
-}
-
-// totalInvoiceItems is the number of all rows of q.
-func totalInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, totals *ent.Totals, p ListInvoiceItemsParams) (int, error) {
-	if kept := keptInvoiceItems(totals, p); kept != nil {
-		return totals.Read(ctx, kept)
-	}
-	return q.Count(ctx)
-}
-
-// pickInvoiceItems reads the page that a list request asks for from those rows of q
-// that are picked and put in order. It is not ok where there are too many of them.
-func (r Reads) pickInvoiceItems(ctx context.Context, q *ent.InvoiceItemQuery, totals *ent.Totals, p ListInvoiceItemsParams, how way) (shown []InvoiceItem, meta Meta, ok bool, err error) {
-	page, pick := InvoiceItemPage(p), q.Clone().Order(InvoiceItemOrder(p)...)
-	if how.near && !page.Deep() {
-		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-		first.Shape(nearby(ctx, invoiceitem.Table, InvoiceItemOrder(p)))
-		tried, read := access.With(ctx) // what is read may not be what is shown
-		shown, _, err := r.countedInvoiceItems(tried, first, page.Limit(), "")
-		if err != nil {
-			return nil, Meta{}, false, err
-		}
-		if len(shown) == page.Limit() {
-			access.From(ctx).Add(read)
-			total, err := totalInvoiceItems(ctx, q, totals, p)
-			return shown, page.Meta(total), true, err
-		}
-	}
-	pick.Shape(picking(how.column, orderInvoiceItems(p), InvoiceItemOrder(p), page))
-	tried, read := access.With(ctx)
-	shown, total, err := r.countedInvoiceItems(tried, pick, page.Limit(), pickedTotal)
 	switch {
-	case err != nil:
-		return nil, Meta{}, false, err
-	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
-		total, err = totalInvoiceItems(ctx, q, totals, p)
-		return shown, page.Meta(total), true, err
-	case total > few:
-		return nil, Meta{}, false, nil
+	case p.InvoiceID.Set || p.UpdatedAfter.Set:
+	default:
+		r.Total = "invoice_items.all"
 	}
-	access.From(ctx).Add(read)
-	return shown, page.Meta(total), true, nil
+	return r
 }
 
-// ReadInvoiceItems reads the page that a list request asks for, with what the list
-// shows, and counts all rows. Conditions beyond the request's own filters are extra:
-// of manual filters, and rules of the list. Only without them is a kept total used.
+// ReadInvoiceItems reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadInvoiceItems(ctx context.Context, p ListInvoiceItemsParams, extra ...predicate.InvoiceItem) ([]InvoiceItem, Meta, error) {
-	q, page := r.Client.InvoiceItem.Query(), InvoiceItemPage(p)
-	totals, err := q.Totals(ctx)
-	if err != nil {
-		return nil, Meta{}, err
-	}
-	if len(extra) > 0 {
-		totals = nil
-	}
-	for _, e := range extra {
-		q.Where(ent.Enclose(e))
-	}
-	q.Where(InvoiceItemFilters(p)...)
-	if how, ok := InvoiceItemPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
-		if shown, meta, ok, err := r.pickInvoiceItems(ctx, q, totals, p, how); ok || err != nil {
-			return shown, meta, err
-		}
-	}
-	count := q.Clone()
-	q.Order(InvoiceItemOrder(p)...).Limit(page.Limit())
-	switch {
-	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
-	case page.Deep():
-		q.Shape(idsFirst)
-	}
-	column, kept := "", keptInvoiceItems(totals, p)
-	if kept != nil {
-		column = keptTotal
-		q.Shape(withKept(kept))
-	}
-	shown, total, err := r.countedInvoiceItems(ctx, q.Offset(page.Offset()), page.Limit(), column)
-	switch {
-	case err != nil:
-	case page.All(len(shown)):
-		total = len(shown)
-	case kept == nil || len(shown) == 0: // no row has told it
-		total, err = totalInvoiceItems(ctx, count, totals, p)
-	}
-	return shown, page.Meta(total), err
+	shown, meta, _, err := InvoiceItems.Read(ctx, r.View(ctx), r.Client.InvoiceItem.Query(), InvoiceItemsRequest(p), extra...)
+	return shown, Meta(meta), err
 }
 
 // ListInvoiceItems answers a list of invoice items.

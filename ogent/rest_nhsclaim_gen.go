@@ -5,65 +5,61 @@ package ogent
 import (
 	"context"
 
-	"entgo.io/ent/dialect/sql"
-	"github.com/google/uuid"
-
 	"chairside/ent"
 	"chairside/ent/nhsclaim"
 	"chairside/ent/practitioner"
 	"chairside/ent/predicate"
-	"chairside/internal/access"
 	"chairside/internal/civil"
-	"chairside/internal/fault"
+	"chairside/internal/list"
 	"chairside/schema"
+
+	"github.com/google/uuid"
 )
 
-// columnsOfNHSClaim are the columns that takeNHSClaim takes; widthOfNHSClaim is their number.
-const (
-	columnsOfNHSClaim = `"nhs_claims"."id", "nhs_claims"."contract_id", "nhs_claims"."patient_id", "nhs_claims"."practitioner_id", "nhs_claims"."treatment_plan_id", "nhs_claims"."site_id", "nhs_claims"."claim_status", "nhs_claims"."sequence_number", "nhs_claims"."status_comments", "nhs_claims"."expected_uda", "nhs_claims"."awarded_uda", "nhs_claims"."uda_band", "nhs_claims"."submitted_date", "nhs_claims"."approval_date", "nhs_claims"."dentist_charge", "nhs_claims"."patient_charge", "nhs_claims"."ni_calculated_dentist_fee", "nhs_claims"."ni_calculated_patient_fee", "nhs_claims"."scot_amount_authorised", "nhs_claims"."scot_amount_expected", "nhs_claims"."ortho", "nhs_claims"."continuation_part_number", "nhs_claims"."created_at", "nhs_claims"."updated_at"`
-	widthOfNHSClaim   = 24
-)
+// NHSClaimForm is the response form of NHS claims.
+var NHSClaimForm = list.Form[NHSClaim]{
+	Width:   24,
+	Columns: `"nhs_claims"."id", "nhs_claims"."contract_id", "nhs_claims"."patient_id", "nhs_claims"."practitioner_id", "nhs_claims"."treatment_plan_id", "nhs_claims"."site_id", "nhs_claims"."claim_status", "nhs_claims"."sequence_number", "nhs_claims"."status_comments", "nhs_claims"."expected_uda", "nhs_claims"."awarded_uda", "nhs_claims"."uda_band", "nhs_claims"."submitted_date", "nhs_claims"."approval_date", "nhs_claims"."dentist_charge", "nhs_claims"."patient_charge", "nhs_claims"."ni_calculated_dentist_fee", "nhs_claims"."ni_calculated_patient_fee", "nhs_claims"."scot_amount_authorised", "nhs_claims"."scot_amount_expected", "nhs_claims"."ortho", "nhs_claims"."continuation_part_number", "nhs_claims"."created_at", "nhs_claims"."updated_at"`,
+	Take: func(x *list.Reader, o *NHSClaim) {
+		o.ID = x.UUID(0)
+		o.ContractID = x.UUID(1)
+		o.PatientID = x.Int64(2)
+		o.PractitionerID = x.Int64(3)
+		o.TreatmentPlanID.Value, o.TreatmentPlanID.Null = x.Int64(4), x.Null(4)
+		o.SiteID = x.UUID(5)
+		o.ClaimStatus = x.Text(6)
+		o.SequenceNumber = x.Int(7)
+		o.StatusComments.Value, o.StatusComments.Null = x.Text(8), x.Null(8)
+		o.ExpectedUda.Value, o.ExpectedUda.Null = x.Decimal(9).String(), x.Null(9)
+		o.AwardedUda.Value, o.AwardedUda.Null = x.Decimal(10).String(), x.Null(10)
+		o.UdaBand.Value, o.UdaBand.Null = x.Text(11), x.Null(11)
+		o.SubmittedDate.Value, o.SubmittedDate.Null = x.Date(12).Time(), x.Null(12)
+		o.ApprovalDate.Value, o.ApprovalDate.Null = x.Date(13).Time(), x.Null(13)
+		o.DentistCharge.Value, o.DentistCharge.Null = x.Decimal(14).String(), x.Null(14)
+		o.PatientCharge.Value, o.PatientCharge.Null = x.Decimal(15).String(), x.Null(15)
+		o.NiCalculatedDentistFee.Value, o.NiCalculatedDentistFee.Null = x.Decimal(16).String(), x.Null(16)
+		o.NiCalculatedPatientFee.Value, o.NiCalculatedPatientFee.Null = x.Decimal(17).String(), x.Null(17)
+		o.ScotAmountAuthorised.Value, o.ScotAmountAuthorised.Null = x.Decimal(18).String(), x.Null(18)
+		o.ScotAmountExpected.Value, o.ScotAmountExpected.Null = x.Decimal(19).String(), x.Null(19)
+		o.Ortho = x.Bool(20)
+		o.ContinuationPartNumber.Value, o.ContinuationPartNumber.Null = x.Int(21), x.Null(21)
+		o.CreatedAt = x.View.Time(x.Time(22))
+		o.UpdatedAt = x.View.Time(x.Time(23))
+		x.Log.NoteUUID("nhs_claims", o.ID)
+	},
+}
 
-// takeNHSClaim is the response form of the row that x stands at.
-func takeNHSClaim(x *reader, o *NHSClaim) {
-	o.ID = x.UUID(0)
-	o.ContractID = x.UUID(1)
-	o.PatientID = x.Int64(2)
-	o.PractitionerID = x.Int64(3)
-	o.TreatmentPlanID.Value, o.TreatmentPlanID.Null = x.Int64(4), x.Null(4)
-	o.SiteID = x.UUID(5)
-	o.ClaimStatus = x.Text(6)
-	o.SequenceNumber = x.Int(7)
-	o.StatusComments.Value, o.StatusComments.Null = x.Text(8), x.Null(8)
-	o.ExpectedUda.Value, o.ExpectedUda.Null = x.Decimal(9).String(), x.Null(9)
-	o.AwardedUda.Value, o.AwardedUda.Null = x.Decimal(10).String(), x.Null(10)
-	o.UdaBand.Value, o.UdaBand.Null = x.Text(11), x.Null(11)
-	o.SubmittedDate.Value, o.SubmittedDate.Null = x.Date(12).Time(), x.Null(12)
-	o.ApprovalDate.Value, o.ApprovalDate.Null = x.Date(13).Time(), x.Null(13)
-	o.DentistCharge.Value, o.DentistCharge.Null = x.Decimal(14).String(), x.Null(14)
-	o.PatientCharge.Value, o.PatientCharge.Null = x.Decimal(15).String(), x.Null(15)
-	o.NiCalculatedDentistFee.Value, o.NiCalculatedDentistFee.Null = x.Decimal(16).String(), x.Null(16)
-	o.NiCalculatedPatientFee.Value, o.NiCalculatedPatientFee.Null = x.Decimal(17).String(), x.Null(17)
-	o.ScotAmountAuthorised.Value, o.ScotAmountAuthorised.Null = x.Decimal(18).String(), x.Null(18)
-	o.ScotAmountExpected.Value, o.ScotAmountExpected.Null = x.Decimal(19).String(), x.Null(19)
-	o.Ortho = x.Bool(20)
-	o.ContinuationPartNumber.Value, o.ContinuationPartNumber.Null = x.Int(21), x.Null(21)
-	o.CreatedAt = x.view.Time(x.Time(22))
-	o.UpdatedAt = x.view.Time(x.Time(23))
-	x.records.NoteUUID("nhs_claims", o.ID)
+func wrapNHSClaim(o *NHSClaim, err error) (*NHSClaimResponse, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &NHSClaimResponse{NhsClaim: *o}, nil
 }
 
 // ShowNHSClaim reads one NHS claim in its response form, or gives fault.NotFound.
 func (r Reads) ShowNHSClaim(ctx context.Context, id uuid.UUID) (*NHSClaimResponse, error) {
 	q := r.Client.NHSClaim.Query().Where(nhsclaim.ID(id))
-	shown, err := scan(ctx, r.View(ctx), q, columnsOfNHSClaim, widthOfNHSClaim, 1, takeNHSClaim)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0:
-		return nil, fault.NotFound()
-	}
-	return &NHSClaimResponse{NhsClaim: shown[0]}, nil
+	return wrapNHSClaim(list.One(ctx, r.View(ctx), q, NHSClaimForm))
 }
 
 // GetNHSClaim answers one NHS claim.
@@ -71,188 +67,67 @@ func (r Reads) GetNHSClaim(ctx context.Context, p GetNHSClaimParams) (*NHSClaimR
 	return r.ShowNHSClaim(ctx, p.ID)
 }
 
-// NHSClaimFilters are the predicates of a list request; those that the
-// schema calls manual are left to the caller.
-func NHSClaimFilters(p ListNhsClaimsParams) (where []predicate.NHSClaim) {
+// NhsClaims is the list of NHS claims.
+var NhsClaims = list.List[*ent.NHSClaimQuery, predicate.NHSClaim, nhsclaim.OrderOption, NHSClaim]{
+	Form:    NHSClaimForm,
+	Table:   nhsclaim.Table,
+	Default: "id",
+	Sorts: []list.Sort[nhsclaim.OrderOption]{
+		{Key: "created_at", Column: nhsclaim.FieldCreatedAt},
+		{Key: "updated_at", Column: nhsclaim.FieldUpdatedAt},
+	},
+	Ordered: list.Orders{"created_at", "updated_at"},
+	Totals:  (*ent.NHSClaimQuery).Totals,
+}
+
+// NhsClaimsRequest is a list request; the filters that the schema calls manual are
+// left to the caller.
+func NhsClaimsRequest(p ListNhsClaimsParams) list.Request[predicate.NHSClaim] {
+	r := list.Request[predicate.NHSClaim]{
+		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
+		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
+		Filters: []list.Filter{
+			{Set: p.CreatedAfter.Set, Column: "created_at"},
+			{Set: p.ClaimStatus.Set, Column: "claim_status", Equal: true, Dense: true, Leads: list.Orders{"id"}},
+			{Set: p.After.Set, Column: "submitted_date"},
+			{Set: p.Before.Set, Column: "submitted_date"},
+			{Set: p.UpdatedAfter.Set, Column: "updated_at"},
+			{Set: p.PatientID.Set, Column: "patient_id", Equal: true, Leads: list.Orders{"id"}},
+		},
+	}
 	if v, ok := p.CreatedAfter.Get(); ok {
-		where = append(where, nhsclaim.CreatedAtGT(v))
+		r.Where = append(r.Where, nhsclaim.CreatedAtGT(v))
 	}
 	if v, ok := p.SiteID.Get(); ok {
-		where = append(where, nhsclaim.HasPractitionerWith(practitioner.SiteIDEQ(v)))
+		r.Where = append(r.Where, nhsclaim.HasPractitionerWith(practitioner.SiteIDEQ(v)))
 	}
 	if v, ok := p.ClaimStatus.Get(); ok {
-		where = append(where, nhsclaim.ClaimStatusEQ(schema.ClaimStatus(v)))
+		r.Where = append(r.Where, nhsclaim.ClaimStatusEQ(schema.ClaimStatus(v)))
 	}
 	if v, ok := p.After.Get(); ok {
-		where = append(where, nhsclaim.SubmittedDateGTE(civil.Of(v)))
+		r.Where = append(r.Where, nhsclaim.SubmittedDateGTE(civil.Of(v)))
 	}
 	if v, ok := p.Before.Get(); ok {
-		where = append(where, nhsclaim.SubmittedDateLT(civil.Of(v)))
+		r.Where = append(r.Where, nhsclaim.SubmittedDateLT(civil.Of(v)))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
-		where = append(where, nhsclaim.UpdatedAtGTE(v))
+		r.Where = append(r.Where, nhsclaim.UpdatedAtGTE(v))
 	}
 	if v, ok := p.PatientID.Get(); ok {
-		where = append(where, nhsclaim.PatientIDEQ(v))
+		r.Where = append(r.Where, nhsclaim.PatientIDEQ(v))
 	}
-	return where
-}
-
-// NHSClaimOrder is the order of a list request: whitelisted, the id last.
-func NHSClaimOrder(p ListNhsClaimsParams) []nhsclaim.OrderOption {
-	dir := direction(p.SortDirection.Or("asc") == "desc")
-	switch p.SortBy.Or("id") {
-	case "created_at":
-		return []nhsclaim.OrderOption{nhsclaim.ByCreatedAt(dir), nhsclaim.ByID(dir)}
-	case "updated_at":
-		return []nhsclaim.OrderOption{nhsclaim.ByUpdatedAt(dir), nhsclaim.ByID(dir)}
-	}
-	return []nhsclaim.OrderOption{nhsclaim.ByID(dir)}
-}
-
-// NHSClaimPage is the page a list request asks for.
-func NHSClaimPage(p ListNhsClaimsParams) Page {
-	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
-}
-
-// NhsClaims reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) NhsClaims(ctx context.Context, q *ent.NHSClaimQuery, size int) ([]NHSClaim, error) {
-	shown, _, err := r.countedNhsClaims(ctx, q, size, "")
-	return shown, err
-}
-
-// countedNhsClaims is NhsClaims with the column total, if it is not empty.
-func (r Reads) countedNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, size int, total string) ([]NHSClaim, int, error) {
-	return counted(ctx, r.View(ctx), q, columnsOfNHSClaim, widthOfNHSClaim, size, total, takeNHSClaim)
-}
-
-// NHSClaimTotal names the kept total of the rows that a list request asks for,
-// "" where they have to be counted.
-func NHSClaimTotal(p ListNhsClaimsParams) (total string, key int64) {
-	if p.CreatedAfter.Set || p.SiteID.Set || p.ClaimStatus.Set || p.After.Set || p.Before.Set || p.UpdatedAfter.Set || p.PatientID.Set {
-		return "", 0
-	}
-	return "nhs_claims.all", 0
-}
-
-// keptNhsClaims is the query of that total, nil where there is none.
-func keptNhsClaims(totals *ent.Totals, p ListNhsClaimsParams) *sql.Selector {
-	total, key := NHSClaimTotal(p)
-	if total == "" || totals == nil {
-		return nil
-	}
-	return totals.Of(total, key)
-}
-
-// NHSClaimPickedBy tells whether the rows of a list request are found before
-// they are put in order, and how.
-func NHSClaimPickedBy(p ListNhsClaimsParams) (how way, ok bool) {
-	return pickedBy(p.SortBy.Or("id"), orders{"created_at", "updated_at"},
-		sieve{set: p.CreatedAfter.Set, column: "created_at"},
-		sieve{set: p.ClaimStatus.Set, column: "claim_status", equal: true, dense: true, leads: orders{"id"}},
-		sieve{set: p.After.Set, column: "submitted_date"},
-		sieve{set: p.Before.Set, column: "submitted_date"},
-		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
-		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: orders{"id"}},
-	)
-}
-
-// orderNhsClaims is the column that a list request is ordered by, before the id.
-func orderNhsClaims(p ListNhsClaimsParams) string {
-	switch p.SortBy.Or("id") {
-	case "created_at":
-		return nhsclaim.FieldCreatedAt
-	case "updated_at":
-		return nhsclaim.FieldUpdatedAt
-	}
-	return nhsclaim.FieldID
-}
-
-// totalNhsClaims is the number of all rows of q.
-func totalNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, totals *ent.Totals, p ListNhsClaimsParams) (int, error) {
-	if kept := keptNhsClaims(totals, p); kept != nil {
-		return totals.Read(ctx, kept)
-	}
-	return q.Count(ctx)
-}
-
-// pickNhsClaims reads the page that a list request asks for from those rows of q
-// that are picked and put in order. It is not ok where there are too many of them.
-func (r Reads) pickNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, totals *ent.Totals, p ListNhsClaimsParams, how way) (shown []NHSClaim, meta Meta, ok bool, err error) {
-	page, pick := NHSClaimPage(p), q.Clone().Order(NHSClaimOrder(p)...)
-	if how.near && !page.Deep() {
-		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-		first.Shape(nearby(ctx, nhsclaim.Table, NHSClaimOrder(p)))
-		tried, read := access.With(ctx) // what is read may not be what is shown
-		shown, _, err := r.countedNhsClaims(tried, first, page.Limit(), "")
-		if err != nil {
-			return nil, Meta{}, false, err
-		}
-		if len(shown) == page.Limit() {
-			access.From(ctx).Add(read)
-			total, err := totalNhsClaims(ctx, q, totals, p)
-			return shown, page.Meta(total), true, err
-		}
-	}
-	pick.Shape(picking(how.column, orderNhsClaims(p), NHSClaimOrder(p), page))
-	tried, read := access.With(ctx)
-	shown, total, err := r.countedNhsClaims(tried, pick, page.Limit(), pickedTotal)
 	switch {
-	case err != nil:
-		return nil, Meta{}, false, err
-	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
-		total, err = totalNhsClaims(ctx, q, totals, p)
-		return shown, page.Meta(total), true, err
-	case total > few:
-		return nil, Meta{}, false, nil
+	case p.CreatedAfter.Set || p.SiteID.Set || p.ClaimStatus.Set || p.After.Set || p.Before.Set || p.UpdatedAfter.Set || p.PatientID.Set:
+	default:
+		r.Total = "nhs_claims.all"
 	}
-	access.From(ctx).Add(read)
-	return shown, page.Meta(total), true, nil
+	return r
 }
 
-// ReadNhsClaims reads the page that a list request asks for, with what the list
-// shows, and counts all rows. Conditions beyond the request's own filters are extra:
-// of manual filters, and rules of the list. Only without them is a kept total used.
+// ReadNhsClaims reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadNhsClaims(ctx context.Context, p ListNhsClaimsParams, extra ...predicate.NHSClaim) ([]NHSClaim, Meta, error) {
-	q, page := r.Client.NHSClaim.Query(), NHSClaimPage(p)
-	totals, err := q.Totals(ctx)
-	if err != nil {
-		return nil, Meta{}, err
-	}
-	if len(extra) > 0 {
-		totals = nil
-	}
-	for _, e := range extra {
-		q.Where(ent.Enclose(e))
-	}
-	q.Where(NHSClaimFilters(p)...)
-	if how, ok := NHSClaimPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
-		if shown, meta, ok, err := r.pickNhsClaims(ctx, q, totals, p, how); ok || err != nil {
-			return shown, meta, err
-		}
-	}
-	count := q.Clone()
-	q.Order(NHSClaimOrder(p)...).Limit(page.Limit())
-	switch {
-	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
-	case page.Deep():
-		q.Shape(idsFirst)
-	}
-	column, kept := "", keptNhsClaims(totals, p)
-	if kept != nil {
-		column = keptTotal
-		q.Shape(withKept(kept))
-	}
-	shown, total, err := r.countedNhsClaims(ctx, q.Offset(page.Offset()), page.Limit(), column)
-	switch {
-	case err != nil:
-	case page.All(len(shown)):
-		total = len(shown)
-	case kept == nil || len(shown) == 0: // no row has told it
-		total, err = totalNhsClaims(ctx, count, totals, p)
-	}
-	return shown, page.Meta(total), err
+	shown, meta, _, err := NhsClaims.Read(ctx, r.View(ctx), r.Client.NHSClaim.Query(), NhsClaimsRequest(p), extra...)
+	return shown, Meta(meta), err
 }
 
 // ListNhsClaims answers a list of NHS claims.

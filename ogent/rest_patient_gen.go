@@ -6,8 +6,6 @@ import (
 	"context"
 	"maps"
 
-	"entgo.io/ent/dialect/sql"
-
 	"chairside/ent"
 	"chairside/ent/acquisitionsource"
 	"chairside/ent/patient"
@@ -15,725 +13,615 @@ import (
 	"chairside/ent/practitioner"
 	"chairside/ent/predicate"
 	"chairside/ent/site"
-	"chairside/internal/access"
 	"chairside/internal/civil"
-	"chairside/internal/fault"
+	"chairside/internal/list"
+	"chairside/internal/store"
+	"chairside/internal/write"
 	"chairside/schema"
 )
 
-// columnsOfPatient are the columns that takePatient takes; widthOfPatient is their number.
-const (
-	columnsOfPatient = `"patients"."id", "patients"."title", "patients"."first_name", "patients"."middle_name", "patients"."last_name", "patients"."preferred_name", "patients"."date_of_birth", "patients"."gender", "patients"."ethnicity", "patients"."active", "patients"."address_line_1", "patients"."address_line_2", "patients"."town", "patients"."county", "patients"."postcode", "patients"."email_address", "patients"."emergency_contact_name", "patients"."emergency_contact_relationship", "patients"."preferred_phone_number", "patients"."payment_plan_id", "patients"."site_id", "patients"."dentist_id", "patients"."dentist_recall_date", "patients"."dentist_recall_interval", "patients"."hygienist_id", "patients"."hygienist_recall_date", "patients"."hygienist_recall_interval", "patients"."recall_method", "patients"."acquisition_source_id", "patients"."doctor_id", "patients"."family_id", "patients"."legacy_id", "patients"."marketing", "patients"."medical_alert", "patients"."medical_alert_text", "patients"."nhs_number", "patients"."ni_number", "patients"."occupation", "patients"."use_email", "patients"."use_sms", "patients"."custom_field_1", "patients"."custom_field_2", "patients"."metadata", "patients"."home_phone", "patients"."home_phone_country", "patients"."home_phone_normalized", "patients"."mobile_phone", "patients"."mobile_phone_country", "patients"."mobile_phone_normalized", "patients"."work_phone", "patients"."work_phone_country", "patients"."work_phone_normalized", "patients"."emergency_contact_phone", "patients"."emergency_contact_phone_country", "patients"."emergency_contact_phone_normalized", "patients"."created_at", "patients"."updated_at", "account"."id"`
-	widthOfPatient   = 58
-)
+// PatientForm is the response form of patients.
+var PatientForm = list.Form[Patient]{
+	Width:   58,
+	Columns: `"patients"."id", "patients"."title", "patients"."first_name", "patients"."middle_name", "patients"."last_name", "patients"."preferred_name", "patients"."date_of_birth", "patients"."gender", "patients"."ethnicity", "patients"."active", "patients"."address_line_1", "patients"."address_line_2", "patients"."town", "patients"."county", "patients"."postcode", "patients"."email_address", "patients"."emergency_contact_name", "patients"."emergency_contact_relationship", "patients"."preferred_phone_number", "patients"."payment_plan_id", "patients"."site_id", "patients"."dentist_id", "patients"."dentist_recall_date", "patients"."dentist_recall_interval", "patients"."hygienist_id", "patients"."hygienist_recall_date", "patients"."hygienist_recall_interval", "patients"."recall_method", "patients"."acquisition_source_id", "patients"."doctor_id", "patients"."family_id", "patients"."legacy_id", "patients"."marketing", "patients"."medical_alert", "patients"."medical_alert_text", "patients"."nhs_number", "patients"."ni_number", "patients"."occupation", "patients"."use_email", "patients"."use_sms", "patients"."custom_field_1", "patients"."custom_field_2", "patients"."metadata", "patients"."home_phone", "patients"."home_phone_country", "patients"."home_phone_normalized", "patients"."mobile_phone", "patients"."mobile_phone_country", "patients"."mobile_phone_normalized", "patients"."work_phone", "patients"."work_phone_country", "patients"."work_phone_normalized", "patients"."emergency_contact_phone", "patients"."emergency_contact_phone_country", "patients"."emergency_contact_phone_normalized", "patients"."created_at", "patients"."updated_at", "account"."id"`,
+	Take: func(x *list.Reader, o *Patient) {
+		o.ID = x.Int64(0)
+		o.Title = x.Text(1)
+		o.FirstName = x.Text(2)
+		o.MiddleName.Value, o.MiddleName.Null = x.Text(3), x.Null(3)
+		o.LastName = x.Text(4)
+		o.PreferredName.Value, o.PreferredName.Null = x.Text(5), x.Null(5)
+		o.DateOfBirth = x.Date(6).Time()
+		o.Gender = x.Bool(7)
+		o.Ethnicity = x.Text(8)
+		o.Active = x.Bool(9)
+		o.AddressLine1 = x.Text(10)
+		o.AddressLine2.Value, o.AddressLine2.Null = x.Text(11), x.Null(11)
+		o.Town.Value, o.Town.Null = x.Text(12), x.Null(12)
+		o.County.Value, o.County.Null = x.Text(13), x.Null(13)
+		o.Postcode = x.Text(14)
+		o.EmailAddress.Value, o.EmailAddress.Null = x.Text(15), x.Null(15)
+		o.EmergencyContactName.Value, o.EmergencyContactName.Null = x.Text(16), x.Null(16)
+		o.EmergencyContactRelationship.Value, o.EmergencyContactRelationship.Null = x.Text(17), x.Null(17)
+		o.PreferredPhoneNumber.Value, o.PreferredPhoneNumber.Null = x.Int(18), x.Null(18)
+		o.PaymentPlanID = x.Int64(19)
+		o.SiteID = x.UUID(20)
+		o.DentistID.Value, o.DentistID.Null = x.Int64(21), x.Null(21)
+		o.DentistRecallDate.Value, o.DentistRecallDate.Null = x.Date(22).Time(), x.Null(22)
+		o.DentistRecallInterval.Value, o.DentistRecallInterval.Null = x.Int(23), x.Null(23)
+		o.HygienistID.Value, o.HygienistID.Null = x.Int64(24), x.Null(24)
+		o.HygienistRecallDate.Value, o.HygienistRecallDate.Null = x.Date(25).Time(), x.Null(25)
+		o.HygienistRecallInterval.Value, o.HygienistRecallInterval.Null = x.Int(26), x.Null(26)
+		o.RecallMethod = x.Text(27)
+		o.AcquisitionSourceID.Value, o.AcquisitionSourceID.Null = x.UUID(28), x.Null(28)
+		o.DoctorID.Value, o.DoctorID.Null = x.Int64(29), x.Null(29)
+		o.FamilyID.Value, o.FamilyID.Null = x.UUID(30), x.Null(30)
+		o.LegacyID.Value, o.LegacyID.Null = x.Text(31), x.Null(31)
+		o.Marketing = x.Int(32)
+		o.MedicalAlert = x.Bool(33)
+		o.MedicalAlertText.Value, o.MedicalAlertText.Null = x.Text(34), x.Null(34)
+		o.NhsNumber.Value, o.NhsNumber.Null = x.Text(35), x.Null(35)
+		o.NiNumber.Value, o.NiNumber.Null = x.Text(36), x.Null(36)
+		o.Occupation.Value, o.Occupation.Null = x.Text(37), x.Null(37)
+		o.UseEmail = x.Bool(38)
+		o.UseSMS = x.Bool(39)
+		o.CustomField1.Value, o.CustomField1.Null = x.Text(40), x.Null(40)
+		o.CustomField2.Value, o.CustomField2.Null = x.Text(41), x.Null(41)
+		o.Metadata = list.Metadata(x, 42)
+		o.HomePhone.Value, o.HomePhone.Null = x.Text(43), x.Null(43)
+		o.HomePhoneCountry.Value, o.HomePhoneCountry.Null = x.Text(44), x.Null(44)
+		o.HomePhoneNormalized.Value, o.HomePhoneNormalized.Null = x.Text(45), x.Null(45)
+		o.MobilePhone.Value, o.MobilePhone.Null = x.Text(46), x.Null(46)
+		o.MobilePhoneCountry.Value, o.MobilePhoneCountry.Null = x.Text(47), x.Null(47)
+		o.MobilePhoneNormalized.Value, o.MobilePhoneNormalized.Null = x.Text(48), x.Null(48)
+		o.WorkPhone.Value, o.WorkPhone.Null = x.Text(49), x.Null(49)
+		o.WorkPhoneCountry.Value, o.WorkPhoneCountry.Null = x.Text(50), x.Null(50)
+		o.WorkPhoneNormalized.Value, o.WorkPhoneNormalized.Null = x.Text(51), x.Null(51)
+		o.EmergencyContactPhone.Value, o.EmergencyContactPhone.Null = x.Text(52), x.Null(52)
+		o.EmergencyContactPhoneCountry.Value, o.EmergencyContactPhoneCountry.Null = x.Text(53), x.Null(53)
+		o.EmergencyContactPhoneNormalized.Value, o.EmergencyContactPhoneNormalized.Null = x.Text(54), x.Null(54)
+		o.CreatedAt = x.View.Time(x.Time(55))
+		o.UpdatedAt = x.View.Time(x.Time(56))
+		o.ImageURL = x.View.AvatarURL
+		x.Log.Note("patients", o.ID)
+		if !x.Null(57) {
+			x.Log.Note("accounts", x.Int64(57))
+			o.AccountID.SetTo(x.Int64(57))
+		} else {
+			o.AccountID.SetToNull()
+		}
+	},
+}
 
-// takePatient is the response form of the row that x stands at.
-func takePatient(x *reader, o *Patient) {
-	o.ID = x.Int64(0)
-	o.Title = x.Text(1)
-	o.FirstName = x.Text(2)
-	o.MiddleName.Value, o.MiddleName.Null = x.Text(3), x.Null(3)
-	o.LastName = x.Text(4)
-	o.PreferredName.Value, o.PreferredName.Null = x.Text(5), x.Null(5)
-	o.DateOfBirth = x.Date(6).Time()
-	o.Gender = x.Bool(7)
-	o.Ethnicity = x.Text(8)
-	o.Active = x.Bool(9)
-	o.AddressLine1 = x.Text(10)
-	o.AddressLine2.Value, o.AddressLine2.Null = x.Text(11), x.Null(11)
-	o.Town.Value, o.Town.Null = x.Text(12), x.Null(12)
-	o.County.Value, o.County.Null = x.Text(13), x.Null(13)
-	o.Postcode = x.Text(14)
-	o.EmailAddress.Value, o.EmailAddress.Null = x.Text(15), x.Null(15)
-	o.EmergencyContactName.Value, o.EmergencyContactName.Null = x.Text(16), x.Null(16)
-	o.EmergencyContactRelationship.Value, o.EmergencyContactRelationship.Null = x.Text(17), x.Null(17)
-	o.PreferredPhoneNumber.Value, o.PreferredPhoneNumber.Null = x.Int(18), x.Null(18)
-	o.PaymentPlanID = x.Int64(19)
-	o.SiteID = x.UUID(20)
-	o.DentistID.Value, o.DentistID.Null = x.Int64(21), x.Null(21)
-	o.DentistRecallDate.Value, o.DentistRecallDate.Null = x.Date(22).Time(), x.Null(22)
-	o.DentistRecallInterval.Value, o.DentistRecallInterval.Null = x.Int(23), x.Null(23)
-	o.HygienistID.Value, o.HygienistID.Null = x.Int64(24), x.Null(24)
-	o.HygienistRecallDate.Value, o.HygienistRecallDate.Null = x.Date(25).Time(), x.Null(25)
-	o.HygienistRecallInterval.Value, o.HygienistRecallInterval.Null = x.Int(26), x.Null(26)
-	o.RecallMethod = x.Text(27)
-	o.AcquisitionSourceID.Value, o.AcquisitionSourceID.Null = x.UUID(28), x.Null(28)
-	o.DoctorID.Value, o.DoctorID.Null = x.Int64(29), x.Null(29)
-	o.FamilyID.Value, o.FamilyID.Null = x.UUID(30), x.Null(30)
-	o.LegacyID.Value, o.LegacyID.Null = x.Text(31), x.Null(31)
-	o.Marketing = x.Int(32)
-	o.MedicalAlert = x.Bool(33)
-	o.MedicalAlertText.Value, o.MedicalAlertText.Null = x.Text(34), x.Null(34)
-	o.NhsNumber.Value, o.NhsNumber.Null = x.Text(35), x.Null(35)
-	o.NiNumber.Value, o.NiNumber.Null = x.Text(36), x.Null(36)
-	o.Occupation.Value, o.Occupation.Null = x.Text(37), x.Null(37)
-	o.UseEmail = x.Bool(38)
-	o.UseSMS = x.Bool(39)
-	o.CustomField1.Value, o.CustomField1.Null = x.Text(40), x.Null(40)
-	o.CustomField2.Value, o.CustomField2.Null = x.Text(41), x.Null(41)
-	o.Metadata = metadata(x, 42)
-	o.HomePhone.Value, o.HomePhone.Null = x.Text(43), x.Null(43)
-	o.HomePhoneCountry.Value, o.HomePhoneCountry.Null = x.Text(44), x.Null(44)
-	o.HomePhoneNormalized.Value, o.HomePhoneNormalized.Null = x.Text(45), x.Null(45)
-	o.MobilePhone.Value, o.MobilePhone.Null = x.Text(46), x.Null(46)
-	o.MobilePhoneCountry.Value, o.MobilePhoneCountry.Null = x.Text(47), x.Null(47)
-	o.MobilePhoneNormalized.Value, o.MobilePhoneNormalized.Null = x.Text(48), x.Null(48)
-	o.WorkPhone.Value, o.WorkPhone.Null = x.Text(49), x.Null(49)
-	o.WorkPhoneCountry.Value, o.WorkPhoneCountry.Null = x.Text(50), x.Null(50)
-	o.WorkPhoneNormalized.Value, o.WorkPhoneNormalized.Null = x.Text(51), x.Null(51)
-	o.EmergencyContactPhone.Value, o.EmergencyContactPhone.Null = x.Text(52), x.Null(52)
-	o.EmergencyContactPhoneCountry.Value, o.EmergencyContactPhoneCountry.Null = x.Text(53), x.Null(53)
-	o.EmergencyContactPhoneNormalized.Value, o.EmergencyContactPhoneNormalized.Null = x.Text(54), x.Null(54)
-	o.CreatedAt = x.view.Time(x.Time(55))
-	o.UpdatedAt = x.view.Time(x.Time(56))
-	o.ImageURL = x.view.AvatarURL
-	x.records.Note("patients", o.ID)
-	if !x.Null(57) {
-		x.records.Note("accounts", x.Int64(57))
-		o.AccountID.SetTo(x.Int64(57))
-	} else {
-		o.AccountID.SetToNull()
+func wrapPatient(o *Patient, err error) (*PatientResponse, error) {
+	if err != nil {
+		return nil, err
 	}
+	return &PatientResponse{Patient: *o}, nil
 }
 
 // ShowPatient reads one patient in its response form, or gives fault.NotFound.
 func (r Reads) ShowPatient(ctx context.Context, id int64) (*PatientResponse, error) {
 	q := r.Client.Patient.Query().Where(patient.ID(id))
-	shown, err := scan(ctx, r.View(ctx), q, columnsOfPatient, widthOfPatient, 1, takePatient)
-	switch {
-	case err != nil:
+	return wrapPatient(list.One(ctx, r.View(ctx), q, PatientForm))
+}
+
+// completePatient adds the members that no column has.
+func (r Reads) completePatient(ctx context.Context, shown ...*Patient) error {
+	if err := list.AddMember(ctx, r.Client, r.Members.PatientCustomFields, shown, func(o *Patient) int64 { return o.ID }, func(o *Patient, v []CustomFieldEntry) { o.CustomFields = v }); err != nil {
+		return err
+	}
+	return nil
+}
+
+// GetPatient answers one patient.
+func (r Reads) GetPatient(ctx context.Context, p GetPatientParams) (*PatientResponse, error) {
+	response, err := r.ShowPatient(ctx, p.ID)
+	if err != nil {
 		return nil, err
-	case len(shown) == 0:
-		return nil, fault.NotFound()
 	}
-	return &PatientResponse{Patient: shown[0]}, nil
+	return response, r.completePatient(ctx, &response.Patient)
 }
 
-// AddPatient saves a new patient and gives its response form, or
-// ent.ErrUnmet where conditions do not hold, or fault.NotFound where the caller
-// would not see it. No lists are read: there are no rows yet that could point at it.
-func (r Reads) AddPatient(ctx context.Context, create *ent.PatientCreate, conditions ...ent.Condition) (*PatientResponse, error) {
-	shown, err := scan(ctx, r.View(ctx), added[*ent.PatientCreate]{create, conditions}, columnsOfPatient, widthOfPatient, 1, takePatient)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0 && len(conditions) == 0:
-		return nil, fault.NotFound()
-	case len(shown) == 0:
-		return nil, ent.ErrUnmet
-	}
-	return &PatientResponse{Patient: shown[0]}, nil
+// Patients is the list of patients.
+var Patients = list.List[*ent.PatientQuery, predicate.Patient, patient.OrderOption, Patient]{
+	Form:    PatientForm,
+	Table:   patient.Table,
+	Default: "id",
+	Sorts: []list.Sort[patient.OrderOption]{
+		{Key: "first_name", Column: patient.FieldFirstNameFolded},
+		{Key: "last_name", Column: patient.FieldLastNameFolded},
+		{Key: "date_of_birth", Column: patient.FieldDateOfBirth},
+		{Key: "created_at", Column: patient.FieldCreatedAt},
+		{Key: "updated_at", Column: patient.FieldUpdatedAt},
+	},
+	Ordered: list.Orders{"first_name", "last_name", "date_of_birth", "created_at", "updated_at"},
+	Totals:  (*ent.PatientQuery).Totals,
 }
 
-// FindPatient reads one row to be changed, or gives fault.NotFound.
-func FindPatient(ctx context.Context, c *ent.Client, id int64, where ...predicate.Patient) (*ent.Patient, error) {
-	e, err := c.Patient.Query().Where(patient.ID(id)).Where(where...).Only(ctx)
-	if ent.IsNotFound(err) {
-		return nil, fault.NotFound()
+// PatientsRequest is a list request; the filters that the schema calls manual are
+// left to the caller.
+func PatientsRequest(p ListPatientsParams) list.Request[predicate.Patient] {
+	r := list.Request[predicate.Patient]{
+		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
+		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
+		Filters: []list.Filter{
+			{Set: p.Query.Set},
+			{Set: p.CreatedAfter.Set, Column: "created_at"},
+			{Set: p.CreatedBefore.Set, Column: "created_at"},
+			{Set: p.UpdatedAfter.Set, Column: "updated_at"},
+			{Set: p.SiteID.Set, Column: "site_id", Equal: true, Dense: true, Leads: list.Orders{"id"}},
+			{Set: p.Active.Set, Column: "active", Equal: true, Dense: true, Leads: list.Orders{"id"}},
+		},
 	}
-	return e, err
-}
-
-// ChangePatient saves a change and gives the row's response form, or
-// fault.NotFound where the caller does not see it. A change in which nothing differs
-// from what is stored leaves no trace, and keeps the entity tag.
-func (r Reads) ChangePatient(ctx context.Context, update *ent.PatientUpdateOne) (*PatientResponse, error) {
-	m := update.Mutation()
-	if id, ok := m.ID(); ok && len(m.Fields()) == 0 && len(m.ClearedFields()) == 0 {
-		return r.In(m.Client()).ShowPatient(ctx, id)
-	}
-	shown, err := scan(ctx, r.View(ctx), update, columnsOfPatient, widthOfPatient, 1, takePatient)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0:
-		return nil, fault.NotFound()
-	}
-	return &PatientResponse{Patient: shown[0]}, nil
-}
-
-// PatientFilters are the predicates of a list request; those that the
-// schema calls manual are left to the caller.
-func PatientFilters(p ListPatientsParams) (where []predicate.Patient) {
 	if v, ok := p.CreatedAfter.Get(); ok {
-		where = append(where, patient.CreatedAtGTE(v))
+		r.Where = append(r.Where, patient.CreatedAtGTE(v))
 	}
 	if v, ok := p.CreatedBefore.Get(); ok {
-		where = append(where, patient.CreatedAtLT(v))
+		r.Where = append(r.Where, patient.CreatedAtLT(v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
-		where = append(where, patient.UpdatedAtGTE(v))
+		r.Where = append(r.Where, patient.UpdatedAtGTE(v))
 	}
 	if v, ok := p.SiteID.Get(); ok {
-		where = append(where, patient.SiteIDEQ(v))
+		r.Where = append(r.Where, patient.SiteIDEQ(v))
 	}
 	if v, ok := p.Active.Get(); ok {
-		where = append(where, patient.ActiveEQ(v))
+		r.Where = append(r.Where, patient.ActiveEQ(v))
 	}
-	return where
-}
-
-// PatientOrder is the order of a list request: whitelisted, the id last.
-func PatientOrder(p ListPatientsParams) []patient.OrderOption {
-	dir := direction(p.SortDirection.Or("asc") == "desc")
-	switch p.SortBy.Or("id") {
-	case "first_name":
-		return []patient.OrderOption{patient.ByFirstNameFolded(dir), patient.ByID(dir)}
-	case "last_name":
-		return []patient.OrderOption{patient.ByLastNameFolded(dir), patient.ByID(dir)}
-	case "date_of_birth":
-		return []patient.OrderOption{patient.ByDateOfBirth(dir), patient.ByID(dir)}
-	case "created_at":
-		return []patient.OrderOption{patient.ByCreatedAt(dir), patient.ByID(dir)}
-	case "updated_at":
-		return []patient.OrderOption{patient.ByUpdatedAt(dir), patient.ByID(dir)}
-	}
-	return []patient.OrderOption{patient.ByID(dir)}
-}
-
-// PatientPage is the page a list request asks for.
-func PatientPage(p ListPatientsParams) Page {
-	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
-}
-
-// Patients reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) Patients(ctx context.Context, q *ent.PatientQuery, size int) ([]Patient, error) {
-	shown, _, err := r.countedPatients(ctx, q, size, "")
-	return shown, err
-}
-
-// countedPatients is Patients with the column total, if it is not empty.
-func (r Reads) countedPatients(ctx context.Context, q *ent.PatientQuery, size int, total string) ([]Patient, int, error) {
-	return counted(ctx, r.View(ctx), q, columnsOfPatient, widthOfPatient, size, total, takePatient)
-}
-
-// PatientTotal names the kept total of the rows that a list request asks for,
-// "" where they have to be counted.
-func PatientTotal(p ListPatientsParams) (total string, key int64) {
-	if p.Query.Set || p.CreatedAfter.Set || p.CreatedBefore.Set || p.UpdatedAfter.Set || p.SiteID.Set || p.Active.Set {
-		return "", 0
-	}
-	return "patients.all", 0
-}
-
-// keptPatients is the query of that total, nil where there is none.
-func keptPatients(totals *ent.Totals, p ListPatientsParams) *sql.Selector {
-	total, key := PatientTotal(p)
-	if total == "" || totals == nil {
-		return nil
-	}
-	return totals.Of(total, key)
-}
-
-// PatientPickedBy tells whether the rows of a list request are found before
-// they are put in order, and how.
-func PatientPickedBy(p ListPatientsParams) (how way, ok bool) {
-	return pickedBy(p.SortBy.Or("id"), orders{"first_name", "last_name", "date_of_birth", "created_at", "updated_at"},
-		sieve{set: p.Query.Set},
-		sieve{set: p.CreatedAfter.Set, column: "created_at"},
-		sieve{set: p.CreatedBefore.Set, column: "created_at"},
-		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
-		sieve{set: p.SiteID.Set, column: "site_id", equal: true, dense: true, leads: orders{"id"}},
-		sieve{set: p.Active.Set, column: "active", equal: true, dense: true, leads: orders{"id"}},
-	)
-}
-
-// orderPatients is the column that a list request is ordered by, before the id.
-func orderPatients(p ListPatientsParams) string {
-	switch p.SortBy.Or("id") {
-	case "first_name":
-		return patient.FieldFirstNameFolded
-	case "last_name":
-		return patient.FieldLastNameFolded
-	case "date_of_birth":
-		return patient.FieldDateOfBirth
-	case "created_at":
-		return patient.FieldCreatedAt
-	case "updated_at":
-		return patient.FieldUpdatedAt
-	}
-	return patient.FieldID
-}
-
-// totalPatients is the number of all rows of q.
-func totalPatients(ctx context.Context, q *ent.PatientQuery, totals *ent.Totals, p ListPatientsParams) (int, error) {
-	if kept := keptPatients(totals, p); kept != nil {
-		return totals.Read(ctx, kept)
-	}
-	return q.Count(ctx)
-}
-
-// pickPatients reads the page that a list request asks for from those rows of q
-// that are picked and put in order. It is not ok where there are too many of them.
-func (r Reads) pickPatients(ctx context.Context, q *ent.PatientQuery, totals *ent.Totals, p ListPatientsParams, how way) (shown []Patient, meta Meta, ok bool, err error) {
-	page, pick := PatientPage(p), q.Clone().Order(PatientOrder(p)...)
-	if how.near && !page.Deep() {
-		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-		first.Shape(nearby(ctx, patient.Table, PatientOrder(p)))
-		tried, read := access.With(ctx) // what is read may not be what is shown
-		shown, _, err := r.countedPatients(tried, first, page.Limit(), "")
-		if err != nil {
-			return nil, Meta{}, false, err
-		}
-		if len(shown) == page.Limit() {
-			access.From(ctx).Add(read)
-			total, err := totalPatients(ctx, q, totals, p)
-			return shown, page.Meta(total), true, err
-		}
-	}
-	pick.Shape(picking(how.column, orderPatients(p), PatientOrder(p), page))
-	tried, read := access.With(ctx)
-	shown, total, err := r.countedPatients(tried, pick, page.Limit(), pickedTotal)
 	switch {
-	case err != nil:
-		return nil, Meta{}, false, err
-	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
-		total, err = totalPatients(ctx, q, totals, p)
-		return shown, page.Meta(total), true, err
-	case total > few:
-		return nil, Meta{}, false, nil
-	}
-	access.From(ctx).Add(read)
-	return shown, page.Meta(total), true, nil
-}
-
-// ReadPatients reads the page that a list request asks for, with what the list
-// shows, and counts all rows. Conditions beyond the request's own filters are extra:
-// of manual filters, and rules of the list. Only without them is a kept total used.
-func (r Reads) ReadPatients(ctx context.Context, p ListPatientsParams, extra ...predicate.Patient) ([]Patient, Meta, error) {
-	q, page := r.Client.Patient.Query(), PatientPage(p)
-	totals, err := q.Totals(ctx)
-	if err != nil {
-		return nil, Meta{}, err
-	}
-	if len(extra) > 0 {
-		totals = nil
-	}
-	for _, e := range extra {
-		q.Where(ent.Enclose(e))
-	}
-	q.Where(PatientFilters(p)...)
-	if how, ok := PatientPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
-		if shown, meta, ok, err := r.pickPatients(ctx, q, totals, p, how); ok || err != nil {
-			return shown, meta, err
-		}
-	}
-	count := q.Clone()
-	q.Order(PatientOrder(p)...).Limit(page.Limit())
-	switch {
-	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
-	case page.Deep():
-		q.Shape(idsFirst)
-	}
-	column, kept := "", keptPatients(totals, p)
-	if kept != nil {
-		column = keptTotal
-		q.Shape(withKept(kept))
-	}
-	shown, total, err := r.countedPatients(ctx, q.Offset(page.Offset()), page.Limit(), column)
-	switch {
-	case err != nil:
-	case page.All(len(shown)):
-		total = len(shown)
-	case kept == nil || len(shown) == 0: // no row has told it
-		total, err = totalPatients(ctx, count, totals, p)
-	}
-	return shown, page.Meta(total), err
-}
-
-// SetPatient copies what was sent to a mutation: only what differs from old,
-// which is nil for a new row.
-func SetPatient(m *ent.PatientMutation, in *PatientInput, old *ent.Patient) {
-	if old == nil {
-		old = &ent.Patient{}
-	}
-	fresh := m.Op().Is(ent.OpCreate)
-	if x, ok := in.Title.Get(); ok {
-		v := schema.Title(x)
-		if fresh || old.Title != v {
-			m.SetTitle(v)
-		}
-	}
-	if x, ok := in.FirstName.Get(); ok {
-		v := x
-		if fresh || old.FirstName != v {
-			m.SetFirstName(v)
-		}
-	}
-	if x, ok := in.MiddleName.Get(); ok {
-		v := x
-		if fresh || !same(old.MiddleName, v) {
-			m.SetMiddleName(v)
-		}
-	} else if in.MiddleName.IsNull() && !fresh && old.MiddleName != nil {
-		m.ClearMiddleName()
-	}
-	if x, ok := in.LastName.Get(); ok {
-		v := x
-		if fresh || old.LastName != v {
-			m.SetLastName(v)
-		}
-	}
-	if x, ok := in.PreferredName.Get(); ok {
-		v := x
-		if fresh || !same(old.PreferredName, v) {
-			m.SetPreferredName(v)
-		}
-	} else if in.PreferredName.IsNull() && !fresh && old.PreferredName != nil {
-		m.ClearPreferredName()
-	}
-	if x, ok := in.DateOfBirth.Get(); ok {
-		v := civil.Of(x)
-		if fresh || old.DateOfBirth != v {
-			m.SetDateOfBirth(v)
-		}
-	}
-	if x, ok := in.Gender.Get(); ok {
-		v := x
-		if fresh || old.Gender != v {
-			m.SetGender(v)
-		}
-	}
-	if x, ok := in.Ethnicity.Get(); ok {
-		v := x
-		if fresh || old.Ethnicity != v {
-			m.SetEthnicity(v)
-		}
-	}
-	if x, ok := in.Active.Get(); ok {
-		v := x
-		if fresh || old.Active != v {
-			m.SetActive(v)
-		}
-	}
-	if x, ok := in.AddressLine1.Get(); ok {
-		v := x
-		if fresh || old.AddressLine1 != v {
-			m.SetAddressLine1(v)
-		}
-	}
-	if x, ok := in.AddressLine2.Get(); ok {
-		v := x
-		if fresh || !same(old.AddressLine2, v) {
-			m.SetAddressLine2(v)
-		}
-	} else if in.AddressLine2.IsNull() && !fresh && old.AddressLine2 != nil {
-		m.ClearAddressLine2()
-	}
-	if x, ok := in.Town.Get(); ok {
-		v := x
-		if fresh || !same(old.Town, v) {
-			m.SetTown(v)
-		}
-	} else if in.Town.IsNull() && !fresh && old.Town != nil {
-		m.ClearTown()
-	}
-	if x, ok := in.County.Get(); ok {
-		v := x
-		if fresh || !same(old.County, v) {
-			m.SetCounty(v)
-		}
-	} else if in.County.IsNull() && !fresh && old.County != nil {
-		m.ClearCounty()
-	}
-	if x, ok := in.Postcode.Get(); ok {
-		v := x
-		if fresh || old.Postcode != v {
-			m.SetPostcode(v)
-		}
-	}
-	if x, ok := in.EmailAddress.Get(); ok {
-		v := x
-		if fresh || !same(old.EmailAddress, v) {
-			m.SetEmailAddress(v)
-		}
-	} else if in.EmailAddress.IsNull() && !fresh && old.EmailAddress != nil {
-		m.ClearEmailAddress()
-	}
-	if x, ok := in.EmergencyContactName.Get(); ok {
-		v := x
-		if fresh || !same(old.EmergencyContactName, v) {
-			m.SetEmergencyContactName(v)
-		}
-	} else if in.EmergencyContactName.IsNull() && !fresh && old.EmergencyContactName != nil {
-		m.ClearEmergencyContactName()
-	}
-	if x, ok := in.EmergencyContactRelationship.Get(); ok {
-		v := x
-		if fresh || !same(old.EmergencyContactRelationship, v) {
-			m.SetEmergencyContactRelationship(v)
-		}
-	} else if in.EmergencyContactRelationship.IsNull() && !fresh && old.EmergencyContactRelationship != nil {
-		m.ClearEmergencyContactRelationship()
-	}
-	if x, ok := in.PreferredPhoneNumber.Get(); ok {
-		v := x
-		if fresh || !same(old.PreferredPhoneNumber, v) {
-			m.SetPreferredPhoneNumber(v)
-		}
-	} else if in.PreferredPhoneNumber.IsNull() && !fresh && old.PreferredPhoneNumber != nil {
-		m.ClearPreferredPhoneNumber()
-	}
-	if x, ok := in.PaymentPlanID.Get(); ok {
-		v := x
-		if fresh || old.PaymentPlanID != v {
-			m.SetPaymentPlanID(v)
-		}
-	}
-	if x, ok := in.SiteID.Get(); ok {
-		v := x
-		if fresh || old.SiteID != v {
-			m.SetSiteID(v)
-		}
-	}
-	if x, ok := in.DentistID.Get(); ok {
-		v := x
-		if fresh || !same(old.DentistID, v) {
-			m.SetDentistID(v)
-		}
-	} else if in.DentistID.IsNull() && !fresh && old.DentistID != nil {
-		m.ClearDentistID()
-	}
-	if x, ok := in.DentistRecallDate.Get(); ok {
-		v := civil.Of(x)
-		if fresh || !same(old.DentistRecallDate, v) {
-			m.SetDentistRecallDate(v)
-		}
-	} else if in.DentistRecallDate.IsNull() && !fresh && old.DentistRecallDate != nil {
-		m.ClearDentistRecallDate()
-	}
-	if x, ok := in.DentistRecallInterval.Get(); ok {
-		v := x
-		if fresh || !same(old.DentistRecallInterval, v) {
-			m.SetDentistRecallInterval(v)
-		}
-	} else if in.DentistRecallInterval.IsNull() && !fresh && old.DentistRecallInterval != nil {
-		m.ClearDentistRecallInterval()
-	}
-	if x, ok := in.HygienistID.Get(); ok {
-		v := x
-		if fresh || !same(old.HygienistID, v) {
-			m.SetHygienistID(v)
-		}
-	} else if in.HygienistID.IsNull() && !fresh && old.HygienistID != nil {
-		m.ClearHygienistID()
-	}
-	if x, ok := in.HygienistRecallDate.Get(); ok {
-		v := civil.Of(x)
-		if fresh || !same(old.HygienistRecallDate, v) {
-			m.SetHygienistRecallDate(v)
-		}
-	} else if in.HygienistRecallDate.IsNull() && !fresh && old.HygienistRecallDate != nil {
-		m.ClearHygienistRecallDate()
-	}
-	if x, ok := in.HygienistRecallInterval.Get(); ok {
-		v := x
-		if fresh || !same(old.HygienistRecallInterval, v) {
-			m.SetHygienistRecallInterval(v)
-		}
-	} else if in.HygienistRecallInterval.IsNull() && !fresh && old.HygienistRecallInterval != nil {
-		m.ClearHygienistRecallInterval()
-	}
-	if x, ok := in.RecallMethod.Get(); ok {
-		v := schema.RecallMethod(x)
-		if fresh || old.RecallMethod != v {
-			m.SetRecallMethod(v)
-		}
-	}
-	if x, ok := in.AcquisitionSourceID.Get(); ok {
-		v := x
-		if fresh || !same(old.AcquisitionSourceID, v) {
-			m.SetAcquisitionSourceID(v)
-		}
-	} else if in.AcquisitionSourceID.IsNull() && !fresh && old.AcquisitionSourceID != nil {
-		m.ClearAcquisitionSourceID()
-	}
-	if x, ok := in.DoctorID.Get(); ok {
-		v := x
-		if fresh || !same(old.DoctorID, v) {
-			m.SetDoctorID(v)
-		}
-	} else if in.DoctorID.IsNull() && !fresh && old.DoctorID != nil {
-		m.ClearDoctorID()
-	}
-	if x, ok := in.FamilyID.Get(); ok {
-		v := x
-		if fresh || !same(old.FamilyID, v) {
-			m.SetFamilyID(v)
-		}
-	} else if in.FamilyID.IsNull() && !fresh && old.FamilyID != nil {
-		m.ClearFamilyID()
-	}
-	if x, ok := in.LegacyID.Get(); ok {
-		v := x
-		if fresh || !same(old.LegacyID, v) {
-			m.SetLegacyID(v)
-		}
-	} else if in.LegacyID.IsNull() && !fresh && old.LegacyID != nil {
-		m.ClearLegacyID()
-	}
-	if x, ok := in.Marketing.Get(); ok {
-		v := x
-		if fresh || old.Marketing != v {
-			m.SetMarketing(v)
-		}
-	}
-	if x, ok := in.MedicalAlert.Get(); ok {
-		v := x
-		if fresh || old.MedicalAlert != v {
-			m.SetMedicalAlert(v)
-		}
-	}
-	if x, ok := in.MedicalAlertText.Get(); ok {
-		v := x
-		if fresh || !same(old.MedicalAlertText, v) {
-			m.SetMedicalAlertText(v)
-		}
-	} else if in.MedicalAlertText.IsNull() && !fresh && old.MedicalAlertText != nil {
-		m.ClearMedicalAlertText()
-	}
-	if x, ok := in.NhsNumber.Get(); ok {
-		v := x
-		if fresh || !same(old.NhsNumber, v) {
-			m.SetNhsNumber(v)
-		}
-	} else if in.NhsNumber.IsNull() && !fresh && old.NhsNumber != nil {
-		m.ClearNhsNumber()
-	}
-	if x, ok := in.NiNumber.Get(); ok {
-		v := x
-		if fresh || !same(old.NiNumber, v) {
-			m.SetNiNumber(v)
-		}
-	} else if in.NiNumber.IsNull() && !fresh && old.NiNumber != nil {
-		m.ClearNiNumber()
-	}
-	if x, ok := in.Occupation.Get(); ok {
-		v := x
-		if fresh || !same(old.Occupation, v) {
-			m.SetOccupation(v)
-		}
-	} else if in.Occupation.IsNull() && !fresh && old.Occupation != nil {
-		m.ClearOccupation()
-	}
-	if x, ok := in.UseEmail.Get(); ok {
-		v := x
-		if fresh || old.UseEmail != v {
-			m.SetUseEmail(v)
-		}
-	}
-	if x, ok := in.UseSMS.Get(); ok {
-		v := x
-		if fresh || old.UseSms != v {
-			m.SetUseSms(v)
-		}
-	}
-	if x, ok := in.CustomField1.Get(); ok {
-		v := x
-		if fresh || !same(old.CustomField1, v) {
-			m.SetCustomField1(v)
-		}
-	} else if in.CustomField1.IsNull() && !fresh && old.CustomField1 != nil {
-		m.ClearCustomField1()
-	}
-	if x, ok := in.CustomField2.Get(); ok {
-		v := x
-		if fresh || !same(old.CustomField2, v) {
-			m.SetCustomField2(v)
-		}
-	} else if in.CustomField2.IsNull() && !fresh && old.CustomField2 != nil {
-		m.ClearCustomField2()
-	}
-	if x, ok := in.Metadata.Get(); ok {
-		v := map[string]string(x)
-		if fresh || !maps.Equal(old.Metadata, v) {
-			m.SetMetadata(v)
-		}
-	}
-	if x, ok := in.HomePhone.Get(); ok {
-		v := x
-		if fresh || !same(old.HomePhone, v) {
-			m.SetHomePhone(v)
-		}
-	} else if in.HomePhone.IsNull() && !fresh && old.HomePhone != nil {
-		m.ClearHomePhone()
-	}
-	if x, ok := in.HomePhoneCountry.Get(); ok {
-		v := x
-		if fresh || !same(old.HomePhoneCountry, v) {
-			m.SetHomePhoneCountry(v)
-		}
-	} else if in.HomePhoneCountry.IsNull() && !fresh && old.HomePhoneCountry != nil {
-		m.ClearHomePhoneCountry()
-	}
-	if x, ok := in.MobilePhone.Get(); ok {
-		v := x
-		if fresh || !same(old.MobilePhone, v) {
-			m.SetMobilePhone(v)
-		}
-	} else if in.MobilePhone.IsNull() && !fresh && old.MobilePhone != nil {
-		m.ClearMobilePhone()
-	}
-	if x, ok := in.MobilePhoneCountry.Get(); ok {
-		v := x
-		if fresh || !same(old.MobilePhoneCountry, v) {
-			m.SetMobilePhoneCountry(v)
-		}
-	} else if in.MobilePhoneCountry.IsNull() && !fresh && old.MobilePhoneCountry != nil {
-		m.ClearMobilePhoneCountry()
-	}
-	if x, ok := in.WorkPhone.Get(); ok {
-		v := x
-		if fresh || !same(old.WorkPhone, v) {
-			m.SetWorkPhone(v)
-		}
-	} else if in.WorkPhone.IsNull() && !fresh && old.WorkPhone != nil {
-		m.ClearWorkPhone()
-	}
-	if x, ok := in.WorkPhoneCountry.Get(); ok {
-		v := x
-		if fresh || !same(old.WorkPhoneCountry, v) {
-			m.SetWorkPhoneCountry(v)
-		}
-	} else if in.WorkPhoneCountry.IsNull() && !fresh && old.WorkPhoneCountry != nil {
-		m.ClearWorkPhoneCountry()
-	}
-	if x, ok := in.EmergencyContactPhone.Get(); ok {
-		v := x
-		if fresh || !same(old.EmergencyContactPhone, v) {
-			m.SetEmergencyContactPhone(v)
-		}
-	} else if in.EmergencyContactPhone.IsNull() && !fresh && old.EmergencyContactPhone != nil {
-		m.ClearEmergencyContactPhone()
-	}
-	if x, ok := in.EmergencyContactPhoneCountry.Get(); ok {
-		v := x
-		if fresh || !same(old.EmergencyContactPhoneCountry, v) {
-			m.SetEmergencyContactPhoneCountry(v)
-		}
-	} else if in.EmergencyContactPhoneCountry.IsNull() && !fresh && old.EmergencyContactPhoneCountry != nil {
-		m.ClearEmergencyContactPhoneCountry()
-	}
-}
-
-// PatientReferences are the references that were sent and differ from old,
-// which is nil for a new row.
-func PatientReferences(c *ent.Client, in *PatientInput, old *ent.Patient) (r References) {
-	if v, ok := in.PaymentPlanID.Get(); ok && (old == nil || old.PaymentPlanID != v) {
-		r.add("payment_plan_id", "does not exist or is not active", c.PaymentPlan.Query().Where(paymentplan.ID(v), paymentplan.Active(true)))
-	}
-	if v, ok := in.SiteID.Get(); ok && (old == nil || old.SiteID != v) {
-		r.add("site_id", "does not exist", c.Site.Query().Where(site.ID(v)))
-	}
-	if v, ok := in.DentistID.Get(); ok && (old == nil || !same(old.DentistID, v)) {
-		r.add("dentist_id", "does not exist", c.Practitioner.Query().Where(practitioner.ID(v)))
-	}
-	if v, ok := in.HygienistID.Get(); ok && (old == nil || !same(old.HygienistID, v)) {
-		r.add("hygienist_id", "does not exist", c.Practitioner.Query().Where(practitioner.ID(v)))
-	}
-	if v, ok := in.AcquisitionSourceID.Get(); ok && (old == nil || !same(old.AcquisitionSourceID, v)) {
-		r.add("acquisition_source_id", "does not exist", c.AcquisitionSource.Query().Where(acquisitionsource.ID(v)))
+	case p.Query.Set || p.CreatedAfter.Set || p.CreatedBefore.Set || p.UpdatedAfter.Set || p.SiteID.Set || p.Active.Set:
+	default:
+		r.Total = "patients.all"
 	}
 	return r
+}
+
+// ReadPatients reads the page that a list request asks for (list.List.Read).
+func (r Reads) ReadPatients(ctx context.Context, p ListPatientsParams, extra ...predicate.Patient) ([]Patient, Meta, error) {
+	shown, meta, _, err := Patients.Read(ctx, r.View(ctx), r.Client.Patient.Query(), PatientsRequest(p), extra...)
+	if err == nil {
+		err = r.completePatient(ctx, list.Pointers(shown)...)
+	}
+	return shown, Meta(meta), err
+}
+
+// PatientWrite is one create or update of a patient, as its rule sees it.
+type PatientWrite = write.Write[ent.Patient, *ent.PatientMutation, PatientInput, *PatientResponse]
+
+func (w Writes) resourceOfPatient() *write.Resource[int64, ent.Patient, *ent.PatientMutation, PatientInput, *PatientResponse] {
+	return &write.Resource[int64, ent.Patient, *ent.PatientMutation, PatientInput, *PatientResponse]{
+		DB: w.DB, Rule: w.Rules.Patient, PracticeWide: false, Conflicts: false,
+		GetForUpdate: func(ctx context.Context, tx *ent.Client, id int64) (*ent.Patient, error) {
+			return tx.Patient.Query().Where(patient.ID(id), store.ForUpdate).Only(ctx)
+		},
+		Get: func(ctx context.Context, tx *ent.Client, id int64) (*PatientResponse, error) {
+			return w.In(tx).ShowPatient(ctx, id)
+		},
+		Complete: func(ctx context.Context, tx *ent.Client, r *PatientResponse) error {
+			return w.In(tx).completePatient(ctx, &r.Patient)
+		},
+		Create: func(tx *ent.Client) (*ent.PatientMutation, write.Save[*PatientResponse]) {
+			c := tx.Patient.Create()
+			return c.Mutation(), func(ctx context.Context, conditions ...ent.Condition) (*PatientResponse, error) {
+				return wrapPatient(write.Insert(ctx, w.View(ctx), c, PatientForm, conditions...))
+			}
+		},
+		Update: func(tx *ent.Client, old *ent.Patient) (*ent.PatientMutation, write.Save[*PatientResponse]) {
+			u := tx.Patient.UpdateOne(old)
+			return u.Mutation(), func(ctx context.Context, _ ...ent.Condition) (*PatientResponse, error) {
+				return wrapPatient(list.One(ctx, w.View(ctx), u, PatientForm))
+			}
+		},
+		Delete: func(ctx context.Context, tx *ent.Client, old *ent.Patient) error {
+			if !old.Active {
+				return nil
+			}
+			return tx.Patient.UpdateOne(old).SetActive(false).Exec(ctx)
+		},
+		Set: func(m *ent.PatientMutation, in *PatientInput, old *ent.Patient) {
+			fresh := old == nil
+			if fresh {
+				old = &ent.Patient{}
+			}
+			if x, ok := in.Title.Get(); ok {
+				v := schema.Title(x)
+				if fresh || old.Title != v {
+					m.SetTitle(v)
+				}
+			}
+			if x, ok := in.FirstName.Get(); ok {
+				v := x
+				if fresh || old.FirstName != v {
+					m.SetFirstName(v)
+				}
+			}
+			if x, ok := in.MiddleName.Get(); ok {
+				v := x
+				if fresh || (old.MiddleName == nil || *old.MiddleName != v) {
+					m.SetMiddleName(v)
+				}
+			} else if in.MiddleName.IsNull() && !fresh && old.MiddleName != nil {
+				m.ClearMiddleName()
+			}
+			if x, ok := in.LastName.Get(); ok {
+				v := x
+				if fresh || old.LastName != v {
+					m.SetLastName(v)
+				}
+			}
+			if x, ok := in.PreferredName.Get(); ok {
+				v := x
+				if fresh || (old.PreferredName == nil || *old.PreferredName != v) {
+					m.SetPreferredName(v)
+				}
+			} else if in.PreferredName.IsNull() && !fresh && old.PreferredName != nil {
+				m.ClearPreferredName()
+			}
+			if x, ok := in.DateOfBirth.Get(); ok {
+				v := civil.Of(x)
+				if fresh || old.DateOfBirth != v {
+					m.SetDateOfBirth(v)
+				}
+			}
+			if x, ok := in.Gender.Get(); ok {
+				v := x
+				if fresh || old.Gender != v {
+					m.SetGender(v)
+				}
+			}
+			if x, ok := in.Ethnicity.Get(); ok {
+				v := x
+				if fresh || old.Ethnicity != v {
+					m.SetEthnicity(v)
+				}
+			}
+			if x, ok := in.Active.Get(); ok {
+				v := x
+				if fresh || old.Active != v {
+					m.SetActive(v)
+				}
+			}
+			if x, ok := in.AddressLine1.Get(); ok {
+				v := x
+				if fresh || old.AddressLine1 != v {
+					m.SetAddressLine1(v)
+				}
+			}
+			if x, ok := in.AddressLine2.Get(); ok {
+				v := x
+				if fresh || (old.AddressLine2 == nil || *old.AddressLine2 != v) {
+					m.SetAddressLine2(v)
+				}
+			} else if in.AddressLine2.IsNull() && !fresh && old.AddressLine2 != nil {
+				m.ClearAddressLine2()
+			}
+			if x, ok := in.Town.Get(); ok {
+				v := x
+				if fresh || (old.Town == nil || *old.Town != v) {
+					m.SetTown(v)
+				}
+			} else if in.Town.IsNull() && !fresh && old.Town != nil {
+				m.ClearTown()
+			}
+			if x, ok := in.County.Get(); ok {
+				v := x
+				if fresh || (old.County == nil || *old.County != v) {
+					m.SetCounty(v)
+				}
+			} else if in.County.IsNull() && !fresh && old.County != nil {
+				m.ClearCounty()
+			}
+			if x, ok := in.Postcode.Get(); ok {
+				v := x
+				if fresh || old.Postcode != v {
+					m.SetPostcode(v)
+				}
+			}
+			if x, ok := in.EmailAddress.Get(); ok {
+				v := x
+				if fresh || (old.EmailAddress == nil || *old.EmailAddress != v) {
+					m.SetEmailAddress(v)
+				}
+			} else if in.EmailAddress.IsNull() && !fresh && old.EmailAddress != nil {
+				m.ClearEmailAddress()
+			}
+			if x, ok := in.EmergencyContactName.Get(); ok {
+				v := x
+				if fresh || (old.EmergencyContactName == nil || *old.EmergencyContactName != v) {
+					m.SetEmergencyContactName(v)
+				}
+			} else if in.EmergencyContactName.IsNull() && !fresh && old.EmergencyContactName != nil {
+				m.ClearEmergencyContactName()
+			}
+			if x, ok := in.EmergencyContactRelationship.Get(); ok {
+				v := x
+				if fresh || (old.EmergencyContactRelationship == nil || *old.EmergencyContactRelationship != v) {
+					m.SetEmergencyContactRelationship(v)
+				}
+			} else if in.EmergencyContactRelationship.IsNull() && !fresh && old.EmergencyContactRelationship != nil {
+				m.ClearEmergencyContactRelationship()
+			}
+			if x, ok := in.PreferredPhoneNumber.Get(); ok {
+				v := x
+				if fresh || (old.PreferredPhoneNumber == nil || *old.PreferredPhoneNumber != v) {
+					m.SetPreferredPhoneNumber(v)
+				}
+			} else if in.PreferredPhoneNumber.IsNull() && !fresh && old.PreferredPhoneNumber != nil {
+				m.ClearPreferredPhoneNumber()
+			}
+			if x, ok := in.PaymentPlanID.Get(); ok {
+				v := x
+				if fresh || old.PaymentPlanID != v {
+					m.SetPaymentPlanID(v)
+				}
+			}
+			if x, ok := in.SiteID.Get(); ok {
+				v := x
+				if fresh || old.SiteID != v {
+					m.SetSiteID(v)
+				}
+			}
+			if x, ok := in.DentistID.Get(); ok {
+				v := x
+				if fresh || (old.DentistID == nil || *old.DentistID != v) {
+					m.SetDentistID(v)
+				}
+			} else if in.DentistID.IsNull() && !fresh && old.DentistID != nil {
+				m.ClearDentistID()
+			}
+			if x, ok := in.DentistRecallDate.Get(); ok {
+				v := civil.Of(x)
+				if fresh || (old.DentistRecallDate == nil || *old.DentistRecallDate != v) {
+					m.SetDentistRecallDate(v)
+				}
+			} else if in.DentistRecallDate.IsNull() && !fresh && old.DentistRecallDate != nil {
+				m.ClearDentistRecallDate()
+			}
+			if x, ok := in.DentistRecallInterval.Get(); ok {
+				v := x
+				if fresh || (old.DentistRecallInterval == nil || *old.DentistRecallInterval != v) {
+					m.SetDentistRecallInterval(v)
+				}
+			} else if in.DentistRecallInterval.IsNull() && !fresh && old.DentistRecallInterval != nil {
+				m.ClearDentistRecallInterval()
+			}
+			if x, ok := in.HygienistID.Get(); ok {
+				v := x
+				if fresh || (old.HygienistID == nil || *old.HygienistID != v) {
+					m.SetHygienistID(v)
+				}
+			} else if in.HygienistID.IsNull() && !fresh && old.HygienistID != nil {
+				m.ClearHygienistID()
+			}
+			if x, ok := in.HygienistRecallDate.Get(); ok {
+				v := civil.Of(x)
+				if fresh || (old.HygienistRecallDate == nil || *old.HygienistRecallDate != v) {
+					m.SetHygienistRecallDate(v)
+				}
+			} else if in.HygienistRecallDate.IsNull() && !fresh && old.HygienistRecallDate != nil {
+				m.ClearHygienistRecallDate()
+			}
+			if x, ok := in.HygienistRecallInterval.Get(); ok {
+				v := x
+				if fresh || (old.HygienistRecallInterval == nil || *old.HygienistRecallInterval != v) {
+					m.SetHygienistRecallInterval(v)
+				}
+			} else if in.HygienistRecallInterval.IsNull() && !fresh && old.HygienistRecallInterval != nil {
+				m.ClearHygienistRecallInterval()
+			}
+			if x, ok := in.RecallMethod.Get(); ok {
+				v := schema.RecallMethod(x)
+				if fresh || old.RecallMethod != v {
+					m.SetRecallMethod(v)
+				}
+			}
+			if x, ok := in.AcquisitionSourceID.Get(); ok {
+				v := x
+				if fresh || (old.AcquisitionSourceID == nil || *old.AcquisitionSourceID != v) {
+					m.SetAcquisitionSourceID(v)
+				}
+			} else if in.AcquisitionSourceID.IsNull() && !fresh && old.AcquisitionSourceID != nil {
+				m.ClearAcquisitionSourceID()
+			}
+			if x, ok := in.DoctorID.Get(); ok {
+				v := x
+				if fresh || (old.DoctorID == nil || *old.DoctorID != v) {
+					m.SetDoctorID(v)
+				}
+			} else if in.DoctorID.IsNull() && !fresh && old.DoctorID != nil {
+				m.ClearDoctorID()
+			}
+			if x, ok := in.FamilyID.Get(); ok {
+				v := x
+				if fresh || (old.FamilyID == nil || *old.FamilyID != v) {
+					m.SetFamilyID(v)
+				}
+			} else if in.FamilyID.IsNull() && !fresh && old.FamilyID != nil {
+				m.ClearFamilyID()
+			}
+			if x, ok := in.LegacyID.Get(); ok {
+				v := x
+				if fresh || (old.LegacyID == nil || *old.LegacyID != v) {
+					m.SetLegacyID(v)
+				}
+			} else if in.LegacyID.IsNull() && !fresh && old.LegacyID != nil {
+				m.ClearLegacyID()
+			}
+			if x, ok := in.Marketing.Get(); ok {
+				v := x
+				if fresh || old.Marketing != v {
+					m.SetMarketing(v)
+				}
+			}
+			if x, ok := in.MedicalAlert.Get(); ok {
+				v := x
+				if fresh || old.MedicalAlert != v {
+					m.SetMedicalAlert(v)
+				}
+			}
+			if x, ok := in.MedicalAlertText.Get(); ok {
+				v := x
+				if fresh || (old.MedicalAlertText == nil || *old.MedicalAlertText != v) {
+					m.SetMedicalAlertText(v)
+				}
+			} else if in.MedicalAlertText.IsNull() && !fresh && old.MedicalAlertText != nil {
+				m.ClearMedicalAlertText()
+			}
+			if x, ok := in.NhsNumber.Get(); ok {
+				v := x
+				if fresh || (old.NhsNumber == nil || *old.NhsNumber != v) {
+					m.SetNhsNumber(v)
+				}
+			} else if in.NhsNumber.IsNull() && !fresh && old.NhsNumber != nil {
+				m.ClearNhsNumber()
+			}
+			if x, ok := in.NiNumber.Get(); ok {
+				v := x
+				if fresh || (old.NiNumber == nil || *old.NiNumber != v) {
+					m.SetNiNumber(v)
+				}
+			} else if in.NiNumber.IsNull() && !fresh && old.NiNumber != nil {
+				m.ClearNiNumber()
+			}
+			if x, ok := in.Occupation.Get(); ok {
+				v := x
+				if fresh || (old.Occupation == nil || *old.Occupation != v) {
+					m.SetOccupation(v)
+				}
+			} else if in.Occupation.IsNull() && !fresh && old.Occupation != nil {
+				m.ClearOccupation()
+			}
+			if x, ok := in.UseEmail.Get(); ok {
+				v := x
+				if fresh || old.UseEmail != v {
+					m.SetUseEmail(v)
+				}
+			}
+			if x, ok := in.UseSMS.Get(); ok {
+				v := x
+				if fresh || old.UseSms != v {
+					m.SetUseSms(v)
+				}
+			}
+			if x, ok := in.CustomField1.Get(); ok {
+				v := x
+				if fresh || (old.CustomField1 == nil || *old.CustomField1 != v) {
+					m.SetCustomField1(v)
+				}
+			} else if in.CustomField1.IsNull() && !fresh && old.CustomField1 != nil {
+				m.ClearCustomField1()
+			}
+			if x, ok := in.CustomField2.Get(); ok {
+				v := x
+				if fresh || (old.CustomField2 == nil || *old.CustomField2 != v) {
+					m.SetCustomField2(v)
+				}
+			} else if in.CustomField2.IsNull() && !fresh && old.CustomField2 != nil {
+				m.ClearCustomField2()
+			}
+			if x, ok := in.Metadata.Get(); ok {
+				v := map[string]string(x)
+				if fresh || !maps.Equal(old.Metadata, v) {
+					m.SetMetadata(v)
+				}
+			}
+			if x, ok := in.HomePhone.Get(); ok {
+				v := x
+				if fresh || (old.HomePhone == nil || *old.HomePhone != v) {
+					m.SetHomePhone(v)
+				}
+			} else if in.HomePhone.IsNull() && !fresh && old.HomePhone != nil {
+				m.ClearHomePhone()
+			}
+			if x, ok := in.HomePhoneCountry.Get(); ok {
+				v := x
+				if fresh || (old.HomePhoneCountry == nil || *old.HomePhoneCountry != v) {
+					m.SetHomePhoneCountry(v)
+				}
+			} else if in.HomePhoneCountry.IsNull() && !fresh && old.HomePhoneCountry != nil {
+				m.ClearHomePhoneCountry()
+			}
+			if x, ok := in.MobilePhone.Get(); ok {
+				v := x
+				if fresh || (old.MobilePhone == nil || *old.MobilePhone != v) {
+					m.SetMobilePhone(v)
+				}
+			} else if in.MobilePhone.IsNull() && !fresh && old.MobilePhone != nil {
+				m.ClearMobilePhone()
+			}
+			if x, ok := in.MobilePhoneCountry.Get(); ok {
+				v := x
+				if fresh || (old.MobilePhoneCountry == nil || *old.MobilePhoneCountry != v) {
+					m.SetMobilePhoneCountry(v)
+				}
+			} else if in.MobilePhoneCountry.IsNull() && !fresh && old.MobilePhoneCountry != nil {
+				m.ClearMobilePhoneCountry()
+			}
+			if x, ok := in.WorkPhone.Get(); ok {
+				v := x
+				if fresh || (old.WorkPhone == nil || *old.WorkPhone != v) {
+					m.SetWorkPhone(v)
+				}
+			} else if in.WorkPhone.IsNull() && !fresh && old.WorkPhone != nil {
+				m.ClearWorkPhone()
+			}
+			if x, ok := in.WorkPhoneCountry.Get(); ok {
+				v := x
+				if fresh || (old.WorkPhoneCountry == nil || *old.WorkPhoneCountry != v) {
+					m.SetWorkPhoneCountry(v)
+				}
+			} else if in.WorkPhoneCountry.IsNull() && !fresh && old.WorkPhoneCountry != nil {
+				m.ClearWorkPhoneCountry()
+			}
+			if x, ok := in.EmergencyContactPhone.Get(); ok {
+				v := x
+				if fresh || (old.EmergencyContactPhone == nil || *old.EmergencyContactPhone != v) {
+					m.SetEmergencyContactPhone(v)
+				}
+			} else if in.EmergencyContactPhone.IsNull() && !fresh && old.EmergencyContactPhone != nil {
+				m.ClearEmergencyContactPhone()
+			}
+			if x, ok := in.EmergencyContactPhoneCountry.Get(); ok {
+				v := x
+				if fresh || (old.EmergencyContactPhoneCountry == nil || *old.EmergencyContactPhoneCountry != v) {
+					m.SetEmergencyContactPhoneCountry(v)
+				}
+			} else if in.EmergencyContactPhoneCountry.IsNull() && !fresh && old.EmergencyContactPhoneCountry != nil {
+				m.ClearEmergencyContactPhoneCountry()
+			}
+		},
+		References: func(w *PatientWrite) {
+			if v, ok := w.In.PaymentPlanID.Get(); ok && (w.Old == nil || w.Old.PaymentPlanID != v) {
+				w.Require("payment_plan_id", "does not exist or is not active", ent.Some(w.Tx.PaymentPlan.Query().Where(paymentplan.ID(v), paymentplan.Active(true))))
+			}
+			if v, ok := w.In.SiteID.Get(); ok && (w.Old == nil || w.Old.SiteID != v) {
+				w.Require("site_id", "does not exist", ent.Some(w.Tx.Site.Query().Where(site.ID(v))))
+			}
+			if v, ok := w.In.DentistID.Get(); ok && (w.Old == nil || (w.Old.DentistID == nil || *w.Old.DentistID != v)) {
+				w.Require("dentist_id", "does not exist", ent.Some(w.Tx.Practitioner.Query().Where(practitioner.ID(v))))
+			}
+			if v, ok := w.In.HygienistID.Get(); ok && (w.Old == nil || (w.Old.HygienistID == nil || *w.Old.HygienistID != v)) {
+				w.Require("hygienist_id", "does not exist", ent.Some(w.Tx.Practitioner.Query().Where(practitioner.ID(v))))
+			}
+			if v, ok := w.In.AcquisitionSourceID.Get(); ok && (w.Old == nil || (w.Old.AcquisitionSourceID == nil || *w.Old.AcquisitionSourceID != v)) {
+				w.Require("acquisition_source_id", "does not exist", ent.Some(w.Tx.AcquisitionSource.Query().Where(acquisitionsource.ID(v))))
+			}
+		},
+	}
+}
+
+// CreatePatient creates a patient (write.Resource.Post).
+func (w Writes) CreatePatient(ctx context.Context, in *PatientInputRequest) (*PatientResponse, error) {
+	return w.resourceOfPatient().Post(ctx, &in.Patient)
+}
+
+// UpdatePatient changes what was sent (write.Resource.Patch).
+func (w Writes) UpdatePatient(ctx context.Context, in *PatientInputRequest, p UpdatePatientParams) (*PatientResponse, error) {
+	return w.resourceOfPatient().Patch(ctx, p.ID, &in.Patient)
+}
+
+// DeletePatient archives a patient (write.Resource.Remove).
+func (w Writes) DeletePatient(ctx context.Context, p DeletePatientParams) error {
+	return w.resourceOfPatient().Remove(ctx, p.ID)
 }

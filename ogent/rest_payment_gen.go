@@ -5,79 +5,61 @@ package ogent
 import (
 	"context"
 
-	"entgo.io/ent/dialect/sql"
-
 	"chairside/ent"
 	"chairside/ent/payment"
 	"chairside/ent/paymentexplanation"
 	"chairside/ent/predicate"
-	"chairside/internal/access"
 	"chairside/internal/civil"
-	"chairside/internal/fault"
+	"chairside/internal/list"
 	"chairside/schema"
 )
 
-// columnsOfPayment are the columns that takePayment takes; widthOfPayment is their number.
-const (
-	columnsOfPayment = `"payments"."id", "payments"."patient_id", "payments"."site_id", "payments"."amount", "payments"."amount_unexplained", "payments"."dated_on", "payments"."deleted", "payments"."method", "payments"."created_at", "payments"."updated_at"`
-	widthOfPayment   = 10
-)
-
-// takePayment is the response form of the row that x stands at.
-func takePayment(x *reader, o *Payment) {
-	o.ID = x.Int64(0)
-	o.PatientID = x.Int64(1)
-	o.SiteID = x.UUID(2)
-	o.Amount = x.Decimal(3).String()
-	o.AmountUnexplained = x.Decimal(4).String()
-	o.DatedOn = x.Date(5).Time()
-	o.Deleted = x.Bool(6)
-	o.Method = x.Text(7)
-	o.CreatedAt = x.view.Time(x.Time(8))
-	o.UpdatedAt = x.view.Time(x.Time(9))
-	o.FullyExplained = schema.FullyExplained(x.Decimal(4))
-	o.Status = schema.PaymentStatus(x.Decimal(3), x.Decimal(4))
-	x.records.Note("payments", o.ID)
+// PaymentForm is the response form of payments.
+var PaymentForm = list.Form[Payment]{
+	Width:   10,
+	Columns: `"payments"."id", "payments"."patient_id", "payments"."site_id", "payments"."amount", "payments"."amount_unexplained", "payments"."dated_on", "payments"."deleted", "payments"."method", "payments"."created_at", "payments"."updated_at"`,
+	Take: func(x *list.Reader, o *Payment) {
+		o.ID = x.Int64(0)
+		o.PatientID = x.Int64(1)
+		o.SiteID = x.UUID(2)
+		o.Amount = x.Decimal(3).String()
+		o.AmountUnexplained = x.Decimal(4).String()
+		o.DatedOn = x.Date(5).Time()
+		o.Deleted = x.Bool(6)
+		o.Method = x.Text(7)
+		o.CreatedAt = x.View.Time(x.Time(8))
+		o.UpdatedAt = x.View.Time(x.Time(9))
+		o.FullyExplained = schema.FullyExplained(x.Decimal(4))
+		o.Status = schema.PaymentStatus(x.Decimal(3), x.Decimal(4))
+		x.Log.Note("payments", o.ID)
+	},
 }
 
-// columnsOfPaymentExplanations are the columns that takePaymentExplanations takes; widthOfPaymentExplanations is their number.
-const (
-	columnsOfPaymentExplanations = `"payment_explanations"."id", "payment_explanations"."invoice_id", "payment_explanations"."amount"`
-	widthOfPaymentExplanations   = 3
-)
+// PaymentExplanationsForm is the form of explanations.
+var PaymentExplanationsForm = list.Form[PaymentExplanations]{
+	Width:   3,
+	Columns: `"payment_explanations"."id", "payment_explanations"."invoice_id", "payment_explanations"."amount"`,
+	Take: func(x *list.Reader, o *PaymentExplanations) {
+		x.Log.NoteUUID("payment_explanations", x.UUID(0))
+		o.InvoiceID = x.Int64(1)
+		o.Amount = x.Decimal(2).String()
+	},
+}
 
-// takePaymentExplanations is what is shown of a row of explanations.
-func takePaymentExplanations(x *reader, o *PaymentExplanations) {
-	x.records.NoteUUID("payment_explanations", x.UUID(0))
-	o.InvoiceID = x.Int64(1)
-	o.Amount = x.Decimal(2).String()
+func wrapPayment(o *Payment, err error) (*PaymentResponse, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &PaymentResponse{Payment: *o}, nil
 }
 
 // ShowPayment reads one payment in its response form, or gives fault.NotFound.
 func (r Reads) ShowPayment(ctx context.Context, id int64) (*PaymentResponse, error) {
 	q := r.Client.Payment.Query().Where(payment.ID(id))
-	q.Order(behind(paymentexplanation.Table, paymentexplanation.FieldID))
-	shown := make([]Payment, 0, 1)
-	err := each(ctx, r.View(ctx), q, columnsOfPayment+", "+columnsOfPaymentExplanations, widthOfPayment+widthOfPaymentExplanations, func(x *reader) {
-		if len(shown) == 0 {
-			shown = shown[:1]
-			takePayment(x, &shown[0])
-		}
-		x.Behind(widthOfPayment, func() {
-			if !x.Null(0) {
-				var part PaymentExplanations
-				takePaymentExplanations(x, &part)
-				shown[0].Explanations = append(shown[0].Explanations, part)
-			}
-		})
-	})
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0:
-		return nil, fault.NotFound()
-	}
-	return &PaymentResponse{Payment: shown[0]}, nil
+	q.Order(list.ByPart(paymentexplanation.Table, paymentexplanation.FieldID))
+	return wrapPayment(list.OneWithParts(ctx, r.View(ctx), q, PaymentForm, PaymentExplanationsForm, func(o *Payment, p PaymentExplanations) {
+		o.Explanations = append(o.Explanations, p)
+	}))
 }
 
 // GetPayment answers one payment.
@@ -85,221 +67,70 @@ func (r Reads) GetPayment(ctx context.Context, p GetPaymentParams) (*PaymentResp
 	return r.ShowPayment(ctx, p.ID)
 }
 
-// PaymentFilters are the predicates of a list request; those that the
-// schema calls manual are left to the caller.
-func PaymentFilters(p ListPaymentsParams) (where []predicate.Payment) {
+// Payments is the list of payments.
+var Payments = list.List[*ent.PaymentQuery, predicate.Payment, payment.OrderOption, Payment]{
+	Form:    PaymentForm,
+	Table:   payment.Table,
+	Default: "dated_on",
+	Sorts: []list.Sort[payment.OrderOption]{
+		{Key: "dated_on", Column: payment.FieldDatedOn},
+		{Key: "amount", Column: payment.FieldAmount},
+		{Key: "created_at", Column: payment.FieldCreatedAt},
+		{Key: "updated_at", Column: payment.FieldUpdatedAt},
+	},
+	Ordered: list.Orders{"dated_on", "amount", "created_at", "updated_at"},
+	Totals:  (*ent.PaymentQuery).Totals,
+}
+
+// PaymentsRequest is a list request; the filters that the schema calls manual are
+// left to the caller.
+func PaymentsRequest(p ListPaymentsParams) list.Request[predicate.Payment] {
+	r := list.Request[predicate.Payment]{
+		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
+		SortBy: p.SortBy.Or("dated_on"), Descending: p.SortDirection.Or("asc") == "desc",
+		Filters: []list.Filter{
+			{Set: p.StartDate.Set, Column: "dated_on"},
+			{Set: p.EndDate.Set, Column: "dated_on"},
+			{Set: p.UpdatedAfter.Set, Column: "updated_at"},
+			{Set: p.SiteID.Set, Column: "site_id", Equal: true, Dense: true, Leads: list.Orders{"dated_on"}},
+			{Set: p.PatientID.Set, Column: "patient_id", Equal: true, Leads: list.Orders{"dated_on"}},
+		},
+	}
 	if v, ok := p.StartDate.Get(); ok {
-		where = append(where, payment.DatedOnGTE(civil.Of(v)))
+		r.Where = append(r.Where, payment.DatedOnGTE(civil.Of(v)))
 	}
 	if v, ok := p.EndDate.Get(); ok {
-		where = append(where, payment.DatedOnLTE(civil.Of(v)))
+		r.Where = append(r.Where, payment.DatedOnLTE(civil.Of(v)))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
-		where = append(where, payment.UpdatedAtGTE(v))
+		r.Where = append(r.Where, payment.UpdatedAtGTE(v))
 	}
 	if v, ok := p.SiteID.Get(); ok {
-		where = append(where, payment.SiteIDEQ(v))
+		r.Where = append(r.Where, payment.SiteIDEQ(v))
 	}
 	if v, ok := p.PatientID.Get(); ok {
-		where = append(where, payment.PatientIDEQ(v))
+		r.Where = append(r.Where, payment.PatientIDEQ(v))
 	}
-	return where
-}
-
-// PaymentOrder is the order of a list request: whitelisted, the id last.
-func PaymentOrder(p ListPaymentsParams) []payment.OrderOption {
-	dir := direction(p.SortDirection.Or("asc") == "desc")
-	switch p.SortBy.Or("dated_on") {
-	case "dated_on":
-		return []payment.OrderOption{payment.ByDatedOn(dir), payment.ByID(dir)}
-	case "amount":
-		return []payment.OrderOption{payment.ByAmount(dir), payment.ByID(dir)}
-	case "created_at":
-		return []payment.OrderOption{payment.ByCreatedAt(dir), payment.ByID(dir)}
-	case "updated_at":
-		return []payment.OrderOption{payment.ByUpdatedAt(dir), payment.ByID(dir)}
-	}
-	return []payment.OrderOption{payment.ByID(dir)}
-}
-
-// PaymentPage is the page a list request asks for.
-func PaymentPage(p ListPaymentsParams) Page {
-	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
-}
-
-// Payments reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) Payments(ctx context.Context, q *ent.PaymentQuery, size int) ([]Payment, error) {
-	shown, _, err := r.countedPayments(ctx, q, size, "")
-	return shown, err
-}
-
-// countedPayments is Payments with the column total, if it is not empty.
-func (r Reads) countedPayments(ctx context.Context, q *ent.PaymentQuery, size int, total string) ([]Payment, int, error) {
-	shown, n, err := counted(ctx, r.View(ctx), q, columnsOfPayment, widthOfPayment, size, total, takePayment)
-	if err == nil {
-		err = r.addPaymentExplanations(ctx, shown)
-	}
-	return shown, n, err
-}
-
-// addPaymentExplanations reads the explanations of all that is shown.
-func (r Reads) addPaymentExplanations(ctx context.Context, shown []Payment) error {
-	if len(shown) == 0 {
-		return nil
-	}
-	ids := make([]int64, len(shown))
-	for i := range shown {
-		ids[i] = shown[i].ID
-	}
-	type part struct {
-		owner int64
-		shown PaymentExplanations
-	}
-	q := r.Client.PaymentExplanation.Query().Where(ent.Among[predicate.PaymentExplanation](paymentexplanation.FieldPaymentID, ids)).Order(paymentexplanation.ByID())
-	parts, err := scan(ctx, r.View(ctx), q, columnsOfPaymentExplanations+`, "payment_explanations"."payment_id"`, widthOfPaymentExplanations+1, len(shown), func(x *reader, o *part) {
-		takePaymentExplanations(x, &o.shown)
-		o.owner = x.Int64(widthOfPaymentExplanations)
-	})
-	for _, p := range parts {
-		for i := range shown {
-			if shown[i].ID == p.owner {
-				shown[i].Explanations = append(shown[i].Explanations, p.shown)
-			}
-		}
-	}
-	return err
-}
-
-// PaymentTotal names the kept total of the rows that a list request asks for,
-// "" where they have to be counted.
-func PaymentTotal(p ListPaymentsParams) (total string, key int64) {
-	if p.StartDate.Set || p.EndDate.Set || p.UpdatedAfter.Set || p.SiteID.Set || p.PatientID.Set {
-		return "", 0
-	}
-	return "payments.all", 0
-}
-
-// keptPayments is the query of that total, nil where there is none.
-func keptPayments(totals *ent.Totals, p ListPaymentsParams) *sql.Selector {
-	total, key := PaymentTotal(p)
-	if total == "" || totals == nil {
-		return nil
-	}
-	return totals.Of(total, key)
-}
-
-// PaymentPickedBy tells whether the rows of a list request are found before
-// they are put in order, and how.
-func PaymentPickedBy(p ListPaymentsParams) (how way, ok bool) {
-	return pickedBy(p.SortBy.Or("dated_on"), orders{"dated_on", "amount", "created_at", "updated_at"},
-		sieve{set: p.StartDate.Set, column: "dated_on"},
-		sieve{set: p.EndDate.Set, column: "dated_on"},
-		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
-		sieve{set: p.SiteID.Set, column: "site_id", equal: true, dense: true, leads: orders{"dated_on"}},
-		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: orders{"dated_on"}},
-	)
-}
-
-// orderPayments is the column that a list request is ordered by, before the id.
-func orderPayments(p ListPaymentsParams) string {
-	switch p.SortBy.Or("dated_on") {
-	case "dated_on":
-		return payment.FieldDatedOn
-	case "amount":
-		return payment.FieldAmount
-	case "created_at":
-		return payment.FieldCreatedAt
-	case "updated_at":
-		return payment.FieldUpdatedAt
-	}
-	return payment.FieldID
-}
-
-// totalPayments is the number of all rows of q.
-func totalPayments(ctx context.Context, q *ent.PaymentQuery, totals *ent.Totals, p ListPaymentsParams) (int, error) {
-	if kept := keptPayments(totals, p); kept != nil {
-		return totals.Read(ctx, kept)
-	}
-	return q.Count(ctx)
-}
-
-// pickPayments reads the page that a list request asks for from those rows of q
-// that are picked and put in order. It is not ok where there are too many of them.
-func (r Reads) pickPayments(ctx context.Context, q *ent.PaymentQuery, totals *ent.Totals, p ListPaymentsParams, how way) (shown []Payment, meta Meta, ok bool, err error) {
-	page, pick := PaymentPage(p), q.Clone().Order(PaymentOrder(p)...)
-	if how.near && !page.Deep() {
-		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-		first.Shape(nearby(ctx, payment.Table, PaymentOrder(p)))
-		tried, read := access.With(ctx) // what is read may not be what is shown
-		shown, _, err := r.countedPayments(tried, first, page.Limit(), "")
-		if err != nil {
-			return nil, Meta{}, false, err
-		}
-		if len(shown) == page.Limit() {
-			access.From(ctx).Add(read)
-			total, err := totalPayments(ctx, q, totals, p)
-			return shown, page.Meta(total), true, err
-		}
-	}
-	pick.Shape(picking(how.column, orderPayments(p), PaymentOrder(p), page))
-	tried, read := access.With(ctx)
-	shown, total, err := r.countedPayments(tried, pick, page.Limit(), pickedTotal)
 	switch {
-	case err != nil:
-		return nil, Meta{}, false, err
-	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
-		total, err = totalPayments(ctx, q, totals, p)
-		return shown, page.Meta(total), true, err
-	case total > few:
-		return nil, Meta{}, false, nil
+	case p.StartDate.Set || p.EndDate.Set || p.UpdatedAfter.Set || p.SiteID.Set || p.PatientID.Set:
+	default:
+		r.Total = "payments.all"
 	}
-	access.From(ctx).Add(read)
-	return shown, page.Meta(total), true, nil
+	return r
 }
 
-// ReadPayments reads the page that a list request asks for, with what the list
-// shows, and counts all rows. Conditions beyond the request's own filters are extra:
-// of manual filters, and rules of the list. Only without them is a kept total used. The query finds the rows of all pages, for sums
-// over them: extra conditions hold there, too.
+// ReadPayments reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadPayments(ctx context.Context, p ListPaymentsParams, extra ...predicate.Payment) ([]Payment, Meta, *ent.PaymentQuery, error) {
-	q, page := r.Client.Payment.Query(), PaymentPage(p)
-	totals, err := q.Totals(ctx)
-	if err != nil {
-		return nil, Meta{}, nil, err
+	shown, meta, all, err := Payments.Read(ctx, r.View(ctx), r.Client.Payment.Query(), PaymentsRequest(p), extra...)
+	if err == nil && len(shown) > 0 {
+		parts := r.Client.PaymentExplanation.Query().Where(ent.Among[predicate.PaymentExplanation](paymentexplanation.FieldPaymentID, list.IDs(shown, func(o Payment) int64 { return o.ID }))).Order(paymentexplanation.ByID())
+		err = list.AddParts(ctx, r.View(ctx), parts, PaymentExplanationsForm, `"payment_explanations"."payment_id"`, (*list.Reader).Int64, shown, func(o *Payment, id int64, p PaymentExplanations) bool {
+			if o.ID != id {
+				return false
+			}
+			o.Explanations = append(o.Explanations, p)
+			return true
+		})
 	}
-	if len(extra) > 0 {
-		totals = nil
-	}
-	for _, e := range extra {
-		q.Where(ent.Enclose(e))
-	}
-	q.Where(PaymentFilters(p)...)
-	all := q.Clone()
-	if how, ok := PaymentPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
-		if shown, meta, ok, err := r.pickPayments(ctx, q, totals, p, how); ok || err != nil {
-			return shown, meta, all, err
-		}
-	}
-	count := q.Clone()
-	q.Order(PaymentOrder(p)...).Limit(page.Limit())
-	switch {
-	case p.SortBy.Or("dated_on") == "id" && page.Early():
-		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
-	case page.Deep():
-		q.Shape(idsFirst)
-	}
-	column, kept := "", keptPayments(totals, p)
-	if kept != nil {
-		column = keptTotal
-		q.Shape(withKept(kept))
-	}
-	shown, total, err := r.countedPayments(ctx, q.Offset(page.Offset()), page.Limit(), column)
-	switch {
-	case err != nil:
-	case page.All(len(shown)):
-		total = len(shown)
-	case kept == nil || len(shown) == 0: // no row has told it
-		total, err = totalPayments(ctx, count, totals, p)
-	}
-	return shown, page.Meta(total), all, err
+	return shown, Meta(meta), all, err
 }

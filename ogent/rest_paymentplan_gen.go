@@ -8,36 +8,34 @@ import (
 	"chairside/ent"
 	"chairside/ent/paymentplan"
 	"chairside/ent/predicate"
-	"chairside/internal/fault"
+	"chairside/internal/list"
 )
 
-// columnsOfPaymentPlan are the columns that takePaymentPlan takes; widthOfPaymentPlan is their number.
-const (
-	columnsOfPaymentPlan = `"payment_plans"."id", "payment_plans"."name", "payment_plans"."active", "payment_plans"."nhs", "payment_plans"."created_at", "payment_plans"."updated_at"`
-	widthOfPaymentPlan   = 6
-)
+// PaymentPlanForm is the response form of payment plans.
+var PaymentPlanForm = list.Form[PaymentPlan]{
+	Width:   6,
+	Columns: `"payment_plans"."id", "payment_plans"."name", "payment_plans"."active", "payment_plans"."nhs", "payment_plans"."created_at", "payment_plans"."updated_at"`,
+	Take: func(x *list.Reader, o *PaymentPlan) {
+		o.ID = x.Int64(0)
+		o.Name = x.Text(1)
+		o.Active = x.Bool(2)
+		o.Nhs = x.Bool(3)
+		o.CreatedAt = x.View.Time(x.Time(4))
+		o.UpdatedAt = x.View.Time(x.Time(5))
+	},
+}
 
-// takePaymentPlan is the response form of the row that x stands at.
-func takePaymentPlan(x *reader, o *PaymentPlan) {
-	o.ID = x.Int64(0)
-	o.Name = x.Text(1)
-	o.Active = x.Bool(2)
-	o.Nhs = x.Bool(3)
-	o.CreatedAt = x.view.Time(x.Time(4))
-	o.UpdatedAt = x.view.Time(x.Time(5))
+func wrapPaymentPlan(o *PaymentPlan, err error) (*PaymentPlanResponse, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &PaymentPlanResponse{PaymentPlan: *o}, nil
 }
 
 // ShowPaymentPlan reads one payment plan in its response form, or gives fault.NotFound.
 func (r Reads) ShowPaymentPlan(ctx context.Context, id int64) (*PaymentPlanResponse, error) {
 	q := r.Client.PaymentPlan.Query().Where(paymentplan.ID(id))
-	shown, err := scan(ctx, r.View(ctx), q, columnsOfPaymentPlan, widthOfPaymentPlan, 1, takePaymentPlan)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0:
-		return nil, fault.NotFound()
-	}
-	return &PaymentPlanResponse{PaymentPlan: shown[0]}, nil
+	return wrapPaymentPlan(list.One(ctx, r.View(ctx), q, PaymentPlanForm))
 }
 
 // GetPaymentPlan answers one payment plan.
@@ -45,72 +43,37 @@ func (r Reads) GetPaymentPlan(ctx context.Context, p GetPaymentPlanParams) (*Pay
 	return r.ShowPaymentPlan(ctx, p.ID)
 }
 
-// PaymentPlanFilters are the predicates of a list request; those that the
-// schema calls manual are left to the caller.
-func PaymentPlanFilters(p ListPaymentPlansParams) (where []predicate.PaymentPlan) {
+// PaymentPlans is the list of payment plans.
+var PaymentPlans = list.List[*ent.PaymentPlanQuery, predicate.PaymentPlan, paymentplan.OrderOption, PaymentPlan]{
+	Form:    PaymentPlanForm,
+	Table:   paymentplan.Table,
+	Default: "id",
+	Sorts: []list.Sort[paymentplan.OrderOption]{
+		{Key: "created_at", Column: paymentplan.FieldCreatedAt},
+		{Key: "updated_at", Column: paymentplan.FieldUpdatedAt},
+	},
+}
+
+// PaymentPlansRequest is a list request; the filters that the schema calls manual are
+// left to the caller.
+func PaymentPlansRequest(p ListPaymentPlansParams) list.Request[predicate.PaymentPlan] {
+	r := list.Request[predicate.PaymentPlan]{
+		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
+		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
+	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
-		where = append(where, paymentplan.UpdatedAtGTE(v))
+		r.Where = append(r.Where, paymentplan.UpdatedAtGTE(v))
 	}
 	if v, ok := p.Active.Get(); ok {
-		where = append(where, paymentplan.ActiveEQ(v))
+		r.Where = append(r.Where, paymentplan.ActiveEQ(v))
 	}
-	return where
+	return r
 }
 
-// PaymentPlanOrder is the order of a list request: whitelisted, the id last.
-func PaymentPlanOrder(p ListPaymentPlansParams) []paymentplan.OrderOption {
-	dir := direction(p.SortDirection.Or("asc") == "desc")
-	switch p.SortBy.Or("id") {
-	case "created_at":
-		return []paymentplan.OrderOption{paymentplan.ByCreatedAt(dir), paymentplan.ByID(dir)}
-	case "updated_at":
-		return []paymentplan.OrderOption{paymentplan.ByUpdatedAt(dir), paymentplan.ByID(dir)}
-	}
-	return []paymentplan.OrderOption{paymentplan.ByID(dir)}
-}
-
-// PaymentPlanPage is the page a list request asks for.
-func PaymentPlanPage(p ListPaymentPlansParams) Page {
-	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
-}
-
-// PaymentPlans reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) PaymentPlans(ctx context.Context, q *ent.PaymentPlanQuery, size int) ([]PaymentPlan, error) {
-	shown, _, err := r.countedPaymentPlans(ctx, q, size, "")
-	return shown, err
-}
-
-// countedPaymentPlans is PaymentPlans with the column total, if it is not empty.
-func (r Reads) countedPaymentPlans(ctx context.Context, q *ent.PaymentPlanQuery, size int, total string) ([]PaymentPlan, int, error) {
-	return counted(ctx, r.View(ctx), q, columnsOfPaymentPlan, widthOfPaymentPlan, size, total, takePaymentPlan)
-}
-
-// ReadPaymentPlans reads the page that a list request asks for, with what the list
-// shows, and counts all rows. Conditions beyond the request's own filters are extra:
-// of manual filters, and rules of the list.
+// ReadPaymentPlans reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadPaymentPlans(ctx context.Context, p ListPaymentPlansParams, extra ...predicate.PaymentPlan) ([]PaymentPlan, Meta, error) {
-	q, page := r.Client.PaymentPlan.Query(), PaymentPlanPage(p)
-	for _, e := range extra {
-		q.Where(ent.Enclose(e))
-	}
-	q.Where(PaymentPlanFilters(p)...)
-	count := q.Clone()
-	q.Order(PaymentPlanOrder(p)...).Limit(page.Limit())
-	switch {
-	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
-	case page.Deep():
-		q.Shape(idsFirst)
-	}
-	shown, total, err := r.countedPaymentPlans(ctx, q.Offset(page.Offset()), page.Limit(), "")
-	switch {
-	case err != nil:
-	case page.All(len(shown)):
-		total = len(shown)
-	default:
-		total, err = count.Count(ctx)
-	}
-	return shown, page.Meta(total), err
+	shown, meta, _, err := PaymentPlans.Read(ctx, r.View(ctx), r.Client.PaymentPlan.Query(), PaymentPlansRequest(p), extra...)
+	return shown, Meta(meta), err
 }
 
 // ListPaymentPlans answers a list of payment plans.

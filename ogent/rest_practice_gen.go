@@ -6,52 +6,50 @@ import (
 	"context"
 
 	"chairside/ent/practice"
-	"chairside/internal/fault"
+	"chairside/internal/list"
 	"chairside/schema"
 
 	"github.com/google/uuid"
 )
 
-// columnsOfPractice are the columns that takePractice takes; widthOfPractice is their number.
-const (
-	columnsOfPractice = `"practices"."id", "practices"."name", "practices"."slug", "practices"."country", "practices"."phone_number", "practices"."email_address", "practices"."website", "practices"."logo_url", "practices"."time_zone", "practices"."nhs", "practices"."minimum_appointment_duration", "practices"."opening_hours", "practices"."custom_patient_field_label_1", "practices"."custom_patient_field_label_2", "practices"."address_line_1", "practices"."address_line_2", "practices"."town", "practices"."county", "practices"."postcode", "practices"."created_at", "practices"."updated_at"`
-	widthOfPractice   = 21
-)
+// PracticeForm is the response form of practices.
+var PracticeForm = list.Form[Practice]{
+	Width:   21,
+	Columns: `"practices"."id", "practices"."name", "practices"."slug", "practices"."country", "practices"."phone_number", "practices"."email_address", "practices"."website", "practices"."logo_url", "practices"."time_zone", "practices"."nhs", "practices"."minimum_appointment_duration", "practices"."opening_hours", "practices"."custom_patient_field_label_1", "practices"."custom_patient_field_label_2", "practices"."address_line_1", "practices"."address_line_2", "practices"."town", "practices"."county", "practices"."postcode", "practices"."created_at", "practices"."updated_at"`,
+	Take: func(x *list.Reader, o *Practice) {
+		o.ID = x.UUID(0)
+		o.Name = x.Text(1)
+		o.Slug = x.Text(2)
+		o.Country = x.Text(3)
+		o.PhoneNumber.Value, o.PhoneNumber.Null = x.Text(4), x.Null(4)
+		o.EmailAddress.Value, o.EmailAddress.Null = x.Text(5), x.Null(5)
+		o.Website.Value, o.Website.Null = x.Text(6), x.Null(6)
+		o.LogoURL.Value, o.LogoURL.Null = x.Text(7), x.Null(7)
+		o.TimeZone = x.Text(8)
+		o.Nhs = x.Bool(9)
+		o.MinimumAppointmentDuration = x.Int(10)
+		o.OpeningHours = list.Object[schema.OpeningHours](x, 11)
+		o.CustomPatientFieldLabel1.Value, o.CustomPatientFieldLabel1.Null = x.Text(12), x.Null(12)
+		o.CustomPatientFieldLabel2.Value, o.CustomPatientFieldLabel2.Null = x.Text(13), x.Null(13)
+		o.AddressLine1.Value, o.AddressLine1.Null = x.Text(14), x.Null(14)
+		o.AddressLine2.Value, o.AddressLine2.Null = x.Text(15), x.Null(15)
+		o.Town.Value, o.Town.Null = x.Text(16), x.Null(16)
+		o.County.Value, o.County.Null = x.Text(17), x.Null(17)
+		o.Postcode.Value, o.Postcode.Null = x.Text(18), x.Null(18)
+		o.CreatedAt = x.View.Time(x.Time(19))
+		o.UpdatedAt = x.View.Time(x.Time(20))
+	},
+}
 
-// takePractice is the response form of the row that x stands at.
-func takePractice(x *reader, o *Practice) {
-	o.ID = x.UUID(0)
-	o.Name = x.Text(1)
-	o.Slug = x.Text(2)
-	o.Country = x.Text(3)
-	o.PhoneNumber.Value, o.PhoneNumber.Null = x.Text(4), x.Null(4)
-	o.EmailAddress.Value, o.EmailAddress.Null = x.Text(5), x.Null(5)
-	o.Website.Value, o.Website.Null = x.Text(6), x.Null(6)
-	o.LogoURL.Value, o.LogoURL.Null = x.Text(7), x.Null(7)
-	o.TimeZone = x.Text(8)
-	o.Nhs = x.Bool(9)
-	o.MinimumAppointmentDuration = x.Int(10)
-	o.OpeningHours = object[schema.OpeningHours](x, 11)
-	o.CustomPatientFieldLabel1.Value, o.CustomPatientFieldLabel1.Null = x.Text(12), x.Null(12)
-	o.CustomPatientFieldLabel2.Value, o.CustomPatientFieldLabel2.Null = x.Text(13), x.Null(13)
-	o.AddressLine1.Value, o.AddressLine1.Null = x.Text(14), x.Null(14)
-	o.AddressLine2.Value, o.AddressLine2.Null = x.Text(15), x.Null(15)
-	o.Town.Value, o.Town.Null = x.Text(16), x.Null(16)
-	o.County.Value, o.County.Null = x.Text(17), x.Null(17)
-	o.Postcode.Value, o.Postcode.Null = x.Text(18), x.Null(18)
-	o.CreatedAt = x.view.Time(x.Time(19))
-	o.UpdatedAt = x.view.Time(x.Time(20))
+func wrapPractice(o *Practice, err error) (*PracticeResponse, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &PracticeResponse{Practice: *o}, nil
 }
 
 // ShowPractice reads one practice in its response form, or gives fault.NotFound.
 func (r Reads) ShowPractice(ctx context.Context, id uuid.UUID) (*PracticeResponse, error) {
 	q := r.Client.Practice.Query().Where(practice.ID(id))
-	shown, err := scan(ctx, r.View(ctx), q, columnsOfPractice, widthOfPractice, 1, takePractice)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0:
-		return nil, fault.NotFound()
-	}
-	return &PracticeResponse{Practice: shown[0]}, nil
+	return wrapPractice(list.One(ctx, r.View(ctx), q, PracticeForm))
 }

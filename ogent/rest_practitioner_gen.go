@@ -5,52 +5,52 @@ package ogent
 import (
 	"context"
 
+	"entgo.io/ent/dialect/sql"
+
 	"chairside/ent"
 	"chairside/ent/practitioner"
 	"chairside/ent/predicate"
 	"chairside/ent/user"
-	"chairside/internal/fault"
+	"chairside/internal/list"
 )
 
-// columnsOfPractitioner are the columns that takePractitioner takes; widthOfPractitioner is their number.
-const (
-	columnsOfPractitioner = `"practitioners"."id", "practitioners"."site_id", "practitioners"."active", "practitioners"."gdc_number", "practitioners"."nhs_number", "practitioners"."colour", "practitioners"."uda_target", "practitioners"."uoa_target", "practitioners"."created_at", "practitioners"."updated_at", "user"."id", "user"."title", "user"."first_name", "user"."last_name", "user"."email", "user"."role"`
-	widthOfPractitioner   = 16
-)
+// PractitionerForm is the response form of practitioners.
+var PractitionerForm = list.Form[Practitioner]{
+	Width:   16,
+	Columns: `"practitioners"."id", "practitioners"."site_id", "practitioners"."active", "practitioners"."gdc_number", "practitioners"."nhs_number", "practitioners"."colour", "practitioners"."uda_target", "practitioners"."uoa_target", "practitioners"."created_at", "practitioners"."updated_at", "user"."id", "user"."title", "user"."first_name", "user"."last_name", "user"."email", "user"."role"`,
+	Take: func(x *list.Reader, o *Practitioner) {
+		o.ID = x.Int64(0)
+		o.SiteID = x.UUID(1)
+		o.Active = x.Bool(2)
+		o.GdcNumber.Value, o.GdcNumber.Null = x.Text(3), x.Null(3)
+		o.NhsNumber.Value, o.NhsNumber.Null = x.Text(4), x.Null(4)
+		o.Colour.Value, o.Colour.Null = x.Text(5), x.Null(5)
+		o.UdaTarget.Value, o.UdaTarget.Null = x.Decimal(6).String(), x.Null(6)
+		o.UoaTarget.Value, o.UoaTarget.Null = x.Decimal(7).String(), x.Null(7)
+		o.CreatedAt = x.View.Time(x.Time(8))
+		o.UpdatedAt = x.View.Time(x.Time(9))
+		if !x.Null(10) {
+			o.User.ID = x.Int64(10)
+			o.User.Title.Value, o.User.Title.Null = x.Text(11), x.Null(11)
+			o.User.FirstName = x.Text(12)
+			o.User.LastName = x.Text(13)
+			o.User.Email = x.Text(14)
+			o.User.Role = x.Text(15)
+		}
+	},
+}
 
-// takePractitioner is the response form of the row that x stands at.
-func takePractitioner(x *reader, o *Practitioner) {
-	o.ID = x.Int64(0)
-	o.SiteID = x.UUID(1)
-	o.Active = x.Bool(2)
-	o.GdcNumber.Value, o.GdcNumber.Null = x.Text(3), x.Null(3)
-	o.NhsNumber.Value, o.NhsNumber.Null = x.Text(4), x.Null(4)
-	o.Colour.Value, o.Colour.Null = x.Text(5), x.Null(5)
-	o.UdaTarget.Value, o.UdaTarget.Null = x.Decimal(6).String(), x.Null(6)
-	o.UoaTarget.Value, o.UoaTarget.Null = x.Decimal(7).String(), x.Null(7)
-	o.CreatedAt = x.view.Time(x.Time(8))
-	o.UpdatedAt = x.view.Time(x.Time(9))
-	if !x.Null(10) {
-		o.User.ID = x.Int64(10)
-		o.User.Title.Value, o.User.Title.Null = x.Text(11), x.Null(11)
-		o.User.FirstName = x.Text(12)
-		o.User.LastName = x.Text(13)
-		o.User.Email = x.Text(14)
-		o.User.Role = x.Text(15)
+func wrapPractitioner(o *Practitioner, err error) (*PractitionerResponse, error) {
+	if err != nil {
+		return nil, err
 	}
+	return &PractitionerResponse{Practitioner: *o}, nil
 }
 
 // ShowPractitioner reads one practitioner in its response form, or gives fault.NotFound.
 func (r Reads) ShowPractitioner(ctx context.Context, id int64) (*PractitionerResponse, error) {
 	q := r.Client.Practitioner.Query().Where(practitioner.ID(id))
-	shown, err := scan(ctx, r.View(ctx), q, columnsOfPractitioner, widthOfPractitioner, 1, takePractitioner)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0:
-		return nil, fault.NotFound()
-	}
-	return &PractitionerResponse{Practitioner: shown[0]}, nil
+	return wrapPractitioner(list.One(ctx, r.View(ctx), q, PractitionerForm))
 }
 
 // GetPractitioner answers one practitioner.
@@ -58,77 +58,43 @@ func (r Reads) GetPractitioner(ctx context.Context, p GetPractitionerParams) (*P
 	return r.ShowPractitioner(ctx, p.ID)
 }
 
-// PractitionerFilters are the predicates of a list request; those that the
-// schema calls manual are left to the caller.
-func PractitionerFilters(p ListPractitionersParams) (where []predicate.Practitioner) {
+// Practitioners is the list of practitioners.
+var Practitioners = list.List[*ent.PractitionerQuery, predicate.Practitioner, practitioner.OrderOption, Practitioner]{
+	Form:    PractitionerForm,
+	Table:   practitioner.Table,
+	Default: "id",
+	Sorts: []list.Sort[practitioner.OrderOption]{
+		{Key: "last_name", By: func(o ...sql.OrderTermOption) practitioner.OrderOption {
+			return practitioner.ByUserField(user.FieldLastNameFolded, o...)
+		}},
+		{Key: "created_at", Column: practitioner.FieldCreatedAt},
+		{Key: "updated_at", Column: practitioner.FieldUpdatedAt},
+	},
+}
+
+// PractitionersRequest is a list request; the filters that the schema calls manual are
+// left to the caller.
+func PractitionersRequest(p ListPractitionersParams) list.Request[predicate.Practitioner] {
+	r := list.Request[predicate.Practitioner]{
+		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
+		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
+	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
-		where = append(where, practitioner.UpdatedAtGTE(v))
+		r.Where = append(r.Where, practitioner.UpdatedAtGTE(v))
 	}
 	if v, ok := p.SiteID.Get(); ok {
-		where = append(where, practitioner.SiteIDEQ(v))
+		r.Where = append(r.Where, practitioner.SiteIDEQ(v))
 	}
 	if v, ok := p.Active.Get(); ok {
-		where = append(where, practitioner.ActiveEQ(v))
+		r.Where = append(r.Where, practitioner.ActiveEQ(v))
 	}
-	return where
+	return r
 }
 
-// PractitionerOrder is the order of a list request: whitelisted, the id last.
-func PractitionerOrder(p ListPractitionersParams) []practitioner.OrderOption {
-	dir := direction(p.SortDirection.Or("asc") == "desc")
-	switch p.SortBy.Or("id") {
-	case "last_name":
-		return []practitioner.OrderOption{practitioner.ByUserField(user.FieldLastNameFolded, dir), practitioner.ByID(dir)}
-	case "created_at":
-		return []practitioner.OrderOption{practitioner.ByCreatedAt(dir), practitioner.ByID(dir)}
-	case "updated_at":
-		return []practitioner.OrderOption{practitioner.ByUpdatedAt(dir), practitioner.ByID(dir)}
-	}
-	return []practitioner.OrderOption{practitioner.ByID(dir)}
-}
-
-// PractitionerPage is the page a list request asks for.
-func PractitionerPage(p ListPractitionersParams) Page {
-	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
-}
-
-// Practitioners reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) Practitioners(ctx context.Context, q *ent.PractitionerQuery, size int) ([]Practitioner, error) {
-	shown, _, err := r.countedPractitioners(ctx, q, size, "")
-	return shown, err
-}
-
-// countedPractitioners is Practitioners with the column total, if it is not empty.
-func (r Reads) countedPractitioners(ctx context.Context, q *ent.PractitionerQuery, size int, total string) ([]Practitioner, int, error) {
-	return counted(ctx, r.View(ctx), q, columnsOfPractitioner, widthOfPractitioner, size, total, takePractitioner)
-}
-
-// ReadPractitioners reads the page that a list request asks for, with what the list
-// shows, and counts all rows. Conditions beyond the request's own filters are extra:
-// of manual filters, and rules of the list.
+// ReadPractitioners reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadPractitioners(ctx context.Context, p ListPractitionersParams, extra ...predicate.Practitioner) ([]Practitioner, Meta, error) {
-	q, page := r.Client.Practitioner.Query(), PractitionerPage(p)
-	for _, e := range extra {
-		q.Where(ent.Enclose(e))
-	}
-	q.Where(PractitionerFilters(p)...)
-	count := q.Clone()
-	q.Order(PractitionerOrder(p)...).Limit(page.Limit())
-	switch {
-	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
-	case page.Deep():
-		q.Shape(idsFirst)
-	}
-	shown, total, err := r.countedPractitioners(ctx, q.Offset(page.Offset()), page.Limit(), "")
-	switch {
-	case err != nil:
-	case page.All(len(shown)):
-		total = len(shown)
-	default:
-		total, err = count.Count(ctx)
-	}
-	return shown, page.Meta(total), err
+	shown, meta, _, err := Practitioners.Read(ctx, r.View(ctx), r.Client.Practitioner.Query(), PractitionersRequest(p), extra...)
+	return shown, Meta(meta), err
 }
 
 // ListPractitioners answers a list of practitioners.

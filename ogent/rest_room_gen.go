@@ -8,38 +8,36 @@ import (
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/room"
-	"chairside/internal/fault"
+	"chairside/internal/list"
 
 	"github.com/google/uuid"
 )
 
-// columnsOfRoom are the columns that takeRoom takes; widthOfRoom is their number.
-const (
-	columnsOfRoom = `"rooms"."id", "rooms"."name", "rooms"."site_id", "rooms"."active", "rooms"."created_at", "rooms"."updated_at"`
-	widthOfRoom   = 6
-)
+// RoomForm is the response form of rooms.
+var RoomForm = list.Form[Room]{
+	Width:   6,
+	Columns: `"rooms"."id", "rooms"."name", "rooms"."site_id", "rooms"."active", "rooms"."created_at", "rooms"."updated_at"`,
+	Take: func(x *list.Reader, o *Room) {
+		o.ID = x.UUID(0)
+		o.Name = x.Text(1)
+		o.SiteID = x.UUID(2)
+		o.Active = x.Bool(3)
+		o.CreatedAt = x.View.Time(x.Time(4))
+		o.UpdatedAt = x.View.Time(x.Time(5))
+	},
+}
 
-// takeRoom is the response form of the row that x stands at.
-func takeRoom(x *reader, o *Room) {
-	o.ID = x.UUID(0)
-	o.Name = x.Text(1)
-	o.SiteID = x.UUID(2)
-	o.Active = x.Bool(3)
-	o.CreatedAt = x.view.Time(x.Time(4))
-	o.UpdatedAt = x.view.Time(x.Time(5))
+func wrapRoom(o *Room, err error) (*RoomResponse, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &RoomResponse{Room: *o}, nil
 }
 
 // ShowRoom reads one room in its response form, or gives fault.NotFound.
 func (r Reads) ShowRoom(ctx context.Context, id uuid.UUID) (*RoomResponse, error) {
 	q := r.Client.Room.Query().Where(room.ID(id))
-	shown, err := scan(ctx, r.View(ctx), q, columnsOfRoom, widthOfRoom, 1, takeRoom)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0:
-		return nil, fault.NotFound()
-	}
-	return &RoomResponse{Room: shown[0]}, nil
+	return wrapRoom(list.One(ctx, r.View(ctx), q, RoomForm))
 }
 
 // GetRoom answers one room.
@@ -47,75 +45,40 @@ func (r Reads) GetRoom(ctx context.Context, p GetRoomParams) (*RoomResponse, err
 	return r.ShowRoom(ctx, p.ID)
 }
 
-// RoomFilters are the predicates of a list request; those that the
-// schema calls manual are left to the caller.
-func RoomFilters(p ListRoomsParams) (where []predicate.Room) {
+// Rooms is the list of rooms.
+var Rooms = list.List[*ent.RoomQuery, predicate.Room, room.OrderOption, Room]{
+	Form:    RoomForm,
+	Table:   room.Table,
+	Default: "id",
+	Sorts: []list.Sort[room.OrderOption]{
+		{Key: "created_at", Column: room.FieldCreatedAt},
+		{Key: "updated_at", Column: room.FieldUpdatedAt},
+	},
+}
+
+// RoomsRequest is a list request; the filters that the schema calls manual are
+// left to the caller.
+func RoomsRequest(p ListRoomsParams) list.Request[predicate.Room] {
+	r := list.Request[predicate.Room]{
+		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
+		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
+	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
-		where = append(where, room.UpdatedAtGTE(v))
+		r.Where = append(r.Where, room.UpdatedAtGTE(v))
 	}
 	if v, ok := p.SiteID.Get(); ok {
-		where = append(where, room.SiteIDEQ(v))
+		r.Where = append(r.Where, room.SiteIDEQ(v))
 	}
 	if v, ok := p.Active.Get(); ok {
-		where = append(where, room.ActiveEQ(v))
+		r.Where = append(r.Where, room.ActiveEQ(v))
 	}
-	return where
+	return r
 }
 
-// RoomOrder is the order of a list request: whitelisted, the id last.
-func RoomOrder(p ListRoomsParams) []room.OrderOption {
-	dir := direction(p.SortDirection.Or("asc") == "desc")
-	switch p.SortBy.Or("id") {
-	case "created_at":
-		return []room.OrderOption{room.ByCreatedAt(dir), room.ByID(dir)}
-	case "updated_at":
-		return []room.OrderOption{room.ByUpdatedAt(dir), room.ByID(dir)}
-	}
-	return []room.OrderOption{room.ByID(dir)}
-}
-
-// RoomPage is the page a list request asks for.
-func RoomPage(p ListRoomsParams) Page {
-	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
-}
-
-// Rooms reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) Rooms(ctx context.Context, q *ent.RoomQuery, size int) ([]Room, error) {
-	shown, _, err := r.countedRooms(ctx, q, size, "")
-	return shown, err
-}
-
-// countedRooms is Rooms with the column total, if it is not empty.
-func (r Reads) countedRooms(ctx context.Context, q *ent.RoomQuery, size int, total string) ([]Room, int, error) {
-	return counted(ctx, r.View(ctx), q, columnsOfRoom, widthOfRoom, size, total, takeRoom)
-}
-
-// ReadRooms reads the page that a list request asks for, with what the list
-// shows, and counts all rows. Conditions beyond the request's own filters are extra:
-// of manual filters, and rules of the list.
+// ReadRooms reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadRooms(ctx context.Context, p ListRoomsParams, extra ...predicate.Room) ([]Room, Meta, error) {
-	q, page := r.Client.Room.Query(), RoomPage(p)
-	for _, e := range extra {
-		q.Where(ent.Enclose(e))
-	}
-	q.Where(RoomFilters(p)...)
-	count := q.Clone()
-	q.Order(RoomOrder(p)...).Limit(page.Limit())
-	switch {
-	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
-	case page.Deep():
-		q.Shape(idsFirst)
-	}
-	shown, total, err := r.countedRooms(ctx, q.Offset(page.Offset()), page.Limit(), "")
-	switch {
-	case err != nil:
-	case page.All(len(shown)):
-		total = len(shown)
-	default:
-		total, err = count.Count(ctx)
-	}
-	return shown, page.Meta(total), err
+	shown, meta, _, err := Rooms.Read(ctx, r.View(ctx), r.Client.Room.Query(), RoomsRequest(p), extra...)
+	return shown, Meta(meta), err
 }
 
 // ListRooms answers a list of rooms.

@@ -8,47 +8,45 @@ import (
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/site"
-	"chairside/internal/fault"
+	"chairside/internal/list"
 	"chairside/schema"
 
 	"github.com/google/uuid"
 )
 
-// columnsOfSite are the columns that takeSite takes; widthOfSite is their number.
-const (
-	columnsOfSite = `"sites"."id", "sites"."name", "sites"."nickname", "sites"."active", "sites"."phone_number", "sites"."email_address", "sites"."opening_hours", "sites"."address_line_1", "sites"."address_line_2", "sites"."town", "sites"."county", "sites"."postcode", "sites"."created_at", "sites"."updated_at"`
-	widthOfSite   = 14
-)
+// SiteForm is the response form of sites.
+var SiteForm = list.Form[Site]{
+	Width:   14,
+	Columns: `"sites"."id", "sites"."name", "sites"."nickname", "sites"."active", "sites"."phone_number", "sites"."email_address", "sites"."opening_hours", "sites"."address_line_1", "sites"."address_line_2", "sites"."town", "sites"."county", "sites"."postcode", "sites"."created_at", "sites"."updated_at"`,
+	Take: func(x *list.Reader, o *Site) {
+		o.ID = x.UUID(0)
+		o.Name = x.Text(1)
+		o.Nickname.Value, o.Nickname.Null = x.Text(2), x.Null(2)
+		o.Active = x.Bool(3)
+		o.PhoneNumber.Value, o.PhoneNumber.Null = x.Text(4), x.Null(4)
+		o.EmailAddress.Value, o.EmailAddress.Null = x.Text(5), x.Null(5)
+		o.OpeningHours = list.Object[schema.OpeningHours](x, 6)
+		o.AddressLine1.Value, o.AddressLine1.Null = x.Text(7), x.Null(7)
+		o.AddressLine2.Value, o.AddressLine2.Null = x.Text(8), x.Null(8)
+		o.Town.Value, o.Town.Null = x.Text(9), x.Null(9)
+		o.County.Value, o.County.Null = x.Text(10), x.Null(10)
+		o.Postcode.Value, o.Postcode.Null = x.Text(11), x.Null(11)
+		o.CreatedAt = x.View.Time(x.Time(12))
+		o.UpdatedAt = x.View.Time(x.Time(13))
+	},
+}
 
-// takeSite is the response form of the row that x stands at.
-func takeSite(x *reader, o *Site) {
-	o.ID = x.UUID(0)
-	o.Name = x.Text(1)
-	o.Nickname.Value, o.Nickname.Null = x.Text(2), x.Null(2)
-	o.Active = x.Bool(3)
-	o.PhoneNumber.Value, o.PhoneNumber.Null = x.Text(4), x.Null(4)
-	o.EmailAddress.Value, o.EmailAddress.Null = x.Text(5), x.Null(5)
-	o.OpeningHours = object[schema.OpeningHours](x, 6)
-	o.AddressLine1.Value, o.AddressLine1.Null = x.Text(7), x.Null(7)
-	o.AddressLine2.Value, o.AddressLine2.Null = x.Text(8), x.Null(8)
-	o.Town.Value, o.Town.Null = x.Text(9), x.Null(9)
-	o.County.Value, o.County.Null = x.Text(10), x.Null(10)
-	o.Postcode.Value, o.Postcode.Null = x.Text(11), x.Null(11)
-	o.CreatedAt = x.view.Time(x.Time(12))
-	o.UpdatedAt = x.view.Time(x.Time(13))
+func wrapSite(o *Site, err error) (*SiteResponse, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &SiteResponse{Site: *o}, nil
 }
 
 // ShowSite reads one site in its response form, or gives fault.NotFound.
 func (r Reads) ShowSite(ctx context.Context, id uuid.UUID) (*SiteResponse, error) {
 	q := r.Client.Site.Query().Where(site.ID(id))
-	shown, err := scan(ctx, r.View(ctx), q, columnsOfSite, widthOfSite, 1, takeSite)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0:
-		return nil, fault.NotFound()
-	}
-	return &SiteResponse{Site: shown[0]}, nil
+	return wrapSite(list.One(ctx, r.View(ctx), q, SiteForm))
 }
 
 // GetSite answers one site.
@@ -56,72 +54,37 @@ func (r Reads) GetSite(ctx context.Context, p GetSiteParams) (*SiteResponse, err
 	return r.ShowSite(ctx, p.ID)
 }
 
-// SiteFilters are the predicates of a list request; those that the
-// schema calls manual are left to the caller.
-func SiteFilters(p ListSitesParams) (where []predicate.Site) {
+// Sites is the list of sites.
+var Sites = list.List[*ent.SiteQuery, predicate.Site, site.OrderOption, Site]{
+	Form:    SiteForm,
+	Table:   site.Table,
+	Default: "id",
+	Sorts: []list.Sort[site.OrderOption]{
+		{Key: "created_at", Column: site.FieldCreatedAt},
+		{Key: "updated_at", Column: site.FieldUpdatedAt},
+	},
+}
+
+// SitesRequest is a list request; the filters that the schema calls manual are
+// left to the caller.
+func SitesRequest(p ListSitesParams) list.Request[predicate.Site] {
+	r := list.Request[predicate.Site]{
+		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
+		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
+	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
-		where = append(where, site.UpdatedAtGTE(v))
+		r.Where = append(r.Where, site.UpdatedAtGTE(v))
 	}
 	if v, ok := p.Active.Get(); ok {
-		where = append(where, site.ActiveEQ(v))
+		r.Where = append(r.Where, site.ActiveEQ(v))
 	}
-	return where
+	return r
 }
 
-// SiteOrder is the order of a list request: whitelisted, the id last.
-func SiteOrder(p ListSitesParams) []site.OrderOption {
-	dir := direction(p.SortDirection.Or("asc") == "desc")
-	switch p.SortBy.Or("id") {
-	case "created_at":
-		return []site.OrderOption{site.ByCreatedAt(dir), site.ByID(dir)}
-	case "updated_at":
-		return []site.OrderOption{site.ByUpdatedAt(dir), site.ByID(dir)}
-	}
-	return []site.OrderOption{site.ByID(dir)}
-}
-
-// SitePage is the page a list request asks for.
-func SitePage(p ListSitesParams) Page {
-	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
-}
-
-// Sites reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) Sites(ctx context.Context, q *ent.SiteQuery, size int) ([]Site, error) {
-	shown, _, err := r.countedSites(ctx, q, size, "")
-	return shown, err
-}
-
-// countedSites is Sites with the column total, if it is not empty.
-func (r Reads) countedSites(ctx context.Context, q *ent.SiteQuery, size int, total string) ([]Site, int, error) {
-	return counted(ctx, r.View(ctx), q, columnsOfSite, widthOfSite, size, total, takeSite)
-}
-
-// ReadSites reads the page that a list request asks for, with what the list
-// shows, and counts all rows. Conditions beyond the request's own filters are extra:
-// of manual filters, and rules of the list.
+// ReadSites reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadSites(ctx context.Context, p ListSitesParams, extra ...predicate.Site) ([]Site, Meta, error) {
-	q, page := r.Client.Site.Query(), SitePage(p)
-	for _, e := range extra {
-		q.Where(ent.Enclose(e))
-	}
-	q.Where(SiteFilters(p)...)
-	count := q.Clone()
-	q.Order(SiteOrder(p)...).Limit(page.Limit())
-	switch {
-	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
-	case page.Deep():
-		q.Shape(idsFirst)
-	}
-	shown, total, err := r.countedSites(ctx, q.Offset(page.Offset()), page.Limit(), "")
-	switch {
-	case err != nil:
-	case page.All(len(shown)):
-		total = len(shown)
-	default:
-		total, err = count.Count(ctx)
-	}
-	return shown, page.Meta(total), err
+	shown, meta, _, err := Sites.Read(ctx, r.View(ctx), r.Client.Site.Query(), SitesRequest(p), extra...)
+	return shown, Meta(meta), err
 }
 
 // ListSites answers a list of sites.

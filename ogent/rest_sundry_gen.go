@@ -8,39 +8,37 @@ import (
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/sundry"
-	"chairside/internal/fault"
+	"chairside/internal/list"
 
 	"github.com/google/uuid"
 )
 
-// columnsOfSundry are the columns that takeSundry takes; widthOfSundry is their number.
-const (
-	columnsOfSundry = `"sundries"."id", "sundries"."name", "sundries"."price", "sundries"."site_id", "sundries"."active", "sundries"."created_at", "sundries"."updated_at"`
-	widthOfSundry   = 7
-)
+// SundryForm is the response form of sundries.
+var SundryForm = list.Form[Sundry]{
+	Width:   7,
+	Columns: `"sundries"."id", "sundries"."name", "sundries"."price", "sundries"."site_id", "sundries"."active", "sundries"."created_at", "sundries"."updated_at"`,
+	Take: func(x *list.Reader, o *Sundry) {
+		o.ID = x.UUID(0)
+		o.Name = x.Text(1)
+		o.Price = x.Decimal(2).String()
+		o.SiteID.Value, o.SiteID.Null = x.UUID(3), x.Null(3)
+		o.Active = x.Bool(4)
+		o.CreatedAt = x.View.Time(x.Time(5))
+		o.UpdatedAt = x.View.Time(x.Time(6))
+	},
+}
 
-// takeSundry is the response form of the row that x stands at.
-func takeSundry(x *reader, o *Sundry) {
-	o.ID = x.UUID(0)
-	o.Name = x.Text(1)
-	o.Price = x.Decimal(2).String()
-	o.SiteID.Value, o.SiteID.Null = x.UUID(3), x.Null(3)
-	o.Active = x.Bool(4)
-	o.CreatedAt = x.view.Time(x.Time(5))
-	o.UpdatedAt = x.view.Time(x.Time(6))
+func wrapSundry(o *Sundry, err error) (*SundryResponse, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &SundryResponse{Sundry: *o}, nil
 }
 
 // ShowSundry reads one sundry in its response form, or gives fault.NotFound.
 func (r Reads) ShowSundry(ctx context.Context, id uuid.UUID) (*SundryResponse, error) {
 	q := r.Client.Sundry.Query().Where(sundry.ID(id))
-	shown, err := scan(ctx, r.View(ctx), q, columnsOfSundry, widthOfSundry, 1, takeSundry)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0:
-		return nil, fault.NotFound()
-	}
-	return &SundryResponse{Sundry: shown[0]}, nil
+	return wrapSundry(list.One(ctx, r.View(ctx), q, SundryForm))
 }
 
 // GetSundry answers one sundry.
@@ -48,75 +46,40 @@ func (r Reads) GetSundry(ctx context.Context, p GetSundryParams) (*SundryRespons
 	return r.ShowSundry(ctx, p.ID)
 }
 
-// SundryFilters are the predicates of a list request; those that the
-// schema calls manual are left to the caller.
-func SundryFilters(p ListSundriesParams) (where []predicate.Sundry) {
+// Sundries is the list of sundries.
+var Sundries = list.List[*ent.SundryQuery, predicate.Sundry, sundry.OrderOption, Sundry]{
+	Form:    SundryForm,
+	Table:   sundry.Table,
+	Default: "id",
+	Sorts: []list.Sort[sundry.OrderOption]{
+		{Key: "created_at", Column: sundry.FieldCreatedAt},
+		{Key: "updated_at", Column: sundry.FieldUpdatedAt},
+	},
+}
+
+// SundriesRequest is a list request; the filters that the schema calls manual are
+// left to the caller.
+func SundriesRequest(p ListSundriesParams) list.Request[predicate.Sundry] {
+	r := list.Request[predicate.Sundry]{
+		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
+		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
+	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
-		where = append(where, sundry.UpdatedAtGTE(v))
+		r.Where = append(r.Where, sundry.UpdatedAtGTE(v))
 	}
 	if v, ok := p.SiteID.Get(); ok {
-		where = append(where, sundry.SiteIDEQ(v))
+		r.Where = append(r.Where, sundry.SiteIDEQ(v))
 	}
 	if v, ok := p.Active.Get(); ok {
-		where = append(where, sundry.ActiveEQ(v))
+		r.Where = append(r.Where, sundry.ActiveEQ(v))
 	}
-	return where
+	return r
 }
 
-// SundryOrder is the order of a list request: whitelisted, the id last.
-func SundryOrder(p ListSundriesParams) []sundry.OrderOption {
-	dir := direction(p.SortDirection.Or("asc") == "desc")
-	switch p.SortBy.Or("id") {
-	case "created_at":
-		return []sundry.OrderOption{sundry.ByCreatedAt(dir), sundry.ByID(dir)}
-	case "updated_at":
-		return []sundry.OrderOption{sundry.ByUpdatedAt(dir), sundry.ByID(dir)}
-	}
-	return []sundry.OrderOption{sundry.ByID(dir)}
-}
-
-// SundryPage is the page a list request asks for.
-func SundryPage(p ListSundriesParams) Page {
-	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
-}
-
-// Sundries reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) Sundries(ctx context.Context, q *ent.SundryQuery, size int) ([]Sundry, error) {
-	shown, _, err := r.countedSundries(ctx, q, size, "")
-	return shown, err
-}
-
-// countedSundries is Sundries with the column total, if it is not empty.
-func (r Reads) countedSundries(ctx context.Context, q *ent.SundryQuery, size int, total string) ([]Sundry, int, error) {
-	return counted(ctx, r.View(ctx), q, columnsOfSundry, widthOfSundry, size, total, takeSundry)
-}
-
-// ReadSundries reads the page that a list request asks for, with what the list
-// shows, and counts all rows. Conditions beyond the request's own filters are extra:
-// of manual filters, and rules of the list.
+// ReadSundries reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadSundries(ctx context.Context, p ListSundriesParams, extra ...predicate.Sundry) ([]Sundry, Meta, error) {
-	q, page := r.Client.Sundry.Query(), SundryPage(p)
-	for _, e := range extra {
-		q.Where(ent.Enclose(e))
-	}
-	q.Where(SundryFilters(p)...)
-	count := q.Clone()
-	q.Order(SundryOrder(p)...).Limit(page.Limit())
-	switch {
-	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
-	case page.Deep():
-		q.Shape(idsFirst)
-	}
-	shown, total, err := r.countedSundries(ctx, q.Offset(page.Offset()), page.Limit(), "")
-	switch {
-	case err != nil:
-	case page.All(len(shown)):
-		total = len(shown)
-	default:
-		total, err = count.Count(ctx)
-	}
-	return shown, page.Meta(total), err
+	shown, meta, _, err := Sundries.Read(ctx, r.View(ctx), r.Client.Sundry.Query(), SundriesRequest(p), extra...)
+	return shown, Meta(meta), err
 }
 
 // ListSundries answers a list of sundries.

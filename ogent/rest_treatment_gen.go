@@ -8,39 +8,37 @@ import (
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/treatment"
-	"chairside/internal/fault"
+	"chairside/internal/list"
 )
 
-// columnsOfTreatment are the columns that takeTreatment takes; widthOfTreatment is their number.
-const (
-	columnsOfTreatment = `"treatments"."id", "treatments"."nomenclature", "treatments"."patient_nomenclature", "treatments"."nhs_treatment_cat", "treatments"."uda_band", "treatments"."treatment_category_id", "treatments"."active", "treatments"."created_at", "treatments"."updated_at"`
-	widthOfTreatment   = 9
-)
+// TreatmentForm is the response form of treatments.
+var TreatmentForm = list.Form[Treatment]{
+	Width:   9,
+	Columns: `"treatments"."id", "treatments"."nomenclature", "treatments"."patient_nomenclature", "treatments"."nhs_treatment_cat", "treatments"."uda_band", "treatments"."treatment_category_id", "treatments"."active", "treatments"."created_at", "treatments"."updated_at"`,
+	Take: func(x *list.Reader, o *Treatment) {
+		o.ID = x.Int64(0)
+		o.Nomenclature = x.Text(1)
+		o.PatientNomenclature.Value, o.PatientNomenclature.Null = x.Text(2), x.Null(2)
+		o.NhsTreatmentCat.Value, o.NhsTreatmentCat.Null = x.Text(3), x.Null(3)
+		o.UdaBand.Value, o.UdaBand.Null = x.Text(4), x.Null(4)
+		o.TreatmentCategoryID.Value, o.TreatmentCategoryID.Null = x.Int64(5), x.Null(5)
+		o.Active = x.Bool(6)
+		o.CreatedAt = x.View.Time(x.Time(7))
+		o.UpdatedAt = x.View.Time(x.Time(8))
+	},
+}
 
-// takeTreatment is the response form of the row that x stands at.
-func takeTreatment(x *reader, o *Treatment) {
-	o.ID = x.Int64(0)
-	o.Nomenclature = x.Text(1)
-	o.PatientNomenclature.Value, o.PatientNomenclature.Null = x.Text(2), x.Null(2)
-	o.NhsTreatmentCat.Value, o.NhsTreatmentCat.Null = x.Text(3), x.Null(3)
-	o.UdaBand.Value, o.UdaBand.Null = x.Text(4), x.Null(4)
-	o.TreatmentCategoryID.Value, o.TreatmentCategoryID.Null = x.Int64(5), x.Null(5)
-	o.Active = x.Bool(6)
-	o.CreatedAt = x.view.Time(x.Time(7))
-	o.UpdatedAt = x.view.Time(x.Time(8))
+func wrapTreatment(o *Treatment, err error) (*TreatmentResponse, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &TreatmentResponse{Treatment: *o}, nil
 }
 
 // ShowTreatment reads one treatment in its response form, or gives fault.NotFound.
 func (r Reads) ShowTreatment(ctx context.Context, id int64) (*TreatmentResponse, error) {
 	q := r.Client.Treatment.Query().Where(treatment.ID(id))
-	shown, err := scan(ctx, r.View(ctx), q, columnsOfTreatment, widthOfTreatment, 1, takeTreatment)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0:
-		return nil, fault.NotFound()
-	}
-	return &TreatmentResponse{Treatment: shown[0]}, nil
+	return wrapTreatment(list.One(ctx, r.View(ctx), q, TreatmentForm))
 }
 
 // GetTreatment answers one treatment.
@@ -48,72 +46,37 @@ func (r Reads) GetTreatment(ctx context.Context, p GetTreatmentParams) (*Treatme
 	return r.ShowTreatment(ctx, p.ID)
 }
 
-// TreatmentFilters are the predicates of a list request; those that the
-// schema calls manual are left to the caller.
-func TreatmentFilters(p ListTreatmentsParams) (where []predicate.Treatment) {
+// Treatments is the list of treatments.
+var Treatments = list.List[*ent.TreatmentQuery, predicate.Treatment, treatment.OrderOption, Treatment]{
+	Form:    TreatmentForm,
+	Table:   treatment.Table,
+	Default: "id",
+	Sorts: []list.Sort[treatment.OrderOption]{
+		{Key: "created_at", Column: treatment.FieldCreatedAt},
+		{Key: "updated_at", Column: treatment.FieldUpdatedAt},
+	},
+}
+
+// TreatmentsRequest is a list request; the filters that the schema calls manual are
+// left to the caller.
+func TreatmentsRequest(p ListTreatmentsParams) list.Request[predicate.Treatment] {
+	r := list.Request[predicate.Treatment]{
+		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
+		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
+	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
-		where = append(where, treatment.UpdatedAtGTE(v))
+		r.Where = append(r.Where, treatment.UpdatedAtGTE(v))
 	}
 	if v, ok := p.Active.Get(); ok {
-		where = append(where, treatment.ActiveEQ(v))
+		r.Where = append(r.Where, treatment.ActiveEQ(v))
 	}
-	return where
+	return r
 }
 
-// TreatmentOrder is the order of a list request: whitelisted, the id last.
-func TreatmentOrder(p ListTreatmentsParams) []treatment.OrderOption {
-	dir := direction(p.SortDirection.Or("asc") == "desc")
-	switch p.SortBy.Or("id") {
-	case "created_at":
-		return []treatment.OrderOption{treatment.ByCreatedAt(dir), treatment.ByID(dir)}
-	case "updated_at":
-		return []treatment.OrderOption{treatment.ByUpdatedAt(dir), treatment.ByID(dir)}
-	}
-	return []treatment.OrderOption{treatment.ByID(dir)}
-}
-
-// TreatmentPage is the page a list request asks for.
-func TreatmentPage(p ListTreatmentsParams) Page {
-	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
-}
-
-// Treatments reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) Treatments(ctx context.Context, q *ent.TreatmentQuery, size int) ([]Treatment, error) {
-	shown, _, err := r.countedTreatments(ctx, q, size, "")
-	return shown, err
-}
-
-// countedTreatments is Treatments with the column total, if it is not empty.
-func (r Reads) countedTreatments(ctx context.Context, q *ent.TreatmentQuery, size int, total string) ([]Treatment, int, error) {
-	return counted(ctx, r.View(ctx), q, columnsOfTreatment, widthOfTreatment, size, total, takeTreatment)
-}
-
-// ReadTreatments reads the page that a list request asks for, with what the list
-// shows, and counts all rows. Conditions beyond the request's own filters are extra:
-// of manual filters, and rules of the list.
+// ReadTreatments reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadTreatments(ctx context.Context, p ListTreatmentsParams, extra ...predicate.Treatment) ([]Treatment, Meta, error) {
-	q, page := r.Client.Treatment.Query(), TreatmentPage(p)
-	for _, e := range extra {
-		q.Where(ent.Enclose(e))
-	}
-	q.Where(TreatmentFilters(p)...)
-	count := q.Clone()
-	q.Order(TreatmentOrder(p)...).Limit(page.Limit())
-	switch {
-	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
-	case page.Deep():
-		q.Shape(idsFirst)
-	}
-	shown, total, err := r.countedTreatments(ctx, q.Offset(page.Offset()), page.Limit(), "")
-	switch {
-	case err != nil:
-	case page.All(len(shown)):
-		total = len(shown)
-	default:
-		total, err = count.Count(ctx)
-	}
-	return shown, page.Meta(total), err
+	shown, meta, _, err := Treatments.Read(ctx, r.View(ctx), r.Client.Treatment.Query(), TreatmentsRequest(p), extra...)
+	return shown, Meta(meta), err
 }
 
 // ListTreatments answers a list of treatments.

@@ -8,34 +8,32 @@ import (
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/treatmentcategory"
-	"chairside/internal/fault"
+	"chairside/internal/list"
 )
 
-// columnsOfTreatmentCategory are the columns that takeTreatmentCategory takes; widthOfTreatmentCategory is their number.
-const (
-	columnsOfTreatmentCategory = `"treatment_categories"."id", "treatment_categories"."name", "treatment_categories"."created_at", "treatment_categories"."updated_at"`
-	widthOfTreatmentCategory   = 4
-)
+// TreatmentCategoryForm is the response form of treatment categories.
+var TreatmentCategoryForm = list.Form[TreatmentCategory]{
+	Width:   4,
+	Columns: `"treatment_categories"."id", "treatment_categories"."name", "treatment_categories"."created_at", "treatment_categories"."updated_at"`,
+	Take: func(x *list.Reader, o *TreatmentCategory) {
+		o.ID = x.Int64(0)
+		o.Name = x.Text(1)
+		o.CreatedAt = x.View.Time(x.Time(2))
+		o.UpdatedAt = x.View.Time(x.Time(3))
+	},
+}
 
-// takeTreatmentCategory is the response form of the row that x stands at.
-func takeTreatmentCategory(x *reader, o *TreatmentCategory) {
-	o.ID = x.Int64(0)
-	o.Name = x.Text(1)
-	o.CreatedAt = x.view.Time(x.Time(2))
-	o.UpdatedAt = x.view.Time(x.Time(3))
+func wrapTreatmentCategory(o *TreatmentCategory, err error) (*TreatmentCategoryResponse, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &TreatmentCategoryResponse{TreatmentCategory: *o}, nil
 }
 
 // ShowTreatmentCategory reads one treatment category in its response form, or gives fault.NotFound.
 func (r Reads) ShowTreatmentCategory(ctx context.Context, id int64) (*TreatmentCategoryResponse, error) {
 	q := r.Client.TreatmentCategory.Query().Where(treatmentcategory.ID(id))
-	shown, err := scan(ctx, r.View(ctx), q, columnsOfTreatmentCategory, widthOfTreatmentCategory, 1, takeTreatmentCategory)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0:
-		return nil, fault.NotFound()
-	}
-	return &TreatmentCategoryResponse{TreatmentCategory: shown[0]}, nil
+	return wrapTreatmentCategory(list.One(ctx, r.View(ctx), q, TreatmentCategoryForm))
 }
 
 // GetTreatmentCategory answers one treatment category.
@@ -43,69 +41,34 @@ func (r Reads) GetTreatmentCategory(ctx context.Context, p GetTreatmentCategoryP
 	return r.ShowTreatmentCategory(ctx, p.ID)
 }
 
-// TreatmentCategoryFilters are the predicates of a list request; those that the
-// schema calls manual are left to the caller.
-func TreatmentCategoryFilters(p ListTreatmentCategoriesParams) (where []predicate.TreatmentCategory) {
+// TreatmentCategories is the list of treatment categories.
+var TreatmentCategories = list.List[*ent.TreatmentCategoryQuery, predicate.TreatmentCategory, treatmentcategory.OrderOption, TreatmentCategory]{
+	Form:    TreatmentCategoryForm,
+	Table:   treatmentcategory.Table,
+	Default: "id",
+	Sorts: []list.Sort[treatmentcategory.OrderOption]{
+		{Key: "created_at", Column: treatmentcategory.FieldCreatedAt},
+		{Key: "updated_at", Column: treatmentcategory.FieldUpdatedAt},
+	},
+}
+
+// TreatmentCategoriesRequest is a list request; the filters that the schema calls manual are
+// left to the caller.
+func TreatmentCategoriesRequest(p ListTreatmentCategoriesParams) list.Request[predicate.TreatmentCategory] {
+	r := list.Request[predicate.TreatmentCategory]{
+		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
+		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
+	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
-		where = append(where, treatmentcategory.UpdatedAtGTE(v))
+		r.Where = append(r.Where, treatmentcategory.UpdatedAtGTE(v))
 	}
-	return where
+	return r
 }
 
-// TreatmentCategoryOrder is the order of a list request: whitelisted, the id last.
-func TreatmentCategoryOrder(p ListTreatmentCategoriesParams) []treatmentcategory.OrderOption {
-	dir := direction(p.SortDirection.Or("asc") == "desc")
-	switch p.SortBy.Or("id") {
-	case "created_at":
-		return []treatmentcategory.OrderOption{treatmentcategory.ByCreatedAt(dir), treatmentcategory.ByID(dir)}
-	case "updated_at":
-		return []treatmentcategory.OrderOption{treatmentcategory.ByUpdatedAt(dir), treatmentcategory.ByID(dir)}
-	}
-	return []treatmentcategory.OrderOption{treatmentcategory.ByID(dir)}
-}
-
-// TreatmentCategoryPage is the page a list request asks for.
-func TreatmentCategoryPage(p ListTreatmentCategoriesParams) Page {
-	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
-}
-
-// TreatmentCategories reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) TreatmentCategories(ctx context.Context, q *ent.TreatmentCategoryQuery, size int) ([]TreatmentCategory, error) {
-	shown, _, err := r.countedTreatmentCategories(ctx, q, size, "")
-	return shown, err
-}
-
-// countedTreatmentCategories is TreatmentCategories with the column total, if it is not empty.
-func (r Reads) countedTreatmentCategories(ctx context.Context, q *ent.TreatmentCategoryQuery, size int, total string) ([]TreatmentCategory, int, error) {
-	return counted(ctx, r.View(ctx), q, columnsOfTreatmentCategory, widthOfTreatmentCategory, size, total, takeTreatmentCategory)
-}
-
-// ReadTreatmentCategories reads the page that a list request asks for, with what the list
-// shows, and counts all rows. Conditions beyond the request's own filters are extra:
-// of manual filters, and rules of the list.
+// ReadTreatmentCategories reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadTreatmentCategories(ctx context.Context, p ListTreatmentCategoriesParams, extra ...predicate.TreatmentCategory) ([]TreatmentCategory, Meta, error) {
-	q, page := r.Client.TreatmentCategory.Query(), TreatmentCategoryPage(p)
-	for _, e := range extra {
-		q.Where(ent.Enclose(e))
-	}
-	q.Where(TreatmentCategoryFilters(p)...)
-	count := q.Clone()
-	q.Order(TreatmentCategoryOrder(p)...).Limit(page.Limit())
-	switch {
-	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
-	case page.Deep():
-		q.Shape(idsFirst)
-	}
-	shown, total, err := r.countedTreatmentCategories(ctx, q.Offset(page.Offset()), page.Limit(), "")
-	switch {
-	case err != nil:
-	case page.All(len(shown)):
-		total = len(shown)
-	default:
-		total, err = count.Count(ctx)
-	}
-	return shown, page.Meta(total), err
+	shown, meta, _, err := TreatmentCategories.Read(ctx, r.View(ctx), r.Client.TreatmentCategory.Query(), TreatmentCategoriesRequest(p), extra...)
+	return shown, Meta(meta), err
 }
 
 // ListTreatmentCategories answers a list of treatment categories.

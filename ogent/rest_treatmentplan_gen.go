@@ -5,50 +5,45 @@ package ogent
 import (
 	"context"
 
-	"entgo.io/ent/dialect/sql"
-
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/treatmentplan"
-	"chairside/internal/access"
-	"chairside/internal/fault"
+	"chairside/internal/list"
 )
 
-// columnsOfTreatmentPlan are the columns that takeTreatmentPlan takes; widthOfTreatmentPlan is their number.
-const (
-	columnsOfTreatmentPlan = `"treatment_plans"."id", "treatment_plans"."nickname", "treatment_plans"."patient_id", "treatment_plans"."practitioner_id", "treatment_plans"."payment_plan_id", "treatment_plans"."completed", "treatment_plans"."completed_at", "treatment_plans"."start_date", "treatment_plans"."end_date", "treatment_plans"."private_treatment_value", "treatment_plans"."nhs_uda_value", "treatment_plans"."created_at", "treatment_plans"."updated_at"`
-	widthOfTreatmentPlan   = 13
-)
+// TreatmentPlanForm is the response form of treatment plans.
+var TreatmentPlanForm = list.Form[TreatmentPlan]{
+	Width:   13,
+	Columns: `"treatment_plans"."id", "treatment_plans"."nickname", "treatment_plans"."patient_id", "treatment_plans"."practitioner_id", "treatment_plans"."payment_plan_id", "treatment_plans"."completed", "treatment_plans"."completed_at", "treatment_plans"."start_date", "treatment_plans"."end_date", "treatment_plans"."private_treatment_value", "treatment_plans"."nhs_uda_value", "treatment_plans"."created_at", "treatment_plans"."updated_at"`,
+	Take: func(x *list.Reader, o *TreatmentPlan) {
+		o.ID = x.Int64(0)
+		o.Nickname.Value, o.Nickname.Null = x.Text(1), x.Null(1)
+		o.PatientID = x.Int64(2)
+		o.PractitionerID = x.Int64(3)
+		o.PaymentPlanID = x.Int64(4)
+		o.Completed = x.Bool(5)
+		o.CompletedAt.Value, o.CompletedAt.Null = x.View.Time(x.Time(6)), x.Null(6)
+		o.StartDate.Value, o.StartDate.Null = x.Date(7).Time(), x.Null(7)
+		o.EndDate.Value, o.EndDate.Null = x.Date(8).Time(), x.Null(8)
+		o.PrivateTreatmentValue = x.Decimal(9).String()
+		o.NhsUdaValue = x.Decimal(10).String()
+		o.CreatedAt = x.View.Time(x.Time(11))
+		o.UpdatedAt = x.View.Time(x.Time(12))
+		x.Log.Note("treatment_plans", o.ID)
+	},
+}
 
-// takeTreatmentPlan is the response form of the row that x stands at.
-func takeTreatmentPlan(x *reader, o *TreatmentPlan) {
-	o.ID = x.Int64(0)
-	o.Nickname.Value, o.Nickname.Null = x.Text(1), x.Null(1)
-	o.PatientID = x.Int64(2)
-	o.PractitionerID = x.Int64(3)
-	o.PaymentPlanID = x.Int64(4)
-	o.Completed = x.Bool(5)
-	o.CompletedAt.Value, o.CompletedAt.Null = x.view.Time(x.Time(6)), x.Null(6)
-	o.StartDate.Value, o.StartDate.Null = x.Date(7).Time(), x.Null(7)
-	o.EndDate.Value, o.EndDate.Null = x.Date(8).Time(), x.Null(8)
-	o.PrivateTreatmentValue = x.Decimal(9).String()
-	o.NhsUdaValue = x.Decimal(10).String()
-	o.CreatedAt = x.view.Time(x.Time(11))
-	o.UpdatedAt = x.view.Time(x.Time(12))
-	x.records.Note("treatment_plans", o.ID)
+func wrapTreatmentPlan(o *TreatmentPlan, err error) (*TreatmentPlanResponse, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &TreatmentPlanResponse{TreatmentPlan: *o}, nil
 }
 
 // ShowTreatmentPlan reads one treatment plan in its response form, or gives fault.NotFound.
 func (r Reads) ShowTreatmentPlan(ctx context.Context, id int64) (*TreatmentPlanResponse, error) {
 	q := r.Client.TreatmentPlan.Query().Where(treatmentplan.ID(id))
-	shown, err := scan(ctx, r.View(ctx), q, columnsOfTreatmentPlan, widthOfTreatmentPlan, 1, takeTreatmentPlan)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0:
-		return nil, fault.NotFound()
-	}
-	return &TreatmentPlanResponse{TreatmentPlan: shown[0]}, nil
+	return wrapTreatmentPlan(list.One(ctx, r.View(ctx), q, TreatmentPlanForm))
 }
 
 // GetTreatmentPlan answers one treatment plan.
@@ -56,173 +51,52 @@ func (r Reads) GetTreatmentPlan(ctx context.Context, p GetTreatmentPlanParams) (
 	return r.ShowTreatmentPlan(ctx, p.ID)
 }
 
-// TreatmentPlanFilters are the predicates of a list request; those that the
-// schema calls manual are left to the caller.
-func TreatmentPlanFilters(p ListTreatmentPlansParams) (where []predicate.TreatmentPlan) {
+// TreatmentPlans is the list of treatment plans.
+var TreatmentPlans = list.List[*ent.TreatmentPlanQuery, predicate.TreatmentPlan, treatmentplan.OrderOption, TreatmentPlan]{
+	Form:    TreatmentPlanForm,
+	Table:   treatmentplan.Table,
+	Default: "id",
+	Sorts: []list.Sort[treatmentplan.OrderOption]{
+		{Key: "created_at", Column: treatmentplan.FieldCreatedAt},
+		{Key: "updated_at", Column: treatmentplan.FieldUpdatedAt},
+	},
+	Ordered: list.Orders{"created_at", "updated_at"},
+	Totals:  (*ent.TreatmentPlanQuery).Totals,
+}
+
+// TreatmentPlansRequest is a list request; the filters that the schema calls manual are
+// left to the caller.
+func TreatmentPlansRequest(p ListTreatmentPlansParams) list.Request[predicate.TreatmentPlan] {
+	r := list.Request[predicate.TreatmentPlan]{
+		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
+		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
+		Filters: []list.Filter{
+			{Set: p.Status.Set, Column: "completed", Equal: true, Dense: true, Leads: list.Orders{"id"}},
+			{Set: p.UpdatedAfter.Set, Column: "updated_at"},
+			{Set: p.PatientID.Set, Column: "patient_id", Equal: true, Leads: list.Orders{"id"}},
+		},
+	}
 	if v, ok := p.Status.Get(); ok {
-		where = append(where, treatmentplan.CompletedEQ(v == "completed"))
+		r.Where = append(r.Where, treatmentplan.CompletedEQ(v == "completed"))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
-		where = append(where, treatmentplan.UpdatedAtGTE(v))
+		r.Where = append(r.Where, treatmentplan.UpdatedAtGTE(v))
 	}
 	if v, ok := p.PatientID.Get(); ok {
-		where = append(where, treatmentplan.PatientIDEQ(v))
+		r.Where = append(r.Where, treatmentplan.PatientIDEQ(v))
 	}
-	return where
-}
-
-// TreatmentPlanOrder is the order of a list request: whitelisted, the id last.
-func TreatmentPlanOrder(p ListTreatmentPlansParams) []treatmentplan.OrderOption {
-	dir := direction(p.SortDirection.Or("asc") == "desc")
-	switch p.SortBy.Or("id") {
-	case "created_at":
-		return []treatmentplan.OrderOption{treatmentplan.ByCreatedAt(dir), treatmentplan.ByID(dir)}
-	case "updated_at":
-		return []treatmentplan.OrderOption{treatmentplan.ByUpdatedAt(dir), treatmentplan.ByID(dir)}
-	}
-	return []treatmentplan.OrderOption{treatmentplan.ByID(dir)}
-}
-
-// TreatmentPlanPage is the page a list request asks for.
-func TreatmentPlanPage(p ListTreatmentPlansParams) Page {
-	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
-}
-
-// TreatmentPlans reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) TreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, size int) ([]TreatmentPlan, error) {
-	shown, _, err := r.countedTreatmentPlans(ctx, q, size, "")
-	return shown, err
-}
-
-// countedTreatmentPlans is TreatmentPlans with the column total, if it is not empty.
-func (r Reads) countedTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, size int, total string) ([]TreatmentPlan, int, error) {
-	return counted(ctx, r.View(ctx), q, columnsOfTreatmentPlan, widthOfTreatmentPlan, size, total, takeTreatmentPlan)
-}
-
-// TreatmentPlanTotal names the kept total of the rows that a list request asks for,
-// "" where they have to be counted.
-func TreatmentPlanTotal(p ListTreatmentPlansParams) (total string, key int64) {
-	if p.Status.Set || p.UpdatedAfter.Set || p.PatientID.Set {
-		return "", 0
-	}
-	return "treatment_plans.all", 0
-}
-
-// keptTreatmentPlans is the query of that total, nil where there is none.
-func keptTreatmentPlans(totals *ent.Totals, p ListTreatmentPlansParams) *sql.Selector {
-	total, key := TreatmentPlanTotal(p)
-	if total == "" || totals == nil {
-		return nil
-	}
-	return totals.Of(total, key)
-}
-
-// TreatmentPlanPickedBy tells whether the rows of a list request are found before
-// they are put in order, and how.
-func TreatmentPlanPickedBy(p ListTreatmentPlansParams) (how way, ok bool) {
-	return pickedBy(p.SortBy.Or("id"), orders{"created_at", "updated_at"},
-		sieve{set: p.Status.Set, column: "completed", equal: true, dense: true, leads: orders{"id"}},
-		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
-		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: orders{"id"}},
-	)
-}
-
-// orderTreatmentPlans is the column that a list request is ordered by, before the id.
-func orderTreatmentPlans(p ListTreatmentPlansParams) string {
-	switch p.SortBy.Or("id") {
-	case "created_at":
-		return treatmentplan.FieldCreatedAt
-	case "updated_at":
-		return treatmentplan.FieldUpdatedAt
-	}
-	return treatmentplan.FieldID
-}
-
-// totalTreatmentPlans is the number of all rows of q.
-func totalTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, totals *ent.Totals, p ListTreatmentPlansParams) (int, error) {
-	if kept := keptTreatmentPlans(totals, p); kept != nil {
-		return totals.Read(ctx, kept)
-	}
-	return q.Count(ctx)
-}
-
-// pickTreatmentPlans reads the page that a list request asks for from those rows of q
-// that are picked and put in order. It is not ok where there are too many of them.
-func (r Reads) pickTreatmentPlans(ctx context.Context, q *ent.TreatmentPlanQuery, totals *ent.Totals, p ListTreatmentPlansParams, how way) (shown []TreatmentPlan, meta Meta, ok bool, err error) {
-	page, pick := TreatmentPlanPage(p), q.Clone().Order(TreatmentPlanOrder(p)...)
-	if how.near && !page.Deep() {
-		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-		first.Shape(nearby(ctx, treatmentplan.Table, TreatmentPlanOrder(p)))
-		tried, read := access.With(ctx) // what is read may not be what is shown
-		shown, _, err := r.countedTreatmentPlans(tried, first, page.Limit(), "")
-		if err != nil {
-			return nil, Meta{}, false, err
-		}
-		if len(shown) == page.Limit() {
-			access.From(ctx).Add(read)
-			total, err := totalTreatmentPlans(ctx, q, totals, p)
-			return shown, page.Meta(total), true, err
-		}
-	}
-	pick.Shape(picking(how.column, orderTreatmentPlans(p), TreatmentPlanOrder(p), page))
-	tried, read := access.With(ctx)
-	shown, total, err := r.countedTreatmentPlans(tried, pick, page.Limit(), pickedTotal)
 	switch {
-	case err != nil:
-		return nil, Meta{}, false, err
-	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
-		total, err = totalTreatmentPlans(ctx, q, totals, p)
-		return shown, page.Meta(total), true, err
-	case total > few:
-		return nil, Meta{}, false, nil
+	case p.Status.Set || p.UpdatedAfter.Set || p.PatientID.Set:
+	default:
+		r.Total = "treatment_plans.all"
 	}
-	access.From(ctx).Add(read)
-	return shown, page.Meta(total), true, nil
+	return r
 }
 
-// ReadTreatmentPlans reads the page that a list request asks for, with what the list
-// shows, and counts all rows. Conditions beyond the request's own filters are extra:
-// of manual filters, and rules of the list. Only without them is a kept total used.
+// ReadTreatmentPlans reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadTreatmentPlans(ctx context.Context, p ListTreatmentPlansParams, extra ...predicate.TreatmentPlan) ([]TreatmentPlan, Meta, error) {
-	q, page := r.Client.TreatmentPlan.Query(), TreatmentPlanPage(p)
-	totals, err := q.Totals(ctx)
-	if err != nil {
-		return nil, Meta{}, err
-	}
-	if len(extra) > 0 {
-		totals = nil
-	}
-	for _, e := range extra {
-		q.Where(ent.Enclose(e))
-	}
-	q.Where(TreatmentPlanFilters(p)...)
-	if how, ok := TreatmentPlanPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
-		if shown, meta, ok, err := r.pickTreatmentPlans(ctx, q, totals, p, how); ok || err != nil {
-			return shown, meta, err
-		}
-	}
-	count := q.Clone()
-	q.Order(TreatmentPlanOrder(p)...).Limit(page.Limit())
-	switch {
-	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
-	case page.Deep():
-		q.Shape(idsFirst)
-	}
-	column, kept := "", keptTreatmentPlans(totals, p)
-	if kept != nil {
-		column = keptTotal
-		q.Shape(withKept(kept))
-	}
-	shown, total, err := r.countedTreatmentPlans(ctx, q.Offset(page.Offset()), page.Limit(), column)
-	switch {
-	case err != nil:
-	case page.All(len(shown)):
-		total = len(shown)
-	case kept == nil || len(shown) == 0: // no row has told it
-		total, err = totalTreatmentPlans(ctx, count, totals, p)
-	}
-	return shown, page.Meta(total), err
+	shown, meta, _, err := TreatmentPlans.Read(ctx, r.View(ctx), r.Client.TreatmentPlan.Query(), TreatmentPlansRequest(p), extra...)
+	return shown, Meta(meta), err
 }
 
 // ListTreatmentPlans answers a list of treatment plans.

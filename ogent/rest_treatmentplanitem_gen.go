@@ -5,223 +5,126 @@ package ogent
 import (
 	"context"
 
-	"entgo.io/ent/dialect/sql"
-
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/treatmentplanitem"
-	"chairside/internal/access"
-	"chairside/internal/fault"
+	"chairside/internal/list"
 )
 
-// columnsOfTreatmentPlanItem are the columns that takeTreatmentPlanItem takes; widthOfTreatmentPlanItem is their number.
-const (
-	columnsOfTreatmentPlanItem = `"treatment_plan_items"."id", "treatment_plan_items"."treatment_plan_id", "treatment_plan_items"."treatment_id", "treatment_plan_items"."patient_id", "treatment_plan_items"."practitioner_id", "treatment_plan_items"."payment_plan_id", "treatment_plan_items"."teeth", "treatment_plan_items"."surfaces", "treatment_plan_items"."price", "treatment_plan_items"."duration", "treatment_plan_items"."completed", "treatment_plan_items"."completed_at", "treatment_plan_items"."charged", "treatment_plan_items"."invoice_id", "treatment_plan_items"."uda_band", "treatment_plan_items"."nomenclature", "treatment_plan_items"."notes", "treatment_plan_items"."created_at", "treatment_plan_items"."updated_at"`
-	widthOfTreatmentPlanItem   = 19
-)
+// TreatmentPlanItemForm is the response form of treatment plan items.
+var TreatmentPlanItemForm = list.Form[TreatmentPlanItem]{
+	Width:   19,
+	Columns: `"treatment_plan_items"."id", "treatment_plan_items"."treatment_plan_id", "treatment_plan_items"."treatment_id", "treatment_plan_items"."patient_id", "treatment_plan_items"."practitioner_id", "treatment_plan_items"."payment_plan_id", "treatment_plan_items"."teeth", "treatment_plan_items"."surfaces", "treatment_plan_items"."price", "treatment_plan_items"."duration", "treatment_plan_items"."completed", "treatment_plan_items"."completed_at", "treatment_plan_items"."charged", "treatment_plan_items"."invoice_id", "treatment_plan_items"."uda_band", "treatment_plan_items"."nomenclature", "treatment_plan_items"."notes", "treatment_plan_items"."created_at", "treatment_plan_items"."updated_at"`,
+	Take: func(x *list.Reader, o *TreatmentPlanItem) {
+		o.ID = x.Int64(0)
+		o.TreatmentPlanID = x.Int64(1)
+		o.TreatmentID = x.Int64(2)
+		o.PatientID = x.Int64(3)
+		o.PractitionerID = x.Int64(4)
+		o.PaymentPlanID = x.Int64(5)
+		o.Teeth = list.Strings(x, 6)
+		o.Surfaces = list.Strings(x, 7)
+		o.Price = x.Decimal(8).String()
+		o.Duration = x.Int(9)
+		o.Completed = x.Bool(10)
+		o.CompletedAt.Value, o.CompletedAt.Null = x.View.Time(x.Time(11)), x.Null(11)
+		o.Charged = x.Bool(12)
+		o.InvoiceID.Value, o.InvoiceID.Null = x.Int64(13), x.Null(13)
+		o.UdaBand.Value, o.UdaBand.Null = x.Text(14), x.Null(14)
+		o.Nomenclature = x.Text(15)
+		o.Notes.Value, o.Notes.Null = x.Text(16), x.Null(16)
+		o.CreatedAt = x.View.Time(x.Time(17))
+		o.UpdatedAt = x.View.Time(x.Time(18))
+		x.Log.Note("treatment_plan_items", o.ID)
+	},
+}
 
-// takeTreatmentPlanItem is the response form of the row that x stands at.
-func takeTreatmentPlanItem(x *reader, o *TreatmentPlanItem) {
-	o.ID = x.Int64(0)
-	o.TreatmentPlanID = x.Int64(1)
-	o.TreatmentID = x.Int64(2)
-	o.PatientID = x.Int64(3)
-	o.PractitionerID = x.Int64(4)
-	o.PaymentPlanID = x.Int64(5)
-	o.Teeth = texts(x, 6)
-	o.Surfaces = texts(x, 7)
-	o.Price = x.Decimal(8).String()
-	o.Duration = x.Int(9)
-	o.Completed = x.Bool(10)
-	o.CompletedAt.Value, o.CompletedAt.Null = x.view.Time(x.Time(11)), x.Null(11)
-	o.Charged = x.Bool(12)
-	o.InvoiceID.Value, o.InvoiceID.Null = x.Int64(13), x.Null(13)
-	o.UdaBand.Value, o.UdaBand.Null = x.Text(14), x.Null(14)
-	o.Nomenclature = x.Text(15)
-	o.Notes.Value, o.Notes.Null = x.Text(16), x.Null(16)
-	o.CreatedAt = x.view.Time(x.Time(17))
-	o.UpdatedAt = x.view.Time(x.Time(18))
-	x.records.Note("treatment_plan_items", o.ID)
+func wrapTreatmentPlanItem(o *TreatmentPlanItem, err error) (*TreatmentPlanItemResponse, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &TreatmentPlanItemResponse{TreatmentPlanItem: *o}, nil
 }
 
 // ShowTreatmentPlanItem reads one treatment plan item in its response form, or gives fault.NotFound.
 func (r Reads) ShowTreatmentPlanItem(ctx context.Context, id int64) (*TreatmentPlanItemResponse, error) {
 	q := r.Client.TreatmentPlanItem.Query().Where(treatmentplanitem.ID(id))
-	shown, err := scan(ctx, r.View(ctx), q, columnsOfTreatmentPlanItem, widthOfTreatmentPlanItem, 1, takeTreatmentPlanItem)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0:
-		return nil, fault.NotFound()
-	}
-	return &TreatmentPlanItemResponse{TreatmentPlanItem: shown[0]}, nil
+	return wrapTreatmentPlanItem(list.One(ctx, r.View(ctx), q, TreatmentPlanItemForm))
 }
 
-// TreatmentPlanItemFilters are the predicates of a list request; those that the
-// schema calls manual are left to the caller.
-func TreatmentPlanItemFilters(p ListTreatmentPlanItemsParams) (where []predicate.TreatmentPlanItem) {
+// completeTreatmentPlanItem adds the members that no column has.
+func (r Reads) completeTreatmentPlanItem(ctx context.Context, shown ...*TreatmentPlanItem) error {
+	if err := list.AddMember(ctx, r.Client, r.Members.TreatmentPlanItemCustomFields, shown, func(o *TreatmentPlanItem) int64 { return o.ID }, func(o *TreatmentPlanItem, v []CustomFieldEntry) { o.CustomFields = v }); err != nil {
+		return err
+	}
+	return nil
+}
+
+// GetTreatmentPlanItem answers one treatment plan item.
+func (r Reads) GetTreatmentPlanItem(ctx context.Context, p GetTreatmentPlanItemParams) (*TreatmentPlanItemResponse, error) {
+	response, err := r.ShowTreatmentPlanItem(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	return response, r.completeTreatmentPlanItem(ctx, &response.TreatmentPlanItem)
+}
+
+// TreatmentPlanItems is the list of treatment plan items.
+var TreatmentPlanItems = list.List[*ent.TreatmentPlanItemQuery, predicate.TreatmentPlanItem, treatmentplanitem.OrderOption, TreatmentPlanItem]{
+	Form:    TreatmentPlanItemForm,
+	Table:   treatmentplanitem.Table,
+	Default: "id",
+	Sorts: []list.Sort[treatmentplanitem.OrderOption]{
+		{Key: "created_at", Column: treatmentplanitem.FieldCreatedAt},
+		{Key: "updated_at", Column: treatmentplanitem.FieldUpdatedAt},
+	},
+	Ordered: list.Orders{"created_at", "updated_at"},
+	Totals:  (*ent.TreatmentPlanItemQuery).Totals,
+}
+
+// TreatmentPlanItemsRequest is a list request; the filters that the schema calls manual are
+// left to the caller.
+func TreatmentPlanItemsRequest(p ListTreatmentPlanItemsParams) list.Request[predicate.TreatmentPlanItem] {
+	r := list.Request[predicate.TreatmentPlanItem]{
+		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
+		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
+		Filters: []list.Filter{
+			{Set: p.TreatmentPlanID.Set, Column: "treatment_plan_id", Equal: true, Leads: list.Orders{"id"}},
+			{Set: p.UpdatedAfter.Set, Column: "updated_at"},
+			{Set: p.PatientID.Set, Column: "patient_id", Equal: true, Leads: list.Orders{"id"}},
+		},
+	}
 	if v, ok := p.TreatmentPlanID.Get(); ok {
-		where = append(where, treatmentplanitem.TreatmentPlanIDEQ(v))
+		r.Where = append(r.Where, treatmentplanitem.TreatmentPlanIDEQ(v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
-		where = append(where, treatmentplanitem.UpdatedAtGTE(v))
+		r.Where = append(r.Where, treatmentplanitem.UpdatedAtGTE(v))
 	}
 	if v, ok := p.PatientID.Get(); ok {
-		where = append(where, treatmentplanitem.PatientIDEQ(v))
+		r.Where = append(r.Where, treatmentplanitem.PatientIDEQ(v))
 	}
-	return where
-}
-
-// TreatmentPlanItemOrder is the order of a list request: whitelisted, the id last.
-func TreatmentPlanItemOrder(p ListTreatmentPlanItemsParams) []treatmentplanitem.OrderOption {
-	dir := direction(p.SortDirection.Or("asc") == "desc")
-	switch p.SortBy.Or("id") {
-	case "created_at":
-		return []treatmentplanitem.OrderOption{treatmentplanitem.ByCreatedAt(dir), treatmentplanitem.ByID(dir)}
-	case "updated_at":
-		return []treatmentplanitem.OrderOption{treatmentplanitem.ByUpdatedAt(dir), treatmentplanitem.ByID(dir)}
-	}
-	return []treatmentplanitem.OrderOption{treatmentplanitem.ByID(dir)}
-}
-
-// TreatmentPlanItemPage is the page a list request asks for.
-func TreatmentPlanItemPage(p ListTreatmentPlanItemsParams) Page {
-	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
-}
-
-// TreatmentPlanItems reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) TreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, size int) ([]TreatmentPlanItem, error) {
-	shown, _, err := r.countedTreatmentPlanItems(ctx, q, size, "")
-	return shown, err
-}
-
-// countedTreatmentPlanItems is TreatmentPlanItems with the column total, if it is not empty.
-func (r Reads) countedTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, size int, total string) ([]TreatmentPlanItem, int, error) {
-	return counted(ctx, r.View(ctx), q, columnsOfTreatmentPlanItem, widthOfTreatmentPlanItem, size, total, takeTreatmentPlanItem)
-}
-
-// TreatmentPlanItemTotal names the kept total of the rows that a list request asks for,
-// "" where they have to be counted.
-func TreatmentPlanItemTotal(p ListTreatmentPlanItemsParams) (total string, key int64) {
-	if p.TreatmentPlanID.Set || p.UpdatedAfter.Set || p.PatientID.Set {
-		return "", 0
-	}
-	return "treatment_plan_items.all", 0
-}
-
-// keptTreatmentPlanItems is the query of that total, nil where there is none.
-func keptTreatmentPlanItems(totals *ent.Totals, p ListTreatmentPlanItemsParams) *sql.Selector {
-	total, key := TreatmentPlanItemTotal(p)
-	if total == "" || totals == nil {
-		return nil
-	}
-	return totals.Of(total, key)
-}
-
-// TreatmentPlanItemPickedBy tells whether the rows of a list request are found before
-// they are put in order, and how.
-func TreatmentPlanItemPickedBy(p ListTreatmentPlanItemsParams) (how way, ok bool) {
-	return pickedBy(p.SortBy.Or("id"), orders{"created_at", "updated_at"},
-		sieve{set: p.TreatmentPlanID.Set, column: "treatment_plan_id", equal: true, leads: orders{"id"}},
-		sieve{set: p.UpdatedAfter.Set, column: "updated_at"},
-		sieve{set: p.PatientID.Set, column: "patient_id", equal: true, leads: orders{"id"}},
-	)
-}
-
-// orderTreatmentPlanItems is the column that a list request is ordered by, before the id.
-func orderTreatmentPlanItems(p ListTreatmentPlanItemsParams) string {
-	switch p.SortBy.Or("id") {
-	case "created_at":
-		return treatmentplanitem.FieldCreatedAt
-	case "updated_at":
-		return treatmentplanitem.FieldUpdatedAt
-	}
-	return treatmentplanitem.FieldID
-}
-
-// totalTreatmentPlanItems is the number of all rows of q.
-func totalTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, totals *ent.Totals, p ListTreatmentPlanItemsParams) (int, error) {
-	if kept := keptTreatmentPlanItems(totals, p); kept != nil {
-		return totals.Read(ctx, kept)
-	}
-	return q.Count(ctx)
-}
-
-// pickTreatmentPlanItems reads the page that a list request asks for from those rows of q
-// that are picked and put in order. It is not ok where there are too many of them.
-func (r Reads) pickTreatmentPlanItems(ctx context.Context, q *ent.TreatmentPlanItemQuery, totals *ent.Totals, p ListTreatmentPlanItemsParams, how way) (shown []TreatmentPlanItem, meta Meta, ok bool, err error) {
-	page, pick := TreatmentPlanItemPage(p), q.Clone().Order(TreatmentPlanItemOrder(p)...)
-	if how.near && !page.Deep() {
-		first := pick.Clone().Limit(page.Limit()).Offset(page.Offset())
-		first.Shape(nearby(ctx, treatmentplanitem.Table, TreatmentPlanItemOrder(p)))
-		tried, read := access.With(ctx) // what is read may not be what is shown
-		shown, _, err := r.countedTreatmentPlanItems(tried, first, page.Limit(), "")
-		if err != nil {
-			return nil, Meta{}, false, err
-		}
-		if len(shown) == page.Limit() {
-			access.From(ctx).Add(read)
-			total, err := totalTreatmentPlanItems(ctx, q, totals, p)
-			return shown, page.Meta(total), true, err
-		}
-	}
-	pick.Shape(picking(how.column, orderTreatmentPlanItems(p), TreatmentPlanItemOrder(p), page))
-	tried, read := access.With(ctx)
-	shown, total, err := r.countedTreatmentPlanItems(tried, pick, page.Limit(), pickedTotal)
 	switch {
-	case err != nil:
-		return nil, Meta{}, false, err
-	case len(shown) == 0 && page.Number > 1: // past the end: no row has told the total
-		total, err = totalTreatmentPlanItems(ctx, q, totals, p)
-		return shown, page.Meta(total), true, err
-	case total > few:
-		return nil, Meta{}, false, nil
+	case p.TreatmentPlanID.Set || p.UpdatedAfter.Set || p.PatientID.Set:
+	default:
+		r.Total = "treatment_plan_items.all"
 	}
-	access.From(ctx).Add(read)
-	return shown, page.Meta(total), true, nil
+	return r
 }
 
-// ReadTreatmentPlanItems reads the page that a list request asks for, with what the list
-// shows, and counts all rows. Conditions beyond the request's own filters are extra:
-// of manual filters, and rules of the list. Only without them is a kept total used.
+// ReadTreatmentPlanItems reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadTreatmentPlanItems(ctx context.Context, p ListTreatmentPlanItemsParams, extra ...predicate.TreatmentPlanItem) ([]TreatmentPlanItem, Meta, error) {
-	q, page := r.Client.TreatmentPlanItem.Query(), TreatmentPlanItemPage(p)
-	totals, err := q.Totals(ctx)
+	shown, meta, _, err := TreatmentPlanItems.Read(ctx, r.View(ctx), r.Client.TreatmentPlanItem.Query(), TreatmentPlanItemsRequest(p), extra...)
+	if err == nil {
+		err = r.completeTreatmentPlanItem(ctx, list.Pointers(shown)...)
+	}
+	return shown, Meta(meta), err
+}
+
+// ListTreatmentPlanItems answers a list of treatment plan items.
+func (r Reads) ListTreatmentPlanItems(ctx context.Context, p ListTreatmentPlanItemsParams) (*TreatmentPlanItemList, error) {
+	shown, meta, err := r.ReadTreatmentPlanItems(ctx, p)
 	if err != nil {
-		return nil, Meta{}, err
+		return nil, err
 	}
-	if len(extra) > 0 {
-		totals = nil
-	}
-	for _, e := range extra {
-		q.Where(ent.Enclose(e))
-	}
-	q.Where(TreatmentPlanItemFilters(p)...)
-	if how, ok := TreatmentPlanItemPickedBy(p); ok && page.Offset() <= few { // a page behind all that is picked is read in order
-		if shown, meta, ok, err := r.pickTreatmentPlanItems(ctx, q, totals, p, how); ok || err != nil {
-			return shown, meta, err
-		}
-	}
-	count := q.Clone()
-	q.Order(TreatmentPlanItemOrder(p)...).Limit(page.Limit())
-	switch {
-	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
-	case page.Deep():
-		q.Shape(idsFirst)
-	}
-	column, kept := "", keptTreatmentPlanItems(totals, p)
-	if kept != nil {
-		column = keptTotal
-		q.Shape(withKept(kept))
-	}
-	shown, total, err := r.countedTreatmentPlanItems(ctx, q.Offset(page.Offset()), page.Limit(), column)
-	switch {
-	case err != nil:
-	case page.All(len(shown)):
-		total = len(shown)
-	case kept == nil || len(shown) == 0: // no row has told it
-		total, err = totalTreatmentPlanItems(ctx, count, totals, p)
-	}
-	return shown, page.Meta(total), err
+	return &TreatmentPlanItemList{TreatmentPlanItems: shown, Meta: meta}, nil
 }

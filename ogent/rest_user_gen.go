@@ -8,46 +8,44 @@ import (
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/user"
-	"chairside/internal/fault"
+	"chairside/internal/list"
 	"chairside/schema"
 )
 
-// columnsOfUser are the columns that takeUser takes; widthOfUser is their number.
-const (
-	columnsOfUser = `"users"."id", "users"."title", "users"."first_name", "users"."last_name", "users"."email", "users"."mobile_phone", "users"."role", "users"."site_id", "users"."active", "users"."last_login", "users"."created_at", "users"."updated_at", "users"."practice_id"`
-	widthOfUser   = 13
-)
+// UserForm is the response form of users.
+var UserForm = list.Form[User]{
+	Width:   13,
+	Columns: `"users"."id", "users"."title", "users"."first_name", "users"."last_name", "users"."email", "users"."mobile_phone", "users"."role", "users"."site_id", "users"."active", "users"."last_login", "users"."created_at", "users"."updated_at", "users"."practice_id"`,
+	Take: func(x *list.Reader, o *User) {
+		o.ID = x.Int64(0)
+		o.Title.Value, o.Title.Null = x.Text(1), x.Null(1)
+		o.FirstName = x.Text(2)
+		o.LastName = x.Text(3)
+		o.Email = x.Text(4)
+		o.MobilePhone.Value, o.MobilePhone.Null = x.Text(5), x.Null(5)
+		o.Role = x.Text(6)
+		o.SiteID.Value, o.SiteID.Null = x.UUID(7), x.Null(7)
+		o.Active = x.Bool(8)
+		o.LastLogin.Value, o.LastLogin.Null = x.View.Time(x.Time(9)), x.Null(9)
+		o.CreatedAt = x.View.Time(x.Time(10))
+		o.UpdatedAt = x.View.Time(x.Time(11))
+		o.PermissionLevel = schema.PermissionLevelOf(schema.Role(x.Text(6)))
+		o.PracticeID = x.UUID(12)
+		o.ImageURL = x.View.AvatarURL
+	},
+}
 
-// takeUser is the response form of the row that x stands at.
-func takeUser(x *reader, o *User) {
-	o.ID = x.Int64(0)
-	o.Title.Value, o.Title.Null = x.Text(1), x.Null(1)
-	o.FirstName = x.Text(2)
-	o.LastName = x.Text(3)
-	o.Email = x.Text(4)
-	o.MobilePhone.Value, o.MobilePhone.Null = x.Text(5), x.Null(5)
-	o.Role = x.Text(6)
-	o.SiteID.Value, o.SiteID.Null = x.UUID(7), x.Null(7)
-	o.Active = x.Bool(8)
-	o.LastLogin.Value, o.LastLogin.Null = x.view.Time(x.Time(9)), x.Null(9)
-	o.CreatedAt = x.view.Time(x.Time(10))
-	o.UpdatedAt = x.view.Time(x.Time(11))
-	o.PermissionLevel = schema.PermissionLevelOf(schema.Role(x.Text(6)))
-	o.PracticeID = x.UUID(12)
-	o.ImageURL = x.view.AvatarURL
+func wrapUser(o *User, err error) (*UserResponse, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &UserResponse{User: *o}, nil
 }
 
 // ShowUser reads one user in its response form, or gives fault.NotFound.
 func (r Reads) ShowUser(ctx context.Context, id int64) (*UserResponse, error) {
 	q := r.Client.User.Query().Where(user.ID(id))
-	shown, err := scan(ctx, r.View(ctx), q, columnsOfUser, widthOfUser, 1, takeUser)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(shown) == 0:
-		return nil, fault.NotFound()
-	}
-	return &UserResponse{User: shown[0]}, nil
+	return wrapUser(list.One(ctx, r.View(ctx), q, UserForm))
 }
 
 // GetUser answers one user.
@@ -55,77 +53,41 @@ func (r Reads) GetUser(ctx context.Context, p GetUserParams) (*UserResponse, err
 	return r.ShowUser(ctx, p.ID)
 }
 
-// UserFilters are the predicates of a list request; those that the
-// schema calls manual are left to the caller.
-func UserFilters(p ListUsersParams) (where []predicate.User) {
+// Users is the list of users.
+var Users = list.List[*ent.UserQuery, predicate.User, user.OrderOption, User]{
+	Form:    UserForm,
+	Table:   user.Table,
+	Default: "id",
+	Sorts: []list.Sort[user.OrderOption]{
+		{Key: "last_name", Column: user.FieldLastNameFolded},
+		{Key: "created_at", Column: user.FieldCreatedAt},
+		{Key: "updated_at", Column: user.FieldUpdatedAt},
+	},
+}
+
+// UsersRequest is a list request; the filters that the schema calls manual are
+// left to the caller.
+func UsersRequest(p ListUsersParams) list.Request[predicate.User] {
+	r := list.Request[predicate.User]{
+		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
+		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
+	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
-		where = append(where, user.UpdatedAtGTE(v))
+		r.Where = append(r.Where, user.UpdatedAtGTE(v))
 	}
 	if v, ok := p.SiteID.Get(); ok {
-		where = append(where, user.SiteIDEQ(v))
+		r.Where = append(r.Where, user.SiteIDEQ(v))
 	}
 	if v, ok := p.Active.Get(); ok {
-		where = append(where, user.ActiveEQ(v))
+		r.Where = append(r.Where, user.ActiveEQ(v))
 	}
-	return where
+	return r
 }
 
-// UserOrder is the order of a list request: whitelisted, the id last.
-func UserOrder(p ListUsersParams) []user.OrderOption {
-	dir := direction(p.SortDirection.Or("asc") == "desc")
-	switch p.SortBy.Or("id") {
-	case "last_name":
-		return []user.OrderOption{user.ByLastNameFolded(dir), user.ByID(dir)}
-	case "created_at":
-		return []user.OrderOption{user.ByCreatedAt(dir), user.ByID(dir)}
-	case "updated_at":
-		return []user.OrderOption{user.ByUpdatedAt(dir), user.ByID(dir)}
-	}
-	return []user.OrderOption{user.ByID(dir)}
-}
-
-// UserPage is the page a list request asks for.
-func UserPage(p ListUsersParams) Page {
-	return Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)}
-}
-
-// Users reads the rows that q finds, about size of them, with what lists show.
-func (r Reads) Users(ctx context.Context, q *ent.UserQuery, size int) ([]User, error) {
-	shown, _, err := r.countedUsers(ctx, q, size, "")
-	return shown, err
-}
-
-// countedUsers is Users with the column total, if it is not empty.
-func (r Reads) countedUsers(ctx context.Context, q *ent.UserQuery, size int, total string) ([]User, int, error) {
-	return counted(ctx, r.View(ctx), q, columnsOfUser, widthOfUser, size, total, takeUser)
-}
-
-// ReadUsers reads the page that a list request asks for, with what the list
-// shows, and counts all rows. Conditions beyond the request's own filters are extra:
-// of manual filters, and rules of the list.
+// ReadUsers reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadUsers(ctx context.Context, p ListUsersParams, extra ...predicate.User) ([]User, Meta, error) {
-	q, page := r.Client.User.Query(), UserPage(p)
-	for _, e := range extra {
-		q.Where(ent.Enclose(e))
-	}
-	q.Where(UserFilters(p)...)
-	count := q.Clone()
-	q.Order(UserOrder(p)...).Limit(page.Limit())
-	switch {
-	case p.SortBy.Or("id") == "id" && page.Early():
-		q.Shape(fromFirst(p.SortDirection.Or("asc") == "desc"))
-	case page.Deep():
-		q.Shape(idsFirst)
-	}
-	shown, total, err := r.countedUsers(ctx, q.Offset(page.Offset()), page.Limit(), "")
-	switch {
-	case err != nil:
-	case page.All(len(shown)):
-		total = len(shown)
-	default:
-		total, err = count.Count(ctx)
-	}
-	return shown, page.Meta(total), err
+	shown, meta, _, err := Users.Read(ctx, r.View(ctx), r.Client.User.Query(), UsersRequest(p), extra...)
+	return shown, Meta(meta), err
 }
 
 // ListUsers answers a list of users.

@@ -93,6 +93,11 @@ func (Appointment) Annotations() []schema.Annotation {
 			Key: "appointment", Plural: "appointments", Scope: "appointment", Doc: "The diary.",
 			Verbs:  []contract.Verb{contract.Get, contract.List, contract.Create, contract.Update, contract.Delete},
 			Manual: []contract.Verb{contract.List},
+			Conflict: &contract.Conflict{Code: "double_booking", Doc: "The practitioner is booked at that time.", Members: []contract.Computed{
+				{Name: "id", Kind: wire.ID, Doc: "The appointment in the way."},
+				{Name: "start_time", Kind: wire.Time, Doc: "Its start."},
+				{Name: "finish_time", Kind: wire.Time, Doc: "Its end."},
+			}},
 			Rules: map[contract.Verb]string{
 				contract.List:   "Cancelled and not attended appointments are left out unless cancelled is true.",
 				contract.Create: "Refused with 409 and the conflicts when the practitioner is booked at that time, unless force_changes is true.",

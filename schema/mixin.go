@@ -110,6 +110,16 @@ func (t tenant) Edges() []ent.Edge {
 	}
 }
 
+// Annotations of tenant: what the columns of a row mean for its list and its writes.
+func (t tenant) Annotations() []schema.Annotation {
+	return []schema.Annotation{contract.Tenant{PracticeWide: t.site.column == "", Filters: []contract.Filter{
+		{Param: "updated_after", Column: "updated_at", Op: "GTE", Doc: "Modified at or after this time; updated_since is the same."},
+		{Param: "site_id", Doc: "Of this site."},
+		{Param: "active", Doc: "Only active records, or only archived ones."},
+		{Param: "patient_id", Doc: "Of this patient."},
+	}}}
+}
+
 // Interceptors confine queries.
 func (t tenant) Interceptors() []ent.Interceptor {
 	return []ent.Interceptor{confine("practice_id", t.site)}

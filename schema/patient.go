@@ -123,11 +123,12 @@ func (Patient) Hooks() []ent.Hook {
 
 // Annotations of Patient.
 func (Patient) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Resource{
+	return []schema.Annotation{contract.Subject{}, contract.Resource{
 		Key: "patient", Plural: "patients", Scope: "patient", Doc: "People the practice treats.",
-		Kept:   everyRow,
-		Verbs:  []contract.Verb{contract.Get, contract.List, contract.Create, contract.Update, contract.Delete},
-		Manual: []contract.Verb{contract.Get, contract.List},
+		Kept:    everyRow,
+		Verbs:   []contract.Verb{contract.Get, contract.List, contract.Create, contract.Update, contract.Delete},
+		Manual:  []contract.Verb{contract.List},
+		Archive: "active",
 		Rules: map[contract.Verb]string{
 			contract.Create: "Opens the patient's account too, with a balance of 0.00.",
 			contract.Update: "Only what is sent changes; null clears what is optional. Set active to bring back an archived patient.",
@@ -141,11 +142,26 @@ func (Patient) Annotations() []schema.Annotation {
 		Sorts: []contract.Sort{{Key: "first_name", Column: "first_name_folded"}, {Key: "last_name", Column: "last_name_folded"}, {Key: "date_of_birth"}},
 		Computed: []contract.Computed{
 			{Name: "account_id", Kind: wire.ID, Nullable: true, Edge: "account", Columns: []string{"id"}, Doc: "The patient's account."},
-			{Name: "custom_fields", Kind: wire.Answers, Manual: true, Doc: "Answers to the practice's own questions."},
+			answersMember,
 			{Name: "image_url", Kind: wire.Avatar, Doc: "Address of a picture."},
 		},
-		Extra: []contract.Extra{{Name: "custom_fields", Kind: wire.Answers, Null: "[]", Doc: "Answers to set; a null value removes the answer."}},
+		Extra: []contract.Extra{{Name: "custom_fields", Kind: wire.Answers, Null: "[]", Doc: "Answers to set; a null value removes the answer.", Objects: &contract.Objects{
+			Item: "CustomFieldAnswerInput", Members: []contract.Computed{
+				{Name: "field_id", Kind: wire.UUID, Doc: "The custom field."},
+				{Name: "value", Kind: wire.Object, Doc: "The answer; null removes it.", Example: "true"},
+			},
+		}}},
 	}}
+}
+
+// answersMember is the member of responses that has the answers to custom fields.
+var answersMember = contract.Computed{
+	Name: "custom_fields", Kind: wire.Answers, Manual: true, Doc: "Answers to the practice's own questions.",
+	Objects: &contract.Objects{Item: "CustomFieldEntry", Members: []contract.Computed{
+		{Name: "field_id", Kind: wire.UUID, Doc: "The custom field."},
+		{Name: "value", Kind: wire.Object, Doc: "A boolean for a checkbox, a decimal string for a number, a string otherwise, null when unanswered.", Example: "true"},
+		{Name: "position", Kind: wire.Integer, Doc: "Place among the questions."},
+	}},
 }
 
 // AcquisitionSource is how patients come to the practice.
@@ -243,6 +259,11 @@ func (CustomFieldAnswer) Fields() []ent.Field {
 		optionalTo("treatment_plan_item_id", "The treatment, for questions on the treatment screen."),
 		text("value", "The answer as text: true or false, a decimal, or words."),
 	}
+}
+
+// Annotations of CustomFieldAnswer.
+func (CustomFieldAnswer) Annotations() []schema.Annotation {
+	return []schema.Annotation{contract.NotedByOwner{Reason: "no response gives its id"}}
 }
 
 // Edges of CustomFieldAnswer.

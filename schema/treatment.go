@@ -255,9 +255,9 @@ func (TreatmentPlanItem) Indexes() []ent.Index {
 // Annotations of TreatmentPlanItem.
 func (TreatmentPlanItem) Annotations() []schema.Annotation {
 	return []schema.Annotation{append(completion, contract.Check{Name: "charged", SQL: "charged = (invoice_id IS NOT NULL)"}), contract.Resource{
-		Key: "treatment_plan_item", Plural: "treatment_plan_items", Scope: "treatments", Doc: "Treatments within treatment plans.", Verbs: readable, Manual: readable,
+		Key: "treatment_plan_item", Plural: "treatment_plan_items", Scope: "treatments", Doc: "Treatments within treatment plans.", Verbs: readable,
 		Kept:     everyRow,
 		Filters:  []contract.Filter{{Param: "treatment_plan_id", Doc: "Items of this plan."}},
-		Computed: []contract.Computed{{Name: "custom_fields", Kind: wire.Answers, Manual: true, Doc: "Answers to the practice's own questions."}},
+		Computed: []contract.Computed{answersMember},
 	}}
 }

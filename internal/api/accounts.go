@@ -13,6 +13,7 @@ import (
 	"chairside/ent/predicate"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
+	"chairside/internal/list"
 	"chairside/ogent"
 	"chairside/schema"
 )
@@ -27,16 +28,16 @@ func (h *Handler) ListAccounts(ctx context.Context, p ogent.ListAccountsParams) 
 	if day, ok := p.AsAt.Get(); ok {
 		balance = balanceAt(civil.Of(day))
 	}
-	q := h.Client.Account.Query().Where(ogent.AccountFilters(p)...)
+	request := ogent.AccountsRequest(p)
+	q := h.Client.Account.Query().Where(request.Where...)
 	switch p.State.Or("") {
 	case "credit":
 		q.Where(func(s *sql.Selector) { s.Where(sql.ExprP(balance(s) + " > 0")) })
 	case "debit":
 		q.Where(func(s *sql.Selector) { s.Where(sql.ExprP(balance(s) + " < 0")) })
 	}
-	page := ogent.AccountPage(p)
-	list := q.Clone().Order(accountOrder(p, balance)...).Limit(page.Limit()).Offset(page.Offset())
-	shown, err := h.Accounts(ctx, list, page.Limit())
+	page := q.Clone().Order(accountOrder(request, balance)...).Limit(request.Limit()).Offset(request.Offset())
+	shown, err := list.All(ctx, h.View(ctx), page, ogent.AccountForm, request.Limit())
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +60,7 @@ func (h *Handler) ListAccounts(ctx context.Context, p ogent.ListAccountsParams) 
 	if err != nil {
 		return nil, err
 	}
-	meta := page.Meta(sums[0].Total)
+	meta := request.Meta(sums[0].Total)
 	return &ogent.AccountList{Accounts: shown, Meta: ogent.AccountMeta{
 		Total: meta.Total, Page: meta.Page, CurrentPage: meta.CurrentPage, PerPage: meta.PerPage, TotalPages: meta.TotalPages,
 		TotalNhs: total(sums[0].NHS), TotalPrivate: total(sums[0].Private), TotalBalance: total(sums[0].Balance),
@@ -114,16 +115,16 @@ func balanceAt(day civil.Date) balance {
 }
 
 // accountOrder is the generated order, except that balances are ordered as shown.
-func accountOrder(p ogent.ListAccountsParams, b balance) []account.OrderOption {
-	if p.SortBy.Or("") != account.FieldCurrentBalance {
-		return ogent.AccountOrder(p)
+func accountOrder(r list.Request[predicate.Account], b balance) []account.OrderOption {
+	if r.SortBy != account.FieldCurrentBalance {
+		return ogent.Accounts.Order(r)
 	}
-	direction, way := "", sql.OrderAsc()
-	if p.SortDirection.Or("asc") == "desc" {
-		direction, way = " DESC", sql.OrderDesc()
+	direction := ""
+	if r.Descending {
+		direction = " DESC"
 	}
 	return []account.OrderOption{
 		func(s *sql.Selector) { s.OrderExpr(sql.Raw(b(s) + direction)) },
-		account.ByID(way),
+		account.ByID(r.Direction()),
 	}
 }

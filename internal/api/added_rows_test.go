@@ -21,6 +21,8 @@ import (
 	"chairside/internal/chairsidetest"
 	"chairside/internal/clock"
 	"chairside/internal/fault"
+	"chairside/internal/list"
+	"chairside/internal/write"
 	"chairside/ogent"
 	"chairside/schema"
 )
@@ -45,6 +47,11 @@ func somebody(t *testing.T, e *chairsidetest.Env) context.Context {
 	return clock.With(caller.With(ctx, &c), e.Clock.Now())
 }
 
+// insert saves an appointment as a request does.
+func insert(ctx context.Context, c *ent.AppointmentCreate, conditions ...ent.Condition) (*ogent.Appointment, error) {
+	return write.Insert(ctx, ogent.Reads{}.View(ctx), c, ogent.AppointmentForm, conditions...)
+}
+
 // records are what the record of changes has of an appointment, without what
 // tells one from another.
 func records(t *testing.T, e *chairsidetest.Env, ctx context.Context, id int64) []*ent.Change {
@@ -63,15 +70,15 @@ func TestAddedRowIsRecordedLikeASavedOne(t *testing.T) {
 	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
 		ctx, dentist := somebody(t, e), hire(t, e)
 		var saved *ent.Appointment
-		var added *ogent.AppointmentResponse
+		var added *ogent.Appointment
 		e.Tx(t, ctx, func(tx *ent.Client) (err error) {
 			if saved, err = visit(ctx, tx, dentist, 9).Save(ctx); err != nil {
 				return err
 			}
-			added, err = ogent.Reads{Client: tx}.AddAppointment(ctx, visit(ctx, tx, dentist, 10))
+			added, err = insert(ctx, visit(ctx, tx, dentist, 10))
 			return err
 		})
-		want, got := records(t, e, ctx, saved.ID), records(t, e, ctx, added.Appointment.ID)
+		want, got := records(t, e, ctx, saved.ID), records(t, e, ctx, added.ID)
 		if len(want) != 1 || len(got) != 1 {
 			t.Fatalf("%d and %d records", len(want), len(got))
 		}
@@ -81,7 +88,7 @@ func TestAddedRowIsRecordedLikeASavedOne(t *testing.T) {
 		if want[0].String() != got[0].String() || !reflect.DeepEqual(want[0].Fields, got[0].Fields) {
 			t.Errorf("saved: %v\nadded: %v", want[0], got[0])
 		}
-		a, err := e.DB.Ent.Appointment.Get(ctx, added.Appointment.ID)
+		a, err := e.DB.Ent.Appointment.Get(ctx, added.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,13 +131,13 @@ func TestRowIsAddedWhereItsConditionsHold(t *testing.T) {
 			"nobody is there, and somebody else's is": {[]func(*ent.Client) ent.Condition{none(-1), none(theirs)}, true},
 		} {
 			appointments, recorded := systemRows(t, e, "SELECT count(*) FROM appointments"), systemRows(t, e, "SELECT count(*) FROM changes")
-			var added *ogent.AppointmentResponse
+			var added *ogent.Appointment
 			e.Tx(t, ctx, func(tx *ent.Client) (err error) {
 				var conditions []ent.Condition
 				for _, c := range test.conditions {
 					conditions = append(conditions, c(tx))
 				}
-				added, err = ogent.Reads{Client: tx}.AddAppointment(ctx, visit(ctx, tx, dentist, 9), conditions...)
+				added, err = insert(ctx, visit(ctx, tx, dentist, 9), conditions...)
 				if errors.Is(err, ent.ErrUnmet) {
 					return nil
 				}
@@ -158,16 +165,16 @@ func TestAddedRowGoesWithItsTransaction(t *testing.T) {
 			t.Fatal(err)
 		}
 		refused := errors.New("refused")
-		add := func(tx *ent.Client, c *ent.AppointmentCreate) error {
-			_, err := ogent.Reads{Client: tx}.AddAppointment(ctx, c)
+		add := func(c *ent.AppointmentCreate) error {
+			_, err := insert(ctx, c)
 			return err
 		}
 		for name, work := range map[string]func(tx *ent.Client) error{
-			"refused later": func(tx *ent.Client) error { return errors.Join(add(tx, visit(ctx, tx, dentist, 9)), refused) },
+			"refused later": func(tx *ent.Client) error { return errors.Join(add(visit(ctx, tx, dentist, 9)), refused) },
 			"times that the table refuses": func(tx *ent.Client) error {
-				return add(tx, visit(ctx, tx, dentist, 9).SetFinishTime(instant(monday)))
+				return add(visit(ctx, tx, dentist, 9).SetFinishTime(instant(monday)))
 			},
-			"another practice's practitioner": func(tx *ent.Client) error { return add(tx, visit(ctx, tx, theirs, 9)) },
+			"another practice's practitioner": func(tx *ent.Client) error { return add(visit(ctx, tx, theirs, 9)) },
 		} {
 			recorded := systemRows(t, e, "SELECT count(*) FROM changes")
 			if err := e.DB.Tx(ctx, work); err == nil || errors.Is(err, ent.ErrUnmet) {
@@ -188,7 +195,7 @@ func TestChangedRowIsRecordedLikeASavedOne(t *testing.T) {
 		ctx, dentist := somebody(t, e), hire(t, e)
 		room := e.DB.Ent.Room.Query().FirstIDX(ctx)
 		var saved, other *ent.Appointment
-		var changed *ogent.AppointmentResponse
+		var changed *ogent.Appointment
 		e.Tx(t, ctx, func(tx *ent.Client) (err error) {
 			if saved, err = visit(ctx, tx, dentist, 9).SetNotes("x").Save(ctx); err != nil {
 				return err
@@ -204,7 +211,7 @@ func TestChangedRowIsRecordedLikeASavedOne(t *testing.T) {
 			if saved, err = change(tx, saved).Save(ctx); err != nil {
 				return err
 			}
-			changed, err = ogent.Reads{Client: tx}.ChangeAppointment(ctx, change(tx, other))
+			changed, err = list.One(ctx, ogent.Reads{}.View(ctx), change(tx, other), ogent.AppointmentForm)
 			return err
 		})
 		want, got := records(t, e, ctx, saved.ID), records(t, e, ctx, other.ID)
@@ -223,7 +230,7 @@ func TestChangedRowIsRecordedLikeASavedOne(t *testing.T) {
 			t.Errorf("saved:   %v\nchanged: %v", b, a)
 		}
 		shown, err := ogent.Reads{Client: e.DB.Ent}.ShowAppointment(ctx, other.ID)
-		if err != nil || !reflect.DeepEqual(shown, changed) {
+		if err != nil || !reflect.DeepEqual(&shown.Appointment, changed) {
 			t.Errorf("shown %v, %v\nchanged %v", shown, err, changed)
 		}
 	})
@@ -278,7 +285,7 @@ func TestChangeThatIsRefused(t *testing.T) {
 			refused := errors.New("refused")
 			var got error
 			err := e.DB.Tx(ctx, func(tx *ent.Client) error {
-				_, got = ogent.Reads{Client: tx}.ChangeAppointment(test.ctx, test.change(tx.Appointment.UpdateOne(a)))
+				_, got = list.One(test.ctx, ogent.Reads{}.View(test.ctx), test.change(tx.Appointment.UpdateOne(a)), ogent.AppointmentForm)
 				return refused
 			})
 			if !errors.Is(err, refused) || !test.want(got) {

@@ -13,10 +13,8 @@ import (
 	"chairside/ent/predicate"
 	"chairside/internal/caller"
 	"chairside/internal/civil"
-	"chairside/internal/clock"
 	"chairside/internal/fault"
 	"chairside/internal/store"
-	"chairside/internal/wire"
 	"chairside/ogent"
 	"chairside/schema"
 )
@@ -45,120 +43,27 @@ func (h *Handler) ListAppointments(ctx context.Context, p ogent.ListAppointments
 	return &ogent.AppointmentList{Appointments: shown, Meta: meta}, nil
 }
 
-// CreateAppointment books, unless the practitioner is booked already and
-// force_changes is not set (fault.DoubleBooking). In nearly every case it is try alone,
-// on PostgreSQL one statement, which writes the row if every rule holds. If that has
-// written nothing, otherwise goes the way of an edit: check, tell what is wrong, write.
-func (h *Handler) CreateAppointment(ctx context.Context, req *ogent.AppointmentInputRequest) (*ogent.AppointmentResponse, error) {
-	in, problems := &req.Appointment, wire.Problems(ctx)
-	wanted := booking{
-		practitioner: in.PractitionerID.Or(0),
-		start:        in.StartTime.Or(time.Time{}),
-		finish:       in.FinishTime.Or(time.Time{}),
-		state:        schema.AppointmentState(in.State.Or(string(schema.Pending))),
-		force:        in.ForceChanges.Or(false),
+// ruleOfAppointment holds that no practitioner is booked twice at one time unless
+// force_changes is set (fault.DoubleBooking), that an appointment lasts a day at most, and
+// that its reason is one of the practice's.
+func ruleOfAppointment(ctx context.Context, w *ogent.AppointmentWrite) error {
+	b, old := wanted(w), w.Old
+	b.checkTimes(w.Problems)
+	if old == nil {
+		w.Change.SetBookedViaAPI(true)
+		w.Change.SetUserID(caller.Must(ctx).UserID)
 	}
-	wanted.checkTimes(problems)
-	if len(problems) > 0 { // refused in any case: what else is wrong needs no lock to be told
-		return nil, checkAppointment(ctx, h.Client, in, nil, wanted, problems)
+	if r, ok := w.In.Reason.Get(); ok && (old == nil || old.Reason != r) && !slices.Contains(schema.Reasons, r) {
+		w.Require("reason", "is not a reason of this practice",
+			ent.Some(w.Tx.AppointmentReason.Query().Where(appointmentreason.Reason(r), appointmentreason.Deleted(false))))
 	}
-	var booked *ogent.AppointmentResponse
-	// add writes the row where the conditions hold, or gives ent.ErrUnmet.
-	add := func(ctx context.Context, tx *ent.Client, conditions ...ent.Condition) (err error) {
-		create := tx.Appointment.Create().SetBookedViaAPI(true).SetUserID(caller.Must(ctx).UserID)
-		ogent.SetAppointment(create.Mutation(), in, nil)
-		booked, err = h.In(tx).AddAppointment(ctx, create, conditions...)
-		return err
+	if old != nil && !b.moves(old) {
+		return nil
 	}
-	try := func(tx *ent.Client) error { // perhaps twice (TxSingleStatement), so it makes everything anew
-		diary, reason := wanted.rules(tx, in, nil)
-		return add(clock.Again(ctx), tx, slices.Concat(ogent.AppointmentReferences(tx, in, nil).Hold(), diary, reason)...)
+	if b.state.Blocks() && !b.force {
+		w.RequireOr(ent.None(b.conflicting(w.Tx)), func(ctx context.Context) error { return b.refuse(ctx, w.Tx) })
 	}
-	otherwise := func(tx *ent.Client) error {
-		ctx := clock.Again(ctx)
-		if err := checkAppointment(ctx, tx, in, nil, wanted, problems); err != nil {
-			return err
-		}
-		return add(ctx, tx) // what was in the way has gone since
-	}
-	err := h.db.TxSingleStatement(ctx, wanted.locks(ctx, nil), try, otherwise)
-	return booked, err
-}
-
-// UpdateAppointment changes what is sent. The row is locked before it is read,
-// so that what is checked is what is changed.
-func (h *Handler) UpdateAppointment(ctx context.Context, req *ogent.AppointmentInputRequest, p ogent.UpdateAppointmentParams) (*ogent.AppointmentResponse, error) {
-	in, problems := &req.Appointment, wire.Problems(ctx)
-	var changed *ogent.AppointmentResponse
-	err := h.db.Tx(ctx, func(tx *ent.Client) error {
-		old, err := ogent.FindAppointment(ctx, tx, p.ID, store.ForUpdate)
-		if err != nil {
-			return err
-		}
-		if err := ifMatch(ctx, h.In(tx).ShowAppointment, old.ID); err != nil {
-			return err
-		}
-		wanted := booking{
-			id:           old.ID,
-			practitioner: in.PractitionerID.Or(old.PractitionerID),
-			start:        in.StartTime.Or(old.StartTime),
-			finish:       in.FinishTime.Or(old.FinishTime),
-			state:        schema.AppointmentState(in.State.Or(string(old.State))),
-			force:        in.ForceChanges.Or(false),
-		}
-		wanted.checkTimes(problems)
-		if len(problems) == 0 && wanted.moves(old) { // as when booking, what is refused in any case needs no lock
-			if err := store.TakeLocks(ctx, tx, wanted.locks(ctx, old)...); err != nil {
-				return err
-			}
-		}
-		ctx := clock.Again(ctx)
-		if err := checkAppointment(ctx, tx, in, old, wanted, problems); err != nil {
-			return err
-		}
-		update := tx.Appointment.UpdateOne(old)
-		ogent.SetAppointment(update.Mutation(), in, old)
-		changed, err = h.In(tx).ChangeAppointment(ctx, update)
-		return err
-	})
-	return changed, err
-}
-
-// DeleteAppointment removes the appointment; the record of changes keeps that
-// it was there.
-func (h *Handler) DeleteAppointment(ctx context.Context, p ogent.DeleteAppointmentParams) error {
-	return h.db.Tx(ctx, func(tx *ent.Client) error {
-		old, err := ogent.FindAppointment(ctx, tx, p.ID, store.ForUpdate)
-		if err != nil {
-			return err
-		}
-		if err := ifMatch(ctx, h.In(tx).ShowAppointment, old.ID); err != nil {
-			return err
-		}
-		return tx.Appointment.DeleteOne(old).Exec(clock.Again(ctx))
-	})
-}
-
-// checkAppointment adds the rules that take the database to the problems found
-// so far, and refuses with all of them, or else with fault.DoubleBooking. Where it
-// may let the appointment pass, the practitioners are locked: what it finds of their
-// diaries stays so.
-func checkAppointment(ctx context.Context, c *ent.Client, in *ogent.AppointmentInput, old *ent.Appointment, wanted booking, problems fault.Params) error {
-	diary, reason := wanted.rules(c, in, old)
-	unmet, err := ogent.AppointmentReferences(c, in, old).Check(ctx, c, problems, slices.Concat(diary, reason)...)
-	if err != nil {
-		return err
-	}
-	if slices.Contains(unmet[len(diary):], true) {
-		problems.Add("reason", "is not a reason of this practice")
-	}
-	if len(problems) > 0 {
-		return fault.ValidationFailed(problems)
-	}
-	if slices.Contains(unmet[:len(diary)], true) {
-		return wanted.refuse(ctx, c)
-	}
-	return nil
+	return w.Lock(ctx, b.locks(ctx, old)...)
 }
 
 // booking is an appointment as it is to be.
@@ -168,6 +73,22 @@ type booking struct {
 	start, finish time.Time
 	state         schema.AppointmentState
 	force         bool
+}
+
+// wanted is the appointment that a write leaves.
+func wanted(w *ogent.AppointmentWrite) booking {
+	old := w.Old
+	if old == nil {
+		old = &ent.Appointment{State: schema.Pending}
+	}
+	return booking{
+		id:           old.ID,
+		practitioner: w.In.PractitionerID.Or(old.PractitionerID),
+		start:        w.In.StartTime.Or(old.StartTime),
+		finish:       w.In.FinishTime.Or(old.FinishTime),
+		state:        schema.AppointmentState(w.In.State.Or(string(old.State))),
+		force:        w.In.ForceChanges.Or(false),
+	}
 }
 
 // checkTimes notes what is wrong with the length, where both times could be read.
@@ -181,19 +102,6 @@ func (b booking) checkTimes(problems fault.Params) {
 	case length > schema.LongestAppointment:
 		problems.Add("finish_time", "must be at most 24 hours after start_time")
 	}
-}
-
-// rules are the conditions, beside the references, that take the database: that
-// nobody else has the time, and that the reason is one of the practice's own
-// where all practices have it not. Each is empty where there is nothing to ask.
-func (b booking) rules(tx *ent.Client, in *ogent.AppointmentInput, old *ent.Appointment) (diary, reason []ent.Condition) {
-	if (old == nil || b.moves(old)) && !b.force && b.state.Blocks() {
-		diary = append(diary, ent.None(b.conflicting(tx)))
-	}
-	if r, ok := in.Reason.Get(); ok && (old == nil || old.Reason != r) && !slices.Contains(schema.Reasons, r) {
-		reason = append(reason, ent.Some(tx.AppointmentReason.Query().Where(appointmentreason.Reason(r), appointmentreason.Deleted(false))))
-	}
-	return diary, reason
 }
 
 // moves reports whether the change takes time that the appointment did not have.

@@ -130,7 +130,7 @@ func TestTimesThatArePlannedFor(t *testing.T) {
 		var p ogent.ListAppointmentsParams
 		c.ask(&p)
 		s := sql.Dialect(dialect.Postgres).Select().From(sql.Table(appointment.Table))
-		for _, where := range ogent.AppointmentFilters(p) {
+		for _, where := range ogent.AppointmentsRequest(p).Where {
 			where(s)
 		}
 		if text, _ := s.Query(); strings.Count(text, "(SELECT CAST(") != c.unseen {

@@ -22,6 +22,7 @@ import (
 	"chairside/internal/clock"
 	"chairside/internal/diary"
 	"chairside/internal/fault"
+	"chairside/internal/list"
 	"chairside/internal/recent"
 	"chairside/internal/row"
 	"chairside/ogent"
@@ -50,7 +51,7 @@ func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailability
 		return nil, err
 	}
 	minutes := max(p.Duration.Or(shortest), shortestPeriod)
-	page := ogent.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(availabilityPage)}
+	page := list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(availabilityPage)}
 	wanted := page.Offset() + page.Limit() + 1 // one more tells whether there is a further page
 	slots, err := h.freeSlots(ctx, p.PractitionerIds, hours, window, minutes, wanted)
 	if err != nil {
@@ -58,7 +59,7 @@ func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailability
 	}
 	view := h.View(ctx)
 	shown := slots[min(page.Offset(), len(slots)):min(page.Offset()+page.Limit(), len(slots))]
-	list := &ogent.AvailabilitySlotList{
+	response := &ogent.AvailabilitySlotList{
 		Availability: make([]ogent.AvailabilitySlot, len(shown)),
 		Meta: ogent.PageMeta{
 			Page: page.Number, CurrentPage: page.Number, PerPage: page.Size,
@@ -66,12 +67,12 @@ func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailability
 		},
 	}
 	for i, s := range shown {
-		list.Availability[i] = ogent.AvailabilitySlot{
+		response.Availability[i] = ogent.AvailabilitySlot{
 			StartTime: view.Time(s.Start), FinishTime: view.Time(s.Finish),
 			AvailableDuration: s.Minutes(), PractitionerID: s.practitioner,
 		}
 	}
-	return list, nil
+	return response, nil
 }
 
 // freeSlots gives the free periods of some minutes or more, in order, until there are

@@ -8,10 +8,10 @@ import (
 	"entgo.io/ent/dialect"
 
 	"chairside/ent"
+	locked "chairside/ent/patient"
 	"chairside/internal/caller"
 	"chairside/internal/chairsidetest"
 	"chairside/internal/store"
-	"chairside/ogent"
 )
 
 // TestBookingWaitsForTheOneBeforeIt: while somebody else books a practitioner,
@@ -110,7 +110,7 @@ func TestABookingDoesNotWaitForAnEditOfItsPatient(t *testing.T) {
 		token, ctx := e.Token(t, ""), e.As(t, "demo")
 		practitioner, patient := hire(t, e), e.DB.Ent.Patient.Query().FirstIDX(ctx)
 		e.Tx(t, ctx, func(tx *ent.Client) error {
-			if _, err := ogent.FindPatient(ctx, tx, patient, store.ForUpdate); err != nil {
+			if _, err := tx.Patient.Query().Where(locked.ID(patient), store.ForUpdate).Only(ctx); err != nil {
 				return err
 			}
 			e.Post(t, "/v1/appointments", token, booking(practitioner, "09:15", "09:45", row{"patient_id": patient})).Status(t, http.StatusCreated)

@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"chairside/ent"
+	fees "chairside/ent/fee"
+	patients "chairside/ent/patient"
 	"chairside/internal/caller"
 	"chairside/internal/chairsidetest"
 	"chairside/internal/store"
-	"chairside/ogent"
 )
 
 // TestChangeBearsTheTimeAtWhichItIsMade: a change that has waited for another
@@ -18,7 +19,7 @@ import (
 func TestChangeBearsTheTimeAtWhichItIsMade(t *testing.T) {
 	type hold func(ctx context.Context, tx *ent.Client) error
 	patient := func(ctx context.Context, tx *ent.Client, id int64) error {
-		_, err := ogent.FindPatient(ctx, tx, id, store.ForUpdate)
+		_, err := tx.Patient.Query().Where(patients.ID(id), store.ForUpdate).Only(ctx)
 		return err
 	}
 	for _, test := range []struct {
@@ -53,7 +54,7 @@ func TestChangeBearsTheTimeAtWhichItIsMade(t *testing.T) {
 			fee := e.DB.Ent.Fee.Query().FirstX(e.As(t, "demo"))
 			return chairsidetest.Request{Method: "PATCH", Path: "/v1/fees/" + fee.ID.String(), Token: token, Body: edit("fee", row{"price_five": "987.65"})},
 				func(ctx context.Context, tx *ent.Client) error {
-					_, err := ogent.FindFee(ctx, tx, fee.ID, store.ForUpdate)
+					_, err := tx.Fee.Query().Where(fees.ID(fee.ID), store.ForUpdate).Only(ctx)
 					return err
 				}
 		}},

@@ -37,14 +37,6 @@ func itemAnswers(ctx context.Context, c *ent.Client, ids []int64) ([][]ogent.Cus
 		c.CustomFieldAnswer.Query().Where(ent.Among[predicate.CustomFieldAnswer](customfieldanswer.FieldTreatmentPlanItemID, ids)))
 }
 
-// oneOf is the custom_fields of the only owner.
-func oneOf(all [][]ogent.CustomFieldEntry, err error) ([]ogent.CustomFieldEntry, error) {
-	if err != nil {
-		return nil, err
-	}
-	return all[0], nil
-}
-
 // question is what an entry tells of a custom field.
 type question struct {
 	id       uuid.UUID

@@ -26,15 +26,6 @@ func newDocument(m *model, published bool) *ogen.Spec {
 	for name, s := range metaSchemas() {
 		d.AddSchema(name, s)
 	}
-	d.AddSchema("CustomFieldEntry", object(
-		property("field_id", schemaOf(wire.UUID).SetDescription("The custom field.")),
-		property("value", anything().SetDescription("A boolean for a checkbox, a decimal string for a number, a string otherwise, null when unanswered.")),
-		property("position", schemaOf(wire.Integer).SetDescription("Place among the questions.")),
-	))
-	d.AddSchema("CustomFieldAnswerInput", object(
-		property("field_id", schemaOf(wire.UUID).SetDescription("The custom field.")),
-		property("value", anything().SetDescription("The answer; null removes it.")),
-	))
 	for _, e := range m.Entities {
 		d.addEntity(e)
 	}
@@ -144,9 +135,28 @@ func (d *document) output(e *entity, single bool) *ogen.Schema {
 }
 
 func (d *document) computed(c contract.Computed) *ogen.Schema {
-	s := d.internal(schemaOf(c.Kind).SetNullable(c.Nullable).SetDescription(c.Doc), c.Kind)
+	s := schemaOf(c.Kind)
+	if c.Objects != nil {
+		s = d.objects(c.Objects)
+	}
+	s = d.internal(s.SetNullable(c.Nullable).SetDescription(c.Doc), c.Kind)
 	if d.published {
-		s.Example = ogen.ExampleValue(kindExample(c.Kind, c.Name))
+		s.Example = ogen.ExampleValue(computedExample(c))
+	}
+	return s
+}
+
+// objects is the schema of a list of objects.
+func (d *document) objects(l *contract.Objects) *ogen.Schema {
+	d.AddSchema(l.Item, d.item(l.Members))
+	return ref(l.Item).AsArray()
+}
+
+// item is the schema of an object in a list.
+func (d *document) item(members []contract.Computed) *ogen.Schema {
+	s := object()
+	for _, c := range members {
+		s.AddRequiredProperties(property(c.Name, d.internal(schemaOf(c.Kind).SetDescription(c.Doc), c.Kind)))
 	}
 	return s
 }
@@ -188,8 +198,8 @@ func (d *document) input(e *entity, create bool) *ogen.Schema {
 	}
 	for _, x := range e.R.Extra {
 		p, shown := schemaOf(x.Kind), kindExample(x.Kind, x.Name)
-		if x.Kind == wire.Answers {
-			p, shown = ref("CustomFieldAnswerInput").AsArray(), json.RawMessage(answersExample)
+		if x.Objects != nil {
+			p, shown = d.objects(x.Objects), listExample(x.Objects)
 		}
 		if d.published {
 			p.Example = ogen.ExampleValue(shown)
@@ -389,8 +399,6 @@ func schemaOf(k wire.Kind) *ogen.Schema {
 		s := object()
 		s.AdditionalProperties = &ogen.AdditionalProperties{Schema: *ogen.String()}
 		return s
-	case wire.Answers:
-		return ref("CustomFieldEntry").AsArray()
 	case wire.Strings:
 		return ogen.String().AsArray()
 	case wire.Object, "":

@@ -197,21 +197,15 @@ func (e *entity) indexed(columns ...string) (where string, ok bool, err error) {
 // SortColumn is the entity's own column that a sort orders by.
 func (e *entity) SortColumn(s contract.Sort) *column { return e.Column(sortColumn(s)) }
 
-// OrderTerm is the order option of a sort, in the direction dir.
+// OrderTerm is the function that orders by the column of a sort behind an edge.
 func (e *entity) OrderTerm(s contract.Sort) (string, error) {
-	owner := e
-	if s.Edge != "" {
-		var err error
-		if owner, err = e.Target(s.Edge); err != nil {
-			return "", err
-		}
-	}
-	c := owner.Column(sortColumn(s))
-	if s.Edge == "" {
-		return fmt.Sprintf("%s.By%s(dir)", e.Package(), c.StructField()), nil
+	owner, err := e.Target(s.Edge)
+	if err != nil {
+		return "", err
 	}
 	edge, _ := e.Edge(s.Edge) // Target has found it
-	return fmt.Sprintf("%s.By%sField(%s.%s, dir)", e.Package(), edge.StructField(), owner.Package(), c.Constant()), nil
+	return fmt.Sprintf("func(o ...sql.OrderTermOption) %s.OrderOption { return %[1]s.By%sField(%s.%s, o...) }",
+		e.Package(), edge.StructField(), owner.Package(), owner.Column(sortColumn(s)).Constant()), nil
 }
 
 // FromInput converts an input value to the column's type.
@@ -229,18 +223,21 @@ func (e *entity) FromInput(c *column, x string) string {
 	return x
 }
 
-// Differs tells whether v is not what old has.
-func (e *entity) Differs(c *column) string {
-	old := "old." + c.StructField()
+// Differs reports in Go whether v is not what old has.
+func (e *entity) Differs(c *column) string { return e.DiffersIn("old", c) }
+
+// DiffersIn is Differs for a row of another name.
+func (e *entity) DiffersIn(old string, c *column) string {
+	old += "." + c.StructField()
 	switch {
 	case c.Kind == wire.Metadata:
 		return "!maps.Equal(" + old + ", v)"
 	case c.Kind == wire.Time && c.Nillable:
-		return "!sameTime(" + old + ", v)"
+		return "(" + old + " == nil || !" + old + ".Equal(v))"
 	case c.Kind == wire.Time:
 		return "!" + old + ".Equal(v)"
 	case c.Nillable:
-		return "!same(" + old + ", v)"
+		return "(" + old + " == nil || *" + old + " != v)"
 	}
 	return old + " != v"
 }

@@ -26,6 +26,7 @@ type model struct {
 type entity struct {
 	*gen.Type
 	R       contract.Resource
+	Tenant  contract.Tenant
 	Model   *model
 	Columns []*column // the id first
 }
@@ -44,6 +45,9 @@ func newModel(g *gen.Graph, schemas map[string]*ogen.Schema) (*model, error) {
 	for _, n := range g.Nodes {
 		e := &entity{Type: n, Model: m}
 		if err := annotation(n.Annotations, &e.R); err != nil {
+			return nil, err
+		}
+		if err := annotation(n.Annotations, &e.Tenant); err != nil {
 			return nil, err
 		}
 		for _, f := range append([]*gen.Field{n.ID}, n.Fields...) {
@@ -131,15 +135,10 @@ func kindOf(f *gen.Field) wire.Kind {
 	return ""
 }
 
-// addCommonFilters gives every list the filters whose column it has
+// addCommonFilters gives every list the common filters whose column it has
 // (behaviour.md section 5), unless the resource declares its own.
 func (e *entity) addCommonFilters() {
-	for _, f := range []contract.Filter{
-		{Param: "updated_after", Column: "updated_at", Op: "GTE", Doc: "Modified at or after this time; updated_since is the same."},
-		{Param: "site_id", Doc: "Of this site."},
-		{Param: "active", Doc: "Only active records, or only archived ones."},
-		{Param: "patient_id", Doc: "Of this patient."},
-	} {
+	for _, f := range e.Tenant.Filters {
 		declared := slices.ContainsFunc(e.R.Filters, func(o contract.Filter) bool { return o.Param == f.Param })
 		if c := e.Column(columnOf(f)); c != nil && !declared {
 			e.R.Filters = append(e.R.Filters, f)
@@ -234,6 +233,17 @@ func (e *entity) Written() (written []*column) {
 	return written
 }
 
+// Writable reports whether the resource has a verb that writes.
+func (e *entity) Writable() bool { return e.Input() != "" || e.Has("delete") }
+
+// Input is the type of ogen's of what is written, "" where nothing is created or updated.
+func (e *entity) Input() string {
+	if e.Has("create") || e.Has("update") {
+		return e.Name + "Input"
+	}
+	return ""
+}
+
 // Has reports whether the resource has a verb.
 func (e *entity) Has(v string) bool { return slices.Contains(e.R.Verbs, contract.Verb(v)) }
 
@@ -256,19 +266,26 @@ func (e *entity) Summary() string {
 	return e.Name
 }
 
-// PatientData reports whether rows are about one patient: who reads them is noted (but see isNoted).
+// PatientData reports whether rows belong to a subject: who reads them is noted (but see isNoted).
 func (e *entity) PatientData() bool { return isPatientData(e.Type) }
 
-// isPatientData reports whether a row tells something of a patient: it points
-// at one, or at an invoice, which does.
-func isPatientData(n *gen.Type) bool {
-	return n.Name == "Patient" || slices.ContainsFunc(n.Fields, func(f *gen.Field) bool { return f.Name == "patient_id" || f.Name == "invoice_id" })
+// isPatientData reports whether a row is a subject's (contract.Subject) or points at one,
+// over any number of edges.
+func isPatientData(n *gen.Type) bool { return pointsAtSubject(n, map[*gen.Type]bool{}) }
+
+func pointsAtSubject(n *gen.Type, seen map[*gen.Type]bool) bool {
+	if _, ok := n.Annotations[contract.Subject{}.Name()]; ok {
+		return true
+	}
+	seen[n] = true
+	return slices.ContainsFunc(n.Edges, func(e *gen.Edge) bool { return e.OwnFK() && !seen[e.Type] && pointsAtSubject(e.Type, seen) })
 }
 
-// isNoted reports whether the record of accesses names the rows: those of patient data,
-// but not answers to custom fields, which no response gives an id of. It has the
-// patient or the treatment plan item that they belong to.
-func isNoted(n *gen.Type) bool { return n.Name != "CustomFieldAnswer" && isPatientData(n) }
+// isNoted reports whether the record of accesses names the rows.
+func isNoted(n *gen.Type) bool {
+	_, byOwner := n.Annotations[contract.NotedByOwner{}.Name()]
+	return !byOwner && isPatientData(n)
+}
 
 // Many is the plural in names of operations: ListFees.
 func (e *entity) Many() string { return pascal(e.R.Plural) }
@@ -295,6 +312,7 @@ var modelFuncs = template.FuncMap{
 	"created":      requested(contract.Create),
 	"changed":      requested(contract.Update),
 	"words":        words,
+	"article":      article,
 	"dict": func(pairs ...any) map[string]any {
 		m := map[string]any{}
 		for i := 0; i+1 < len(pairs); i += 2 {

@@ -35,7 +35,7 @@ func publish(m *model) ([]byte, error) {
 		SetDescription(introduction).
 		SetContact(ogen.NewContact().SetName("Chairside")))
 	d := &document{Spec: spec, published: true}
-	d.addErrors()
+	d.addErrors(m)
 	d.addHeaders()
 	d.addSecurity()
 	d.addUnversioned()
@@ -79,7 +79,7 @@ func (d *document) operation(e *entity, id, verb, doc, rules string) *ogen.Opera
 	if verb != "read" {
 		statuses = append(statuses, 412, 413, 415, 422)
 	}
-	if e.R.Key == "appointment" && (verb == "create" || verb == "update") {
+	if e.R.Conflict != nil && (verb == "create" || verb == "update") {
 		statuses = append(statuses, 409)
 	}
 	for _, s := range statuses {
@@ -112,15 +112,12 @@ func (d *document) example(x example) ogen.ExampleValue {
 func errorName(status int) string { return strings.ReplaceAll(http.StatusText(status), " ", "") }
 
 // addErrors adds the error body and one response per status.
-func (d *document) addErrors() {
+func (d *document) addErrors(m *model) {
 	text := func(name, doc string) *ogen.Property { return property(name, ogen.String().SetDescription(doc)) }
 	params := object().SetDescription("Messages about each offending field or parameter.")
 	params.AdditionalProperties = &ogen.AdditionalProperties{Schema: *ogen.String().AsArray()}
-	conflict := object(
-		property("id", ogen.Int64().SetDescription("The appointment in the way.")),
-		property("start_time", ogen.DateTime().SetDescription("Its start.")),
-		property("finish_time", ogen.DateTime().SetDescription("Its end.")))
-	d.AddSchema("Conflict", conflict)
+	conflicts, conflict, docs := m.conflicts()
+	d.AddSchema("Conflict", d.item(conflicts))
 	inner := object(
 		text("type", "Kind of error."), text("code", "What went wrong."), text("message", "The same in words."),
 		text("documentation_url", "Where it is explained."), text("request_id", "The request, for support."))
@@ -134,7 +131,7 @@ func (d *document) addErrors() {
 		{401, "authentication_error", "missing_token", "The token is missing, unknown, revoked or expired."},
 		{403, "invalid_access_error", "insufficient_scope", "The token may not do this, or the request has no User-Agent."},
 		{404, "invalid_request_error", "not_found", "There is no such record."},
-		{409, "conflict_error", "double_booking", "The practitioner is booked at that time."},
+		{409, "conflict_error", conflict, docs},
 		{412, "conflict_error", "version_mismatch", "The record is not what If-Match names."},
 		{413, "invalid_request_error", "body_too_large", "The body exceeds 1 MiB."},
 		{415, "invalid_request_error", "unsupported_media_type", "The body is not application/json."},
@@ -229,8 +226,6 @@ func kindExample(k wire.Kind, name string) json.RawMessage {
 		return json.RawMessage(`"12.50"`)
 	case wire.Metadata:
 		return json.RawMessage(`{"crm_id": "A-17"}`)
-	case wire.Answers:
-		return json.RawMessage(`[{"field_id": "0198f2a4-c1d0-7b3e-9a51-3f6f0c9d2e10", "value": true, "position": 1}]`)
 	case wire.Email:
 		return json.RawMessage(`"ada@practice.example"`)
 	case wire.Country:
@@ -247,8 +242,40 @@ func kindExample(k wire.Kind, name string) json.RawMessage {
 	return texts([]string{textExamples[name]})[0]
 }
 
-// answersExample is what a request may hold in custom_fields.
-const answersExample = `[{"field_id": "0198f2a4-c1d0-7b3e-9a51-3f6f0c9d2e10", "value": true}]`
+// computedExample is the example of a member that is not a column.
+func computedExample(c contract.Computed) json.RawMessage {
+	switch {
+	case c.Example != "":
+		return json.RawMessage(c.Example)
+	case c.Objects != nil:
+		return listExample(c.Objects)
+	}
+	return kindExample(c.Kind, c.Name)
+}
+
+// listExample is a list of one object.
+func listExample(l *contract.Objects) json.RawMessage {
+	var item members
+	for _, c := range l.Members {
+		item.add(c.Name, computedExample(c))
+	}
+	return array(item.json())
+}
+
+// conflicts are the members of what is in the way, a code and the words for each
+// answer 409.
+func (m *model) conflicts() (members []contract.Computed, code, docs string) {
+	for _, e := range m.Entities {
+		if c := e.R.Conflict; c != nil {
+			if code == "" {
+				members, code, docs = c.Members, c.Code, c.Doc
+			} else {
+				docs += " " + c.Doc
+			}
+		}
+	}
+	return members, code, docs
+}
 
 var textExamples = map[string]string{
 	"first_name": "Ada", "last_name": "Okafor", "middle_name": "Rose", "preferred_name": "Ada", "patient_name": "Ada Okafor",
@@ -298,7 +325,7 @@ func recordExample(e *entity, single bool) json.RawMessage {
 		m.add(c.Name, columnExample(c))
 	}
 	for _, c := range e.R.Computed {
-		m.add(c.Name, kindExample(c.Kind, c.Name))
+		m.add(c.Name, computedExample(c))
 	}
 	for _, b := range e.R.Embeds {
 		if b.SingleOnly && !single {
@@ -354,7 +381,7 @@ func (d *document) otherExample(o contract.Other) json.RawMessage {
 	}
 	var item members
 	for _, c := range o.Members {
-		item.add(c.Name, kindExample(c.Kind, c.Name))
+		item.add(c.Name, computedExample(c))
 	}
 	m := wrap(o.Key, array(item.json()))
 	m.add("meta", json.RawMessage(`{"page": 1, "current_page": 1, "per_page": 20, "more": false}`))

@@ -242,7 +242,7 @@ func (p *part) Belongs() string { return qualified(p.Target.Table(), p.Owner) }
 
 // ReadsOne reports whether one record is answered on its own.
 func (e *entity) ReadsOne() bool {
-	return e.Has("get") || e.Has("update") || slices.ContainsFunc(e.R.Others, func(o contract.Other) bool { return len(o.Members) == 0 })
+	return e.Has("get") || e.Writable() || slices.ContainsFunc(e.R.Others, func(o contract.Other) bool { return len(o.Members) == 0 })
 }
 
 // Taken is the expression of a column at a position, as the response shows it.
@@ -260,17 +260,56 @@ func (c *column) Taken(at int) string {
 	case wire.Date:
 		return take("Date") + ".Time()"
 	case wire.Time:
-		return "x.view.Time(" + take("Time") + ")"
+		return "x.View.Time(" + take("Time") + ")"
 	case wire.Decimal:
 		return take("Decimal") + ".String()"
 	case wire.Metadata:
-		return fmt.Sprintf("metadata(x, %d)", at)
+		return fmt.Sprintf("list.Metadata(x, %d)", at)
 	case wire.Strings:
-		return fmt.Sprintf("texts(x, %d)", at)
+		return fmt.Sprintf("list.Strings(x, %d)", at)
 	case wire.Object:
-		return fmt.Sprintf("object[%s](x, %d)", c.Type, at)
+		return fmt.Sprintf("list.Object[%s](x, %d)", c.Type, at)
 	}
 	return take("Text")
+}
+
+// ComputedOf are the computed members over the columns behind an edge, or over those of
+// the entity itself.
+func (e *entity) ComputedOf(edge string) (computed []contract.Computed) {
+	for _, c := range e.R.Computed {
+		if c.Edge == edge && !c.Manual {
+			computed = append(computed, c)
+		}
+	}
+	return computed
+}
+
+// EmbedsOf are the members that show the entity behind an edge.
+func (e *entity) EmbedsOf(edge string) (embeds []contract.Embed) {
+	for _, b := range e.R.Embeds {
+		if b.Edge == edge {
+			embeds = append(embeds, b)
+		}
+	}
+	return embeds
+}
+
+// Members are the computed members that package api fills in.
+func (e *entity) Members() (members []contract.Computed) {
+	for _, c := range e.R.Computed {
+		if c.Manual {
+			members = append(members, c)
+		}
+	}
+	return members
+}
+
+// IDMethod is the method of a row that reads an id.
+func (e *entity) IDMethod() string {
+	if e.ID.IsUUID() {
+		return "UUID"
+	}
+	return "Int64"
 }
 
 // argument is the expression of a column as a function of package schema takes it.
@@ -289,7 +328,7 @@ func (c *column) argument(at int) (string, error) {
 // Value is a computed member's expression.
 func (e *entity) Value(c contract.Computed) (string, error) {
 	if c.Kind == wire.Avatar {
-		return "x.view.AvatarURL", nil
+		return "x.View.AvatarURL", nil
 	}
 	r, err := e.Reading()
 	if err != nil {

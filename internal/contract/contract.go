@@ -32,12 +32,16 @@ type Resource struct {
 	Verbs []Verb
 	// Rules say, for the reference, what a verb does beyond its name.
 	Rules map[Verb]string
-	// Manual are the verbs whose method is hand-written in internal/api; get
-	// and list are generated unless named here, the others are always manual.
+	// Manual are the verbs whose method is hand-written in internal/api; the others
+	// are generated.
 	Manual []Verb
+	// Archive is the boolean column that delete clears; empty where it removes the row.
+	Archive string
+	// Conflict is what a create or update may run into, for the reference: it answers
+	// 409. Its rule finds it.
+	Conflict *Conflict
 
-	// Filters beyond the automatic ones: updated_after, site_id, active and
-	// patient_id exist wherever the column does.
+	// Filters beyond those of Tenant.
 	Filters []Filter
 	// Sorts beyond id, created_at and updated_at.
 	Sorts []Sort
@@ -54,6 +58,22 @@ type Resource struct {
 
 // Name implements ent's schema.Annotation.
 func (Resource) Name() string { return "Resource" }
+
+// Conflict is an answer 409.
+type Conflict struct {
+	Code    string // "double_booking"
+	Doc     string
+	Members []Computed // of each element of conflicts
+}
+
+// Tenant is the annotation of the tenant mixin.
+type Tenant struct {
+	PracticeWide bool     // rows belong to no site: callers limited to one only read them
+	Filters      []Filter // of each list that has their column
+}
+
+// Name implements ent's schema.Annotation.
+func (Tenant) Name() string { return "Tenant" }
 
 // Filter is a query parameter of a list and the predicate behind it.
 type Filter struct {
@@ -107,7 +127,15 @@ type Computed struct {
 	Columns  []string // arguments of Func; one column is taken as it is when Func is empty
 	Func     string   // a pure function of package schema
 	Manual   bool     // filled in by hand in internal/api
+	Objects  *Objects // it is a list of objects
 	Doc      string
+	Example  string // JSON; that of the kind when empty
+}
+
+// Objects describe a member that lists objects.
+type Objects struct {
+	Item    string // name of the element type
+	Members []Computed
 }
 
 // Embed is a member that holds a linked entity, or a list of them.
@@ -120,10 +148,11 @@ type Embed struct {
 
 // Extra is a member of a request body that is not a column.
 type Extra struct {
-	Name string
-	Kind wire.Kind
-	Null string // JSON that stands for null: what it is when nothing is sent
-	Doc  string
+	Name    string
+	Kind    wire.Kind
+	Null    string   // JSON that stands for null: what it is when nothing is sent
+	Objects *Objects // it is a list of objects
+	Doc     string
 }
 
 // Other is an operation beyond the standard ones; its method is hand-written.
@@ -162,6 +191,20 @@ func (Field) Name() string { return "Field" }
 
 // Hidden marks a column that never leaves the server.
 func Hidden() Field { return Field{Hidden: true} }
+
+// Subject marks the people whose data are protected: who reads rows about one of them,
+// those that point at one over any number of edges, is noted.
+type Subject struct{}
+
+// Name implements ent's schema.Annotation.
+func (Subject) Name() string { return "Subject" }
+
+// NotedByOwner marks rows about a subject that the record of accesses does not name: it
+// names the rows that they belong to.
+type NotedByOwner struct{ Reason string }
+
+// Name implements ent's schema.Annotation.
+func (NotedByOwner) Name() string { return "NotedByOwner" }
 
 // Checks are rules between the columns of an entity's rows, which the databases
 // check. Limits of one column belong to its Field.
