@@ -85,7 +85,7 @@ func AccountsRequest(p ListAccountsParams) list.Request[predicate.Account] {
 }
 
 // ReadAccounts reads the page that a list request asks for (list.List.Read).
-func (r Reads) ReadAccounts(ctx context.Context, p ListAccountsParams, extra ...predicate.Account) ([]Account, Meta, error) {
-	shown, meta, err := Accounts.Read(ctx, r.View(ctx), r.Client.Account.Query(), AccountsRequest(p), extra...)
-	return shown, Meta(meta), err
+func (r Reads) ReadAccounts(ctx context.Context, p ListAccountsParams, extra ...predicate.Account) ([]Account, Meta, *ent.AccountQuery, error) {
+	shown, meta, all, err := Accounts.Read(ctx, r.View(ctx), r.Client.Account.Query(), AccountsRequest(p), extra...)
+	return shown, Meta(meta), all, err
 }

@@ -75,7 +75,7 @@ func AcquisitionSourcesRequest(p ListAcquisitionSourcesParams) list.Request[pred
 
 // ReadAcquisitionSources reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadAcquisitionSources(ctx context.Context, p ListAcquisitionSourcesParams, extra ...predicate.AcquisitionSource) ([]AcquisitionSource, Meta, error) {
-	shown, meta, err := AcquisitionSources.Read(ctx, r.View(ctx), r.Client.AcquisitionSource.Query(), AcquisitionSourcesRequest(p), extra...)
+	shown, meta, _, err := AcquisitionSources.Read(ctx, r.View(ctx), r.Client.AcquisitionSource.Query(), AcquisitionSourcesRequest(p), extra...)
 	return shown, Meta(meta), err
 }
 

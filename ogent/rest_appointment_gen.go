@@ -164,7 +164,7 @@ func AppointmentsRequest(p ListAppointmentsParams) list.Request[predicate.Appoin
 
 // ReadAppointments reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadAppointments(ctx context.Context, p ListAppointmentsParams, extra ...predicate.Appointment) ([]Appointment, Meta, error) {
-	shown, meta, err := Appointments.Read(ctx, r.View(ctx), r.Client.Appointment.Query(), AppointmentsRequest(p), extra...)
+	shown, meta, _, err := Appointments.Read(ctx, r.View(ctx), r.Client.Appointment.Query(), AppointmentsRequest(p), extra...)
 	return shown, Meta(meta), err
 }
 

@@ -78,7 +78,7 @@ func AppointmentReasonsRequest(p ListAppointmentReasonsParams) list.Request[pred
 
 // ReadAppointmentReasons reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadAppointmentReasons(ctx context.Context, p ListAppointmentReasonsParams, extra ...predicate.AppointmentReason) ([]AppointmentReason, Meta, error) {
-	shown, meta, err := AppointmentReasons.Read(ctx, r.View(ctx), r.Client.AppointmentReason.Query(), AppointmentReasonsRequest(p), extra...)
+	shown, meta, _, err := AppointmentReasons.Read(ctx, r.View(ctx), r.Client.AppointmentReason.Query(), AppointmentReasonsRequest(p), extra...)
 	return shown, Meta(meta), err
 }
 

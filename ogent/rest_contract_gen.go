@@ -89,7 +89,7 @@ func ContractsRequest(p ListContractsParams) list.Request[predicate.Contract] {
 
 // ReadContracts reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadContracts(ctx context.Context, p ListContractsParams, extra ...predicate.Contract) ([]Contract, Meta, error) {
-	shown, meta, err := Contracts.Read(ctx, r.View(ctx), r.Client.Contract.Query(), ContractsRequest(p), extra...)
+	shown, meta, _, err := Contracts.Read(ctx, r.View(ctx), r.Client.Contract.Query(), ContractsRequest(p), extra...)
 	return shown, Meta(meta), err
 }
 

@@ -86,7 +86,7 @@ func CustomFieldsRequest(p ListCustomFieldsParams) list.Request[predicate.Custom
 
 // ReadCustomFields reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadCustomFields(ctx context.Context, p ListCustomFieldsParams, extra ...predicate.CustomField) ([]CustomField, Meta, error) {
-	shown, meta, err := CustomFields.Read(ctx, r.View(ctx), r.Client.CustomField.Query(), CustomFieldsRequest(p), extra...)
+	shown, meta, _, err := CustomFields.Read(ctx, r.View(ctx), r.Client.CustomField.Query(), CustomFieldsRequest(p), extra...)
 	return shown, Meta(meta), err
 }
 

@@ -90,7 +90,7 @@ func FeesRequest(p ListFeesParams) list.Request[predicate.Fee] {
 
 // ReadFees reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadFees(ctx context.Context, p ListFeesParams, extra ...predicate.Fee) ([]Fee, Meta, error) {
-	shown, meta, err := Fees.Read(ctx, r.View(ctx), r.Client.Fee.Query(), FeesRequest(p), extra...)
+	shown, meta, _, err := Fees.Read(ctx, r.View(ctx), r.Client.Fee.Query(), FeesRequest(p), extra...)
 	return shown, Meta(meta), err
 }
 

@@ -166,7 +166,7 @@ func InvoicesRequest(p ListInvoicesParams) list.Request[predicate.Invoice] {
 
 // ReadInvoices reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadInvoices(ctx context.Context, p ListInvoicesParams, extra ...predicate.Invoice) ([]InvoiceSummary, Meta, error) {
-	shown, meta, err := Invoices.Read(ctx, r.View(ctx), r.Client.Invoice.Query(), InvoicesRequest(p), extra...)
+	shown, meta, _, err := Invoices.Read(ctx, r.View(ctx), r.Client.Invoice.Query(), InvoicesRequest(p), extra...)
 	return shown, Meta(meta), err
 }
 

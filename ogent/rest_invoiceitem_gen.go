@@ -94,7 +94,7 @@ func InvoiceItemsRequest(p ListInvoiceItemsParams) list.Request[predicate.Invoic
 
 // ReadInvoiceItems reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadInvoiceItems(ctx context.Context, p ListInvoiceItemsParams, extra ...predicate.InvoiceItem) ([]InvoiceItem, Meta, error) {
-	shown, meta, err := InvoiceItems.Read(ctx, r.View(ctx), r.Client.InvoiceItem.Query(), InvoiceItemsRequest(p), extra...)
+	shown, meta, _, err := InvoiceItems.Read(ctx, r.View(ctx), r.Client.InvoiceItem.Query(), InvoiceItemsRequest(p), extra...)
 	return shown, Meta(meta), err
 }
 

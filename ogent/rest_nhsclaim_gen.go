@@ -126,7 +126,7 @@ func NhsClaimsRequest(p ListNhsClaimsParams) list.Request[predicate.NHSClaim] {
 
 // ReadNhsClaims reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadNhsClaims(ctx context.Context, p ListNhsClaimsParams, extra ...predicate.NHSClaim) ([]NHSClaim, Meta, error) {
-	shown, meta, err := NhsClaims.Read(ctx, r.View(ctx), r.Client.NHSClaim.Query(), NhsClaimsRequest(p), extra...)
+	shown, meta, _, err := NhsClaims.Read(ctx, r.View(ctx), r.Client.NHSClaim.Query(), NhsClaimsRequest(p), extra...)
 	return shown, Meta(meta), err
 }
 

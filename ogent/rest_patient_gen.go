@@ -179,7 +179,7 @@ func PatientsRequest(p ListPatientsParams) list.Request[predicate.Patient] {
 
 // ReadPatients reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadPatients(ctx context.Context, p ListPatientsParams, extra ...predicate.Patient) ([]Patient, Meta, error) {
-	shown, meta, err := Patients.Read(ctx, r.View(ctx), r.Client.Patient.Query(), PatientsRequest(p), extra...)
+	shown, meta, _, err := Patients.Read(ctx, r.View(ctx), r.Client.Patient.Query(), PatientsRequest(p), extra...)
 	if err == nil {
 		err = r.completePatient(ctx, list.Pointers(shown)...)
 	}

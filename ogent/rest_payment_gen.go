@@ -120,8 +120,8 @@ func PaymentsRequest(p ListPaymentsParams) list.Request[predicate.Payment] {
 }
 
 // ReadPayments reads the page that a list request asks for (list.List.Read).
-func (r Reads) ReadPayments(ctx context.Context, p ListPaymentsParams, extra ...predicate.Payment) ([]Payment, Meta, error) {
-	shown, meta, err := Payments.Read(ctx, r.View(ctx), r.Client.Payment.Query(), PaymentsRequest(p), extra...)
+func (r Reads) ReadPayments(ctx context.Context, p ListPaymentsParams, extra ...predicate.Payment) ([]Payment, Meta, *ent.PaymentQuery, error) {
+	shown, meta, all, err := Payments.Read(ctx, r.View(ctx), r.Client.Payment.Query(), PaymentsRequest(p), extra...)
 	if err == nil && len(shown) > 0 {
 		parts := r.Client.PaymentExplanation.Query().Where(ent.Among[predicate.PaymentExplanation](paymentexplanation.FieldPaymentID, list.IDs(shown, func(o Payment) int64 { return o.ID }))).Order(paymentexplanation.ByID())
 		err = list.AddParts(ctx, r.View(ctx), parts, PaymentExplanationsForm, `"payment_explanations"."payment_id"`, (*list.Reader).Int64, shown, func(o *Payment, id int64, p PaymentExplanations) bool {
@@ -132,5 +132,5 @@ func (r Reads) ReadPayments(ctx context.Context, p ListPaymentsParams, extra ...
 			return true
 		})
 	}
-	return shown, Meta(meta), err
+	return shown, Meta(meta), all, err
 }

@@ -72,7 +72,7 @@ func PaymentPlansRequest(p ListPaymentPlansParams) list.Request[predicate.Paymen
 
 // ReadPaymentPlans reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadPaymentPlans(ctx context.Context, p ListPaymentPlansParams, extra ...predicate.PaymentPlan) ([]PaymentPlan, Meta, error) {
-	shown, meta, err := PaymentPlans.Read(ctx, r.View(ctx), r.Client.PaymentPlan.Query(), PaymentPlansRequest(p), extra...)
+	shown, meta, _, err := PaymentPlans.Read(ctx, r.View(ctx), r.Client.PaymentPlan.Query(), PaymentPlansRequest(p), extra...)
 	return shown, Meta(meta), err
 }
 

@@ -93,7 +93,7 @@ func PractitionersRequest(p ListPractitionersParams) list.Request[predicate.Prac
 
 // ReadPractitioners reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadPractitioners(ctx context.Context, p ListPractitionersParams, extra ...predicate.Practitioner) ([]Practitioner, Meta, error) {
-	shown, meta, err := Practitioners.Read(ctx, r.View(ctx), r.Client.Practitioner.Query(), PractitionersRequest(p), extra...)
+	shown, meta, _, err := Practitioners.Read(ctx, r.View(ctx), r.Client.Practitioner.Query(), PractitionersRequest(p), extra...)
 	return shown, Meta(meta), err
 }
 

@@ -77,7 +77,7 @@ func RoomsRequest(p ListRoomsParams) list.Request[predicate.Room] {
 
 // ReadRooms reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadRooms(ctx context.Context, p ListRoomsParams, extra ...predicate.Room) ([]Room, Meta, error) {
-	shown, meta, err := Rooms.Read(ctx, r.View(ctx), r.Client.Room.Query(), RoomsRequest(p), extra...)
+	shown, meta, _, err := Rooms.Read(ctx, r.View(ctx), r.Client.Room.Query(), RoomsRequest(p), extra...)
 	return shown, Meta(meta), err
 }
 

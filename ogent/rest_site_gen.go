@@ -83,7 +83,7 @@ func SitesRequest(p ListSitesParams) list.Request[predicate.Site] {
 
 // ReadSites reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadSites(ctx context.Context, p ListSitesParams, extra ...predicate.Site) ([]Site, Meta, error) {
-	shown, meta, err := Sites.Read(ctx, r.View(ctx), r.Client.Site.Query(), SitesRequest(p), extra...)
+	shown, meta, _, err := Sites.Read(ctx, r.View(ctx), r.Client.Site.Query(), SitesRequest(p), extra...)
 	return shown, Meta(meta), err
 }
 

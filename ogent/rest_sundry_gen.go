@@ -78,7 +78,7 @@ func SundriesRequest(p ListSundriesParams) list.Request[predicate.Sundry] {
 
 // ReadSundries reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadSundries(ctx context.Context, p ListSundriesParams, extra ...predicate.Sundry) ([]Sundry, Meta, error) {
-	shown, meta, err := Sundries.Read(ctx, r.View(ctx), r.Client.Sundry.Query(), SundriesRequest(p), extra...)
+	shown, meta, _, err := Sundries.Read(ctx, r.View(ctx), r.Client.Sundry.Query(), SundriesRequest(p), extra...)
 	return shown, Meta(meta), err
 }
 

@@ -75,7 +75,7 @@ func TreatmentsRequest(p ListTreatmentsParams) list.Request[predicate.Treatment]
 
 // ReadTreatments reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadTreatments(ctx context.Context, p ListTreatmentsParams, extra ...predicate.Treatment) ([]Treatment, Meta, error) {
-	shown, meta, err := Treatments.Read(ctx, r.View(ctx), r.Client.Treatment.Query(), TreatmentsRequest(p), extra...)
+	shown, meta, _, err := Treatments.Read(ctx, r.View(ctx), r.Client.Treatment.Query(), TreatmentsRequest(p), extra...)
 	return shown, Meta(meta), err
 }
 

@@ -67,7 +67,7 @@ func TreatmentCategoriesRequest(p ListTreatmentCategoriesParams) list.Request[pr
 
 // ReadTreatmentCategories reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadTreatmentCategories(ctx context.Context, p ListTreatmentCategoriesParams, extra ...predicate.TreatmentCategory) ([]TreatmentCategory, Meta, error) {
-	shown, meta, err := TreatmentCategories.Read(ctx, r.View(ctx), r.Client.TreatmentCategory.Query(), TreatmentCategoriesRequest(p), extra...)
+	shown, meta, _, err := TreatmentCategories.Read(ctx, r.View(ctx), r.Client.TreatmentCategory.Query(), TreatmentCategoriesRequest(p), extra...)
 	return shown, Meta(meta), err
 }
 

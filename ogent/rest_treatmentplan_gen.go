@@ -95,7 +95,7 @@ func TreatmentPlansRequest(p ListTreatmentPlansParams) list.Request[predicate.Tr
 
 // ReadTreatmentPlans reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadTreatmentPlans(ctx context.Context, p ListTreatmentPlansParams, extra ...predicate.TreatmentPlan) ([]TreatmentPlan, Meta, error) {
-	shown, meta, err := TreatmentPlans.Read(ctx, r.View(ctx), r.Client.TreatmentPlan.Query(), TreatmentPlansRequest(p), extra...)
+	shown, meta, _, err := TreatmentPlans.Read(ctx, r.View(ctx), r.Client.TreatmentPlan.Query(), TreatmentPlansRequest(p), extra...)
 	return shown, Meta(meta), err
 }
 

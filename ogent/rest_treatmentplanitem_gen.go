@@ -113,7 +113,7 @@ func TreatmentPlanItemsRequest(p ListTreatmentPlanItemsParams) list.Request[pred
 
 // ReadTreatmentPlanItems reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadTreatmentPlanItems(ctx context.Context, p ListTreatmentPlanItemsParams, extra ...predicate.TreatmentPlanItem) ([]TreatmentPlanItem, Meta, error) {
-	shown, meta, err := TreatmentPlanItems.Read(ctx, r.View(ctx), r.Client.TreatmentPlanItem.Query(), TreatmentPlanItemsRequest(p), extra...)
+	shown, meta, _, err := TreatmentPlanItems.Read(ctx, r.View(ctx), r.Client.TreatmentPlanItem.Query(), TreatmentPlanItemsRequest(p), extra...)
 	if err == nil {
 		err = r.completeTreatmentPlanItem(ctx, list.Pointers(shown)...)
 	}

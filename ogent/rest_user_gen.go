@@ -86,7 +86,7 @@ func UsersRequest(p ListUsersParams) list.Request[predicate.User] {
 
 // ReadUsers reads the page that a list request asks for (list.List.Read).
 func (r Reads) ReadUsers(ctx context.Context, p ListUsersParams, extra ...predicate.User) ([]User, Meta, error) {
-	shown, meta, err := Users.Read(ctx, r.View(ctx), r.Client.User.Query(), UsersRequest(p), extra...)
+	shown, meta, _, err := Users.Read(ctx, r.View(ctx), r.Client.User.Query(), UsersRequest(p), extra...)
 	return shown, Meta(meta), err
 }
 

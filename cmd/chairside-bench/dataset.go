@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 const (
 	chairside       = "chairside"
 	handWritten     = "floor"
+	equalPromises   = "floor, equal promises" // for what writes
 	chairsideSQLite = "chairside on SQLite"
 )
 
@@ -70,6 +72,9 @@ func (k *cluster) open(c *console, z size, o *runCommand) (*dataset, error) {
 			return err
 		}
 		if err := d.start(c, handWritten, token, c.floor, envPrefix+"_DATABASE_URL="+where); err != nil {
+			return err
+		}
+		if err := d.start(c, equalPromises, token, append(slices.Clone(c.floor), "--equal"), envPrefix+"_DATABASE_URL="+where); err != nil {
 			return err
 		}
 		if !o.SQLite || z.Name != o.sqliteSize() {

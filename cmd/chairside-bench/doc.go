@@ -53,11 +53,16 @@
 //
 // The totals of a list are counted by the hand-written server with count(*).
 // It asks for the token, and W7 for working hours, with each request, where
-// Chairside remembers both for less than a second. It keeps no record of changes, no
-// log and no metrics, and knows no limits or request ids; Chairside writes its log to
-// /dev/null. Both collect garbage as chairside serve does. What the hand-written
-// server books is removed after each measurement, and triggers that are not foreign
-// keys' do not fire for it, because it must not pay for totals that Chairside keeps.
+// Chairside remembers both for less than a second. It writes no audit rows, no
+// log and no metrics, and has no rate limits; triggers that are not foreign keys' do not
+// fire for its bookings, because it must not pay for Chairside's counters.
+//
+// A second hand-written server keeps equal promises (floor --equal): it also writes the
+// audit row of each booking, fires the counters' triggers, logs each request to
+// /dev/null, as Chairside does, and counts and times it. W5 is judged against that one.
+//
+// All collect garbage as chairside serve does. What a hand-written server books is
+// removed after each measurement.
 //
 // The patients are the seed's, but each with a mobile number of their own
 // (telephone.go), which W9 searches for.

@@ -70,7 +70,7 @@ func (o *runCommand) compare(ctx context.Context, d *dataset) ([]equality, error
 			requests = made[:min(o.Samples, len(made))]
 		}
 		for _, e := range d.entries[1:] {
-			if e.name == chairsideSQLite && !w.SQLite {
+			if !w.on(e.name) {
 				continue
 			}
 			var equal equality

@@ -16,11 +16,12 @@ type floorCommand struct {
 	Addr        string `default:"127.0.0.1:8081" help:"Where to listen. Default: ${default}"`
 	DatabaseURL string `required:"" placeholder:"URL" help:"The PostgreSQL database, made by Chairside."`
 	BaseURL     string `default:"http://127.0.0.1:8081" help:"The address in links. Default: ${default}"`
+	Equal       bool   `help:"Keep Chairside's promises: an audit row for each booking, a log line and metrics for each request."`
 }
 
 // Run serves until the program is interrupted.
 func (f *floorCommand) Run(c *console) error {
-	server, err := floor.New(c, f.DatabaseURL, f.BaseURL)
+	server, err := floor.New(c, floor.Options{DatabaseURL: f.DatabaseURL, BaseURL: f.BaseURL, EqualPromises: f.Equal})
 	if err != nil {
 		return err
 	}

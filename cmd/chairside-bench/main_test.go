@@ -111,20 +111,17 @@ func TestRun(t *testing.T) {
 // complete checks that nothing is missing from a result.
 func complete(t *testing.T, r *result) {
 	t.Helper()
-	if len(r.Sizes) != 1 || r.Sizes[0].Rows["appointments"] == 0 || r.Sizes[0].Bytes == 0 || len(r.Sizes[0].Memory) != 3 {
+	if len(r.Sizes) != 1 || r.Sizes[0].Rows["appointments"] == 0 || r.Sizes[0].Bytes == 0 || len(r.Sizes[0].Memory) != 4 {
 		t.Errorf("sizes are %+v", r.Sizes)
 	}
 	for _, w := range workloads {
-		servers := []string{chairside, handWritten}
-		if w.SQLite {
-			servers = append(servers, chairsideSQLite)
-		}
+		servers := slices.DeleteFunc([]string{chairside, handWritten, equalPromises, chairsideSQLite}, func(name string) bool { return !w.on(name) })
 		m := r.find("120x1", w.ID)
 		if m == nil {
 			t.Errorf("%s is missing", w.ID)
 			continue
 		}
-		if len(m.Ratio.Rounds) != 1 || m.Ratio.Median <= 0 || (m.SQLiteRatio != nil) != w.SQLite {
+		if len(m.Ratio.Rounds) != 1 || m.Ratio.Median <= 0 || (m.SQLiteRatio != nil) != w.SQLite || (m.EqualRatio != nil) != w.Writes {
 			t.Errorf("%s: the ratio is %+v", w.ID, m.Ratio)
 		}
 		for _, name := range servers {

@@ -20,12 +20,12 @@ const enough = 20
 // measure sends one workload to one server: for a short while to warm up, then
 // for as long as it counts.
 func (o *runCommand) measure(ctx context.Context, d *dataset, e entry, w workload, requests []load.Request) (m measurement, err error) {
-	if w.Writes && e.name == handWritten {
-		// What it books would not be in the totals that Chairside keeps: it must
-		// neither pay for them nor leave anything behind.
+	if w.Writes && e.name != chairside {
 		from := d.diary.next
-		if _, err := d.db.Exec(ctx, "ALTER TABLE appointments DISABLE TRIGGER USER"); err != nil {
-			return m, err
+		if e.name == handWritten { // it must not pay for Chairside's counters
+			if _, err := d.db.Exec(ctx, "ALTER TABLE appointments DISABLE TRIGGER USER"); err != nil {
+				return m, err
+			}
 		}
 		defer func() { err = errors.Join(err, d.unbook(ctx, from)) }()
 	}
@@ -120,7 +120,7 @@ type job struct {
 func newJob(d *dataset, w workload, requests []load.Request) *job {
 	j := &job{d, w, requests, workloadResult{Size: d.size.Name, ID: w.ID, Title: w.Title}}
 	for _, e := range d.entries {
-		if e.name != chairsideSQLite || w.SQLite {
+		if w.on(e.name) {
 			j.result.Servers = append(j.result.Servers, serverResult{Server: e.name})
 		}
 	}
@@ -178,6 +178,9 @@ func (w *workloadResult) finish() {
 	}
 	ours := w.of(chairside)
 	w.Ratio = ratioOf(*ours, *w.of(handWritten))
+	if equal := w.of(equalPromises); equal != nil {
+		w.EqualRatio = new(ratioOf(*ours, *equal))
+	}
 	if embedded := w.of(chairsideSQLite); embedded != nil {
 		w.SQLiteRatio = new(ratioOf(*embedded, *ours))
 	}

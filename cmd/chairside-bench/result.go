@@ -67,6 +67,9 @@ type workloadResult struct {
 	Servers []serverResult `json:"servers"`
 	// Ratio is Chairside's rate to the hand-written server's, round by round.
 	Ratio ratio `json:"ratio"`
+	// EqualRatio is the rate to that of the hand-written server that also writes audit
+	// rows, counters, a log and metrics.
+	EqualRatio *ratio `json:"equal_promises_ratio,omitempty"`
 	// SQLiteRatio is the rate on SQLite to that on PostgreSQL.
 	SQLiteRatio *ratio `json:"sqlite_ratio,omitempty"`
 }

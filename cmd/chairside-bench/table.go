@@ -30,6 +30,8 @@ func (r *result) print(out io.Writer) {
 				if target := byID(result.ID).Target; target > 0 {
 					row[10] = fmt.Sprintf("≥%g", target)
 				}
+			case equalPromises:
+				row[9], row[10] = result.EqualRatio.String(), fmt.Sprintf("≥%g of it", byID(result.ID).EqualTarget)
 			case chairsideSQLite:
 				row[9], row[10] = result.SQLiteRatio.String(), "≥1 to PostgreSQL"
 			}

@@ -32,6 +32,11 @@ func (r *result) judge() {
 			r.Verdicts = append(r.Verdicts, atLeast(w.ID+" to the hand-written server, "+judged, w.Target, m.Ratio.Median))
 		}
 	}
+	for _, w := range workloads {
+		if m := r.find(judged, w.ID); m != nil && m.EqualRatio != nil {
+			r.Verdicts = append(r.Verdicts, atLeast(w.ID+" to the hand-written server with equal promises, "+judged, w.EqualTarget, m.EqualRatio.Median))
+		}
+	}
 	r.judgeSearch()
 	for _, w := range workloads {
 		small, large := r.find(smallest, w.ID), r.find(largest, w.ID)

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +18,9 @@ type workload struct {
 	// Target is the least ratio of Chairside's rate to the hand-written
 	// server's, at the size that is judged; 0 for none.
 	Target float64
+	// EqualTarget is the least ratio to the hand-written server that also writes audit
+	// rows, counters, a log and metrics; only what writes has one.
+	EqualTarget float64
 	// Growth is the least part of its rate at the smallest size that
 	// Chairside keeps at the largest; 0 for none.
 	Growth float64
@@ -24,6 +29,17 @@ type workload struct {
 	// requests are sent one after the other, from many different places of
 	// the data; nil for bookings, which are made as they are needed.
 	requests func(ctx context.Context, d *dataset) ([]load.Request, error)
+}
+
+// on reports whether the workload is meant for a server.
+func (w workload) on(server string) bool {
+	switch server {
+	case equalPromises:
+		return w.Writes
+	case chairsideSQLite:
+		return w.SQLite
+	}
+	return true
 }
 
 // workloads in the order of the measurements: what writes comes last, so that
@@ -36,10 +52,10 @@ var workloads = []workload{
 	{ID: "W6", Title: "one invoice with its items", Target: 0.9, Growth: 0.65, SQLite: true, requests: oneInvoice},
 	{ID: "W7", Title: "availability, 10 practitioners, 14 days", Target: 5, SQLite: true, requests: availability},
 	{ID: "W8", Title: "appointments updated after a recent time", Target: 1.4, SQLite: true, requests: recentlyUpdated},
-	{ID: "W9a", Title: "patients by name", Growth: 0.65, requests: byName},
+	{ID: "W9a", Title: "patients by a name of one bearer", Growth: 0.65, requests: byName},
 	{ID: "W9b", Title: "patients by phone", Growth: 0.65, requests: byPhone},
 	{ID: "W9c", Title: "patients by e-mail", Growth: 0.65, requests: byEmail},
-	{ID: "W5", Title: "book, with the overlap check", Target: 0.85, Writes: true},
+	{ID: "W5", Title: "book, with the overlap check", Target: 0.65, EqualTarget: 0.85, Writes: true},
 }
 
 func oneAppointment(ctx context.Context, d *dataset) ([]load.Request, error) {
@@ -119,20 +135,27 @@ func searches(ctx context.Context, d *dataset, expression, where string, accept 
 	if err != nil {
 		return nil, err
 	}
-	var accepted []string
-	for _, text := range texts {
-		if accept(text) {
-			accepted = append(accepted, text)
-		}
-	}
+	return searchesFor(texts, accept)
+}
+
+// searchesFor asks for patients by those texts that both servers understand alike.
+func searchesFor(texts []string, accept func(string) bool) ([]load.Request, error) {
+	accepted := slices.DeleteFunc(texts, func(text string) bool { return !accept(text) })
 	if len(accepted) == 0 {
-		return nil, fmt.Errorf("no patient to be found by %s", expression)
+		return nil, errors.New("no patient can be searched for")
 	}
 	return gets(accepted, func(text string) string { return "/v1/patients?query=" + url.QueryEscape(text) }), nil
 }
 
+// byName searches for names that one patient has, so that answers are equally long
+// at every size: at 10M appointments a name has eleven bearers on average.
 func byName(ctx context.Context, d *dataset) ([]load.Request, error) {
-	return searches(ctx, d, "first_name || ' ' || last_name", "true", plain)
+	names, err := column[string](ctx, d, `SELECT first_name || ' ' || last_name AS name FROM patients WHERE practice_id = $1
+		GROUP BY first_name, last_name HAVING count(*) = 1 ORDER BY md5(first_name || last_name) LIMIT 5000`, d.practice)
+	if err != nil {
+		return nil, err
+	}
+	return searchesFor(names, plain)
 }
 
 // byPhone leaves out numbers of other countries, of which the hand-written server

@@ -1,12 +1,11 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"strings"
 
 	"chairside/internal/config"
 	"chairside/internal/store"
@@ -16,29 +15,19 @@ import (
 // forgotten place there would be a new and empty database, which exports
 // nothing and whose totals are all right.
 func (c *console) withDatabase(d config.Database, work func(db *store.DB) error) error {
-	if err := exists(d); err != nil {
-		return err
-	}
-	return c.withNewDatabase(d, work)
-}
-
-// exists refuses an embedded database whose file is missing.
-func exists(d config.Database) error {
-	if !d.Embedded() {
-		return nil
-	}
-	if _, err := os.Stat(strings.TrimPrefix(d.DatabaseURL, "sqlite:")); err != nil {
-		return fmt.Errorf("there is no database (--database-url): %w", err)
-	}
-	return nil
+	return c.with(store.OpenExisting, d, work)
 }
 
 // withNewDatabase opens the database, sees to it that its migrations are all
 // applied, and closes it after work. An embedded database is made where it is
 // missing, and migrated; of a PostgreSQL one somebody else may be the owner, so
 // it is only looked at.
-func (c *console) withNewDatabase(d config.Database, work func(db *store.DB) error) (err error) {
-	db, err := store.Open(c, d.DatabaseURL)
+func (c *console) withNewDatabase(d config.Database, work func(db *store.DB) error) error {
+	return c.with(store.Open, d, work)
+}
+
+func (c *console) with(open func(context.Context, string) (*store.DB, error), d config.Database, work func(db *store.DB) error) (err error) {
+	db, err := open(c, d.DatabaseURL)
 	if err != nil {
 		return err
 	}

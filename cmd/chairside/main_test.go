@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"database/sql"
 	"io"
 	"net/http"
 	"os"
@@ -50,6 +51,7 @@ func scripts(dir string) testscript.Params {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits":   exits,
 			"capture": capture,
+			"sql":     execSQL,
 		},
 	}
 }
@@ -69,6 +71,18 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if status != args[0] {
 		ts.Fatalf("exit status %s, want %s", status, args[0])
 	}
+}
+
+// execSQL executes a statement on an embedded database: sql FILE STATEMENT.
+func execSQL(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: sql FILE STATEMENT")
+	}
+	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer func() { ts.Check(db.Close()) }()
+	_, err = db.ExecContext(context.Background(), args[1])
+	ts.Check(err)
 }
 
 // capture puts what a pattern's group finds in the last output into a

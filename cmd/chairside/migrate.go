@@ -56,8 +56,11 @@ func (m *migrateStatus) Run(c *console) (err error) {
 	table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	for _, step := range list {
 		state := "pending"
-		if !step.AppliedAt.IsZero() {
+		switch {
+		case !step.AppliedAt.IsZero():
 			state = "applied " + step.AppliedAt.Format("2006-01-02 15:04:05 UTC")
+		case step.Statements > 0:
+			state = fmt.Sprintf("interrupted: %d of %d statements applied", step.Applied, step.Statements)
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\n", step.Version, step.Name, state)
 	}

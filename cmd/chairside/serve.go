@@ -10,6 +10,7 @@ import (
 	"chairside/internal/config"
 	"chairside/internal/server"
 	"chairside/internal/store"
+	"chairside/internal/store/bulk"
 )
 
 type serveCommand struct{ config.ServeFlags }
@@ -47,7 +48,7 @@ func (s *serveCommand) Run(c *console) (err error) {
 		}
 	}
 
-	if err := db.Measure(c); err != nil {
+	if err := bulk.Measure(c, db); err != nil {
 		logger.Warn("tables were not measured; the next start tries again", "error", err)
 	}
 
@@ -70,6 +71,13 @@ func (s *serveCommand) Run(c *console) (err error) {
 		if err := c.welcome(db, baseURL); err != nil {
 			return errors.Join(err, listener.Close())
 		}
+	}
+	if flags.PprofAddr != "" {
+		stop, err := servePprof(c, flags.PprofAddr, logger)
+		if err != nil {
+			return errors.Join(err, listener.Close())
+		}
+		defer func() { err = errors.Join(err, stop()) }()
 	}
 	logger.Info("listening", "address", listener.Addr().String(), "base_url", baseURL)
 	return srv.Run(c, listener)

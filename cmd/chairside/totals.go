@@ -23,7 +23,7 @@ func (totalsCheck) Help() string {
 // Run prints each difference and fails where there is one.
 func (t *totalsCheck) Run(c *console) error {
 	return c.withDatabase(t.Database, func(db *store.DB) error {
-		found, err := db.CheckTotals(c)
+		found, err := db.Counters.Check(c)
 		if err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func (totalsRepair) Help() string {
 // Run prints what it has changed, also beside an error.
 func (t *totalsRepair) Run(c *console) error {
 	return c.withDatabase(t.Database, func(db *store.DB) error {
-		repaired, err := db.RepairTotals(c)
+		repaired, err := db.Counters.Repair(c)
 		for _, difference := range repaired {
 			fmt.Fprintln(c.out, difference)
 		}

@@ -12,21 +12,34 @@ import (
 	"chairside/internal/store"
 )
 
+// userAccess is the arguments of a command that takes access from a user.
+type userAccess struct {
+	config.Database
+	confirmation
+	Email string `arg:"" help:"The user's e-mail address."`
+}
+
+// change makes the change to the user's access.
+func (u userAccess) change(c *console, change accessChange) error {
+	change.confirmation, change.email = u.confirmation, u.Email
+	return c.withDatabase(u.Database, func(db *store.DB) error { return c.changeAccess(db, change) })
+}
+
 // accessChange is what a command does to a user's access.
 type accessChange struct {
 	confirmation
 	email       string
-	consequence string       // of the question: "Disables", "Resets the password of"
+	consequence string       // opens the question: "Disables", "Resets the password of"
 	ends        signin.Kinds // what the command ends
 	prepare     func(*ent.User) error
 	apply       func(ctx context.Context, tx *ent.Client, u *ent.User) error
 }
 
-// errLastAdministrator is what the command line makes of signin's error.
+// errLastAdministrator replaces signin.ErrLastAdministrator on the command line.
 var errLastAdministrator = errors.New("this is the last active administrator of the practice: add another one first, or use --force")
 
-// changeAccess asks, makes the change in one transaction, and tells what it has
-// ended.
+// changeAccess asks for confirmation, makes the change in one transaction, and prints
+// what it ended.
 func (c *console) changeAccess(db *store.DB, change accessChange) error {
 	u, err := findUser(c, db.Ent, change.email)
 	if err != nil {
@@ -65,10 +78,8 @@ func (c *console) changeAccess(db *store.DB, change accessChange) error {
 }
 
 type userDisable struct {
-	config.Database
-	confirmation
-	Email string `arg:"" help:"The user's e-mail address."`
-	Force bool   `help:"Disable the last active administrator of the practice, too."`
+	userAccess
+	Force bool `help:"Disable the last active administrator of the practice, too."`
 }
 
 // Help is the text of --help.
@@ -78,16 +89,14 @@ func (userDisable) Help() string {
 
 // Run disables the user.
 func (u *userDisable) Run(c *console) error {
-	return c.withDatabase(u.Database, func(db *store.DB) error {
-		return c.changeAccess(db, accessChange{
-			confirmation: u.confirmation, email: u.Email, consequence: "Disables", ends: signin.DisableEnds,
-			apply: func(ctx context.Context, tx *ent.Client, row *ent.User) error {
-				if u.Force {
-					ctx = signin.Force(ctx)
-				}
-				return signin.Disable(ctx, tx, row)
-			},
-		})
+	return u.change(c, accessChange{
+		consequence: "Disables", ends: signin.DisableEnds,
+		apply: func(ctx context.Context, tx *ent.Client, row *ent.User) error {
+			if u.Force {
+				ctx = signin.Force(ctx)
+			}
+			return signin.Disable(ctx, tx, row)
+		},
 	})
 }
 
@@ -115,10 +124,8 @@ func (u *userEnable) Run(c *console) error {
 }
 
 type userResetPassword struct {
-	config.Database
-	confirmation
-	Email      string `arg:"" help:"The user's e-mail address."`
-	KeepTokens bool   `help:"Keep the user's personal access tokens. Sessions and authorised applications end all the same."`
+	userAccess
+	KeepTokens bool `help:"Keep the user's personal access tokens. Sessions and authorised applications end all the same."`
 }
 
 // Help is the text of --help.
@@ -128,30 +135,24 @@ func (userResetPassword) Help() string {
 
 // Run stores the new password.
 func (u *userResetPassword) Run(c *console) error {
-	return c.withDatabase(u.Database, func(db *store.DB) error {
-		var chosen chosenPassword
-		return c.changeAccess(db, accessChange{
-			confirmation: u.confirmation, email: u.Email, consequence: "Resets the password of", ends: signin.ResetEnds(u.KeepTokens),
-			prepare: func(row *ent.User) error {
-				practice, err := practiceOf(c, row)
-				if err != nil {
-					return err
-				}
-				chosen, err = c.readPassword(signin.About(row, practice.Name)...)
+	var chosen chosenPassword
+	return u.change(c, accessChange{
+		consequence: "Resets the password of", ends: signin.ResetEnds(u.KeepTokens),
+		prepare: func(row *ent.User) error {
+			practice, err := practiceOf(c, row)
+			if err != nil {
 				return err
-			},
-			apply: func(ctx context.Context, tx *ent.Client, row *ent.User) error {
-				return signin.ResetPassword(ctx, tx, row, chosen, u.KeepTokens)
-			},
-		})
+			}
+			chosen, err = c.readPassword(signin.About(row, practice.Name)...)
+			return err
+		},
+		apply: func(ctx context.Context, tx *ent.Client, row *ent.User) error {
+			return signin.ResetPassword(ctx, tx, row, chosen, u.KeepTokens)
+		},
 	})
 }
 
-type userResetSecondFactor struct {
-	config.Database
-	confirmation
-	Email string `arg:"" help:"The user's e-mail address."`
-}
+type userResetSecondFactor struct{ userAccess }
 
 // Help is the text of --help.
 func (userResetSecondFactor) Help() string {
@@ -160,11 +161,9 @@ func (userResetSecondFactor) Help() string {
 
 // Run turns the second factor off.
 func (u *userResetSecondFactor) Run(c *console) error {
-	return c.withDatabase(u.Database, func(db *store.DB) error {
-		return c.changeAccess(db, accessChange{
-			confirmation: u.confirmation, email: u.Email, consequence: "Turns off the second factor of", ends: signin.SecondFactorEnds,
-			apply: signin.ResetSecondFactor,
-		})
+	return u.change(c, accessChange{
+		consequence: "Turns off the second factor of", ends: signin.SecondFactorEnds,
+		apply: signin.ResetSecondFactor,
 	})
 }
 

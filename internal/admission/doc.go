@@ -1,25 +1,25 @@
 // Package admission shares the connections of a pool fairly.
 //
-// A Gate stands in front of the pool and has one place for each connection. Work
-// says in its context what it is (With): its kind, which is a family of operations
-// ("patients", "reports"), and its operation. Its practice is the caller's.
+// A Gate stands in front of the pool and has one place for each connection. The
+// context of a request names its kind, which is a family of operations ("patients",
+// "reports"), and its operation (With). The caller names its practice.
 //
 //	ctx = admission.With(ctx, "patients", "listPatients")
-//	leave, err := gate.Enter(ctx) // at most 2 s
+//	leave, err := gate.Enter(ctx) // waits at most 2 s
 //	defer leave()
 //
 // # Rules
 //
-//   - A practice or a kind that has half of the places gets more of them only while
-//     no work below its own half waits.
-//   - Even then it never gets the last ones: some are left for other kinds and other
-//     practices. So work that stalls (a locked table, a slow report) leaves
-//     connections for the rest even where it came first.
-//   - Of the work that waits, that whose practice, kind and operation have the fewest
-//     places goes first; among equals, that which has waited longest.
-//   - Work waits 2 s, then it is refused.
-//   - A few connections have no place: they are for readiness probes and work in the
-//     background, which do not pass the gate.
+//   - A practice or a kind that holds half of the places gets another one only while
+//     no request below its own half waits.
+//   - It never gets the last places. They are reserved for other kinds and practices,
+//     so a locked table or a slow report cannot take every connection, even if it
+//     came first.
+//   - Of the requests that wait, the one whose practice, kind and operation hold the
+//     fewest places goes first; among equals, the one that has waited longest.
+//   - A request that has waited 2 s is refused.
+//   - A few connections have no place. Readiness probes and background work use them
+//     without passing the gate.
 //
-// Work without a kind is of the kind "other", and shares its half.
+// Requests without a kind are of the kind "other" and share its half.
 package admission

@@ -15,11 +15,10 @@ import (
 // MaxWait is the longest wait for a place.
 const MaxWait = 2 * time.Second
 
-// errFull is a context.DeadlineExceeded, as the pool itself gives for a connection
-// that does not become free in time.
+// errFull wraps context.DeadlineExceeded, the error of a pool without a free connection.
 var errFull = fmt.Errorf("admission: no connection became free within %v: %w", MaxWait, context.DeadlineExceeded)
 
-// Gate admits work to a pool of connections. It is safe for concurrent use.
+// Gate admits requests to a pool of connections. It is safe for concurrent use.
 type Gate struct {
 	limits
 	maxWait time.Duration // MaxWait, except in tests
@@ -28,23 +27,24 @@ type Gate struct {
 	inUse      int
 	practices  map[uuid.UUID]int // places in use
 	operations map[string]int
-	kinds      map[string]*Usage // every kind that ever came
-	lines      []*line           // where work waits; few
-	arrivals   int64             // of work that had to wait
+	kinds      map[string]*Usage // all kinds seen so far
+	lines      []*line           // only those with waiters
+	arrivals   int64             // requests that had to wait, ever
 }
 
 // limits are numbers of places.
 type limits struct {
-	places int // in all
-	half   int // who has these has a share; more is above it
+	places int // in total
+	half   int // the share of a practice or a kind
 
-	// Work above a share gets a place only while fewer than these are in use, by whose
-	// share it is above.
+	// A request whose practice, kind, or both are above their share gets a place only
+	// while fewer than this many are in use.
 	practice, kind, both int
 }
 
-// limitsOf divides a pool. Of 20 connections 2 have no place; of the other 18 one kind
-// of one practice gets at most 14, that kind 15, that practice 16.
+// limitsOf divides a pool. Of 20 connections, 2 are reserved for work that does not pass
+// the gate. Of the 18 places, one kind of one practice gets at most 14, one kind of all
+// practices 15, and one practice 16.
 func limitsOf(connections int) limits {
 	var reserved, spare int
 	switch {
@@ -60,17 +60,17 @@ func limitsOf(connections int) limits {
 	return l
 }
 
-// Usage is how one kind of work uses a gate.
+// Usage counts the requests of one kind.
 type Usage struct {
 	Kind     string
-	InUse    int   // places now
-	Waiting  int   // how often one is waited for now
-	Admitted int64 // how often one was given
-	Waited   int64 // how often one was waited for
-	Refused  int64 // how often none was given in time
+	InUse    int   // places held now
+	Waiting  int   // requests waiting now
+	Admitted int64 // requests that got a place
+	Waited   int64 // requests that had to wait
+	Refused  int64 // requests that gave up
 }
 
-// line is where work of one share waits, first come, first served.
+// line is the queue of one share: first in, first out.
 type line struct {
 	share
 	waiters []*waiter
@@ -78,10 +78,10 @@ type line struct {
 
 type waiter struct {
 	ready  chan struct{}
-	number int64 // who came before whom
+	number int64 // position in the order of arrival, across lines
 }
 
-// NewGate gives a gate in front of so many connections.
+// NewGate returns a gate for a pool of that many connections.
 func NewGate(connections int) *Gate {
 	return &Gate{
 		limits:     limitsOf(connections),
@@ -92,9 +92,9 @@ func NewGate(connections int) *Gate {
 	}
 }
 
-// Enter waits for a place for the work of ctx, which may then use one connection
-// until it calls leave. Where Hold has a place for all of the work, that one serves.
-// The error is a context.DeadlineExceeded after MaxWait, else that of ctx.
+// Enter waits for a place, which allows the use of one connection until leave is called.
+// It returns at once if the request already holds a place (Hold). It fails with
+// context.DeadlineExceeded after MaxWait, or with the error of ctx.
 func (g *Gate) Enter(ctx context.Context) (leave func(), err error) {
 	l := of(ctx)
 	if l.held.Load() {
@@ -103,9 +103,9 @@ func (g *Gate) Enter(ctx context.Context) (leave func(), err error) {
 	return g.enter(ctx, shareOf(ctx, l))
 }
 
-// Hold is Enter for all of the work of ctx, between its statements too. That bounds
-// what such work has in memory. Work that waits for anything but the database must
-// not hold a place.
+// Hold takes one place for the whole request, between its statements too. This bounds
+// the number of requests that keep rows in memory. A request that waits for anything but
+// the database must not hold a place.
 func (g *Gate) Hold(ctx context.Context) (leave func(), err error) {
 	l := of(ctx)
 	if l == other || !l.held.CompareAndSwap(false, true) {
@@ -149,7 +149,7 @@ func (g *Gate) enter(ctx context.Context, s share) (leave func(), err error) {
 	if g.giveUp(s, w) {
 		return nil, err
 	}
-	return leave, nil // it got its place at the last moment
+	return leave, nil // admitted at the last moment
 }
 
 func (g *Gate) leave(s share) {
@@ -164,7 +164,7 @@ func (g *Gate) leave(s share) {
 	g.admit()
 }
 
-// less takes one off a count, and forgets a count of zero.
+// less decrements a count and removes it at zero.
 func less[K comparable](counts map[K]int, key K) {
 	if counts[key]--; counts[key] == 0 {
 		delete(counts, key)
@@ -191,7 +191,7 @@ func (g *Gate) of(s share) *Usage {
 	return u
 }
 
-// fits reports whether there is a place for s, whoever waits.
+// fits reports whether a place is free for s, disregarding the lines.
 func (g *Gate) fits(s share) bool {
 	limit := g.places
 	switch practice, kind := g.practices[s.practice] >= g.half, g.of(s).InUse >= g.half; {
@@ -205,7 +205,7 @@ func (g *Gate) fits(s share) bool {
 	return g.inUse < limit
 }
 
-// admit gives free places to those who wait.
+// admit gives the free places to waiters.
 func (g *Gate) admit() {
 	for {
 		var next *line
@@ -224,7 +224,7 @@ func (g *Gate) admit() {
 	}
 }
 
-// before reports whether a is served before b: below its half first, then by the
+// before reports whether a is served before b: shares below their half first, then by
 // places in use, then by arrival.
 func (g *Gate) before(a, b *line) bool {
 	if above, other := g.above(a.share), g.above(b.share); above != other {
@@ -257,7 +257,7 @@ func (g *Gate) join(s share, w *waiter) {
 	g.lines = append(g.lines, &line{share: s, waiters: []*waiter{w}})
 }
 
-// remove takes a waiter out of its line, and the line away where it was the last.
+// remove removes a waiter, and its line once that is empty.
 func (g *Gate) remove(l *line, at int) {
 	g.of(l.share).Waiting--
 	l.waiters = slices.Delete(l.waiters, at, at+1)
@@ -266,7 +266,7 @@ func (g *Gate) remove(l *line, at int) {
 	}
 }
 
-// giveUp takes a waiter out of its line, and reports whether it was still there.
+// giveUp removes a waiter and reports whether it was still waiting.
 func (g *Gate) giveUp(s share, w *waiter) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -283,7 +283,7 @@ func (g *Gate) giveUp(s share, w *waiter) bool {
 	return false
 }
 
-// Usage is how each kind of work uses the gate, by name.
+// Usage returns the counts of each kind, sorted by name.
 func (g *Gate) Usage() []Usage {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -11,27 +11,27 @@ import (
 
 // Kinds that are not families of operations.
 const (
-	// Tokens is the look-up of tokens. It comes before any operation, so it must
-	// not wait behind one kind of them.
+	// Tokens is the lookup of access tokens. It precedes every operation, so it must not
+	// queue behind one of their kinds.
 	Tokens = "tokens"
-	// Other is work whose context names no kind.
+	// Other is the kind of a context that names none.
 	Other = "other"
 )
 
-// load is what a context says of its work.
+// load describes a request to the gate.
 type load struct {
 	kind, operation string
-	held            atomic.Bool // whether Hold has a place for all of it
+	held            atomic.Bool // whether the request has a place by Hold
 }
 
 type loadKey struct{}
 
-// With says what the work of ctx is. An empty operation is the kind's only one.
+// With names the kind and the operation of a request. The operation may be empty.
 func With(ctx context.Context, kind, operation string) context.Context {
 	return context.WithValue(ctx, loadKey{}, &load{kind: kind, operation: operation})
 }
 
-// Kind is the kind of the work of ctx.
+// Kind returns the kind that ctx names, or Other.
 func Kind(ctx context.Context) string { return of(ctx).kind }
 
 var other = &load{kind: Other}
@@ -43,9 +43,9 @@ func of(ctx context.Context) *load {
 	return other
 }
 
-// share names what the places of some work count against.
+// share is what a place counts against.
 type share struct {
-	practice        uuid.UUID // zero where the practice is not known
+	practice        uuid.UUID // zero if unknown
 	kind, operation string
 }
 

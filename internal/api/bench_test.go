@@ -1,11 +1,14 @@
 package api_test
 
 import (
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
+	"time"
 
 	"chairside/internal/chairsidetest"
 	"chairside/internal/server"
@@ -43,6 +46,42 @@ func BenchmarkReads(b *testing.B) {
 						}
 					}
 				})
+			}
+		})
+	}
+}
+
+// BenchmarkBook books one appointment after another, each 30 minutes after the one before,
+// from a year ahead on.
+//
+//	go test ./internal/api/ -run ^$ -bench Book -benchtime 500x
+func BenchmarkBook(b *testing.B) {
+	for _, db := range []struct {
+		name string
+		url  func(testing.TB) string
+	}{{"sqlite", chairsidetest.SQLite}, {"postgres", chairsidetest.Postgres}} {
+		b.Run(db.name, func(b *testing.B) {
+			e := chairsidetest.Start(b, db.url(b), func(o *server.Options) {
+				o.Logger = slog.New(slog.NewJSONHandler(io.Discard, nil))
+				o.RateLimit = 0
+			})
+			token := e.Token(b, "")
+			id := e.Get(b, "/v1/practitioners", token).Column(b, "practitioners", "id")[0]
+			start := time.Now().UTC().Truncate(time.Hour).AddDate(1, 0, 0)
+			for b.Loop() {
+				end := start.Add(30 * time.Minute)
+				body := fmt.Sprintf(`{"appointment": {"practitioner_id": %s, "reason": "Exam", "start_time": %q, "finish_time": %q}}`,
+					id, start.Format(time.RFC3339), end.Format(time.RFC3339))
+				r := httptest.NewRequest(http.MethodPost, "/v1/appointments", strings.NewReader(body))
+				r.Header.Set("Authorization", "Bearer "+token)
+				r.Header.Set("User-Agent", "Bench (bench@example.com)")
+				r.Header.Set("Content-Type", "application/json")
+				w := &discard{header: http.Header{}}
+				e.Server.Handler().ServeHTTP(w, r)
+				if w.status != http.StatusCreated {
+					b.Fatal(w.status)
+				}
+				start = end
 			}
 		})
 	}

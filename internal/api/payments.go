@@ -12,13 +12,12 @@ import (
 // ListPayments adds the sum of all pages. Deleted payments are listed and count
 // for nothing in the sum, as they do in balances.
 func (h *Handler) ListPayments(ctx context.Context, p ogent.ListPaymentsParams) (*ogent.PaymentList, error) {
-	shown, meta, err := h.ReadPayments(ctx, p)
+	shown, meta, all, err := h.ReadPayments(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	var sums []struct{ Sum *decimal.Decimal }
-	q := h.Client.Payment.Query().Where(ogent.PaymentsRequest(p).Where...).Where(payment.Deleted(false))
-	if err := q.Aggregate(ent.Sum(payment.FieldAmount)).Scan(ctx, &sums); err != nil {
+	if err := all.Where(payment.Deleted(false)).Aggregate(ent.Sum(payment.FieldAmount)).Scan(ctx, &sums); err != nil {
 		return nil, err
 	}
 	return &ogent.PaymentList{Payments: shown, Meta: ogent.PaymentMeta{

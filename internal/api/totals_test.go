@@ -63,7 +63,7 @@ func TestListsThatDoNotCount(t *testing.T) {
 			}
 		}
 		check()
-		if _, err := e.DB.FoldTotals(ctx); err != nil {
+		if _, err := e.DB.Counters.Compact(ctx); err != nil {
 			t.Fatal(err)
 		}
 		check()
@@ -102,7 +102,7 @@ func TestPagesAtTheBordersOfDays(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := e.DB.FoldTotals(ctx); err != nil {
+		if _, err := e.DB.Counters.Compact(ctx); err != nil {
 			t.Fatal(err)
 		}
 		rows = listed()

@@ -11,13 +11,13 @@ import (
 
 func TestServeReportsAllMistakesAtOnce(t *testing.T) {
 	_, err := ServeFlags{
-		Database: Database{"mysql://root:secret@host/db"}, Addr: "localhost", BaseURL: "api.example.com", RateLimit: "-1",
+		Database: Database{"mysql://root:secret@host/db"}, Addr: "localhost", BaseURL: "api.example.com", RateLimit: "-1", PprofAddr: "0.0.0.0:6060",
 		TLSCert: "cert.pem", TrustedProxies: []string{"10.0.0.0/8", "home"},
 	}.Read()
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, flag := range []string{"--database-url", "--addr", "--base-url", "--rate-limit", "--tls-key", "--trusted-proxies"} {
+	for _, flag := range []string{"--database-url", "--addr", "--base-url", "--rate-limit", "--tls-key", "--trusted-proxies", "--pprof-addr"} {
 		if !strings.Contains(err.Error(), flag+": ") {
 			t.Errorf("%s is not named in:\n%v", flag, err)
 		}

@@ -20,6 +20,7 @@ type ServeFlags struct {
 	TLSCert        string   `name:"tls-cert" placeholder:"FILE" help:"PEM file of the TLS certificate and its chain. With --tls-key the server speaks HTTPS."`
 	TLSKey         string   `name:"tls-key" placeholder:"FILE" help:"PEM file of the certificate's private key."`
 	TrustedProxies []string `placeholder:"CIDR" help:"Networks of proxies whose X-Forwarded-For and X-Forwarded-Proto headers are believed."`
+	PprofAddr      string   `placeholder:"HOST:PORT" help:"Serve Go's profiles at /debug/pprof/ on this loopback address, without a token. Default: off."`
 	LogFormat      string   `placeholder:"FORM" enum:"json,text" default:"json" help:"Form of the log on standard error, json or text. Default: ${default}"`
 }
 
@@ -32,6 +33,7 @@ type Serve struct {
 	RateLimit         int // requests per hour and token; 0 is unlimited
 	CertFile, KeyFile string
 	TrustedProxies    []netip.Prefix
+	PprofAddr         string // a loopback address; "" for off
 	JSONLog           bool
 }
 
@@ -46,10 +48,15 @@ func (f ServeFlags) Read() (Serve, error) {
 	var m Mistakes
 	c := Serve{
 		Database: f.Database, Addr: f.Addr, Demo: f.Demo, Migrate: f.Migrate,
-		CertFile: f.TLSCert, KeyFile: f.TLSKey, JSONLog: f.LogFormat == "json",
+		CertFile: f.TLSCert, KeyFile: f.TLSKey, PprofAddr: f.PprofAddr, JSONLog: f.LogFormat == "json",
 	}
 	f.Database.check(&m)
-	f.checkAddr(&m)
+	if !validAddr(f.Addr) {
+		m.add("addr", "must be HOST:PORT, with a port from 0 to 65535")
+	}
+	if f.PprofAddr != "" && !isLoopback(f.PprofAddr) {
+		m.add("pprof-addr", "must be HOST:PORT on a loopback address, like 127.0.0.1:6060")
+	}
 	c.BaseURL = f.readBaseURL(&m)
 	c.RateLimit = f.readRateLimit(&m)
 	c.TrustedProxies = f.readProxies(&m)
@@ -63,15 +70,20 @@ func (f ServeFlags) Validate() error {
 	return err
 }
 
-func (f ServeFlags) checkAddr(m *Mistakes) {
-	_, port, err := net.SplitHostPort(f.Addr)
+func validAddr(addr string) bool {
+	_, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		m.add("addr", "must be HOST:PORT")
-		return
+		return false
 	}
-	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		m.add("addr", "the port must be a number from 0 to 65535")
-	}
+	_, err = strconv.ParseUint(port, 10, 16)
+	return err == nil
+}
+
+// isLoopback reports whether only programs on this machine can connect to addr:
+// profiles show what the program is doing to anyone who asks.
+func isLoopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	return err == nil && validAddr(addr) && (host == "localhost" || net.ParseIP(host).IsLoopback())
 }
 
 func (f ServeFlags) readBaseURL(m *Mistakes) string {

@@ -216,6 +216,25 @@ func TestWritesStayConfined(t *testing.T) {
 	})
 }
 
+// leaving is SQL text that would leave the practice or write, and why it is refused.
+var leaving = map[string]error{
+	"(SELECT COUNT(*) FROM main.patients) > 0":             question.ErrSchemaNamed,
+	"(SELECT COUNT(*) FROM public.patients) > 0":           question.ErrSchemaNamed,
+	`(SELECT COUNT(*) FROM "public" . "patients") > 0`:     question.ErrSchemaNamed,
+	"(SELECT COUNT(*) FROM [main].patients) > 0":           question.ErrSchemaNamed,
+	"(SELECT COUNT(*) FROM `main`.`patients`) > 0":         question.ErrSchemaNamed,
+	"(SELECT COUNT(*) FROM main/**/.patients) > 0":         question.ErrSchemaNamed,
+	"(SELECT COUNT(*) FROM public--\n.patients) > 0":       question.ErrSchemaNamed,
+	"'it''s' <> (SELECT MAX(title) FROM public.patients)":  question.ErrSchemaNamed,
+	`E'\'' <> (SELECT MAX(title) FROM public.patients)`:    question.ErrSchemaNamed,
+	`(SELECT COUNT(*) FROM U&"p\0075blic".patients) > 0`:   question.ErrUnreadable,
+	"$$'$$ <> (SELECT MAX(title) FROM public.patients)":    question.ErrUnreadable,
+	`(SELECT COUNT(*) AS "it's" FROM public.patients) > 0`: question.ErrSchemaNamed,
+	"1 = 1; DELETE FROM patients":                          question.ErrSeveralStatements,
+	"1 = 1); COMMIT; DELETE FROM patients; SELECT (1":      question.ErrSeveralStatements,
+	"1 = 1; PRAGMA query_only = OFF":                       question.ErrSeveralStatements,
+}
+
 // TestQuestionsStayInThePractice holds that SQL text in a question reads one
 // practice's rows, too, and that a question writes nothing.
 func TestQuestionsStayInThePractice(t *testing.T) {
@@ -264,12 +283,15 @@ func TestQuestionsStayInThePractice(t *testing.T) {
 						t.Errorf("%s: %d rows, %v", about, len(got), err)
 					}
 				}
-				for _, name := range []string{"main", "public"} {
-					_, err := client.Patient.Query().Where(func(s *sql.Selector) {
-						s.Where(sql.ExprP(fmt.Sprintf("(SELECT COUNT(*) FROM %s.patients) > 0", name)))
-					}).Count(ctx)
-					if !errors.Is(err, question.ErrSchemaNamed) {
-						t.Errorf("a schema is named: %v", err)
+				for text, want := range leaving {
+					_, err := client.Patient.Query().Where(func(s *sql.Selector) { s.Where(sql.ExprP(text)) }).Count(ctx)
+					if !errors.Is(err, want) {
+						t.Errorf("%s: %v", text, err)
+					}
+				}
+				for _, text := range []string{`'a;b' <> 'public.patients'`, `"patients"."id" > 0 -- ; main.patients`, `'it''s; main.patients' <> ''`} {
+					if n, err := client.Patient.Query().Where(func(s *sql.Selector) { s.Where(sql.ExprP(text + "\n")) }).Count(ctx); n != len(ids) || err != nil {
+						t.Errorf("%s: %d, %v", text, n, err)
 					}
 				}
 				if n, err := client.Practice.Query().Count(ctx); n != 1 || err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -192,18 +191,11 @@ func TestWriteLockElsewhereEndsInTime(t *testing.T) {
 // client is answered.
 func TestSlowNetworkEndsInTime(t *testing.T) {
 	t.Parallel()
-	address, err := url.Parse(chairsidetest.Postgres(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	slow := delay(t, address.Host)
-	address.Host = slow.address
-	e := chairsidetest.Start(t, address.String())
-	token := e.Token(t, "")
+	e, proxy, token := behindProxy(t, chairsidetest.Postgres(t))
 	answered(t, e, token, "/v1/patients")
 
-	slow.by.Store(int64(3 * time.Second))
-	defer slow.by.Store(0)
+	proxy.Delay(3 * time.Second)
+	defer proxy.Delay(0)
 	wait := crowd(t, 60, func() {
 		began := time.Now()
 		if r := e.Get(t, "/v1/patients", token); r.Code != http.StatusOK {

@@ -19,10 +19,27 @@ const (
 	recoveryLimit = 20 * time.Second // until good answers; 5 s on a machine that is not busy
 )
 
-// behindProxy starts a server whose connections to PostgreSQL pass a proxy, with a token.
-func behindProxy(t *testing.T) (e *chairsidetest.Env, proxy *pgproxy.Proxy, token string) {
+// eachConnection runs a test with each way in which the server speaks to PostgreSQL,
+// and a proxy between them.
+func eachConnection(t *testing.T, test func(t *testing.T, e *chairsidetest.Env, proxy *pgproxy.Proxy, token string)) {
 	t.Helper()
-	proxy, address := pgproxy.New(t, chairsidetest.Postgres(t))
+	for name, address := range map[string]func(t *testing.T) string{
+		"cached": func(t *testing.T) string { return chairsidetest.Postgres(t) },
+		"pooled": func(t *testing.T) string { return chairsidetest.Postgres(t) + "&statement_cache=off" },
+		"tls":    func(t *testing.T) string { return pgproxy.TLS(t, chairsidetest.Postgres(t)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, proxy, token := behindProxy(t, address(t))
+			test(t, e, proxy, token)
+		})
+	}
+}
+
+// behindProxy starts a server whose connections to PostgreSQL pass a proxy, with a token.
+func behindProxy(t *testing.T, address string) (e *chairsidetest.Env, proxy *pgproxy.Proxy, token string) {
+	t.Helper()
+	proxy, address = pgproxy.New(t, address)
 	e = chairsidetest.Start(t, address)
 	token = e.Token(t, "")
 	e.Get(t, "/readyz", "").Status(t, http.StatusOK)
@@ -72,37 +89,40 @@ func recovers(t *testing.T, e *chairsidetest.Env, token string) {
 // while new ones work.
 func TestConnectionsThatSwallow(t *testing.T) {
 	t.Parallel()
-	e, proxy, token := behindProxy(t)
-	many(t, e, 40, "/v1/patients?per_page=2", token)
-	proxy.Swallow()
-	e.Get(t, "/readyz", "").Status(t, http.StatusOK)
-	recovers(t, e, token)
+	eachConnection(t, func(t *testing.T, e *chairsidetest.Env, proxy *pgproxy.Proxy, token string) {
+		many(t, e, 40, "/v1/patients?per_page=2", token)
+		proxy.Swallow()
+		e.Get(t, "/readyz", "").Status(t, http.StatusOK)
+		recovers(t, e, token)
+	})
 }
 
 // TestConnectionsThatAreReset are replaced before a request uses them.
 func TestConnectionsThatAreReset(t *testing.T) {
 	t.Parallel()
-	e, proxy, token := behindProxy(t)
-	many(t, e, 40, "/v1/patients?per_page=2", token)
-	proxy.Reset()
-	recovers(t, e, token)
+	eachConnection(t, func(t *testing.T, e *chairsidetest.Env, proxy *pgproxy.Proxy, token string) {
+		many(t, e, 40, "/v1/patients?per_page=2", token)
+		proxy.Reset()
+		recovers(t, e, token)
+	})
 }
 
 // TestProxyWithoutPrimary: connections are accepted and closed at once.
 func TestProxyWithoutPrimary(t *testing.T) {
 	t.Parallel()
-	e, proxy, token := behindProxy(t)
-	proxy.Close(true)
-	proxy.Reset()
-	if got := many(t, e, 40, "/v1/patients?per_page=2", token); got[http.StatusServiceUnavailable] != 40 {
-		t.Errorf("without a primary: %v", got)
-	}
-	e.Get(t, "/readyz", "").Status(t, http.StatusServiceUnavailable)
-	if p := e.Browser(t).Get("/oauth/authorize?client_id=x"); p.Code == http.StatusInternalServerError {
-		t.Errorf("a page was answered with %d", p.Code)
-	}
-	proxy.Close(false)
-	recovers(t, e, token)
+	eachConnection(t, func(t *testing.T, e *chairsidetest.Env, proxy *pgproxy.Proxy, token string) {
+		proxy.Close(true)
+		proxy.Reset()
+		if got := many(t, e, 40, "/v1/patients?per_page=2", token); got[http.StatusServiceUnavailable] != 40 {
+			t.Errorf("without a primary: %v", got)
+		}
+		e.Get(t, "/readyz", "").Status(t, http.StatusServiceUnavailable)
+		if p := e.Browser(t).Get("/oauth/authorize?client_id=x"); p.Code == http.StatusInternalServerError {
+			t.Errorf("a page was answered with %d", p.Code)
+		}
+		proxy.Close(false)
+		recovers(t, e, token)
+	})
 }
 
 // TestStoppedBackends: the processes of the open connections are stopped.
@@ -144,40 +164,41 @@ func TestStoppedBackends(t *testing.T) {
 // of the change; one that was not is there once or not at all.
 func TestBookingsThatAreCut(t *testing.T) {
 	t.Parallel()
-	e, proxy, token := behindProxy(t)
-	w := look(t, e, "demo")
-	count := func(table string) (n int) {
-		t.Helper()
-		if err := e.DB.SQL.QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n); err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	day := 0
-	for _, d := range []pgproxy.Direction{pgproxy.ToServer, pgproxy.FromServer} {
-		for n, whole := 0, 0; whole < 3; n += cutStride {
-			day++
-			start := time.Date(2027, 1, 1, 9, 0, 0, 0, time.UTC).AddDate(0, 0, day)
-			q := w.request(find(t, "createAppointment"), 0)
-			q.Token = token
-			appointment := q.Body.(map[string]any)["appointment"].(map[string]any)
-			appointment["start_time"], appointment["finish_time"] = start.Format(time.RFC3339), start.Add(time.Hour).Format(time.RFC3339)
-			appointments, changes := count("appointments"), count("changes")
-			proxy.Cut(d, n)
-			r := e.Do(t, q)
-			proxy.Reset()
-			added := count("appointments") - appointments
-			if recorded := count("changes") - changes; recorded != added {
-				t.Errorf("cut after %d bytes, direction %d: %d appointments, %d changes", n, d, added, recorded)
+	eachConnection(t, func(t *testing.T, e *chairsidetest.Env, proxy *pgproxy.Proxy, token string) {
+		w := look(t, e, "demo")
+		count := func(table string) (n int) {
+			t.Helper()
+			if err := e.DB.SQL.QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n); err != nil {
+				t.Fatal(err)
 			}
-			switch {
-			case r.Code == http.StatusCreated && added == 1:
-				whole++
-			case r.Code == http.StatusServiceUnavailable && r.Header.Get("Retry-After") != "" && (added == 0 || added == 1):
-				whole = 0
-			default:
-				t.Fatalf("cut after %d bytes, direction %d: answered %d, %d appointments were added: %s", n, d, r.Code, added, r.Raw)
+			return n
+		}
+		day := 0
+		for _, d := range []pgproxy.Direction{pgproxy.ToServer, pgproxy.FromServer} {
+			for n, whole := 0, 0; whole < 3; n += cutStride {
+				day++
+				start := time.Date(2027, 1, 1, 9, 0, 0, 0, time.UTC).AddDate(0, 0, day)
+				q := w.request(find(t, "createAppointment"), 0)
+				q.Token = token
+				appointment := q.Body.(map[string]any)["appointment"].(map[string]any)
+				appointment["start_time"], appointment["finish_time"] = start.Format(time.RFC3339), start.Add(time.Hour).Format(time.RFC3339)
+				appointments, changes := count("appointments"), count("changes")
+				proxy.Cut(d, n)
+				r := e.Do(t, q)
+				proxy.Reset()
+				added := count("appointments") - appointments
+				if recorded := count("changes") - changes; recorded != added {
+					t.Errorf("cut after %d bytes, direction %d: %d appointments, %d changes", n, d, added, recorded)
+				}
+				switch {
+				case r.Code == http.StatusCreated && added == 1:
+					whole++
+				case r.Code == http.StatusServiceUnavailable && r.Header.Get("Retry-After") != "" && (added == 0 || added == 1):
+					whole = 0
+				default:
+					t.Fatalf("cut after %d bytes, direction %d: answered %d, %d appointments were added: %s", n, d, r.Code, added, r.Raw)
+				}
 			}
 		}
-	}
+	})
 }

@@ -89,13 +89,13 @@ func (l *List[Q, P, O, R]) column(r Request[P]) string {
 
 // Read reads the page that a request asks for and counts all rows. Extra conditions,
 // those of manual filters and of the list itself, add to the request's own; with any,
-// no kept total is used.
-func (l *List[Q, P, O, R]) Read(ctx context.Context, view wire.View, q Q, r Request[P], extra ...P) ([]R, Meta, error) {
+// no kept total is used. all finds the rows of all pages, for sums over them.
+func (l *List[Q, P, O, R]) Read(ctx context.Context, view wire.View, q Q, r Request[P], extra ...P) (shown []R, meta Meta, all Q, err error) {
 	x := reading[Q, P, O, R]{List: l, Request: r, view: view}
 	if l.Totals != nil {
 		totals, err := l.Totals(q, ctx)
 		if err != nil {
-			return nil, Meta{}, err
+			return nil, Meta{}, all, err
 		}
 		if len(extra) == 0 {
 			x.totals = totals
@@ -105,13 +105,15 @@ func (l *List[Q, P, O, R]) Read(ctx context.Context, view wire.View, q Q, r Requ
 		q.Where(ent.Enclose(e))
 	}
 	q.Where(r.Where...)
+	all = q.Clone()
 	// A page behind everything that may be sorted is read in order.
 	if how, ok := choose(r.SortBy, l.Ordered, r.Filters); ok && r.Offset() <= maxSortRows {
 		if shown, meta, ok, err := x.filterFirst(ctx, q, how); ok || err != nil {
-			return shown, meta, err
+			return shown, meta, all, err
 		}
 	}
-	return x.readPage(ctx, q)
+	shown, meta, err = x.readPage(ctx, q, all)
+	return shown, meta, all, err
 }
 
 // reading is one call of Read.
@@ -173,9 +175,8 @@ func (x *reading[Q, P, O, R]) filterFirst(ctx context.Context, q Q, how strategy
 	return shown, x.Meta(total), true, nil
 }
 
-// readPage reads the page in the order.
-func (x *reading[Q, P, O, R]) readPage(ctx context.Context, q Q) (shown []R, meta Meta, err error) {
-	all := q.Clone()
+// readPage reads the page in the order; all finds the rows of all pages.
+func (x *reading[Q, P, O, R]) readPage(ctx context.Context, q, all Q) (shown []R, meta Meta, err error) {
 	q.Order(x.Order(x.Request)...).Limit(x.Limit())
 	switch {
 	case x.SortBy == "id" && x.Early():

@@ -68,7 +68,7 @@ func (m *Memory[K, V]) forget() { m.state.Store(&state[K, V]{values: map[place[K
 
 // ForgetAfter is a hook for what the remembered values are made of. It forgets
 // them when a change is committed, or when nobody knows whether it was. Not noticed
-// are what is written outside a transaction, and the statement of store.DB.TxTrying
+// are what is written outside a transaction, and the statement of store.DB.TxSingleStatement
 // where what comes after it fails: it stays, but nothing commits it here.
 func (m *Memory[K, V]) ForgetAfter(next ent.Mutator) ent.Mutator {
 	return ent.MutateFunc(func(ctx context.Context, mutation ent.Mutation) (ent.Value, error) {

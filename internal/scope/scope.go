@@ -55,7 +55,7 @@ func Describe(family string) string {
 		"practice":    "the practice, sites, rooms, practitioners and contracts",
 		"financials":  "accounts, invoices, invoice items, payments, sundries and NHS claims",
 		"treatments":  "fees, payment plans, treatments, categories, treatment plans and their items",
-		"user":        "the people who sign in: names, roles, e-mail addresses and phones",
+		"user":        "the people who sign in: names, roles, email addresses and phones",
 	}[family]
 }
 

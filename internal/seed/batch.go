@@ -33,7 +33,7 @@ import (
 	"chairside/ent/treatmentplanitem"
 	"chairside/ent/user"
 	"chairside/ent/workingsession"
-	"chairside/internal/store"
+	"chairside/internal/store/bulk"
 )
 
 // batch holds rows until they are written: the practice's own, then those of
@@ -113,7 +113,7 @@ func tableNames() (all, numbered []string) {
 }
 
 // write writes the rows and forgets them.
-func (b *batch) write(ctx context.Context, to *store.Bulk) error {
+func (b *batch) write(ctx context.Context, to *bulk.Tx) error {
 	for _, t := range b.tables() {
 		if err := t.write(ctx, to); err != nil {
 			return err
@@ -142,12 +142,12 @@ func (t table) numbered() bool {
 // it are in the order of the columns.
 const firstColumn = 1
 
-func (t table) write(ctx context.Context, to *store.Bulk) error {
+func (t table) write(ctx context.Context, to *bulk.Tx) error {
 	if t.rows.Len() == 0 {
 		return nil
 	}
 	values := make([]any, len(t.columns))
-	err := to.Table(ctx, t.name, t.columns, func(w *store.RowWriter) error {
+	err := to.Table(ctx, t.name, t.columns, func(w *bulk.RowWriter) error {
 		for r := range t.rows.Len() {
 			row := t.rows.Index(r)
 			for i := range values {

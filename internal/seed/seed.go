@@ -12,6 +12,7 @@ import (
 
 	"chairside/internal/civil"
 	"chairside/internal/store"
+	"chairside/internal/store/bulk"
 )
 
 // Options say how much to make up. The zero value of each number is replaced
@@ -79,7 +80,7 @@ func Run(ctx context.Context, db *store.DB, o Options) error {
 	tables, numbered := tableNames()
 	bar := newProgress(o.Progress, o.Patients+secondPatients)
 	defer bar.finish()
-	return db.BulkLoad(ctx, func(bulk *store.Bulk) error {
+	return bulk.Load(ctx, db, func(bulk *bulk.Tx) error {
 		load := func() error { return fill(ctx, bulk, zone, o, numbered, bar) }
 		if empty && o.Patients >= unindexedFrom {
 			if err := bulk.Unindexed(ctx, tables, load); err != nil {
@@ -116,7 +117,7 @@ func vacant(ctx context.Context, db *sql.DB) (bool, error) {
 
 // fill makes up both practices. While a batch of rows is written the next one
 // is made up, so there are never more than two.
-func fill(ctx context.Context, bulk *store.Bulk, zone *time.Location, o Options, numbered []string, bar *progress) error {
+func fill(ctx context.Context, bulk *bulk.Tx, zone *time.Location, o Options, numbered []string, bar *progress) error {
 	last, err := lastIDs(ctx, bulk, numbered)
 	if err != nil {
 		return err
@@ -145,7 +146,7 @@ func fill(ctx context.Context, bulk *store.Bulk, zone *time.Location, o Options,
 }
 
 // lastIDs are the highest integer ids so far, by table.
-func lastIDs(ctx context.Context, bulk *store.Bulk, tables []string) (map[string]int64, error) {
+func lastIDs(ctx context.Context, bulk *bulk.Tx, tables []string) (map[string]int64, error) {
 	last := map[string]int64{}
 	for _, table := range tables {
 		id, err := bulk.LastID(ctx, table)

@@ -8,16 +8,16 @@ import (
 	"chairside/internal/admission"
 )
 
-// How long the server works on a request before it gives up with 503, waiting
-// included: for a connection, for locks, for each round trip.
+// Time limits of requests, waits for connections, locks and round trips included. A
+// request that reaches its limit is answered with 503.
 const (
-	operationTime = 4500 * time.Millisecond // and 1 s to give up what the database still does: 6 s at most
-	pageTime      = 10 * time.Second        // a page asks several questions, and hashes passwords
-	reportTime    = 25 * time.Second        // whatever the database does, the answer is out within 30 s
+	operationTime = 4500 * time.Millisecond // plus 1 s to cancel the statement: clients are answered within 6 s
+	pageTime      = 10 * time.Second        // pages run several queries and hash passwords
+	reportTime    = 25 * time.Second        // leaves 5 s of the 30 s in which every request is answered
 )
 
-// kindOf is the kind of work behind an address: its first segment. So all that is
-// done with one resource is of one kind, and so are all reports.
+// kindOf returns the kind of a route: the first segment of its pattern. All operations
+// on one resource share a kind, and so do all reports.
 func kindOf(pattern string) string {
 	kind, _, _ := strings.Cut(strings.TrimPrefix(pattern, "/"), "/")
 	if kind == "" {
@@ -26,7 +26,7 @@ func kindOf(pattern string) string {
 	return kind
 }
 
-// timeFor is how long the server works on a page.
+// timeFor returns the time limit of a page.
 func timeFor(pattern string) time.Duration {
 	if kindOf(pattern) == kindOf("/reports") {
 		return reportTime
@@ -34,9 +34,9 @@ func timeFor(pattern string) time.Duration {
 	return pageTime
 }
 
-// hold admits an operation that reads as a whole: what it has read stays in memory
-// until it is encoded, and so must not pile up between its statements. What writes
-// is admitted with its transaction, because it may wait for a diary before that.
+// hold takes one place for the whole of an operation that reads, because its rows stay in
+// memory until the response is encoded. An operation that writes enters the gate with its
+// transaction: before that it may wait for a diary's lock.
 func (s *Server) hold(x *exchange) (leave func(), err error) {
 	if x.operation.ID == "" || x.r.Method != http.MethodGet {
 		return func() {}, nil

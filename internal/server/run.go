@@ -27,17 +27,17 @@ const (
 
 // Run serves listener until ctx ends, then lets the requests that are being
 // answered finish, for at most 20 seconds. It closes the listener. The error
-// is nil after such an orderly end. Meanwhile it folds the database's totals.
+// is nil after such an orderly end. Meanwhile it compacts the database's counters.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
-	folding, stop := context.WithCancel(ctx)
-	folded := make(chan struct{})
+	compacting, stop := context.WithCancel(ctx)
+	compacted := make(chan struct{})
 	go func() {
-		defer close(folded)
-		s.DB.KeepFolding(folding, s.Logger)
+		defer close(compacted)
+		s.DB.Counters.KeepCompacting(compacting, s.Logger)
 	}()
 	defer func() {
 		stop()
-		<-folded
+		<-compacted
 	}()
 	listener = netutil.LimitListener(listener, connections)
 	hs := &http.Server{

@@ -73,7 +73,7 @@ SELECT 1;`))
 		if err := db.Pending(t.Context()); !errors.Is(err, ErrPending) || !strings.Contains(err.Error(), "1 of 3 statements") {
 			t.Errorf("Pending: %v", err)
 		}
-		if list, err := db.Status(t.Context()); err != nil || len(list) != 3 || !list[2].AppliedAt.IsZero() {
+		if list, err := db.Status(t.Context()); err != nil || len(list) != 3 || !list[2].AppliedAt.IsZero() || list[2].Applied != 1 || list[2].Statements != 3 {
 			t.Errorf("Status: %v %v", list, err)
 		}
 	}
@@ -89,6 +89,9 @@ SELECT 1;`))
 	exec(t, db, "INSERT INTO atlas_schema_revisions SELECT '20260104000000', 'later', type, total, total, executed_at, 0, '', '', '', NULL, '' FROM atlas_schema_revisions LIMIT 1")
 	if err := db.Pending(t.Context()); !errors.Is(err, ErrHalfApplied) {
 		t.Errorf("Pending: %v", err)
+	}
+	if list, err := db.Status(t.Context()); !errors.Is(err, ErrHalfApplied) || len(list) != 4 || !list[2].AppliedAt.IsZero() || list[2].Applied != 1 || list[2].Statements != 3 {
+		t.Errorf("Status: %v %v", list, err)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/migrate"
+	"chairside/internal/store/counters"
 )
 
 const (
@@ -27,15 +28,15 @@ const (
 )
 
 // Desired gives the tables a database of a dialect is to have, in Ent's form:
-// the ones the schema describes, rewritten as desired says, and those of kept
-// totals.
+// the ones the schema describes, rewritten as desired says, and those of
+// counters.
 func Desired(dialectName string) ([]*schema.Table, error) {
 	return desired(allTables(dialectName), dialectName)
 }
 
 // allTables are the schema's and the store's own.
 func allTables(dialectName string) []*schema.Table {
-	return slices.Concat(migrate.Tables, totalTables(dialectName))
+	return slices.Concat(migrate.Tables, counters.Tables(dialectName))
 }
 
 // desired rewrites the tables Ent generates into those the database has:

@@ -11,8 +11,8 @@
 //
 // sqlite:PATH is an embedded database in a file, which is created readable by
 // its owner alone. It runs in WAL mode with 2 connections per processor, at least 4,
-// and 3 more, which do not lock themselves (sqlite_threads.go); a transaction waits up
-// to 2 s for those of its own process, then up to 2 s for another's write. The
+// and 3 more; a transaction waits up to 2 s for those of its own process, then up to
+// 2 s for another's write. The
 // first 128 MiB of the file are read as memory: tools count them as the process's,
 // once for each connection, but the system takes them back when it needs them. A
 // disk that fails to read them ends the process.
@@ -42,60 +42,17 @@
 // before that, up to 2 s (queue.go), so that those who book one practitioner hold no
 // connections.
 //
-// # Lost connections
-//
-// A connection to PostgreSQL can be lost without a word. Every read and write ends
-// (socket.go):
-//
-//	1 s after the deadline of the statement's context   the server did not even confirm
-//	                                                    that it cancelled the statement
-//	about 3 s after bytes were lost                     after 2 s of silence the server is
-//	                                                    asked over a new connection
-//	                                                    whether it works for this one
-//	                                                    (monitor.go), except behind
-//	                                                    a pooler (statement_cache=off)
-//	20 s after the peer has vanished                    TCP keep-alive, TCP_USER_TIMEOUT
-//	1 h                                                 work without a deadline, where the
-//	                                                    server cannot be asked
-//
-// A connection that failed so is closed, and those that were idle meanwhile are not used
-// again. What may have been executed is never sent a second time: Fault makes it
-// fault.Unavailable, and whether a commit under way was done is then not known.
-//
 // Ready reads every table over a connection of its own, within 2 s.
 //
-// # Statements
+// # Connections
 //
-// Each connection keeps up to 200 prepared statements (statements.go). Reading
-// one row through Ent takes 55 µs with it and 150 µs without on PostgreSQL, 22 µs
-// on SQLite (BenchmarkGet). SQLite plans them once only where it has no samples
-// of values (sqlitePlanOnce).
+// Package dbconn has what lies under database/sql: prepared statements, deadlines that
+// hold even if a connection is lost without an error, and transactions of a single
+// statement. Its doc says what happens to lost connections.
 //
-// On PostgreSQL a transaction of one statement takes one round trip, the locks it
-// waits for included (DB.TxTrying, ahead.go), except over TLS and with
-// statement_cache=off. For that a connection keeps a prepared lock, and READ
-// COMMITTED for its session.
+// # Counters
 //
-// # Kept totals
-//
-// Triggers keep the totals that the schema declares (contract.Kept), so that a
-// list need not count its rows:
-//
-//	a row changes ─trigger─▶ total_changes ─FoldTotals─▶ kept_totals     PostgreSQL
-//	a row changes ─trigger──────────────────────────────▶ kept_totals     SQLite
-//	Totals.Of (ent/kept.go) ◀── kept_totals + total_changes, in one statement
-//
-// triggers.go writes them, the command in diff/ puts them into migrations,
-// Verify compares them, CheckTotals and RepairTotals compare the totals with the
-// rows. Only SQLite's INSERT OR REPLACE by hand, which runs no trigger for the
-// row it replaces, gets past them.
-//
-// A dump of PostgreSQL is restored without the triggers, whose definitions it
-// holds last. Data dumped apart from the schema need pg_dump --disable-triggers: they
-// include the totals, which the triggers would count once more. (The triggers
-// find their tables by the search path, which such a dump clears, so that without
-// the flag the restore fails instead. A search_path of their own would cost each
-// change as much again as the counting: 10 µs.)
+// Triggers maintain the counts that lists show (package counters, DB.Counters).
 //
 // # Migrations
 //
@@ -111,13 +68,13 @@
 //	                           that Migrate goes on with the next one after a break;
 //	                           an invalid index of its name is dropped and rebuilt
 //	CREATE INDEX CONCURRENTLY  waits 30 minutes for old transactions
-//	counters                   PlanTotals: a short transaction replaces the triggers,
+//	counters                   Counters.Plan: a short transaction replaces the triggers,
 //	                           one statement without a lock counts
 //
 // An embedded database is copied before it is migrated (apply_copy.go).
 //
 // Desired is what the schema's tables are rewritten to before they are compared,
 // Describe what a server makes of them, PlanFunctions and PlanSettings what Ent
-// cannot declare, PlanTotals what the triggers lack. Package plan writes the
+// cannot declare, Counters.Plan what the triggers lack. Package plan writes the
 // files, package lint judges them.
 package store

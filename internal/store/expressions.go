@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"strings"
 
+	"chairside/internal/store/counters"
+
 	"ariga.io/atlas/sql/postgres"
 	atlas "ariga.io/atlas/sql/schema"
 	"entgo.io/ent/dialect"
@@ -92,10 +94,10 @@ var settings = []setting{
 		set:   `ALTER INDEX "patient_search_keys" ALTER COLUMN 1 SET STATISTICS 0`,
 	},
 	{
-		relation: changeTable, name: "replica identity",
+		relation: counters.ChangesTable, name: "replica identity",
 		why:   "A publication of all tables needs an identity, or it refuses to remove folded changes and they pile up.",
 		holds: "c.relreplident = 'f'",
-		set:   `ALTER TABLE "` + changeTable + `" REPLICA IDENTITY FULL`,
+		set:   `ALTER TABLE "` + counters.ChangesTable + `" REPLICA IDENTITY FULL`,
 	},
 }
 

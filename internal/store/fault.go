@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
-	"net"
 	"strings"
 
 	"github.com/lib/pq"
@@ -14,6 +12,7 @@ import (
 
 	"chairside/ent"
 	"chairside/internal/fault"
+	"chairside/internal/store/dbconn"
 )
 
 // Fault gives err, as it came from the database, the meaning it has for a
@@ -92,7 +91,7 @@ func unavailable(err error) bool {
 			pqerror.ClassOperatorIntervention:
 			return true
 		}
-		return outdatedPlan(err)
+		return dbconn.Outdated(err)
 	}
 	var embedded *sqlite.Error
 	if errors.As(err, &embedded) {
@@ -102,11 +101,5 @@ func unavailable(err error) bool {
 		}
 		return false
 	}
-	var network net.Error // also every failure of a connection to PostgreSQL (socket)
-	var connecting unreachable
-	return errors.As(err, &network) ||
-		errors.As(err, &connecting) ||
-		errors.Is(err, context.DeadlineExceeded) || // waiting for a free connection, too
-		errors.Is(err, driver.ErrBadConn) ||
-		errors.Is(err, errLocked)
+	return dbconn.Unavailable(err)
 }

@@ -9,17 +9,18 @@ import (
 
 	"chairside/ent"
 	"chairside/internal/localpg/pgtest"
+	"chairside/internal/store/dbconn"
 )
 
-// txHolding is Tx with locks that are taken together with its beginning, as those of
-// TxTrying are where it needs a transaction.
+// txHolding is Tx with locks that are taken when it begins, as those of TxSingleStatement
+// are where it needs a transaction.
 func (db *DB) txHolding(ctx context.Context, locks []Lock, work func(tx *ent.Client) error) error {
 	leave, err := db.enter(ctx, locks)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	return db.tx(ctx, held{locks: locks}, work)
+	return db.tx(ctx, dbconn.TxOptions{Locks: locks}, work)
 }
 
 // TestTransactionsHoldingLocks: on one connection, transactions with and without
@@ -51,9 +52,9 @@ func TestTransactionsHoldingLocks(t *testing.T) {
 	})
 }
 
-// TestLockThatIsNotToBeHad: a transaction whose lock another one has gives up
-// when its time is over, as unavailable, and leaves its connection usable.
-func TestLockThatIsNotToBeHad(t *testing.T) {
+// TestLockTimesOut: a transaction gives up a lock that another holds after its time, as
+// unavailable, and leaves its connection usable.
+func TestLockTimesOut(t *testing.T) {
 	t.Parallel()
 	url := pgtest.New(t)
 	holder, waiter := openTest(t, url), openTest(t, url)
@@ -137,7 +138,7 @@ func TestIsolationIsNotTheDatabasesDefault(t *testing.T) {
 		go func() {
 			n := -1
 			defer func() { seen <- n }()
-			tx, err := second.SQL.BeginTx(context.WithValue(t.Context(), heldKey{}, held{locks: locks}), nil)
+			tx, err := second.SQL.BeginTx(dbconn.WithTxOptions(t.Context(), dbconn.TxOptions{Locks: locks}), nil)
 			if err != nil {
 				t.Error(err)
 				return

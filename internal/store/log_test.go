@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"chairside/ent"
 	"chairside/internal/localpg"
 	"chairside/internal/localpg/pgtest"
+	"chairside/internal/store/dbconn"
 )
 
 // TestWaitingForLocksLogsNothing: PostgreSQL's log has no error of those who wait for a
@@ -35,16 +37,16 @@ func TestWaitingForLocksLogsNothing(t *testing.T) {
 	}
 	defer server.Stop()
 	holder, waiter := openTest(t, server.URL("postgres")), openTest(t, server.URL("postgres"))
-	exec(t, waiter, things)
+	exec(t, waiter, "CREATE TABLE things (id integer PRIMARY KEY)")
 	nothing := func(*ent.Client) error { return nil }
 	err = holder.txHolding(t.Context(), diaryLock, func(*ent.Client) error {
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
-				if _, err := askAlone(t.Context(), waiter, diaryLock, addThing, 1); err == nil {
+				if err := insertThing(t.Context(), waiter); err == nil {
 					t.Error("the lock was held twice")
 				}
-				err := waiter.tx(t.Context(), held{locks: diaryLock}, nothing)
+				err := waiter.tx(t.Context(), dbconn.TxOptions{Locks: diaryLock}, nothing)
 				if !isUnavailable(Fault(t.Context(), err)) {
 					t.Errorf("in vain: %v", err)
 				}
@@ -75,4 +77,17 @@ func TestWaitingForLocksLogsNothing(t *testing.T) {
 	if errors := strings.Count(string(log), "ERROR:"); errors != 1 {
 		t.Errorf("the log has %d errors, want that of the division alone:\n%s", errors, log)
 	}
+}
+
+// insertThing inserts in a single-statement transaction that needs diaryLock.
+func insertThing(ctx context.Context, db *DB) error {
+	tx, err := db.SQL.BeginTx(dbconn.WithTxOptions(ctx, dbconn.TxOptions{Locks: diaryLock, Single: new(bool)}), nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	if err := tx.QueryRowContext(ctx, "INSERT INTO things SELECT $1::integer WHERE "+ent.IfLocked+" RETURNING id", 1).Scan(new(int)); err != nil {
+		return err
+	}
+	return tx.Commit()
 }

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"context"
+	"database/sql"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -87,3 +89,23 @@ func notes() []*schema.Table {
 }
 
 const testTimeout = 30 * time.Second
+
+// one gives the single value of a query.
+func one(t *testing.T, q interface {
+	QueryRowContext(context.Context, string, ...any) *sql.Row
+}, text string, args ...any) string {
+	t.Helper()
+	var value string
+	if err := q.QueryRowContext(t.Context(), text, args...).Scan(&value); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return value
+}
+
+// parameter is the first one's placeholder.
+func parameter(db *DB) string {
+	if db.postgres() {
+		return "$1"
+	}
+	return "?1"
+}

@@ -49,6 +49,9 @@ type Migration struct {
 	Version   string    // 20261121000000, the order of application
 	Name      string    // initial
 	AppliedAt time.Time // UTC; zero while pending
+	// Applied of Statements have been applied, where a break left the rest: the
+	// next Migrate continues, unless the refusal beside it says otherwise.
+	Applied, Statements int
 }
 
 // Status lists every migration, applied and pending ones, in order. Beside a
@@ -60,10 +63,18 @@ func (db *DB) Status(ctx context.Context) ([]Migration, error) {
 	}
 	var list []Migration
 	for _, r := range plan.applied {
-		list = append(list, Migration{r.Version, r.Description, r.ExecutedAt.UTC()})
+		m := Migration{Version: r.Version, Name: r.Description, AppliedAt: r.ExecutedAt.UTC()}
+		if incomplete(r) {
+			m.AppliedAt, m.Applied, m.Statements = time.Time{}, r.Applied, r.Total
+		}
+		list = append(list, m)
 	}
 	for _, f := range plan.pending {
-		list = append(list, Migration{Version: f.Version(), Name: f.Desc()})
+		m := Migration{Version: f.Version(), Name: f.Desc()}
+		if r := plan.begun; r != nil && r.Version == m.Version {
+			m.Applied, m.Statements = r.Applied, r.Total
+		}
+		list = append(list, m)
 	}
 	return list, err
 }

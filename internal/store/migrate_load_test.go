@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 
 	"chairside/internal/chairsidetest"
 	"chairside/internal/store"
+	"chairside/internal/store/storetest"
 )
 
 // appointments is the size of the table under load. The goal, no request failed
@@ -22,19 +24,19 @@ import (
 //	go test ./internal/store -run TestMigrationUnderLoad -v -appointments 500000 -timeout 30m
 var appointments = flag.Int("appointments", 20_000, "rows of the table that TestMigrationUnderLoad migrates")
 
-// undoneTotal is the counter that changedBack takes away, beside an index, a column
+// undoneCounter is the counter that changedBack takes away, beside an index, a column
 // and a constraint, and that the migrations bring back.
-const undoneTotal = "appointments.practitioner"
+const undoneCounter = "appointments.practitioner"
 
 // changedBack gives the database the schema of a release before, and the
 // migrations from there.
 func changedBack(t *testing.T, db *store.DB) map[string]string {
 	t.Helper()
-	execute(t, db, strings.Join(slices.Concat([]string{
+	storetest.Exec(t, db, strings.Join(slices.Concat([]string{
 		"DROP INDEX appointment_practice_id_updated_at_id",
 		"ALTER TABLE appointments DROP COLUMN booked_via_api, DROP CONSTRAINT appointments_finishes_after_start",
-	}, db.WithoutTotal(undoneTotal)), ";\n"))
-	steps, err := db.PlanTotals(t.Context())
+	}, withoutCounter(t, db)), ";\n"))
+	steps, err := db.Counters.Plan(t.Context())
 	if err != nil || len(steps) != 2 {
 		t.Fatalf("the steps: %v %v", steps, err)
 	}
@@ -69,6 +71,29 @@ $$`,
 		"29990101000007_count.sql":    file(steps[1].Statements...),
 	}
 }
+
+// withoutCounter returns the statements after which the triggers of appointments no longer
+// maintain undoneCounter.
+func withoutCounter(t *testing.T, db *store.DB) []string {
+	t.Helper()
+	var functions, trigger string
+	err := db.SQL.QueryRowContext(t.Context(), `SELECT
+		(SELECT string_agg(pg_get_functiondef(oid), ';') FROM pg_proc WHERE proname LIKE 'keep_appointments_%' AND proname NOT LIKE '%_truncate'),
+		(SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgname = 'keep_appointments_update')`).Scan(&functions, &trigger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	functions = regexp.MustCompile(`(?m)^ *\('`+undoneCounter+`'.*\n`).ReplaceAllString(functions, "")
+	trigger = strings.Replace(trigger, "(old.practitioner_id IS DISTINCT FROM new.practitioner_id)", "false", 1)
+	if strings.Contains(functions, undoneCounter) || strings.Contains(trigger, "practitioner_id") {
+		t.Fatalf("the counter is still there: %s %s", functions, trigger)
+	}
+	return []string{functions, "DROP TRIGGER keep_appointments_update ON appointments", trigger,
+		"DELETE FROM total_changes WHERE total = '" + undoneCounter + "'", "DELETE FROM kept_totals WHERE total = '" + undoneCounter + "'"}
+}
+
+// copied are the columns that a copy of an appointment takes over.
+const copied = "created_at, updated_at, start_time, finish_time, duration, reason, state, notes, booked_via_api, metadata, pending_at, confirmed_at, arrived_at, in_surgery_at, completed_at, cancelled_at, did_not_attend_at, practice_id, patient_id, practitioner_id"
 
 // traffic is what clients of a server do to appointments, each in a transaction of
 // its own, and how it went.
@@ -143,15 +168,15 @@ func (l *traffic) read(t *testing.T, random *rand.Rand) error {
 func TestMigrationUnderLoad(t *testing.T) {
 	t.Parallel()
 	url := chairsidetest.Postgres(t)
-	db := open(t, url+"&statement_timeout=0")
-	before := number(t, db, "SELECT count(*) FROM appointments")
-	execute(t, db, fmt.Sprintf("INSERT INTO appointments (%[1]s) SELECT %[1]s FROM (SELECT * FROM appointments, generate_series(1, %d) LIMIT %d) AS a", copied, 1+*appointments/before, max(*appointments-before, 0)))
-	fold(t, db)
+	db := storetest.Open(t, url+"&statement_timeout=0")
+	before := storetest.Int(t, db, "SELECT count(*) FROM appointments")
+	storetest.Exec(t, db, fmt.Sprintf("INSERT INTO appointments (%[1]s) SELECT %[1]s FROM (SELECT * FROM appointments, generate_series(1, %d) LIMIT %d) AS a", copied, 1+*appointments/before, max(*appointments-before, 0)))
+	storetest.Compact(t, db)
 	files := changedBack(t, db)
-	execute(t, db, "VACUUM ANALYZE appointments, kept_totals, total_changes")
-	rows := number(t, db, "SELECT count(*) FROM appointments")
+	storetest.Exec(t, db, "VACUUM ANALYZE appointments, kept_totals, total_changes")
+	rows := storetest.Int(t, db, "SELECT count(*) FROM appointments")
 
-	l := &traffic{db: open(t, url), lowest: number(t, db, "SELECT min(id) FROM appointments"), highest: number(t, db, "SELECT max(id) FROM appointments")}
+	l := &traffic{db: storetest.Open(t, url), lowest: storetest.Int(t, db, "SELECT min(id) FROM appointments"), highest: storetest.Int(t, db, "SELECT max(id) FROM appointments")}
 	var clients sync.WaitGroup
 	over := make(chan struct{})
 	for i := range 16 {
@@ -179,7 +204,7 @@ func TestMigrationUnderLoad(t *testing.T) {
 				return
 			case <-time.After(100 * time.Millisecond):
 			}
-			if _, err := l.db.FoldTotals(t.Context()); err != nil {
+			if _, err := l.db.Counters.Compact(t.Context()); err != nil {
 				t.Error(err)
 			}
 		}
@@ -200,17 +225,17 @@ func TestMigrationUnderLoad(t *testing.T) {
 	}
 	t.Logf("%d appointments: migrated in %v, %d requests, %d failed, the longest took %v (%v before)",
 		rows, took.Round(time.Millisecond), l.done.Load(), l.failed.Load(), time.Duration(l.longest.Load()).Round(time.Millisecond), quiet.Round(time.Millisecond))
-	right(t, db)
+	storetest.CheckCounters(t, db)
 	if err := db.Verify(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if n := number(t, db, "SELECT count(*) FROM appointments"); n != rows+int(l.inserted.Load()) {
+	if n := storetest.Int(t, db, "SELECT count(*) FROM appointments"); n != rows+int(l.inserted.Load()) {
 		t.Errorf("%d rows of %d, and %d inserted", n, rows, l.inserted.Load())
 	}
-	if n := number(t, db, "SELECT count(*) FROM appointments WHERE id <= $1 AND booked_via_api <> (id % 5 = 0)", l.highest); n > 0 {
+	if n := storetest.Int(t, db, "SELECT count(*) FROM appointments WHERE id <= $1 AND booked_via_api <> (id % 5 = 0)", l.highest); n > 0 {
 		t.Errorf("%d rows are filled wrongly", n)
 	}
-	if n := number(t, db, "SELECT sum(n) FROM kept_totals WHERE total = $1", undoneTotal) + number(t, db, "SELECT coalesce(sum(n), 0) FROM total_changes WHERE total = $1", undoneTotal); n == 0 {
+	if n := storetest.Int(t, db, "SELECT coalesce(sum(n), 0) FROM kept_totals WHERE total = $1", undoneCounter) + storetest.Int(t, db, "SELECT coalesce(sum(n), 0) FROM total_changes WHERE total = $1", undoneCounter); n == 0 {
 		t.Error("the counter has counted nothing")
 	}
 }
@@ -221,8 +246,8 @@ func TestMigrationUnderLoad(t *testing.T) {
 func TestMigrationIsResumedAtEveryStatement(t *testing.T) {
 	t.Parallel()
 	url := chairsidetest.Postgres(t)
-	db := open(t, url)
-	fold(t, db)
+	db := storetest.Open(t, url)
+	storetest.Compact(t, db)
 	files := changedBack(t, db)
 	db.AddMigrations(t, files)
 	breaks := db.BreakMigrations(t, url)
@@ -238,19 +263,19 @@ func TestMigrationIsResumedAtEveryStatement(t *testing.T) {
 		if err := db.Pending(t.Context()); err != nil && !errors.Is(err, store.ErrPending) {
 			t.Fatalf("after run %d: %v", runs, err)
 		}
-		execute(t, db, "UPDATE appointments SET state = CASE WHEN cancelled_at IS NULL THEN 'Cancelled' ELSE 'Pending' END, pending_at = coalesce(pending_at, now()), did_not_attend_at = NULL, cancelled_at = CASE WHEN cancelled_at IS NULL THEN now() END, practitioner_id = (SELECT min(id) FROM practitioners p WHERE p.practice_id = appointments.practice_id) WHERE id % 97 = $1 % 97", runs)
+		storetest.Exec(t, db, "UPDATE appointments SET state = CASE WHEN cancelled_at IS NULL THEN 'Cancelled' ELSE 'Pending' END, pending_at = coalesce(pending_at, now()), did_not_attend_at = NULL, cancelled_at = CASE WHEN cancelled_at IS NULL THEN now() END, practitioner_id = (SELECT min(id) FROM practitioners p WHERE p.practice_id = appointments.practice_id) WHERE id % 97 = $1 % 97", runs)
 	}
 	t.Logf("%d runs, broken off at %d points", runs, breaks())
 	if breaks() < 50 {
 		t.Error("that is too few")
 	}
-	db = open(t, url)
+	db = storetest.Open(t, url)
 	db.AddMigrations(t, files)
 	if err := db.Verify(t.Context()); err != nil {
 		t.Error(err)
 	}
-	right(t, db)
-	if n := number(t, db, "SELECT count(*) FROM appointments WHERE booked_via_api <> (id % 5 = 0)"); n > 0 {
+	storetest.CheckCounters(t, db)
+	if n := storetest.Int(t, db, "SELECT count(*) FROM appointments WHERE booked_via_api <> (id % 5 = 0)"); n > 0 {
 		t.Errorf("%d rows are filled wrongly", n)
 	}
 }

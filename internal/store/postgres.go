@@ -12,9 +12,9 @@ import (
 
 	"entgo.io/ent/dialect"
 	"github.com/lib/pq"
-	"github.com/lib/pq/pqerror"
 
 	"chairside/internal/migrations"
+	"chairside/internal/store/dbconn"
 )
 
 const (
@@ -47,38 +47,29 @@ func openPostgres(raw string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	connect := func(config pq.Config, m *monitor, direct bool, grace time.Duration) (*boundedConnector, error) {
-		connector, err := pq.NewConnectorConfig(config)
-		if err != nil {
-			return nil, fmt.Errorf("store: %w", err)
-		}
-		connector.Dialer(newDialer(m))
-		return &boundedConnector{Connector: connector, monitor: m, direct: direct, grace: grace}, nil
-	}
 	hurried := config.Clone()
-	hurried.ConnectTimeout = min(config.ConnectTimeout, askTime)
 	hurried.Runtime["lock_timeout"] = readyLockTimeout
-	probe, err := connect(hurried, nil, false, 0)
+	probe, err := dbconn.NewProbe(hurried)
 	if err != nil {
 		return nil, err
 	}
-	m := newMonitor(probe)
-	connector, err := connect(config, m, options.statementCache, answerGrace)
+	server := dbconn.NewServer(probe, options.statementCache)
+	connector, err := server.Connector(config)
 	if err != nil {
 		return nil, err
 	}
 	maintenance := config.Clone()
 	maps.Copy(maintenance.Runtime, maintenanceSession)
-	maintenanceConnector, err := connect(maintenance, m, options.statementCache, answerGrace)
+	maintenanceConnector, err := server.Connector(maintenance)
 	if err != nil {
 		return nil, err
 	}
 
 	db := &DB{Dialect: dialect.Postgres, files: migrations.Postgres(), lockRetry: retryFor, health: sql.OpenDB(probe)}
 	if options.statementCache {
-		db.SQL = sql.OpenDB(&statements{Connector: connector, asked: &db.asked, outdated: outdatedPlan})
+		db.SQL = sql.OpenDB(dbconn.CachedPostgres(connector, &db.roundTrips))
 	} else {
-		db.SQL = sql.OpenDB(&pooled{Connector: connector, asked: &db.asked})
+		db.SQL = sql.OpenDB(dbconn.Pooled(connector, &db.roundTrips))
 	}
 	db.SQL.SetMaxOpenConns(options.poolSize)
 	db.SQL.SetMaxIdleConns(options.poolSize) // a closed connection loses its statements
@@ -148,16 +139,4 @@ func postgresConfig(raw string) (pq.Config, postgresOptions, error) {
 		}
 	}
 	return config, options, nil
-}
-
-// outdatedPlan recognises PostgreSQL's refusal to run a prepared statement
-// after a migration (SQLSTATE 0A000 is shared with others, the routine is not)
-// or after a pooler has dropped it.
-func outdatedPlan(err error) bool {
-	var server *pq.Error
-	if !errors.As(err, &server) {
-		return false
-	}
-	return server.Code == pqerror.InvalidSQLStatementName ||
-		server.Code == pqerror.FeatureNotSupported && server.Routine == "RevalidateCachedQuery"
 }

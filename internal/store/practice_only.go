@@ -15,9 +15,18 @@ import (
 	"chairside/ent/practice"
 )
 
-// ErrSchemaNamed is the error of a statement with a name like main.patients, which
-// would go past the confinement to one practice.
-var ErrSchemaNamed = errors.New("a question cannot name a schema: name tables alone")
+var (
+	// ErrSchemaNamed refuses a statement with a name like main.patients, which would go
+	// past the confinement to one practice.
+	ErrSchemaNamed = errors.New("a question cannot name a schema: name tables alone")
+
+	// ErrSeveralStatements refuses SQL text with a semicolon: what follows it would be a
+	// statement of its own, which is not confined and could end the view.
+	ErrSeveralStatements = errors.New("a question is one statement: remove the semicolon")
+
+	// ErrUnreadable refuses a statement with quotes that could hide either.
+	ErrUnreadable = errors.New("a question cannot use dollar quotes or Unicode escapes: write '…' or pass an argument")
+)
 
 // practiceOnly gives the tables' names another meaning: those of one practice's rows.
 //
@@ -73,15 +82,38 @@ type practiceDriver struct {
 
 var (
 	firstWord  = regexp.MustCompile(`^\s*(?i)(SELECT|WITH)\b`)
-	schemaName = regexp.MustCompile(`(?i)\b(main|temp|public|pg_temp|pg_catalog|information_schema)"?\s*\.`)
+	schemaName = regexp.MustCompile(`(?i)\b(main|temp|public|pg_temp|pg_catalog|information_schema)\s*\.`)
+
+	// quoted is what may hold a name or a semicolon without being one, or hide one:
+	// comments, strings, and the quotes around names.
+	quoted = regexp.MustCompile(`(?is)--[^\n]*|/\*.*?\*/|\be'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"[^"]*"|` + "`[^`]*`" + `|[\[\]]`)
+
+	// unreadable is PostgreSQL's quotes that unquoted does not see through: $$text$$ and
+	// U&"\0070ublic".
+	unreadable = regexp.MustCompile(`(?i)\$([a-z_]\w*)?\$|\bu&`)
 )
 
+// unquoted is SQL text without comments, strings, and the quotes around names.
+func unquoted(query string) string {
+	return quoted.ReplaceAllStringFunc(query, func(found string) string {
+		switch found[0] {
+		case '"', '[', ']', '`':
+			return strings.Trim(found, "\"[]`")
+		}
+		return " "
+	})
+}
+
 func (d practiceDriver) Query(ctx context.Context, query string, args, v any) error {
-	word := firstWord.FindStringSubmatch(query)
+	word, text := firstWord.FindStringSubmatch(query), unquoted(query)
 	switch {
 	case word == nil:
 		return ErrReadOnly
-	case schemaName.MatchString(query):
+	case strings.Contains(text, ";"):
+		return ErrSeveralStatements
+	case unreadable.MatchString(text):
+		return ErrUnreadable
+	case schemaName.MatchString(text):
 		return ErrSchemaNamed
 	case strings.EqualFold(word[1], "WITH"):
 		query = "SELECT * FROM (" + query + ") AS asked"

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"chairside/internal/store/counters"
+
 	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
 )
@@ -44,7 +46,7 @@ func (db *DB) readTables() error {
 	var text strings.Builder
 	text.WriteString("SELECT (SELECT count(*) FROM " + historyTable + ")")
 	for _, t := range db.tables {
-		if t.Name != changeTable { // a queue, whose first rows are dead
+		if t.Name != counters.ChangesTable { // a queue, whose first rows are dead
 			text.WriteString(" + (SELECT count(*) FROM (SELECT * FROM " + t.Name + " LIMIT 1) AS row)")
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"chairside/internal/localpg"
 	"chairside/internal/localpg/pgtest"
 	"chairside/internal/store"
+	"chairside/internal/store/storetest"
 )
 
 // program runs a program of PostgreSQL.
@@ -49,23 +50,23 @@ func TestRestoredDump(t *testing.T) {
 			for range 2 {
 				to := pgtest.New(t)
 				restore(t, from, to)
-				db := open(t, to)
+				db := storetest.Open(t, to)
 				if err := db.Verify(t.Context()); err != nil {
 					t.Errorf("verify: %v", err)
 				}
-				right(t, db)
+				storetest.CheckCounters(t, db)
 				e := chairsidetest.Start(t, to)
 				token := e.Token(t, "")
 				e.Get(t, "/v1/appointments?per_page=3", token).Status(t, http.StatusOK)
-				execute(t, db, "UPDATE appointments SET state = 'Cancelled', cancelled_at = now(), did_not_attend_at = NULL WHERE id % 7 = 0")
-				right(t, db)
+				storetest.Exec(t, db, "UPDATE appointments SET state = 'Cancelled', cancelled_at = now(), did_not_attend_at = NULL WHERE id % 7 = 0")
+				storetest.CheckCounters(t, db)
 				from = to
 			}
 			// What is changed by hand is still found.
-			db := open(t, from)
-			execute(t, db, "ALTER TABLE appointments DROP CONSTRAINT appointments_finishes_after_start, ADD CONSTRAINT appointments_finishes_after_start CHECK (finish_time >= start_time)")
-			execute(t, db, "DROP TRIGGER keep_patients_update ON patients")
-			execute(t, db, "CREATE TRIGGER keep_patients_update AFTER UPDATE ON patients FOR EACH ROW WHEN (OLD.id IS DISTINCT FROM NEW.id) EXECUTE FUNCTION keep_patients_update()")
+			db := storetest.Open(t, from)
+			storetest.Exec(t, db, "ALTER TABLE appointments DROP CONSTRAINT appointments_finishes_after_start, ADD CONSTRAINT appointments_finishes_after_start CHECK (finish_time >= start_time)")
+			storetest.Exec(t, db, "DROP TRIGGER keep_patients_update ON patients")
+			storetest.Exec(t, db, "CREATE TRIGGER keep_patients_update AFTER UPDATE ON patients FOR EACH ROW WHEN (OLD.id IS DISTINCT FROM NEW.id) EXECUTE FUNCTION keep_patients_update()")
 			var drift *store.DriftError
 			if err := db.Verify(t.Context()); !errors.As(err, &drift) || len(drift.Differences) != 2 {
 				t.Errorf("verify: %v", err)

@@ -16,6 +16,7 @@ import (
 	"chairside/ent"
 	"chairside/internal/localpg/pgtest"
 	"chairside/internal/migrations"
+	"chairside/internal/store/counters"
 )
 
 func TestMigrationsMakeTheSchema(t *testing.T) {
@@ -69,7 +70,7 @@ func TestEveryPrefixOfTheMigrationsMigratesUp(t *testing.T) {
 			if err != nil || len(applied) != 1 {
 				t.Fatalf("up to %s: %v %v", paths[i], applied, err)
 			}
-			if i > 0 && i == len(paths)-1 && strings.Contains(prefix[paths[i]], keptTable) { // the first file finds no rows
+			if i > 0 && i == len(paths)-1 && strings.Contains(prefix[paths[i]], counters.Table) { // the first file finds no rows
 				totalsAreRight(t, db)
 			}
 			putARowIntoEveryTable(t, db)
@@ -84,7 +85,7 @@ func TestEveryPrefixOfTheMigrationsMigratesUp(t *testing.T) {
 // totalsAreRight looks whether a migration has counted the rows it found.
 func totalsAreRight(t *testing.T, db *DB) {
 	t.Helper()
-	if found, err := db.CheckTotals(t.Context()); err != nil || len(found) > 0 {
+	if found, err := db.Counters.Check(t.Context()); err != nil || len(found) > 0 {
 		t.Errorf("totals: %v %v", found, err)
 	}
 	want := 0
@@ -94,7 +95,7 @@ func totalsAreRight(t *testing.T, db *DB) {
 		}
 	}
 	var kept int
-	if err := db.SQL.QueryRowContext(t.Context(), "SELECT count(*) FROM "+keptTable).Scan(&kept); err != nil || kept != want {
+	if err := db.SQL.QueryRowContext(t.Context(), "SELECT count(*) FROM "+counters.Table).Scan(&kept); err != nil || kept != want {
 		t.Errorf("%d totals are kept of one row in each table, want %d: %v", kept, want, err)
 	}
 }
@@ -150,7 +151,7 @@ func putARowIntoEveryTable(t *testing.T, db *DB) {
 		t.Fatal(err)
 	}
 	for table := range names {
-		if table == keptTable || table == changeTable {
+		if table == counters.Table || table == counters.ChangesTable {
 			continue
 		}
 		insert := fmt.Sprintf(`INSERT INTO "%s" (%s) SELECT %s WHERE NOT EXISTS (SELECT 1 FROM "%[1]s")`,
@@ -166,10 +167,10 @@ func putARowIntoEveryTable(t *testing.T, db *DB) {
 
 // keyless are the tables whose practice no foreign key checks, and why.
 var keyless = map[string]string{
-	"changes":          "written beside a row that has the key",
-	"imported_records": "written beside a row that has the key",
-	keptTable:          "written by triggers, of rows that have the key",
-	changeTable:        "written by triggers, of rows that have the key",
+	"changes":             "written beside a row that has the key",
+	"imported_records":    "written beside a row that has the key",
+	counters.Table:        "written by triggers, of rows that have the key",
+	counters.ChangesTable: "written by triggers, of rows that have the key",
 }
 
 // A table without a foreign key to the practice, or one that points at another

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 	"modernc.org/sqlite"
 
 	"chairside/internal/migrations"
+	"chairside/internal/store/dbconn"
 )
 
 const (
@@ -35,58 +35,6 @@ const (
 	// SQLite, and mapped pages go past them. Nothing is written this way.
 	sqliteMapped = 128 << 20
 )
-
-// sqlitePlanOnce follows ANALYZE, which also samples values. Where SQLite has
-// samples it plans a statement anew whenever its arguments are set, which takes
-// three times as long as reading a row; so they are forgotten. What they were
-// good for is to know that nearly all rows of an embedded database are of one
-// practice: so it is told that all are, instead of what the average practice has
-// (stat is the number of rows, that of the rows with the same first column, with
-// the same first two, and so on).
-var sqlitePlanOnce = []string{
-	"DELETE FROM sqlite_stat4",
-	`UPDATE sqlite_stat1
-	SET stat = CAST(stat AS integer) || ' ' || CAST(stat AS integer) ||
-		substr(stat, length(CAST(stat AS integer) || ' ' || CAST(substr(stat, instr(stat, ' ')) AS integer)) + 1)
-	WHERE (SELECT name FROM pragma_index_info(idx) WHERE seqno = 0) = 'practice_id'`,
-	"ANALYZE sqlite_schema", // has this connection read them
-}
-
-// Measure has SQLite measure the tables that never were measured, or have grown
-// tenfold since, so that statements are planned for the rows they have. Call it
-// before anything else uses the database: connections that are open already do
-// not heed it. PostgreSQL measures by itself.
-func (db *DB) Measure(ctx context.Context) error {
-	if db.postgres() {
-		return nil
-	}
-	statements, err := db.measurements(ctx)
-	if err != nil || len(statements) == 0 {
-		return err
-	}
-	return db.BulkLoad(ctx, func(b *Bulk) error { return b.exec(ctx, append(statements, sqlitePlanOnce...)...) })
-}
-
-// measurements are the statements that would measure what is due.
-func (db *DB) measurements(ctx context.Context) (due []string, err error) {
-	const nameThem = 0x10003 // for all tables, and run none of them
-	rows, err := db.SQL.QueryContext(ctx, "PRAGMA optimize("+strconv.Itoa(nameThem)+")")
-	if err != nil {
-		return nil, fmt.Errorf("store: measure tables: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var statement string
-		if err := rows.Scan(&statement); err != nil {
-			return nil, fmt.Errorf("store: measure tables: %w", err)
-		}
-		due = append(due, statement)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("store: measure tables: %w", err)
-	}
-	return due, nil
-}
 
 func openSQLite(path string, create bool) (*DB, error) {
 	if path == "" || path == ":memory:" {
@@ -122,8 +70,7 @@ func openSQLite(path string, create bool) (*DB, error) {
 	}
 
 	db := &DB{Dialect: dialect.SQLite, files: migrations.SQLite(), path: path}
-	// SQLite prepares a statement again by itself when the tables have changed.
-	db.SQL = sql.OpenDB(&statements{Connector: multiThread{connector}, asked: &db.asked, finalize: true, outdated: func(error) bool { return false }})
+	db.SQL = sql.OpenDB(dbconn.CachedSQLite(connector, &db.roundTrips))
 	db.health = sql.OpenDB(connector)
 	// Readers run side by side; writers queue at BEGIN IMMEDIATE however many
 	// connections there are.

@@ -18,6 +18,7 @@ import (
 	"chairside/ent"
 	_ "chairside/ent/runtime" // registers the schema's hooks and defaults
 	"chairside/internal/admission"
+	"chairside/internal/store/counters"
 )
 
 // DB is an open database. It is safe for concurrent use.
@@ -29,6 +30,8 @@ type DB struct {
 	Ent *ent.Client
 	// Dialect is dialect.Postgres or dialect.SQLite, Ent's names.
 	Dialect string
+	// Counters maintains the counts of rows that lists show.
+	Counters *counters.Counters
 
 	// maintenance opens a small pool without the time limits of a request, on
 	// SQLite also without foreign keys (a table is altered by rebuilding it).
@@ -38,7 +41,7 @@ type DB struct {
 	lockRetry   time.Duration // see retryFor
 	health      *sql.DB       // one connection, for Ready alone
 	readiness   singleflight.Group
-	asked       atomic.Int64    // see RoundTrips
+	roundTrips  atomic.Int64
 	queues      *queues         // of transactions that hold locks
 	gate        *admission.Gate // in front of the pool, for all that goes through Ent, Tx and View
 	tables      []*schema.Table // what they have to amount to
@@ -77,6 +80,7 @@ func openDB(ctx context.Context, url string, create bool) (*DB, error) {
 		return nil, err
 	}
 	db.tables, db.queues = allTables(db.Dialect), newQueues()
+	db.Counters = counters.New(db.SQL, db.Dialect, db.tables, db.maintenance)
 	db.gate = admission.NewGate(db.SQL.Stats().MaxOpenConnections)
 	db.health.SetMaxOpenConns(1)
 	db.Ent = ent.NewClient(ent.Driver(&gated{driver: entsql.OpenDB(db.Dialect, db.SQL), gate: db.gate}))
@@ -89,10 +93,10 @@ func openDB(ctx context.Context, url string, create bool) (*DB, error) {
 	return db, nil
 }
 
-// RoundTrips is how many statements, and beginnings and ends of transactions, this
-// process has asked the database for. That lib/pq prepares a statement in a round
-// trip of its own, for good or for once, is not counted, nor are migrations.
-func (db *DB) RoundTrips() int64 { return db.asked.Load() }
+// RoundTrips returns how many statements, and beginnings and ends of transactions, this
+// process has sent. It does not count migrations, nor the round trips in which lib/pq
+// prepares a statement.
+func (db *DB) RoundTrips() int64 { return db.roundTrips.Load() }
 
 // Close ends all connections.
 func (db *DB) Close() error { return errors.Join(db.SQL.Close(), db.health.Close()) }

@@ -6,76 +6,76 @@ import (
 	"fmt"
 
 	"chairside/ent"
+	"chairside/internal/store/dbconn"
 )
 
-// Tx runs work in one transaction: it commits when work returns nil, and rolls
-// back when work fails or panics. work does everything through the client it is
-// given; that of DB.Ent would wait for, or not see, the transaction.
+// Tx runs work in one transaction. It commits if work returns nil and rolls back if
+// work fails or panics. work uses only the client it is given: DB.Ent would not see the
+// transaction, or would wait for it.
 //
-// On SQLite the transaction holds the only write lock from its beginning; on
-// PostgreSQL its isolation is READ COMMITTED, so what must not change between a
-// check and a write is locked by work. Work that fails is not done a second time: an
-// error that Fault calls unavailable is the client's to repeat.
+// On SQLite the transaction holds the only write lock from its beginning. On PostgreSQL
+// it is READ COMMITTED, so work locks what must not change between a check and a write.
+// Tx never repeats work: if Fault calls its error unavailable, the client may.
 func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
 	leave, err := db.enter(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	return db.tx(ctx, held{}, work)
+	return db.tx(ctx, dbconn.TxOptions{}, work)
 }
 
-// TxTrying is Tx for work that mostly is one statement, which writes a row or,
-// where a condition does not hold, writes nothing and gives ent.ErrUnmet: then
-// otherwise says why not, or writes after all. Both see what those before them have
-// done who held one of the locks; those of this process wait for each other without
-// a connection, 2 s at most (queues).
+// TxSingleStatement is Tx for work that is mostly one statement: fast writes a row or,
+// where a condition does not hold, writes nothing and returns ent.ErrUnmet. Then fallback
+// reports why, or writes after all. Both see everything that earlier holders of one of
+// the locks committed. Transactions of this process wait for each other without a
+// connection, for at most 2 s (queues).
 //
-// On PostgreSQL the statement takes one round trip, with its locks before it and its
-// commit behind. Where the connection cannot do that, or another process has a lock,
-// there is a transaction around it, which takes its locks when it begins, and for
-// which try is called again. Both read the clock themselves (clock.Again).
+// On PostgreSQL the statement, its locks and its commit take one round trip. Where the
+// connection cannot pipeline locks, or another process holds one, fast runs again in an
+// ordinary transaction that takes the locks when it begins. fast and fallback read the
+// clock themselves (clock.Again).
 //
-// What the statement has written stays, whatever happens after it: try fails, or ctx
-// ends before TxTrying returns, which then gives an error all the same. So the
-// statement is the last thing that try does. Its conditions have to imply that the
-// caller sees the row: if they do not, no row comes back, which looks like ErrUnmet,
-// and the function otherwise may write it a second time.
+// What the statement wrote stays, even if fast fails after it or ctx ends before
+// TxSingleStatement returns, which then returns an error all the same. So the statement
+// is the last thing that fast does. Its conditions must imply that the caller sees the
+// row: otherwise no row comes back, which looks like ErrUnmet, and fallback may write it
+// a second time.
 //
-// If the connection is lost, or ctx ends, while the statement is under way, nobody
-// knows whether it was committed.
-func (db *DB) TxTrying(ctx context.Context, locks []Lock, try, otherwise func(tx *ent.Client) error) error {
+// If the connection is lost, or ctx ends, while the statement runs, whether it was
+// committed is unknown.
+func (db *DB) TxSingleStatement(ctx context.Context, locks []Lock, fast, fallback func(tx *ent.Client) error) error {
 	leave, err := db.enter(ctx, locks)
 	if err != nil {
 		return err
 	}
 	defer leave()
 	both := func(tx *ent.Client) error {
-		if err := try(tx); !errors.Is(err, ent.ErrUnmet) {
+		if err := fast(tx); !errors.Is(err, ent.ErrUnmet) {
 			return err
 		}
-		return otherwise(tx)
+		return fallback(tx)
 	}
-	var oneStatement bool
-	err = db.tx(ctx, held{locks: locks, oneStatement: &oneStatement}, func(tx *ent.Client) error {
-		if oneStatement {
-			return try(tx)
+	var single bool
+	err = db.tx(ctx, dbconn.TxOptions{Locks: locks, Single: &single}, func(tx *ent.Client) error {
+		if single {
+			return fast(tx)
 		}
 		return both(tx)
 	})
 	switch {
-	case oneStatement && errors.Is(err, errNotAlone):
-		return db.tx(ctx, held{locks: locks}, both)
-	case oneStatement && errors.Is(err, ent.ErrUnmet):
-		return db.tx(ctx, held{locks: locks}, otherwise)
+	case single && errors.Is(err, dbconn.ErrNotSingle):
+		return db.tx(ctx, dbconn.TxOptions{Locks: locks}, both)
+	case single && errors.Is(err, ent.ErrUnmet):
+		return db.tx(ctx, dbconn.TxOptions{Locks: locks}, fallback)
 	}
 	return err
 }
 
-// enter waits for the transactions of this process that hold one of the locks.
+// enter waits for transactions of this process that hold one of the locks.
 func (db *DB) enter(ctx context.Context, locks []Lock) (leave func(), err error) {
 	if !db.postgres() {
-		locks = []Lock{theWriteLock}
+		locks = []Lock{sqliteWriteLock}
 	}
 	if leave, err = db.queues.enter(ctx, locks); err != nil {
 		return nil, fmt.Errorf("store: wait for other transactions: %w", err)
@@ -83,8 +83,8 @@ func (db *DB) enter(ctx context.Context, locks []Lock) (leave func(), err error)
 	return leave, nil
 }
 
-func (db *DB) tx(ctx context.Context, with held, work func(tx *ent.Client) error) (err error) {
-	transaction, err := db.Ent.Tx(context.WithValue(ctx, heldKey{}, with))
+func (db *DB) tx(ctx context.Context, options dbconn.TxOptions, work func(tx *ent.Client) error) (err error) {
+	transaction, err := db.Ent.Tx(dbconn.WithTxOptions(ctx, options))
 	if err != nil {
 		return fmt.Errorf("store: begin: %w", err)
 	}

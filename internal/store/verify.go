@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +11,8 @@ import (
 	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/schema"
-	"modernc.org/sqlite"
+
+	"chairside/internal/store/counters"
 )
 
 // DriftError is returned by Verify for a database that is not what its
@@ -55,21 +55,7 @@ func (db *DB) Verify(ctx context.Context) error {
 }
 
 func (db *DB) verifySQLite(ctx context.Context, tables []*schema.Table) ([]string, error) {
-	connector, err := sqlite.NewConnector("file::memory:?_pragma=foreign_keys(1)")
-	if err != nil {
-		return nil, err
-	}
-	scratch := sql.OpenDB(connector)
-	defer scratch.Close()
-	scratch.SetMaxOpenConns(1) // each connection would have a database of its own
-	scratchDriver, err := db.atlas(scratch)
-	if err != nil {
-		return nil, err
-	}
-	if err := create(ctx, scratchDriver, scratch, db.Dialect, tables); err != nil {
-		return nil, err
-	}
-	want, err := scratchDriver.InspectSchema(ctx, "main", nil)
+	want, err := db.describeSQLite(ctx, tables)
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +71,8 @@ func (db *DB) verifySQLite(ctx context.Context, tables []*schema.Table) ([]strin
 	if err != nil {
 		return nil, err
 	}
-	haveTriggers, err := sqliteTriggers(ctx, db.SQL)
-	return append(list, triggerDifferences(haveTriggers, wantedSQLiteTriggers(tables))...), err
+	drift, err := counters.DriftSQLite(ctx, db.SQL, tables)
+	return append(list, drift...), err
 }
 
 // create creates Ent's tables in the database behind conn.

@@ -11,6 +11,8 @@ import (
 	"ariga.io/atlas/sql/migrate"
 	atlas "ariga.io/atlas/sql/schema"
 	"entgo.io/ent/dialect/sql/schema"
+
+	"chairside/internal/store/counters"
 )
 
 func (db *DB) verifyPostgres(ctx context.Context, tables []*schema.Table) ([]string, error) {
@@ -42,11 +44,9 @@ func (db *DB) verifyPostgres(ctx context.Context, tables []*schema.Table) ([]str
 	if err := create(ctx, driver, transaction, db.Dialect, tables); err != nil {
 		return nil, err
 	}
-	for _, k := range keepers(db.Dialect, tables) {
-		for _, statement := range k.triggers() {
-			if _, err := transaction.ExecContext(ctx, statement); err != nil {
-				return nil, err
-			}
+	for _, statement := range counters.Statements(db.Dialect, tables) {
+		if _, err := transaction.ExecContext(ctx, statement); err != nil {
+			return nil, err
 		}
 	}
 	first, err := postgresDifferences(ctx, driver, transaction, live, scratch)
@@ -84,15 +84,11 @@ func postgresDifferences(ctx context.Context, driver migrate.Driver, transaction
 	if err != nil {
 		return nil, err
 	}
-	wantTriggers, err := postgresTriggers(ctx, transaction, scratch)
+	triggers, err := counters.DriftPostgres(ctx, transaction, live, scratch)
 	if err != nil {
 		return nil, err
 	}
-	haveTriggers, err := postgresTriggers(ctx, transaction, live)
-	if err != nil {
-		return nil, err
-	}
-	list = append(list, triggerDifferences(haveTriggers, wantTriggers)...)
+	list = append(list, triggers...)
 	more, err := definitionDifferences(ctx, transaction, live, scratch)
 	return append(list, more...), err
 }

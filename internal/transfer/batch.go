@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"chairside/internal/store"
+	"chairside/internal/store/bulk"
 	"chairside/schema"
 )
 
@@ -19,7 +19,7 @@ type batch struct {
 	*importer
 	plan *plan
 	tx   *sql.Tx
-	bulk *store.Bulk
+	bulk *bulk.Tx
 	now  time.Time // when it is written, which is long after a large import has begun
 	turn *turn     // of a batch that is stored
 

@@ -13,7 +13,7 @@ import (
 	"strconv"
 
 	"chairside/internal/decimal"
-	"chairside/internal/store"
+	"chairside/internal/store/bulk"
 	"chairside/internal/wire"
 	"chairside/schema"
 )
@@ -103,7 +103,7 @@ func refusedLines(path string) (map[int]bool, error) {
 
 func (im *importer) compareBatch(p *plan, records []*record) error {
 	var findings [][]string
-	err := im.inTx(func(tx *sql.Tx, bulk *store.Bulk) error {
+	err := im.inTx(func(tx *sql.Tx, bulk *bulk.Tx) error {
 		findings = nil
 		b := &batch{importer: im, plan: p, tx: tx, bulk: bulk, comparing: true, records: records}
 		if err := b.findAgain(); err != nil {
@@ -230,7 +230,7 @@ func (im *importer) warnOfDoubleBookings() error {
 		file = names[0]
 	}
 	var findings [][]string
-	err := im.inTx(func(tx *sql.Tx, bulk *store.Bulk) error {
+	err := im.inTx(func(tx *sql.Tx, bulk *bulk.Tx) error {
 		findings = nil
 		b := &batch{importer: im, plan: p, tx: tx, bulk: bulk}
 		type pair struct{ own, other string } // ids; the other may be one of this import too

@@ -9,7 +9,7 @@
 // code (entity.go): a new entity is exported and imported without a change here.
 //
 //	export   export.go → ndjson.go or nativecsv.go → manifest.go
-//	restore  load.go: manifest → checksums → decode → store.Bulk → sequences
+//	restore  load.go: manifest → checksums → decode → bulk.Tx → sequences
 //	import   import.go, for each file in the order of dependencies, 2500 rows at a time:
 //	         source.go     a row of the file, its line, its bytes
 //	         ahead.go      the next rows, while those before are stored

@@ -17,6 +17,7 @@ import (
 	"entgo.io/ent/dialect"
 
 	"chairside/internal/store"
+	"chairside/internal/store/bulk"
 )
 
 // ErrOccupied is returned by Export for a directory that has something in it.
@@ -56,7 +57,7 @@ func Export(ctx context.Context, db *store.DB, dir string, o ExportOptions) (err
 		return err
 	}
 	defer tx.Rollback() // it only reads
-	bulk, err := db.Bulk(ctx, tx)
+	bulk, err := bulk.Join(ctx, db, tx)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ import (
 	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/store"
+	"chairside/internal/store/bulk"
 )
 
 // ImportOptions say how files of another system are imported.
@@ -235,7 +236,7 @@ func (im *importer) digest(mapping []byte) (digest string, size int64, err error
 
 // inTx runs work in a transaction of its own, in a dry run in a part of the
 // only one. Either way an error undoes what work did.
-func (im *importer) inTx(work func(tx *sql.Tx, bulk *store.Bulk) error) error {
+func (im *importer) inTx(work func(tx *sql.Tx, bulk *bulk.Tx) error) error {
 	if im.dry != nil {
 		return im.inSavepoint(work)
 	}
@@ -244,7 +245,7 @@ func (im *importer) inTx(work func(tx *sql.Tx, bulk *store.Bulk) error) error {
 		return fmt.Errorf("transfer: begin: %w", err)
 	}
 	defer tx.Rollback() // after a commit it does nothing
-	bulk, err := im.db.Bulk(im.ctx, tx)
+	bulk, err := bulk.Join(im.ctx, im.db, tx)
 	if err != nil {
 		return err
 	}
@@ -257,8 +258,8 @@ func (im *importer) inTx(work func(tx *sql.Tx, bulk *store.Bulk) error) error {
 	return nil
 }
 
-func (im *importer) inSavepoint(work func(tx *sql.Tx, bulk *store.Bulk) error) error {
-	bulk, err := im.db.Bulk(im.ctx, im.dry)
+func (im *importer) inSavepoint(work func(tx *sql.Tx, bulk *bulk.Tx) error) error {
+	bulk, err := bulk.Join(im.ctx, im.db, im.dry)
 	if err != nil {
 		return err
 	}
@@ -367,7 +368,7 @@ func (im *importer) atOnce(p *plan) int {
 // refuse their second row of a legacy id.
 func (im *importer) isFirst(e *entity) (first bool, err error) {
 	const query = "SELECT NOT EXISTS (SELECT 1 FROM imported_records WHERE practice_id = $1 AND source = $2 AND resource = $3)"
-	err = im.inTx(func(tx *sql.Tx, _ *store.Bulk) error {
+	err = im.inTx(func(tx *sql.Tx, _ *bulk.Tx) error {
 		return tx.QueryRowContext(im.ctx, query, im.practice.id, im.source, e.table).Scan(&first)
 	})
 	if err != nil {
@@ -399,7 +400,7 @@ func (im *importer) measure(p *plan, rows int, end bool) error {
 		tables = append(tables, "payment_explanations")
 	}
 	im.measured, im.grown = im.measured+im.grown, 0
-	return im.inTx(func(_ *sql.Tx, bulk *store.Bulk) error { return bulk.Analyze(im.ctx, tables...) })
+	return im.inTx(func(_ *sql.Tx, bulk *bulk.Tx) error { return bulk.Analyze(im.ctx, tables...) })
 }
 
 // store writes records in one transaction together with how far the import has
@@ -407,7 +408,7 @@ func (im *importer) measure(p *plan, rows int, end bool) error {
 // fewer at a time, until that one is alone.
 func (im *importer) store(i int, p *plan, records []*record, rejects *sheet, end bool, turn *turn) error {
 	var n note
-	err := im.inTx(func(tx *sql.Tx, bulk *store.Bulk) error {
+	err := im.inTx(func(tx *sql.Tx, bulk *bulk.Tx) error {
 		b := &batch{importer: im, plan: p, tx: tx, bulk: bulk, now: im.clock(), turn: turn}
 		var counts fileProgress
 		if err := b.run(records, &counts); err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"chairside/internal/clock"
 	"chairside/internal/store"
+	"chairside/internal/store/bulk"
 )
 
 // ErrInUse is returned by Restore for a database that has practices.
@@ -70,7 +71,7 @@ func Restore(ctx context.Context, db *store.DB, dir string, o RestoreOptions) (d
 		return done, fmt.Errorf("transfer: begin: %w", err)
 	}
 	defer tx.Rollback() // after a commit it does nothing
-	bulk, err := db.Bulk(ctx, tx)
+	bulk, err := bulk.Join(ctx, db, tx)
 	if err != nil {
 		return done, err
 	}
@@ -141,7 +142,7 @@ func finished(ctx context.Context, tx *sql.Tx, digest string) (bool, error) {
 type restore struct {
 	ctx      context.Context
 	tx       *sql.Tx
-	bulk     *store.Bulk
+	bulk     *bulk.Tx
 	dir      string
 	manifest manifest
 	bar      *progress
@@ -217,7 +218,7 @@ func (r restore) table(e *entity, note fileNote) error {
 		empty <- nil
 	}
 	var rows int64
-	err = r.bulk.Table(r.ctx, e.table, e.columnNames(), func(w *store.RowWriter) error {
+	err = r.bulk.Table(r.ctx, e.table, e.columnNames(), func(w *bulk.RowWriter) error {
 		work, ctx := errgroup.WithContext(r.ctx)
 		work.Go(func() error {
 			defer close(full)

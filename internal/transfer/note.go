@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"chairside/internal/store"
+	"chairside/internal/store/bulk"
 )
 
 // note is how far an import has come: what import_runs keeps as JSON. It is
@@ -62,7 +62,7 @@ func (n note) clone() note {
 // finished begins anew; so does one whose rejects and findings are not where it
 // is to go on writing them: its rows are there, and are found again.
 func (im *importer) begin(digest string) (resumed bool, err error) {
-	err = im.inTx(func(tx *sql.Tx, _ *store.Bulk) error {
+	err = im.inTx(func(tx *sql.Tx, _ *bulk.Tx) error {
 		var content []byte
 		var finished *time.Time
 		err := tx.QueryRowContext(im.ctx, "SELECT id, progress, finished_at FROM import_runs WHERE digest = $1", digest).Scan(&im.run, &content, &finished)
@@ -143,7 +143,7 @@ func (im *importer) save(tx *sql.Tx, n note) error {
 func (im *importer) reach(stage string) error {
 	n := im.note.clone()
 	n.Stage = stage
-	err := im.inTx(func(tx *sql.Tx, _ *store.Bulk) error { return im.save(tx, n) })
+	err := im.inTx(func(tx *sql.Tx, _ *bulk.Tx) error { return im.save(tx, n) })
 	if err == nil {
 		im.note = n
 	}
@@ -155,7 +155,7 @@ func (im *importer) end() error {
 	if im.dry != nil {
 		return nil
 	}
-	return im.inTx(func(tx *sql.Tx, _ *store.Bulk) error {
+	return im.inTx(func(tx *sql.Tx, _ *bulk.Tx) error {
 		if _, err := tx.ExecContext(im.ctx, "UPDATE import_runs SET finished_at = $1 WHERE id = $2", im.clock(), im.run); err != nil {
 			return fmt.Errorf("transfer: note the end: %w", err)
 		}

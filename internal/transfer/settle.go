@@ -8,7 +8,7 @@ import (
 
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
-	"chairside/internal/store"
+	"chairside/internal/store/bulk"
 	"chairside/schema"
 )
 
@@ -140,7 +140,7 @@ func (im *importer) settle() error {
 
 func (im *importer) settleTable(which int) error {
 	for last, more := int64(0), true; more; {
-		err := im.inTx(func(tx *sql.Tx, bulk *store.Bulk) (err error) {
+		err := im.inTx(func(tx *sql.Tx, bulk *bulk.Tx) (err error) {
 			b := &batch{importer: im, tx: tx, bulk: bulk, now: im.clock()}
 			last, more, err = b.settle(which, last)
 			return err
@@ -159,7 +159,7 @@ func (im *importer) abandoned() (yes bool, err error) {
 	if im.dry != nil {
 		running = 0
 	}
-	err = im.inTx(func(tx *sql.Tx, _ *store.Bulk) error {
+	err = im.inTx(func(tx *sql.Tx, _ *bulk.Tx) error {
 		return tx.QueryRowContext(im.ctx, "SELECT COUNT(*) > $1 FROM import_runs WHERE finished_at IS NULL", running).Scan(&yes)
 	})
 	if err != nil {

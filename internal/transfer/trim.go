@@ -4,7 +4,7 @@ import (
 	"database/sql"
 	"slices"
 
-	"chairside/internal/store"
+	"chairside/internal/store/bulk"
 )
 
 // trim takes back what was paid on invoices above what they come to now, of the
@@ -20,7 +20,7 @@ func (im *importer) trim(settle func() error) error {
 		return err
 	}
 	n := im.note.clone()
-	err = im.inTx(func(tx *sql.Tx, bulk *store.Bulk) error {
+	err = im.inTx(func(tx *sql.Tx, bulk *bulk.Tx) error {
 		b := &batch{importer: im, tx: tx, bulk: bulk, now: im.clock()}
 		var lowered []row
 		var changes []change

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	entschema "entgo.io/ent/dialect/sql/schema"
+	"chairside/internal/store/bulk"
 
-	"chairside/internal/store"
+	entschema "entgo.io/ent/dialect/sql/schema"
 )
 
 // uniqueKey is some columns of a table that no two rows have the same values in.
@@ -143,7 +143,7 @@ func (im *importer) recall(p *plan) error {
 }
 
 func (im *importer) recallBatch(p *plan, records []*record) error {
-	return im.inTx(func(tx *sql.Tx, bulk *store.Bulk) error {
+	return im.inTx(func(tx *sql.Tx, bulk *bulk.Tx) error {
 		b := &batch{importer: im, plan: p, tx: tx, bulk: bulk, comparing: true, records: records}
 		err := b.findAgain()
 		im.keep(b.records)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"chairside/internal/store"
+	"chairside/internal/store/bulk"
 	"chairside/schema"
 )
 
@@ -133,7 +133,7 @@ func (b *batch) insert(e *entity, rows []row) error {
 	changes := make([]change, len(rows))
 	values, set := make([]any, len(columns)), make([]string, 0, len(columns))
 	var practice, now any = b.practice.id, b.now
-	err := b.bulk.Table(b.ctx, e.table, columns, func(w *store.RowWriter) error {
+	err := b.bulk.Table(b.ctx, e.table, columns, func(w *bulk.RowWriter) error {
 		for i, r := range rows {
 			r["practice_id"], r["updated_at"] = practice, now
 			if made, ok := r["created_at"].(time.Time); ok && made.After(b.now) {
@@ -201,7 +201,7 @@ func (b *batch) recordChanges(e *entity, changes []change) error {
 		return nil
 	}
 	columns := []string{"practice_id", "at", "resource", "record_id", "action", "fields"}
-	return b.bulk.Table(b.ctx, "changes", columns, func(w *store.RowWriter) error {
+	return b.bulk.Table(b.ctx, "changes", columns, func(w *bulk.RowWriter) error {
 		for _, c := range changes {
 			if err := w.Row(b.practice.id, b.now, e.name, c.id, c.action, c.fields); err != nil {
 				return err
@@ -279,9 +279,9 @@ var castOf = map[kind]string{
 
 // updateRows sets columns of some rows.
 func (b *batch) updateRows(e *entity, columns []string, rows []row) error {
-	sets := []store.SetColumn{{Name: "id", Type: castOf[e.columns[0].kind]}}
+	sets := []bulk.SetColumn{{Name: "id", Type: castOf[e.columns[0].kind]}}
 	for _, name := range columns {
-		sets = append(sets, store.SetColumn{Name: name, Type: castOf[e.column(name).kind]})
+		sets = append(sets, bulk.SetColumn{Name: name, Type: castOf[e.column(name).kind]})
 	}
 	values := make([][]any, len(rows))
 	for i, r := range rows {
@@ -309,7 +309,7 @@ func (b *batch) remember() error {
 		return nil
 	}
 	columns := []string{"practice_id", "source", "resource", "legacy_id", "record_id"}
-	return b.bulk.Table(b.ctx, "imported_records", columns, func(w *store.RowWriter) error {
+	return b.bulk.Table(b.ctx, "imported_records", columns, func(w *bulk.RowWriter) error {
 		for _, r := range b.records {
 			for _, spelling := range unknown(r) {
 				if err := w.Row(b.practice.id, b.source, b.plan.entity.table, spelling, asText(r.id)); err != nil {

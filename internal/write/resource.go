@@ -111,7 +111,7 @@ func (r *Resource[ID, E, M, I, R]) Post(ctx context.Context, in *I) (response R,
 		}
 		return err
 	}
-	err = r.DB.TxTrying(ctx, w.locks, try, whole)
+	err = r.DB.TxSingleStatement(ctx, w.locks, try, whole)
 	return response, err
 }
 

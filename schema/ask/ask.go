@@ -54,11 +54,14 @@ func DateOf(t time.Time) Date { return civil.Of(t) }
 // Decimal is money or NHS units, in hundredths: Decimal(12_50) prints as 12.50.
 type Decimal = decimal.Decimal
 
-// ErrReadOnly is returned for whatever would write, ErrSchemaNamed for a name like
-// main.patients in SQL text.
+// Errors of queries. ErrReadOnly is returned for whatever would write, the others for
+// SQL text that could leave the practice: a name like main.patients, a semicolon, and
+// quotes that could hide one.
 var (
-	ErrReadOnly    = store.ErrReadOnly
-	ErrSchemaNamed = store.ErrSchemaNamed
+	ErrReadOnly          = store.ErrReadOnly
+	ErrSchemaNamed       = store.ErrSchemaNamed
+	ErrSeveralStatements = store.ErrSeveralStatements
+	ErrUnreadable        = store.ErrUnreadable
 )
 
 // ErrNoPractice is returned by Open where no practice has the name.

@@ -142,7 +142,7 @@ func (s *Server) listAppointments(r *http.Request, c *caller, e *encoder) (int, 
 //go:embed book.sql
 var bookFunction string
 
-const callBook = `SELECT outcome, id, first_name, last_name, payment_plan_id FROM chairside_bench.book($1, $2, $3, $4, $5, $6, $7, $8)`
+const callBook = `SELECT outcome, id, first_name, last_name, payment_plan_id FROM chairside_bench.book($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 
 // reasons are those that every practice has; the practice's own are not known here.
 var reasons = []string{"Exam", "Scale & Polish", "Exam + Scale & Polish", "Continuing Treatment", "Emergency", "Review", "Other"}
@@ -182,7 +182,11 @@ func (s *Server) book(r *http.Request, c *caller, e *encoder) (int, error) {
 		outcome string
 		id      *int64
 	)
-	err = s.db.QueryRow(r.Context(), callBook, c.practice, c.user, in.Start, in.Finish, in.Practitioner, in.Patient, in.Reason, now).
+	var audited pgtype.UUID
+	if s.observer != nil {
+		audited = c.token
+	}
+	err = s.db.QueryRow(r.Context(), callBook, c.practice, c.user, in.Start, in.Finish, in.Practitioner, in.Patient, in.Reason, now, audited).
 		Scan(&outcome, &id, &a.patientFirst, &a.patientLast, &a.patientPlan)
 	if err != nil {
 		return 0, err

@@ -1,9 +1,10 @@
 CREATE SCHEMA IF NOT EXISTS chairside_bench;
 
 -- Books, unless the practitioner is booked at that time already: the outcome is
--- 'booked', 'taken', or 'unknown' where the practitioner or the patient is.
+-- 'booked', 'taken', or 'unknown' where the practitioner or the patient is. With a
+-- token it also writes the audit row that Chairside writes.
 CREATE OR REPLACE FUNCTION chairside_bench.book(
-  practice uuid, booker bigint, starts timestamptz, finishes timestamptz, dentist bigint, visitor bigint, why varchar, now timestamptz,
+  practice uuid, booker bigint, starts timestamptz, finishes timestamptz, dentist bigint, visitor bigint, why varchar, now timestamptz, audited_token uuid,
   OUT outcome text, OUT id bigint, OUT first_name varchar, OUT last_name varchar, OUT payment_plan_id bigint
 ) LANGUAGE plpgsql AS $$
 BEGIN
@@ -27,5 +28,10 @@ BEGIN
   INSERT INTO appointments AS a (created_at, updated_at, start_time, finish_time, duration, reason, state, booked_via_api, metadata, pending_at, practice_id, user_id, patient_id, practitioner_id)
     VALUES (now, now, starts, finishes, extract(epoch FROM finishes - starts) / 60, why, 'Pending', true, '{}', now, practice, booker, visitor, dentist)
     RETURNING a.id INTO book.id;
+  IF audited_token IS NOT NULL THEN
+    INSERT INTO changes (practice_id, at, user_id, token_id, resource, record_id, action, fields)
+      VALUES (practice, now, booker, audited_token, 'Appointment', book.id::text, 'create',
+        '["booked_via_api","created_at","duration","finish_time","metadata","patient_id","pending_at","practitioner_id","reason","start_time","state","updated_at","user_id"]');
+  END IF;
   outcome := 'booked';
 END $$;

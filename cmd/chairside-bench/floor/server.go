@@ -20,14 +20,24 @@ const connections = 20
 
 // Server answers the routes that the benchmark asks for.
 type Server struct {
-	db      *pgxpool.Pool
-	baseURL string // in links, without a final slash
+	db       *pgxpool.Pool
+	baseURL  string    // in links, without a final slash
+	observer *observer // nil without EqualPromises
+}
+
+// Options are what a Server needs.
+type Options struct {
+	DatabaseURL string // a PostgreSQL database made by Chairside
+	BaseURL     string // the address in links
+	// EqualPromises makes the server also write an audit row for each booking, log
+	// each request, and count and time it.
+	EqualPromises bool
 }
 
 // New connects to a database of Chairside's and creates the function that
 // bookings call, in a schema of its own.
-func New(ctx context.Context, databaseURL, baseURL string) (*Server, error) {
-	config, err := pgxpool.ParseConfig(databaseURL)
+func New(ctx context.Context, o Options) (*Server, error) {
+	config, err := pgxpool.ParseConfig(o.DatabaseURL)
 	if err != nil {
 		return nil, errors.New("floor: the database address cannot be read") // the cause may repeat it
 	}
@@ -42,7 +52,11 @@ func New(ctx context.Context, databaseURL, baseURL string) (*Server, error) {
 		db.Close()
 		return nil, fmt.Errorf("floor: create the booking function: %w", err)
 	}
-	return &Server{db: db, baseURL: strings.TrimRight(baseURL, "/")}, nil
+	s := &Server{db: db, baseURL: strings.TrimRight(o.BaseURL, "/")}
+	if o.EqualPromises {
+		s.observer = newObserver()
+	}
+	return s, nil
 }
 
 // Close closes the connections.
@@ -58,6 +72,9 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /v1/appointments/availability", s.route("appointment:read", s.availability))
 	mux.HandleFunc("GET /v1/patients", s.route("patient:read", s.listPatients))
 	mux.HandleFunc("GET /v1/invoices/{id}", s.route("financials:read", s.getInvoice))
+	if s.observer != nil {
+		return s.observer.observe(mux)
+	}
 	return mux
 }
 

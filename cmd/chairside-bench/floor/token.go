@@ -15,6 +15,7 @@ import (
 // caller is who a request comes from.
 type caller struct {
 	practice pgtype.UUID
+	token    pgtype.UUID
 	user     int64
 	scopes   string
 	zone     *time.Location
@@ -58,14 +59,13 @@ func (s *Server) caller(r *http.Request) (*caller, error) {
 	hash, now := sha256.Sum256([]byte(value)), time.Now()
 	var (
 		c             caller
-		id            pgtype.UUID
 		created       time.Time
 		used, expires *time.Time
 		active        bool
 		zone          string
 	)
 	err := s.db.QueryRow(r.Context(), findToken, hash[:]).
-		Scan(&id, &c.practice, &c.user, &c.scopes, &created, &used, &expires, &active, &zone)
+		Scan(&c.token, &c.practice, &c.user, &c.scopes, &created, &used, &expires, &active, &zone)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, invalidToken
 	}
@@ -83,7 +83,7 @@ func (s *Server) caller(r *http.Request) (*caller, error) {
 		return nil, accountDisabled
 	}
 	if used == nil || now.Sub(*used) > useResolution {
-		if _, err := s.db.Exec(r.Context(), noteUse, id, now); err != nil {
+		if _, err := s.db.Exec(r.Context(), noteUse, c.token, now); err != nil {
 			return nil, err
 		}
 	}

@@ -8,13 +8,17 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
+
+	"chairside/internal/clock"
 )
 
 // Proxy passes bytes on, until it is told otherwise.
 type Proxy struct {
 	listener net.Listener
 	target   string
-	closing  atomic.Bool // new connections are accepted and closed at once
+	closing  atomic.Bool  // new connections are accepted and closed at once
+	delay    atomic.Int64 // a time.Duration
 
 	mu    sync.Mutex
 	links map[*link]bool
@@ -83,11 +87,24 @@ func (p *Proxy) accept() {
 	}
 }
 
-// pass passes bytes on in one direction.
+// part is what one read has found.
+type part struct {
+	bytes []byte
+	at    time.Time // when it is passed on
+	last  bool      // the connection ends behind it
+}
+
+// maxParts is the most parts of a connection that are held back.
+const maxParts = 1024
+
+// pass passes bytes on in one direction. Parts that are held back do not hold back
+// the reading of the next: so several messages sent at once take one delay.
 func (p *Proxy) pass(l *link, from, to *net.TCPConn, d Direction) {
-	defer p.reset(l)
-	b := make([]byte, 32<<10)
+	parts := make(chan part, maxParts)
+	defer close(parts)
+	go p.deliver(l, to, parts)
 	for {
+		b := make([]byte, 32<<10)
 		n, err := from.Read(b)
 		if err != nil {
 			return
@@ -95,20 +112,40 @@ func (p *Proxy) pass(l *link, from, to *net.TCPConn, d Direction) {
 		if l.swallow.Load() {
 			continue
 		}
-		cut := false
+		next := part{}
 		if l.limited[d].Load() {
 			if left := int(l.left[d].Load()); n >= left {
-				n, cut = left, true
+				n, next.last = left, true
 			}
 			l.left[d].Add(-int64(n))
 		}
-		if _, err := to.Write(b[:n]); err != nil {
+		if d == ToServer {
+			next.at = clock.Deadline(time.Duration(p.delay.Load()))
+		}
+		next.bytes = b[:n]
+		parts <- next
+		if next.last {
 			return
 		}
-		if cut { // what was passed arrives, then the end
+	}
+}
+
+// deliver writes parts when their time has come, then ends the connection.
+func (p *Proxy) deliver(l *link, to *net.TCPConn, parts <-chan part) {
+	for next := range parts {
+		if wait := time.Until(next.at); wait > 0 {
+			<-time.After(wait)
+		}
+		if _, err := to.Write(next.bytes); err != nil {
+			break
+		}
+		if next.last { // what was passed arrives, then the end
 			_ = to.CloseWrite()
-			return
+			break
 		}
+	}
+	p.reset(l)
+	for range parts { // pass must not wait for room
 	}
 }
 
@@ -127,6 +164,10 @@ func (p *Proxy) each(do func(l *link)) {
 		do(l)
 	}
 }
+
+// Delay makes each round trip take d longer, from the next message on, on open and on new
+// connections.
+func (p *Proxy) Delay(d time.Duration) { p.delay.Store(int64(d)) }
 
 // Swallow has the proxy read and forget all that is sent on the open connections, which
 // stay open. New ones work.

@@ -15,14 +15,14 @@ func (p *planner) refuse(format string, args ...any) {
 	p.problems = append(p.problems, fmt.Sprintf(format, args...))
 }
 
-// told reports whether the request has a flag, and notes its reason for an
-// analyzer.
-func (p *planner) told(flag, key, analyzer string) bool {
+// told reports whether the request has a flag, and notes its reason for the
+// analyzers.
+func (p *planner) told(flag, key string, analyzers ...string) bool {
 	text, ok := p.request.options()[flag][key]
 	if ok {
 		p.used["--"+flag+" "+key] = true
 		if flag != "backfill" { // whose value is no reason: the analyzers see the filling
-			p.reasons[key] = reason{analyzer, text}
+			p.reasons[key] = reason{text, analyzers}
 		}
 	}
 	return ok
@@ -55,8 +55,8 @@ func (p *planner) judgeIn(m *atlas.ModifyTable, change atlas.Change) {
 			p.require(table, c.C, "is new and required, but rows have no value for it")
 		}
 	case *atlas.ModifyColumn:
-		if c.Change.Is(atlas.ChangeType) && !lint.Widens(p.db.Dialect, c.From.Type, c.To.Type) && !p.told("retype", table+"."+c.To.Name, lint.Narrowed) {
-			p.refuse("column %[1]s would change its type from %[2]s to %[3]s, which may lose values or rewrite the table.\nAdd a column of the new type, fill it (--backfill), and drop the old one in a later release. If every value fits and the table is small:\n\t--retype %[1]s --because \"…\"",
+		if c.Change.Is(atlas.ChangeType) && !lint.Widens(p.db.Dialect, c.From.Type, c.To.Type) && !p.told("retype", table+"."+c.To.Name, lint.Narrowed, lint.Blocking) {
+			p.refuse("column %[1]s would change its type from %[2]s to %[3]s, which may lose values or rewrite the table.\nAdd a column of the new type, fill it (--backfill), and drop the old one in a later release. If every value fits and the table is so small that its clients can wait:\n\t--retype %[1]s --because \"…\"",
 				table+"."+c.To.Name, c.From.Type.Raw, c.To.Type.Raw)
 		}
 		if c.Change.Is(atlas.ChangeNull) && c.From.Type.Null && !c.To.Type.Null {
@@ -147,22 +147,22 @@ func (p *planner) judgeUnique(m *atlas.ModifyTable, i *atlas.Index) {
 		unique := *primary
 		unique.Unique = true
 		if covers(&unique) {
-			p.reasons[key] = reason{lint.DataDepend, "it contains the primary key, which is unique"}
+			p.reasons[key] = reason{"it contains the primary key, which is unique", []string{lint.DataDepend}}
 			return
 		}
 	}
 	for _, c := range m.Changes {
 		if drop, ok := c.(*atlas.DropIndex); ok && covers(drop.I) && !hasPredicate(drop.I) {
-			p.reasons[key] = reason{lint.DataDepend, "it contains the columns of " + drop.I.Name + ", which was unique"}
+			p.reasons[key] = reason{"it contains the columns of " + drop.I.Name + ", which was unique", []string{lint.DataDepend}}
 			return
 		}
 		if modify, ok := c.(*atlas.ModifyIndex); ok && modify.To == i && covers(modify.From) && !hasPredicate(modify.From) {
-			p.reasons[key] = reason{lint.DataDepend, "it contains the columns of the old index, which was unique"}
+			p.reasons[key] = reason{"it contains the columns of the old index, which was unique", []string{lint.DataDepend}}
 			return
 		}
 	}
 	if slices.ContainsFunc(i.Parts, func(part *atlas.IndexPart) bool { return part.C != nil && p.isNew(m, part.C.Name) }) {
-		p.reasons[key] = reason{lint.DataDepend, "it contains a new column, which is null in all rows"}
+		p.reasons[key] = reason{"it contains a new column, which is null in all rows", []string{lint.DataDepend}}
 		return
 	}
 	if !p.told("assert", key, lint.DataDepend) {
@@ -180,9 +180,9 @@ func (p *planner) judgeCheck(m *atlas.ModifyTable, from, to *atlas.Check) {
 	case from != nil && lint.Loosens(from, to):
 		return
 	case lint.OnlyColumns(m.T, to, func(column string) bool { return p.isNew(m, column) }):
-		p.reasons[key] = reason{lint.DataDepend, "its columns are new, and null in all rows"}
+		p.reasons[key] = reason{"its columns are new, and null in all rows", []string{lint.DataDepend}}
 	case from == nil && p.loosensOther(m, to):
-		p.reasons[key] = reason{lint.DataDepend, "it allows all that the check allowed which it replaces"}
+		p.reasons[key] = reason{"it allows all that the check allowed which it replaces", []string{lint.DataDepend}}
 	case !p.told("assert", key, lint.DataDepend):
 		p.refuse("check %s fails if existing rows break it:\n\t%s\nLook for such rows, correct them in a migration before this one, then:\n\t--assert %s --because \"…\"", key, to.Expr, key)
 	}
@@ -203,9 +203,9 @@ func (p *planner) judgeKey(m *atlas.ModifyTable, key *atlas.ForeignKey) {
 		drop, ok := c.(*atlas.DropForeignKey)
 		return ok && lint.SameKey(drop.F, key)
 	}):
-		p.reasons[name] = reason{lint.DataDepend, "it compares the columns of the key that it replaces"}
+		p.reasons[name] = reason{"it compares the columns of the key that it replaces", []string{lint.DataDepend}}
 	case slices.ContainsFunc(key.Columns, func(c *atlas.Column) bool { return p.isNew(m, c.Name) }):
-		p.reasons[name] = reason{lint.DataDepend, "it contains a new column, which is null in all rows"}
+		p.reasons[name] = reason{"it contains a new column, which is null in all rows", []string{lint.DataDepend}}
 	case !p.told("assert", name, lint.DataDepend):
 		p.refuse("foreign key %s fails if existing rows point at rows of %s that do not exist. Look for them, correct them in a migration before this one, then:\n\t--assert %s --because \"…\"", name, key.RefTable.Name, name)
 	}

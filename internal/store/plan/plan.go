@@ -37,6 +37,9 @@ func Write(ctx context.Context, db *store.DB, old []migrate.File, tables []*sche
 			return nil, nil, err
 		}
 	}
+	if p.counted, err = db.Counters.Counted(ctx); err != nil {
+		return nil, nil, err
+	}
 	if p.want, err = db.Describe(ctx, tables); err != nil {
 		return nil, nil, err
 	}
@@ -55,6 +58,7 @@ type planner struct {
 	request  *Request
 	baseline bool
 	want     *atlas.Schema
+	counted  []string // tables, before the migration
 
 	used     map[string]bool   // flags
 	problems []string          // that refuse the migration
@@ -62,8 +66,11 @@ type planner struct {
 	files    []*file
 }
 
-// reason is the reason why a change may be made in spite of an analyzer.
-type reason struct{ analyzer, text string }
+// reason is the reason why a change may be made in spite of analyzers.
+type reason struct {
+	text      string
+	analyzers []string
+}
 
 // file is a migration file in the making.
 type file struct {
@@ -80,12 +87,35 @@ func (p *planner) execute(ctx context.Context, f migrate.File) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Name(), err)
 	}
+	var texts []string
 	for _, s := range statements {
-		if _, err := p.db.SQL.ExecContext(ctx, s.Text); err != nil {
-			return fmt.Errorf("%s: %w\n\t%s", f.Name(), err, s.Text)
-		}
+		texts = append(texts, s.Text)
+	}
+	if err := p.apply(ctx, lint.Repeatable(f), texts); err != nil {
+		return fmt.Errorf("%s: %w", f.Name(), err)
 	}
 	return nil
+}
+
+// apply executes statements on the scratch database as Migrate does: on PostgreSQL
+// in a transaction, which LOCK TABLE needs, unless each stands by itself.
+func (p *planner) apply(ctx context.Context, single bool, texts []string) error {
+	exec := p.db.SQL.ExecContext
+	commit := func() error { return nil }
+	if p.postgres() && !single {
+		tx, err := p.db.SQL.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback() // after a commit it does nothing
+		exec, commit = tx.ExecContext, tx.Commit
+	}
+	for _, text := range texts {
+		if _, err := exec(ctx, text); err != nil {
+			return fmt.Errorf("%w\n\t%s", err, text)
+		}
+	}
+	return commit()
 }
 
 // add applies statements to the scratch database and appends them to the file
@@ -101,13 +131,12 @@ func (p *planner) add(ctx context.Context, suffix string, repeatable bool, state
 		p.files = append(p.files, &file{suffix: suffix, repeatable: repeatable})
 	}
 	last := p.files[len(p.files)-1]
+	var texts []string
 	for _, s := range statements {
-		if _, err := p.db.SQL.ExecContext(ctx, s.Text); err != nil {
-			return fmt.Errorf("%w\n\t%s", err, s.Text)
-		}
-		last.statements = append(last.statements, s)
+		texts = append(texts, s.Text)
 	}
-	return nil
+	last.statements = append(last.statements, statements...)
+	return p.apply(ctx, repeatable, texts)
 }
 
 func (p *planner) inspect(ctx context.Context) (*atlas.Schema, error) {
@@ -165,7 +194,7 @@ func (p *planner) write(ctx context.Context) error {
 		return err
 	}
 	if p.baseline || !p.postgres() {
-		if err := p.totals(ctx); err != nil { // SQLite drops the triggers of a table that is rebuilt
+		if err := p.counters(ctx); err != nil { // SQLite drops the triggers of a table that is rebuilt
 			return err
 		}
 	}
@@ -270,7 +299,7 @@ func (p *planner) explain(planned []*migrate.Change) (statements []store.Stateme
 				here = here && strings.HasPrefix(c.Cmd, "CREATE UNIQUE INDEX")
 			}
 			if here {
-				allowed = append(allowed, lint.Allow(r.text, r.analyzer))
+				allowed = append(allowed, lint.Allow(r.text, r.analyzers...))
 			}
 		}
 		comment := c.Comment

@@ -30,7 +30,7 @@ func (p *planner) inSteps(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.totals(ctx); err != nil {
+	if err := p.counters(ctx); err != nil {
 		return err
 	}
 	var fills []store.Statement
@@ -78,7 +78,7 @@ func (p *planner) columns(ctx context.Context, changes []atlas.Change) (constrai
 			for _, key := range c.T.ForeignKeys {
 				if late[key.RefTable] {
 					keys.Changes = append(keys.Changes, &atlas.AddForeignKey{F: key})
-					p.reasons[c.T.Name+"."+key.Symbol] = reason{lint.DataDepend, "its table is new"}
+					p.reasons[c.T.Name+"."+key.Symbol] = reason{"its table is new", []string{lint.DataDepend}}
 				} else {
 					table.ForeignKeys = append(table.ForeignKeys, key)
 				}

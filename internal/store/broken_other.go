@@ -1,8 +1,0 @@
-//go:build !unix
-
-package store
-
-import "net"
-
-// broken cannot be told without waiting: what is sent next will fail.
-func broken(net.Conn) bool { return false }

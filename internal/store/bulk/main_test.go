@@ -1,0 +1,10 @@
+package bulk_test
+
+import (
+	"testing"
+
+	"chairside/internal/localpg/pgtest"
+)
+
+// TestMain finds a PostgreSQL server.
+func TestMain(m *testing.M) { pgtest.Main(m) }

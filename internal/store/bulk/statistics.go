@@ -1,0 +1,61 @@
+package bulk
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"entgo.io/ent/dialect"
+
+	"chairside/internal/store"
+)
+
+// planOnce follows ANALYZE on SQLite, which also samples values. Where it has samples,
+// SQLite plans a statement again whenever its arguments are set, which takes three times as
+// long as reading a row. So the samples are deleted. What they were good for is to know
+// that nearly all rows of an embedded database belong to one practice: the averages are
+// changed to say that all do. (stat is the number of rows, of rows with the same first
+// column, with the same first two, and so on.)
+var planOnce = []string{
+	"DELETE FROM sqlite_stat4",
+	`UPDATE sqlite_stat1
+	SET stat = CAST(stat AS integer) || ' ' || CAST(stat AS integer) ||
+		substr(stat, length(CAST(stat AS integer) || ' ' || CAST(substr(stat, instr(stat, ' ')) AS integer)) + 1)
+	WHERE (SELECT name FROM pragma_index_info(idx) WHERE seqno = 0) = 'practice_id'`,
+	"ANALYZE sqlite_schema", // makes this connection read them
+}
+
+// Measure updates SQLite's statistics of the tables that have none, or that have grown
+// tenfold since. Call it before anything else uses the database: open connections do not
+// notice. PostgreSQL does so by itself.
+func Measure(ctx context.Context, db *store.DB) error {
+	if db.Dialect != dialect.SQLite {
+		return nil
+	}
+	statements, err := due(ctx, db)
+	if err != nil || len(statements) == 0 {
+		return err
+	}
+	return Load(ctx, db, func(t *Tx) error { return t.exec(ctx, append(statements, planOnce...)...) })
+}
+
+// due returns the statements that would update statistics.
+func due(ctx context.Context, db *store.DB) (statements []string, err error) {
+	const listOnly = 0x10003 // of all tables, and run nothing
+	rows, err := db.SQL.QueryContext(ctx, "PRAGMA optimize("+strconv.Itoa(listOnly)+")")
+	if err != nil {
+		return nil, fmt.Errorf("store: measure tables: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var statement string
+		if err := rows.Scan(&statement); err != nil {
+			return nil, fmt.Errorf("store: measure tables: %w", err)
+		}
+		statements = append(statements, statement)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("store: measure tables: %w", err)
+	}
+	return statements, nil
+}

@@ -1,0 +1,360 @@
+package counters_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"entgo.io/ent/dialect"
+	"github.com/google/uuid"
+
+	"chairside/internal/chairsidetest"
+	"chairside/internal/store"
+	"chairside/internal/store/bulk"
+	"chairside/internal/store/storetest"
+)
+
+// seeded runs test with the URL of a seeded database of each kind.
+func seeded(t *testing.T, test func(t *testing.T, url string)) {
+	t.Parallel()
+	for kind, url := range map[string]func(testing.TB) string{"sqlite": chairsidetest.SQLite, "postgres": chairsidetest.Postgres} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			test(t, url(t))
+		})
+	}
+}
+
+// copied is what a copy of an appointment takes over.
+const copied = "created_at, updated_at, start_time, finish_time, duration, reason, state, notes, booked_via_api, metadata, pending_at, confirmed_at, arrived_at, in_surgery_at, completed_at, cancelled_at, did_not_attend_at, practice_id, patient_id, practitioner_id"
+
+// changes are statements that change appointments in all the ways that counters depend on,
+// and in some that they do not; ? is a small number.
+func changes(db *store.DB) []string {
+	day := "86400000000"
+	if db.Dialect == dialect.Postgres {
+		day = "interval '1 day'"
+	}
+	return []string{
+		"INSERT INTO appointments (" + copied + ") SELECT " + copied + " FROM appointments WHERE id = (SELECT max(id) - ? FROM appointments)",
+		"INSERT INTO appointments (" + copied + ") SELECT " + copied + " FROM appointments WHERE id % 19 = ?",
+		"UPDATE appointments SET cancelled_at = updated_at, did_not_attend_at = NULL, state = 'Cancelled' WHERE id % 23 = ?",
+		"UPDATE appointments SET cancelled_at = NULL, did_not_attend_at = NULL, pending_at = updated_at, state = 'Pending' WHERE id % 17 = ?",
+		"UPDATE appointments SET practitioner_id = (SELECT max(p.id) FROM practitioners p WHERE p.practice_id = appointments.practice_id AND p.id <> appointments.practitioner_id) WHERE id % 29 = ?",
+		"UPDATE appointments SET start_time = start_time + " + day + ", finish_time = finish_time + " + day + " WHERE id % 31 = ?",
+		"UPDATE appointments SET notes = 'x' WHERE id % 37 = ?",
+		"DELETE FROM appointments WHERE id % 41 = ?",
+	}
+}
+
+// Many clients change rows in every way while changes are compacted in two places:
+// at every moment every counter equals the number of rows.
+func TestCountersUnderLoad(t *testing.T) {
+	seeded(t, func(t *testing.T, url string) {
+		const clients, rounds = 4, 40
+		first, second := storetest.Open(t, url), storetest.Open(t, url)
+		storetest.CheckCounters(t, first)
+		var (
+			writing, watching sync.WaitGroup
+			over              = make(chan struct{})
+			committed         atomic.Int64
+		)
+		for i := range clients {
+			db := []*store.DB{first, second}[i%2]
+			random := rand.New(rand.NewPCG(1, uint64(i)))
+			writing.Go(func() {
+				for range rounds {
+					if change(t.Context(), db, random) == nil { // the others have met in a deadlock
+						committed.Add(1)
+					}
+				}
+			})
+		}
+		for _, db := range []*store.DB{first, second} {
+			watching.Go(func() {
+				for {
+					select {
+					case <-over:
+						return
+					default:
+					}
+					if _, err := db.Counters.Compact(t.Context()); err != nil {
+						t.Error(err)
+					}
+					storetest.CheckCounters(t, db)
+				}
+			})
+		}
+		writing.Wait()
+		close(over)
+		watching.Wait()
+		if n := committed.Load(); n < clients*rounds/2 {
+			t.Errorf("only %d of %d transactions went through", n, clients*rounds)
+		}
+		storetest.CheckCounters(t, first)
+		storetest.Compact(t, first)
+		storetest.CheckCounters(t, first)
+		if first.Dialect == dialect.SQLite {
+			storetest.Exec(t, first, "DELETE FROM appointments")
+		} else {
+			if n := storetest.Int(t, first, "SELECT count(*) FROM total_changes"); n > 0 {
+				t.Errorf("%d changes are not compacted", n)
+			}
+			storetest.Exec(t, first, "INSERT INTO appointments ("+copied+") SELECT "+copied+" FROM appointments LIMIT 7")
+			storetest.Exec(t, first, "TRUNCATE appointments")
+			storetest.CheckCounters(t, first)
+			storetest.Compact(t, second)
+		}
+		storetest.CheckCounters(t, first)
+		if n := storetest.Int(t, first, "SELECT sum(n) FROM kept_totals WHERE total LIKE 'appointments.%'"); n != 0 {
+			t.Errorf("%d appointments are left of none", n)
+		}
+	})
+}
+
+// change runs a transaction of a few changes, and rolls some of them back.
+func change(ctx context.Context, db *store.DB, random *rand.Rand) error {
+	tx, err := db.SQL.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // after a commit it does nothing
+	statements := changes(db)
+	for range 1 + random.IntN(3) {
+		text := strings.ReplaceAll(statements[random.IntN(len(statements))], "?", fmt.Sprint(random.IntN(17)))
+		undo := random.IntN(4) == 0
+		if undo {
+			text = "SAVEPOINT here; " + text + "; ROLLBACK TO SAVEPOINT here"
+		}
+		if _, err := tx.ExecContext(ctx, text); err != nil {
+			return err
+		}
+	}
+	if random.IntN(5) == 0 {
+		var practice uuid.UUID
+		var practitioner int64
+		if err := tx.QueryRowContext(ctx, "SELECT practice_id, practitioner_id FROM appointments ORDER BY id DESC LIMIT 1").Scan(&practice, &practitioner); err != nil {
+			return err
+		}
+		b, err := bulk.Join(ctx, db, tx)
+		if err != nil {
+			return err
+		}
+		if err := load(ctx, b, practice, practitioner); err != nil {
+			return err
+		}
+	}
+	if random.IntN(10) == 0 && db.Dialect == dialect.Postgres {
+		_, err := tx.ExecContext(ctx, "TRUNCATE appointments")
+		return err // undone, too
+	}
+	if random.IntN(5) == 0 {
+		return nil // undone
+	}
+	return tx.Commit()
+}
+
+// load writes appointments as imports do: on PostgreSQL with COPY.
+func load(ctx context.Context, b *bulk.Tx, practice uuid.UUID, practitioner int64) error {
+	columns := []string{"created_at", "updated_at", "start_time", "finish_time", "duration", "reason", "metadata", "pending_at", "practice_id", "practitioner_id"}
+	return b.Table(ctx, "appointments", columns, func(w *bulk.RowWriter) error {
+		for i := range 30 {
+			// Before 1970, too, where days are negative.
+			start := time.Date(1969, 12, 30, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * 3 * time.Hour)
+			if err := w.Row(start, start, start, start.Add(time.Minute), 1, "Exam", "{}", start, practice, practitioner); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Changes are compacted, and dead rows removed, as long as any process compacts, in however
+// many places, and whatever is replicated; an interruption is not an error.
+func TestKeepCompacting(t *testing.T) {
+	t.Parallel()
+	url := chairsidetest.Postgres(t)
+	first, second := storetest.Open(t, url), storetest.Open(t, url)
+	storetest.Exec(t, first, "CREATE PUBLICATION everything FOR ALL TABLES")
+	ctx, stop := context.WithCancel(t.Context())
+	var log bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&log, nil))
+	var compacting sync.WaitGroup
+	compacting.Go(func() { first.Counters.KeepCompacting(ctx, logger) })
+	compacting.Go(func() { second.Counters.KeepCompacting(ctx, logger) })
+	storetest.Exec(t, first, "INSERT INTO total_changes (total, practice_id, key, n) SELECT 'patients.all', id, i, sign FROM practices, generate_series(1, 15000) i, (VALUES (1), (-1)) AS s (sign)")
+	deadline := time.Now().Add(30 * time.Second)
+	for storetest.Int(t, first, "SELECT count(*) FROM total_changes") > 0 ||
+		storetest.Int(t, first, "SELECT vacuum_count FROM pg_stat_user_tables WHERE relname = 'total_changes'") == 0 {
+		if time.Now().After(deadline) {
+			t.Fatal("changes are still there")
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	stop()
+	compacting.Wait()
+	storetest.CheckCounters(t, first)
+	if log.Len() > 0 {
+		t.Error(log.String())
+	}
+}
+
+// A table that is loaded without its indexes is counted at the end.
+func TestCountersOfBulkLoad(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t, chairsidetest.Postgres(t))
+	var practice uuid.UUID
+	var practitioner int64
+	if err := db.SQL.QueryRowContext(t.Context(), "SELECT practice_id, id FROM practitioners LIMIT 1").Scan(&practice, &practitioner); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Exec(t, db, "TRUNCATE appointments")
+	storetest.CheckCounters(t, db)
+	err := bulk.Load(t.Context(), db, func(b *bulk.Tx) error {
+		return b.Unindexed(t.Context(), []string{"appointments"}, func() error {
+			return load(t.Context(), b, practice, practitioner)
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	storetest.CheckCounters(t, db)
+	storetest.Exec(t, db, "DELETE FROM appointments WHERE id % 2 = 0")
+	storetest.CheckCounters(t, db)
+	if err := db.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A connection that dies while it writes or compacts neither loses nor doubles a count.
+func TestCountersSurviveKilledConnections(t *testing.T) {
+	t.Parallel()
+	url := chairsidetest.Postgres(t)
+	db, killer := storetest.Open(t, url), storetest.Open(t, url)
+	const kill = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+	var working sync.WaitGroup
+	over := make(chan struct{})
+	for i := range 3 {
+		random := rand.New(rand.NewPCG(2, uint64(i)))
+		working.Go(func() {
+			for {
+				select {
+				case <-over:
+					return
+				default:
+				}
+				// What fails was killed.
+				_ = change(t.Context(), db, random)
+				_, _ = db.Counters.Compact(t.Context())
+			}
+		})
+	}
+	killed := 0
+	for range 40 {
+		killed += storetest.Int(t, killer, kill)
+	}
+	close(over)
+	working.Wait()
+	if killed == 0 {
+		t.Error("nothing was killed")
+	}
+	storetest.CheckCounters(t, killer)
+	storetest.Compact(t, killer)
+	storetest.CheckCounters(t, killer)
+}
+
+// What no trigger can see is found and repaired.
+func TestCountersAreCheckedAndRepaired(t *testing.T) {
+	seeded(t, func(t *testing.T, url string) {
+		db := storetest.Open(t, url)
+		storetest.CheckCounters(t, db)
+		if repaired, err := db.Counters.Repair(t.Context()); err != nil || len(repaired) != 0 {
+			t.Errorf("nothing was wrong, repaired: %v %v", repaired, err)
+		}
+		storetest.Compact(t, db)
+		storetest.Exec(t, db, "UPDATE kept_totals SET n = n + 5 WHERE total = 'patients.all'")
+		storetest.Exec(t, db, "DELETE FROM kept_totals WHERE total = 'appointments.practitioner'")
+		storetest.Exec(t, db, "INSERT INTO kept_totals SELECT 'teeth', id, 0, 32 FROM practices")
+		found, err := db.Counters.Check(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		tables := map[string]int{}
+		for _, d := range found {
+			tables[d.Table()]++
+			if d.Counter == "patients.all" && d.Stored != d.Counted+5 || d.Counter == "teeth" && (d.Stored != 32 || d.Counted != 0) {
+				t.Errorf("found: %s", d)
+			}
+		}
+		if len(tables) != 3 || tables["patients"] != 2 || tables["appointments"] == 0 {
+			t.Errorf("found: %v", found)
+		}
+		repaired, err := db.Counters.Repair(t.Context())
+		if err != nil || fmt.Sprint(repaired) != fmt.Sprint(found) {
+			t.Errorf("repaired: %v, %v", repaired, err)
+		}
+		storetest.CheckCounters(t, db)
+		storetest.Compact(t, db)
+		storetest.CheckCounters(t, db)
+	})
+}
+
+// A trigger that is missing, differs or is not ours is drift.
+func TestVerifyNamesTriggers(t *testing.T) {
+	seeded(t, func(t *testing.T, url string) {
+		db := storetest.Open(t, url)
+		if err := db.Verify(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if db.Dialect == dialect.Postgres {
+			storetest.Exec(t, db, "DROP TRIGGER keep_patients_delete ON patients")
+			storetest.Exec(t, db, "CREATE OR REPLACE FUNCTION keep_payments_insert() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'")
+			storetest.Exec(t, db, "ALTER TABLE invoices DISABLE TRIGGER keep_invoices_update")
+			storetest.Exec(t, db, "CREATE FUNCTION mine() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'")
+			storetest.Exec(t, db, "CREATE TRIGGER mine AFTER INSERT ON rooms EXECUTE FUNCTION mine()")
+		} else {
+			storetest.Exec(t, db, "DROP TRIGGER keep_patients_delete")
+			storetest.Exec(t, db, "DROP TRIGGER keep_payments_insert")
+			storetest.Exec(t, db, "CREATE TRIGGER keep_payments_insert AFTER INSERT ON payments BEGIN SELECT 1; END")
+			storetest.Exec(t, db, "DROP TRIGGER keep_invoices_update")
+			storetest.Exec(t, db, "CREATE TRIGGER keep_invoices_update AFTER UPDATE ON invoices BEGIN SELECT 1; END")
+			storetest.Exec(t, db, "CREATE TRIGGER mine AFTER INSERT ON rooms BEGIN SELECT 1; END")
+		}
+		var drift *store.DriftError
+		if err := db.Verify(t.Context()); !errors.As(err, &drift) {
+			t.Fatal(err)
+		}
+		want := []string{
+			"trigger keep_invoices_update of invoices differs",
+			"trigger keep_patients_delete of patients is missing",
+			"trigger keep_payments_insert of payments differs",
+			"trigger mine of rooms is not in the schema",
+		}
+		if !slices.Equal(drift.Differences, want) {
+			t.Errorf("differences: %q", drift.Differences)
+		}
+		plan, err := db.Counters.Plan(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range plan {
+			for i, statement := range step.Statements {
+				step.Statements[i] = strings.TrimSuffix(statement, ";")
+			}
+			storetest.Exec(t, db, strings.Join(step.Statements, ";\n")) // in one transaction on PostgreSQL
+		}
+		if err := db.Verify(t.Context()); err != nil {
+			t.Error(err)
+		}
+		storetest.CheckCounters(t, db)
+	})
+}

@@ -1,0 +1,184 @@
+package counters
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"entgo.io/ent/dialect"
+	"entgo.io/ent/dialect/sql/schema"
+
+	"chairside/ent"
+)
+
+// Triggers writes the SQL of the triggers that maintain the counters of one table. They
+// count every change: by this program, another one, SQL by hand or COPY. A transaction
+// that rolls back takes its counting back.
+//
+// On PostgreSQL, a transaction that updated a counter's row would block every other one
+// until it ended. So the triggers only note changes, one row for each counter and key that
+// a statement changes, and Compact adds them up later. SQLite has one writer, so there the
+// triggers update the counters themselves.
+type Triggers struct {
+	dialect  string
+	table    string
+	counters []ent.Kept // of the table
+}
+
+// of returns the triggers of each of the tables that has counters.
+func of(dialectName string, tables []*schema.Table) (all []Triggers) {
+	for _, table := range tables {
+		t := Triggers{dialect: dialectName, table: table.Name}
+		for _, c := range ent.KeptTotals {
+			if c.Table == table.Name {
+				t.counters = append(t.counters, c)
+			}
+		}
+		if len(t.counters) > 0 {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// Statements returns what creates the triggers of tables.
+func Statements(dialectName string, tables []*schema.Table) (statements []string) {
+	for _, t := range of(dialectName, tables) {
+		statements = append(statements, t.statements()...)
+	}
+	return statements
+}
+
+// columns are those that any of the counters depends on.
+func (t Triggers) columns() []string {
+	columns := []string{practiceColumn}
+	for _, c := range t.counters {
+		for _, name := range c.Columns {
+			if !slices.Contains(columns, name) {
+				columns = append(columns, name)
+			}
+		}
+	}
+	return columns
+}
+
+// each lists columns in a format in which ROW stands for the row, OLD or NEW, and COLUMN for
+// the name.
+func each(columns []string, row, format string) string {
+	var all []string
+	for _, c := range columns {
+		all = append(all, strings.NewReplacer("ROW", row, "COLUMN", c).Replace(format))
+	}
+	return strings.Join(all, ", ")
+}
+
+// key is the expression for the key that counter c gives a row. A day is the number of days
+// since 1970, rounded down, in UTC.
+func (t Triggers) key(c ent.Kept) string {
+	const day = "86400000000" // in microseconds, as SQLite stores times
+	switch {
+	case c.By != "":
+		return c.By
+	case c.Day == "":
+		return "0"
+	case t.dialect == dialect.Postgres:
+		return fmt.Sprintf("CAST((%s AT TIME ZONE 'UTC')::date - DATE '1970-01-01' AS bigint)", c.Day)
+	default:
+		return fmt.Sprintf("(%[1]s - (%[1]s %% %[2]s + %[2]s) %% %[2]s) / %[2]s", c.Day, day)
+	}
+}
+
+// condition selects the rows that counter c counts.
+func condition(c ent.Kept) string {
+	if c.Where == "" {
+		return "true"
+	}
+	return c.Where
+}
+
+// countQuery counts the rows: what the counters must equal.
+func (t Triggers) countQuery() string {
+	var all []string
+	for _, c := range t.counters {
+		all = append(all, fmt.Sprintf("SELECT '%s' AS total, practice_id, key, count(*) AS n FROM (SELECT practice_id, %s AS key FROM %s WHERE %s) AS counted GROUP BY practice_id, key",
+			c.Total, t.key(c), t.table, condition(c)))
+	}
+	return strings.Join(all, "\n  UNION ALL ")
+}
+
+// statements creates the triggers: on PostgreSQL a function before each. Each statement is
+// complete in itself, since verification compares what the database makes of it.
+func (t Triggers) statements() []string {
+	changed := "(" + each(t.columns(), "OLD", "ROW.COLUMN") + ") IS DISTINCT FROM (" + each(t.columns(), "NEW", "ROW.COLUMN") + ")"
+	if t.dialect == dialect.SQLite {
+		changed = strings.Replace(changed, "IS DISTINCT FROM", "IS NOT", 1)
+		return []string{
+			t.sqliteTrigger("INSERT", "", t.count("NEW", 1)),
+			t.sqliteTrigger("DELETE", "", t.count("OLD", -1)),
+			t.sqliteTrigger("UPDATE", " WHEN "+changed, t.count("OLD", -1)+t.count("NEW", 1)),
+		}
+	}
+	columns := strings.Join(t.columns(), ", ")
+	old, fresh := each(t.columns(), "OLD", "ROW.COLUMN AS COLUMN"), each(t.columns(), "NEW", "ROW.COLUMN")
+	return slices.Concat(
+		t.postgresTrigger("INSERT", "REFERENCING NEW TABLE AS written FOR EACH STATEMENT", t.note("SELECT "+columns+", 1 AS change FROM written")),
+		t.postgresTrigger("DELETE", "REFERENCING OLD TABLE AS written FOR EACH STATEMENT", t.note("SELECT "+columns+", -1 AS change FROM written")),
+		// For each row: only row triggers can skip updates by a condition.
+		t.postgresTrigger("UPDATE", "FOR EACH ROW WHEN ("+changed+")", t.note("SELECT "+old+", -1 AS change\n    UNION ALL SELECT "+fresh+", 1")),
+		t.postgresTrigger("TRUNCATE", "FOR EACH STATEMENT", fmt.Sprintf(`
+  INSERT INTO total_changes (total, practice_id, key, n)
+  SELECT total, practice_id, key, -sum(n)
+  FROM (SELECT total, practice_id, key, n FROM kept_totals UNION ALL SELECT total, practice_id, key, n FROM total_changes) AS kept
+  WHERE total LIKE '%s.%%' GROUP BY 1, 2, 3 HAVING sum(n) <> 0;`, t.table)),
+	)
+}
+
+// name is the name of the trigger for an event, and of its function.
+func (t Triggers) name(event string) string { return "keep_" + t.table + "_" + strings.ToLower(event) }
+
+func (t Triggers) postgresTrigger(event, when, body string) []string {
+	name := t.name(event)
+	return []string{
+		"CREATE OR REPLACE FUNCTION " + name + "() RETURNS trigger LANGUAGE plpgsql AS $$\nBEGIN" + body + "\n  RETURN NULL;\nEND\n$$",
+		"CREATE TRIGGER " + name + " AFTER " + event + " ON " + t.table + " " + when + " EXECUTE FUNCTION " + name + "()",
+	}
+}
+
+// note notes the changes of rows, whose column change is 1 for a new row and -1 for an old
+// one.
+func (t Triggers) note(rows string) string {
+	var lines []string
+	for _, c := range t.counters {
+		lines = append(lines, t.noteOf(c))
+	}
+	return fmt.Sprintf(`
+  INSERT INTO total_changes (total, practice_id, key, n)
+  SELECT kept.total, changed.practice_id, kept.key, sum(changed.change)
+  FROM (
+    %s
+  ) AS changed CROSS JOIN LATERAL (VALUES
+    %s
+  ) AS kept (total, key, counts)
+  WHERE kept.counts GROUP BY 1, 2, 3 HAVING sum(changed.change) <> 0;`, rows, strings.Join(lines, ",\n    "))
+}
+
+// noteOf is the line of a function that notes counter c: name, key and condition.
+func (t Triggers) noteOf(c ent.Kept) string {
+	return fmt.Sprintf("('%s', %s, %s)", c.Total, t.key(c), condition(c))
+}
+
+func (t Triggers) sqliteTrigger(event, when, body string) string {
+	return "CREATE TRIGGER " + t.name(event) + " AFTER " + event + " ON " + t.table + when + " BEGIN" + body + "\nEND"
+}
+
+// count adds n to the counters of a row, OLD or NEW.
+func (t Triggers) count(row string, n int) (body string) {
+	for _, c := range t.counters {
+		body += fmt.Sprintf(`
+  INSERT INTO kept_totals (total, practice_id, key, n)
+  SELECT '%s', practice_id, %s, %d FROM (SELECT %s) WHERE %s
+  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;`,
+			c.Total, t.key(c), n, each(append([]string{practiceColumn}, c.Columns...), row, "ROW.COLUMN AS COLUMN"), condition(c))
+	}
+	return body
+}

@@ -1,0 +1,154 @@
+package dbconn
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"chairside/internal/row"
+)
+
+// driverConn is what the connections of both drivers implement.
+type driverConn interface {
+	driver.Conn
+	driver.ConnPrepareContext
+	driver.ConnBeginTx
+	driver.QueryerContext
+	driver.ExecerContext
+	driver.Pinger
+	driver.SessionResetter
+	driver.Validator
+}
+
+// conn wraps a driver's connection. It counts round trips, knows whether a
+// transaction is open and takes the locks of TxOptions. cachedConn and pooledConn embed it.
+type conn struct {
+	driverConn
+	inTx       bool
+	roundTrips *atomic.Int64
+}
+
+func wrap(connection driver.Conn, roundTrips *atomic.Int64) (*conn, error) {
+	inner, ok := connection.(driverConn)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("store: %T lacks methods of a connection", connection), connection.Close())
+	}
+	return &conn{driverConn: inner, roundTrips: roundTrips}, nil
+}
+
+func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	c.roundTrips.Add(1)
+	inner, err := c.begin(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	c.inTx = true
+	return &tx{Tx: inner, conn: c}, nil
+}
+
+// begin begins a transaction and takes the locks of ctx in the same round trip. Only
+// lib/pq's connection is its own driver.Tx; SQLite's driver begins by itself and has
+// no locks to take.
+func (c *conn) begin(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	inner, ok := c.driverConn.(driver.Tx)
+	if !ok || opts != (driver.TxOptions{}) {
+		return c.driverConn.BeginTx(ctx, opts)
+	}
+	if err := c.beginLocked(ctx, SortLocks(txOptionsOf(ctx).Locks)); err != nil {
+		_ = inner.Rollback() // if this fails, the driver discards the connection
+		return nil, err
+	}
+	return inner, nil
+}
+
+// beginLocked begins a transaction on PostgreSQL and waits for locks.
+func (c *conn) beginLocked(ctx context.Context, locks []Lock) error {
+	if len(locks) == 0 {
+		_, err := c.driverConn.ExecContext(ctx, beginStatement, nil)
+		return err
+	}
+	try := tryLocksStatement(locks)
+	text := beginStatement + "; " + try
+	return WaitForLocks(ctx, func() (bool, error) {
+		locked, err := queryValue[bool](ctx, c.driverConn, text)
+		if text == try { // BeginTx has counted the first attempt
+			c.roundTrips.Add(1)
+		}
+		text = try
+		return locked, err
+	})
+}
+
+// query runs a statement that is not prepared, in the row format that ctx asks for.
+func (c *conn) query(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	result, err := c.driverConn.QueryContext(ctx, text, args)
+	if err != nil {
+		return nil, err
+	}
+	return row.Given(ctx, result), nil
+}
+
+// CheckNamedValue forwards to the driver, because database/sql does not look for the
+// driver's method behind a wrapper.
+func (c *conn) CheckNamedValue(value *driver.NamedValue) error {
+	if checker, ok := c.driverConn.(driver.NamedValueChecker); ok {
+		return checker.CheckNamedValue(value)
+	}
+	return driver.ErrSkip
+}
+
+// tx records the end of a transaction on its connection.
+type tx struct {
+	driver.Tx
+	conn *conn
+}
+
+func (t *tx) Commit() error {
+	t.conn.roundTrips.Add(1)
+	t.conn.inTx = false
+	return t.Tx.Commit()
+}
+
+func (t *tx) Rollback() error {
+	t.conn.roundTrips.Add(1)
+	t.conn.inTx = false
+	return t.Tx.Rollback()
+}
+
+// rows calls done once, when it is closed. It hides the driver's column types, which
+// only rows of unprepared statements have, so nothing comes to depend on them.
+type rows struct {
+	driver.Rows
+	done func() error // nil once called
+}
+
+func (r *rows) Close() error {
+	err := r.Rows.Close()
+	if r.done == nil {
+		return err
+	}
+	done := r.done
+	r.done = nil
+	return errors.Join(err, done())
+}
+
+// queryValue returns the single value that a query returns.
+func queryValue[V any](ctx context.Context, c driver.QueryerContext, text string) (v V, err error) {
+	rows, err := c.QueryContext(ctx, text, nil)
+	if err != nil {
+		return v, err
+	}
+	value := make([]driver.Value, 1)
+	err = rows.Next(value)
+	v, ok := value[0].(V)
+	switch closed := rows.Close(); {
+	case err != nil:
+		return v, err
+	case !ok:
+		return v, fmt.Errorf("store: %q returned %T, not %T", text, value[0], v)
+	default:
+		return v, closed
+	}
+}

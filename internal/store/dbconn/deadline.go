@@ -1,0 +1,213 @@
+package dbconn
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"time"
+
+	"github.com/lib/pq"
+)
+
+const (
+	// answerGrace is how long after a statement's deadline the server may take to
+	// confirm that it cancelled the statement.
+	answerGrace = time.Second
+	// endTime is the least time for what has no context of its own: commit, rollback,
+	// closing a statement or the connection.
+	endTime = 2 * time.Second
+)
+
+// Connector connects to a PostgreSQL server. Every read and write of its connections
+// ends in time.
+type Connector struct {
+	*pq.Connector
+	direct bool          // no pooler in between: the server process is ours
+	grace  time.Duration // answerGrace, or less
+}
+
+// Server is a PostgreSQL server and what watches over the connections to it.
+type Server struct {
+	monitor *monitor
+	direct  bool
+}
+
+// NewServer returns the server behind a probe's configuration. direct means that no
+// pooler is in between, so that the server can be asked what it does for a connection.
+func NewServer(probe *Connector, direct bool) *Server {
+	return &Server{newMonitor(probe), direct}
+}
+
+// Connector returns a connector whose connections the server watches over.
+func (s *Server) Connector(config pq.Config) (*Connector, error) {
+	return newConnector(config, s.monitor, s.direct, answerGrace)
+}
+
+// NewProbe returns a connector for short questions, such as what a server does for
+// another connection: nothing watches over it, and answers must come in time.
+func NewProbe(config pq.Config) (*Connector, error) {
+	config = config.Clone()
+	config.ConnectTimeout = min(config.ConnectTimeout, askTime)
+	return newConnector(config, nil, false, 0)
+}
+
+func newConnector(config pq.Config, m *monitor, direct bool, grace time.Duration) (*Connector, error) {
+	connector, err := pq.NewConnectorConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	connector.Dialer(newDialer(m, config.ConnectTimeout))
+	return &Connector{Connector: connector, direct: direct, grace: grace}, nil
+}
+
+// Connect fails with an error for which Unavailable holds.
+func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
+	at, ok := ctx.Value(networkKey{}).(**pipelineConn)
+	if !ok {
+		at = new(*pipelineConn)
+		ctx = context.WithValue(ctx, networkKey{}, at)
+	}
+	connection, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, unreachable{err}
+	}
+	inner, ok := connection.(pqConn)
+	if !ok || *at == nil {
+		return nil, fmt.Errorf("store: %T is not a connection of lib/pq through our dialer: %w", connection, connection.Close())
+	}
+	s := (*at).socket
+	bounded := &boundedConn{pqConn: inner, socket: s, grace: c.grace}
+	if c.direct {
+		process, err := queryValue[int64](ctx, inner, "SELECT pg_backend_pid()")
+		if err != nil {
+			_ = bounded.Close()
+			return nil, unreachable{err}
+		}
+		s.backend.Store(process)
+	}
+	s.ready.Store(true)
+	return bounded, nil
+}
+
+// unreachable is the error of a connection that could not be made.
+type unreachable struct{ error }
+
+func (u unreachable) Unwrap() error { return u.error }
+
+// pqConn is what lib/pq's connection implements.
+type pqConn interface {
+	driverConn
+	driver.Tx
+	driver.NamedValueChecker
+}
+
+// boundedConn is a connection of lib/pq. Each method passes the deadline of its context
+// down to the socket.
+type boundedConn struct {
+	pqConn
+	socket *socket
+	grace  time.Duration
+}
+
+// limit sets the socket's deadline for work under ctx. At the deadline of ctx itself
+// lib/pq asks the server to cancel the statement.
+func (c *boundedConn) limit(ctx context.Context) {
+	var until time.Time
+	if deadline, ok := ctx.Deadline(); ok {
+		until = deadline.Add(c.grace)
+	}
+	c.socket.setUntil(until)
+}
+
+// QueryContext implements driver.QueryerContext. The deadline is also that of the rows.
+func (c *boundedConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	c.limit(ctx)
+	return c.pqConn.QueryContext(ctx, text, args)
+}
+
+// ExecContext implements driver.ExecerContext.
+func (c *boundedConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+	c.limit(ctx)
+	return c.pqConn.ExecContext(ctx, text, args)
+}
+
+// PrepareContext implements driver.ConnPrepareContext. The deadline is also that of the
+// rows of a COPY, whose statement takes no context.
+func (c *boundedConn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
+	c.limit(ctx)
+	s, err := c.pqConn.PrepareContext(ctx, text)
+	if inner, ok := s.(driverStmt); ok && err == nil {
+		return &boundedStmt{driverStmt: inner, conn: c}, nil
+	}
+	return s, err
+}
+
+// BeginTx implements driver.ConnBeginTx. It hides the cancellation of ctx from lib/pq,
+// which would leave its watcher's stop function on the connection and call it at the
+// end of every later transaction too. database/sql watches the transaction's context,
+// lib/pq that of each statement.
+func (c *boundedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	c.limit(ctx)
+	if _, err := c.pqConn.BeginTx(context.WithoutCancel(ctx), opts); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Commit implements driver.Tx. It has the time that the last statement left.
+func (c *boundedConn) Commit() error {
+	c.socket.extend(endTime)
+	return c.pqConn.Commit()
+}
+
+// Rollback implements driver.Tx. A connection that does not roll back in time is given
+// up, and the server then rolls back by itself.
+func (c *boundedConn) Rollback() error {
+	c.socket.setUntil(time.Now().Add(endTime))
+	return c.pqConn.Rollback()
+}
+
+// Ping implements driver.Pinger.
+func (c *boundedConn) Ping(ctx context.Context) error {
+	c.limit(ctx)
+	return c.pqConn.Ping(ctx)
+}
+
+// ResetSession implements driver.SessionResetter: it is called before an idle connection
+// is used. A suspect one is replaced, before anything is sent on it.
+func (c *boundedConn) ResetSession(ctx context.Context) error {
+	if !c.socket.usable() {
+		return driver.ErrBadConn
+	}
+	return c.pqConn.ResetSession(ctx)
+}
+
+// Close implements driver.Conn.
+func (c *boundedConn) Close() error {
+	c.socket.setUntil(time.Now().Add(endTime))
+	return c.pqConn.Close()
+}
+
+// boundedStmt is a prepared statement of a boundedConn.
+type boundedStmt struct {
+	driverStmt
+	conn *boundedConn
+}
+
+// QueryContext implements driver.StmtQueryContext.
+func (s *boundedStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	s.conn.limit(ctx)
+	return s.driverStmt.QueryContext(ctx, args)
+}
+
+// ExecContext implements driver.StmtExecContext.
+func (s *boundedStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	s.conn.limit(ctx)
+	return s.driverStmt.ExecContext(ctx, args)
+}
+
+// Close implements driver.Stmt.
+func (s *boundedStmt) Close() error {
+	s.conn.socket.extend(endTime)
+	return s.driverStmt.Close()
+}

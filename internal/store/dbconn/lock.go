@@ -1,0 +1,94 @@
+package dbconn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Lock is the key of a PostgreSQL advisory lock, held by one transaction at a time
+// across all processes. It locks no row: it excludes only transactions that ask for
+// the same key.
+type Lock int64
+
+// SortLocks returns locks sorted and without duplicates. Every transaction takes its
+// locks in this order, so none of them deadlock.
+func SortLocks(locks []Lock) []Lock { return slices.Compact(slices.Sorted(slices.Values(locks))) }
+
+// maxLockWait is how long a transaction waits in the database for its locks before it
+// fails with ErrLocked.
+const maxLockWait = 2 * time.Second
+
+// Pauses between attempts to take locks double from firstLockPause to lastLockPause.
+const (
+	firstLockPause = time.Millisecond
+	lastLockPause  = 20 * time.Millisecond
+)
+
+// ErrLocked means that another transaction held a lock for longer than maxLockWait.
+var ErrLocked = errors.New("store: another transaction has held a lock for too long")
+
+// WaitForLocks calls try until it reports that the locks are held, or fails with
+// ErrLocked. PostgreSQL logs an error for every lock wait that times out;
+// pg_try_advisory_xact_lock never waits, so polling it logs nothing.
+func WaitForLocks(ctx context.Context, try func() (bool, error)) error {
+	limit := time.Now().Add(maxLockWait)
+	for pause := firstLockPause; ; pause = min(2*pause, lastLockPause) {
+		locked, err := try()
+		if err != nil || locked {
+			return err
+		}
+		wait := pause/2 + rand.N(pause) // jitter keeps waiters from polling in step
+		if time.Now().Add(wait).After(limit) {
+			return ErrLocked
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// TxOptions are the options of a transaction beyond those of database/sql.
+type TxOptions struct {
+	// Locks are taken in the round trip that begins the transaction.
+	Locks []Lock
+	// Single allows a transaction of a single statement (singlestatement.go).
+	// Beginning sets what it points at to true where the transaction is one; nil forbids it.
+	Single *bool
+}
+
+type txOptionsKey struct{}
+
+// WithTxOptions returns a context under which BeginTx applies options.
+func WithTxOptions(ctx context.Context, options TxOptions) context.Context {
+	return context.WithValue(ctx, txOptionsKey{}, options)
+}
+
+func txOptionsOf(ctx context.Context) TxOptions {
+	options, _ := ctx.Value(txOptionsKey{}).(TxOptions)
+	return options
+}
+
+// beginStatement begins a transaction. It names the isolation level because the
+// default of the database or role may differ: above READ COMMITTED a statement would
+// not see what the previous holders of its locks committed.
+const beginStatement = "BEGIN ISOLATION LEVEL READ COMMITTED"
+
+// tryLocksStatement takes locks in order, stops at the first one that another
+// transaction holds, and reports whether all are held. Unlike AND, CASE guarantees
+// the order of evaluation.
+func tryLocksStatement(locks []Lock) string {
+	var text strings.Builder
+	text.WriteString("SELECT CASE")
+	for _, l := range locks {
+		fmt.Fprintf(&text, " WHEN NOT pg_try_advisory_xact_lock(%d) THEN false", int64(l))
+	}
+	text.WriteString(" ELSE true END")
+	return text.String()
+}

@@ -1,0 +1,75 @@
+package dbconn
+
+import (
+	"context"
+	"database/sql/driver"
+	"sync/atomic"
+
+	"chairside/internal/row"
+)
+
+// pooled is a driver.Connector for PostgreSQL behind a pooler that may give each
+// transaction another server connection (PgBouncer in transaction mode).
+//
+// lib/pq sends a statement with arguments in two steps. Outside a transaction the
+// pooler may run the second step on a server connection on which another client has
+// just run the first, and answer with that client's statement. So each statement gets
+// a transaction of its own.
+type pooled struct {
+	driver.Connector
+	roundTrips *atomic.Int64
+}
+
+// Pooled wraps the connector of a server behind a pooler: nothing is prepared, and
+// each statement with arguments gets a transaction of its own.
+func Pooled(connector driver.Connector, roundTrips *atomic.Int64) driver.Connector {
+	return &pooled{connector, roundTrips}
+}
+
+func (p *pooled) Connect(ctx context.Context) (driver.Conn, error) {
+	connection, err := p.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	inner, err := wrap(connection, p.roundTrips)
+	if err != nil {
+		return nil, err
+	}
+	return &pooledConn{inner}, nil
+}
+
+type pooledConn struct{ *conn }
+
+func (c *pooledConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	c.roundTrips.Add(1)
+	if c.inTx || len(args) == 0 {
+		return c.query(ctx, text, args)
+	}
+	transaction, err := c.BeginTx(ctx, driver.TxOptions{})
+	if err != nil {
+		return nil, err
+	}
+	result, err := c.driverConn.QueryContext(ctx, text, args)
+	if err != nil {
+		_ = transaction.Rollback() // if this fails, the driver discards the connection
+		return nil, err
+	}
+	return row.Given(ctx, &rows{Rows: result, done: transaction.Commit}), nil
+}
+
+func (c *pooledConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+	c.roundTrips.Add(1)
+	if c.inTx || len(args) == 0 {
+		return c.driverConn.ExecContext(ctx, text, args)
+	}
+	transaction, err := c.BeginTx(ctx, driver.TxOptions{})
+	if err != nil {
+		return nil, err
+	}
+	result, err := c.driverConn.ExecContext(ctx, text, args)
+	if err != nil {
+		_ = transaction.Rollback() // as above
+		return nil, err
+	}
+	return result, transaction.Commit()
+}

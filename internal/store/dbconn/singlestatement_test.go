@@ -1,0 +1,244 @@
+package dbconn_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"chairside/ent"
+	"chairside/internal/localpg/pgproxy"
+	"chairside/internal/localpg/pgtest"
+	"chairside/internal/store"
+	"chairside/internal/store/dbconn"
+	"chairside/internal/store/storetest"
+)
+
+const (
+	things      = "CREATE TABLE things (id integer PRIMARY KEY)"
+	insertThing = "INSERT INTO things SELECT $1::integer WHERE " + ent.IfLocked + " RETURNING id"
+	countThings = "SELECT count(*) FROM things WHERE id > $1 AND " + ent.IfLocked
+)
+
+var diaryLock = []store.Lock{store.LockOf("diary", 1)}
+
+// beginSingle begins a transaction that may be one statement.
+func beginSingle(ctx context.Context, db *store.DB, locks []store.Lock) (*sql.Tx, error) {
+	return db.SQL.BeginTx(dbconn.WithTxOptions(ctx, dbconn.TxOptions{Locks: locks, Single: new(bool)}), nil)
+}
+
+// querySingle asks one statement in such a transaction.
+func querySingle(ctx context.Context, db *store.DB, locks []store.Lock, text string, args ...any) (n int, err error) {
+	tx, err := beginSingle(ctx, db, locks)
+	if err != nil {
+		return 0, err
+	}
+	if err := tx.QueryRowContext(ctx, text, args...).Scan(&n); err != nil {
+		return 0, errors.Join(err, tx.Rollback())
+	}
+	return n, tx.Commit()
+}
+
+// openSingle gives a database of one connection on which insertThing and countThings
+// have been prepared; ids below 10 are taken.
+func openSingle(t *testing.T, url string) *store.DB {
+	t.Helper()
+	db := storetest.Open(t, url)
+	db.SQL.SetMaxOpenConns(1)
+	storetest.Exec(t, db, things)
+	for i := range 3 {
+		for _, text := range []string{insertThing, countThings} {
+			if _, err := querySingle(t.Context(), db, diaryLock, text, i); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return db
+}
+
+// TestSingleStatementTakesOneRoundTrip with its locks, as soon as it is prepared,
+// and what it writes is there for others.
+func TestSingleStatementTakesOneRoundTrip(t *testing.T) {
+	t.Parallel()
+	address := pgtest.New(t)
+	db, other := openSingle(t, address), storetest.Open(t, address)
+	for i, locks := range [][]store.Lock{diaryLock, nil, {store.LockOf("a"), store.LockOf("b"), store.LockOf("c")}} {
+		before := db.RoundTrips()
+		if n, err := querySingle(t.Context(), db, locks, insertThing, 10+i); err != nil || n != 10+i {
+			t.Errorf("with %d locks: %d, %v", len(locks), n, err)
+		}
+		if trips := db.RoundTrips() - before; trips != 1 {
+			t.Errorf("with %d locks: %d round trips", len(locks), trips)
+		}
+	}
+	if got := storetest.Value(t, other.SQL, "SELECT count(*) FROM things"); got != "6" {
+		t.Errorf("another connection sees %s things, want 6", got)
+	}
+	if got := storetest.Value(t, other.SQL, "SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = database WHERE locktype = 'advisory' AND datname = current_database()"); got != "0" {
+		t.Errorf("%s locks are still held", got)
+	}
+}
+
+// TestSingleStatementIsReadCommitted, whatever isolation the database has for its
+// default: at REPEATABLE READ it would see what was there before its locks were.
+func TestSingleStatementIsReadCommitted(t *testing.T) {
+	t.Parallel()
+	db := openSingle(t, storetest.With(pgtest.New(t), "default_transaction_isolation=repeatable%20read"))
+	for i := range 3 {
+		n, err := querySingle(t.Context(), db, diaryLock, "SELECT $1::integer WHERE current_setting('transaction_isolation') = 'read committed' AND "+ent.IfLocked, i)
+		if err != nil || n != i {
+			t.Errorf("%d, %v", n, err)
+		}
+	}
+}
+
+// TestSingleStatementFails leaves nothing behind, gives the error that came
+// first, and its connection goes on.
+func TestSingleStatementFails(t *testing.T) {
+	t.Parallel()
+	address := pgtest.New(t)
+	db, other := openSingle(t, storetest.With(address, "lock_timeout=50ms")), storetest.Open(t, address)
+	for _, test := range []struct {
+		name string
+		ask  func() error
+		want string
+	}{
+		{"a refused row", func() error { _, err := querySingle(t.Context(), db, diaryLock, insertThing, 1); return err }, "duplicate key"},
+		{"a value that PostgreSQL does not read", func() error { _, err := querySingle(t.Context(), db, diaryLock, insertThing, "x"); return err }, "invalid input syntax"},
+		{"a value that is never sent", func() error {
+			_, err := querySingle(t.Context(), db, diaryLock, insertThing, make(chan int))
+			return err
+		}, "unsupported type"},
+		{"too many values", func() error { _, err := querySingle(t.Context(), db, diaryLock, insertThing, 1, 2); return err }, "parameters"},
+		{"a row that cannot be committed", func() error {
+			storetest.Exec(t, other, "CREATE TABLE parts (thing integer REFERENCES things DEFERRABLE INITIALLY DEFERRED)")
+			var err error
+			for range 3 {
+				_, err = querySingle(t.Context(), db, diaryLock, "INSERT INTO parts SELECT $1::integer WHERE "+ent.IfLocked+" RETURNING thing", 99)
+			}
+			return err
+		}, "violates foreign key"},
+		{"a lock that another has", func() error {
+			holder, err := other.SQL.BeginTx(dbconn.WithTxOptions(t.Context(), dbconn.TxOptions{Locks: diaryLock}), nil)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = holder.Rollback() }()
+			_, err = querySingle(t.Context(), db, []store.Lock{store.LockOf("a"), diaryLock[0], store.LockOf("b")}, insertThing, 30)
+			return err
+		}, "another transaction holds a lock"},
+		{"a statement that does not depend on its locks", func() error {
+			_, err := querySingle(t.Context(), db, diaryLock, "INSERT INTO things SELECT $1::integer RETURNING id", 31)
+			return err
+		}, dbconn.ErrNotSingle.Error()},
+		{"a second statement", func() error {
+			tx, err := beginSingle(t.Context(), db, nil)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = tx.Rollback() }()
+			storetest.Value(t, tx, countThings, 0)
+			return tx.QueryRowContext(t.Context(), countThings, 0).Scan(new(int))
+		}, dbconn.ErrSecondStatement.Error()},
+		{"a statement of the caller's own", func() error {
+			tx, err := beginSingle(t.Context(), db, nil)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = tx.Rollback() }()
+			_, err = tx.PrepareContext(t.Context(), countThings)
+			return err
+		}, dbconn.ErrSecondStatement.Error()},
+		{"a text that is not prepared", func() error {
+			_, err := querySingle(t.Context(), db, diaryLock, countThings+strings.Repeat(" ", dbconn.MaxStatementText), 1)
+			return err
+		}, dbconn.ErrNotSingle.Error()},
+		{"a request that is given up", func() error {
+			const sleep = "SELECT 1 FROM pg_sleep($1) WHERE " + ent.IfLocked
+			if _, err := querySingle(t.Context(), db, diaryLock, sleep, 0); err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			_, err := querySingle(ctx, db, diaryLock, sleep, 60)
+			return err
+		}, "cancel"},
+		{"an error that nobody has looked at", func() error {
+			tx, err := beginSingle(t.Context(), db, diaryLock)
+			if err != nil {
+				return err
+			}
+			_ = tx.QueryRowContext(t.Context(), insertThing, 1).Scan(new(int))
+			return tx.Commit()
+		}, "duplicate key"},
+		{"an error in preparing that nobody has looked at", func() error {
+			tx, err := beginSingle(t.Context(), db, diaryLock)
+			if err != nil {
+				return err
+			}
+			_ = tx.QueryRowContext(t.Context(), "SELECT 1 FROM nowhere WHERE 1 = $1", 1).Scan(new(int))
+			return tx.Commit()
+		}, "nowhere"},
+	} {
+		if err := test.ask(); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", test.name, err, test.want)
+		}
+		before := db.RoundTrips()
+		if n, err := querySingle(t.Context(), db, diaryLock, countThings, 0); err != nil || n != 2 {
+			t.Errorf("after %s: %d things above 0, %v; want 2", test.name, n, err)
+		}
+		if trips := db.RoundTrips() - before; trips != 1 {
+			t.Errorf("after %s: %d round trips", test.name, trips)
+		}
+	}
+}
+
+// TestSingleStatementPassesNotices: what the server tells beside the answers comes through.
+func TestSingleStatementPassesNotices(t *testing.T) {
+	t.Parallel()
+	db := openSingle(t, storetest.With(pgtest.New(t), "client_min_messages=debug5"))
+	for i := range 3 {
+		if n, err := querySingle(t.Context(), db, diaryLock, insertThing, 50+i); err != nil || n != 50+i {
+			t.Errorf("%d, %v", n, err)
+		}
+	}
+}
+
+// TestSingleStatementOverTLS, where nothing can be sent ahead, begins and commits.
+func TestSingleStatementOverTLS(t *testing.T) {
+	t.Parallel()
+	db := openSingle(t, pgproxy.TLS(t, pgtest.New(t)))
+	before := db.RoundTrips()
+	if n, err := querySingle(t.Context(), db, diaryLock, insertThing, 60); err != nil || n != 60 {
+		t.Errorf("%d, %v", n, err)
+	}
+	if trips := db.RoundTrips() - before; trips != 3 {
+		t.Errorf("%d round trips, want those of BEGIN, the statement and COMMIT", trips)
+	}
+	if got := storetest.Value(t, db.SQL, countThings, 0); got != "3" {
+		t.Errorf("%s things above 0, want 3", got)
+	}
+}
+
+// TestSingleStatementCommits by both databases, prepared or not.
+func TestSingleStatementCommits(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, address string) {
+		db := storetest.Open(t, address)
+		storetest.Exec(t, db, things)
+		text := "INSERT INTO things SELECT " + storetest.Parameter(db) + " RETURNING id"
+		if storetest.Postgres(db) {
+			text = insertThing
+		}
+		for i := range 4 {
+			n, err := querySingle(t.Context(), db, diaryLock, text, i)
+			if err != nil || n != i {
+				t.Errorf("%d, %v", n, err)
+			}
+		}
+		if got := storetest.Value(t, db.SQL, "SELECT count(*) FROM things"); got != "4" {
+			t.Errorf("%s things, want 4", got)
+		}
+	})
+}

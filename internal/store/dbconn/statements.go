@@ -1,0 +1,254 @@
+package dbconn
+
+import (
+	"container/list"
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"sync/atomic"
+
+	"chairside/internal/row"
+)
+
+const (
+	// maxStatements is the most prepared statements of one connection; the least
+	// recently used makes room.
+	maxStatements = 200
+	// maxStatementText is the longest statement prepared, in bytes: bulk inserts run
+	// once and would fill the server's memory.
+	maxStatementText = 8 << 10
+	// maxSeenOnce is the most texts that a connection remembers to have seen once.
+	maxSeenOnce = 1000
+)
+
+// statementCache is a driver.Connector whose connections prepare a statement with
+// arguments when they see it for the second time, and reuse it. The first time it is sent
+// unprepared, which takes the same two round trips, so that paging through a list, each
+// page another statement, evicts nothing. A single-statement transaction prepares at once.
+//
+// Ent hands database/sql a text and arguments each time, which costs lib/pq two round
+// trips and SQLite a parse. The cache belongs to the connection, so it needs no lock,
+// works the same inside a transaction, and never takes a second connection while it
+// holds one (as *sql.Stmt does, which deadlocks a full pool).
+type statementCache struct {
+	driver.Connector
+	roundTrips *atomic.Int64
+	// finalize closes every statement before its connection. PostgreSQL drops
+	// them by itself; SQLite keeps a connection half open until they are closed.
+	finalize bool
+	// outdated recognises the error of a prepared statement that can no longer run
+	// because a migration changed its tables, and that has done nothing.
+	outdated func(error) bool
+}
+
+// CachedPostgres wraps the connector of a PostgreSQL server with a cache of prepared
+// statements. It adds the round trips of its connections to roundTrips.
+func CachedPostgres(connector *Connector, roundTrips *atomic.Int64) driver.Connector {
+	return &statementCache{Connector: connector, roundTrips: roundTrips, outdated: Outdated}
+}
+
+// CachedSQLite wraps the connector of an SQLite file with a cache of prepared statements.
+// SQLite prepares a statement again by itself when its tables have changed.
+func CachedSQLite(connector driver.Connector, roundTrips *atomic.Int64) driver.Connector {
+	return &statementCache{Connector: connector, roundTrips: roundTrips, finalize: true, outdated: func(error) bool { return false }}
+}
+
+func (s *statementCache) Connect(ctx context.Context) (driver.Conn, error) {
+	var network *pipelineConn // set by our dialer for lib/pq
+	connection, err := s.Connector.Connect(context.WithValue(ctx, networkKey{}, &network))
+	if err != nil {
+		return nil, err
+	}
+	inner, err := wrap(connection, s.roundTrips)
+	if err != nil {
+		return nil, err
+	}
+	return &cachedConn{conn: inner, origin: s, network: network, byText: map[string]*list.Element{}, recent: list.New(), seenOnce: map[uint64]struct{}{}}, nil
+}
+
+type driverStmt interface {
+	driver.Stmt
+	driver.StmtQueryContext
+	driver.StmtExecContext
+}
+
+// cachedConn is a connection and its prepared statements. database/sql lets one
+// goroutine at a time use it.
+type cachedConn struct {
+	*conn
+	origin   *statementCache
+	byText   map[string]*list.Element // of *stmt
+	recent   *list.List               // of *stmt, the most recently used first
+	seenOnce map[uint64]struct{}      // hashes of texts
+
+	network      *pipelineConn      // nil on SQLite
+	lockPrepared bool               // the server has prepareLock's statement
+	lost         bool               // the connection is not to be used again
+	single       *singleStatementTx // the open transaction, if it is one of a single statement
+}
+
+var hashSeed = maphash.MakeSeed()
+
+type stmt struct {
+	driverStmt
+	text    string
+	reading bool // its rows are open, so it cannot run again yet
+	dropped bool // evicted: closed when its rows are
+}
+
+func (c *cachedConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	return run(ctx, c, text, args,
+		func() (driver.Rows, error) { return c.query(ctx, text, args) },
+		func(s *stmt) (driver.Rows, error) {
+			result, err := s.QueryContext(ctx, args)
+			if err != nil {
+				return nil, err
+			}
+			s.reading = true
+			if refused := c.single.lockRefused(); refused != nil {
+				return nil, errors.Join(refused, (&rows{Rows: result, done: s.release}).Close())
+			}
+			return row.Given(ctx, &rows{Rows: result, done: func() error { c.checkCancelled(ctx); return s.release() }}), nil
+		})
+}
+
+func (c *cachedConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+	return run(ctx, c, text, args,
+		func() (driver.Result, error) { return c.driverConn.ExecContext(ctx, text, args) },
+		func(s *stmt) (driver.Result, error) {
+			result, err := s.ExecContext(ctx, args)
+			if err == nil {
+				err = c.single.lockRefused()
+			}
+			return result, err
+		})
+}
+
+// run executes a text through its prepared statement, or plainly if it has none. An
+// outdated statement is prepared again, once.
+func run[R any](ctx context.Context, c *cachedConn, text string, args []driver.NamedValue, plain func() (R, error), prepared func(*stmt) (R, error)) (none R, err error) {
+	for first := true; ; first = false {
+		s, err := c.prepare(ctx, text, args)
+		if err != nil {
+			return none, c.single.notSent(err)
+		}
+		if err := c.single.admit(s); err != nil {
+			return none, err
+		}
+		c.roundTrips.Add(1)
+		if s == nil {
+			return plain()
+		}
+		result, err := prepared(s)
+		if err == nil {
+			return result, nil
+		}
+		if !first || !c.retry(s, err) {
+			c.checkCancelled(ctx)
+			return none, c.failed(err)
+		}
+	}
+}
+
+// checkCancelled discards a PostgreSQL connection on which a statement was cancelled with
+// ctx: the cancel request may arrive late and end the next statement.
+func (c *cachedConn) checkCancelled(ctx context.Context) {
+	c.lost = c.lost || c.network != nil && ctx.Err() != nil
+}
+
+// prepare returns the prepared statement for text, or nil where text is not to be
+// prepared, or not yet. A text without arguments may hold several statements.
+func (c *cachedConn) prepare(ctx context.Context, text string, args []driver.NamedValue) (*stmt, error) {
+	if len(args) == 0 || len(text) > maxStatementText {
+		return nil, nil
+	}
+	if element, ok := c.byText[text]; ok {
+		s := element.Value.(*stmt)
+		if s.reading {
+			return nil, nil
+		}
+		c.recent.MoveToFront(element)
+		return s, nil
+	}
+	if c.single == nil && !c.seenBefore(text) {
+		return nil, nil
+	}
+	fresh, err := c.conn.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	inner, ok := fresh.(driverStmt)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("store: %T cannot be executed with a context", fresh), fresh.Close())
+	}
+	s := &stmt{driverStmt: inner, text: text}
+	c.byText[text] = c.recent.PushFront(s)
+	if c.recent.Len() > maxStatements {
+		return s, c.drop(c.recent.Back().Value.(*stmt))
+	}
+	return s, nil
+}
+
+// seenBefore reports whether text is seen for the second time. It forgets everything
+// when it has seen too much.
+func (c *cachedConn) seenBefore(text string) bool {
+	hash := maphash.String(hashSeed, text)
+	if _, ok := c.seenOnce[hash]; ok {
+		delete(c.seenOnce, hash)
+		return true
+	}
+	if len(c.seenOnce) == maxSeenOnce {
+		clear(c.seenOnce)
+	}
+	c.seenOnce[hash] = struct{}{}
+	return false
+}
+
+// retry drops an outdated statement and reports whether it may run again: inside a
+// transaction the error has already ended everything.
+func (c *cachedConn) retry(s *stmt, err error) bool {
+	if !c.origin.outdated(err) {
+		return false
+	}
+	return c.drop(s) == nil && !c.inTx && c.single == nil
+}
+
+// failed classifies the error of a prepared statement.
+func (c *cachedConn) failed(err error) error {
+	if c.single != nil {
+		return c.single.failed(err)
+	}
+	return err
+}
+
+// drop removes a statement from the cache.
+func (c *cachedConn) drop(s *stmt) error {
+	c.recent.Remove(c.byText[s.text])
+	delete(c.byText, s.text)
+	s.dropped = true
+	if s.reading {
+		return nil
+	}
+	return s.Close()
+}
+
+// release is called when the statement's rows are closed.
+func (s *stmt) release() error {
+	s.reading = false
+	if s.dropped {
+		return s.Close()
+	}
+	return nil
+}
+
+func (c *cachedConn) Close() error {
+	var err error
+	if c.origin.finalize {
+		for _, element := range c.byText {
+			err = errors.Join(err, element.Value.(*stmt).Close())
+		}
+	}
+	return errors.Join(err, c.driverConn.Close())
+}
