@@ -69,9 +69,9 @@ func TestChangeBearsTheTimeAtWhichItIsMade(t *testing.T) {
 						return err
 					}
 					go func() { answer <- e.Do(t, request) }()
-					untilItWaits(t, e, answer)
+					err := untilItWaits(t, e, tx, answer)
 					e.Clock.Advance(time.Minute)
-					return nil
+					return err
 				})
 				r := <-answer
 				if request.Method == "DELETE" {

@@ -25,6 +25,7 @@ func TestConnectionBreaksAtEveryByte(t *testing.T) {
 	locks := []store.Lock{store.LockOf("a"), store.LockOf("b")}
 	inTx := func(options dbconn.TxOptions) func(ctx context.Context, db *store.DB, id int64) error {
 		return func(ctx context.Context, db *store.DB, id int64) error {
+			options := options // each run has its own
 			if options.Single != nil {
 				options.Single = new(bool)
 			}
