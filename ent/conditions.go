@@ -44,7 +44,7 @@ import (
 	"chairside/ent/treatmentplanitem"
 	"chairside/ent/user"
 	"chairside/ent/workingsession"
-	"chairside/internal/row"
+	"chairside/internal/rowscan"
 )
 
 // Confined is a query that becomes part of a statement, with all that keeps the
@@ -118,7 +118,7 @@ type Part struct {
 }
 
 // Together asks queries in one statement and gives the rows of all, to be read by
-// row.Each: in no order, their columns alike in number and type. So where one has
+// rowscan.ForEach: in no order, their columns alike in number and type. So where one has
 // a quoted column that comes as it is stored, a time, a day or a uuid, the others
 // have a quoted one, too, or NULL. Each is confined as if it were asked by itself.
 func (c *Client) Together(ctx context.Context, first Part, others ...Part) (*sql.Rows, error) {
@@ -135,7 +135,7 @@ func (c *Client) Together(ctx context.Context, first Part, others ...Part) (*sql
 	}
 	text, args := statement.Query()
 	rows := &sql.Rows{}
-	if err := c.driver.Query(row.Whole(ctx), text, args, rows); err != nil {
+	if err := c.driver.Query(rowscan.RawRows(ctx), text, args, rows); err != nil {
 		return nil, fmt.Errorf("ent: read together: %w", err)
 	}
 	return rows, nil

@@ -21,10 +21,10 @@ import (
 	"chairside/ent/payment"
 	"chairside/ent/treatmentplan"
 	"chairside/ent/treatmentplanitem"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 )
 
-// Kept is a total that the schema declares (internal/contract says what each
+// Kept is a total that the schema declares (internal/apispec says what each
 // member means). Package store keeps it in the database.
 type Kept struct {
 	Total, Table, By, Day, Where string
@@ -58,7 +58,7 @@ type Totals struct {
 // find exactly the rows of one practice: where it has a predicate or a modifier, or an
 // interceptor or a limit to a site has added one. Then nothing but q counts them.
 func (q *AppointmentQuery) Totals(ctx context.Context) (*Totals, error) {
-	c, err := caller.From(ctx)
+	c, err := principal.From(ctx)
 	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
 		return nil, nil
 	}
@@ -77,7 +77,7 @@ func (q *AppointmentQuery) Totals(ctx context.Context) (*Totals, error) {
 // find exactly the rows of one practice: where it has a predicate or a modifier, or an
 // interceptor or a limit to a site has added one. Then nothing but q counts them.
 func (q *InvoiceQuery) Totals(ctx context.Context) (*Totals, error) {
-	c, err := caller.From(ctx)
+	c, err := principal.From(ctx)
 	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
 		return nil, nil
 	}
@@ -96,7 +96,7 @@ func (q *InvoiceQuery) Totals(ctx context.Context) (*Totals, error) {
 // find exactly the rows of one practice: where it has a predicate or a modifier, or an
 // interceptor or a limit to a site has added one. Then nothing but q counts them.
 func (q *InvoiceItemQuery) Totals(ctx context.Context) (*Totals, error) {
-	c, err := caller.From(ctx)
+	c, err := principal.From(ctx)
 	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
 		return nil, nil
 	}
@@ -115,7 +115,7 @@ func (q *InvoiceItemQuery) Totals(ctx context.Context) (*Totals, error) {
 // find exactly the rows of one practice: where it has a predicate or a modifier, or an
 // interceptor or a limit to a site has added one. Then nothing but q counts them.
 func (q *NHSClaimQuery) Totals(ctx context.Context) (*Totals, error) {
-	c, err := caller.From(ctx)
+	c, err := principal.From(ctx)
 	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
 		return nil, nil
 	}
@@ -134,7 +134,7 @@ func (q *NHSClaimQuery) Totals(ctx context.Context) (*Totals, error) {
 // find exactly the rows of one practice: where it has a predicate or a modifier, or an
 // interceptor or a limit to a site has added one. Then nothing but q counts them.
 func (q *PatientQuery) Totals(ctx context.Context) (*Totals, error) {
-	c, err := caller.From(ctx)
+	c, err := principal.From(ctx)
 	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
 		return nil, nil
 	}
@@ -153,7 +153,7 @@ func (q *PatientQuery) Totals(ctx context.Context) (*Totals, error) {
 // find exactly the rows of one practice: where it has a predicate or a modifier, or an
 // interceptor or a limit to a site has added one. Then nothing but q counts them.
 func (q *PaymentQuery) Totals(ctx context.Context) (*Totals, error) {
-	c, err := caller.From(ctx)
+	c, err := principal.From(ctx)
 	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
 		return nil, nil
 	}
@@ -172,7 +172,7 @@ func (q *PaymentQuery) Totals(ctx context.Context) (*Totals, error) {
 // find exactly the rows of one practice: where it has a predicate or a modifier, or an
 // interceptor or a limit to a site has added one. Then nothing but q counts them.
 func (q *TreatmentPlanQuery) Totals(ctx context.Context) (*Totals, error) {
-	c, err := caller.From(ctx)
+	c, err := principal.From(ctx)
 	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
 		return nil, nil
 	}
@@ -191,7 +191,7 @@ func (q *TreatmentPlanQuery) Totals(ctx context.Context) (*Totals, error) {
 // find exactly the rows of one practice: where it has a predicate or a modifier, or an
 // interceptor or a limit to a site has added one. Then nothing but q counts them.
 func (q *TreatmentPlanItemQuery) Totals(ctx context.Context) (*Totals, error) {
-	c, err := caller.From(ctx)
+	c, err := principal.From(ctx)
 	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
 		return nil, nil
 	}

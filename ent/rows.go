@@ -49,11 +49,11 @@ import (
 	"chairside/ent/treatmentplanitem"
 	"chairside/ent/user"
 	"chairside/ent/workingsession"
-	"chairside/internal/row"
+	"chairside/internal/rowscan"
 )
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *AccessTokenQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -84,7 +84,7 @@ func (q *AccessTokenQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table, or of
 // an edge of which one row is joined, for them alone: patient.
 func (q *AccountQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -123,7 +123,7 @@ func (q *AccountQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *AcquisitionSourceQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -154,7 +154,7 @@ func (q *AcquisitionSourceQuery) sqlRows(ctx context.Context, columns string) (*
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *ApplicationQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -185,7 +185,7 @@ func (q *ApplicationQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table, or of
 // an edge of which one row is joined, for them alone: patient.
 func (q *AppointmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -224,7 +224,7 @@ func (q *AppointmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *AppointmentReasonQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -255,7 +255,7 @@ func (q *AppointmentReasonQuery) sqlRows(ctx context.Context, columns string) (*
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *AuthorizationCodeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -286,7 +286,7 @@ func (q *AuthorizationCodeQuery) sqlRows(ctx context.Context, columns string) (*
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *ChangeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -317,7 +317,7 @@ func (q *ChangeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, e
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *ContractQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -348,7 +348,7 @@ func (q *ContractQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *CustomFieldQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -379,7 +379,7 @@ func (q *CustomFieldQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *CustomFieldAnswerQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -410,7 +410,7 @@ func (q *CustomFieldAnswerQuery) sqlRows(ctx context.Context, columns string) (*
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *FeeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -441,7 +441,7 @@ func (q *FeeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, erro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *ImportRunQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -472,7 +472,7 @@ func (q *ImportRunQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *ImportedRecordQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -503,7 +503,7 @@ func (q *ImportedRecordQuery) sqlRows(ctx context.Context, columns string) (*sql
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 // Those of invoice_items join the rows behind invoice_items: a row for each of them.
 func (q *InvoiceQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -542,7 +542,7 @@ func (q *InvoiceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *InvoiceItemQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -573,7 +573,7 @@ func (q *InvoiceItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *NHSClaimQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -604,7 +604,7 @@ func (q *NHSClaimQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table, or of
 // an edge of which one row is joined, for them alone: account.
 func (q *PatientQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -643,7 +643,7 @@ func (q *PatientQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 // Those of payment_explanations join the rows behind explanations: a row for each of them.
 func (q *PaymentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -682,7 +682,7 @@ func (q *PaymentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *PaymentExplanationQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -713,7 +713,7 @@ func (q *PaymentExplanationQuery) sqlRows(ctx context.Context, columns string) (
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *PaymentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -744,7 +744,7 @@ func (q *PaymentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *PracticeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -775,7 +775,7 @@ func (q *PracticeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table, or of
 // an edge of which one row is joined, for them alone: user.
 func (q *PractitionerQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -814,7 +814,7 @@ func (q *PractitionerQuery) sqlRows(ctx context.Context, columns string) (*sql.R
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *RoomQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -845,7 +845,7 @@ func (q *RoomQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *SessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -876,7 +876,7 @@ func (q *SessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *SignInAttemptQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -907,7 +907,7 @@ func (q *SignInAttemptQuery) sqlRows(ctx context.Context, columns string) (*sql.
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *SiteQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -938,7 +938,7 @@ func (q *SiteQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *SundryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -969,7 +969,7 @@ func (q *SundryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, e
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *TreatmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -1000,7 +1000,7 @@ func (q *TreatmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *TreatmentCategoryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -1031,7 +1031,7 @@ func (q *TreatmentCategoryQuery) sqlRows(ctx context.Context, columns string) (*
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *TreatmentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -1062,7 +1062,7 @@ func (q *TreatmentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *TreatmentPlanItemQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -1093,7 +1093,7 @@ func (q *TreatmentPlanItemQuery) sqlRows(ctx context.Context, columns string) (*
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *UserQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -1124,7 +1124,7 @@ func (q *UserQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// row.Each: times, days and uuids come from PostgreSQL as it stores them, days from
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
 // SQLite too. Columns are SQL text, each with the name of its table.
 func (q *WorkingSessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -1338,7 +1338,7 @@ func queryRows(ctx context.Context, d dialect.Driver, s *sql.Selector, columns s
 	}
 	query, args := s.Query()
 	rows := &sql.Rows{}
-	if err := d.Query(row.Whole(ctx), query, args, rows); err != nil {
+	if err := d.Query(rowscan.RawRows(ctx), query, args, rows); err != nil {
 		return nil, err
 	}
 	return rows, nil

@@ -40,7 +40,7 @@ func wrapAccount(o *Account, err error) (*AccountResponse, error) {
 	return &AccountResponse{Account: *o}, nil
 }
 
-// ShowAccount reads one account in its response form, or gives fault.NotFound.
+// ShowAccount reads one account in its response form, or gives apierror.NotFound.
 func (r Reads) ShowAccount(ctx context.Context, id int64) (*AccountResponse, error) {
 	q := r.Client.Account.Query().Where(account.ID(id))
 	return wrapAccount(list.One(ctx, r.View(ctx), q, AccountForm))

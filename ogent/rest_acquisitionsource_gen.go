@@ -34,7 +34,7 @@ func wrapAcquisitionSource(o *AcquisitionSource, err error) (*AcquisitionSourceR
 	return &AcquisitionSourceResponse{AcquisitionSource: *o}, nil
 }
 
-// ShowAcquisitionSource reads one acquisition source in its response form, or gives fault.NotFound.
+// ShowAcquisitionSource reads one acquisition source in its response form, or gives apierror.NotFound.
 func (r Reads) ShowAcquisitionSource(ctx context.Context, id uuid.UUID) (*AcquisitionSourceResponse, error) {
 	q := r.Client.AcquisitionSource.Query().Where(acquisitionsource.ID(id))
 	return wrapAcquisitionSource(list.One(ctx, r.View(ctx), q, AcquisitionSourceForm))

@@ -68,7 +68,7 @@ func wrapAppointment(o *Appointment, err error) (*AppointmentResponse, error) {
 	return &AppointmentResponse{Appointment: *o}, nil
 }
 
-// ShowAppointment reads one appointment in its response form, or gives fault.NotFound.
+// ShowAppointment reads one appointment in its response form, or gives apierror.NotFound.
 func (r Reads) ShowAppointment(ctx context.Context, id int64) (*AppointmentResponse, error) {
 	q := r.Client.Appointment.Query().Where(appointment.ID(id))
 	return wrapAppointment(list.One(ctx, r.View(ctx), q, AppointmentForm))

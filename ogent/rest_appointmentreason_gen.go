@@ -37,7 +37,7 @@ func wrapAppointmentReason(o *AppointmentReason, err error) (*AppointmentReasonR
 	return &AppointmentReasonResponse{AppointmentReason: *o}, nil
 }
 
-// ShowAppointmentReason reads one appointment reason in its response form, or gives fault.NotFound.
+// ShowAppointmentReason reads one appointment reason in its response form, or gives apierror.NotFound.
 func (r Reads) ShowAppointmentReason(ctx context.Context, id uuid.UUID) (*AppointmentReasonResponse, error) {
 	q := r.Client.AppointmentReason.Query().Where(appointmentreason.ID(id))
 	return wrapAppointmentReason(list.One(ctx, r.View(ctx), q, AppointmentReasonForm))

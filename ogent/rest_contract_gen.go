@@ -45,7 +45,7 @@ func wrapContract(o *Contract, err error) (*ContractResponse, error) {
 	return &ContractResponse{Contract: *o}, nil
 }
 
-// ShowContract reads one contract in its response form, or gives fault.NotFound.
+// ShowContract reads one contract in its response form, or gives apierror.NotFound.
 func (r Reads) ShowContract(ctx context.Context, id uuid.UUID) (*ContractResponse, error) {
 	q := r.Client.Contract.Query().Where(contract.ID(id))
 	return wrapContract(list.One(ctx, r.View(ctx), q, ContractForm))

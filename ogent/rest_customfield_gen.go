@@ -42,7 +42,7 @@ func wrapCustomField(o *CustomField, err error) (*CustomFieldResponse, error) {
 	return &CustomFieldResponse{CustomField: *o}, nil
 }
 
-// ShowCustomField reads one custom field in its response form, or gives fault.NotFound.
+// ShowCustomField reads one custom field in its response form, or gives apierror.NotFound.
 func (r Reads) ShowCustomField(ctx context.Context, id uuid.UUID) (*CustomFieldResponse, error) {
 	q := r.Client.CustomField.Query().Where(customfield.ID(id))
 	return wrapCustomField(list.One(ctx, r.View(ctx), q, CustomFieldForm))

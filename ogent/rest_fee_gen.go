@@ -47,7 +47,7 @@ func wrapFee(o *Fee, err error) (*FeeResponse, error) {
 	return &FeeResponse{Fee: *o}, nil
 }
 
-// ShowFee reads one fee in its response form, or gives fault.NotFound.
+// ShowFee reads one fee in its response form, or gives apierror.NotFound.
 func (r Reads) ShowFee(ctx context.Context, id uuid.UUID) (*FeeResponse, error) {
 	q := r.Client.Fee.Query().Where(fee.ID(id))
 	return wrapFee(list.One(ctx, r.View(ctx), q, FeeForm))

@@ -6,9 +6,9 @@ import (
 	"context"
 
 	"chairside/ent"
-	"chairside/internal/caller"
+	"chairside/internal/codec"
+	"chairside/internal/principal"
 	"chairside/internal/store"
-	"chairside/internal/wire"
 )
 
 // Reads implements the operations that read.
@@ -32,8 +32,8 @@ func (r Reads) In(tx *ent.Client) Reads {
 }
 
 // View is how the caller of ctx sees stored values.
-func (r Reads) View(ctx context.Context) wire.View {
-	return wire.View{Zone: caller.Must(ctx).Zone, AvatarURL: r.BaseURL + wire.AvatarPath}
+func (r Reads) View(ctx context.Context) codec.View {
+	return codec.View{Zone: principal.Must(ctx).Zone, AvatarURL: r.BaseURL + codec.AvatarPath}
 }
 
 // Writes implements the operations that write, and those that read.

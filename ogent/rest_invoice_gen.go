@@ -77,7 +77,7 @@ func wrapInvoice(o *Invoice, err error) (*InvoiceResponse, error) {
 	return &InvoiceResponse{Invoice: *o}, nil
 }
 
-// ShowInvoice reads one invoice in its response form, or gives fault.NotFound.
+// ShowInvoice reads one invoice in its response form, or gives apierror.NotFound.
 func (r Reads) ShowInvoice(ctx context.Context, id int64) (*InvoiceResponse, error) {
 	q := r.Client.Invoice.Query().Where(invoice.ID(id))
 	q.Order(list.ByPart(invoiceitem.Table, invoiceitem.FieldCreatedAt), list.ByPart(invoiceitem.Table, invoiceitem.FieldID))

@@ -43,7 +43,7 @@ func wrapInvoiceItem(o *InvoiceItem, err error) (*InvoiceItemResponse, error) {
 	return &InvoiceItemResponse{InvoiceItem: *o}, nil
 }
 
-// ShowInvoiceItem reads one invoice item in its response form, or gives fault.NotFound.
+// ShowInvoiceItem reads one invoice item in its response form, or gives apierror.NotFound.
 func (r Reads) ShowInvoiceItem(ctx context.Context, id uuid.UUID) (*InvoiceItemResponse, error) {
 	q := r.Client.InvoiceItem.Query().Where(invoiceitem.ID(id))
 	return wrapInvoiceItem(list.One(ctx, r.View(ctx), q, InvoiceItemForm))

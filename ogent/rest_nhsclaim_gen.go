@@ -56,7 +56,7 @@ func wrapNHSClaim(o *NHSClaim, err error) (*NHSClaimResponse, error) {
 	return &NHSClaimResponse{NhsClaim: *o}, nil
 }
 
-// ShowNHSClaim reads one NHS claim in its response form, or gives fault.NotFound.
+// ShowNHSClaim reads one NHS claim in its response form, or gives apierror.NotFound.
 func (r Reads) ShowNHSClaim(ctx context.Context, id uuid.UUID) (*NHSClaimResponse, error) {
 	q := r.Client.NHSClaim.Query().Where(nhsclaim.ID(id))
 	return wrapNHSClaim(list.One(ctx, r.View(ctx), q, NHSClaimForm))

@@ -100,7 +100,7 @@ func wrapPatient(o *Patient, err error) (*PatientResponse, error) {
 	return &PatientResponse{Patient: *o}, nil
 }
 
-// ShowPatient reads one patient in its response form, or gives fault.NotFound.
+// ShowPatient reads one patient in its response form, or gives apierror.NotFound.
 func (r Reads) ShowPatient(ctx context.Context, id int64) (*PatientResponse, error) {
 	q := r.Client.Patient.Query().Where(patient.ID(id))
 	return wrapPatient(list.One(ctx, r.View(ctx), q, PatientForm))

@@ -53,7 +53,7 @@ func wrapPayment(o *Payment, err error) (*PaymentResponse, error) {
 	return &PaymentResponse{Payment: *o}, nil
 }
 
-// ShowPayment reads one payment in its response form, or gives fault.NotFound.
+// ShowPayment reads one payment in its response form, or gives apierror.NotFound.
 func (r Reads) ShowPayment(ctx context.Context, id int64) (*PaymentResponse, error) {
 	q := r.Client.Payment.Query().Where(payment.ID(id))
 	q.Order(list.ByPart(paymentexplanation.Table, paymentexplanation.FieldID))

@@ -32,7 +32,7 @@ func wrapPaymentPlan(o *PaymentPlan, err error) (*PaymentPlanResponse, error) {
 	return &PaymentPlanResponse{PaymentPlan: *o}, nil
 }
 
-// ShowPaymentPlan reads one payment plan in its response form, or gives fault.NotFound.
+// ShowPaymentPlan reads one payment plan in its response form, or gives apierror.NotFound.
 func (r Reads) ShowPaymentPlan(ctx context.Context, id int64) (*PaymentPlanResponse, error) {
 	q := r.Client.PaymentPlan.Query().Where(paymentplan.ID(id))
 	return wrapPaymentPlan(list.One(ctx, r.View(ctx), q, PaymentPlanForm))

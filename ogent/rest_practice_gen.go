@@ -48,7 +48,7 @@ func wrapPractice(o *Practice, err error) (*PracticeResponse, error) {
 	return &PracticeResponse{Practice: *o}, nil
 }
 
-// ShowPractice reads one practice in its response form, or gives fault.NotFound.
+// ShowPractice reads one practice in its response form, or gives apierror.NotFound.
 func (r Reads) ShowPractice(ctx context.Context, id uuid.UUID) (*PracticeResponse, error) {
 	q := r.Client.Practice.Query().Where(practice.ID(id))
 	return wrapPractice(list.One(ctx, r.View(ctx), q, PracticeForm))

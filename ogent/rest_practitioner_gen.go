@@ -47,7 +47,7 @@ func wrapPractitioner(o *Practitioner, err error) (*PractitionerResponse, error)
 	return &PractitionerResponse{Practitioner: *o}, nil
 }
 
-// ShowPractitioner reads one practitioner in its response form, or gives fault.NotFound.
+// ShowPractitioner reads one practitioner in its response form, or gives apierror.NotFound.
 func (r Reads) ShowPractitioner(ctx context.Context, id int64) (*PractitionerResponse, error) {
 	q := r.Client.Practitioner.Query().Where(practitioner.ID(id))
 	return wrapPractitioner(list.One(ctx, r.View(ctx), q, PractitionerForm))

@@ -34,7 +34,7 @@ func wrapRoom(o *Room, err error) (*RoomResponse, error) {
 	return &RoomResponse{Room: *o}, nil
 }
 
-// ShowRoom reads one room in its response form, or gives fault.NotFound.
+// ShowRoom reads one room in its response form, or gives apierror.NotFound.
 func (r Reads) ShowRoom(ctx context.Context, id uuid.UUID) (*RoomResponse, error) {
 	q := r.Client.Room.Query().Where(room.ID(id))
 	return wrapRoom(list.One(ctx, r.View(ctx), q, RoomForm))

@@ -43,7 +43,7 @@ func wrapSite(o *Site, err error) (*SiteResponse, error) {
 	return &SiteResponse{Site: *o}, nil
 }
 
-// ShowSite reads one site in its response form, or gives fault.NotFound.
+// ShowSite reads one site in its response form, or gives apierror.NotFound.
 func (r Reads) ShowSite(ctx context.Context, id uuid.UUID) (*SiteResponse, error) {
 	q := r.Client.Site.Query().Where(site.ID(id))
 	return wrapSite(list.One(ctx, r.View(ctx), q, SiteForm))

@@ -35,7 +35,7 @@ func wrapSundry(o *Sundry, err error) (*SundryResponse, error) {
 	return &SundryResponse{Sundry: *o}, nil
 }
 
-// ShowSundry reads one sundry in its response form, or gives fault.NotFound.
+// ShowSundry reads one sundry in its response form, or gives apierror.NotFound.
 func (r Reads) ShowSundry(ctx context.Context, id uuid.UUID) (*SundryResponse, error) {
 	q := r.Client.Sundry.Query().Where(sundry.ID(id))
 	return wrapSundry(list.One(ctx, r.View(ctx), q, SundryForm))

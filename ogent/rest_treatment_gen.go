@@ -35,7 +35,7 @@ func wrapTreatment(o *Treatment, err error) (*TreatmentResponse, error) {
 	return &TreatmentResponse{Treatment: *o}, nil
 }
 
-// ShowTreatment reads one treatment in its response form, or gives fault.NotFound.
+// ShowTreatment reads one treatment in its response form, or gives apierror.NotFound.
 func (r Reads) ShowTreatment(ctx context.Context, id int64) (*TreatmentResponse, error) {
 	q := r.Client.Treatment.Query().Where(treatment.ID(id))
 	return wrapTreatment(list.One(ctx, r.View(ctx), q, TreatmentForm))

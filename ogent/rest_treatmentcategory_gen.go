@@ -30,7 +30,7 @@ func wrapTreatmentCategory(o *TreatmentCategory, err error) (*TreatmentCategoryR
 	return &TreatmentCategoryResponse{TreatmentCategory: *o}, nil
 }
 
-// ShowTreatmentCategory reads one treatment category in its response form, or gives fault.NotFound.
+// ShowTreatmentCategory reads one treatment category in its response form, or gives apierror.NotFound.
 func (r Reads) ShowTreatmentCategory(ctx context.Context, id int64) (*TreatmentCategoryResponse, error) {
 	q := r.Client.TreatmentCategory.Query().Where(treatmentcategory.ID(id))
 	return wrapTreatmentCategory(list.One(ctx, r.View(ctx), q, TreatmentCategoryForm))

@@ -40,7 +40,7 @@ func wrapTreatmentPlan(o *TreatmentPlan, err error) (*TreatmentPlanResponse, err
 	return &TreatmentPlanResponse{TreatmentPlan: *o}, nil
 }
 
-// ShowTreatmentPlan reads one treatment plan in its response form, or gives fault.NotFound.
+// ShowTreatmentPlan reads one treatment plan in its response form, or gives apierror.NotFound.
 func (r Reads) ShowTreatmentPlan(ctx context.Context, id int64) (*TreatmentPlanResponse, error) {
 	q := r.Client.TreatmentPlan.Query().Where(treatmentplan.ID(id))
 	return wrapTreatmentPlan(list.One(ctx, r.View(ctx), q, TreatmentPlanForm))

@@ -46,7 +46,7 @@ func wrapTreatmentPlanItem(o *TreatmentPlanItem, err error) (*TreatmentPlanItemR
 	return &TreatmentPlanItemResponse{TreatmentPlanItem: *o}, nil
 }
 
-// ShowTreatmentPlanItem reads one treatment plan item in its response form, or gives fault.NotFound.
+// ShowTreatmentPlanItem reads one treatment plan item in its response form, or gives apierror.NotFound.
 func (r Reads) ShowTreatmentPlanItem(ctx context.Context, id int64) (*TreatmentPlanItemResponse, error) {
 	q := r.Client.TreatmentPlanItem.Query().Where(treatmentplanitem.ID(id))
 	return wrapTreatmentPlanItem(list.One(ctx, r.View(ctx), q, TreatmentPlanItemForm))

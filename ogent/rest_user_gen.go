@@ -42,7 +42,7 @@ func wrapUser(o *User, err error) (*UserResponse, error) {
 	return &UserResponse{User: *o}, nil
 }
 
-// ShowUser reads one user in its response form, or gives fault.NotFound.
+// ShowUser reads one user in its response form, or gives apierror.NotFound.
 func (r Reads) ShowUser(ctx context.Context, id int64) (*UserResponse, error) {
 	q := r.Client.User.Query().Where(user.ID(id))
 	return wrapUser(list.One(ctx, r.View(ctx), q, UserForm))

@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/schema/index"
 	"github.com/google/uuid"
 
-	"chairside/internal/contract"
+	"chairside/internal/apispec"
 	"chairside/internal/scope"
 )
 
@@ -25,7 +25,7 @@ func (Application) Mixin() []ent.Mixin { return []ent.Mixin{timestamps{unlisted:
 
 // Annotations of Application.
 func (Application) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Unconfined{Reason: "its practice is owner_id"}}
+	return []schema.Annotation{apispec.Unconfined{Reason: "its practice is owner_id"}}
 }
 
 // Interceptors confine queries to what the caller's practice registered.
@@ -40,15 +40,15 @@ func (Application) Hooks() []ent.Hook { return []ent.Hook{confineSave("owner_id"
 // token of one practice's user may be for the application of another.
 func (Application) Fields() []ent.Field {
 	return []ent.Field{
-		unique(),
+		uuidID(),
 		field.UUID("owner_id", uuid.UUID{}).Immutable().Comment("The practice that registered it."),
 		field.Int64("user_id").Immutable().Comment("The user who registered it."),
 		text("name", "What users know it by."),
 		field.JSON("redirect_uris", []string{}).Comment("Where users may be sent back to, compared exactly."),
-		text("scopes", "Space-separated scopes it may ask for.", contract.Field{Words: scope.All()}),
+		text("scopes", "Space-separated scopes it may ask for.", apispec.Field{Words: scope.All()}),
 		field.Bool("public").Immutable().Comment("Whether it can keep no secret (RFC 6749, section 2.1), and so has none."),
 		field.Bytes("secret_hash").MaxLen(32).Optional().Nillable().Sensitive().Comment("SHA-256 of the client secret; null for a public one."),
-		optionalMoment("deleted_at", "When it was deleted."),
+		optionalTimestamp("deleted_at", "When it was deleted."),
 	}
 }
 
@@ -76,15 +76,15 @@ func (AuthorizationCode) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: b
 // Fields of AuthorizationCode.
 func (AuthorizationCode) Fields() []ent.Field {
 	return []ent.Field{
-		unique(),
-		field.Bytes("hash").MaxLen(32).Unique().Immutable().Sensitive().Comment("SHA-256 of the code.").Annotations(contract.Hidden()),
+		uuidID(),
+		field.Bytes("hash").MaxLen(32).Unique().Immutable().Sensitive().Comment("SHA-256 of the code.").Annotations(apispec.Hidden()),
 		field.UUID("application_id", uuid.UUID{}).Immutable().Comment("The application it was given to."),
 		field.Int64("user_id").Immutable().Comment("The user who allowed it."),
 		field.String("redirect_uri").Immutable().Comment("Where it was sent; the exchange must name the same."),
-		field.String("scopes").Immutable().Comment("Space-separated scopes the user allowed.").Annotations(contract.Field{Words: scope.All()}),
+		field.String("scopes").Immutable().Comment("Space-separated scopes the user allowed.").Annotations(apispec.Field{Words: scope.All()}),
 		field.String("challenge").Default("").Immutable().Comment("code_challenge of RFC 7636 by method S256; empty without PKCE."),
 		field.Time("expires_at").Immutable().Comment("End of its life."),
-		optionalMoment("used_at", "When it was exchanged."),
+		optionalTimestamp("used_at", "When it was exchanged."),
 		field.UUID("token_id", uuid.UUID{}).Optional().Nillable().Comment("The token it gave."),
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 
-	"chairside/internal/contract"
+	"chairside/internal/apispec"
 	"chairside/internal/limit"
-	"chairside/internal/wire"
+	"chairside/internal/codec"
 )
 
 // Appointment is an entry of the diary: a patient's visit, or a break.
@@ -25,23 +25,23 @@ func (Appointment) Mixin() []ent.Mixin {
 // Fields of Appointment.
 func (Appointment) Fields() []ent.Field {
 	fields := []ent.Field{
-		number(),
-		moment("start_time", "When it starts.", required(written())),
-		moment("finish_time", "When it ends: after the start, at most 24 hours later.", required(contract.Field{Write: true, Example: `"2026-07-01T10:00:00.000+01:00"`})),
-		field.Int("duration").Comment("Minutes between start and finish.").Annotations(contract.Field{Min: bound(0), Max: bound(1440), Example: "30"}),
-		to("practitioner_id", "Whose diary it is in; an active practitioner.", required(contract.Field{Write: true, Active: true})),
-		optionalTo("patient_id", "The patient; null for a break or another entry without one.", written()),
-		text("reason", "One of the seven common reasons, or the name of one of the practice's own.", required(contract.Field{Write: true, MaxRunes: shortText, Example: "Exam"})),
-		field.Enum("state").GoType(AppointmentState("")).Default(string(Pending)).Comment("Where the visit has got to.").Annotations(stays(written())),
+		intID(),
+		timestamp("start_time", "When it starts.", required(written())),
+		timestamp("finish_time", "When it ends: after the start, at most 24 hours later.", required(apispec.Field{Write: true, Example: `"2026-07-01T10:00:00.000+01:00"`})),
+		field.Int("duration").Comment("Minutes between start and finish.").Annotations(apispec.Field{Min: bound(0), Max: bound(1440), Example: "30"}),
+		intRef("practitioner_id", "Whose diary it is in; an active practitioner.", required(apispec.Field{Write: true, Active: true})),
+		optionalIntRef("patient_id", "The patient; null for a break or another entry without one.", written()),
+		text("reason", "One of the seven common reasons, or the name of one of the practice's own.", required(apispec.Field{Write: true, MaxRunes: shortText, Example: "Exam"})),
+		field.Enum("state").GoType(AppointmentState("")).Default(string(Pending)).Comment("Where the visit has got to.").Annotations(createDefault(written())),
 		optionalText("notes", "Notes.", written(longText)),
 		optionalText("treatment_description", "Short summary of the treatment performed."),
-		optionalToUnique("room_id", "The room."),
-		optionalTo("user_id", "The user who created it."),
-		no("booked_via_api", "Whether it was booked through an API client."),
+		optionalUUIDRef("room_id", "The room."),
+		optionalIntRef("user_id", "The user who created it."),
+		boolFalse("booked_via_api", "Whether it was booked through an API client."),
 		metadata(),
 	}
 	for _, s := range stamps {
-		fields = append(fields, optionalMoment(s.Column, s.Doc))
+		fields = append(fields, optionalTimestamp(s.Column, s.Doc))
 	}
 	return fields
 }
@@ -81,7 +81,7 @@ func (Appointment) Hooks() []ent.Hook { return []ent.Hook{measure(), stampState(
 // Annotations of Appointment.
 func (Appointment) Annotations() []schema.Annotation {
 	return []schema.Annotation{
-		contract.Checks{
+		apispec.Checks{
 			{Name: "finishes_after_start", SQL: "finish_time > start_time"},
 			{Name: "lasts_a_day_at_most", SQL: fmt.Sprintf("milliseconds(start_time, finish_time) <= %d", LongestAppointment.Milliseconds())},
 			{Name: "duration", SQL: "duration = minutes(start_time, finish_time)"},
@@ -89,60 +89,60 @@ func (Appointment) Annotations() []schema.Annotation {
 			// A did-not-attend date may outlive its state: records of other systems have it so.
 			{Name: "cancelled", SQL: "(state = 'Cancelled') = (cancelled_at IS NOT NULL)"},
 		},
-		contract.Resource{
+		apispec.Resource{
 			Key: "appointment", Plural: "appointments", Scope: "appointment", Doc: "The diary.",
-			Verbs:  []contract.Verb{contract.Get, contract.List, contract.Create, contract.Update, contract.Delete},
-			Manual: []contract.Verb{contract.List},
-			Conflict: &contract.Conflict{Code: "double_booking", Doc: "The practitioner is booked at that time.", Members: []contract.Computed{
-				{Name: "id", Kind: wire.ID, Doc: "The appointment in the way."},
-				{Name: "start_time", Kind: wire.Time, Doc: "Its start."},
-				{Name: "finish_time", Kind: wire.Time, Doc: "Its end."},
+			Verbs:  []apispec.Verb{apispec.Get, apispec.List, apispec.Create, apispec.Update, apispec.Delete},
+			Handwritten: []apispec.Verb{apispec.List},
+			Conflict: &apispec.Conflict{Code: "double_booking", Doc: "The practitioner is booked at that time.", Members: []apispec.Computed{
+				{Name: "id", Kind: codec.ID, Doc: "The appointment in the way."},
+				{Name: "start_time", Kind: codec.Time, Doc: "Its start."},
+				{Name: "finish_time", Kind: codec.Time, Doc: "Its end."},
 			}},
-			Rules: map[contract.Verb]string{
-				contract.List:   "Cancelled and not attended appointments are left out unless cancelled is true.",
-				contract.Create: "Refused with 409 and the conflicts when the practitioner is booked at that time, unless force_changes is true.",
-				contract.Update: "Only what is sent changes. A state that is entered sets its timestamp; set the state Cancelled to cancel. New times, another practitioner, or a return from Cancelled or Did not attend are checked for double booking.",
-				contract.Delete: "For removal only: to cancel, set the state Cancelled.",
+			Descriptions: map[apispec.Verb]string{
+				apispec.List:   "Cancelled and not attended appointments are left out unless cancelled is true.",
+				apispec.Create: "Refused with 409 and the conflicts when the practitioner is booked at that time, unless force_changes is true.",
+				apispec.Update: "Only what is sent changes. A state that is entered sets its timestamp; set the state Cancelled to cancel. New times, another practitioner, or a return from Cancelled or Did not attend are checked for double booking.",
+				apispec.Delete: "For removal only: to cancel, set the state Cancelled.",
 			},
-			Filters: []contract.Filter{
-				{Param: "on", Column: "start_time", Kind: wire.Day, Manual: true, Doc: "On this local day."},
+			Filters: []apispec.Filter{
+				{Param: "on", Column: "start_time", Kind: codec.Day, Handwritten: true, Doc: "On this local day."},
 				{Param: "before", Column: "start_time", Op: "LT", Doc: "Starting before this time."},
 				{Param: "after", Column: "start_time", Op: "GTE", Doc: "Starting at or after this time."},
 				{Param: "practitioner_id", Doc: "With this practitioner."},
 				{Param: "room_id", Doc: "In this room."},
 				{Param: "site_id", Edge: "practitioner", Doc: "With practitioners of this site."},
 				{Param: "state", Doc: "In this state; does not by itself include cancelled ones."},
-				{Param: "cancelled", Kind: wire.Boolean, Manual: true, Doc: "True includes cancelled and not attended appointments."},
+				{Param: "cancelled", Kind: codec.Boolean, Handwritten: true, Doc: "True includes cancelled and not attended appointments."},
 			},
-			Sorts: []contract.Sort{{Key: "start_time"}, {Key: "finish_time"}, {Key: "state"}},
+			Sorts: []apispec.Sort{{Key: "start_time"}, {Key: "finish_time"}, {Key: "state"}},
 			Order: "start_time",
-			Kept: []contract.Kept{
+			Counters: []apispec.Counter{
 				{Name: "listed", Where: listed, Unless: "cancelled"},
 				{Name: "practitioner", By: "practitioner_id", Where: listed, Unless: "cancelled"},
 				{Name: "day", Day: "start_time", Where: listed, Unless: "cancelled"},
 				{Name: "all"},
 			},
-			Computed: []contract.Computed{
-				{Name: "patient_name", Kind: wire.Text, Nullable: true, Edge: "patient", Columns: []string{"first_name", "last_name"}, Func: "FullName", Doc: "First and last name of the patient."},
-				{Name: "patient_image_url", Kind: wire.Avatar, Nullable: true, Edge: "patient", Doc: "Address of a picture of the patient."},
-				{Name: "payment_plan_id", Kind: wire.ID, Nullable: true, Edge: "patient", Columns: []string{"payment_plan_id"}, Doc: "The plan the patient is on."},
+			Computed: []apispec.Computed{
+				{Name: "patient_name", Kind: codec.Text, Nullable: true, Edge: "patient", Columns: []string{"first_name", "last_name"}, Func: "FullName", Doc: "First and last name of the patient."},
+				{Name: "patient_image_url", Kind: codec.Avatar, Nullable: true, Edge: "patient", Doc: "Address of a picture of the patient."},
+				{Name: "payment_plan_id", Kind: codec.ID, Nullable: true, Edge: "patient", Columns: []string{"payment_plan_id"}, Doc: "The plan the patient is on."},
 			},
-			Extra: []contract.Extra{{Name: "force_changes", Kind: wire.Boolean, Null: "false", Doc: "True books although the practitioner is booked already."}},
-			Others: []contract.Other{{
+			BodyFields: []apispec.BodyField{{Name: "force_changes", Kind: codec.Boolean, Null: "false", Doc: "True books although the practitioner is booked already."}},
+			Operations: []apispec.Operation{{
 				ID: "listAvailability", Path: "/appointments/availability", Key: "availability", Item: "AvailabilitySlot", MaxPage: 20,
 				Doc:   "List the free periods of practitioners.",
-				Rules: "Free are working sessions, or the practice's opening hours for practitioners without any, less what is booked. Ordered by start, then practitioner.",
-				Params: []contract.Filter{
-					{Param: "start_time", Kind: wire.Time, Manual: true, Needed: true, Doc: "Start of the window; required, in the future."},
-					{Param: "finish_time", Kind: wire.Time, Manual: true, Needed: true, Doc: "End of the window; required, after start_time, at most 366 days later."},
-					{Param: "practitioner_ids", Kind: wire.ID, Op: "IN", Manual: true, Needed: true, Doc: "Whose periods; required. Sent as practitioner_ids[]."},
-					{Param: "duration", Kind: wire.Integer, Manual: true, Doc: "Shortest period in minutes; the practice's minimum appointment duration when left out."},
+				Description: "Free are working sessions, or the practice's opening hours for practitioners without any, less what is booked. Ordered by start, then practitioner.",
+				Params: []apispec.Filter{
+					{Param: "start_time", Kind: codec.Time, Handwritten: true, Required: true, Doc: "Start of the window; required, in the future."},
+					{Param: "finish_time", Kind: codec.Time, Handwritten: true, Required: true, Doc: "End of the window; required, after start_time, at most 366 days later."},
+					{Param: "practitioner_ids", Kind: codec.ID, Op: "IN", Handwritten: true, Required: true, Doc: "Whose periods; required. Sent as practitioner_ids[]."},
+					{Param: "duration", Kind: codec.Integer, Handwritten: true, Doc: "Shortest period in minutes; the practice's minimum appointment duration when left out."},
 				},
-				Members: []contract.Computed{
-					{Name: "start_time", Kind: wire.Time, Doc: "Start of the free period."},
-					{Name: "finish_time", Kind: wire.Time, Doc: "End of the free period."},
-					{Name: "available_duration", Kind: wire.Integer, Doc: "Length in minutes."},
-					{Name: "practitioner_id", Kind: wire.ID, Doc: "Who is free."},
+				Members: []apispec.Computed{
+					{Name: "start_time", Kind: codec.Time, Doc: "Start of the free period."},
+					{Name: "finish_time", Kind: codec.Time, Doc: "End of the free period."},
+					{Name: "available_duration", Kind: codec.Integer, Doc: "Length in minutes."},
+					{Name: "practitioner_id", Kind: codec.ID, Doc: "Who is free."},
 				},
 			}},
 		},
@@ -158,12 +158,12 @@ func (AppointmentReason) Mixin() []ent.Mixin { return []ent.Mixin{tenant{}, time
 // Fields of AppointmentReason.
 func (AppointmentReason) Fields() []ent.Field {
 	return []ent.Field{
-		unique(),
-		text("reason", "Name of the reason.", contract.Field{Example: "Exam"}),
-		optionalText("colour", "Colour of the diary entry.", contract.Field{Form: limit.Colour, Example: "#3b82f6"}),
-		no("deleted", "Whether the reason is hidden."),
-		no("exam", "Whether it is a dental appointment."),
-		no("hygiene", "Whether it is a hygienist's appointment."),
+		uuidID(),
+		text("reason", "Name of the reason.", apispec.Field{Example: "Exam"}),
+		optionalText("colour", "Colour of the diary entry.", apispec.Field{Format: limit.Colour, Example: "#3b82f6"}),
+		boolFalse("deleted", "Whether the reason is hidden."),
+		boolFalse("exam", "Whether it is a dental appointment."),
+		boolFalse("hygiene", "Whether it is a hygienist's appointment."),
 		count("position", "Place in the list of reasons."),
 	}
 }
@@ -175,9 +175,9 @@ func (AppointmentReason) Indexes() []ent.Index {
 
 // Annotations of AppointmentReason.
 func (AppointmentReason) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Resource{
+	return []schema.Annotation{apispec.Resource{
 		Key: "appointment_reason", Plural: "appointment_reasons", Scope: "appointment", Doc: "Reasons for appointments.", Verbs: readable,
-		Filters: []contract.Filter{{Param: "deleted", Doc: "Only deleted reasons, or only others."}},
-		Sorts:   []contract.Sort{{Key: "position"}}, Order: "position",
+		Filters: []apispec.Filter{{Param: "deleted", Doc: "Only deleted reasons, or only others."}},
+		Sorts:   []apispec.Sort{{Key: "position"}}, Order: "position",
 	}}
 }

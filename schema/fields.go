@@ -9,10 +9,10 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/internal/civil"
-	"chairside/internal/contract"
+	"chairside/internal/apispec"
 	"chairside/internal/decimal"
 	"chairside/internal/limit"
-	"chairside/internal/wire"
+	"chairside/internal/codec"
 )
 
 // Longest texts, in code points.
@@ -25,29 +25,29 @@ const (
 func NewID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 
 // number is the id of things people see: an integer, never reused.
-func number() ent.Field {
+func intID() ent.Field {
 	return field.Int64("id").Immutable().Comment("Identifier.")
 }
 
 // unique is the id of everything else.
-func unique() ent.Field {
+func uuidID() ent.Field {
 	return field.UUID("id", uuid.UUID{}).Default(NewID).Immutable().Comment("Identifier.")
 }
 
 // everyRow keeps how many rows a practice has, for what grows with the years.
-var everyRow = []contract.Kept{{Name: "all"}}
+var everyRow = []apispec.Counter{{Name: "all"}}
 
 // options is the annotation a column was given, or none.
-func options(o []contract.Field) contract.Field {
+func options(o []apispec.Field) apispec.Field {
 	if len(o) == 0 {
-		return contract.Field{}
+		return apispec.Field{}
 	}
 	return o[0]
 }
 
 // written marks a column that clients may write.
-func written(max ...int) contract.Field {
-	f := contract.Field{Write: true, MaxRunes: shortText}
+func written(max ...int) apispec.Field {
+	f := apispec.Field{Write: true, MaxRunes: shortText}
 	if len(max) > 0 {
 		f.MaxRunes = max[0]
 	}
@@ -55,93 +55,93 @@ func written(max ...int) contract.Field {
 }
 
 // kind marks a column that clients may write in a form of its own.
-func kind(k wire.Kind) contract.Field {
-	return contract.Field{Write: true, Kind: k, MaxRunes: shortText}
+func kind(k codec.Kind) apispec.Field {
+	return apispec.Field{Write: true, Kind: k, MaxRunes: shortText}
 }
 
 // required marks a column that every new record needs.
-func required(f contract.Field) contract.Field {
+func required(f apispec.Field) apispec.Field {
 	f.Required = true
 	return f
 }
 
 // stays marks a column whose default null stands for on create alone.
-func stays(f contract.Field) contract.Field {
-	f.Stays = true
+func createDefault(f apispec.Field) apispec.Field {
+	f.CreateDefault = true
 	return f
 }
 
-func text(name, doc string, o ...contract.Field) ent.Field {
+func text(name, doc string, o ...apispec.Field) ent.Field {
 	return field.String(name).Comment(doc).Annotations(options(o))
 }
 
-func optionalText(name, doc string, o ...contract.Field) ent.Field {
+func optionalText(name, doc string, o ...apispec.Field) ent.Field {
 	return field.String(name).Optional().Nillable().Comment(doc).Annotations(options(o))
 }
 
 // folded is the case-folded form of another column, by which lists are sorted.
 func folded(of string) ent.Field {
-	return field.String(of + "_folded").Default("").Comment("Case-folded " + of + ".").Annotations(contract.Hidden())
+	return field.String(of + "_folded").Default("").Comment("Case-folded " + of + ".").Annotations(apispec.Hidden())
 }
 
-func yes(name, doc string, o ...contract.Field) ent.Field {
+func boolTrue(name, doc string, o ...apispec.Field) ent.Field {
 	return field.Bool(name).Default(true).Comment(doc).Annotations(options(o))
 }
 
-func no(name, doc string, o ...contract.Field) ent.Field {
+func boolFalse(name, doc string, o ...apispec.Field) ent.Field {
 	return field.Bool(name).Default(false).Comment(doc).Annotations(options(o))
 }
 
-func count(name, doc string, o ...contract.Field) ent.Field {
+func count(name, doc string, o ...apispec.Field) ent.Field {
 	return field.Int(name).Comment(doc).Annotations(options(o))
 }
 
-func optionalCount(name, doc string, o ...contract.Field) ent.Field {
+func optionalCount(name, doc string, o ...apispec.Field) ent.Field {
 	return field.Int(name).Optional().Nillable().Comment(doc).Annotations(options(o))
 }
 
 // amount is money or NHS activity: hundredths.
-func amount(name, doc string, o ...contract.Field) ent.Field {
+func amount(name, doc string, o ...apispec.Field) ent.Field {
 	return field.Int64(name).GoType(decimal.Decimal(0)).Default(0).Comment(doc).Annotations(options(o))
 }
 
-func optionalAmount(name, doc string, o ...contract.Field) ent.Field {
+func optionalAmount(name, doc string, o ...apispec.Field) ent.Field {
 	return field.Int64(name).GoType(decimal.Decimal(0)).Optional().Nillable().Comment(doc).Annotations(options(o))
 }
 
 var dateColumn = map[string]string{dialect.Postgres: "date", dialect.SQLite: "date"}
 
-func date(name, doc string, o ...contract.Field) ent.Field {
+func date(name, doc string, o ...apispec.Field) ent.Field {
 	return field.Time(name).GoType(civil.Date{}).SchemaType(dateColumn).Comment(doc).Annotations(options(o))
 }
 
-func optionalDate(name, doc string, o ...contract.Field) ent.Field {
+func optionalDate(name, doc string, o ...apispec.Field) ent.Field {
 	return field.Time(name).GoType(civil.Date{}).SchemaType(dateColumn).Optional().Nillable().Comment(doc).Annotations(options(o))
 }
 
-func moment(name, doc string, o ...contract.Field) ent.Field {
+func timestamp(name, doc string, o ...apispec.Field) ent.Field {
 	return field.Time(name).Comment(doc).Annotations(options(o))
 }
 
-func optionalMoment(name, doc string, o ...contract.Field) ent.Field {
+func optionalTimestamp(name, doc string, o ...apispec.Field) ent.Field {
 	return field.Time(name).Optional().Nillable().Comment(doc).Annotations(options(o))
 }
 
 // to is the column of a link to something with an integer id.
-func to(name, doc string, o ...contract.Field) ent.Field {
+func intRef(name, doc string, o ...apispec.Field) ent.Field {
 	return field.Int64(name).Comment(doc).Annotations(options(o))
 }
 
-func optionalTo(name, doc string, o ...contract.Field) ent.Field {
+func optionalIntRef(name, doc string, o ...apispec.Field) ent.Field {
 	return field.Int64(name).Optional().Nillable().Comment(doc).Annotations(options(o))
 }
 
 // toUnique is the column of a link to something with a uuid.
-func toUnique(name, doc string, o ...contract.Field) ent.Field {
+func uuidRef(name, doc string, o ...apispec.Field) ent.Field {
 	return field.UUID(name, uuid.UUID{}).Comment(doc).Annotations(options(o))
 }
 
-func optionalToUnique(name, doc string, o ...contract.Field) ent.Field {
+func optionalUUIDRef(name, doc string, o ...apispec.Field) ent.Field {
 	return field.UUID(name, uuid.UUID{}).Optional().Nillable().Comment(doc).Annotations(options(o))
 }
 
@@ -149,7 +149,7 @@ func optionalToUnique(name, doc string, o ...contract.Field) ent.Field {
 func metadata() ent.Field {
 	return field.JSON("metadata", map[string]string{}).Default(map[string]string{}).
 		Comment("The integrator's own keys and values: at most 3 keys of 40 characters with values of 500.").
-		Annotations(contract.Field{Write: true, Kind: wire.Metadata})
+		Annotations(apispec.Field{Write: true, Kind: codec.Metadata})
 }
 
 // link is an edge through a column of this entity; its far side has no edge back.
@@ -177,8 +177,8 @@ func many(name string, t any) ent.Edge { return edge.To(name, t).Annotations(kee
 var keep = entsql.OnDelete(entsql.NoAction)
 
 // between marks a number that is at least low and at most high.
-func between(low, high int64) contract.Field {
-	return contract.Field{Min: bound(low), Max: bound(high)}
+func between(low, high int64) apispec.Field {
+	return apispec.Field{Min: bound(low), Max: bound(high)}
 }
 
 func bound(n int64) *int64 { return &n }

@@ -12,8 +12,8 @@ import (
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 
-	"chairside/internal/contract"
-	"chairside/internal/wire"
+	"chairside/internal/apispec"
+	"chairside/internal/codec"
 )
 
 // Account is a patient's money with the practice. The balance is the patient's:
@@ -26,7 +26,7 @@ func (Account) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: throughPati
 // Fields of Account.
 func (Account) Fields() []ent.Field {
 	return []ent.Field{
-		number(),
+		intID(),
 		field.Int64("patient_id").Immutable().Comment("The patient."),
 		amount("opening_balance", "Balance when the account was opened."),
 		amount("current_balance", "Opening balance plus payments minus invoices; above zero the practice owes the patient."),
@@ -52,16 +52,16 @@ func (Account) Indexes() []ent.Index {
 
 // Annotations of Account.
 func (Account) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Resource{
-		Key: "account", Plural: "accounts", Scope: "financials", Doc: "The money of each patient.", Verbs: readable, Manual: []contract.Verb{contract.List},
-		Rules: map[contract.Verb]string{contract.List: "The balance is the patient's: above zero the practice owes the patient. The totals cover all pages."},
-		Filters: []contract.Filter{
-			{Param: "state", Kind: wire.Enum, Values: []string{"credit", "debit"}, Manual: true, Doc: "credit is a balance above zero, debit one below."},
-			{Param: "as_at", Kind: wire.Day, Manual: true, Doc: "Balances at the end of this local day."},
+	return []schema.Annotation{apispec.Resource{
+		Key: "account", Plural: "accounts", Scope: "financials", Doc: "The money of each patient.", Verbs: readable, Handwritten: []apispec.Verb{apispec.List},
+		Descriptions: map[apispec.Verb]string{apispec.List: "The balance is the patient's: above zero the practice owes the patient. The totals cover all pages."},
+		Filters: []apispec.Filter{
+			{Param: "state", Kind: codec.Enum, Values: []string{"credit", "debit"}, Handwritten: true, Doc: "credit is a balance above zero, debit one below."},
+			{Param: "as_at", Kind: codec.Day, Handwritten: true, Doc: "Balances at the end of this local day."},
 		},
-		Sorts:    []contract.Sort{{Key: "current_balance"}},
+		Sorts:    []apispec.Sort{{Key: "current_balance"}},
 		Totals:   []string{"total_nhs", "total_private", "total_balance"},
-		Computed: []contract.Computed{{Name: "patient_name", Kind: wire.Text, Edge: "patient", Columns: []string{"first_name", "last_name"}, Func: "FullName", Doc: "First and last name of the patient."}},
+		Computed: []apispec.Computed{{Name: "patient_name", Kind: codec.Text, Edge: "patient", Columns: []string{"first_name", "last_name"}, Func: "FullName", Doc: "First and last name of the patient."}},
 	}}
 }
 
@@ -74,22 +74,22 @@ func (Invoice) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: ownSite}, t
 // Fields of Invoice.
 func (Invoice) Fields() []ent.Field {
 	return []ent.Field{
-		number(),
-		to("account_id", "The account it is charged to."),
-		to("patient_id", "The patient."),
-		toUnique("site_id", "The site that charges."),
-		optionalTo("user_id", "The user who made it."),
+		intID(),
+		intRef("account_id", "The account it is charged to."),
+		intRef("patient_id", "The patient."),
+		uuidRef("site_id", "The site that charges."),
+		optionalIntRef("user_id", "The user who made it."),
 		amount("amount", "Sum of the items."),
 		amount("amount_outstanding", "What is still to be paid; of a void invoice 0.00."),
 		optionalAmount("nhs_amount", "NHS part of the amount, in Scotland."),
 		date("dated_on", "Date of the invoice."),
 		date("due_on", "When it is due."),
 		optionalText("footnote", "Text at the foot."),
-		no("paid", "Whether nothing is outstanding."),
+		boolFalse("paid", "Whether nothing is outstanding."),
 		optionalDate("paid_on", "When it was paid."),
 		optionalText("payment_terms", "Terms of payment."),
-		optionalText("reference", "Reference.", contract.Field{Example: "INV-1042"}),
-		optionalMoment("sent_at", "When it was sent to the patient."),
+		optionalText("reference", "Reference.", apispec.Field{Example: "INV-1042"}),
+		optionalTimestamp("sent_at", "When it was sent to the patient."),
 		field.Enum("status").GoType(InvoiceStatus("")).Default(string(InvoiceNew)).Comment("Agrees with paid and amount_outstanding: a void invoice is not paid and has nothing outstanding."),
 	}
 }
@@ -127,14 +127,14 @@ func (Invoice) Indexes() []ent.Index {
 
 // Annotations of Invoice.
 func (Invoice) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Checks{
+	return []schema.Annotation{apispec.Checks{
 		{Name: "status_agrees", SQL: statusAgrees},
 		{Name: "paid_agrees", SQL: "paid = (status = 'paid') AND (paid OR paid_on IS NULL)"},
-	}, contract.Resource{
+	}, apispec.Resource{
 		Key: "invoice", Plural: "invoices", Scope: "financials", Doc: "What patients are charged.", Verbs: readable,
-		Kept:  everyRow,
-		Rules: map[contract.Verb]string{contract.List: "Without the items.", contract.Get: "With its items."},
-		Filters: []contract.Filter{
+		Counters:  everyRow,
+		Descriptions: map[apispec.Verb]string{apispec.List: "Without the items.", apispec.Get: "With its items."},
+		Filters: []apispec.Filter{
 			{Param: "account_id", Doc: "Of this account."},
 			{Param: "dated_on_after", Column: "dated_on", Op: "GTE", Doc: "Dated on or after this day."},
 			{Param: "dated_on_before", Column: "dated_on", Op: "LTE", Doc: "Dated on or before this day."},
@@ -143,8 +143,8 @@ func (Invoice) Annotations() []schema.Annotation {
 			{Param: "created_after", Column: "created_at", Op: "GTE", Doc: "Created at or after this time."},
 			{Param: "created_before", Column: "created_at", Op: "LT", Doc: "Created before this time."},
 		},
-		Sorts: []contract.Sort{{Key: "dated_on"}, {Key: "due_on"}, {Key: "amount"}}, Order: "dated_on",
-		Embeds: []contract.Embed{{Edge: "invoice_items", SingleOnly: true, Doc: "The items."}},
+		Sorts: []apispec.Sort{{Key: "dated_on"}, {Key: "due_on"}, {Key: "amount"}}, Order: "dated_on",
+		Embeds: []apispec.Embed{{Edge: "invoice_items", SingleOnly: true, Doc: "The items."}},
 	}}
 }
 
@@ -159,18 +159,18 @@ func (InvoiceItem) Mixin() []ent.Mixin {
 // Fields of InvoiceItem.
 func (InvoiceItem) Fields() []ent.Field {
 	return []ent.Field{
-		unique(),
-		to("invoice_id", "The invoice."),
+		uuidID(),
+		intRef("invoice_id", "The invoice."),
 		text("name", "What is charged."),
-		field.Int("quantity").Default(1).Comment("How many.").Annotations(contract.Field{Min: bound(1), Max: bound(100_000), Example: "1"}),
+		field.Int("quantity").Default(1).Comment("How many.").Annotations(apispec.Field{Min: bound(1), Max: bound(100_000), Example: "1"}),
 		amount("item_price", "Price of one."),
 		amount("total_price", "quantity times item_price."),
-		no("nhs_charge", "Whether it is an NHS charge."),
-		optionalTo("practitioner_id", "Who treated."),
-		optionalToUnique("sundry_id", "The product sold."),
-		optionalTo("treatment_plan_id", "The course of treatment."),
-		optionalTo("treatment_plan_item_id", "The treatment."),
-		optionalTo("user_id", "The user who charged it."),
+		boolFalse("nhs_charge", "Whether it is an NHS charge."),
+		optionalIntRef("practitioner_id", "Who treated."),
+		optionalUUIDRef("sundry_id", "The product sold."),
+		optionalIntRef("treatment_plan_id", "The course of treatment."),
+		optionalIntRef("treatment_plan_item_id", "The treatment."),
+		optionalIntRef("user_id", "The user who charged it."),
 	}
 }
 
@@ -198,10 +198,10 @@ func (InvoiceItem) Indexes() []ent.Index {
 
 // Annotations of InvoiceItem.
 func (InvoiceItem) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Checks{{Name: "total_price", SQL: "total_price = quantity * item_price"}}, contract.Resource{
+	return []schema.Annotation{apispec.Checks{{Name: "total_price", SQL: "total_price = quantity * item_price"}}, apispec.Resource{
 		Key: "invoice_item", Plural: "invoice_items", Scope: "financials", Doc: "Lines of invoices.", Verbs: readable,
-		Kept:    everyRow,
-		Filters: []contract.Filter{{Param: "invoice_id", Doc: "Of this invoice."}},
+		Counters:    everyRow,
+		Filters: []apispec.Filter{{Param: "invoice_id", Doc: "Of this invoice."}},
 	}}
 }
 
@@ -214,14 +214,14 @@ func (Payment) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: ownSite}, t
 // Fields of Payment.
 func (Payment) Fields() []ent.Field {
 	return []ent.Field{
-		number(),
-		to("patient_id", "Who paid."),
-		toUnique("site_id", "Where."),
+		intID(),
+		intRef("patient_id", "Who paid."),
+		uuidRef("site_id", "Where."),
 		amount("amount", "How much."),
 		amount("amount_unexplained", "What is not matched with invoices, or with void ones alone."),
 		date("dated_on", "When."),
-		no("deleted", "Whether the payment was taken back; it then counts for nothing."),
-		text("method", "How: Card, Cash, Cheque, Direct debit, Bank transfer.", contract.Field{Example: "Card"}),
+		boolFalse("deleted", "Whether the payment was taken back; it then counts for nothing."),
+		text("method", "How: Card, Cash, Cheque, Direct debit, Bank transfer.", apispec.Field{Example: "Card"}),
 	}
 }
 
@@ -249,20 +249,20 @@ func (Payment) Indexes() []ent.Index {
 
 // Annotations of Payment.
 func (Payment) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Resource{
-		Key: "payment", Plural: "payments", Scope: "financials", Doc: "Money received from patients.", Verbs: readable, Manual: []contract.Verb{contract.List},
-		Kept: everyRow,
-		Filters: []contract.Filter{
+	return []schema.Annotation{apispec.Resource{
+		Key: "payment", Plural: "payments", Scope: "financials", Doc: "Money received from patients.", Verbs: readable, Handwritten: []apispec.Verb{apispec.List},
+		Counters: everyRow,
+		Filters: []apispec.Filter{
 			{Param: "start_date", Column: "dated_on", Op: "GTE", Doc: "Dated on or after this day."},
 			{Param: "end_date", Column: "dated_on", Op: "LTE", Doc: "Dated on or before this day."},
 		},
-		Sorts: []contract.Sort{{Key: "dated_on"}, {Key: "amount"}}, Order: "dated_on",
+		Sorts: []apispec.Sort{{Key: "dated_on"}, {Key: "amount"}}, Order: "dated_on",
 		Totals: []string{"total_amount"},
-		Computed: []contract.Computed{
-			{Name: "fully_explained", Kind: wire.Boolean, Columns: []string{"amount_unexplained"}, Func: "FullyExplained", Doc: "Whether all of it is matched with invoices."},
-			{Name: "status", Kind: wire.Enum, Columns: []string{"amount", "amount_unexplained"}, Func: "PaymentStatus", Doc: "paid, unexplained or partially_explained."},
+		Computed: []apispec.Computed{
+			{Name: "fully_explained", Kind: codec.Boolean, Columns: []string{"amount_unexplained"}, Func: "FullyExplained", Doc: "Whether all of it is matched with invoices."},
+			{Name: "status", Kind: codec.Enum, Columns: []string{"amount", "amount_unexplained"}, Func: "PaymentStatus", Doc: "paid, unexplained or partially_explained."},
 		},
-		Embeds: []contract.Embed{{Edge: "explanations", Columns: []string{"invoice_id", "amount"}, Doc: "The invoices it pays, void ones left out."}},
+		Embeds: []apispec.Embed{{Edge: "explanations", Columns: []string{"invoice_id", "amount"}, Doc: "The invoices it pays, void ones left out."}},
 	}}
 }
 
@@ -277,10 +277,10 @@ func (PaymentExplanation) Mixin() []ent.Mixin {
 // Fields of PaymentExplanation.
 func (PaymentExplanation) Fields() []ent.Field {
 	return []ent.Field{
-		unique(),
-		to("payment_id", "The payment."),
-		to("invoice_id", "The invoice."),
-		amount("amount", "How much of the payment; above zero.", contract.Field{Min: bound(1)}),
+		uuidID(),
+		intRef("payment_id", "The payment."),
+		intRef("invoice_id", "The invoice."),
+		amount("amount", "How much of the payment; above zero.", apispec.Field{Min: bound(1)}),
 	}
 }
 
@@ -325,11 +325,11 @@ func (Sundry) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: ownSiteIfAny
 // Fields of Sundry.
 func (Sundry) Fields() []ent.Field {
 	return []ent.Field{
-		unique(),
+		uuidID(),
 		text("name", "Name of the product."),
 		amount("price", "Price of one."),
-		optionalToUnique("site_id", "The site that sells it; null for all."),
-		yes("active", "Whether it is sold."),
+		optionalUUIDRef("site_id", "The site that sells it; null for all."),
+		boolTrue("active", "Whether it is sold."),
 	}
 }
 
@@ -338,5 +338,5 @@ func (Sundry) Edges() []ent.Edge { return []ent.Edge{optionalLink("site", Site.T
 
 // Annotations of Sundry.
 func (Sundry) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Resource{Key: "sundry", Plural: "sundries", Scope: "financials", Doc: "Products the practice sells.", Verbs: readable}}
+	return []schema.Annotation{apispec.Resource{Key: "sundry", Plural: "sundries", Scope: "financials", Doc: "Products the practice sells.", Verbs: readable}}
 }

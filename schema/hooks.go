@@ -9,11 +9,11 @@ import (
 
 	"entgo.io/ent"
 
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/clock"
 	"chairside/internal/decimal"
-	"chairside/internal/fault"
-	"chairside/internal/wire"
+	"chairside/internal/apierror"
+	"chairside/internal/codec"
 )
 
 // onSave is a hook that sets columns of the row that is created or updated,
@@ -135,7 +135,7 @@ func normalizePhones() []ent.Hook {
 	for _, p := range phoneColumns {
 		hooks = append(hooks, derived([]string{p, p + "_country"}, func(r *row) error {
 			country := ""
-			if c, err := caller.From(r.ctx); err == nil {
+			if c, err := principal.From(r.ctx); err == nil {
 				country = c.Country
 			}
 			return r.put(p+"_normalized", NormalizePhone(r.text(p), r.text(p+"_country"), country))
@@ -207,8 +207,8 @@ func multiply() ent.Hook {
 func limitMetadata() ent.Hook {
 	return derived([]string{"metadata"}, func(r *row) error {
 		m, _ := r.value("metadata").(map[string]string)
-		if message := wire.CheckMetadata(m); message != "" {
-			return fault.ValidationFailed(fault.Params{"metadata": {message}})
+		if message := codec.CheckMetadata(m); message != "" {
+			return apierror.ValidationFailed(apierror.Params{"metadata": {message}})
 		}
 		return nil
 	})

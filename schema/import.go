@@ -5,7 +5,7 @@ import (
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 
-	"chairside/internal/contract"
+	"chairside/internal/apispec"
 	"chairside/internal/limit"
 )
 
@@ -21,7 +21,7 @@ func (ImportedRecord) Mixin() []ent.Mixin {
 // Fields of ImportedRecord.
 func (ImportedRecord) Fields() []ent.Field {
 	return []ent.Field{
-		number(),
+		intID(),
 		field.String("source").Immutable().Comment("The other system, as the mapping file names it."),
 		field.String("resource").Immutable().Comment("The table of the row."),
 		field.String("legacy_id").Immutable().Comment("The record's id in the other system."),
@@ -48,9 +48,9 @@ func (ImportRun) Mixin() []ent.Mixin { return []ent.Mixin{installation{}, timest
 // Fields of ImportRun.
 func (ImportRun) Fields() []ent.Field {
 	return []ent.Field{
-		number(),
-		field.String("digest").Unique().Immutable().Comment("SHA-256 of what is imported, in hexadecimal digits.").Annotations(contract.Field{Form: limit.SHA256}),
+		intID(),
+		field.String("digest").Unique().Immutable().Comment("SHA-256 of what is imported, in hexadecimal digits.").Annotations(apispec.Field{Format: limit.SHA256}),
 		field.Bytes("progress").Comment("Where to go on and what was counted, as JSON."),
-		optionalMoment("finished_at", "When all of it was in."),
+		optionalTimestamp("finished_at", "When all of it was in."),
 	}
 }

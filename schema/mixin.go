@@ -14,10 +14,10 @@ import (
 	"entgo.io/ent/schema/mixin"
 	"github.com/google/uuid"
 
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/clock"
-	"chairside/internal/contract"
-	"chairside/internal/fault"
+	"chairside/internal/apispec"
+	"chairside/internal/apierror"
 )
 
 // timestamps are created_at and updated_at, from the request's clock.
@@ -97,7 +97,7 @@ var (
 
 func (tenant) Fields() []ent.Field {
 	return []ent.Field{
-		field.UUID("practice_id", uuid.UUID{}).Immutable().Comment("The practice that owns the row.").Annotations(contract.Hidden()),
+		field.UUID("practice_id", uuid.UUID{}).Immutable().Comment("The practice that owns the row.").Annotations(apispec.Hidden()),
 	}
 }
 
@@ -112,7 +112,7 @@ func (t tenant) Edges() []ent.Edge {
 
 // Annotations of tenant: what the columns of a row mean for its list and its writes.
 func (t tenant) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Tenant{PracticeWide: t.site.column == "", Filters: []contract.Filter{
+	return []schema.Annotation{apispec.Tenant{PracticeWide: t.site.column == "", Filters: []apispec.Filter{
 		{Param: "updated_after", Column: "updated_at", Op: "GTE", Doc: "Modified at or after this time; updated_since is the same."},
 		{Param: "site_id", Doc: "Of this site."},
 		{Param: "active", Doc: "Only active records, or only archived ones."},
@@ -131,9 +131,9 @@ func (t tenant) Hooks() []ent.Hook { return []ent.Hook{confineSave("practice_id"
 // confine adds the caller's practice and site to every query.
 func confine(column string, s site) ent.Interceptor {
 	return ent.TraverseFunc(func(ctx context.Context, q ent.Query) error {
-		c, err := caller.From(ctx)
+		c, err := principal.From(ctx)
 		if err != nil {
-			if caller.IsSystem(ctx) {
+			if principal.IsSystem(ctx) {
 				return nil
 			}
 			return err
@@ -149,7 +149,7 @@ func confine(column string, s site) ent.Interceptor {
 
 // confinement are the predicates that keep the rows of the caller's practice and,
 // for a caller that is limited to a site, of that site.
-func confinement(column string, s site, c *caller.Caller) []func(*sql.Selector) {
+func confinement(column string, s site, c *principal.Principal) []func(*sql.Selector) {
 	ps := []func(*sql.Selector){within(column, c.PracticeID)}
 	if c.SiteID != nil && s.column != "" && s != bookkeeping {
 		ps = append(ps, s.only(c))
@@ -162,7 +162,7 @@ func within(column string, practice uuid.UUID) func(*sql.Selector) {
 }
 
 // only keeps the rows of the caller's site.
-func (t site) only(c *caller.Caller) func(*sql.Selector) {
+func (t site) only(c *principal.Principal) func(*sql.Selector) {
 	return func(s *sql.Selector) {
 		switch {
 		case t.nullable:
@@ -187,15 +187,15 @@ func (t site) only(c *caller.Caller) func(*sql.Selector) {
 func confineSave(column string, s site) ent.Hook {
 	return func(next ent.Mutator) ent.Mutator {
 		return ent.MutateFunc(func(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-			c, err := caller.From(ctx)
+			c, err := principal.From(ctx)
 			if err != nil {
-				if caller.IsSystem(ctx) {
+				if principal.IsSystem(ctx) {
 					return next.Mutate(ctx, m)
 				}
 				return nil, err
 			}
 			if c.SiteID != nil && s.column == "" {
-				return nil, fault.SiteLimited()
+				return nil, apierror.SiteLimited()
 			}
 			change, ok := m.(interface {
 				Confine(...func(*sql.Selector)) error
@@ -226,7 +226,7 @@ type installation struct{ mixin.Schema }
 
 // Annotations say so.
 func (installation) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Unconfined{Reason: "only work across practices sees or writes them"}}
+	return []schema.Annotation{apispec.Unconfined{Reason: "only work across practices sees or writes them"}}
 }
 
 // Interceptors refuse queries on anybody's behalf.
@@ -247,10 +247,10 @@ func (installation) Hooks() []ent.Hook {
 }
 
 func systemOnly(ctx context.Context) error {
-	if caller.IsSystem(ctx) {
+	if principal.IsSystem(ctx) {
 		return nil
 	}
-	if _, err := caller.From(ctx); err != nil {
+	if _, err := principal.From(ctx); err != nil {
 		return err
 	}
 	return errors.New("schema: these rows belong to no practice")

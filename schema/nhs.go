@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 
-	"chairside/internal/contract"
+	"chairside/internal/apispec"
 )
 
 // Contract is an agreement with the NHS.
@@ -18,8 +18,8 @@ func (Contract) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: ownSite}, 
 // Fields of Contract.
 func (Contract) Fields() []ent.Field {
 	return []ent.Field{
-		unique(),
-		yes("active", "Whether the contract is in force."),
+		uuidID(),
+		boolTrue("active", "Whether the contract is in force."),
 		text("contract_number", "Number given by the NHS."),
 		optionalDate("end_date", "When it is due to end."),
 		text("name", "Name given by the practice."),
@@ -27,8 +27,8 @@ func (Contract) Fields() []ent.Field {
 		optionalText("nhs_location_id", "Location number of the premises."),
 		optionalText("nhs_site_id", "Site number given by the NHS."),
 		optionalText("notes", "Notes."),
-		no("pds_plus", "Whether it is a PDS plus contract."),
-		toUnique("site_id", "The site it belongs to."),
+		boolFalse("pds_plus", "Whether it is a PDS plus contract."),
+		uuidRef("site_id", "The site it belongs to."),
 		date("start_date", "When it starts."),
 		optionalAmount("target", "Units of dental activity to reach in a year."),
 		optionalAmount("uda_value", "Money for each unit of dental activity."),
@@ -52,9 +52,9 @@ func (Contract) Hooks() []ent.Hook { return []ent.Hook{fold("name")} }
 
 // Annotations of Contract.
 func (Contract) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Checks{{Name: "ends_after_start", SQL: "end_date >= start_date"}}, contract.Resource{
+	return []schema.Annotation{apispec.Checks{{Name: "ends_after_start", SQL: "end_date >= start_date"}}, apispec.Resource{
 		Key: "contract", Plural: "contracts", Scope: "practice", Doc: "Agreements with the NHS.", Verbs: readable,
-		Sorts: []contract.Sort{{Key: "name", Column: "name_folded"}},
+		Sorts: []apispec.Sort{{Key: "name", Column: "name_folded"}},
 	}}
 }
 
@@ -67,18 +67,18 @@ func (NHSClaim) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: throughDen
 // Fields of NHSClaim.
 func (NHSClaim) Fields() []ent.Field {
 	return []ent.Field{
-		unique(),
-		toUnique("contract_id", "The contract it is claimed under."),
-		to("patient_id", "The patient."),
-		to("practitioner_id", "Who treated."),
-		optionalTo("treatment_plan_id", "The course of treatment."),
-		toUnique("site_id", "The site."),
+		uuidID(),
+		uuidRef("contract_id", "The contract it is claimed under."),
+		intRef("patient_id", "The patient."),
+		intRef("practitioner_id", "Who treated."),
+		optionalIntRef("treatment_plan_id", "The course of treatment."),
+		uuidRef("site_id", "The site."),
 		field.Enum("claim_status").GoType(ClaimStatus("")).Default(string(ClaimNew)).Comment("Where the claim has got to."),
 		field.Int("sequence_number").Comment("Reference number in communication with the NHS."),
 		optionalText("status_comments", "Details on the status."),
 		optionalAmount("expected_uda", "Units claimed."),
 		optionalAmount("awarded_uda", "Units awarded by the NHS."),
-		optionalText("uda_band", "Band of the treatment.", contract.Field{Example: "2"}),
+		optionalText("uda_band", "Band of the treatment.", apispec.Field{Example: "2"}),
 		optionalDate("submitted_date", "When it was last submitted."),
 		optionalDate("approval_date", "When it was approved."),
 		optionalAmount("dentist_charge", "Dentist's charge."),
@@ -87,7 +87,7 @@ func (NHSClaim) Fields() []ent.Field {
 		optionalAmount("ni_calculated_patient_fee", "Patient's charge in Northern Ireland."),
 		optionalAmount("scot_amount_authorised", "Practice fee awarded in Scotland."),
 		optionalAmount("scot_amount_expected", "Practice fee expected in Scotland."),
-		no("ortho", "Whether it is an orthodontic claim."),
+		boolFalse("ortho", "Whether it is an orthodontic claim."),
 		optionalCount("continuation_part_number", "Number of the continuation part."),
 	}
 }
@@ -116,10 +116,10 @@ func (NHSClaim) Indexes() []ent.Index {
 
 // Annotations of NHSClaim.
 func (NHSClaim) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Resource{
+	return []schema.Annotation{apispec.Resource{
 		Key: "nhs_claim", Plural: "nhs_claims", Scope: "financials", Doc: "Claims to the NHS.", Verbs: readable,
-		Kept: everyRow,
-		Filters: []contract.Filter{
+		Counters: everyRow,
+		Filters: []apispec.Filter{
 			{Param: "created_after", Column: "created_at", Op: "GT", Doc: "Created after this time."},
 			{Param: "site_id", Edge: "practitioner", Doc: "Of practitioners of this site."},
 			{Param: "claim_status", Doc: "In this status."},

@@ -11,9 +11,9 @@ import (
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 
-	"chairside/internal/contract"
+	"chairside/internal/apispec"
 	"chairside/internal/limit"
-	"chairside/internal/wire"
+	"chairside/internal/codec"
 )
 
 // Patient is someone the practice treats.
@@ -24,9 +24,9 @@ func (Patient) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: ownSite}, t
 
 // Fields of Patient.
 func (Patient) Fields() []ent.Field {
-	months := contract.Field{Write: true, Min: bound(0), Max: bound(24), Example: "6"}
+	months := apispec.Field{Write: true, Min: bound(0), Max: bound(24), Example: "6"}
 	fields := []ent.Field{
-		number(),
+		intID(),
 		field.Enum("title").GoType(Title("")).Comment("How the patient is addressed.").Annotations(required(written())),
 		text("first_name", "First name.", required(written())),
 		optionalText("middle_name", "Middle name.", written()),
@@ -35,51 +35,51 @@ func (Patient) Fields() []ent.Field {
 		folded("first_name"),
 		folded("last_name"),
 		date("date_of_birth", "Date of birth; not in the future.", required(written())),
-		field.Bool("gender").Comment("True male, false female; the words are accepted.").Annotations(required(kind(wire.Gender))),
-		text("ethnicity", "Ethnicity code of one or two letters or digits.", required(kind(wire.Ethnicity))),
-		yes("active", "False when the patient is archived.", written()),
+		field.Bool("gender").Comment("True male, false female; the words are accepted.").Annotations(required(kind(codec.Gender))),
+		text("ethnicity", "Ethnicity code of one or two letters or digits.", required(kind(codec.Ethnicity))),
+		boolTrue("active", "False when the patient is archived.", written()),
 		text("address_line_1", "First line of the address.", required(written())),
 		optionalText("address_line_2", "Second line of the address.", written()),
 		optionalText("town", "Town or city.", written()),
 		optionalText("county", "County.", written()),
-		text("postcode", "Postcode.", required(contract.Field{Write: true, MaxRunes: shortText, Example: "SW1A 1AA"})),
-		optionalText("email_address", "E-mail address.", kind(wire.Email)),
+		text("postcode", "Postcode.", required(apispec.Field{Write: true, MaxRunes: shortText, Example: "SW1A 1AA"})),
+		optionalText("email_address", "E-mail address.", kind(codec.Email)),
 		optionalText("emergency_contact_name", "Whom to call in an emergency.", written()),
 		optionalText("emergency_contact_relationship", "How that person is related to the patient.", written()),
 		field.Int("preferred_phone_number").Optional().Nillable().Comment("Which number to call: 1 home, 2 work, 3 mobile.").
-			Annotations(contract.Field{Write: true, Min: bound(1), Max: bound(3), Example: "3"}),
-		to("payment_plan_id", "How the patient pays; an active plan.", required(contract.Field{Write: true, Active: true})),
-		toUnique("site_id", "The patient's site; the user's when none is given.", written()),
-		optionalTo("dentist_id", "Practitioner id of the preferred dentist.", written()),
+			Annotations(apispec.Field{Write: true, Min: bound(1), Max: bound(3), Example: "3"}),
+		intRef("payment_plan_id", "How the patient pays; an active plan.", required(apispec.Field{Write: true, Active: true})),
+		uuidRef("site_id", "The patient's site; the user's when none is given.", written()),
+		optionalIntRef("dentist_id", "Practitioner id of the preferred dentist.", written()),
 		optionalDate("dentist_recall_date", "When the next dental exam is due.", written()),
 		optionalCount("dentist_recall_interval", "Months between dental exams, 0 to 24.", months),
-		optionalTo("hygienist_id", "Practitioner id of the preferred hygienist.", written()),
+		optionalIntRef("hygienist_id", "Practitioner id of the preferred hygienist.", written()),
 		optionalDate("hygienist_recall_date", "When the next hygiene visit is due.", written()),
 		optionalCount("hygienist_recall_interval", "Months between hygiene visits, 0 to 24.", months),
 		field.Enum("recall_method").GoType(RecallMethod("")).Default(string(RecallLetter)).Comment("How the patient wants to be reminded.").Annotations(written()),
-		optionalToUnique("acquisition_source_id", "How the patient came to the practice.", written()),
-		optionalTo("doctor_id", "Identifier of the patient's doctor.", written()),
-		optionalToUnique("family_id", "Identifier of the patient's family.", written()),
+		optionalUUIDRef("acquisition_source_id", "How the patient came to the practice.", written()),
+		optionalIntRef("doctor_id", "Identifier of the patient's doctor.", written()),
+		optionalUUIDRef("family_id", "Identifier of the patient's family.", written()),
 		optionalText("legacy_id", "Identifier in a previous system.", written()),
-		field.Int("marketing").Default(0).Comment("Consent to marketing material; a boolean is accepted.").Annotations(kind(wire.Consent)),
-		no("medical_alert", "Whether the patient has a condition to know of.", kind(wire.Flag)),
+		field.Int("marketing").Default(0).Comment("Consent to marketing material; a boolean is accepted.").Annotations(kind(codec.Consent)),
+		boolFalse("medical_alert", "Whether the patient has a condition to know of.", kind(codec.Flag)),
 		optionalText("medical_alert_text", "What to know.", written(longText)),
 		optionalText("nhs_number", "NHS number.", written()),
 		optionalText("ni_number", "National insurance number.", written()),
 		optionalText("occupation", "Occupation.", written()),
-		yes("use_email", "Whether e-mail may be sent.", written()),
-		yes("use_sms", "Whether text messages may be sent.", written()),
+		boolTrue("use_email", "Whether e-mail may be sent.", written()),
+		boolTrue("use_sms", "Whether text messages may be sent.", written()),
 		optionalText("custom_field_1", "The practice's own extra datum; its label is on the practice.", written()),
 		optionalText("custom_field_2", "The practice's own extra datum; its label is on the practice.", written()),
 		metadata(),
-		field.String("search_text").Default("").Comment("What search compares: see SearchText.").Annotations(contract.Hidden()),
+		field.String("search_text").Default("").Comment("What search compares: see SearchText.").Annotations(apispec.Hidden()),
 	}
 	for _, p := range phoneColumns {
 		words := strings.ReplaceAll(strings.ToUpper(p[:1])+p[1:], "_", " ")
 		fields = append(fields,
-			optionalText(p, words+" number, as given.", contract.Field{Write: true, MaxRunes: shortText, Example: "020 7946 0123"}),
-			optionalText(p+"_country", "ISO 3166 country code of the number.", kind(wire.Country)),
-			optionalText(p+"_normalized", "The number in E.164 form; null where it is not possible.", contract.Field{Form: limit.E164, Example: "+442079460123"}),
+			optionalText(p, words+" number, as given.", apispec.Field{Write: true, MaxRunes: shortText, Example: "020 7946 0123"}),
+			optionalText(p+"_country", "ISO 3166 country code of the number.", kind(codec.Country)),
+			optionalText(p+"_normalized", "The number in E.164 form; null where it is not possible.", apispec.Field{Format: limit.E164, Example: "+442079460123"}),
 		)
 	}
 	return fields
@@ -123,44 +123,44 @@ func (Patient) Hooks() []ent.Hook {
 
 // Annotations of Patient.
 func (Patient) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Subject{}, contract.Resource{
+	return []schema.Annotation{apispec.Subject{}, apispec.Resource{
 		Key: "patient", Plural: "patients", Scope: "patient", Doc: "People the practice treats.",
-		Kept:    everyRow,
-		Verbs:   []contract.Verb{contract.Get, contract.List, contract.Create, contract.Update, contract.Delete},
-		Manual:  []contract.Verb{contract.List},
+		Counters:    everyRow,
+		Verbs:   []apispec.Verb{apispec.Get, apispec.List, apispec.Create, apispec.Update, apispec.Delete},
+		Handwritten:  []apispec.Verb{apispec.List},
 		Archive: "active",
-		Rules: map[contract.Verb]string{
-			contract.Create: "Opens the patient's account too, with a balance of 0.00.",
-			contract.Update: "Only what is sent changes; null clears what is optional. Set active to bring back an archived patient.",
-			contract.Delete: "Archives the patient: active becomes false.",
+		Descriptions: map[apispec.Verb]string{
+			apispec.Create: "Opens the patient's account too, with a balance of 0.00.",
+			apispec.Update: "Only what is sent changes; null clears what is optional. Set active to bring back an archived patient.",
+			apispec.Delete: "Archives the patient: active becomes false.",
 		},
-		Filters: []contract.Filter{
-			{Param: "query", Kind: wire.Text, Manual: true, Search: true, Doc: "Names in any order, a phone number in any format, an e-mail address, a postcode, an NHS number or a legacy id."},
+		Filters: []apispec.Filter{
+			{Param: "query", Kind: codec.Text, Handwritten: true, Search: true, Doc: "Names in any order, a phone number in any format, an e-mail address, a postcode, an NHS number or a legacy id."},
 			{Param: "created_after", Column: "created_at", Op: "GTE", Doc: "Created at or after this time."},
 			{Param: "created_before", Column: "created_at", Op: "LT", Doc: "Created before this time."},
 		},
-		Sorts: []contract.Sort{{Key: "first_name", Column: "first_name_folded"}, {Key: "last_name", Column: "last_name_folded"}, {Key: "date_of_birth"}},
-		Computed: []contract.Computed{
-			{Name: "account_id", Kind: wire.ID, Nullable: true, Edge: "account", Columns: []string{"id"}, Doc: "The patient's account."},
+		Sorts: []apispec.Sort{{Key: "first_name", Column: "first_name_folded"}, {Key: "last_name", Column: "last_name_folded"}, {Key: "date_of_birth"}},
+		Computed: []apispec.Computed{
+			{Name: "account_id", Kind: codec.ID, Nullable: true, Edge: "account", Columns: []string{"id"}, Doc: "The patient's account."},
 			answersMember,
-			{Name: "image_url", Kind: wire.Avatar, Doc: "Address of a picture."},
+			{Name: "image_url", Kind: codec.Avatar, Doc: "Address of a picture."},
 		},
-		Extra: []contract.Extra{{Name: "custom_fields", Kind: wire.Answers, Null: "[]", Doc: "Answers to set; a null value removes the answer.", Objects: &contract.Objects{
-			Item: "CustomFieldAnswerInput", Members: []contract.Computed{
-				{Name: "field_id", Kind: wire.UUID, Doc: "The custom field."},
-				{Name: "value", Kind: wire.Object, Doc: "The answer; null removes it.", Example: "true"},
+		BodyFields: []apispec.BodyField{{Name: "custom_fields", Kind: codec.Answers, Null: "[]", Doc: "Answers to set; a null value removes the answer.", Objects: &apispec.Objects{
+			Item: "CustomFieldAnswerInput", Members: []apispec.Computed{
+				{Name: "field_id", Kind: codec.UUID, Doc: "The custom field."},
+				{Name: "value", Kind: codec.Object, Doc: "The answer; null removes it.", Example: "true"},
 			},
 		}}},
 	}}
 }
 
 // answersMember is the member of responses that has the answers to custom fields.
-var answersMember = contract.Computed{
-	Name: "custom_fields", Kind: wire.Answers, Manual: true, Doc: "Answers to the practice's own questions.",
-	Objects: &contract.Objects{Item: "CustomFieldEntry", Members: []contract.Computed{
-		{Name: "field_id", Kind: wire.UUID, Doc: "The custom field."},
-		{Name: "value", Kind: wire.Object, Doc: "A boolean for a checkbox, a decimal string for a number, a string otherwise, null when unanswered.", Example: "true"},
-		{Name: "position", Kind: wire.Integer, Doc: "Place among the questions."},
+var answersMember = apispec.Computed{
+	Name: "custom_fields", Kind: codec.Answers, Handwritten: true, Doc: "Answers to the practice's own questions.",
+	Objects: &apispec.Objects{Item: "CustomFieldEntry", Members: []apispec.Computed{
+		{Name: "field_id", Kind: codec.UUID, Doc: "The custom field."},
+		{Name: "value", Kind: codec.Object, Doc: "A boolean for a checkbox, a decimal string for a number, a string otherwise, null when unanswered.", Example: "true"},
+		{Name: "position", Kind: codec.Integer, Doc: "Place among the questions."},
 	}},
 }
 
@@ -173,8 +173,8 @@ func (AcquisitionSource) Mixin() []ent.Mixin { return []ent.Mixin{tenant{}, time
 // Fields of AcquisitionSource.
 func (AcquisitionSource) Fields() []ent.Field {
 	return []ent.Field{
-		unique(),
-		yes("active", "False when the source is archived."),
+		uuidID(),
+		boolTrue("active", "False when the source is archived."),
 		text("name", "Name of the source."),
 		folded("name"),
 		optionalText("notes", "Notes."),
@@ -191,9 +191,9 @@ func (AcquisitionSource) Hooks() []ent.Hook { return []ent.Hook{fold("name")} }
 
 // Annotations of AcquisitionSource.
 func (AcquisitionSource) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Resource{
+	return []schema.Annotation{apispec.Resource{
 		Key: "acquisition_source", Plural: "acquisition_sources", Scope: "patient", Doc: "How patients came to the practice.", Verbs: readable,
-		Sorts: []contract.Sort{{Key: "name", Column: "name_folded"}}, Order: "name",
+		Sorts: []apispec.Sort{{Key: "name", Column: "name_folded"}}, Order: "name",
 	}}
 }
 
@@ -212,14 +212,14 @@ func (CustomField) Mixin() []ent.Mixin { return []ent.Mixin{tenant{}, timestamps
 // Fields of CustomField.
 func (CustomField) Fields() []ent.Field {
 	return []ent.Field{
-		unique(),
-		yes("active", "Whether the question is asked."),
+		uuidID(),
+		boolTrue("active", "Whether the question is asked."),
 		field.Enum("customizable_type").GoType(Customizable("")).Comment("The screen it is on."),
 		optionalText("default_value", "Answer that is filled in at first."),
 		optionalText("description", "Explanation of the question."),
 		text("name", "The question."),
 		field.JSON("options", []Option{}).Default([]Option{}).Comment("Choices of a checkbox group or an enum.").
-			Annotations(contract.Field{Kind: wire.Object, Example: `[{"name": "Never", "position": 1}]`}),
+			Annotations(apispec.Field{Kind: codec.Object, Example: `[{"name": "Never", "position": 1}]`}),
 		count("position", "Place among the questions."),
 		field.Enum("type").GoType(QuestionType("")).Comment("What kind of answer it takes."),
 		optionalCount("width", "Width on the screen, in columns of twelve."),
@@ -233,12 +233,12 @@ func (CustomField) Indexes() []ent.Index {
 
 // Annotations of CustomField.
 func (CustomField) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Resource{
+	return []schema.Annotation{apispec.Resource{
 		Key: "custom_field", Plural: "custom_fields", Scope: "patient", Doc: "Questions of the practice's own.", Verbs: readable,
-		Filters:  []contract.Filter{{Param: "updated_before", Column: "updated_at", Op: "LTE", Doc: "Modified at or before this time."}},
-		Sorts:    []contract.Sort{{Key: "position"}},
+		Filters:  []apispec.Filter{{Param: "updated_before", Column: "updated_at", Op: "LTE", Doc: "Modified at or before this time."}},
+		Sorts:    []apispec.Sort{{Key: "position"}},
 		Order:    "position",
-		Computed: []contract.Computed{{Name: "customizable_id", Kind: wire.UUID, Columns: []string{"practice_id"}, Doc: "The practice the question belongs to."}},
+		Computed: []apispec.Computed{{Name: "customizable_id", Kind: codec.UUID, Columns: []string{"practice_id"}, Doc: "The practice the question belongs to."}},
 	}}
 }
 
@@ -253,17 +253,17 @@ func (CustomFieldAnswer) Mixin() []ent.Mixin {
 // Fields of CustomFieldAnswer.
 func (CustomFieldAnswer) Fields() []ent.Field {
 	return []ent.Field{
-		unique(),
-		toUnique("custom_field_id", "The question."),
-		to("patient_id", "The patient."),
-		optionalTo("treatment_plan_item_id", "The treatment, for questions on the treatment screen."),
+		uuidID(),
+		uuidRef("custom_field_id", "The question."),
+		intRef("patient_id", "The patient."),
+		optionalIntRef("treatment_plan_item_id", "The treatment, for questions on the treatment screen."),
 		text("value", "The answer as text: true or false, a decimal, or words."),
 	}
 }
 
 // Annotations of CustomFieldAnswer.
 func (CustomFieldAnswer) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.NotedByOwner{Reason: "no response gives its id"}}
+	return []schema.Annotation{apispec.AuditedByOwner{Reason: "no response gives its id"}}
 }
 
 // Edges of CustomFieldAnswer.

@@ -5,11 +5,11 @@ import (
 	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/index"
 
-	"chairside/internal/contract"
+	"chairside/internal/apispec"
 )
 
 // readable are the verbs of a resource that clients only read.
-var readable = []contract.Verb{contract.Get, contract.List}
+var readable = []apispec.Verb{apispec.Get, apispec.List}
 
 // Site is a building of the practice.
 type Site struct{ ent.Schema }
@@ -20,10 +20,10 @@ func (Site) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: isTheSite}, ti
 // Fields of Site.
 func (Site) Fields() []ent.Field {
 	return append([]ent.Field{
-		unique(),
+		uuidID(),
 		text("name", "Name of the site."),
 		optionalText("nickname", "Short name for screens."),
-		yes("active", "Whether the site is in use."),
+		boolTrue("active", "Whether the site is in use."),
 		optionalText("phone_number", "Telephone number."),
 		optionalText("email_address", "E-mail address."),
 		openingHours(),
@@ -32,7 +32,7 @@ func (Site) Fields() []ent.Field {
 
 // Annotations of Site.
 func (Site) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Resource{Key: "site", Plural: "sites", Scope: "practice", Doc: "Buildings of the practice.", Verbs: readable}}
+	return []schema.Annotation{apispec.Resource{Key: "site", Plural: "sites", Scope: "practice", Doc: "Buildings of the practice.", Verbs: readable}}
 }
 
 // Room is a surgery in a site.
@@ -44,10 +44,10 @@ func (Room) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: ownSite}, time
 // Fields of Room.
 func (Room) Fields() []ent.Field {
 	return []ent.Field{
-		unique(),
+		uuidID(),
 		text("name", "Name of the room."),
-		toUnique("site_id", "The site the room is in."),
-		yes("active", "Whether the room is in use."),
+		uuidRef("site_id", "The site the room is in."),
+		boolTrue("active", "Whether the room is in use."),
 	}
 }
 
@@ -63,5 +63,5 @@ func (Room) Indexes() []ent.Index {
 
 // Annotations of Room.
 func (Room) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Resource{Key: "room", Plural: "rooms", Scope: "practice", Doc: "Surgeries of the sites.", Verbs: readable}}
+	return []schema.Annotation{apispec.Resource{Key: "room", Plural: "rooms", Scope: "practice", Doc: "Surgeries of the sites.", Verbs: readable}}
 }

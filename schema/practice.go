@@ -5,8 +5,8 @@ import (
 	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 
-	"chairside/internal/contract"
-	"chairside/internal/wire"
+	"chairside/internal/apispec"
+	"chairside/internal/codec"
 )
 
 // Hours are the local opening times of one weekday, "HH:MM" on the practice's clocks.
@@ -27,16 +27,16 @@ func (Practice) Mixin() []ent.Mixin { return []ent.Mixin{timestamps{unlisted: tr
 // Fields of Practice.
 func (Practice) Fields() []ent.Field {
 	return append([]ent.Field{
-		unique(),
+		uuidID(),
 		text("name", "Name of the practice."),
 		field.String("slug").Unique().Comment("Short name, unique in the installation."),
-		text("country", "ISO 3166 code of the practice's country, the default for phone numbers.", contract.Field{Kind: wire.Country}),
+		text("country", "ISO 3166 code of the practice's country, the default for phone numbers.", apispec.Field{Kind: codec.Country}),
 		optionalText("phone_number", "Telephone number."),
 		optionalText("email_address", "E-mail address."),
 		optionalText("website", "Address of the practice's web site."),
 		optionalText("logo_url", "Address of the practice's logo."),
-		text("time_zone", "IANA name of the time zone in which times are shown.", contract.Field{Example: "Europe/London"}),
-		no("nhs", "Whether the practice does NHS work."),
+		text("time_zone", "IANA name of the time zone in which times are shown.", apispec.Field{Example: "Europe/London"}),
+		boolFalse("nhs", "Whether the practice does NHS work."),
 		field.Int("minimum_appointment_duration").Default(15).Comment("Shortest appointment in minutes; the default of availability's duration.").Annotations(between(1, 1440)),
 		openingHours(),
 		optionalText("custom_patient_field_label_1", "Label of the patients' custom_field_1."),
@@ -47,7 +47,7 @@ func (Practice) Fields() []ent.Field {
 func openingHours() ent.Field {
 	return field.JSON("opening_hours", OpeningHours{}).Default(OpeningHours{}).
 		Comment("Local opening times per weekday; closed days are absent.").
-		Annotations(contract.Field{Kind: wire.Object, Example: `{"Monday": {"open": "09:00", "close": "17:30"}}`})
+		Annotations(apispec.Field{Kind: codec.Object, Example: `{"Monday": {"open": "09:00", "close": "17:30"}}`})
 }
 
 // address is where a practice or site is.
@@ -57,7 +57,7 @@ func address() []ent.Field {
 		optionalText("address_line_2", "Second line of the address."),
 		optionalText("town", "Town or city."),
 		optionalText("county", "County."),
-		optionalText("postcode", "Postcode.", contract.Field{Example: "SW1A 1AA"}),
+		optionalText("postcode", "Postcode.", apispec.Field{Example: "SW1A 1AA"}),
 	}
 }
 
@@ -70,8 +70,8 @@ func (Practice) Hooks() []ent.Hook { return []ent.Hook{confineSave("id", site{})
 
 // Annotations of Practice.
 func (Practice) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Unconfined{Reason: "its id is the practice"}, contract.Resource{
+	return []schema.Annotation{apispec.Unconfined{Reason: "its id is the practice"}, apispec.Resource{
 		Key: "practice", Plural: "practices", Scope: "practice", Doc: "The practice of the token.",
-		Others: []contract.Other{{ID: "getPractice", Path: "/practice", Doc: "Get the practice of the token's user."}},
+		Operations: []apispec.Operation{{ID: "getPractice", Path: "/practice", Doc: "Get the practice of the token's user."}},
 	}}
 }

@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 
-	"chairside/internal/contract"
+	"chairside/internal/apispec"
 	"chairside/internal/limit"
 )
 
@@ -20,13 +20,13 @@ func (Practitioner) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: ownSit
 // Fields of Practitioner.
 func (Practitioner) Fields() []ent.Field {
 	return []ent.Field{
-		number(),
-		field.Int64("user_id").Immutable().Comment("The user.").Annotations(contract.Hidden()),
-		toUnique("site_id", "The site the practitioner works at."),
-		yes("active", "Whether the practitioner can be booked."),
+		intID(),
+		field.Int64("user_id").Immutable().Comment("The user.").Annotations(apispec.Hidden()),
+		uuidRef("site_id", "The site the practitioner works at."),
+		boolTrue("active", "Whether the practitioner can be booked."),
 		optionalText("gdc_number", "Number in the register of the General Dental Council."),
 		optionalText("nhs_number", "Performer number given by the NHS."),
-		optionalText("colour", "Colour in the diary.", contract.Field{Form: limit.Colour, Example: "#3b82f6"}),
+		optionalText("colour", "Colour in the diary.", apispec.Field{Format: limit.Colour, Example: "#3b82f6"}),
 		optionalAmount("uda_target", "Units of dental activity to reach in a contract year."),
 		optionalAmount("uoa_target", "Units of orthodontic activity to reach in a contract year."),
 	}
@@ -51,10 +51,10 @@ func (Practitioner) Indexes() []ent.Index {
 
 // Annotations of Practitioner.
 func (Practitioner) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Resource{
+	return []schema.Annotation{apispec.Resource{
 		Key: "practitioner", Plural: "practitioners", Scope: "practice", Doc: "Dentists, hygienists and therapists.", Verbs: readable,
-		Sorts:  []contract.Sort{{Key: "last_name", Column: "last_name_folded", Edge: "user"}},
-		Embeds: []contract.Embed{{Edge: "user", Columns: []string{"id", "title", "first_name", "last_name", "email", "role"}, Doc: "The practitioner's user."}},
+		Sorts:  []apispec.Sort{{Key: "last_name", Column: "last_name_folded", Edge: "user"}},
+		Embeds: []apispec.Embed{{Edge: "user", Columns: []string{"id", "title", "first_name", "last_name", "email", "role"}, Doc: "The practitioner's user."}},
 	}}
 }
 
@@ -69,9 +69,9 @@ func (WorkingSession) Mixin() []ent.Mixin {
 // Fields of WorkingSession.
 func (WorkingSession) Fields() []ent.Field {
 	return []ent.Field{
-		unique(),
-		to("practitioner_id", "Who works."),
-		toUnique("site_id", "Where."),
+		uuidID(),
+		intRef("practitioner_id", "Who works."),
+		uuidRef("site_id", "Where."),
 		count("weekday", "Day of the week, 0 is Sunday.", between(0, 6)),
 		count("start_minute", "Start in minutes on the practice's clocks: 540 is 09:00.", between(0, 1440)),
 		count("finish_minute", "End in minutes on the practice's clocks.", between(0, 1440)),
@@ -88,7 +88,7 @@ func (WorkingSession) Edges() []ent.Edge {
 
 // Annotations of WorkingSession.
 func (WorkingSession) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Checks{{Name: "finishes_after_start", SQL: "finish_minute > start_minute"}}}
+	return []schema.Annotation{apispec.Checks{{Name: "finishes_after_start", SQL: "finish_minute > start_minute"}}}
 }
 
 // Indexes of WorkingSession.

@@ -19,7 +19,7 @@ func (Session) Mixin() []ent.Mixin {
 // Fields of Session.
 func (Session) Fields() []ent.Field {
 	return []ent.Field{
-		unique(),
+		uuidID(),
 		field.String("token_hash").Unique().Sensitive().Comment("SHA-256 of the cookie, base64."),
 		field.Bytes("data").Sensitive().Comment("What the session manager keeps between requests."),
 		field.Int64("user_id").Immutable().Comment("The user who signed in."),
@@ -55,7 +55,7 @@ func (SignInAttempt) Mixin() []ent.Mixin { return []ent.Mixin{installation{}} }
 // Fields of SignInAttempt.
 func (SignInAttempt) Fields() []ent.Field {
 	return []ent.Field{
-		number(),
+		intID(),
 		field.Bytes("account").MaxLen(32).Immutable().Comment("SHA-256 of what was signed in to: the e-mail address, or the second factor of a user."),
 		field.String("address").Immutable().Comment("The network address it came from; of IPv6 the network of 64 bits."),
 		field.Time("at").Immutable().Comment("When."),

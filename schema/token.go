@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/schema/index"
 	"github.com/google/uuid"
 
-	"chairside/internal/contract"
+	"chairside/internal/apispec"
 	"chairside/internal/scope"
 )
 
@@ -21,16 +21,16 @@ func (AccessToken) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: bookkee
 // Fields of AccessToken.
 func (AccessToken) Fields() []ent.Field {
 	return []ent.Field{
-		unique(),
-		field.Bytes("hash").MaxLen(32).Unique().Immutable().Sensitive().Comment("SHA-256 of the token.").Annotations(contract.Hidden()),
+		uuidID(),
+		field.Bytes("hash").MaxLen(32).Unique().Immutable().Sensitive().Comment("SHA-256 of the token.").Annotations(apispec.Hidden()),
 		text("name", "What the token is for."),
 		field.Int64("user_id").Immutable().Comment("The user it acts for."),
-		field.String("scopes").GoType(scope.Granted("")).Comment("Space-separated scopes it was given; its user's role and its application may allow fewer.").Annotations(contract.Field{Words: scope.All()}),
+		field.String("scopes").GoType(scope.Granted("")).Comment("Space-separated scopes it was given; its user's role and its application may allow fewer.").Annotations(apispec.Field{Words: scope.All()}),
 		field.UUID("application_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("The application it was given to; null for a personal token."),
 		field.UUID("site_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("The one site it is limited to."),
-		optionalMoment("expires_at", "End of its life, whatever its use."),
-		optionalMoment("last_used_at", "When it was last used, exact to the hour."),
-		optionalMoment("revoked_at", "When it was revoked."),
+		optionalTimestamp("expires_at", "End of its life, whatever its use."),
+		optionalTimestamp("last_used_at", "When it was last used, exact to the hour."),
+		optionalTimestamp("revoked_at", "When it was revoked."),
 	}
 }
 
@@ -63,13 +63,13 @@ func (Change) Mixin() []ent.Mixin {
 // Fields of Change.
 func (Change) Fields() []ent.Field {
 	return []ent.Field{
-		number(),
+		intID(),
 		field.Time("at").Immutable().Comment("When."),
 		field.Int64("user_id").Optional().Nillable().Immutable().Comment("The user; null for the command line."),
 		field.UUID("token_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("The token; null for the command line."),
 		field.String("resource").Immutable().Comment("What kind of record: the name of the entity."),
 		field.String("record_id").Immutable().Comment("Which record."),
-		field.String("action").Immutable().Comment("create, update or delete.").Annotations(contract.Field{Values: []string{"create", "update", "delete"}}),
+		field.String("action").Immutable().Comment("create, update or delete.").Annotations(apispec.Field{Values: []string{"create", "update", "delete"}}),
 		field.JSON("fields", []string{}).Default([]string{}).Immutable().Comment("Names of the changed columns, sorted."),
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 
-	"chairside/internal/contract"
-	"chairside/internal/wire"
+	"chairside/internal/apispec"
+	"chairside/internal/codec"
 )
 
 // PaymentPlan is how patients pay: NHS, private, or a scheme of the practice.
@@ -22,10 +22,10 @@ func (PaymentPlan) Mixin() []ent.Mixin { return []ent.Mixin{tenant{}, timestamps
 // Fields of PaymentPlan.
 func (PaymentPlan) Fields() []ent.Field {
 	return []ent.Field{
-		number(),
+		intID(),
 		text("name", "Name of the plan."),
-		yes("active", "Whether patients can be put on the plan."),
-		no("nhs", "Whether the NHS pays for treatment on this plan."),
+		boolTrue("active", "Whether patients can be put on the plan."),
+		boolFalse("nhs", "Whether the NHS pays for treatment on this plan."),
 	}
 }
 
@@ -34,7 +34,7 @@ func (PaymentPlan) Edges() []ent.Edge { return []ent.Edge{many("fees", Fee.Type)
 
 // Annotations of PaymentPlan.
 func (PaymentPlan) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Resource{Key: "payment_plan", Plural: "payment_plans", Scope: "treatments", Doc: "How patients pay.", Verbs: readable}}
+	return []schema.Annotation{apispec.Resource{Key: "payment_plan", Plural: "payment_plans", Scope: "treatments", Doc: "How patients pay.", Verbs: readable}}
 }
 
 // TreatmentCategory groups treatments.
@@ -45,12 +45,12 @@ func (TreatmentCategory) Mixin() []ent.Mixin { return []ent.Mixin{tenant{}, time
 
 // Fields of TreatmentCategory.
 func (TreatmentCategory) Fields() []ent.Field {
-	return []ent.Field{number(), text("name", "Name of the category.")}
+	return []ent.Field{intID(), text("name", "Name of the category.")}
 }
 
 // Annotations of TreatmentCategory.
 func (TreatmentCategory) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Resource{Key: "treatment_category", Plural: "treatment_categories", Scope: "treatments", Doc: "Groups of treatments.", Verbs: readable}}
+	return []schema.Annotation{apispec.Resource{Key: "treatment_category", Plural: "treatment_categories", Scope: "treatments", Doc: "Groups of treatments.", Verbs: readable}}
 }
 
 // Treatment is something the practice does for patients.
@@ -62,13 +62,13 @@ func (Treatment) Mixin() []ent.Mixin { return []ent.Mixin{tenant{}, timestamps{}
 // Fields of Treatment.
 func (Treatment) Fields() []ent.Field {
 	return []ent.Field{
-		number(),
+		intID(),
 		text("nomenclature", "Name among practitioners."),
 		optionalText("patient_nomenclature", "Name in words for patients."),
 		optionalText("nhs_treatment_cat", "Treatment category on NHS claims."),
 		optionalText("uda_band", "NHS band that the treatment falls into."),
-		optionalTo("treatment_category_id", "The group it belongs to."),
-		yes("active", "Whether it can be planned."),
+		optionalIntRef("treatment_category_id", "The group it belongs to."),
+		boolTrue("active", "Whether it can be planned."),
 	}
 }
 
@@ -79,7 +79,7 @@ func (Treatment) Edges() []ent.Edge {
 
 // Annotations of Treatment.
 func (Treatment) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Resource{Key: "treatment", Plural: "treatments", Scope: "treatments", Doc: "What the practice does for patients.", Verbs: readable}}
+	return []schema.Annotation{apispec.Resource{Key: "treatment", Plural: "treatments", Scope: "treatments", Doc: "What the practice does for patients.", Verbs: readable}}
 }
 
 // Fee is what a treatment costs and how long it takes under a payment plan.
@@ -91,19 +91,19 @@ func (Fee) Mixin() []ent.Mixin { return []ent.Mixin{tenant{}, timestamps{}} }
 // Fields of Fee.
 func (Fee) Fields() []ent.Field {
 	fields := []ent.Field{
-		unique(),
-		to("payment_plan_id", "The plan."),
-		to("treatment_id", "The treatment."),
-		no("multiple_pricing", "Whether price and duration follow the count of teeth or surfaces; otherwise the first of each applies.", contract.Field{Write: true, Stays: true}),
+		uuidID(),
+		intRef("payment_plan_id", "The plan."),
+		intRef("treatment_id", "The treatment."),
+		boolFalse("multiple_pricing", "Whether price and duration follow the count of teeth or surfaces; otherwise the first of each applies.", apispec.Field{Write: true, CreateDefault: true}),
 	}
 	for _, n := range []string{"one", "two", "three", "four", "five"} {
 		fields = append(fields, field.Int("duration_"+n).Default(0).
 			Comment(fmt.Sprintf("Minutes of treatment on %s teeth or surfaces.", n)).
-			Annotations(contract.Field{Write: true, Stays: true, Min: bound(0), Max: bound(1440), Example: "30"}))
+			Annotations(apispec.Field{Write: true, CreateDefault: true, Min: bound(0), Max: bound(1440), Example: "30"}))
 	}
 	for _, n := range []string{"one", "two", "three", "four", "five"} {
 		fields = append(fields, amount("price_"+n, fmt.Sprintf("Price for %s teeth or surfaces.", n),
-			contract.Field{Write: true, Stays: true, Min: bound(0)}))
+			apispec.Field{Write: true, CreateDefault: true, Min: bound(0)}))
 	}
 	return fields
 }
@@ -126,15 +126,15 @@ func (Fee) Indexes() []ent.Index {
 
 // Annotations of Fee.
 func (Fee) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Resource{
+	return []schema.Annotation{apispec.Resource{
 		Key: "fee", Plural: "fees", Scope: "treatments", Doc: "Prices and durations of treatments within payment plans.",
-		Verbs:  []contract.Verb{contract.Get, contract.List, contract.Update},
-		Manual: []contract.Verb{contract.List},
-		Rules: map[contract.Verb]string{
-			contract.List:   "One of payment_plan_id and treatment_id is required.",
-			contract.Update: "Only what is sent changes.",
+		Verbs:  []apispec.Verb{apispec.Get, apispec.List, apispec.Update},
+		Handwritten: []apispec.Verb{apispec.List},
+		Descriptions: map[apispec.Verb]string{
+			apispec.List:   "One of payment_plan_id and treatment_id is required.",
+			apispec.Update: "Only what is sent changes.",
 		},
-		Filters: []contract.Filter{
+		Filters: []apispec.Filter{
 			{Param: "payment_plan_id", Doc: "Fees of this plan. This or treatment_id is required."},
 			{Param: "treatment_id", Doc: "Fees of this treatment. This or payment_plan_id is required."},
 		},
@@ -142,7 +142,7 @@ func (Fee) Annotations() []schema.Annotation {
 }
 
 // completion is the rule that what is completed has the time of it.
-var completion = contract.Checks{{Name: "completion", SQL: "completed = (completed_at IS NOT NULL)"}}
+var completion = apispec.Checks{{Name: "completion", SQL: "completed = (completed_at IS NOT NULL)"}}
 
 // TreatmentPlan is a course of treatment of a patient.
 type TreatmentPlan struct{ ent.Schema }
@@ -155,13 +155,13 @@ func (TreatmentPlan) Mixin() []ent.Mixin {
 // Fields of TreatmentPlan.
 func (TreatmentPlan) Fields() []ent.Field {
 	return []ent.Field{
-		number(),
+		intID(),
 		optionalText("nickname", "Name of the plan."),
-		to("patient_id", "The patient."),
-		to("practitioner_id", "Who treats."),
-		to("payment_plan_id", "How the patient pays."),
-		no("completed", "Whether everything has been done."),
-		optionalMoment("completed_at", "When it was completed."),
+		intRef("patient_id", "The patient."),
+		intRef("practitioner_id", "Who treats."),
+		intRef("payment_plan_id", "How the patient pays."),
+		boolFalse("completed", "Whether everything has been done."),
+		optionalTimestamp("completed_at", "When it was completed."),
 		optionalDate("start_date", "First day of treatment."),
 		optionalDate("end_date", "Last day of treatment."),
 		amount("private_treatment_value", "Value of the private items."),
@@ -189,10 +189,10 @@ func (TreatmentPlan) Indexes() []ent.Index {
 
 // Annotations of TreatmentPlan.
 func (TreatmentPlan) Annotations() []schema.Annotation {
-	return []schema.Annotation{completion, contract.Resource{
+	return []schema.Annotation{completion, apispec.Resource{
 		Key: "treatment_plan", Plural: "treatment_plans", Scope: "treatments", Doc: "Courses of treatment.", Verbs: readable,
-		Kept:    everyRow,
-		Filters: []contract.Filter{{Param: "status", Kind: wire.Enum, Column: "completed", Values: []string{"active", "completed"}, Doc: "Only plans that are active or completed."}},
+		Counters:    everyRow,
+		Filters: []apispec.Filter{{Param: "status", Kind: codec.Enum, Column: "completed", Values: []string{"active", "completed"}, Doc: "Only plans that are active or completed."}},
 	}}
 }
 
@@ -207,23 +207,23 @@ func (TreatmentPlanItem) Mixin() []ent.Mixin {
 // Fields of TreatmentPlanItem.
 func (TreatmentPlanItem) Fields() []ent.Field {
 	words := func(name, doc, example string) ent.Field {
-		return field.JSON(name, []string{}).Default([]string{}).Comment(doc).Annotations(contract.Field{Kind: wire.Strings, Example: example})
+		return field.JSON(name, []string{}).Default([]string{}).Comment(doc).Annotations(apispec.Field{Kind: codec.Strings, Example: example})
 	}
 	return []ent.Field{
-		number(),
-		to("treatment_plan_id", "The plan."),
-		to("treatment_id", "The treatment."),
-		to("patient_id", "The patient."),
-		to("practitioner_id", "Who treats."),
-		to("payment_plan_id", "How it is paid."),
+		intID(),
+		intRef("treatment_plan_id", "The plan."),
+		intRef("treatment_id", "The treatment."),
+		intRef("patient_id", "The patient."),
+		intRef("practitioner_id", "Who treats."),
+		intRef("payment_plan_id", "How it is paid."),
 		words("teeth", "Teeth in FDI notation.", `["16"]`),
 		words("surfaces", "Surfaces of the teeth.", `["M", "O"]`),
 		amount("price", "Price."),
-		field.Int("duration").Default(0).Comment("Minutes of treatment.").Annotations(contract.Field{Min: bound(0)}),
-		no("completed", "Whether it has been done."),
-		optionalMoment("completed_at", "When it was done."),
-		no("charged", "Whether it has been invoiced."),
-		optionalTo("invoice_id", "The invoice that charges it."),
+		field.Int("duration").Default(0).Comment("Minutes of treatment.").Annotations(apispec.Field{Min: bound(0)}),
+		boolFalse("completed", "Whether it has been done."),
+		optionalTimestamp("completed_at", "When it was done."),
+		boolFalse("charged", "Whether it has been invoiced."),
+		optionalIntRef("invoice_id", "The invoice that charges it."),
 		optionalText("uda_band", "NHS band."),
 		text("nomenclature", "Name of the treatment when it was planned."),
 		optionalText("notes", "Notes."),
@@ -254,10 +254,10 @@ func (TreatmentPlanItem) Indexes() []ent.Index {
 
 // Annotations of TreatmentPlanItem.
 func (TreatmentPlanItem) Annotations() []schema.Annotation {
-	return []schema.Annotation{append(completion, contract.Check{Name: "charged", SQL: "charged = (invoice_id IS NOT NULL)"}), contract.Resource{
+	return []schema.Annotation{append(completion, apispec.Check{Name: "charged", SQL: "charged = (invoice_id IS NOT NULL)"}), apispec.Resource{
 		Key: "treatment_plan_item", Plural: "treatment_plan_items", Scope: "treatments", Doc: "Treatments within treatment plans.", Verbs: readable,
-		Kept:     everyRow,
-		Filters:  []contract.Filter{{Param: "treatment_plan_id", Doc: "Items of this plan."}},
-		Computed: []contract.Computed{answersMember},
+		Counters:     everyRow,
+		Filters:  []apispec.Filter{{Param: "treatment_plan_id", Doc: "Items of this plan."}},
+		Computed: []apispec.Computed{answersMember},
 	}}
 }

@@ -14,9 +14,9 @@ import (
 	"chairside/ent"
 	"chairside/ent/accesstoken"
 	"chairside/ent/application"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/config"
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 	"chairside/internal/oauth"
 	"chairside/internal/scope"
 	"chairside/internal/signin"
@@ -61,7 +61,7 @@ func (a *appCreate) Run(c *console) error {
 			if !u.Active {
 				return errors.New("the user is disabled")
 			}
-			ctx := caller.With(c, &caller.Caller{PracticeID: u.PracticeID, UserID: u.ID})
+			ctx := principal.With(c, &principal.Principal{PracticeID: u.PracticeID, UserID: u.ID})
 			app, secret, err := oauth.Register(ctx, tx, oauth.Draft{
 				Name: flags.Name, RedirectURIs: flags.RedirectURIs, Scopes: flags.Scopes, Public: flags.Public,
 			})
@@ -84,7 +84,7 @@ func (a *appCreate) Run(c *console) error {
 // asMistakes takes what was refused field by field for what is wrong with the
 // flags.
 func asMistakes(err error) error {
-	var f *fault.Error
+	var f *apierror.Error
 	if !errors.As(err, &f) || len(f.Params) == 0 {
 		return err
 	}
@@ -105,7 +105,7 @@ func (a *appList) Run(c *console) error {
 			Where(application.DeletedAtIsNil()).
 			WithOwner().
 			Order(application.ByCreatedAt(), application.ByID()).
-			All(caller.System(c))
+			All(principal.AsSystem(c))
 		if err != nil {
 			return err
 		}
@@ -135,14 +135,14 @@ func (a *appDelete) Run(c *console) error {
 		return errors.New("a client id is a uuid; see \"chairside app list\"")
 	}
 	return c.withDatabase(a.Database, func(db *store.DB) error {
-		app, err := oauth.Find(caller.System(c), db.Ent, id)
+		app, err := oauth.ApplicationByID(principal.AsSystem(c), db.Ent, id)
 		if ent.IsNotFound(err) {
 			return errors.New("there is no such application")
 		}
 		if err != nil {
 			return err
 		}
-		tokens, err := db.Ent.AccessToken.Query().Where(accesstoken.ApplicationID(id), accesstoken.RevokedAtIsNil()).Count(caller.System(c))
+		tokens, err := db.Ent.AccessToken.Query().Where(accesstoken.ApplicationID(id), accesstoken.RevokedAtIsNil()).Count(principal.AsSystem(c))
 		if err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func (a *appDelete) Run(c *console) error {
 			return err
 		}
 		return db.Tx(c, func(tx *ent.Client) error {
-			return oauth.Delete(caller.With(c, &caller.Caller{PracticeID: app.OwnerID}), tx, id)
+			return oauth.Delete(principal.With(c, &principal.Principal{PracticeID: app.OwnerID}), tx, id)
 		})
 	})
 }

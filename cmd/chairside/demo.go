@@ -6,7 +6,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/accesstoken"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/config"
 	"chairside/internal/scope"
 	"chairside/internal/seed"
@@ -23,7 +23,7 @@ func (c *console) fillDemo(db *store.DB) error {
 	if _, err := findUser(c, db.Ent, seed.DemoAdmin); !errors.Is(err, errNoUser) {
 		return err // nil where the demo is there
 	}
-	occupied, err := db.Ent.Practice.Query().Exist(caller.System(c))
+	occupied, err := db.Ent.Practice.Query().Exist(principal.AsSystem(c))
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,7 @@ package main
 import (
 	"chairside/ent"
 	"chairside/internal/config"
-	"chairside/internal/onboard"
+	"chairside/internal/provision"
 	"chairside/internal/store"
 )
 
@@ -30,12 +30,12 @@ func (p *practiceCreate) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	var opened onboard.Opened
+	var opened provision.Opened
 	err = c.withNewDatabase(flags.Database, func(db *store.DB) error {
 		return db.Tx(c, func(tx *ent.Client) (err error) {
-			opened, err = onboard.Practice(c, tx, onboard.NewPractice{
+			opened, err = provision.Practice(c, tx, provision.NewPractice{
 				Name: flags.Name, TimeZone: flags.TimeZone, Country: flags.Country,
-				First: onboard.Person{FirstName: flags.FirstName, LastName: flags.LastName, Email: flags.Email, Password: chosen},
+				First: provision.Person{FirstName: flags.FirstName, LastName: flags.LastName, Email: flags.Email, Password: chosen},
 			})
 			return err
 		})

@@ -15,7 +15,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/practice"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/config"
@@ -128,14 +128,14 @@ func (c *console) actFor(db *store.DB, name string) (context.Context, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the practice's time zone: %w", err)
 	}
-	return caller.With(c, &caller.Caller{PracticeID: p.ID, Zone: zone, Country: p.Country}), nil
+	return principal.With(c, &principal.Principal{PracticeID: p.ID, Zone: zone, Country: p.Country}), nil
 }
 
 func (c *console) practice(db *store.DB, name string) (*ent.Practice, error) {
 	if name != "" {
 		return findPractice(c, db.Ent, name)
 	}
-	all, err := db.Ent.Practice.Query().Order(practice.ByCreatedAt(), practice.ByID()).Limit(2).All(caller.System(c))
+	all, err := db.Ent.Practice.Query().Order(practice.ByCreatedAt(), practice.ByID()).Limit(2).All(principal.AsSystem(c))
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (c *console) practice(db *store.DB, name string) (*ent.Practice, error) {
 
 // period is the report's own, but for what the flags say.
 func (c *console) period(ctx context.Context, r *report.Report, flags config.Report) report.Filter {
-	today := civil.Of(clock.Now(ctx).In(caller.Must(ctx).Zone))
+	today := civil.Of(clock.Now(ctx).In(principal.Must(ctx).Zone))
 	f := report.Filter{SiteID: flags.Site, PractitionerID: flags.Practitioner}
 	f.From, f.To = r.Days(today, flags.From, flags.To)
 	if r.AsAt && !flags.From.IsZero() {

@@ -12,7 +12,7 @@ import (
 	"chairside/ent/accesstoken"
 	"chairside/ent/site"
 	"chairside/ent/user"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/config"
 	"chairside/internal/signin"
 	"chairside/internal/store"
@@ -62,7 +62,7 @@ func (tokenCreate) grant(c *console, tx *ent.Client, flags config.Token) (value 
 		return "", errors.New("the user is disabled")
 	}
 	if flags.Site != nil {
-		ours, err := tx.Site.Query().Where(site.ID(*flags.Site), site.PracticeID(u.PracticeID)).Exist(caller.System(c))
+		ours, err := tx.Site.Query().Where(site.ID(*flags.Site), site.PracticeID(u.PracticeID)).Exist(principal.AsSystem(c))
 		if err != nil {
 			return "", err
 		}
@@ -98,7 +98,7 @@ func (t *tokenList) Run(c *console) error {
 			}
 			query.Where(accesstoken.HasUserWith(user.ID(u.ID)))
 		}
-		rows, err := query.All(caller.System(c))
+		rows, err := query.All(principal.AsSystem(c))
 		if err != nil {
 			return err
 		}
@@ -149,7 +149,7 @@ func (t *tokenRevoke) Run(c *console) error {
 		return errors.New("the id of a token is a uuid; see \"chairside token list\"")
 	}
 	return c.withDatabase(t.Database, func(db *store.DB) error {
-		row, err := db.Ent.AccessToken.Query().Where(accesstoken.ID(id)).WithUser().Only(caller.System(c))
+		row, err := db.Ent.AccessToken.Query().Where(accesstoken.ID(id)).WithUser().Only(principal.AsSystem(c))
 		switch {
 		case ent.IsNotFound(err):
 			return errors.New("there is no such token")

@@ -10,9 +10,9 @@ import (
 	"chairside/ent"
 	"chairside/ent/practice"
 	"chairside/ent/user"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/config"
-	"chairside/internal/onboard"
+	"chairside/internal/provision"
 	"chairside/internal/store"
 	"chairside/schema"
 )
@@ -44,7 +44,7 @@ func (u *userCreate) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	var hired onboard.Hired
+	var hired provision.Hired
 	err = c.withDatabase(flags.Database, func(db *store.DB) error {
 		p, err := findPractice(c, db.Ent, flags.Practice)
 		if err != nil {
@@ -55,8 +55,8 @@ func (u *userCreate) Run(c *console) error {
 			return err
 		}
 		return db.Tx(c, func(tx *ent.Client) error {
-			person := onboard.Person{FirstName: flags.FirstName, LastName: flags.LastName, Email: flags.Email, Password: chosen}
-			hired, err = onboard.User(c, tx, p.ID, person, schema.Role(flags.Role))
+			person := provision.Person{FirstName: flags.FirstName, LastName: flags.LastName, Email: flags.Email, Password: chosen}
+			hired, err = provision.User(c, tx, p.ID, person, schema.Role(flags.Role))
 			return err
 		})
 	})
@@ -82,7 +82,7 @@ func (u *userList) Run(c *console) error {
 			}
 			query.Where(user.PracticeID(p.ID))
 		}
-		users, err := query.All(caller.System(c))
+		users, err := query.All(principal.AsSystem(c))
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (u *userList) Run(c *console) error {
 
 // findUser looks a user up by e-mail address.
 func findUser(c *console, client *ent.Client, email string) (*ent.User, error) {
-	row, err := client.User.Query().Where(user.Email(schema.NormalizeEmail(email))).Only(caller.System(c))
+	row, err := client.User.Query().Where(user.Email(schema.NormalizeEmail(email))).Only(principal.AsSystem(c))
 	if ent.IsNotFound(err) {
 		return nil, errNoUser
 	}
@@ -114,7 +114,7 @@ func findPractice(c *console, client *ent.Client, name string) (*ent.Practice, e
 	if id, err := uuid.Parse(name); err == nil {
 		where = practice.ID(id)
 	}
-	row, err := client.Practice.Query().Where(where).Only(caller.System(c))
+	row, err := client.Practice.Query().Where(where).Only(principal.AsSystem(c))
 	if ent.IsNotFound(err) {
 		return nil, errNoPractice
 	}

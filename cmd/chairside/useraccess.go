@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"chairside/ent"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/config"
 	"chairside/internal/signin"
 	"chairside/internal/store"
@@ -169,5 +169,5 @@ func (u *userResetSecondFactor) Run(c *console) error {
 
 // practiceOf is the practice of a user.
 func practiceOf(c *console, u *ent.User) (*ent.Practice, error) {
-	return u.QueryPractice().Only(caller.System(c))
+	return u.QueryPractice().Only(principal.AsSystem(c))
 }

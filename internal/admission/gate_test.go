@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 )
 
 var one, two = uuid.UUID{1}, uuid.UUID{2}
@@ -21,7 +21,7 @@ func work(t *testing.T, practice uuid.UUID, kind string) context.Context {
 	if practice == uuid.Nil {
 		return ctx
 	}
-	return caller.With(ctx, &caller.Caller{PracticeID: practice})
+	return principal.With(ctx, &principal.Principal{PracticeID: practice})
 }
 
 // fill takes places until the next one would have to wait.
@@ -239,7 +239,7 @@ func (g *Gate) total() int {
 
 func BenchmarkEnter(b *testing.B) {
 	g := NewGate(20)
-	ctx := caller.With(With(b.Context(), "patients", "getPatient"), &caller.Caller{PracticeID: one})
+	ctx := principal.With(With(b.Context(), "patients", "getPatient"), &principal.Principal{PracticeID: one})
 	b.ReportAllocs()
 	for b.Loop() {
 		leave, err := g.Enter(ctx)

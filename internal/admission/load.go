@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 )
 
 // Kinds that are not families of operations.
@@ -51,7 +51,7 @@ type share struct {
 
 func shareOf(ctx context.Context, l *load) share {
 	s := share{kind: l.kind, operation: l.operation}
-	if c, err := caller.From(ctx); err == nil {
+	if c, err := principal.From(ctx); err == nil {
 		s.practice = c.PracticeID
 	}
 	return s

@@ -17,10 +17,10 @@ import (
 	changes "chairside/ent/change"
 	"chairside/ent/patient"
 	"chairside/ent/practitioner"
-	"chairside/internal/caller"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/principal"
+	"chairside/internal/test/harness"
 	"chairside/internal/clock"
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 	"chairside/internal/list"
 	"chairside/internal/write"
 	"chairside/ogent"
@@ -31,20 +31,20 @@ import (
 func visit(ctx context.Context, tx *ent.Client, practitioner int64, hour time.Duration) *ent.AppointmentCreate {
 	start := instant(monday).Add(hour * time.Hour)
 	return tx.Appointment.Create().SetPractitionerID(practitioner).SetReason("Exam").SetStartTime(start).SetFinishTime(start.Add(30 * time.Minute)).
-		SetUserID(caller.Must(ctx).UserID)
+		SetUserID(principal.Must(ctx).UserID)
 }
 
 // somebody is a context in which a user of the main practice acts with a token.
-func somebody(t *testing.T, e *chairsidetest.Env) context.Context {
+func somebody(t *testing.T, e *harness.Env) context.Context {
 	t.Helper()
 	ctx := e.As(t, "demo")
-	c := *caller.Must(ctx)
+	c := *principal.Must(ctx)
 	var err error
 	if c.UserID, err = e.DB.Ent.User.Query().FirstID(ctx); err != nil {
 		t.Fatal(err)
 	}
 	c.TokenID = uuid.New()
-	return clock.With(caller.With(ctx, &c), e.Clock.Now())
+	return clock.With(principal.With(ctx, &c), e.Clock.Now())
 }
 
 // insert saves an appointment as a request does.
@@ -54,7 +54,7 @@ func insert(ctx context.Context, c *ent.AppointmentCreate, conditions ...ent.Con
 
 // records are what the record of changes has of an appointment, without what
 // tells one from another.
-func records(t *testing.T, e *chairsidetest.Env, ctx context.Context, id int64) []*ent.Change {
+func records(t *testing.T, e *harness.Env, ctx context.Context, id int64) []*ent.Change {
 	t.Helper()
 	rows, err := e.DB.Ent.Change.Query().Where(changes.Resource(ent.TypeAppointment), changes.RecordID(strconv.FormatInt(id, 10))).
 		Select(changes.FieldAt, changes.FieldUserID, changes.FieldTokenID, changes.FieldResource, changes.FieldAction, changes.FieldFields, changes.FieldPracticeID).All(ctx)
@@ -67,7 +67,7 @@ func records(t *testing.T, e *chairsidetest.Env, ctx context.Context, id int64) 
 // TestAddedRowIsRecordedLikeASavedOne: it does not show which statement wrote a
 // row, and its record.
 func TestAddedRowIsRecordedLikeASavedOne(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		ctx, dentist := somebody(t, e), hire(t, e)
 		var saved *ent.Appointment
 		var added *ogent.Appointment
@@ -101,7 +101,7 @@ func TestAddedRowIsRecordedLikeASavedOne(t *testing.T) {
 // TestRowIsAddedWhereItsConditionsHold: conditions see what the caller sees; a
 // row that is not added is not recorded either.
 func TestRowIsAddedWhereItsConditionsHold(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		ctx, there, dentist := somebody(t, e), e.As(t, "second"), hire(t, e)
 		ours, err := e.DB.Ent.Patient.Query().FirstID(ctx)
 		if err != nil {
@@ -158,7 +158,7 @@ func TestRowIsAddedWhereItsConditionsHold(t *testing.T) {
 // TestAddedRowGoesWithItsTransaction: neither a refusal afterwards nor an error
 // of the database leaves anything.
 func TestAddedRowGoesWithItsTransaction(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		ctx, there, dentist := somebody(t, e), e.As(t, "second"), hire(t, e)
 		theirs, err := e.DB.Ent.Practitioner.Query().Where(practitioner.Active(true)).FirstID(there)
 		if err != nil {
@@ -191,7 +191,7 @@ func TestAddedRowGoesWithItsTransaction(t *testing.T) {
 // TestChangedRowIsRecordedLikeASavedOne: it does not show which statement changed
 // a row, and wrote its record.
 func TestChangedRowIsRecordedLikeASavedOne(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		ctx, dentist := somebody(t, e), hire(t, e)
 		room := e.DB.Ent.Room.Query().FirstIDX(ctx)
 		var saved, other *ent.Appointment
@@ -237,13 +237,13 @@ func TestChangedRowIsRecordedLikeASavedOne(t *testing.T) {
 }
 
 func isMissing(err error) bool {
-	var f *fault.Error
+	var f *apierror.Error
 	return ent.IsNotFound(err) || errors.As(err, &f) && f.Status == http.StatusNotFound
 }
 
 // TestChangeThatIsRefused leaves the row, and no record.
 func TestChangeThatIsRefused(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		ctx, there, dentist := somebody(t, e), e.As(t, "second"), hire(t, e)
 		var a *ent.Appointment
 		e.Tx(t, ctx, func(tx *ent.Client) (err error) {
@@ -252,7 +252,7 @@ func TestChangeThatIsRefused(t *testing.T) {
 		})
 		before, recorded := e.DB.Ent.Appointment.GetX(ctx, a.ID).String(), systemRows(t, e, "SELECT count(*) FROM changes")
 		elsewhere := uuid.New()
-		limited := *caller.Must(ctx)
+		limited := *principal.Must(ctx)
 		limited.SiteID = &elsewhere
 		for name, test := range map[string]struct {
 			ctx    context.Context
@@ -261,7 +261,7 @@ func TestChangeThatIsRefused(t *testing.T) {
 		}{
 			"another practice's": {there, func(u *ent.AppointmentUpdateOne) *ent.AppointmentUpdateOne { return u.SetReason("Theirs") }, isMissing},
 			"another site's": {
-				caller.With(ctx, &limited),
+				principal.With(ctx, &limited),
 				func(u *ent.AppointmentUpdateOne) *ent.AppointmentUpdateOne { return u.SetReason("Theirs") }, isMissing,
 			},
 			"times that the table refuses": {
@@ -274,7 +274,7 @@ func TestChangeThatIsRefused(t *testing.T) {
 			"a column of all rows": {
 				ctx,
 				func(u *ent.AppointmentUpdateOne) *ent.AppointmentUpdateOne {
-					if err := u.Mutation().SetField(appointment.FieldPracticeID, caller.Must(there).PracticeID); err != nil {
+					if err := u.Mutation().SetField(appointment.FieldPracticeID, principal.Must(there).PracticeID); err != nil {
 						t.Error(err)
 					}
 					return u
@@ -301,7 +301,7 @@ func TestChangeThatIsRefused(t *testing.T) {
 // TestBookingWhatIsCancelledMeanwhile: what was in the way of the row may be gone
 // when it is asked what was.
 func TestBookingWhatIsCancelledMeanwhile(t *testing.T) {
-	e := chairsidetest.Start(t, chairsidetest.Postgres(t)) // SQLite has one writer at a time
+	e := harness.Start(t, harness.Postgres(t)) // SQLite has one writer at a time
 	token, dentist := e.Token(t, ""), hire(t, e)
 	book(t, e, token, dentist, "09:00", "09:30")
 	tried := false

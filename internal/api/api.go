@@ -1,7 +1,7 @@
 package api
 
 import (
-	"chairside/internal/recent"
+	"chairside/internal/cache"
 	"chairside/internal/store"
 	"chairside/ogent"
 )
@@ -10,7 +10,7 @@ import (
 // writes, and come from ogent.Writes.
 type Handler struct {
 	ogent.Writes
-	work *recent.Memory[int64, work] // by practitioner
+	work *cache.Cache[int64, work] // by practitioner
 }
 
 var _ ogent.Handler = (*Handler)(nil)

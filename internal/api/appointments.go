@@ -11,9 +11,9 @@ import (
 	"chairside/ent/appointment"
 	"chairside/ent/appointmentreason"
 	"chairside/ent/predicate"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/civil"
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 	"chairside/internal/store"
 	"chairside/ogent"
 	"chairside/schema"
@@ -30,7 +30,7 @@ var blocking = appointment.And(appointment.StateNEQ(schema.Cancelled), appointme
 func (h *Handler) ListAppointments(ctx context.Context, p ogent.ListAppointmentsParams) (*ogent.AppointmentList, error) {
 	var extra []predicate.Appointment
 	if on, ok := p.On.Get(); ok {
-		day, zone := civil.Of(on), caller.Must(ctx).Zone
+		day, zone := civil.Of(on), principal.Must(ctx).Zone
 		extra = append(extra,
 			ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpGTE, day.In(zone).UTC()),
 			ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpLT, day.AddDays(1).In(zone).UTC()),
@@ -44,14 +44,14 @@ func (h *Handler) ListAppointments(ctx context.Context, p ogent.ListAppointments
 }
 
 // ruleOfAppointment holds that no practitioner is booked twice at one time unless
-// force_changes is set (fault.DoubleBooking), that an appointment lasts a day at most, and
+// force_changes is set (apierror.DoubleBooking), that an appointment lasts a day at most, and
 // that its reason is one of the practice's.
 func ruleOfAppointment(ctx context.Context, w *ogent.AppointmentWrite) error {
 	b, old := wanted(w), w.Old
 	b.checkTimes(w.Problems)
 	if old == nil {
 		w.Change.SetBookedViaAPI(true)
-		w.Change.SetUserID(caller.Must(ctx).UserID)
+		w.Change.SetUserID(principal.Must(ctx).UserID)
 	}
 	if r, ok := w.In.Reason.Get(); ok && (old == nil || old.Reason != r) && !slices.Contains(schema.Reasons, r) {
 		w.Require("reason", "is not a reason of this practice",
@@ -92,7 +92,7 @@ func wanted(w *ogent.AppointmentWrite) booking {
 }
 
 // checkTimes notes what is wrong with the length, where both times could be read.
-func (b booking) checkTimes(problems fault.Params) {
+func (b booking) checkTimes(problems apierror.Params) {
 	if b.start.IsZero() || b.finish.IsZero() || len(problems["start_time"])+len(problems["finish_time"]) > 0 {
 		return
 	}
@@ -115,7 +115,7 @@ func (b booking) moves(old *ent.Appointment) bool {
 // moves the same appointments meanwhile. Whoever books the same practitioner
 // waits for this transaction, in this process or another.
 func (b booking) locks(ctx context.Context, old *ent.Appointment) []store.Lock {
-	practice := caller.Must(ctx).PracticeID
+	practice := principal.Must(ctx).PracticeID
 	locks := []store.Lock{store.LockOf("diary", practice, b.practitioner)}
 	if old != nil {
 		locks = append(locks, store.LockOf("diary", practice, old.PractitionerID))
@@ -133,16 +133,16 @@ func (b booking) conflicting(tx *ent.Client) *ent.AppointmentQuery {
 	)
 }
 
-// refuse gives fault.DoubleBooking with the first 20 conflicts.
+// refuse gives apierror.DoubleBooking with the first 20 conflicts.
 func (b booking) refuse(ctx context.Context, tx *ent.Client) error {
 	taken, err := b.conflicting(tx).Order(appointment.ByStartTime(), appointment.ByID()).Limit(20).
 		Select(appointment.FieldID, appointment.FieldStartTime, appointment.FieldFinishTime).All(ctx)
 	if err != nil {
 		return err
 	}
-	conflicts := make([]fault.Conflict, len(taken))
+	conflicts := make([]apierror.Conflict, len(taken))
 	for i, a := range taken {
-		conflicts[i] = fault.Conflict{ID: a.ID, StartTime: a.StartTime, FinishTime: a.FinishTime}
+		conflicts[i] = apierror.Conflict{ID: a.ID, StartTime: a.StartTime, FinishTime: a.FinishTime}
 	}
-	return fault.DoubleBooking(conflicts)
+	return apierror.DoubleBooking(conflicts)
 }

@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"chairside/ent"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/schema"
 )
 
 func TestCreateAppointmentAnswersEveryField(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, practitioner := e.Token(t, ""), hire(t, e)
 		patient := e.Get(t, "/v1/patients?per_page=1", token).Status(t, 200).At(t, "patients.0").(row)
 		res := e.Post(t, "/v1/appointments", token, booking(practitioner, "09:30", "10:15", row{
@@ -23,7 +23,7 @@ func TestCreateAppointmentAnswersEveryField(t *testing.T) {
 			"start_time": monday + "T09:30:00.000+01:00", "finish_time": monday + "T10:15:00.000+01:00", "reason": "Exam", "state": "Pending",
 			"notes": "Ring the bell ✓\nthen wait", "booked_via_api": true, "patient_name": patient["first_name"].(string) + " " + patient["last_name"].(string),
 			"patient_id": patient["id"], "payment_plan_id": patient["payment_plan_id"], "patient_image_url": patient["image_url"],
-			"metadata": row{"crm": "42", "n": "7", "vip": "true"}, "pending_at": shown(chairsidetest.Now), "created_at": shown(chairsidetest.Now), "updated_at": shown(chairsidetest.Now),
+			"metadata": row{"crm": "42", "n": "7", "vip": "true"}, "pending_at": shown(harness.Now), "created_at": shown(harness.Now), "updated_at": shown(harness.Now),
 			"user_id": e.Get(t, "/v1/user", token).At(t, "user.id"), "room_id": nil, "treatment_description": nil,
 			"confirmed_at": nil, "arrived_at": nil, "in_surgery_at": nil, "completed_at": nil, "cancelled_at": nil, "did_not_attend_at": nil,
 		}
@@ -35,7 +35,7 @@ func TestCreateAppointmentAnswersEveryField(t *testing.T) {
 		if number(got["duration"]) != 45 || number(got["practitioner_id"]) != practitioner {
 			t.Errorf("got %s", res.Raw)
 		}
-		read := e.Get(t, "/v1/appointments"+chairsidetest.ID(got["id"]), token).Status(t, 200)
+		read := e.Get(t, "/v1/appointments"+harness.ID(got["id"]), token).Status(t, 200)
 		if string(read.Raw) != string(res.Raw) || read.Header.Get("ETag") != res.Header.Get("ETag") {
 			t.Errorf("created %s, read %s", res.Raw, read.Raw)
 		}
@@ -43,7 +43,7 @@ func TestCreateAppointmentAnswersEveryField(t *testing.T) {
 }
 
 func TestCreateAppointmentWithoutPatientIsABreak(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		for _, changes := range []row{{}, {"patient_id": null}, {"patient_id": ""}} {
 			res := e.Post(t, "/v1/appointments", token, booking(hire(t, e), "12:00", "12:30", changes, row{"reason": "Other"})).Status(t, 201)
@@ -60,7 +60,7 @@ func TestCreateAppointmentWithoutPatientIsABreak(t *testing.T) {
 }
 
 func TestCreateAppointmentTakesTimesAndIDsInEveryForm(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		for _, start := range []string{
 			"2026-07-06T09:30:00+01:00", "2026-07-06T08:30:00Z", "2026-07-06T08:30:00.000Z", "2026-07-06T04:30:00-04:00", "2026-07-06T09:30:00", "2026-07-06T09:30", "2026-07-06T08:30:00.0004Z",
@@ -79,7 +79,7 @@ func TestCreateAppointmentInEachState(t *testing.T) {
 		"Pending": "pending_at", "Confirmed": "confirmed_at", "Arrived": "arrived_at", "In surgery": "in_surgery_at",
 		"Completed": "completed_at", "Cancelled": "cancelled_at", "Did not attend": "did_not_attend_at",
 	}
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		for state, stamped := range stamps {
 			res := e.Post(t, "/v1/appointments", token, booking(hire(t, e), "09:00", "09:30", row{"state": state})).Status(t, 201)
@@ -89,7 +89,7 @@ func TestCreateAppointmentInEachState(t *testing.T) {
 			for _, column := range stamps {
 				want := ""
 				if column == stamped {
-					want = shown(chairsidetest.Now)
+					want = shown(harness.Now)
 				}
 				if got := res.Text(t, "appointment."+column); got != want {
 					t.Errorf("%s: %s is %q, want %q", state, column, got, want)
@@ -104,7 +104,7 @@ func TestCreateAppointmentInEachState(t *testing.T) {
 }
 
 func TestCreateAppointmentReasons(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		own, gone := "Chat über Brücken & Kronen", "Discontinued"
 		ctx := e.As(t, "demo")
@@ -168,7 +168,7 @@ func TestCreateAppointmentRefuses(t *testing.T) {
 		"metadata with NUL":             {row{"metadata": row{"k": "\x00"}}, []string{"metadata"}},
 		"metadata that is a list":       {row{"metadata": []string{"k"}}, []string{"metadata"}},
 	}
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, practitioner := e.Token(t, "appointment"), hire(t, e)
 		before := systemRows(t, e, "SELECT count(*) FROM appointments")
 		for name, c := range cases {
@@ -183,7 +183,7 @@ func TestCreateAppointmentRefuses(t *testing.T) {
 }
 
 func TestCreateAppointmentNeedsItsWrapper(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "appointment")
 		for _, body := range []string{`{}`, `{"start_time":"2026-07-06T09:30:00Z"}`, `[]`, `null`, `{"appointment":null}`, `{"appointments":{}}`} {
 			res := e.Post(t, "/v1/appointments", token, body).Error(t, 422, "validation_failed", "appointment")
@@ -195,14 +195,14 @@ func TestCreateAppointmentNeedsItsWrapper(t *testing.T) {
 }
 
 func TestCreateAppointmentIgnoresWhatItDoesNotWrite(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "appointment")
 		res := e.Post(t, "/v1/appointments", token, booking(hire(t, e), "09:00", "09:30", row{
 			"id": 5, "duration": 500, "booked_via_api": false, "user_id": 1, "created_at": "2001-01-01T00:00:00Z", "cancelled_at": at("09:00"), "pending_at": "x",
 			"practice_id": "019f3a52-7d1c-7b6e-8c55-0a1b2c3d4e5f", "patient_name": "Nobody", "unheard_of": row{},
 		})).Status(t, 201)
 		got := res.At(t, "appointment").(row)
-		if number(got["duration"]) != 30 || got["booked_via_api"] != true || got["cancelled_at"] != nil || got["created_at"] != shown(chairsidetest.Now) || got["patient_name"] != nil || text(got["id"]) == "5" {
+		if number(got["duration"]) != 30 || got["booked_via_api"] != true || got["cancelled_at"] != nil || got["created_at"] != shown(harness.Now) || got["patient_name"] != nil || text(got["id"]) == "5" {
 			t.Errorf("got %s", res.Raw)
 		}
 	})
@@ -211,7 +211,7 @@ func TestCreateAppointmentIgnoresWhatItDoesNotWrite(t *testing.T) {
 // TestAppointmentsThatPracticesRecord are allowed: past ones, outside hours,
 // of archived patients, of exactly 24 hours, of a minute.
 func TestAppointmentsThatPracticesRecord(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		archived := first(t, e, token, "patients", "active=false")
 		for name, changes := range map[string]row{
@@ -236,7 +236,7 @@ func TestAppointmentsThatPracticesRecord(t *testing.T) {
 }
 
 func TestAppointmentsNeedAnActivePractitionerOfThePractice(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, left := e.Token(t, ""), hire(t, e)
 		dismiss(t, e, left)
 		theirs, theirPatient := first(t, e, elsewhere(t, e), "practitioners", "active=true"), first(t, e, elsewhere(t, e), "patients", "")

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"chairside/ent"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 )
 
 func TestEditAppointmentChangesOnlyWhatIsSent(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		patient, elsewhere := first(t, e, token, "patients", ""), hire(t, e)
 		for _, method := range []string{"PUT", "PATCH"} {
@@ -32,7 +32,7 @@ func TestEditAppointmentChangesOnlyWhatIsSent(t *testing.T) {
 				path := book(t, e, token, hire(t, e), "09:00", "09:30", row{"patient_id": patient, "notes": "before", "metadata": row{"a": "1", "b": "2"}})
 				e.Clock.Advance(time.Minute)
 				old := e.Get(t, path, token).Status(t, 200)
-				res := e.Do(t, chairsidetest.Request{Method: method, Path: path, Token: token, Body: edit("appointment", c.sent)}).Status(t, 200)
+				res := e.Do(t, harness.Request{Method: method, Path: path, Token: token, Body: edit("appointment", c.sent)}).Status(t, 200)
 				want := maps.Clone(old.At(t, "appointment").(row))
 				for field, v := range c.changed {
 					want[field] = v
@@ -73,7 +73,7 @@ func TestEditAppointmentRefuses(t *testing.T) {
 		"ids of nothing":                 {row{"practitioner_id": 0, "patient_id": 0}, []string{"practitioner_id", "patient_id"}},
 		"all errors together":            {row{"start_time": "x", "finish_time": 5, "state": "Lost", "reason": "Whim", "notes": []int{}, "metadata": 5, "force_changes": 2}, []string{"start_time", "finish_time", "state", "reason", "notes", "metadata", "force_changes"}},
 	}
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "appointment")
 		path := book(t, e, token, hire(t, e), "09:00", "09:30", row{"state": "Confirmed"})
 		old := e.Get(t, path, token)
@@ -92,7 +92,7 @@ func TestEditAppointmentRefuses(t *testing.T) {
 // TestTheRecordIsLookedForBeforeItsFields: a missing record is 404 whatever
 // the body, except that the body must be JSON.
 func TestTheRecordIsLookedForBeforeItsFields(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		for path, key := range map[string]string{"/v1/appointments/999999": "appointment", "/v1/patients/999999": "patient", "/v1/fees/019f3a52-7d1c-7b6e-8c55-0a1b2c3d4e5f": "fee"} {
 			e.Patch(t, path, token, edit(key, row{"state": "Lost", "price_one": "x", "gender": "x"})).Error(t, 404, "not_found")
@@ -108,7 +108,7 @@ func TestTheRecordIsLookedForBeforeItsFields(t *testing.T) {
 // TestStatesStampTheirTimes walks through the states of spec.md in an order
 // with returns.
 func TestStatesStampTheirTimes(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "appointment")
 		path := book(t, e, token, hire(t, e), "09:00", "09:30")
 		stamps := map[string]any{
@@ -147,7 +147,7 @@ func TestStatesStampTheirTimes(t *testing.T) {
 
 // TestLeavingCancelledShowsTheAppointmentAgain in lists.
 func TestLeavingCancelledShowsTheAppointmentAgain(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, practitioner := e.Token(t, "appointment"), hire(t, e)
 		path := book(t, e, token, practitioner, "09:00", "09:30")
 		list := "/v1/appointments?practitioner_id=" + text(practitioner)
@@ -177,12 +177,12 @@ func TestLeavingCancelledShowsTheAppointmentAgain(t *testing.T) {
 // TestADidNotAttendDateHides also where the state has gone on, as imported
 // records may have it.
 func TestADidNotAttendDateHides(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, practitioner := e.Token(t, "appointment"), hire(t, e)
 		id := e.Post(t, "/v1/appointments", token, booking(practitioner, "09:00", "09:30")).Status(t, 201).At(t, "appointment.id")
 		ctx := e.As(t, "demo")
 		e.Tx(t, ctx, func(tx *ent.Client) error {
-			return tx.Appointment.UpdateOneID(number(id)).SetDidNotAttendAt(chairsidetest.Now).Exec(ctx)
+			return tx.Appointment.UpdateOneID(number(id)).SetDidNotAttendAt(harness.Now).Exec(ctx)
 		})
 		list := "/v1/appointments?practitioner_id=" + text(practitioner)
 		if got := e.Get(t, list, token).Text(t, "meta.total"); got != "0" {
@@ -197,7 +197,7 @@ func TestADidNotAttendDateHides(t *testing.T) {
 // TestWhatAnAppointmentHasMayStay: a practitioner who left, a reason that was
 // deleted and an own reason hinder no change of something else.
 func TestWhatAnAppointmentHasMayStay(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, practitioner := e.Token(t, "appointment"), hire(t, e)
 		ctx := e.As(t, "demo")
 		var reason *ent.AppointmentReason
@@ -217,7 +217,7 @@ func TestWhatAnAppointmentHasMayStay(t *testing.T) {
 // TestDeleteAppointmentRemovesIt: 204, then 404; its time is free; the record
 // of changes keeps that it was there.
 func TestDeleteAppointmentRemovesIt(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, practitioner := e.Token(t, "appointment"), hire(t, e)
 		path := book(t, e, token, practitioner, "09:00", "09:30")
 		res := e.Delete(t, path, token).Status(t, 204)

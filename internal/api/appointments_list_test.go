@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/ent/appointment"
-	"chairside/internal/caller"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/principal"
+	"chairside/internal/test/harness"
 	"chairside/internal/civil"
 	"chairside/ogent"
 )
@@ -37,7 +37,7 @@ func TestOnIsTheLocalDay(t *testing.T) {
 			[]string{"2026-10-24T23:00:00Z", "2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z", "2026-10-25T23:59:00Z"}, []string{"2026-10-24T22:59:00Z", "2026-10-26T00:00:00Z"},
 		},
 	}
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "appointment")
 		for name, c := range cases {
 			practitioner := hire(t, e)
@@ -62,7 +62,7 @@ func TestOnIsTheLocalDay(t *testing.T) {
 // TestBeforeAndAfterCompareTheStart: after is inclusive, before is exclusive,
 // and neither looks at when an appointment ends.
 func TestBeforeAndAfterCompareTheStart(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, practitioner := e.Token(t, "appointment"), hire(t, e)
 		book(t, e, token, practitioner, "10:00", "11:00")
 		for query, want := range map[string]string{
@@ -81,7 +81,7 @@ func TestBeforeAndAfterCompareTheStart(t *testing.T) {
 // TestUpdatedAfterFindsChanges at the very instant, not before, and not what
 // changed nothing.
 func TestUpdatedAfterFindsChanges(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, practitioner := e.Token(t, "appointment"), hire(t, e)
 		path := book(t, e, token, practitioner, "10:00", "11:00")
 		e.Clock.Advance(1e9)
@@ -142,9 +142,9 @@ func TestTimesThatArePlannedFor(t *testing.T) {
 // TestADiaryIsPlannedForAnyDay: PostgreSQL plans the first five executions of a
 // statement for what they ask; those of a diary it does not plan from then on.
 func TestADiaryIsPlannedForAnyDay(t *testing.T) {
-	e := chairsidetest.Start(t, chairsidetest.Postgres(t))
+	e := harness.Start(t, harness.Postgres(t))
 	e.DB.SQL.SetMaxOpenConns(1) // statements are those of a connection
-	ctx, token := caller.System(t.Context()), e.Token(t, "")
+	ctx, token := principal.AsSystem(t.Context()), e.Token(t, "")
 	// With few appointments, planning costs more than any plan.
 	const years = `INSERT INTO appointments SELECT (jsonb_populate_record(a, jsonb_build_object('id', 1000000 + row_number() OVER (),
 			'start_time', start_time + week * interval '7 days', 'finish_time', finish_time + week * interval '7 days'))).*

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/schema"
 )
 
@@ -15,11 +15,11 @@ import (
 // cancel and revive appointments of two practitioners through two servers, each
 // with a database connection pool of its own.
 func TestRacedBookingsLeaveNoOverlap(t *testing.T) {
-	for name, database := range map[string]func(testing.TB) string{"sqlite": chairsidetest.SQLite, "postgres": chairsidetest.Postgres} {
+	for name, database := range map[string]func(testing.TB) string{"sqlite": harness.SQLite, "postgres": harness.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			where := database(t)
-			servers := []*chairsidetest.Env{chairsidetest.Start(t, where), chairsidetest.Start(t, where)}
+			servers := []*harness.Env{harness.Start(t, where), harness.Start(t, where)}
 			token := servers[0].Token(t, "appointment")
 			practitioners := []int64{hire(t, servers[0]), hire(t, servers[0])}
 			race(t, servers, token, practitioners)
@@ -45,7 +45,7 @@ func TestRacedBookingsLeaveNoOverlap(t *testing.T) {
 }
 
 // race has each client do the same steps in another order of times and practitioners.
-func race(t *testing.T, servers []*chairsidetest.Env, token string, practitioners []int64) {
+func race(t *testing.T, servers []*harness.Env, token string, practitioners []int64) {
 	const clients, rounds, slots = 8, 6, 5
 	day := instant(monday).Add(9 * time.Hour)
 	states := schema.Pending.Values()
@@ -54,7 +54,7 @@ func race(t *testing.T, servers []*chairsidetest.Env, token string, practitioner
 	for client := range clients {
 		all.Go(func() {
 			e, path := servers[client%2], ""
-			did := func(r *chairsidetest.Response) *chairsidetest.Response {
+			did := func(r *harness.Response) *harness.Response {
 				answers[client] = append(answers[client], r.Code)
 				return r
 			}
@@ -63,7 +63,7 @@ func race(t *testing.T, servers []*chairsidetest.Env, token string, practitioner
 				times := row{"start_time": shown(start), "finish_time": shown(start.Add(30 * time.Minute))}
 				res := did(e.Post(t, "/v1/appointments", token, booking(practitioners[(client+round)%2], "", "", times)))
 				if res.Code == 201 {
-					path = "/v1/appointments" + chairsidetest.ID(res.At(t, "appointment.id"))
+					path = "/v1/appointments" + harness.ID(res.At(t, "appointment.id"))
 				}
 				if path == "" {
 					continue
@@ -90,8 +90,8 @@ func race(t *testing.T, servers []*chairsidetest.Env, token string, practitioner
 // statement, prepared, whose lock is all that keeps them apart.
 func TestOfTwoServersOneBooks(t *testing.T) {
 	t.Parallel()
-	where := chairsidetest.Postgres(t)
-	servers := []*chairsidetest.Env{chairsidetest.Start(t, where), chairsidetest.Start(t, where)}
+	where := harness.Postgres(t)
+	servers := []*harness.Env{harness.Start(t, where), harness.Start(t, where)}
 	token := servers[0].Token(t, "appointment")
 	practitioner := hire(t, servers[0])
 	for slot := range 150 {
@@ -112,11 +112,11 @@ func TestOfTwoServersOneBooks(t *testing.T) {
 // TestOfManyEditsOfOneVersionOneWins on each server: the others are told that
 // the record has changed since they read it.
 func TestOfManyEditsOfOneVersionOneWins(t *testing.T) {
-	for name, database := range map[string]func(testing.TB) string{"sqlite": chairsidetest.SQLite, "postgres": chairsidetest.Postgres} {
+	for name, database := range map[string]func(testing.TB) string{"sqlite": harness.SQLite, "postgres": harness.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			where := database(t)
-			servers := []*chairsidetest.Env{chairsidetest.Start(t, where), chairsidetest.Start(t, where)}
+			servers := []*harness.Env{harness.Start(t, where), harness.Start(t, where)}
 			token := servers[0].Token(t, "")
 			paths := map[string]string{
 				"appointment": book(t, servers[0], token, hire(t, servers[0]), "09:00", "09:30"),
@@ -130,7 +130,7 @@ func TestOfManyEditsOfOneVersionOneWins(t *testing.T) {
 				var all sync.WaitGroup
 				for client := range codes {
 					all.Go(func() {
-						codes[client] = servers[client%2].Do(t, chairsidetest.Request{
+						codes[client] = servers[client%2].Do(t, harness.Request{
 							Method: "PATCH", Path: path, Token: token, Header: map[string]string{"If-Match": tag}, Body: edit(key, row{fields[key]: fmt.Sprint(1000 + client)}),
 						}).Code
 					})

@@ -17,14 +17,14 @@ import (
 	"chairside/ent/practitioner"
 	"chairside/ent/predicate"
 	"chairside/ent/workingsession"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/diary"
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 	"chairside/internal/list"
-	"chairside/internal/recent"
-	"chairside/internal/row"
+	"chairside/internal/cache"
+	"chairside/internal/rowscan"
 	"chairside/ogent"
 	"chairside/schema"
 )
@@ -79,7 +79,7 @@ func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailability
 // as many as wanted or the window ends. As many days of the diary are read as should
 // do, then as many as should by what was found, a month at most at one time.
 func (h *Handler) freeSlots(ctx context.Context, ids []int64, hours map[int64][]diary.Hours, window diary.Period, minutes, wanted int) ([]slot, error) {
-	zone := caller.Must(ctx).Zone
+	zone := principal.Must(ctx).Zone
 	var slots []slot
 	shifts, looked := wanted/freePerShift+2, 0 // a day may be half over, or full
 	for from := civil.Of(window.Start.In(zone)); len(hours) > 0 && len(slots) < wanted && from.In(zone).Before(window.Finish); {
@@ -145,7 +145,7 @@ func freeOn(day civil.Date, hours map[int64][]diary.Hours, busy map[int64][]diar
 
 // availabilityWindow checks what is asked for; the fault names the offending keys alone.
 func availabilityWindow(now time.Time, p ogent.ListAvailabilityParams) (diary.Period, error) {
-	params := fault.Params{}
+	params := apierror.Params{}
 	start, hasStart := p.StartTime.Get()
 	finish, hasFinish := p.FinishTime.Get()
 	switch {
@@ -172,7 +172,7 @@ func availabilityWindow(now time.Time, p ogent.ListAvailabilityParams) (diary.Pe
 		params.Add("duration", "must be at least 1")
 	}
 	if len(params) > 0 {
-		return diary.Period{}, fault.InvalidParameter(params)
+		return diary.Period{}, apierror.InvalidParameter(params)
 	}
 	return diary.Period{Start: start, Finish: finish}, nil
 }
@@ -189,23 +189,23 @@ const rememberedWork = 4096
 
 // rememberWork gives an empty memory of working hours, and has client tell it of
 // changes. A server makes none so far: they come from other programs.
-func rememberWork(client *ent.Client) *recent.Memory[int64, work] {
-	m := recent.New[int64, work](rememberedWork)
-	client.Practitioner.Use(m.ForgetAfter)
-	client.WorkingSession.Use(m.ForgetAfter)
-	client.Practice.Use(m.ForgetAfter)
+func rememberWork(client *ent.Client) *cache.Cache[int64, work] {
+	m := cache.New[int64, work](rememberedWork)
+	client.Practitioner.Use(m.ClearOnCommit)
+	client.WorkingSession.Use(m.ClearOnCommit)
+	client.Practice.Use(m.ClearOnCommit)
 	return m
 }
 
 // workingHours gives the weekly hours of each practitioner who has any, and the
 // practice's minimum appointment duration. Unknown practitioners are refused.
 func (h *Handler) workingHours(ctx context.Context, ids []int64) (map[int64][]diary.Hours, int, error) {
-	lately := h.work.Read(ctx)
+	lately := h.work.For(ctx)
 	hours := map[int64][]diary.Hours{}
 	shortest := 0
 	var others []int64
 	for _, id := range ids {
-		if w, ok := lately.Recall(id); ok {
+		if w, ok := lately.Get(id); ok {
 			hours[id], shortest = w.weekly, w.shortest
 		} else {
 			others = append(others, id)
@@ -219,10 +219,10 @@ func (h *Handler) workingHours(ctx context.Context, ids []int64) (map[int64][]di
 		for _, id := range others {
 			w, ok := found[id]
 			if !ok {
-				return nil, 0, fault.InvalidParameter(fault.Params{"practitioner_ids": {"includes a practitioner that does not exist"}})
+				return nil, 0, apierror.InvalidParameter(apierror.Params{"practitioner_ids": {"includes a practitioner that does not exist"}})
 			}
 			hours[id], shortest = w.weekly, w.shortest
-			lately.Keep(id, w)
+			lately.Set(id, w)
 		}
 	}
 	maps.DeleteFunc(hours, func(_ int64, weekly []diary.Hours) bool { return len(weekly) == 0 })
@@ -239,16 +239,16 @@ func (h *Handler) readWork(ctx context.Context, ids []int64) (map[int64]work, er
 		s.LeftJoin(w).On(w.C(workingsession.FieldPracticeID), s.C(practitioner.FieldPracticeID)).On(w.C(workingsession.FieldPractitionerID), s.C(practitioner.FieldID))
 	})
 	rows, err := q.Rows(ctx, strings.Join([]string{
-		row.Columns(practitioner.Table, practitioner.FieldID, practitioner.FieldActive),
-		row.Columns("practice", practice.FieldMinimumAppointmentDuration),
-		row.Columns("session", workingsession.FieldWeekday, workingsession.FieldStartMinute, workingsession.FieldFinishMinute),
+		rowscan.Columns(practitioner.Table, practitioner.FieldID, practitioner.FieldActive),
+		rowscan.Columns("practice", practice.FieldMinimumAppointmentDuration),
+		rowscan.Columns("session", workingsession.FieldWeekday, workingsession.FieldStartMinute, workingsession.FieldFinishMinute),
 		"CASE WHEN session.id IS NULL THEN practice.opening_hours END",
 	}, ", "))
 	if err != nil {
 		return nil, err
 	}
 	found := map[int64]work{}
-	err = row.Each(rows, 7, func(r *row.Row) {
+	err = rowscan.ForEach(rows, 7, func(r *rowscan.Scanner) {
 		w := found[r.Int64(0)]
 		w.shortest = r.Int(2)
 		switch active, hasSessions := r.Bool(1), r.Null(6); {
@@ -289,12 +289,12 @@ func (h *Handler) bookings(ctx context.Context, ids []int64, within diary.Period
 		ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpLT, within.Finish.UTC()),
 		ent.Unseen[predicate.Appointment](appointment.FieldFinishTime, sql.OpGT, within.Start.UTC()),
 		blocking,
-	).Rows(ctx, row.Columns(appointment.Table, appointment.FieldPractitionerID, appointment.FieldStartTime, appointment.FieldFinishTime))
+	).Rows(ctx, rowscan.Columns(appointment.Table, appointment.FieldPractitionerID, appointment.FieldStartTime, appointment.FieldFinishTime))
 	if err != nil {
 		return nil, err
 	}
 	busy := map[int64][]diary.Period{}
-	err = row.Each(rows, 3, func(r *row.Row) {
+	err = rowscan.ForEach(rows, 3, func(r *rowscan.Scanner) {
 		id := r.Int64(0)
 		own, ok := busy[id]
 		if !ok {

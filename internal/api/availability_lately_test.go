@@ -12,14 +12,14 @@ import (
 	"chairside/ent"
 	"chairside/ent/site"
 	"chairside/ent/workingsession"
-	"chairside/internal/caller"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/principal"
+	"chairside/internal/test/harness"
 	"chairside/internal/seed"
 )
 
 // TestWorkingHoursAreRemembered so that the diary alone is read.
 func TestWorkingHoursAreRemembered(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, path := e.Token(t, ""), window(hire(t, e, mondays...))
 		trips := int64(math.MaxInt64)
 		for range 50 { // the machine may rest for longer than they are remembered
@@ -64,7 +64,7 @@ var rosters = []struct {
 		return tx.Practitioner.UpdateOneID(id).SetActive(false).Exec(ctx)
 	}, "[]"},
 	{"longer appointments", func(ctx context.Context, tx *ent.Client, _ int64) error { // the last: it is for all
-		return tx.Practice.UpdateOneID(caller.Must(ctx).PracticeID).SetMinimumAppointmentDuration(200).Exec(ctx)
+		return tx.Practice.UpdateOneID(principal.Must(ctx).PracticeID).SetMinimumAppointmentDuration(200).Exec(ctx)
 	}, "[13:00-17:00 240]"},
 }
 
@@ -76,16 +76,16 @@ func morningOf(ctx context.Context, tx *ent.Client, practitioner int64) (uuid.UU
 // TestNewWorkingHoursCount with the next request in the process that makes them,
 // and in a moment in others.
 func TestNewWorkingHoursCount(t *testing.T) {
-	for name, database := range map[string]func(testing.TB) string{"sqlite": chairsidetest.SQLite, "postgres": chairsidetest.Postgres} {
+	for name, database := range map[string]func(testing.TB) string{"sqlite": harness.SQLite, "postgres": harness.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			where := database(t)
-			here, there := chairsidetest.Start(t, where), chairsidetest.Start(t, where)
+			here, there := harness.Start(t, where), harness.Start(t, where)
 			token, ctx := here.Token(t, ""), here.As(t, "demo")
 			for _, roster := range rosters {
 				id := hire(t, here, mondays...)
 				path := window(id)
-				for _, e := range []*chairsidetest.Env{here, there} {
+				for _, e := range []*harness.Env{here, there} {
 					if got := fmt.Sprint(free(t, e, token, path)); got != "[09:00-12:00 180 13:00-17:00 240]" {
 						t.Errorf("before %s: %s", roster.name, got)
 					}
@@ -110,7 +110,7 @@ func TestNewWorkingHoursCount(t *testing.T) {
 // TestWorkingHoursAreRememberedForWhoSeesThem: neither another practice nor
 // another site gets to know them because their own have asked.
 func TestWorkingHoursAreRememberedForWhoSeesThem(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		ctx, id := e.As(t, "demo"), hire(t, e, mondays...)
 		at, err := e.DB.Ent.Site.Query().Order(site.ByID()).IDs(ctx) // who is hired works at the first
 		if err != nil || len(at) < 2 {

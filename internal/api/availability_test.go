@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"chairside/ent"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/diary"
 	"chairside/schema"
 )
@@ -33,7 +33,7 @@ func window(practitioner any, changes ...map[string]string) string {
 }
 
 // free asks for slots and writes each as "09:00-12:00 180".
-func free(t *testing.T, e *chairsidetest.Env, token, path string) []string {
+func free(t *testing.T, e *harness.Env, token, path string) []string {
 	t.Helper()
 	res := e.Get(t, path, token).Status(t, 200)
 	slots := []string{}
@@ -76,7 +76,7 @@ func TestAvailability(t *testing.T) {
 		"a window on a day off":                {asked: map[string]string{"start_time": "2026-07-07", "finish_time": "2026-07-12"}, want: []string{}},
 		"a booking from the day before":        {booked: []appointment{{"", "", row{"start_time": "2026-07-05T22:00:00+01:00", "finish_time": at("09:45")}}}, want: []string{"09:45-12:00 135", "13:00-17:00 240"}},
 	}
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "appointment")
 		for name, c := range cases {
 			t.Run(name, func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestAvailability(t *testing.T) {
 
 func TestAvailabilitySlotHasEveryDocumentedField(t *testing.T) {
 	kinds := map[string]string{"start_time": "datetime", "finish_time": "datetime", "available_duration": "int", "practitioner_id": "int"}
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		res := e.Get(t, window(hire(t, e, mondays...)), e.Token(t, "appointment")).Status(t, 200)
 		for _, slot := range res.List(t, "availability") {
 			checkFields(t, e, kinds, slot.(row))
@@ -104,7 +104,7 @@ func TestAvailabilitySlotHasEveryDocumentedField(t *testing.T) {
 }
 
 func TestAvailabilityFallsBackToOpeningHours(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, practitioner := e.Token(t, ""), hire(t, e)
 		hours := e.Get(t, "/v1/practice", token).At(t, "practice.opening_hours").(row)
 		for day, date := range map[string]string{"Monday": monday, "Saturday": "2026-07-11", "Sunday": "2026-07-12"} {
@@ -124,7 +124,7 @@ func TestAvailabilityFallsBackToOpeningHours(t *testing.T) {
 // TestAvailabilityOfNobody: where nobody works, no diary is read, however long the
 // window is.
 func TestAvailabilityOfNobody(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, left, closed := e.Token(t, ""), hire(t, e, mondays...), hire(t, e)
 		dismiss(t, e, left)
 		e.ChangePractice(t, func(p *ent.PracticeUpdateOne) { p.SetOpeningHours(schema.OpeningHours{}) })
@@ -142,7 +142,7 @@ func TestAvailabilityOfNobody(t *testing.T) {
 }
 
 func TestAvailabilityDurationIsThePracticesMinimum(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, practitioner := e.Token(t, ""), hire(t, e, mondays...)
 		e.ChangePractice(t, func(p *ent.PracticeUpdateOne) {
 			p.SetMinimumAppointmentDuration(200).SetOpeningHours(schema.OpeningHours{})
@@ -169,7 +169,7 @@ func TestAvailabilityAcrossClockChanges(t *testing.T) {
 		"from within the repeated hour": {"2026-10-25T01:30:00Z", "2026-10-25T04:00:00Z", "2026-10-25T01:30:00.000+00:00 2026-10-25T03:00:00.000+00:00 90"},
 		"until within the first of it":  {"2026-10-24T12:00:00Z", "2026-10-25T00:30:00Z", "2026-10-25T00:00:00.000+01:00 2026-10-25T01:30:00.000+01:00 90"},
 	}
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "appointment")
 		practitioner := hire(t, e, diary.Hours{Weekday: time.Sunday, Start: 0, Finish: 180}, diary.Hours{Weekday: time.Sunday, Start: 540, Finish: 600})
 		for name, c := range cases {
@@ -187,7 +187,7 @@ func TestAvailabilityAcrossClockChanges(t *testing.T) {
 }
 
 func TestAvailabilityOfSeveralIsOrderedByStartThenPractitioner(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "appointment")
 		a, b := hire(t, e, mondays...), hire(t, e, mondays...)
 		book(t, e, token, b, "09:30", "10:00")
@@ -236,7 +236,7 @@ func TestAvailabilityErrors(t *testing.T) {
 		"malformed duration":          {map[string]string{"duration": "short"}, map[string]string{"duration": ""}},
 		"page below 1":                {map[string]string{"page": "0", "per_page": "0"}, map[string]string{"page": "", "per_page": ""}},
 	}
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, practitioner := e.Token(t, "appointment"), hire(t, e, mondays...)
 		for name, c := range cases {
 			t.Run(name, func(t *testing.T) {
@@ -259,7 +259,7 @@ func TestAvailabilityErrors(t *testing.T) {
 }
 
 func TestAvailabilityPages(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, practitioner := e.Token(t, "appointment"), hire(t, e, mondays...)
 		const slots = 2 * 26 // of half a year
 		asked := map[string]string{"start_time": "2026-07-06", "finish_time": "2027-01-04"}
@@ -295,7 +295,7 @@ func TestAvailabilityPages(t *testing.T) {
 // TestAvailabilityAndBookingsMakeUpTheSessions over seven weeks, far more than
 // is read at one time, and nothing that is offered is refused.
 func TestAvailabilityAndBookingsMakeUpTheSessions(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "appointment")
 		var daily []diary.Hours
 		for day := time.Sunday; day <= time.Saturday; day++ {

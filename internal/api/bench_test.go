@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/server"
 )
 
@@ -22,9 +22,9 @@ func BenchmarkReads(b *testing.B) {
 	for _, db := range []struct {
 		name string
 		url  func(testing.TB) string
-	}{{"sqlite", chairsidetest.SQLite}, {"postgres", chairsidetest.Postgres}} {
+	}{{"sqlite", harness.SQLite}, {"postgres", harness.Postgres}} {
 		b.Run(db.name, func(b *testing.B) {
-			e := chairsidetest.Start(b, db.url(b), func(o *server.Options) { o.Logger = slog.New(slog.NewJSONHandler(io.Discard, nil)) })
+			e := harness.Start(b, db.url(b), func(o *server.Options) { o.Logger = slog.New(slog.NewJSONHandler(io.Discard, nil)) })
 			token := e.Token(b, "")
 			one := func(table string) string {
 				return "/v1/" + table + "/" + e.Get(b, "/v1/"+table, token).Column(b, table, "id")[0]
@@ -59,9 +59,9 @@ func BenchmarkBook(b *testing.B) {
 	for _, db := range []struct {
 		name string
 		url  func(testing.TB) string
-	}{{"sqlite", chairsidetest.SQLite}, {"postgres", chairsidetest.Postgres}} {
+	}{{"sqlite", harness.SQLite}, {"postgres", harness.Postgres}} {
 		b.Run(db.name, func(b *testing.B) {
-			e := chairsidetest.Start(b, db.url(b), func(o *server.Options) {
+			e := harness.Start(b, db.url(b), func(o *server.Options) {
 				o.Logger = slog.New(slog.NewJSONHandler(io.Discard, nil))
 				o.RateLimit = 0
 			})

@@ -10,8 +10,8 @@ import (
 
 	"chairside/ent"
 	locked "chairside/ent/patient"
-	"chairside/internal/caller"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/principal"
+	"chairside/internal/test/harness"
 	"chairside/internal/store"
 )
 
@@ -22,28 +22,28 @@ func TestBookingWaitsForTheOneBeforeIt(t *testing.T) {
 		name string
 		// request is what waits, given a free practitioner and the one who is
 		// being booked at 09:00.
-		request func(t *testing.T, e *chairsidetest.Env, token string, free, booked int64) chairsidetest.Request
+		request func(t *testing.T, e *harness.Env, token string, free, booked int64) harness.Request
 	}{
-		{"a new appointment", func(_ *testing.T, _ *chairsidetest.Env, token string, _, booked int64) chairsidetest.Request {
-			return chairsidetest.Request{Method: "POST", Path: "/v1/appointments", Token: token, Body: booking(booked, "09:15", "09:45")}
+		{"a new appointment", func(_ *testing.T, _ *harness.Env, token string, _, booked int64) harness.Request {
+			return harness.Request{Method: "POST", Path: "/v1/appointments", Token: token, Body: booking(booked, "09:15", "09:45")}
 		}},
-		{"other times", func(t *testing.T, e *chairsidetest.Env, token string, _, booked int64) chairsidetest.Request {
+		{"other times", func(t *testing.T, e *harness.Env, token string, _, booked int64) harness.Request {
 			path := book(t, e, token, booked, "15:00", "15:30")
-			return chairsidetest.Request{Method: "PATCH", Path: path, Token: token, Body: edit("appointment", row{"start_time": at("09:15"), "finish_time": at("09:45")})}
+			return harness.Request{Method: "PATCH", Path: path, Token: token, Body: edit("appointment", row{"start_time": at("09:15"), "finish_time": at("09:45")})}
 		}},
-		{"another practitioner", func(t *testing.T, e *chairsidetest.Env, token string, free, booked int64) chairsidetest.Request {
+		{"another practitioner", func(t *testing.T, e *harness.Env, token string, free, booked int64) harness.Request {
 			path := book(t, e, token, free, "09:15", "09:45")
-			return chairsidetest.Request{Method: "PATCH", Path: path, Token: token, Body: edit("appointment", row{"practitioner_id": booked})}
+			return harness.Request{Method: "PATCH", Path: path, Token: token, Body: edit("appointment", row{"practitioner_id": booked})}
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+			harness.Each(t, func(t *testing.T, e *harness.Env) {
 				token, ctx := e.Token(t, ""), e.As(t, "demo")
 				booked := hire(t, e)
 				request := test.request(t, e, token, hire(t, e), booked)
-				answer := make(chan *chairsidetest.Response, 1)
+				answer := make(chan *harness.Response, 1)
 				e.Tx(t, ctx, func(tx *ent.Client) error {
-					if err := store.TakeLocks(ctx, tx, store.LockOf("diary", caller.Must(ctx).PracticeID, booked)); err != nil {
+					if err := store.TakeLocks(ctx, tx, store.LockOf("diary", principal.Must(ctx).PracticeID, booked)); err != nil {
 						return err
 					}
 					start := instant(monday).Add(9 * time.Hour)
@@ -65,7 +65,7 @@ func TestBookingWaitsForTheOneBeforeIt(t *testing.T) {
 // untilItWaits returns when a transaction other than tx, the holder's, waits for a row, or
 // asks again for locks that it was refused.
 // SQLite does not tell; there a second transaction does not even begin.
-func untilItWaits(t *testing.T, e *chairsidetest.Env, tx *ent.Client, answer <-chan *chairsidetest.Response) error {
+func untilItWaits(t *testing.T, e *harness.Env, tx *ent.Client, answer <-chan *harness.Response) error {
 	t.Helper()
 	if e.DB.Dialect != dialect.Postgres {
 		return nil
@@ -85,19 +85,19 @@ func untilItWaits(t *testing.T, e *chairsidetest.Env, tx *ent.Client, answer <-c
 // TestARefusedBookingWaitsForNobody: what cannot be booked in any case takes no
 // place among the bookings of its practitioner, and all its mistakes are told.
 func TestARefusedBookingWaitsForNobody(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, ctx := e.Token(t, ""), e.As(t, "demo")
 		practitioner := hire(t, e)
 		booked := book(t, e, token, practitioner, "15:00", "15:30") // writes the token's first use, too
 		e.Tx(t, ctx, func(tx *ent.Client) error {
-			if err := store.TakeLocks(ctx, tx, store.LockOf("diary", caller.Must(ctx).PracticeID, practitioner)); err != nil {
+			if err := store.TakeLocks(ctx, tx, store.LockOf("diary", principal.Must(ctx).PracticeID, practitioner)); err != nil {
 				return err
 			}
 			e.Post(t, "/v1/appointments", token, booking(practitioner, "09:15", "09:00", row{"patient_id": 999999, "reason": "Whim"})).
 				Error(t, http.StatusUnprocessableEntity, "validation_failed", "finish_time", "patient_id", "reason")
 			if e.DB.Dialect == dialect.Postgres { // on SQLite an edit waits to read its row
 				changes := row{"start_time": at("09:15"), "finish_time": at("09:00"), "reason": "Whim"}
-				e.Do(t, chairsidetest.Request{Method: "PATCH", Path: booked, Token: token, Body: edit("appointment", changes)}).
+				e.Do(t, harness.Request{Method: "PATCH", Path: booked, Token: token, Body: edit("appointment", changes)}).
 					Error(t, http.StatusUnprocessableEntity, "validation_failed", "finish_time", "reason")
 			}
 			return nil
@@ -108,7 +108,7 @@ func TestARefusedBookingWaitsForNobody(t *testing.T) {
 // TestABookingDoesNotWaitForAnEditOfItsPatient, or all who book the practitioner
 // would wait with it. On SQLite every write waits for the one before it.
 func TestABookingDoesNotWaitForAnEditOfItsPatient(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		if e.DB.Dialect != dialect.Postgres {
 			return
 		}

@@ -8,8 +8,8 @@ import (
 	"chairside/ent"
 	fees "chairside/ent/fee"
 	patients "chairside/ent/patient"
-	"chairside/internal/caller"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/principal"
+	"chairside/internal/test/harness"
 	"chairside/internal/store"
 )
 
@@ -25,34 +25,34 @@ func TestChangeBearsTheTimeAtWhichItIsMade(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		// request is what waits for hold.
-		request func(t *testing.T, e *chairsidetest.Env, token string) (chairsidetest.Request, hold)
+		request func(t *testing.T, e *harness.Env, token string) (harness.Request, hold)
 	}{
-		{"a new appointment", func(t *testing.T, e *chairsidetest.Env, token string) (chairsidetest.Request, hold) {
+		{"a new appointment", func(t *testing.T, e *harness.Env, token string) (harness.Request, hold) {
 			booked := hire(t, e)
-			return chairsidetest.Request{Method: "POST", Path: "/v1/appointments", Token: token, Body: booking(booked, "09:00", "09:30")},
+			return harness.Request{Method: "POST", Path: "/v1/appointments", Token: token, Body: booking(booked, "09:00", "09:30")},
 				func(ctx context.Context, tx *ent.Client) error {
-					return store.TakeLocks(ctx, tx, store.LockOf("diary", caller.Must(ctx).PracticeID, booked))
+					return store.TakeLocks(ctx, tx, store.LockOf("diary", principal.Must(ctx).PracticeID, booked))
 				}
 		}},
-		{"an appointment that moves", func(t *testing.T, e *chairsidetest.Env, token string) (chairsidetest.Request, hold) {
+		{"an appointment that moves", func(t *testing.T, e *harness.Env, token string) (harness.Request, hold) {
 			booked := hire(t, e)
 			path := book(t, e, token, booked, "09:00", "09:30")
-			return chairsidetest.Request{Method: "PATCH", Path: path, Token: token, Body: edit("appointment", row{"finish_time": at("09:45")})},
+			return harness.Request{Method: "PATCH", Path: path, Token: token, Body: edit("appointment", row{"finish_time": at("09:45")})},
 				func(ctx context.Context, tx *ent.Client) error {
-					return store.TakeLocks(ctx, tx, store.LockOf("diary", caller.Must(ctx).PracticeID, booked))
+					return store.TakeLocks(ctx, tx, store.LockOf("diary", principal.Must(ctx).PracticeID, booked))
 				}
 		}},
-		{"a patient", func(_ *testing.T, _ *chairsidetest.Env, token string) (chairsidetest.Request, hold) {
-			return chairsidetest.Request{Method: "PATCH", Path: "/v1/patients/1", Token: token, Body: edit("patient", row{"occupation": "Glazier"})},
+		{"a patient", func(_ *testing.T, _ *harness.Env, token string) (harness.Request, hold) {
+			return harness.Request{Method: "PATCH", Path: "/v1/patients/1", Token: token, Body: edit("patient", row{"occupation": "Glazier"})},
 				func(ctx context.Context, tx *ent.Client) error { return patient(ctx, tx, 1) }
 		}},
-		{"a patient who is archived", func(_ *testing.T, _ *chairsidetest.Env, token string) (chairsidetest.Request, hold) {
-			return chairsidetest.Request{Method: "DELETE", Path: "/v1/patients/1", Token: token},
+		{"a patient who is archived", func(_ *testing.T, _ *harness.Env, token string) (harness.Request, hold) {
+			return harness.Request{Method: "DELETE", Path: "/v1/patients/1", Token: token},
 				func(ctx context.Context, tx *ent.Client) error { return patient(ctx, tx, 1) }
 		}},
-		{"a fee", func(t *testing.T, e *chairsidetest.Env, token string) (chairsidetest.Request, hold) {
+		{"a fee", func(t *testing.T, e *harness.Env, token string) (harness.Request, hold) {
 			fee := e.DB.Ent.Fee.Query().FirstX(e.As(t, "demo"))
-			return chairsidetest.Request{Method: "PATCH", Path: "/v1/fees/" + fee.ID.String(), Token: token, Body: edit("fee", row{"price_five": "987.65"})},
+			return harness.Request{Method: "PATCH", Path: "/v1/fees/" + fee.ID.String(), Token: token, Body: edit("fee", row{"price_five": "987.65"})},
 				func(ctx context.Context, tx *ent.Client) error {
 					_, err := tx.Fee.Query().Where(fees.ID(fee.ID), store.ForUpdate).Only(ctx)
 					return err
@@ -60,10 +60,10 @@ func TestChangeBearsTheTimeAtWhichItIsMade(t *testing.T) {
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+			harness.Each(t, func(t *testing.T, e *harness.Env) {
 				token, ctx := e.Token(t, ""), e.As(t, "demo")
 				request, hold := test.request(t, e, token)
-				answer := make(chan *chairsidetest.Response, 1)
+				answer := make(chan *harness.Response, 1)
 				e.Tx(t, ctx, func(tx *ent.Client) error {
 					if err := hold(ctx, tx); err != nil {
 						return err

@@ -8,14 +8,14 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/ent"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/civil"
 	"chairside/schema"
 )
 
 // TestClaimStatuses are the nine of spec.md; complete means completed.
 func TestClaimStatuses(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w := newWorld(t, e)
 		claims := w.all(t, "nhs_claims", "nhs_claims", nil)
 		for _, status := range []string{"new", "queued", "submitted", "completed", "error", "invalid", "received", "queried", "withdrawn", "complete"} {
@@ -40,7 +40,7 @@ func TestClaimStatuses(t *testing.T) {
 
 // TestClaimsCreatedAfterIsExclusive, as spec.md words it.
 func TestClaimsCreatedAfterIsExclusive(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w := newWorld(t, e)
 		claim := w.all(t, "nhs_claims", "nhs_claims", nil)[0]
 		id, at := text(claim["id"]), instant(text(claim["created_at"]))
@@ -61,7 +61,7 @@ func TestClaimsCreatedAfterIsExclusive(t *testing.T) {
 
 // TestClaimsOfEveryNation fills in what the seeded claims leave null.
 func TestClaimsOfEveryNation(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w := newWorld(t, e)
 		id := uuid.MustParse(text(w.all(t, "nhs_claims", "nhs_claims", nil)[0]["id"]))
 		ctx := e.As(t, "demo")
@@ -84,12 +84,12 @@ func TestClaimsOfEveryNation(t *testing.T) {
 
 // TestInvoicesOfScotland have an NHS amount.
 func TestInvoicesOfScotland(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		id := first(t, e, token, "invoices", "")
 		ctx := e.As(t, "demo")
 		e.Tx(t, ctx, func(tx *ent.Client) error { return tx.Invoice.UpdateOneID(number(id)).SetNhsAmount(2050).Exec(ctx) })
-		if got := e.Get(t, "/v1/invoices"+chairsidetest.ID(id), token).Status(t, 200).At(t, "invoice.nhs_amount"); got != "20.50" {
+		if got := e.Get(t, "/v1/invoices"+harness.ID(id), token).Status(t, 200).At(t, "invoice.nhs_amount"); got != "20.50" {
 			t.Errorf("nhs_amount is %v", got)
 		}
 	})

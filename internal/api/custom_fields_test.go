@@ -13,13 +13,13 @@ import (
 	"chairside/ent"
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
-	"chairside/internal/chairsidetest"
-	stored "chairside/internal/row"
+	"chairside/internal/test/harness"
+	stored "chairside/internal/rowscan"
 	"chairside/schema"
 )
 
 // ask puts a question on a screen of a practice.
-func ask(t *testing.T, e *chairsidetest.Env, practice string, on schema.Customizable, kind schema.QuestionType, options ...string) (id uuid.UUID) {
+func ask(t *testing.T, e *harness.Env, practice string, on schema.Customizable, kind schema.QuestionType, options ...string) (id uuid.UUID) {
 	t.Helper()
 	ctx := e.As(t, practice)
 	e.Tx(t, ctx, func(tx *ent.Client) error {
@@ -41,7 +41,7 @@ func answer(field, value any) row { return row{"field_id": field, "value": value
 
 // answerIn gives the value of a question in a response; there is false where
 // the question is not listed.
-func answerIn(t *testing.T, r *chairsidetest.Response, field uuid.UUID) (value any, there bool) {
+func answerIn(t *testing.T, r *harness.Response, field uuid.UUID) (value any, there bool) {
 	t.Helper()
 	for _, entry := range r.List(t, "patient.custom_fields") {
 		if entry.(row)["field_id"] == field.String() {
@@ -67,7 +67,7 @@ func TestAnswersByType(t *testing.T) {
 		{schema.QuestionTitle, nil, []any{"x", true, null}},
 		{schema.QuestionSpacer, nil, []any{"x", null}},
 	}
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		for _, c := range cases {
 			field := ask(t, e, "demo", schema.CustomizesPatient, c.kind, "Never", "Often")
@@ -107,12 +107,12 @@ func TestAnswersByType(t *testing.T) {
 
 // TestAnswersAreNotedByTheirPatient in the record of accesses, and not by themselves.
 func TestAnswersAreNotedByTheirPatient(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		field := ask(t, e, "demo", schema.CustomizesPatient, schema.QuestionText)
 		created := register(t, e, token, row{"custom_fields": []row{answer(field, "one")}}).Status(t, 201)
 		path, id := patientPath(t, created), created.Text(t, "patient.id")
-		for name, r := range map[string]*chairsidetest.Response{
+		for name, r := range map[string]*harness.Response{
 			"create": created,
 			"edit":   e.Patch(t, path, token, edit("patient", row{"custom_fields": []row{answer(field, "two")}})).Status(t, 200),
 			"get":    e.Get(t, path, token).Status(t, 200),
@@ -128,7 +128,7 @@ func TestAnswersAreNotedByTheirPatient(t *testing.T) {
 
 // TestAnswersOfOthersStay where only some are sent; the last of two counts.
 func TestAnswersOfOthersStay(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		a, b := ask(t, e, "demo", schema.CustomizesPatient, schema.QuestionText), ask(t, e, "demo", schema.CustomizesPatient, schema.QuestionText)
 		path := patientPath(t, register(t, e, token, row{"custom_fields": []row{answer(a, "one"), answer(b, "two")}}).Status(t, 201))
@@ -155,7 +155,7 @@ func TestAnswersOfOthersStay(t *testing.T) {
 
 // TestAnswersToNoQuestionAreRefused: unknown, of the other screen, of the other practice.
 func TestAnswersToNoQuestionAreRefused(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		path := patientPath(t, register(t, e, token).Status(t, 201))
 		for _, field := range []any{
@@ -174,7 +174,7 @@ func TestAnswersToNoQuestionAreRefused(t *testing.T) {
 // TestAnswersAreListedByPosition, those of questions no longer asked only
 // where there is an answer.
 func TestAnswersAreListedByPosition(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		field := ask(t, e, "demo", schema.CustomizesPatient, schema.QuestionText)
 		with := patientPath(t, register(t, e, token, row{"custom_fields": []row{answer(field, "kept")}}).Status(t, 201))
@@ -217,7 +217,7 @@ func TestAnswersAreListedByPosition(t *testing.T) {
 // TestReadTogetherConfined holds that each query of a statement sees the
 // caller's practice alone, and nothing without a caller.
 func TestReadTogetherConfined(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		read := func(ctx context.Context) (practices []uuid.UUID, err error) {
 			rows, err := e.DB.Ent.Together(ctx,
 				ent.Part{Query: e.DB.Ent.CustomField.Query(), Columns: stored.Columns(customfield.Table, customfield.FieldPracticeID)},
@@ -225,7 +225,7 @@ func TestReadTogetherConfined(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			return practices, stored.Each(rows, 1, func(r *stored.Row) { practices = append(practices, r.UUID(0)) })
+			return practices, stored.ForEach(rows, 1, func(r *stored.Scanner) { practices = append(practices, r.UUID(0)) })
 		}
 		for _, practice := range []string{"demo", "second"} {
 			ask(t, e, practice, schema.CustomizesPatient, schema.QuestionText)

@@ -16,8 +16,8 @@ import (
 	"chairside/ent/customfieldanswer"
 	"chairside/ent/predicate"
 	"chairside/internal/decimal"
-	"chairside/internal/fault"
-	"chairside/internal/row"
+	"chairside/internal/apierror"
+	"chairside/internal/rowscan"
 	"chairside/ogent"
 	"chairside/schema"
 )
@@ -101,14 +101,14 @@ func entries(ctx context.Context, c *ent.Client, on schema.Customizable, owners 
 func questionsAndAnswers(ctx context.Context, c *ent.Client, on schema.Customizable, column string, q *ent.CustomFieldAnswerQuery) (questions []question, answers []answer, err error) {
 	asking := c.CustomField.Query().Where(customfield.CustomizableTypeEQ(on), customfield.TypeNotIn(schema.QuestionTitle, schema.QuestionSpacer))
 	rows, err := c.Together(ctx,
-		ent.Part{Query: asking, Columns: row.Columns(customfield.Table,
+		ent.Part{Query: asking, Columns: rowscan.Columns(customfield.Table,
 			customfield.FieldID, customfield.FieldType, customfield.FieldPosition, customfield.FieldActive)},
-		ent.Part{Query: q, Columns: row.Columns(customfieldanswer.Table,
+		ent.Part{Query: q, Columns: rowscan.Columns(customfieldanswer.Table,
 			customfieldanswer.FieldCustomFieldID, customfieldanswer.FieldValue, column) + ", NULL"})
 	if err != nil {
 		return nil, nil, err
 	}
-	err = row.Each(rows, 4, func(r *row.Row) {
+	err = rowscan.ForEach(rows, 4, func(r *rowscan.Scanner) {
 		if r.Null(3) { // of an answer: active is never NULL
 			answers = append(answers, answer{r.UUID(0), r.Int64(2), r.Text(1)})
 			return
@@ -160,7 +160,7 @@ func isPlain(s string) bool {
 type answersToSave map[uuid.UUID]*string
 
 // readAnswers checks the answers of a request against their questions.
-func readAnswers(ctx context.Context, c *ent.Client, sent []ogent.CustomFieldAnswerInput, problems fault.Params) (answersToSave, error) {
+func readAnswers(ctx context.Context, c *ent.Client, sent []ogent.CustomFieldAnswerInput, problems apierror.Params) (answersToSave, error) {
 	if len(sent) == 0 {
 		return nil, nil
 	}

@@ -7,7 +7,7 @@
 //	       write:  one transaction: find and lock ─▶ If-Match ─▶ read the clock ─▶ all field errors ─▶ conflict ─▶ save ─▶ read back
 //	               (a booking saves under conditions, and asks for errors where they do not hold)
 //
-// Every failure is a *fault.Error or is internal. Ent adds the caller's
+// Every failure is a *apierror.Error or is internal. Ent adds the caller's
 // practice and site to every query and mutation, and the record of changes to
 // every write (packages schema and store); nothing here asks for either.
 package api

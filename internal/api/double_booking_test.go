@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 )
 
 // TestDoubleBookingMatrix books beside an appointment from 10:00 to 11:00.
@@ -44,7 +44,7 @@ func TestDoubleBookingMatrix(t *testing.T) {
 		"all day long":                       {start: "00:00", finish: "23:59"},
 		"the same instant in another offset": {start: "10:00", finish: "10:30", sent: row{"start_time": "2026-07-06T14:30:00+05:30", "finish_time": "2026-07-06T09:30:00Z"}},
 	}
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "appointment")
 		for name, c := range cases {
 			t.Run(name, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestDoubleBookingMatrix(t *testing.T) {
 // TestDoubleBookingOfTheLongestAppointment: one that began 24 hours before its
 // end still stands in the way in its last minute.
 func TestDoubleBookingOfTheLongestAppointment(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, practitioner := e.Token(t, "appointment"), hire(t, e)
 		book(t, e, token, practitioner, "09:00", "", row{"finish_time": "2026-07-07T09:00:00+01:00"})
 		for start, status := range map[string]int{"2026-07-07T08:59:00+01:00": 409, "2026-07-07T09:00:00+01:00": 201} {
@@ -111,7 +111,7 @@ func TestDoubleBookingOnEdit(t *testing.T) {
 		"handed over and moved":                        {busyOnly: true, mine: row{"start_time": at("10:30")}, sent: row{"start_time": at("11:00")}, status: 200},
 		"handed over while cancelled":                  {busyOnly: true, mine: row{"start_time": at("10:30"), "state": "Cancelled"}, sent: row{}, status: 200},
 	}
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "appointment")
 		for name, c := range cases {
 			t.Run(name, func(t *testing.T) {
@@ -141,7 +141,7 @@ func TestDoubleBookingOnEdit(t *testing.T) {
 
 // TestDoubleBookingBody tells of each conflict in the order of time.
 func TestDoubleBookingBody(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, practitioner := e.Token(t, "appointment"), hire(t, e)
 		late := book(t, e, token, practitioner, "11:00", "11:30")
 		early := book(t, e, token, practitioner, "10:00", "10:30")
@@ -168,7 +168,7 @@ func TestDoubleBookingBody(t *testing.T) {
 
 // TestFieldErrorsComeBeforeConflicts: 422 first, then 409.
 func TestFieldErrorsComeBeforeConflicts(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, practitioner := e.Token(t, "appointment"), hire(t, e)
 		book(t, e, token, practitioner, "10:00", "11:00")
 		e.Post(t, "/v1/appointments", token, booking(practitioner, "10:00", "11:00", row{"reason": "Whim"})).Error(t, 422, "validation_failed", "reason")

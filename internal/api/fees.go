@@ -3,7 +3,7 @@ package api
 import (
 	"context"
 
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 	"chairside/ogent"
 )
 
@@ -11,7 +11,7 @@ import (
 func (h *Handler) ListFees(ctx context.Context, p ogent.ListFeesParams) (*ogent.FeeList, error) {
 	if !p.PaymentPlanID.Set && !p.TreatmentID.Set {
 		const message = "is missing: one of payment_plan_id and treatment_id is required"
-		return nil, fault.InvalidParameter(fault.Params{"payment_plan_id": {message}, "treatment_id": {message}})
+		return nil, apierror.InvalidParameter(apierror.Params{"payment_plan_id": {message}, "treatment_id": {message}})
 	}
 	shown, meta, err := h.ReadFees(ctx, p)
 	if err != nil {

@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 )
 
 func TestFeeListNeedsAPlanOrATreatment(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "treatments:read")
 		for _, query := range []string{"", "?page=2", "?sort_by=id", "?updated_after=2026-01-01"} {
 			e.Get(t, "/v1/fees"+query, token).Error(t, 400, "invalid_parameter", "payment_plan_id", "treatment_id")
@@ -39,10 +39,10 @@ func TestFeeListNeedsAPlanOrATreatment(t *testing.T) {
 }
 
 // fee gives the path of a fee.
-func fee(t *testing.T, e *chairsidetest.Env, token string) string {
+func fee(t *testing.T, e *harness.Env, token string) string {
 	t.Helper()
 	plan := first(t, e, token, "payment_plans", "active=true")
-	return "/v1/fees" + chairsidetest.ID(e.Get(t, "/v1/fees?payment_plan_id="+text(plan), token).Status(t, 200).At(t, "fees.0.id"))
+	return "/v1/fees" + harness.ID(e.Get(t, "/v1/fees?payment_plan_id="+text(plan), token).Status(t, 200).At(t, "fees.0.id"))
 }
 
 func TestEditFeeChangesOnlyWhatIsSent(t *testing.T) {
@@ -55,7 +55,7 @@ func TestEditFeeChangesOnlyWhatIsSent(t *testing.T) {
 			row{"duration_one": jsonNumber(0), "duration_two": jsonNumber(45), "duration_three": jsonNumber(1440), "duration_four": jsonNumber(15), "duration_five": jsonNumber(16)}},
 		{row{"id": "x", "payment_plan_id": 999999, "treatment_id": 1, "created_at": "x", "unheard_of": true}, row{}},
 	}
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		path := fee(t, e, token)
 		for i, c := range cases {
@@ -68,7 +68,7 @@ func TestEditFeeChangesOnlyWhatIsSent(t *testing.T) {
 				want["updated_at"] = shown(e.Clock.Now())
 			}
 			method := []string{"PUT", "PATCH"}[i%2]
-			res := e.Do(t, chairsidetest.Request{Method: method, Path: path, Token: token, Body: edit("fee", c.sent)}).Status(t, 200)
+			res := e.Do(t, harness.Request{Method: method, Path: path, Token: token, Body: edit("fee", c.sent)}).Status(t, 200)
 			if got := res.At(t, "fee"); !reflect.DeepEqual(got, want) {
 				t.Errorf("%v: got %v, want %v", c.sent, got, want)
 			}
@@ -80,7 +80,7 @@ func TestEditFeeChangesOnlyWhatIsSent(t *testing.T) {
 }
 
 func TestEditFeeRefuses(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		path := fee(t, e, token)
 		old := e.Get(t, path, token)

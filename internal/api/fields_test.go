@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 )
 
 // shapes are the forms of behaviour.md section 2.
@@ -24,7 +24,7 @@ var shapes = map[string]*regexp.Regexp{
 }
 
 // fits reports whether a value has the form of a kind.
-func fits(e *chairsidetest.Env, kind string, v any) bool {
+func fits(e *harness.Env, kind string, v any) bool {
 	if v == nil {
 		return strings.HasSuffix(kind, "?")
 	}
@@ -55,7 +55,7 @@ func fits(e *chairsidetest.Env, kind string, v any) bool {
 
 // checkFields holds a record against the documented fields: all of them, no
 // others, each in its form.
-func checkFields(t *testing.T, e *chairsidetest.Env, kinds map[string]string, r row) {
+func checkFields(t *testing.T, e *harness.Env, kinds map[string]string, r row) {
 	t.Helper()
 	if got, want := slices.Sorted(maps.Keys(r)), slices.Sorted(maps.Keys(kinds)); !slices.Equal(got, want) {
 		t.Errorf("fields %v, want %v", got, want)
@@ -94,7 +94,7 @@ func oneRecordIsTheListsElement(t *testing.T, w *world, r resource) {
 		if i%17 != 0 { // enough to meet every shape of row
 			continue
 		}
-		res := w.Get(t, "/v1/"+r.path+chairsidetest.ID(listed["id"]), w.token).Status(t, 200)
+		res := w.Get(t, "/v1/"+r.path+harness.ID(listed["id"]), w.token).Status(t, 200)
 		if len(res.JSON) != 1 {
 			t.Errorf("wrapped in %v", slices.Collect(maps.Keys(res.JSON)))
 		}
@@ -127,7 +127,7 @@ func idsInPaths(t *testing.T, w *world, r resource) {
 
 // TestThePracticeIsOneObject with the fields that clients need.
 func TestThePracticeIsOneObject(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		practice := e.Get(t, "/v1/practice", e.Token(t, "practice:read")).Status(t, 200).At(t, "practice").(row)
 		kinds := resource{fields: "id:uuid name:text slug:text country:text phone_number:text? email_address:text? website:text? logo_url:text? time_zone:text" +
 			" nhs:bool minimum_appointment_duration:int opening_hours:hash custom_patient_field_label_1:text? custom_patient_field_label_2:text?" + address}.everyField(false)
@@ -146,13 +146,13 @@ func TestThePracticeIsOneObject(t *testing.T) {
 
 // TestTheTokensUser is answered at two addresses.
 func TestTheTokensUser(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "user:read")
 		current := e.Get(t, "/v1/user", token).Status(t, 200)
 		if current.Text(t, "user.email") != "admin@demo.chairside.test" || current.Text(t, "user.permission_level") != "4" {
 			t.Errorf("got %s", current.Raw)
 		}
-		for _, path := range []string{"/v1/users/current", "/user", "/v1/users" + chairsidetest.ID(current.At(t, "user.id"))} {
+		for _, path := range []string{"/v1/users/current", "/user", "/v1/users" + harness.ID(current.At(t, "user.id"))} {
 			if other := e.Get(t, path, token).Status(t, 200); string(other.Raw) != string(current.Raw) {
 				t.Errorf("%s answers %s, want %s", path, other.Raw, current.Raw)
 			}
@@ -165,7 +165,7 @@ func TestTheTokensUser(t *testing.T) {
 
 // TestEmbeddedObjects checks what is inside the members that hold objects.
 func TestEmbeddedObjects(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w := newWorld(t, e)
 		for _, c := range []struct{ path, many, member, fields string }{
 			{"practitioners", "practitioners", "user", "id:int title:text? first_name:text last_name:text email:text role:text"},
@@ -206,7 +206,7 @@ func TestEmbeddedObjects(t *testing.T) {
 
 // TestMetadataIsAnsweredInOneOrder, or the entity tag would change by itself.
 func TestMetadataIsAnsweredInOneOrder(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		path := book(t, e, token, hire(t, e), "09:00", "09:30", row{"metadata": row{"c": "1", "a": "<2>", "b": "3"}})
 		tag := e.Get(t, path, token).Header.Get("ETag")
@@ -220,7 +220,7 @@ func TestMetadataIsAnsweredInOneOrder(t *testing.T) {
 
 // TestPicturesNeedNoToken and are the same for everyone: they say nothing of anyone.
 func TestPicturesNeedNoToken(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w := newWorld(t, e)
 		addresses := map[any]bool{}
 		for _, p := range w.all(t, "patients", "patients", nil) {

@@ -10,8 +10,8 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/site"
-	"chairside/internal/caller"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/principal"
+	"chairside/internal/test/harness"
 	"chairside/internal/diary"
 	"chairside/schema"
 )
@@ -20,7 +20,7 @@ var hired atomic.Int64 // makes the e-mail addresses of staff different
 
 // hire makes an active practitioner of the demo practice with an empty diary,
 // who works in the given sessions.
-func hire(t *testing.T, e *chairsidetest.Env, sessions ...diary.Hours) (id int64) {
+func hire(t *testing.T, e *harness.Env, sessions ...diary.Hours) (id int64) {
 	t.Helper()
 	ctx := e.As(t, "demo")
 	e.Tx(t, ctx, func(tx *ent.Client) error {
@@ -50,7 +50,7 @@ func hire(t *testing.T, e *chairsidetest.Env, sessions ...diary.Hours) (id int64
 }
 
 // dismiss makes a practitioner inactive.
-func dismiss(t *testing.T, e *chairsidetest.Env, id int64) {
+func dismiss(t *testing.T, e *harness.Env, id int64) {
 	t.Helper()
 	ctx := e.As(t, "demo")
 	e.Tx(t, ctx, func(tx *ent.Client) error { return tx.Practitioner.UpdateOneID(id).SetActive(false).Exec(ctx) })
@@ -84,31 +84,31 @@ var null = struct{ X *int }{}.X
 func edit(key string, fields row) row { return row{key: fields} }
 
 // book books on monday and gives the path of the new appointment.
-func book(t *testing.T, e *chairsidetest.Env, token string, practitioner any, start, finish string, changes ...row) (path string) {
+func book(t *testing.T, e *harness.Env, token string, practitioner any, start, finish string, changes ...row) (path string) {
 	t.Helper()
 	res := e.Post(t, "/v1/appointments", token, booking(practitioner, start, finish, changes...)).Status(t, 201)
-	return "/v1/appointments" + chairsidetest.ID(res.At(t, "appointment.id"))
+	return "/v1/appointments" + harness.ID(res.At(t, "appointment.id"))
 }
 
 // shown is how an instant is answered.
 func shown(at time.Time) string { return at.In(zone).Format("2006-01-02T15:04:05.000-07:00") }
 
 // first is the first id of a list.
-func first(t *testing.T, e *chairsidetest.Env, token, list, query string) any {
+func first(t *testing.T, e *harness.Env, token, list, query string) any {
 	t.Helper()
 	return e.Get(t, "/v1/"+list+"?per_page=1&"+query, token).Status(t, 200).At(t, list+".0.id")
 }
 
 // elsewhere are tokens of the second practice's administrator.
-func elsewhere(t *testing.T, e *chairsidetest.Env) string {
+func elsewhere(t *testing.T, e *harness.Env) string {
 	t.Helper()
 	return e.TokenOf(t, "admin@second.chairside.test", "", nil)
 }
 
 // systemRows runs a query past every confinement, to see what is stored.
-func systemRows(t *testing.T, e *chairsidetest.Env, query string, args ...any) (n int) {
+func systemRows(t *testing.T, e *harness.Env, query string, args ...any) (n int) {
 	t.Helper()
-	if err := e.DB.SQL.QueryRowContext(caller.System(t.Context()), query, args...).Scan(&n); err != nil {
+	if err := e.DB.SQL.QueryRowContext(principal.AsSystem(t.Context()), query, args...).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 )
 
 var update = flag.Bool("update", false, "write the documents in testdata/golden anew")
@@ -19,10 +19,10 @@ var update = flag.Bool("update", false, "write the documents in testdata/golden 
 // testdata/golden. The seeded data are the same on both databases, ids
 // included; the record is the one with the most values.
 func TestGoldenDocuments(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w := newWorld(t, e)
 		for _, r := range resources {
-			golden(t, w, r.one, "/v1/"+r.path+chairsidetest.ID(richest(w.rows(t, r))["id"]))
+			golden(t, w, r.one, "/v1/"+r.path+harness.ID(richest(w.rows(t, r))["id"]))
 		}
 		golden(t, w, "practice", "/v1/practice")
 		golden(t, w, "current_user", "/v1/user")

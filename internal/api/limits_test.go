@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 )
 
 // TestQueriesWithoutEnd are refused, not passed on to the database.
 func TestQueriesWithoutEnd(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, practitioner := e.Token(t, ""), hire(t, e, mondays...)
 		for _, query := range []string{strings.Repeat("a ", 100_000), strings.Repeat("1 ", 100_000), strings.Repeat("x", 300_000)} {
 			e.Get(t, "/v1/patients?query="+strings.ReplaceAll(query, " ", "+"), token).Error(t, 400, "invalid_parameter", "query")
@@ -31,11 +31,11 @@ func TestQueriesWithoutEnd(t *testing.T) {
 // TestUnknownParametersOfWrites are named as well, and refused before anything
 // is written to a client that prefers strictness.
 func TestUnknownParametersOfWrites(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		path := book(t, e, token, hire(t, e), "09:00", "09:30")
 		for method, path := range map[string]string{"GET": path, "PATCH": path, "PUT": path, "POST": "/v1/appointments", "DELETE": path} {
-			q := chairsidetest.Request{Method: method, Path: path + "?zebra=1", Token: token, Body: booking(hire(t, e), "09:00", "09:30"), Header: map[string]string{"Prefer": "handling=strict"}}
+			q := harness.Request{Method: method, Path: path + "?zebra=1", Token: token, Body: booking(hire(t, e), "09:00", "09:30"), Header: map[string]string{"Prefer": "handling=strict"}}
 			before := systemRows(t, e, "SELECT count(*) FROM changes")
 			e.Do(t, q).Error(t, 400, "invalid_parameter", "zebra")
 			if systemRows(t, e, "SELECT count(*) FROM changes") != before {

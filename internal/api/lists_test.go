@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"testing"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/schema"
 )
 
@@ -222,10 +222,10 @@ func unknownParametersAreNamed(t *testing.T, w *world, r resource) {
 		t.Errorf("X-Unknown-Parameters is %q", got)
 	}
 	for _, prefer := range []string{"handling=strict", "respond-async, Handling=Strict; foo"} {
-		w.Do(t, chairsidetest.Request{Method: "GET", Path: path, Token: w.token, Header: map[string]string{"Prefer": prefer}}).
+		w.Do(t, harness.Request{Method: "GET", Path: path, Token: w.token, Header: map[string]string{"Prefer": prefer}}).
 			Error(t, 400, "invalid_parameter", "Page", "apple", "zebra")
 	}
-	w.Do(t, chairsidetest.Request{Method: "GET", Path: path, Token: w.token, Header: map[string]string{"Prefer": "handling=lenient"}}).Status(t, 200)
+	w.Do(t, harness.Request{Method: "GET", Path: path, Token: w.token, Header: map[string]string{"Prefer": "handling=lenient"}}).Status(t, 200)
 }
 
 // accessTokenIsKnownEverywhere, also to a client that prefers strictness.
@@ -234,7 +234,7 @@ func accessTokenIsKnownEverywhere(t *testing.T, w *world, r resource) {
 	for name, values := range w.base(r) {
 		query[name] = values
 	}
-	res := w.Do(t, chairsidetest.Request{Method: "GET", Path: "/" + r.path + "?" + query.Encode(), Header: map[string]string{"Prefer": "handling=strict"}}).Status(t, 200)
+	res := w.Do(t, harness.Request{Method: "GET", Path: "/" + r.path + "?" + query.Encode(), Header: map[string]string{"Prefer": "handling=strict"}}).Status(t, 200)
 	if res.Header.Get("X-Unknown-Parameters") != "" {
 		t.Error("access_token is not known")
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/diary"
 )
 
@@ -20,14 +20,14 @@ func TestLocalTimesAcrossClockChanges(t *testing.T) {
 		"Havana":    {"America/Havana", "2026-11-01T00:30", "2026-11-01T00:30:00.000-04:00", "2027-03-14T00:00", "2027-03-14T01:00", "2027-03-14T02:00"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+			harness.Each(t, func(t *testing.T, e *harness.Env) {
 				relocate(t, e, c.zone)
 				token, practitioner := e.Token(t, ""), hire(t, e)
-				book := func(start, finish string) *chairsidetest.Response {
+				book := func(start, finish string) *harness.Response {
 					return e.Post(t, "/v1/appointments", token, row{"appointment": row{"practitioner_id": practitioner, "reason": "Exam", "start_time": start, "finish_time": finish}})
 				}
 				message := "does not exist in " + c.zone + " on this day"
-				refused := func(res *chairsidetest.Response, status int, code, param string) {
+				refused := func(res *harness.Response, status int, code, param string) {
 					t.Helper()
 					res.Error(t, status, code, param)
 					if got := res.Text(t, "error.params."+param+".0"); got != message {
@@ -43,7 +43,7 @@ func TestLocalTimesAcrossClockChanges(t *testing.T) {
 				path := "/v1/appointments/" + booked.Text(t, "appointment.id")
 				refused(e.Patch(t, path, token, row{"appointment": row{"start_time": c.skipped}}), 422, "validation_failed", "start_time")
 
-				list := func(query url.Values) *chairsidetest.Response {
+				list := func(query url.Values) *harness.Response {
 					return e.Get(t, "/v1/appointments?"+query.Encode(), token)
 				}
 				for _, param := range []string{"on", "before", "after", "updated_after"} {
@@ -57,7 +57,7 @@ func TestLocalTimesAcrossClockChanges(t *testing.T) {
 						t.Errorf("%s=%s: %v", param, c.twice, got)
 					}
 				}
-				slots := func(start, finish string) *chairsidetest.Response {
+				slots := func(start, finish string) *harness.Response {
 					return e.Get(t, "/v1/appointments/availability?"+url.Values{"practitioner_ids[]": {text(practitioner)}, "start_time": {start}, "finish_time": {finish}}.Encode(), token)
 				}
 				refused(slots(c.skipped, c.until), 400, "invalid_parameter", "start_time")
@@ -72,7 +72,7 @@ func TestLocalTimesAcrossClockChanges(t *testing.T) {
 // the clocks go on, one from an hour that is shown twice with the first, and one until
 // such an hour ends with the second.
 func TestSessionsAcrossClockChanges(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "appointment")
 		starts := hire(t, e, diary.Hours{Weekday: time.Sunday, Start: 90, Finish: 240})
 		ends := hire(t, e, diary.Hours{Weekday: time.Sunday, Start: 0, Finish: 90})

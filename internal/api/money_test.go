@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/decimal"
 )
 
@@ -16,7 +16,7 @@ import (
 func TestMoney(t *testing.T) {
 	tests := []struct {
 		name string
-		test func(t *testing.T, e *chairsidetest.Env)
+		test func(t *testing.T, e *harness.Env)
 	}{
 		{"BalancesFollowFromInvoicesAndPayments", balancesFollowFromInvoicesAndPayments},
 		{"BalancesAgreeWithTheDatabase", balancesAgreeWithTheDatabase},
@@ -27,7 +27,7 @@ func TestMoney(t *testing.T) {
 		{"PaymentsAgreeWithTheirExplanations", paymentsAgreeWithTheirExplanations},
 		{"InvoicesAgreeWithTheirItemsAndPayments", invoicesAgreeWithTheirItemsAndPayments},
 	}
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		for _, c := range tests {
 			t.Run(c.name, func(t *testing.T) { c.test(t, e) })
 		}
@@ -65,7 +65,7 @@ func (b books) balance(account row, until string) (sum int64) {
 func shownAmount(n int64) string { return decimal.Decimal(n).String() }
 
 // balancesFollowFromInvoicesAndPayments for every account.
-func balancesFollowFromInvoicesAndPayments(t *testing.T, e *chairsidetest.Env) {
+func balancesFollowFromInvoicesAndPayments(t *testing.T, e *harness.Env) {
 	w := newWorld(t, e)
 	b := openBooks(t, w)
 	signs := map[bool]int{}
@@ -82,7 +82,7 @@ func balancesFollowFromInvoicesAndPayments(t *testing.T, e *chairsidetest.Env) {
 }
 
 // balancesAgreeWithTheDatabase: the same rule, in SQL, for both practices.
-func balancesAgreeWithTheDatabase(t *testing.T, e *chairsidetest.Env) {
+func balancesAgreeWithTheDatabase(t *testing.T, e *harness.Env) {
 	wrong := systemRows(t, e, `SELECT count(*) FROM accounts a WHERE a.current_balance <> a.opening_balance
 		+ COALESCE((SELECT SUM(p.amount) FROM payments p WHERE p.patient_id = a.patient_id AND NOT p.deleted), 0)
 		- COALESCE((SELECT SUM(i.amount) FROM invoices i WHERE i.patient_id = a.patient_id AND i.status <> 'void'), 0)`)
@@ -96,7 +96,7 @@ func balancesAgreeWithTheDatabase(t *testing.T, e *chairsidetest.Env) {
 }
 
 // plannedValuesAreTheSumsOfWhatIsNotCompleted, by the plan's kind.
-func plannedValuesAreTheSumsOfWhatIsNotCompleted(t *testing.T, e *chairsidetest.Env) {
+func plannedValuesAreTheSumsOfWhatIsNotCompleted(t *testing.T, e *harness.Env) {
 	w := newWorld(t, e)
 	b := openBooks(t, w)
 	nhs := map[string]bool{}
@@ -122,7 +122,7 @@ func plannedValuesAreTheSumsOfWhatIsNotCompleted(t *testing.T, e *chairsidetest.
 
 // accountsAsAtADay: balances at the end of the day, in the rows, in the
 // filter, in the order and in the total.
-func accountsAsAtADay(t *testing.T, e *chairsidetest.Env) {
+func accountsAsAtADay(t *testing.T, e *harness.Env) {
 	w := newWorld(t, e)
 	b := openBooks(t, w)
 	days := []string{"1990-01-01", "2999-12-31", text(b.invoices[len(b.invoices)/2]["dated_on"]), text(b.payments[len(b.payments)/3]["dated_on"]), "2026-03-29"}
@@ -170,7 +170,7 @@ func accountsAsAtADay(t *testing.T, e *chairsidetest.Env) {
 }
 
 // accountTotalsCoverAllPages and honour the filters.
-func accountTotalsCoverAllPages(t *testing.T, e *chairsidetest.Env) {
+func accountTotalsCoverAllPages(t *testing.T, e *harness.Env) {
 	w := newWorld(t, e)
 	accounts := w.all(t, "accounts", "accounts", nil)
 	for query, keep := range map[string]func(balance int64) bool{
@@ -199,7 +199,7 @@ func accountTotalsCoverAllPages(t *testing.T, e *chairsidetest.Env) {
 
 // paymentTotalsCoverAllPages and honour the filters; a payment that was
 // taken back counts for nothing.
-func paymentTotalsCoverAllPages(t *testing.T, e *chairsidetest.Env) {
+func paymentTotalsCoverAllPages(t *testing.T, e *harness.Env) {
 	w := newWorld(t, e)
 	payments := w.all(t, "payments", "payments", nil)
 	middle := text(payments[len(payments)/2]["dated_on"])
@@ -233,7 +233,7 @@ func paymentTotalsCoverAllPages(t *testing.T, e *chairsidetest.Env) {
 }
 
 // paymentsAgreeWithTheirExplanations in every payment.
-func paymentsAgreeWithTheirExplanations(t *testing.T, e *chairsidetest.Env) {
+func paymentsAgreeWithTheirExplanations(t *testing.T, e *harness.Env) {
 	w := newWorld(t, e)
 	statuses := map[string]int{}
 	for _, p := range w.all(t, "payments", "payments", nil) {
@@ -259,7 +259,7 @@ func paymentsAgreeWithTheirExplanations(t *testing.T, e *chairsidetest.Env) {
 }
 
 // invoicesAgreeWithTheirItemsAndPayments: amounts, paid and status.
-func invoicesAgreeWithTheirItemsAndPayments(t *testing.T, e *chairsidetest.Env) {
+func invoicesAgreeWithTheirItemsAndPayments(t *testing.T, e *harness.Env) {
 	w := newWorld(t, e)
 	paid := map[string]int64{}
 	for _, p := range w.all(t, "payments", "payments", nil) {
@@ -300,7 +300,7 @@ func invoicesAgreeWithTheirItemsAndPayments(t *testing.T, e *chairsidetest.Env) 
 			continue
 		}
 		var sum int64
-		single := e.Get(t, "/v1/invoices"+chairsidetest.ID(invoice["id"]), w.token).Status(t, 200)
+		single := e.Get(t, "/v1/invoices"+harness.ID(invoice["id"]), w.token).Status(t, 200)
 		items := single.List(t, "invoice.invoice_items")
 		listed := w.all(t, "invoice_items", "invoice_items", url.Values{"invoice_id": {text(invoice["id"])}})
 		if len(items) == 0 || fmt.Sprint(items) != fmt.Sprint(listed) {

@@ -3,13 +3,13 @@ package api_test
 import (
 	"testing"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 )
 
 // TestRecordsWithoutParts holds that a record that lists others is there, with
 // an empty list, when there are none: both are read by one statement.
 func TestRecordsWithoutParts(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		for _, c := range []struct{ path, record, list, table, owner string }{
 			{"/v1/invoices", "invoice", "invoice_items", "invoice_items", "invoice_id"},
@@ -19,7 +19,7 @@ func TestRecordsWithoutParts(t *testing.T) {
 			before := 0
 			for _, found := range e.Get(t, c.path+"?per_page=50", token).Status(t, 200).List(t, c.record+"s") {
 				id = found.(map[string]any)["id"]
-				before = len(e.Get(t, c.path+chairsidetest.ID(id), token).Status(t, 200).List(t, c.record+"."+c.list))
+				before = len(e.Get(t, c.path+harness.ID(id), token).Status(t, 200).List(t, c.record+"."+c.list))
 				if before > 0 {
 					break
 				}
@@ -27,10 +27,10 @@ func TestRecordsWithoutParts(t *testing.T) {
 			if before == 0 {
 				t.Fatalf("no %s has %s", c.record, c.list)
 			}
-			if _, err := e.DB.SQL.ExecContext(t.Context(), "DELETE FROM "+c.table+" WHERE "+c.owner+" = "+chairsidetest.ID(id)[1:]); err != nil {
+			if _, err := e.DB.SQL.ExecContext(t.Context(), "DELETE FROM "+c.table+" WHERE "+c.owner+" = "+harness.ID(id)[1:]); err != nil {
 				t.Fatal(err)
 			}
-			r := e.Get(t, c.path+chairsidetest.ID(id), token).Status(t, 200)
+			r := e.Get(t, c.path+harness.ID(id), token).Status(t, 200)
 			if got := r.At(t, c.record+".id"); got != id {
 				t.Errorf("%s %v is shown for %v", c.record, got, id)
 			}

@@ -6,17 +6,17 @@ import (
 	"chairside/ent"
 	"chairside/ent/account"
 	"chairside/ent/site"
-	"chairside/internal/access"
-	"chairside/internal/caller"
+	"chairside/internal/audit"
+	"chairside/internal/principal"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 	"chairside/ogent"
 )
 
 // ListPatients searches with query= and filters.
 func (h *Handler) ListPatients(ctx context.Context, p ogent.ListPatientsParams) (*ogent.PatientList, error) {
-	search := found(p.Query.Or(""), caller.Must(ctx))
+	search := found(p.Query.Or(""), principal.Must(ctx))
 	p.Query.Set = len(search) > 0 // a blank one is none: the list is not picked, and its total is the kept one
 	shown, meta, err := h.ReadPatients(ctx, p, search...)
 	if err != nil {
@@ -27,7 +27,7 @@ func (h *Handler) ListPatients(ctx context.Context, p ogent.ListPatientsParams) 
 
 // ruleOfPatient holds that no birth is in the future. Answers are saved with the patient.
 func ruleOfPatient(ctx context.Context, w *ogent.PatientWrite) error {
-	today := civil.Of(clock.Now(ctx).In(caller.Must(ctx).Zone))
+	today := civil.Of(clock.Now(ctx).In(principal.Must(ctx).Zone))
 	if born, ok := w.In.DateOfBirth.Get(); ok && today.Before(civil.Of(born)) {
 		w.Problems.Add("date_of_birth", "must not be in the future")
 	}
@@ -70,7 +70,7 @@ func openAccount(ctx context.Context, tx *ent.Client, added *ogent.Patient) erro
 		return err
 	}
 	added.AccountID.SetTo(opened.ID)
-	access.From(ctx).Note(account.Table, opened.ID)
+	audit.From(ctx).Note(account.Table, opened.ID)
 	return nil
 }
 
@@ -80,13 +80,13 @@ func defaultSite(ctx context.Context, w *ogent.PatientWrite) error {
 	if w.In.SiteID.Set {
 		return nil
 	}
-	if c := caller.Must(ctx); c.UserSiteID != nil && c.SiteID == nil {
+	if c := principal.Must(ctx); c.UserSiteID != nil && c.SiteID == nil {
 		w.Change.SetSiteID(*c.UserSiteID)
 		return nil
 	}
 	first, err := w.Tx.Site.Query().Order(site.ByCreatedAt(), site.ByID()).FirstID(ctx)
 	if ent.IsNotFound(err) {
-		return fault.ValidationFailed(fault.Params{"site_id": {"is missing and the practice has no site"}})
+		return apierror.ValidationFailed(apierror.Params{"site_id": {"is missing and the practice has no site"}})
 	}
 	if err != nil {
 		return err

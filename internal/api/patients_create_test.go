@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 )
 
 // newPatient is a valid body of a patient with nothing but what is required,
@@ -22,18 +22,18 @@ func newPatient(plan any, changes ...row) row {
 }
 
 // register creates a patient and gives the response.
-func register(t *testing.T, e *chairsidetest.Env, token string, changes ...row) *chairsidetest.Response {
+func register(t *testing.T, e *harness.Env, token string, changes ...row) *harness.Response {
 	t.Helper()
 	return e.Post(t, "/v1/patients", token, newPatient(first(t, e, token, "payment_plans", "active=true"), changes...))
 }
 
-func patientPath(t *testing.T, r *chairsidetest.Response) string {
+func patientPath(t *testing.T, r *harness.Response) string {
 	t.Helper()
-	return "/v1/patients" + chairsidetest.ID(r.At(t, "patient.id"))
+	return "/v1/patients" + harness.ID(r.At(t, "patient.id"))
 }
 
 func TestCreatePatientWithWhatIsRequired(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		res := register(t, e, token).Status(t, 201)
 		got := res.At(t, "patient").(row)
@@ -45,7 +45,7 @@ func TestCreatePatientWithWhatIsRequired(t *testing.T) {
 		want := row{
 			"title": "Mrs", "first_name": "Ada", "last_name": "Okonkwo-Łuczak", "date_of_birth": "1985-03-09", "gender": false, "ethnicity": "A", "address_line_1": "4 Mill Lane", "postcode": "S1 2AB",
 			"active": true, "medical_alert": false, "use_email": true, "use_sms": true, "recall_method": "Letter", "metadata": row{}, "marketing": jsonNumber(0),
-			"created_at": shown(chairsidetest.Now), "updated_at": shown(chairsidetest.Now), "site_id": e.Get(t, "/v1/user", token).At(t, "user.site_id"),
+			"created_at": shown(harness.Now), "updated_at": shown(harness.Now), "site_id": e.Get(t, "/v1/user", token).At(t, "user.site_id"),
 		}
 		optional := []string{
 			"middle_name", "preferred_name", "address_line_2", "town", "county", "email_address", "home_phone", "home_phone_country", "home_phone_normalized", "mobile_phone", "work_phone", "dentist_id",
@@ -67,10 +67,10 @@ func TestCreatePatientWithWhatIsRequired(t *testing.T) {
 }
 
 func TestCreatePatientOpensTheAccount(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		res := register(t, e, token).Status(t, 201)
-		account := e.Get(t, "/v1/accounts"+chairsidetest.ID(res.At(t, "patient.account_id")), token).Status(t, 200).At(t, "account").(row)
+		account := e.Get(t, "/v1/accounts"+harness.ID(res.At(t, "patient.account_id")), token).Status(t, 200).At(t, "account").(row)
 		want := row{"patient_id": res.At(t, "patient.id"), "patient_name": "Ada Okonkwo-Łuczak", "current_balance": "0.00", "opening_balance": "0.00", "planned_nhs_treatment_value": "0.00", "planned_private_treatment_value": "0.00"}
 		for name, v := range want {
 			if account[name] != v {
@@ -94,7 +94,7 @@ func TestCreatePatientOpensTheAccount(t *testing.T) {
 
 // everyOptionalField of a patient with a value, and how it is answered where
 // that differs.
-func everyOptionalField(t *testing.T, e *chairsidetest.Env, token string) (sent, answered row) {
+func everyOptionalField(t *testing.T, e *harness.Env, token string) (sent, answered row) {
 	dentist := first(t, e, token, "practitioners", "active=true")
 	sent = row{
 		"title": "Prof", "first_name": "Zoë 芳", "middle_name": "Ó Súilleabháin", "last_name": "N'Diaye", "preferred_name": "Zo", "date_of_birth": "2026-07-01", "gender": true, "ethnicity": "16", "active": false,
@@ -113,7 +113,7 @@ func everyOptionalField(t *testing.T, e *chairsidetest.Env, token string) (sent,
 	return sent, answered
 }
 
-func checkSent(t *testing.T, res *chairsidetest.Response, sent, answered row) {
+func checkSent(t *testing.T, res *harness.Response, sent, answered row) {
 	t.Helper()
 	got := res.At(t, "patient").(row)
 	for name, want := range change(row{}, sent) {
@@ -133,13 +133,13 @@ func checkSent(t *testing.T, res *chairsidetest.Response, sent, answered row) {
 
 // TestEveryPatientFieldRoundTrips on create and on edit.
 func TestEveryPatientFieldRoundTrips(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		sent, answered := everyOptionalField(t, e, token)
 		checkSent(t, register(t, e, token, sent).Status(t, 201), sent, answered)
 		for _, method := range []string{"PUT", "PATCH"} {
 			path := patientPath(t, register(t, e, token).Status(t, 201))
-			edited := e.Do(t, chairsidetest.Request{Method: method, Path: path, Token: token, Body: edit("patient", sent)}).Status(t, 200)
+			edited := e.Do(t, harness.Request{Method: method, Path: path, Token: token, Body: edit("patient", sent)}).Status(t, 200)
 			checkSent(t, edited, sent, answered)
 			if read := e.Get(t, path, token); string(read.Raw) != string(edited.Raw) {
 				t.Errorf("edited %s, read %s", edited.Raw, read.Raw)
@@ -193,7 +193,7 @@ func TestCreatePatientRefuses(t *testing.T) {
 		"metadata with a long key": {row{"metadata": row{strings.Repeat("😀", 41): ""}}, []string{"metadata"}},
 		"metadata with long text":  {row{"metadata": row{"a": strings.Repeat("😀", 501)}}, []string{"metadata"}},
 	}
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		for name, c := range cases {
 			t.Run(name, func(t *testing.T) {
@@ -207,7 +207,7 @@ func TestCreatePatientRefuses(t *testing.T) {
 
 // TestPatientReferencesAreOfTheSamePractice and the plan is an active one.
 func TestPatientReferencesAreOfTheSamePractice(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, other := e.Token(t, ""), elsewhere(t, e)
 		theirs := row{
 			"payment_plan_id": first(t, e, other, "payment_plans", "active=true"), "dentist_id": first(t, e, other, "practitioners", ""), "hygienist_id": first(t, e, other, "practitioners", ""),
@@ -236,7 +236,7 @@ func TestPatientLeniency(t *testing.T) {
 		{"dentist_recall_interval", "12", jsonNumber(12)}, {"email_address", "", nil}, {"dentist_recall_date", "", nil}, {"dentist_id", "", nil}, {"recall_method", null, "Letter"}, {"use_sms", null, true}, {"active", null, true},
 		{"metadata", null, row{}},
 	}
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		for _, c := range cases {
 			res := register(t, e, token, row{c.field: c.sent}).Status(t, 201)
@@ -249,7 +249,7 @@ func TestPatientLeniency(t *testing.T) {
 
 // TestPatientSiteDefaults to the user's site, else to the practice's first.
 func TestPatientSiteDefaults(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		w := newWorld(t, e)
 		sites := w.rows(t, resource{path: "sites", many: "sites"})

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 )
 
 // TestEditPatientChangesOnlyWhatIsSent, one field at a time, and null clears
@@ -17,7 +17,7 @@ func TestEditPatientChangesOnlyWhatIsSent(t *testing.T) {
 	stays := []string{"site_id"} // has no empty value; the required fields neither
 	defaults := row{"active": true, "recall_method": "Letter", "marketing": jsonNumber(0), "medical_alert": false, "use_email": true, "use_sms": true, "metadata": row{}}
 	derived := []string{"updated_at", "home_phone_normalized", "mobile_phone_normalized", "work_phone_normalized", "emergency_contact_phone_normalized"}
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		sent, answered := everyOptionalField(t, e, token)
 		path := patientPath(t, register(t, e, token).Status(t, 201))
@@ -55,7 +55,7 @@ func TestEditPatientChangesOnlyWhatIsSent(t *testing.T) {
 
 func TestEditPatientRefusesToClearWhatIsRequired(t *testing.T) {
 	required := slices.Collect(maps.Keys(newPatient(1)["patient"].(row)))
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		res := register(t, e, token).Status(t, 201)
 		for _, v := range []any{null, "", "  "} {
@@ -78,7 +78,7 @@ func TestEditPatientRefusesToClearWhatIsRequired(t *testing.T) {
 
 // TestEditPatientIgnoresReadOnlyFields: ids, timestamps and derived fields.
 func TestEditPatientIgnoresReadOnlyFields(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		res := register(t, e, token, row{"home_phone": "0114 496 0123"}).Status(t, 201)
 		e.Clock.Advance(time.Hour)
@@ -94,7 +94,7 @@ func TestEditPatientIgnoresReadOnlyFields(t *testing.T) {
 
 // TestDeletePatientArchives: 204; the patient can still be read and comes back.
 func TestDeletePatientArchives(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		path := patientPath(t, register(t, e, token, row{"last_name": "Zzyzx"}).Status(t, 201))
 		listed := func(query string) int {
@@ -132,7 +132,7 @@ func TestPhonesAreNormalized(t *testing.T) {
 		{row{"%": "+33 6 39 98 01 23"}, "+33639980123"},
 		{row{"%": null}, nil},
 	}
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		path := patientPath(t, register(t, e, token).Status(t, 201))
 		for _, phone := range []string{"home_phone", "mobile_phone", "work_phone", "emergency_contact_phone"} {
@@ -166,7 +166,7 @@ func TestSearchFindsPatients(t *testing.T) {
 		"0114 496 0777 (evenings)", "0114 496 0777", "01144960777", "98765", "ext. 98765", "  zoe  ",
 	}
 	missed := []string{"smith 943 476 5919", "zoex", "oe", "brienn", "zoe smith", "%", "_", "z_e", "qx1a 9zy", "9434765918", "07700 900778", "4711-09", `\`, "'", "zoe@nowhere"}
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "patient")
 		plan := first(t, e, e.Token(t, ""), "payment_plans", "active=true")
 		id := e.Post(t, "/v1/patients", token, newPatient(plan, fields)).Status(t, 201).Text(t, "patient.id")
@@ -196,7 +196,7 @@ func TestSearchFindsPatients(t *testing.T) {
 
 // TestSearchFollowsEdits and combines with the other filters.
 func TestSearchFollowsEdits(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		path := patientPath(t, register(t, e, token, row{"last_name": "Quetzal", "mobile_phone": "07700 900999"}).Status(t, 201))
 		total := func(query string) string {

@@ -3,21 +3,21 @@ package api
 import (
 	"context"
 
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/ogent"
 )
 
 // GetPractice answers the practice of the token.
 func (h *Handler) GetPractice(ctx context.Context) (*ogent.PracticeResponse, error) {
-	return h.ShowPractice(ctx, caller.Must(ctx).PracticeID)
+	return h.ShowPractice(ctx, principal.Must(ctx).PracticeID)
 }
 
 // GetCurrentUser answers the token's user, also to a token that is limited to
 // another site than the user's.
 func (h *Handler) GetCurrentUser(ctx context.Context) (*ogent.UserResponse, error) {
-	whole := *caller.Must(ctx)
+	whole := *principal.Must(ctx)
 	whole.SiteID = nil
-	return h.ShowUser(caller.With(ctx, &whole), whole.UserID)
+	return h.ShowUser(principal.With(ctx, &whole), whole.UserID)
 }
 
 // GetUsersCurrent is the other address of GetCurrentUser.

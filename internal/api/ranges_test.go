@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"chairside/ent/site"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 )
 
 // beyond is more rows than package ogent's few, and so than its near.
@@ -19,7 +19,7 @@ const beyond = 200_100
 // TestRangesInAnotherOrder asks for what has changed since a time, in the order
 // of starts, where that is little and where it is much.
 func TestRangesInAnotherOrder(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, practitioner := e.Token(t, "appointment"), hire(t, e)
 		since := map[string]string{}
 		note := func(name string) {
@@ -77,7 +77,7 @@ func TestRangesInAnotherOrder(t *testing.T) {
 
 // onlyShown wants the record of accesses to have the appointments of a list, and no
 // patients but theirs, however many ways of reading it were tried.
-func onlyShown(t *testing.T, e *chairsidetest.Env, list *chairsidetest.Response) {
+func onlyShown(t *testing.T, e *harness.Env, list *harness.Response) {
 	t.Helper()
 	shown, noted := list.Column(t, "appointments", "id"), noted(t, e, list)
 	if read := slices.Sorted(slices.Values(noted["appointments"])); !slices.Equal(read, slices.Sorted(slices.Values(shown))) {
@@ -92,7 +92,7 @@ func onlyShown(t *testing.T, e *chairsidetest.Env, list *chairsidetest.Response)
 }
 
 // noted is what the record of accesses has of a request: ids by resource.
-func noted(t *testing.T, e *chairsidetest.Env, r *chairsidetest.Response) map[string][]string {
+func noted(t *testing.T, e *harness.Env, r *harness.Response) map[string][]string {
 	t.Helper()
 	var line struct{ Records map[string][]string }
 	e.Settle()
@@ -109,7 +109,7 @@ func noted(t *testing.T, e *chairsidetest.Env, r *chairsidetest.Response) map[st
 // TestPagesByID reads pages in order of id, which begin at an id that is looked for
 // first: with the same filters, and the same limits of the token.
 func TestPagesByID(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		sites, err := e.DB.Ent.Site.Query().Order(site.ByID()).IDs(e.As(t, "demo"))
 		if err != nil || len(sites) < 2 {
 			t.Fatalf("sites are %v, %v", sites, err)
@@ -137,7 +137,7 @@ func TestPagesByID(t *testing.T) {
 // TestValuesInAnotherOrder asks for the appointments of a practitioner, a state or
 // a day in an order that no index has for them: before and behind many others.
 func TestValuesInAnotherOrder(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, few, many := e.Token(t, "appointment"), hire(t, e), hire(t, e)
 		patient := row{"patient_id": first(t, e, e.Token(t, ""), "patients", "")}
 		first := id(book(t, e, token, few, "09:00", "09:10"))
@@ -150,7 +150,7 @@ func TestValuesInAnotherOrder(t *testing.T) {
 		const picked = 200_000
 		e.Clock.Advance(1e9)
 		last := id(book(t, e, token, few, "15:00", "15:10"))
-		e.Do(t, chairsidetest.Request{Method: "PATCH", Path: "/v1/appointments/" + last, Token: token, Body: `{"appointment":{"state":"Arrived"}}`}).Status(t, 200)
+		e.Do(t, harness.Request{Method: "PATCH", Path: "/v1/appointments/" + last, Token: token, Body: `{"appointment":{"state":"Arrived"}}`}).Status(t, 200)
 
 		ctx := e.As(t, "demo")
 		sites, err := e.DB.Ent.Site.Query().Order(site.ByID()).IDs(ctx)
@@ -198,7 +198,7 @@ func TestValuesInAnotherOrder(t *testing.T) {
 func id(path string) string { return path[len("/v1/appointments/"):] }
 
 // copyAppointment stores n appointments like one that is there.
-func copyAppointment(t *testing.T, e *chairsidetest.Env, id string, n int) {
+func copyAppointment(t *testing.T, e *harness.Env, id string, n int) {
 	t.Helper()
 	const columns = "created_at, updated_at, start_time, finish_time, duration, reason, state, metadata, booked_via_api, pending_at, confirmed_at, arrived_at, in_surgery_at, completed_at, cancelled_at, did_not_attend_at, practice_id, practitioner_id, patient_id"
 	const most = 20_000 // at one time: a statement may take 30 s

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 )
 
 // resource is one resource as spec.md and behaviour.md describe it. The tests
@@ -225,13 +225,13 @@ func (r resource) everyFilter() []filter {
 
 // world is a running server with what the tests look up more than once.
 type world struct {
-	*chairsidetest.Env
+	*harness.Env
 	token string
 	plan  string            // a payment plan with fees
 	sites map[string]string // practitioner → site
 }
 
-func newWorld(t *testing.T, e *chairsidetest.Env) *world {
+func newWorld(t *testing.T, e *harness.Env) *world {
 	w := &world{Env: e, token: e.Token(t, ""), sites: map[string]string{}}
 	w.plan = e.Get(t, "/v1/payment_plans?active=true", w.token).Status(t, 200).Text(t, "payment_plans.0.id")
 	for _, p := range w.all(t, "practitioners", "practitioners", nil) {
@@ -318,7 +318,7 @@ func TestResources(t *testing.T) {
 		{"MetaHasWhatTheSpecificationNames", metaHasWhatTheSpecificationNames},
 		{"ListsHaveEveryRow", listsHaveEveryRow},
 	}
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w := newWorld(t, e)
 		for _, c := range tests {
 			t.Run(c.name, func(t *testing.T) {

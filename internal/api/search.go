@@ -12,7 +12,7 @@ import (
 
 	"chairside/ent/patient"
 	"chairside/ent/predicate"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/schema"
 )
 
@@ -30,7 +30,7 @@ import (
 // the last 4 and 3; each behind the end of the practice's id, so that a search
 // reads nothing of other practices. Where two ids end alike it reads too much,
 // and finds no more.
-func found(query string, c *caller.Caller) []predicate.Patient {
+func found(query string, c *principal.Principal) []predicate.Patient {
 	var where []predicate.Patient
 	var rest []string
 	for _, word := range strings.Fields(strings.ReplaceAll(schema.SearchFold(query), ",", " ")) {

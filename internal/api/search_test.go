@@ -12,8 +12,8 @@ import (
 
 	"chairside/ent/patient"
 	"chairside/ent/site"
-	"chairside/internal/caller"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/principal"
+	"chairside/internal/test/harness"
 	"chairside/schema"
 )
 
@@ -26,7 +26,7 @@ func TestSearchFindsByEveryBeginning(t *testing.T) {
 		{"first_name": "杨丽", "last_name": "欧阳", "preferred_name": "يوسف", "email_address": "o'd%d_y@example.org", "legacy_id": `back\slash`},
 		{"first_name": "Ірина", "last_name": "Ясинська", "preferred_name": "İzzet", "postcode": "x9 9xx", "mobile_phone": "07700 900900 mum's"},
 	}
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, ctx := e.Token(t, ""), e.As(t, "demo")
 		for _, fields := range odd {
 			id := register(t, e, token, fields).Status(t, 201).Text(t, "patient.id")
@@ -51,7 +51,7 @@ func TestSearchFindsByEveryBeginning(t *testing.T) {
 
 // TestSearchIsAList in every order, page by page, of what the caller may see.
 func TestSearchIsAList(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		sites, err := e.DB.Ent.Site.Query().Order(site.ByID()).IDs(e.As(t, "demo"))
 		if err != nil || len(sites) < 2 {
@@ -101,7 +101,7 @@ func TestSearchFindsWhatAScanFinds(t *testing.T) {
 		"jo ng 900", "jo 07700", "ng 0770", "m6", "m6 1", "x@ 12", "07700 900900", "+44 7700 900900", "0044 7700 900900", "7 7 0 0", "07 70 09 00 90 9", "0114 496 0568", "(0114) 496-0568", "496 0568", "202-555-0123", "+12025550123", "900 9434", "900900 07700", "9434765919 07700",
 		strings.Repeat("1", 40), strings.Repeat("1234567890", 4), strings.Repeat("9 ", 40), strings.Repeat("y", 255), strings.Repeat("long ", 50), strings.Repeat("%", 255),
 	}
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, ctx := e.Token(t, ""), e.As(t, "demo")
 		for _, fields := range odd {
 			register(t, e, token, fields).Status(t, 201)
@@ -185,7 +185,7 @@ func spelled(text, word string) bool {
 // TestSearchKnowsEveryApostropheAndHyphen whichever of them is stored and which
 // is asked for.
 func TestSearchKnowsEveryApostropheAndHyphen(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, ids := e.Token(t, ""), map[string]string{}
 		for _, last := range []string{"Q’Arcyx", "Q'Arcyx", "Quill‐Xander", "Quill-Xander", "Qua Marix", "Qua-Marix", "Quarcyx"} {
 			ids[last] = register(t, e, token, row{"first_name": "Jo", "last_name": last}).Status(t, 201).Text(t, "patient.id")
@@ -216,10 +216,10 @@ func TestSearchKnowsEveryApostropheAndHyphen(t *testing.T) {
 // TestSearchReadsItsOwnPractice alone of the index, and no other index of all
 // its patients beside, whoever else has patients of the name.
 func TestSearchReadsItsOwnPractice(t *testing.T) {
-	address, settings, _ := strings.Cut(chairsidetest.Postgres(t), "?")
-	e := chairsidetest.Start(t, address+"?plan_cache_mode=force_generic_plan&"+settings) // for arguments most patients have, it would read no index
+	address, settings, _ := strings.Cut(harness.Postgres(t), "?")
+	e := harness.Start(t, address+"?plan_cache_mode=force_generic_plan&"+settings) // for arguments most patients have, it would read no index
 	e.DB.SQL.SetMaxOpenConns(1)                                                          // what it has read is added up when it is asked again
-	ctx := caller.System(t.Context())
+	ctx := principal.AsSystem(t.Context())
 	for practice, copies := range map[string]int{"demo": 2000, "second": 3} {
 		const namesakes = `INSERT INTO patients (created_at, updated_at, title, first_name, last_name, date_of_birth, gender, ethnicity, address_line_1, postcode, metadata, practice_id, payment_plan_id, site_id, search_text)
 			SELECT p.created_at, p.updated_at, title, first_name, last_name, date_of_birth, gender, ethnicity, p.address_line_1, p.postcode, p.metadata, practice_id, payment_plan_id, site_id, ' jo quetzal 07700900123 447700900123'

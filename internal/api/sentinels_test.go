@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 )
 
 // TestFiltersTakeAnyYear that has four digits, because clients write the first
 // and the last of them for "always" and "never".
 func TestFiltersTakeAnyYear(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		for _, c := range []struct {
 			list   string
@@ -56,7 +56,7 @@ func TestFiltersTakeAnyYear(t *testing.T) {
 // TestDatesOfAnyYear are stored and shown as they are; times are of the years
 // that are shown with four digits in every zone.
 func TestDatesOfAnyYear(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		path := patientPath(t, register(t, e, token).Status(t, 201))
 		for _, day := range []string{"9999-12-31", "0001-01-01", "0999-02-28"} {

@@ -13,8 +13,8 @@ import (
 	"chairside/ent"
 	"chairside/ent/appointment"
 	"chairside/ent/patient"
-	"chairside/internal/caller"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/principal"
+	"chairside/internal/test/harness"
 	"chairside/internal/seed"
 )
 
@@ -22,7 +22,7 @@ import (
 // answers what it answers when it has to count: byte for byte the same as with
 // a filter that lets every row through.
 func TestListsThatDoNotCount(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		ctx := e.As(t, "demo")
 		site, err := e.DB.Ent.Site.Query().FirstID(ctx)
 		if err != nil {
@@ -71,7 +71,7 @@ func TestListsThatDoNotCount(t *testing.T) {
 }
 
 // sameWithoutCounting sends a request as it is, and again with the filter.
-func sameWithoutCounting(t *testing.T, e *chairsidetest.Env, token, who, path, query, all string) {
+func sameWithoutCounting(t *testing.T, e *harness.Env, token, who, path, query, all string) {
 	t.Helper()
 	query = strings.TrimPrefix(query, "&")
 	plain := e.Get(t, path+"?"+query, token).Status(t, http.StatusOK)
@@ -84,7 +84,7 @@ func sameWithoutCounting(t *testing.T, e *chairsidetest.Env, token, who, path, q
 // Every page around the first and last rows of a day begins where it should,
 // from either end of the list; also where days have a total of nothing.
 func TestPagesAtTheBordersOfDays(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		ctx, token := e.As(t, "demo"), e.Token(t, "")
 		listed := func() []*ent.Appointment {
 			rows, err := e.DB.Ent.Appointment.Query().
@@ -133,7 +133,7 @@ func TestPagesAtTheBordersOfDays(t *testing.T) {
 // A kept total is that of the caller's own practice, and is not there for queries
 // that hold anything else.
 func TestKeptTotalsAreConfined(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		kept := func(ctx context.Context, q *ent.PatientQuery) *ent.Totals {
 			t.Helper()
 			totals, err := q.Totals(ctx)
@@ -156,9 +156,9 @@ func TestKeptTotalsAreConfined(t *testing.T) {
 			if got, err := totals.Read(ctx, totals.Of("patients.all", 0)); got != want || err != nil {
 				t.Errorf("%s: %d patients, %v; want %d", slug, got, err, want)
 			}
-			c := *caller.Must(ctx)
+			c := *principal.Must(ctx)
 			c.SiteID = &c.PracticeID
-			if kept(caller.With(ctx, &c), patients.Query()) != nil {
+			if kept(principal.With(ctx, &c), patients.Query()) != nil {
 				t.Errorf("%s: a caller of one site was given the total of all", slug)
 			}
 			modified := patients.Query()
@@ -191,7 +191,7 @@ func TestKeptTotalsAreConfined(t *testing.T) {
 				}
 			}
 		}
-		if kept(caller.System(t.Context()), patients.Query()) != nil {
+		if kept(principal.AsSystem(t.Context()), patients.Query()) != nil {
 			t.Error("work across practices was given totals")
 		}
 	})

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"chairside/ent"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/decimal"
@@ -17,7 +17,7 @@ import (
 )
 
 // delivered imports the files of another system into the demo practice.
-func delivered(t *testing.T, e *chairsidetest.Env, plan string, files map[string]string) {
+func delivered(t *testing.T, e *harness.Env, plan string, files map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
 	files["mapping.yaml"] = `source: old
@@ -32,7 +32,7 @@ files:
 			t.Fatal(err)
 		}
 	}
-	found, err := transfer.Import(clock.With(t.Context(), chairsidetest.Now), e.DB, dir, transfer.ImportOptions{Practice: "demo"})
+	found, err := transfer.Import(clock.With(t.Context(), harness.Now), e.DB, dir, transfer.ImportOptions{Practice: "demo"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ files:
 // TestVoidInvoicesOweNothing voids an invoice that was paid and brings another
 // that was void and unpaid: every list and report says the same of them.
 func TestVoidInvoicesOweNothing(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w := newWorld(t, e)
 		plan := text(w.all(t, "payment_plans", "payment_plans", nil)[0]["name"])
 		income, debt := figures(t, e, "income"), figures(t, e, "aged-debt")
@@ -77,7 +77,7 @@ func TestVoidInvoicesOweNothing(t *testing.T) {
 				check(when, "amount_outstanding", "0.00", invoice["amount_outstanding"])
 				check(when, "paid", statuses[i] == "paid", invoice["paid"])
 				check(when, "paid_on", statuses[i] == "paid", invoice["paid_on"] != nil)
-				single := e.Get(t, "/v1/invoices"+chairsidetest.ID(invoice["id"]), w.token).Status(t, 200)
+				single := e.Get(t, "/v1/invoices"+harness.ID(invoice["id"]), w.token).Status(t, 200)
 				check(when, "the invoice by itself", invoice["amount_outstanding"], single.Text(t, "invoice.amount_outstanding"))
 				if statuses[i] == "void" {
 					voids++
@@ -98,7 +98,7 @@ func TestVoidInvoicesOweNothing(t *testing.T) {
 				check(when, "fully_explained", unexplained[i] == "0.00", p["fully_explained"])
 				status := map[bool]string{true: "unexplained", false: "partially_explained"}[unexplained[i] == p["amount"]]
 				check(when, "payment status", status, p["status"])
-				single := e.Get(t, "/v1/payments"+chairsidetest.ID(p["id"]), w.token).Status(t, 200)
+				single := e.Get(t, "/v1/payments"+harness.ID(p["id"]), w.token).Status(t, 200)
 				check(when, "the explanations of the payment by itself", len(p["explanations"].([]any)), len(single.List(t, "payment.explanations")))
 			}
 			accounts := e.Get(t, "/v1/accounts?patient_id="+text(patient["id"]), w.token).Status(t, 200)
@@ -140,13 +140,13 @@ func TestVoidInvoicesOweNothing(t *testing.T) {
 }
 
 // figures are the sums of money in the summary of a report on June 2026.
-func figures(t *testing.T, e *chairsidetest.Env, name string) map[string]int64 {
+func figures(t *testing.T, e *harness.Env, name string) map[string]int64 {
 	t.Helper()
 	r, err := report.Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := clock.With(e.As(t, "demo"), chairsidetest.Now)
+	ctx := clock.With(e.As(t, "demo"), harness.Now)
 	var a *report.Answer
 	err = e.DB.View(ctx, func(client *ent.Client) (err error) {
 		a, err = r.Ask(ctx, client, report.Filter{From: civil.MustParse("2026-06-01"), To: civil.MustParse("2026-06-30")})

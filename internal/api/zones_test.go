@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"chairside/ent"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/diary"
 )
 
 // relocate moves the demo practice to another time zone.
-func relocate(t *testing.T, e *chairsidetest.Env, zone string) {
+func relocate(t *testing.T, e *harness.Env, zone string) {
 	t.Helper()
 	e.ChangePractice(t, func(p *ent.PracticeUpdateOne) { p.SetTimeZone(zone) })
 }
@@ -34,10 +34,10 @@ func TestTimesAreThoseOfThePracticesZone(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+			harness.Each(t, func(t *testing.T, e *harness.Env) {
 				relocate(t, e, c.zone)
 				token, practitioner := e.Token(t, "appointment"), hire(t, e)
-				create := func(start, finish string) *chairsidetest.Response {
+				create := func(start, finish string) *harness.Response {
 					return e.Post(t, "/v1/appointments", token, row{"appointment": row{"practitioner_id": practitioner, "reason": "Exam", "start_time": start, "finish_time": finish, "force_changes": true}}).Status(t, 201)
 				}
 				if got := create(c.local, shown(instant(c.shown).Add(time.Minute))).Text(t, "appointment.start_time"); got != c.shown {
@@ -67,7 +67,7 @@ func TestTimesAreThoseOfThePracticesZone(t *testing.T) {
 
 // TestAvailabilityInThePracticesZone lays sessions onto its clocks.
 func TestAvailabilityInThePracticesZone(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		relocate(t, e, "America/Havana")
 		token := e.Token(t, "appointment")
 		practitioner := hire(t, e, diary.Hours{Weekday: time.Sunday, Start: 0, Finish: 120}, diary.Hours{Weekday: time.Monday, Start: 0, Finish: 60})
@@ -87,7 +87,7 @@ func TestAvailabilityInThePracticesZone(t *testing.T) {
 // TestBornTodayIsTodayInThePracticesZone: half past eleven at night in UTC is
 // the next day in London's summer.
 func TestBornTodayIsTodayInThePracticesZone(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		e.Clock.Set(time.Date(2026, 6, 30, 23, 30, 0, 0, time.UTC))
 		register(t, e, token, row{"date_of_birth": "2026-07-01"}).Status(t, 201)

@@ -14,7 +14,7 @@ import (
 // they may be called: a setter elsewhere would skip the check of a new password,
 // or leave alive what the change has to end (package signin, events.go).
 var credentials = map[string][]string{
-	"SetPasswordHash":     {"internal/signin", "internal/onboard"},
+	"SetPasswordHash":     {"internal/signin", "internal/provision"},
 	"SetTotpSecret":       {"internal/signin"},
 	"SetRecoveryCodes":    {"internal/signin"},
 	"ClearRecoveryCodes":  {"internal/signin"},

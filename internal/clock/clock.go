@@ -52,7 +52,7 @@ func With(ctx context.Context, t time.Time) context.Context {
 // calls it when it holds what it waits for, so that of two changes of one record
 // the later one also bears the later time, and updated_after does not miss it. A
 // new row may be dated a little before its locks were had (store.DB.TxSingleStatement).
-func Again(ctx context.Context) context.Context {
+func Refresh(ctx context.Context) context.Context {
 	if r, ok := ctx.Value(key{}).(reading); ok {
 		return r.of.With(ctx)
 	}

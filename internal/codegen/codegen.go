@@ -12,7 +12,7 @@
 //	                 published form ─┴──▶ ogent/openapi.json
 //
 // The two forms of the document differ because clients are allowed latitude
-// that a typed decoder does not allow (internal/wire reads what they send
+// that a typed decoder does not allow (internal/codec reads what they send
 // first), and because headers, errors and authentication are the business of
 // the server's middleware, which would otherwise be generated once more.
 //

@@ -7,8 +7,8 @@ import (
 	"github.com/go-faster/yaml"
 	"github.com/ogen-go/ogen"
 
-	"chairside/internal/contract"
-	"chairside/internal/wire"
+	"chairside/internal/apispec"
+	"chairside/internal/codec"
 )
 
 // document builds one of the two forms of the OpenAPI document.
@@ -34,14 +34,14 @@ func newDocument(m *model, published bool) *ogen.Spec {
 
 func metaSchemas() map[string]*ogen.Schema {
 	number := func(name, doc string) *ogen.Property {
-		return property(name, schemaOf(wire.Integer).SetDescription(doc))
+		return property(name, schemaOf(codec.Integer).SetDescription(doc))
 	}
 	page, current := number("page", "The page shown."), number("current_page", "The page shown.")
 	per := number("per_page", "Records to a page.")
 	return map[string]*ogen.Schema{
 		"Meta": object(number("total", "Records on all pages."), page, current, per, number("total_pages", "Number of pages.")),
 		"PageMeta": object(page, current, per,
-			property("more", schemaOf(wire.Boolean).SetDescription("Whether there is a further page."))),
+			property("more", schemaOf(codec.Boolean).SetDescription("Whether there is a further page."))),
 	}
 }
 
@@ -63,7 +63,7 @@ func (d *document) addEntity(e *entity) {
 		many.SetPost(d.write(e, "create", "create", "Create"))
 	}
 	if e.Has("get") {
-		one.SetGet(d.operation(e, "get"+e.Name, "read", "Get "+article(e.R.Key)+".", e.R.Rules[contract.Get]).AddParameters(idParameter(e)).
+		one.SetGet(d.operation(e, "get"+e.Name, "read", "Get "+article(e.R.Key)+".", e.R.Descriptions[apispec.Get]).AddParameters(idParameter(e)).
 			AddResponse("200", d.response(e.Name+"Response", example(d.oneExample(e)))))
 	}
 	if e.Has("update") {
@@ -73,7 +73,7 @@ func (d *document) addEntity(e *entity) {
 		}
 	}
 	if e.Has("delete") {
-		one.SetDelete(d.operation(e, "delete"+e.Name, "delete", "Delete "+article(e.R.Key)+".", e.R.Rules[contract.Delete]).AddParameters(idParameter(e)).
+		one.SetDelete(d.operation(e, "delete"+e.Name, "delete", "Delete "+article(e.R.Key)+".", e.R.Descriptions[apispec.Delete]).AddParameters(idParameter(e)).
 			AddResponse("204", ogen.NewResponse().SetDescription("Done; no body.")))
 	}
 	if many.Get != nil || many.Post != nil {
@@ -82,7 +82,7 @@ func (d *document) addEntity(e *entity) {
 	if one.Get != nil || one.Patch != nil || one.Delete != nil {
 		d.AddPathItem("/"+e.R.Plural+"/{id}", one)
 	}
-	for _, o := range e.R.Others {
+	for _, o := range e.R.Operations {
 		d.AddPathItem(o.Path, ogen.NewPathItem().SetGet(d.other(e, o)))
 	}
 }
@@ -134,7 +134,7 @@ func (d *document) output(e *entity, single bool) *ogen.Schema {
 	return s
 }
 
-func (d *document) computed(c contract.Computed) *ogen.Schema {
+func (d *document) computed(c apispec.Computed) *ogen.Schema {
 	s := schemaOf(c.Kind)
 	if c.Objects != nil {
 		s = d.objects(c.Objects)
@@ -147,13 +147,13 @@ func (d *document) computed(c contract.Computed) *ogen.Schema {
 }
 
 // objects is the schema of a list of objects.
-func (d *document) objects(l *contract.Objects) *ogen.Schema {
+func (d *document) objects(l *apispec.Objects) *ogen.Schema {
 	d.AddSchema(l.Item, d.item(l.Members))
 	return ref(l.Item).AsArray()
 }
 
 // item is the schema of an object in a list.
-func (d *document) item(members []contract.Computed) *ogen.Schema {
+func (d *document) item(members []apispec.Computed) *ogen.Schema {
 	s := object()
 	for _, c := range members {
 		s.AddRequiredProperties(property(c.Name, d.internal(schemaOf(c.Kind).SetDescription(c.Doc), c.Kind)))
@@ -163,18 +163,18 @@ func (d *document) item(members []contract.Computed) *ogen.Schema {
 
 // internal adapts a property to the generated server: times get the layout,
 // words stay plain strings, because what is sent has been checked before.
-func (d *document) internal(s *ogen.Schema, k wire.Kind) *ogen.Schema {
+func (d *document) internal(s *ogen.Schema, k codec.Kind) *ogen.Schema {
 	if d.published {
 		return s
 	}
-	if k == wire.Enum {
+	if k == codec.Enum {
 		s = ogen.String().SetNullable(s.Nullable).SetDescription(s.Description)
 	}
-	if k == wire.Metadata { // the generated encoder of a map has no order, and the entity tag needs one
+	if k == codec.Metadata { // the generated encoder of a map has no order, and the entity tag needs one
 		s = anything().SetDescription(s.Description)
 	}
-	if k == wire.Time {
-		s.Common.Extensions = ogen.Extensions{"x-ogen-time-format": {Kind: yaml.ScalarNode, Tag: "!!str", Value: wire.TimeLayout}}
+	if k == codec.Time {
+		s.Common.Extensions = ogen.Extensions{"x-ogen-time-format": {Kind: yaml.ScalarNode, Tag: "!!str", Value: codec.TimeLayout}}
 	}
 	return s
 }
@@ -187,7 +187,7 @@ func (d *document) input(e *entity, create bool) *ogen.Schema {
 		p := inputSchema(c)
 		if d.published {
 			p.Example = ogen.ExampleValue(columnExample(c))
-		} else if c.Kind == wire.Enum {
+		} else if c.Kind == codec.Enum {
 			p = ogen.String().SetNullable(p.Nullable)
 		}
 		if d.published && create && c.API.Required {
@@ -196,7 +196,7 @@ func (d *document) input(e *entity, create bool) *ogen.Schema {
 			s.AddOptionalProperties(property(c.Name, p))
 		}
 	}
-	for _, x := range e.R.Extra {
+	for _, x := range e.R.BodyFields {
 		p, shown := schemaOf(x.Kind), kindExample(x.Kind, x.Name)
 		if x.Objects != nil {
 			p, shown = d.objects(x.Objects), listExample(x.Objects)
@@ -215,13 +215,13 @@ func inputSchema(c *column) *ogen.Schema {
 	if c.API.Required {
 		s.SetNullable(false)
 	}
-	if c.API.Min != nil && c.Kind != wire.Decimal {
+	if c.API.Min != nil && c.Kind != codec.Decimal {
 		s.SetMinimum(c.API.Min)
 	}
-	if c.API.Max != nil && c.Kind != wire.Decimal {
+	if c.API.Max != nil && c.Kind != codec.Decimal {
 		s.SetMaximum(c.API.Max)
 	}
-	if c.API.MaxRunes > 0 && s.Type == "string" && s.Format == "" && c.Kind == wire.Text {
+	if c.API.MaxRunes > 0 && s.Type == "string" && s.Format == "" && c.Kind == codec.Text {
 		n := uint64(c.API.MaxRunes)
 		s.SetMaxLength(&n)
 	}
@@ -243,7 +243,7 @@ func (d *document) write(e *entity, id, verb, body string) *ogen.Operation {
 	request := ogen.NewRequestBody().SetRequired(true).SetContent(map[string]ogen.Media{
 		"application/json": {Schema: ref(name + "Request"), Example: d.example(inputExample(e, verb == "create"))},
 	})
-	return d.operation(e, id+e.Name, verb, doc, e.R.Rules[contract.Verb(verb)]).SetRequestBody(request).
+	return d.operation(e, id+e.Name, verb, doc, e.R.Descriptions[apispec.Verb(verb)]).SetRequestBody(request).
 		AddResponse(status, d.response(e.Name+"Response", example(d.oneExample(e))))
 }
 
@@ -254,12 +254,12 @@ func (d *document) list(e *entity) *ogen.Operation {
 		meta = e.Name + "Meta"
 		s := metaSchemas()["Meta"]
 		for _, t := range e.R.Totals {
-			s.AddRequiredProperties(property(t, schemaOf(wire.Decimal).SetDescription("Sum over all pages.")))
+			s.AddRequiredProperties(property(t, schemaOf(codec.Decimal).SetDescription("Sum over all pages.")))
 		}
 		d.AddSchema(meta, s)
 	}
 	d.AddSchema(e.Name+"List", object(property(e.R.Plural, ref(e.Summary()).AsArray()), property("meta", ref(meta))))
-	o := d.operation(e, "list"+e.Many(), "read", "List "+words(e.R.Plural)+".", e.R.Rules[contract.List])
+	o := d.operation(e, "list"+e.Many(), "read", "List "+words(e.R.Plural)+".", e.R.Descriptions[apispec.List])
 	for _, p := range e.Params() {
 		o.AddParameters(d.parameter(p))
 	}
@@ -267,8 +267,8 @@ func (d *document) list(e *entity) *ogen.Operation {
 }
 
 // other is an operation beyond the standard ones.
-func (d *document) other(e *entity, o contract.Other) *ogen.Operation {
-	x := d.operation(e, o.ID, "read", o.Doc, o.Rules)
+func (d *document) other(e *entity, o apispec.Operation) *ogen.Operation {
+	x := d.operation(e, o.ID, "read", o.Doc, o.Description)
 	for _, p := range e.OtherParams(o) {
 		x.AddParameters(d.parameter(p))
 	}
@@ -286,7 +286,7 @@ func (d *document) other(e *entity, o contract.Other) *ogen.Operation {
 
 // documented is a query parameter together with its description.
 type documented struct {
-	wire.Param
+	codec.Param
 	Doc     string
 	Default string
 	Needed  bool
@@ -301,8 +301,8 @@ func (e *entity) Params() []documented {
 	}
 	slices.Sort(keys)
 	ps = append(ps,
-		documented{Param: wire.Param{Name: "sort_by", Kind: wire.Enum, Values: keys}, Doc: "Order of the list; ties are ordered by id.", Default: e.R.Order},
-		documented{Param: wire.Param{Name: "sort_direction", Kind: wire.Enum, Values: []string{"asc", "desc"}}, Doc: "Ascending or descending.", Default: "asc"})
+		documented{Param: codec.Param{Name: "sort_by", Kind: codec.Enum, Values: keys}, Doc: "Order of the list; ties are ordered by id.", Default: e.R.Order},
+		documented{Param: codec.Param{Name: "sort_direction", Kind: codec.Enum, Values: []string{"asc", "desc"}}, Doc: "Ascending or descending.", Default: "asc"})
 	for _, f := range e.R.Filters {
 		ps = append(ps, e.param(f))
 	}
@@ -310,7 +310,7 @@ func (e *entity) Params() []documented {
 }
 
 // OtherParams are the query parameters of an operation beyond the standard ones.
-func (e *entity) OtherParams(o contract.Other) []documented {
+func (e *entity) OtherParams(o apispec.Operation) []documented {
 	var ps []documented
 	if o.MaxPage > 0 {
 		ps = paging(o.MaxPage, o.MaxPage)
@@ -323,14 +323,14 @@ func (e *entity) OtherParams(o contract.Other) []documented {
 
 func paging(most, usual int) []documented {
 	return []documented{
-		{Param: wire.Param{Name: "page", Kind: wire.Integer, Min: 1}, Doc: "Page to show, from 1.", Default: "1"},
-		{Param: wire.Param{Name: "per_page", Kind: wire.Integer, Min: 1, Max: int64(most)}, Doc: "Records to a page; more than the maximum gives the maximum.", Default: itoa(usual)},
+		{Param: codec.Param{Name: "page", Kind: codec.Integer, Min: 1}, Doc: "Page to show, from 1.", Default: "1"},
+		{Param: codec.Param{Name: "per_page", Kind: codec.Integer, Min: 1, Max: int64(most)}, Doc: "Records to a page; more than the maximum gives the maximum.", Default: itoa(usual)},
 	}
 }
 
 // param resolves the kind and words of a filter.
-func (e *entity) param(f contract.Filter) documented {
-	p := wire.Param{Name: f.Param, Kind: f.Kind, Values: f.Values, Array: f.Op == "IN"}
+func (e *entity) param(f apispec.Filter) documented {
+	p := codec.Param{Name: f.Param, Kind: f.Kind, Values: f.Values, Array: f.Op == "IN"}
 	if p.Kind == "" {
 		owner := e
 		if f.Edge != "" {
@@ -341,7 +341,7 @@ func (e *entity) param(f contract.Filter) documented {
 			p.Values = c.EnumValues()
 		}
 	}
-	return documented{Param: p, Doc: f.Doc, Needed: f.Needed}
+	return documented{Param: p, Doc: f.Doc, Needed: f.Required}
 }
 
 // parameter is a query parameter; the internal form takes words as plain
@@ -381,27 +381,27 @@ func idParameter(e *entity) *ogen.Parameter {
 }
 
 // schemaOf is the plain schema of a kind.
-func schemaOf(k wire.Kind) *ogen.Schema {
+func schemaOf(k codec.Kind) *ogen.Schema {
 	switch k {
-	case wire.Boolean, wire.Flag, wire.Gender:
+	case codec.Boolean, codec.Flag, codec.Gender:
 		return ogen.Bool()
-	case wire.Integer, wire.Consent:
+	case codec.Integer, codec.Consent:
 		return ogen.Int()
-	case wire.ID:
+	case codec.ID:
 		return ogen.Int64()
-	case wire.UUID:
+	case codec.UUID:
 		return ogen.UUID()
-	case wire.Date, wire.Day:
+	case codec.Date, codec.Day:
 		return ogen.Date()
-	case wire.Time:
+	case codec.Time:
 		return ogen.DateTime()
-	case wire.Metadata:
+	case codec.Metadata:
 		s := object()
 		s.AdditionalProperties = &ogen.AdditionalProperties{Schema: *ogen.String()}
 		return s
-	case wire.Strings:
+	case codec.Strings:
 		return ogen.String().AsArray()
-	case wire.Object, "":
+	case codec.Object, "":
 		return anything()
 	}
 	return ogen.String()
@@ -425,7 +425,7 @@ func copyOf(s *ogen.Schema) *ogen.Schema {
 }
 
 func defaultOf(p documented) json.RawMessage {
-	if p.Kind == wire.Integer {
+	if p.Kind == codec.Integer {
 		return json.RawMessage(p.Default)
 	}
 	return texts([]string{p.Default})[0]

@@ -7,8 +7,8 @@ import (
 
 	"entgo.io/ent/dialect/entsql"
 
-	"chairside/internal/contract"
-	"chairside/internal/wire"
+	"chairside/internal/apispec"
+	"chairside/internal/codec"
 )
 
 // The methods below give the Go expressions of templates/rest.tmpl.
@@ -26,7 +26,7 @@ func (e *entity) LinkedPackages() []string {
 }
 
 // Predicate is the predicate of a filter over the parameter v.
-func (e *entity) Predicate(f contract.Filter) (string, error) {
+func (e *entity) Predicate(f apispec.Filter) (string, error) {
 	owner := e
 	if f.Edge != "" {
 		var err error
@@ -40,11 +40,11 @@ func (e *entity) Predicate(f contract.Filter) (string, error) {
 	}
 	v := "v"
 	switch {
-	case c.IsBool() && f.Kind == wire.Enum:
+	case c.IsBool() && f.Kind == codec.Enum:
 		v = fmt.Sprintf("v == %q", f.Values[1])
 	case c.IsEnum():
 		v = fmt.Sprintf("%s(v)", c.Type)
-	case c.Kind == wire.Date:
+	case c.Kind == codec.Date:
 		v = "civil.Of(v)"
 	}
 	op := f.Op
@@ -69,22 +69,22 @@ type span struct {
 }
 
 // Span gives the span of a filter that is not manual, nil where there is none.
-func (e *entity) Span(f contract.Filter) (*span, error) {
+func (e *entity) Span(f apispec.Filter) (*span, error) {
 	picks, err := e.Picks()
 	if err != nil {
 		return nil, err
 	}
 	name := columnOf(f)
 	s := span{Column: e.Column(name)}
-	if f.Edge != "" || f.Op == "" || f.Op == "EQ" || s.Column.Kind != wire.Time {
+	if f.Edge != "" || f.Op == "" || f.Op == "EQ" || s.Column.Kind != codec.Time {
 		return nil, nil
 	}
 	inOrder := func(key string) bool {
-		return slices.ContainsFunc(e.R.Sorts, func(s contract.Sort) bool { return s.Key == key && sortColumn(s) == name })
+		return slices.ContainsFunc(e.R.Sorts, func(s apispec.Sort) bool { return s.Key == key && sortColumn(s) == name })
 	}
 	for _, p := range picks {
 		switch {
-		case p.Manual:
+		case p.Handwritten:
 		case p.Equal && slices.ContainsFunc(p.Leads, inOrder) && e.Column(p.Column).References() != nil:
 			s.Leads = append(s.Leads, p.Param)
 		case p.Equal:
@@ -113,11 +113,11 @@ func (e *entity) Picks() ([]sieve, error) {
 			picks = append(picks, sieve{Filter: f})
 			continue
 		}
-		if f.Edge != "" || f.Manual && f.Column == "" {
+		if f.Edge != "" || f.Handwritten && f.Column == "" {
 			continue
 		}
 		f.Column = columnOf(f)
-		p := sieve{Filter: f, Equal: !f.Manual && (f.Op == "" || f.Op == "EQ")}
+		p := sieve{Filter: f, Equal: !f.Handwritten && (f.Op == "" || f.Op == "EQ")}
 		if p.Equal {
 			if err := e.lead(&p); err != nil {
 				return nil, err
@@ -132,7 +132,7 @@ func (e *entity) Picks() ([]sieve, error) {
 
 // sieve is a filter by which rows are found before they are put in order.
 type sieve struct {
-	contract.Filter
+	apispec.Filter
 	Equal bool     // for one value of the column, not a range
 	Dense bool     // the value is not one patient's: its rows are mostly met soon in any order
 	Leads []string // the orders that an index has for one value
@@ -153,7 +153,7 @@ func (e *entity) lead(p *sieve) error {
 			p.Leads = append(p.Leads, s.Key)
 			continue
 		}
-		for _, k := range e.R.Kept {
+		for _, k := range e.R.Counters {
 			if ok && k.By == "" && k.Day == "" && k.Unless != "" && k.Where == where {
 				p.Unless, p.LeadsUnless = k.Unless, append(p.LeadsUnless, s.Key)
 			}
@@ -195,10 +195,10 @@ func (e *entity) indexed(columns ...string) (where string, ok bool, err error) {
 }
 
 // SortColumn is the entity's own column that a sort orders by.
-func (e *entity) SortColumn(s contract.Sort) *column { return e.Column(sortColumn(s)) }
+func (e *entity) SortColumn(s apispec.Sort) *column { return e.Column(sortColumn(s)) }
 
 // OrderTerm is the function that orders by the column of a sort behind an edge.
-func (e *entity) OrderTerm(s contract.Sort) (string, error) {
+func (e *entity) OrderTerm(s apispec.Sort) (string, error) {
 	owner, err := e.Target(s.Edge)
 	if err != nil {
 		return "", err
@@ -213,11 +213,11 @@ func (e *entity) FromInput(c *column, x string) string {
 	switch {
 	case c.IsEnum():
 		return fmt.Sprintf("%s(%s)", c.Type, x)
-	case c.Kind == wire.Date:
+	case c.Kind == codec.Date:
 		return "civil.Of(" + x + ")"
-	case c.Kind == wire.Decimal:
+	case c.Kind == codec.Decimal:
 		return "decimal.MustParse(" + x + ")"
-	case c.Kind == wire.Metadata:
+	case c.Kind == codec.Metadata:
 		return "map[string]string(" + x + ")"
 	}
 	return x
@@ -230,11 +230,11 @@ func (e *entity) Differs(c *column) string { return e.DiffersIn("old", c) }
 func (e *entity) DiffersIn(old string, c *column) string {
 	old += "." + c.StructField()
 	switch {
-	case c.Kind == wire.Metadata:
+	case c.Kind == codec.Metadata:
 		return "!maps.Equal(" + old + ", v)"
-	case c.Kind == wire.Time && c.Nillable:
+	case c.Kind == codec.Time && c.Nillable:
 		return "(" + old + " == nil || !" + old + ".Equal(v))"
-	case c.Kind == wire.Time:
+	case c.Kind == codec.Time:
 		return "!" + old + ".Equal(v)"
 	case c.Nillable:
 		return "(" + old + " == nil || *" + old + " != v)"

@@ -27,7 +27,7 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/schema"
 
-	"chairside/internal/contract"
+	"chairside/internal/apispec"
 )
 
 // Vaccine is something staff are given.
@@ -38,12 +38,12 @@ func (Vaccine) Mixin() []ent.Mixin { return []ent.Mixin{tenant{}, timestamps{}} 
 
 // Fields of Vaccine.
 func (Vaccine) Fields() []ent.Field {
-	return []ent.Field{unique(), text("name", "Name."), amount("price", "Price of a dose."), yes("active", "Whether it is given.")}
+	return []ent.Field{uuidID(), text("name", "Name."), amount("price", "Price of a dose."), boolTrue("active", "Whether it is given.")}
 }
 
 // Annotations of Vaccine.
 func (Vaccine) Annotations() []schema.Annotation {
-	return []schema.Annotation{contract.Resource{Key: "vaccine", Plural: "vaccines", Scope: "practice", Doc: "Vaccines.", Verbs: readable}}
+	return []schema.Annotation{apispec.Resource{Key: "vaccine", Plural: "vaccines", Scope: "practice", Doc: "Vaccines.", Verbs: readable}}
 }
 `
 

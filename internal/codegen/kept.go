@@ -8,13 +8,13 @@ import (
 
 	"entgo.io/ent/entc/gen"
 
-	"chairside/internal/contract"
-	"chairside/internal/wire"
+	"chairside/internal/apispec"
+	"chairside/internal/codec"
 )
 
 // kept is a total that the schema declares, of one table.
 type kept struct {
-	contract.Kept
+	apispec.Counter
 	Table   string
 	Columns []string // what the total depends on, beside the practice; sorted
 }
@@ -24,13 +24,13 @@ func (k kept) Total() string { return k.Table + "." + k.Name }
 
 // keptOf gives the totals of a table.
 func keptOf(n *gen.Type) ([]kept, error) {
-	var r contract.Resource
+	var r apispec.Resource
 	if err := annotation(n.Annotations, &r); err != nil {
 		return nil, err
 	}
 	var all []kept
-	for _, d := range r.Kept {
-		k := kept{Kept: d, Table: n.Table()}
+	for _, d := range r.Counters {
+		k := kept{Counter: d, Table: n.Table()}
 		for _, name := range append(sqlWord.FindAllString(d.Where, -1), d.By, d.Day) {
 			if column := slices.ContainsFunc(n.Fields, func(f *gen.Field) bool { return f.Name == name }); column && !slices.Contains(k.Columns, name) {
 				k.Columns = append(k.Columns, name)
@@ -52,14 +52,14 @@ var (
 
 // checkKept says what is wrong with the totals that a resource declares.
 func (e *entity) checkKept() (problems []string) {
-	for i, k := range e.R.Kept {
+	for i, k := range e.R.Counters {
 		complain := func(format string, a ...any) {
 			problems = append(problems, fmt.Sprintf("%s: the kept total %q ", e.Name, k.Name)+fmt.Sprintf(format, a...))
 		}
 		if !keptName.MatchString(k.Name) {
 			complain("needs a name of small letters and _")
 		}
-		if slices.ContainsFunc(e.R.Kept[:i], func(o contract.Kept) bool { return o.Name == k.Name }) {
+		if slices.ContainsFunc(e.R.Counters[:i], func(o apispec.Counter) bool { return o.Name == k.Name }) {
 			complain("is declared twice")
 		}
 		if !e.Has("list") || e.Column("practice_id") == nil {
@@ -73,7 +73,7 @@ func (e *entity) checkKept() (problems []string) {
 		} else if k.By != "" && e.keptFilter(k) == nil {
 			complain("answers no request: no filter compares %s alone", k.By)
 		}
-		if c := e.Column(k.Day); k.Day != "" && (c == nil || c.Nillable || c.Kind != wire.Time) {
+		if c := e.Column(k.Day); k.Day != "" && (c == nil || c.Nillable || c.Kind != codec.Time) {
 			complain("needs a moment that is never null: Day is %q", k.Day)
 		} else if k.Day != "" && (e.R.Order != k.Day || e.wholeOf(k) == nil) {
 			complain("finds no page: the default order is %q, and there must be a total of the same rows without Day", e.R.Order)
@@ -81,10 +81,10 @@ func (e *entity) checkKept() (problems []string) {
 		if (k.Where == "") != (k.Unless == "") {
 			complain("needs both Where and Unless, or none")
 		}
-		if unless := func(f contract.Filter) bool { return f.Param == k.Unless && f.Kind == wire.Boolean && f.Manual }; k.Unless != "" && !slices.ContainsFunc(e.R.Filters, unless) {
+		if unless := func(f apispec.Filter) bool { return f.Param == k.Unless && f.Kind == codec.Boolean && f.Handwritten }; k.Unless != "" && !slices.ContainsFunc(e.R.Filters, unless) {
 			complain("names no boolean filter that is applied by hand: Unless is %q", k.Unless)
 		}
-		if slices.ContainsFunc(e.R.Kept[:i], func(o contract.Kept) bool { return o.Unless != "" && o.Unless == k.Unless && o.Where != k.Where }) {
+		if slices.ContainsFunc(e.R.Counters[:i], func(o apispec.Counter) bool { return o.Unless != "" && o.Unless == k.Unless && o.Where != k.Where }) {
 			complain("holds back other rows than another total unless %q: a list has one rule for a parameter", k.Unless)
 		}
 		if strings.ContainsAny(k.Where, "'\"`") {
@@ -100,9 +100,9 @@ func (e *entity) checkKept() (problems []string) {
 }
 
 // keptFilter is the filter that asks for one key of a total.
-func (e *entity) keptFilter(k contract.Kept) *contract.Filter {
+func (e *entity) keptFilter(k apispec.Counter) *apispec.Filter {
 	for i, f := range e.R.Filters {
-		if columnOf(f) == k.By && f.Edge == "" && (f.Op == "" || f.Op == "EQ") && !f.Manual {
+		if columnOf(f) == k.By && f.Edge == "" && (f.Op == "" || f.Op == "EQ") && !f.Handwritten {
 			return &e.R.Filters[i]
 		}
 	}
@@ -110,10 +110,10 @@ func (e *entity) keptFilter(k contract.Kept) *contract.Filter {
 }
 
 // wholeOf is the total of the rows that k counts by their days.
-func (e *entity) wholeOf(k contract.Kept) *contract.Kept {
-	for i, o := range e.R.Kept {
+func (e *entity) wholeOf(k apispec.Counter) *apispec.Counter {
+	for i, o := range e.R.Counters {
 		if o.By == "" && o.Day == "" && o.Where == k.Where {
-			return &e.R.Kept[i]
+			return &e.R.Counters[i]
 		}
 	}
 	return nil
@@ -123,9 +123,9 @@ func (e *entity) wholeOf(k contract.Kept) *contract.Kept {
 
 // KeptDay is the total that finds deep pages, nil where there is none.
 func (e *entity) KeptDay() *kept {
-	for _, k := range e.R.Kept {
+	for _, k := range e.R.Counters {
 		if k.Day != "" {
-			return &kept{Kept: k, Table: e.Table()}
+			return &kept{Counter: k, Table: e.Table()}
 		}
 	}
 	return nil
@@ -133,14 +133,14 @@ func (e *entity) KeptDay() *kept {
 
 // KeptWhole names the total of the rows that KeptDay counts by their days.
 func (e *entity) KeptWhole() string {
-	return kept{Kept: *e.wholeOf(e.KeptDay().Kept), Table: e.Table()}.Total()
+	return kept{Counter: *e.wholeOf(e.KeptDay().Counter), Table: e.Table()}.Total()
 }
 
 // Uncountable are the filters of a list that no kept total answers: with any of
 // them its rows are counted.
-func (e *entity) Uncountable() (filters []contract.Filter) {
+func (e *entity) Uncountable() (filters []apispec.Filter) {
 	for _, f := range e.R.Filters {
-		if !slices.ContainsFunc(e.R.Kept, func(k contract.Kept) bool {
+		if !slices.ContainsFunc(e.R.Counters, func(k apispec.Counter) bool {
 			by := e.keptFilter(k)
 			return f.Param == k.Unless || k.By != "" && by != nil && by.Param == f.Param
 		}) {
@@ -159,7 +159,7 @@ type heldBack struct {
 // HeldBack are the conditions of the kept totals: the list and its totals have one
 // source, so that they cannot differ.
 func (e *entity) HeldBack() (all []heldBack) {
-	for _, k := range e.R.Kept {
+	for _, k := range e.R.Counters {
 		if k.Unless == "" || slices.ContainsFunc(all, func(h heldBack) bool { return h.Unless == k.Unless }) {
 			continue
 		}
@@ -189,15 +189,15 @@ type test struct {
 
 // Answers are the totals of the list, each with the requests that it answers.
 func (e *entity) Answers() (all []answer) {
-	for _, k := range e.R.Kept {
+	for _, k := range e.R.Counters {
 		if k.Day != "" {
 			continue
 		}
-		a := answer{Total: kept{Kept: k, Table: e.Table()}.Total()}
+		a := answer{Total: kept{Counter: k, Table: e.Table()}.Total()}
 		if k.By != "" {
 			a.Key = e.keptFilter(k).Param
 		}
-		for _, o := range e.R.Kept {
+		for _, o := range e.R.Counters {
 			if o.By != "" {
 				a.require(test{Param: e.keptFilter(o).Param, Not: o.By != k.By})
 			}

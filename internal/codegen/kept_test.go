@@ -7,40 +7,40 @@ import (
 	"entgo.io/ent/entc/gen"
 	"entgo.io/ent/schema/field"
 
-	"chairside/internal/contract"
-	"chairside/internal/wire"
+	"chairside/internal/apispec"
+	"chairside/internal/codec"
 )
 
 // TestKeptTotalsAreChecked holds that a declaration that could not be kept, or
 // would answer nothing, is refused with a word on why.
 func TestKeptTotalsAreChecked(t *testing.T) {
 	t.Parallel()
-	whole := contract.Kept{Name: "open", Where: "closed_at IS NULL", Unless: "closed"}
+	whole := apispec.Counter{Name: "open", Where: "closed_at IS NULL", Unless: "closed"}
 	for _, test := range []struct {
 		name string
-		kept []contract.Kept
+		kept []apispec.Counter
 		want string // part of the complaint, "" for none
 	}{
-		{"all rows", []contract.Kept{{Name: "all"}}, ""},
-		{"each kind", []contract.Kept{whole, {Name: "dentist", By: "dentist_id", Where: whole.Where, Unless: "closed"}, {Name: "day", Day: "at", Where: whole.Where, Unless: "closed"}, {Name: "all"}}, ""},
-		{"no name", []contract.Kept{{}}, "needs a name"},
-		{"a name that SQL would have to quote", []contract.Kept{{Name: "it's"}}, "needs a name"},
-		{"twice the same name", []contract.Kept{{Name: "all"}, {Name: "all"}}, "is declared twice"},
-		{"an unknown column", []contract.Kept{{Name: "x", By: "nobody_id"}}, `By is "nobody_id"`},
-		{"a column that may be null", []contract.Kept{{Name: "x", By: "patient_id"}}, `By is "patient_id"`},
-		{"a column of text", []contract.Kept{{Name: "x", By: "reason"}}, "needs an integer column"},
-		{"a column without a filter", []contract.Kept{{Name: "x", By: "room_number"}}, "no filter compares room_number alone"},
-		{"By and Day", []contract.Kept{{Name: "all"}, {Name: "x", By: "dentist_id", Day: "at"}}, "is either By or Day"},
-		{"a day of a date", []contract.Kept{{Name: "all"}, {Name: "x", Day: "reason"}}, "needs a moment"},
-		{"a day of another order", []contract.Kept{{Name: "all"}, {Name: "x", Day: "made_at"}}, `the default order is "at"`},
-		{"days without a total", []contract.Kept{whole, {Name: "x", Day: "at"}}, "there must be a total of the same rows"},
-		{"Where without Unless", []contract.Kept{{Name: "x", Where: "closed_at IS NULL"}}, "needs both Where and Unless"},
-		{"Unless without Where", []contract.Kept{{Name: "x", Unless: "closed"}}, "needs both Where and Unless"},
-		{"Unless is no filter", []contract.Kept{{Name: "x", Where: "closed_at IS NULL", Unless: "shut"}}, `Unless is "shut"`},
-		{"Unless is another kind of filter", []contract.Kept{{Name: "x", Where: "closed_at IS NULL", Unless: "dentist_id"}}, `Unless is "dentist_id"`},
-		{"Where knows a column that is not there", []contract.Kept{{Name: "x", Where: "shut_at IS NULL", Unless: "closed"}}, `knows no column "shut_at"`},
-		{"Where calls a function", []contract.Kept{{Name: "x", Where: "lower(reason) IS NULL", Unless: "closed"}}, `knows no column "lower"`},
-		{"Where quotes", []contract.Kept{{Name: "x", Where: "reason IS 'at'", Unless: "closed"}}, "cannot quote"},
+		{"all rows", []apispec.Counter{{Name: "all"}}, ""},
+		{"each kind", []apispec.Counter{whole, {Name: "dentist", By: "dentist_id", Where: whole.Where, Unless: "closed"}, {Name: "day", Day: "at", Where: whole.Where, Unless: "closed"}, {Name: "all"}}, ""},
+		{"no name", []apispec.Counter{{}}, "needs a name"},
+		{"a name that SQL would have to quote", []apispec.Counter{{Name: "it's"}}, "needs a name"},
+		{"twice the same name", []apispec.Counter{{Name: "all"}, {Name: "all"}}, "is declared twice"},
+		{"an unknown column", []apispec.Counter{{Name: "x", By: "nobody_id"}}, `By is "nobody_id"`},
+		{"a column that may be null", []apispec.Counter{{Name: "x", By: "patient_id"}}, `By is "patient_id"`},
+		{"a column of text", []apispec.Counter{{Name: "x", By: "reason"}}, "needs an integer column"},
+		{"a column without a filter", []apispec.Counter{{Name: "x", By: "room_number"}}, "no filter compares room_number alone"},
+		{"By and Day", []apispec.Counter{{Name: "all"}, {Name: "x", By: "dentist_id", Day: "at"}}, "is either By or Day"},
+		{"a day of a date", []apispec.Counter{{Name: "all"}, {Name: "x", Day: "reason"}}, "needs a moment"},
+		{"a day of another order", []apispec.Counter{{Name: "all"}, {Name: "x", Day: "made_at"}}, `the default order is "at"`},
+		{"days without a total", []apispec.Counter{whole, {Name: "x", Day: "at"}}, "there must be a total of the same rows"},
+		{"Where without Unless", []apispec.Counter{{Name: "x", Where: "closed_at IS NULL"}}, "needs both Where and Unless"},
+		{"Unless without Where", []apispec.Counter{{Name: "x", Unless: "closed"}}, "needs both Where and Unless"},
+		{"Unless is no filter", []apispec.Counter{{Name: "x", Where: "closed_at IS NULL", Unless: "shut"}}, `Unless is "shut"`},
+		{"Unless is another kind of filter", []apispec.Counter{{Name: "x", Where: "closed_at IS NULL", Unless: "dentist_id"}}, `Unless is "dentist_id"`},
+		{"Where knows a column that is not there", []apispec.Counter{{Name: "x", Where: "shut_at IS NULL", Unless: "closed"}}, `knows no column "shut_at"`},
+		{"Where calls a function", []apispec.Counter{{Name: "x", Where: "lower(reason) IS NULL", Unless: "closed"}}, `knows no column "lower"`},
+		{"Where quotes", []apispec.Counter{{Name: "x", Where: "reason IS 'at'", Unless: "closed"}}, "cannot quote"},
 	} {
 		got := strings.Join(diary(test.kept).checkKept(), "\n")
 		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
@@ -52,7 +52,7 @@ func TestKeptTotalsAreChecked(t *testing.T) {
 // TestKeptTotalsAnswerOnlyTheirRequests holds which filters each total answers.
 func TestKeptTotalsAnswerOnlyTheirRequests(t *testing.T) {
 	t.Parallel()
-	e := diary([]contract.Kept{
+	e := diary([]apispec.Counter{
 		{Name: "open", Where: "closed_at IS NULL", Unless: "closed"},
 		{Name: "dentist", By: "dentist_id", Where: "closed_at IS NULL", Unless: "closed"},
 		{Name: "all"},
@@ -83,11 +83,11 @@ func TestKeptTotalsAnswerOnlyTheirRequests(t *testing.T) {
 }
 
 // diary is an entity with a column of each kind that matters.
-func diary(kept []contract.Kept) *entity {
-	e := &entity{Type: &gen.Type{Name: "Visit"}, R: contract.Resource{
-		Verbs: []contract.Verb{contract.List}, Order: "at", Kept: kept,
-		Filters: []contract.Filter{
-			{Param: "closed", Kind: wire.Boolean, Manual: true}, {Param: "on", Kind: wire.Day, Manual: true},
+func diary(kept []apispec.Counter) *entity {
+	e := &entity{Type: &gen.Type{Name: "Visit"}, R: apispec.Resource{
+		Verbs: []apispec.Verb{apispec.List}, Order: "at", Counters: kept,
+		Filters: []apispec.Filter{
+			{Param: "closed", Kind: codec.Boolean, Handwritten: true}, {Param: "on", Kind: codec.Day, Handwritten: true},
 			{Param: "dentist_id"}, {Param: "patient_id"}, {Param: "room", Column: "room_number", Op: "GTE"},
 		},
 	}}

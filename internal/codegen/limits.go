@@ -9,14 +9,14 @@ import (
 
 	"entgo.io/ent/entc/gen"
 
-	"chairside/internal/contract"
+	"chairside/internal/apispec"
 	"chairside/internal/limit"
-	"chairside/internal/wire"
+	"chairside/internal/codec"
 )
 
 // limitsOf gives the limits of a table's columns, as far as they have any.
 func limitsOf(n *gen.Type) ([]limit.Column, error) {
-	var r contract.Resource
+	var r apispec.Resource
 	if err := annotation(n.Annotations, &r); err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func limitsOf(n *gen.Type) ([]limit.Column, error) {
 func (c *column) limit(table string, resource bool) limit.Column {
 	l := limit.Column{
 		Table: table, Name: c.StorageKey(), Nullable: c.Optional,
-		Values: c.API.Values, Words: c.API.Words, Min: c.API.Min, Max: c.API.Max, MaxBytes: int(c.maxBytes()), Form: c.API.Form, Email: c.Kind == wire.Email,
+		Values: c.API.Values, Words: c.API.Words, Min: c.API.Min, Max: c.API.Max, MaxBytes: int(c.maxBytes()), Form: c.API.Format, Email: c.Kind == codec.Email,
 	}
 	if c.IsEnum() {
 		l.Values = c.EnumValues()
@@ -69,7 +69,7 @@ func (c *column) maxBytes() int64 {
 
 // rulesOf gives the rules between the columns of a table's rows.
 func rulesOf(n *gen.Type) ([]limit.Row, error) {
-	var checks contract.Checks
+	var checks apispec.Checks
 	if err := annotation(n.Annotations, &checks); err != nil {
 		return nil, err
 	}
@@ -87,10 +87,10 @@ func (e *entity) checkLimits() (problems []string) {
 	complain := func(format string, a ...any) { problems = append(problems, e.Name+": "+fmt.Sprintf(format, a...)) }
 	for _, c := range e.Columns {
 		if c.Validators > 0 && !c.IsBytes() {
-			complain("%s: a validator of ent's is known to Go alone; declare Min, Max, MaxRunes or a Form in contract.Field", c.Name)
+			complain("%s: a validator of ent's is known to Go alone; declare Min, Max, MaxRunes or a Form in apispec.Field", c.Name)
 		}
-		if _, known := limit.Forms[c.API.Form]; c.API.Form != "" && !known {
-			complain("%s: the form %q is none of %v", c.Name, c.API.Form, slices.Sorted(maps.Keys(limit.Forms)))
+		if _, known := limit.Forms[c.API.Format]; c.API.Format != "" && !known {
+			complain("%s: the form %q is none of %v", c.Name, c.API.Format, slices.Sorted(maps.Keys(limit.Forms)))
 		}
 	}
 	rules, err := rulesOf(e.Type)

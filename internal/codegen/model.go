@@ -12,9 +12,9 @@ import (
 	"entgo.io/ent/entc/gen"
 	"github.com/ogen-go/ogen"
 
-	"chairside/internal/contract"
+	"chairside/internal/apispec"
 	"chairside/internal/scope"
-	"chairside/internal/wire"
+	"chairside/internal/codec"
 )
 
 // model is the schema with its annotations resolved.
@@ -25,8 +25,8 @@ type model struct {
 // entity is one ent schema; R is the zero Resource where it has no API.
 type entity struct {
 	*gen.Type
-	R       contract.Resource
-	Tenant  contract.Tenant
+	R       apispec.Resource
+	Tenant  apispec.Tenant
 	Model   *model
 	Columns []*column // the id first
 }
@@ -34,9 +34,9 @@ type entity struct {
 // column is one ent field and how it appears on the wire.
 type column struct {
 	*gen.Field
-	API    contract.Field
+	API    apispec.Field
 	Owner  *entity
-	Kind   wire.Kind
+	Kind   codec.Kind
 	schema *ogen.Schema // from entoas
 }
 
@@ -67,10 +67,10 @@ func newModel(g *gen.Graph, schemas map[string]*ogen.Schema) (*model, error) {
 	}
 	for _, e := range m.Entities {
 		e.addCommonFilters()
-		e.R.Sorts = append(e.R.Sorts, contract.Sort{Key: "id"})
+		e.R.Sorts = append(e.R.Sorts, apispec.Sort{Key: "id"})
 		for _, c := range []string{"created_at", "updated_at"} {
 			if e.Column(c) != nil {
-				e.R.Sorts = append(e.R.Sorts, contract.Sort{Key: c})
+				e.R.Sorts = append(e.R.Sorts, apispec.Sort{Key: c})
 			}
 		}
 		if e.R.Order == "" {
@@ -111,26 +111,26 @@ func newColumn(f *gen.Field) (*column, error) {
 }
 
 // kindOf derives the kind from the column's type, "" where only an annotation can tell.
-func kindOf(f *gen.Field) wire.Kind {
+func kindOf(f *gen.Field) codec.Kind {
 	switch t := f.Type.String(); {
 	case f.IsEnum():
-		return wire.Enum
+		return codec.Enum
 	case t == "civil.Date":
-		return wire.Date
+		return codec.Date
 	case t == "decimal.Decimal":
-		return wire.Decimal
+		return codec.Decimal
 	case f.IsTime():
-		return wire.Time
+		return codec.Time
 	case f.IsBool():
-		return wire.Boolean
+		return codec.Boolean
 	case f.IsUUID():
-		return wire.UUID
+		return codec.UUID
 	case t == "int64":
-		return wire.ID
+		return codec.ID
 	case t == "int":
-		return wire.Integer
+		return codec.Integer
 	case f.IsString():
-		return wire.Text
+		return codec.Text
 	}
 	return ""
 }
@@ -139,21 +139,21 @@ func kindOf(f *gen.Field) wire.Kind {
 // (behaviour.md section 5), unless the resource declares its own.
 func (e *entity) addCommonFilters() {
 	for _, f := range e.Tenant.Filters {
-		declared := slices.ContainsFunc(e.R.Filters, func(o contract.Filter) bool { return o.Param == f.Param })
+		declared := slices.ContainsFunc(e.R.Filters, func(o apispec.Filter) bool { return o.Param == f.Param })
 		if c := e.Column(columnOf(f)); c != nil && !declared {
 			e.R.Filters = append(e.R.Filters, f)
 		}
 	}
 }
 
-func columnOf(f contract.Filter) string {
+func columnOf(f apispec.Filter) string {
 	if f.Column != "" {
 		return f.Column
 	}
 	return f.Param
 }
 
-func sortColumn(s contract.Sort) string {
+func sortColumn(s apispec.Sort) string {
 	if s.Column != "" {
 		return s.Column
 	}
@@ -245,11 +245,11 @@ func (e *entity) Input() string {
 }
 
 // Has reports whether the resource has a verb.
-func (e *entity) Has(v string) bool { return slices.Contains(e.R.Verbs, contract.Verb(v)) }
+func (e *entity) Has(v string) bool { return slices.Contains(e.R.Verbs, apispec.Verb(v)) }
 
 // Generated reports whether the method of a verb is generated.
 func (e *entity) Generated(v string) bool {
-	return e.Has(v) && !slices.Contains(e.R.Manual, contract.Verb(v))
+	return e.Has(v) && !slices.Contains(e.R.Handwritten, apispec.Verb(v))
 }
 
 // HasOut reports whether the entity has a response of its own.
@@ -260,7 +260,7 @@ func (e *entity) HasOut() bool {
 // Summary is the name of the list element, which differs from the single
 // response where that one embeds more.
 func (e *entity) Summary() string {
-	if slices.ContainsFunc(e.R.Embeds, func(b contract.Embed) bool { return b.SingleOnly }) {
+	if slices.ContainsFunc(e.R.Embeds, func(b apispec.Embed) bool { return b.SingleOnly }) {
 		return e.Name + "Summary"
 	}
 	return e.Name
@@ -269,12 +269,12 @@ func (e *entity) Summary() string {
 // PatientData reports whether rows belong to a subject: who reads them is noted (but see isNoted).
 func (e *entity) PatientData() bool { return isPatientData(e.Type) }
 
-// isPatientData reports whether a row is a subject's (contract.Subject) or points at one,
+// isPatientData reports whether a row is a subject's (apispec.Subject) or points at one,
 // over any number of edges.
 func isPatientData(n *gen.Type) bool { return pointsAtSubject(n, map[*gen.Type]bool{}) }
 
 func pointsAtSubject(n *gen.Type, seen map[*gen.Type]bool) bool {
-	if _, ok := n.Annotations[contract.Subject{}.Name()]; ok {
+	if _, ok := n.Annotations[apispec.Subject{}.Name()]; ok {
 		return true
 	}
 	seen[n] = true
@@ -283,7 +283,7 @@ func pointsAtSubject(n *gen.Type, seen map[*gen.Type]bool) bool {
 
 // isNoted reports whether the record of accesses names the rows.
 func isNoted(n *gen.Type) bool {
-	_, byOwner := n.Annotations[contract.NotedByOwner{}.Name()]
+	_, byOwner := n.Annotations[apispec.AuditedByOwner{}.Name()]
 	return !byOwner && isPatientData(n)
 }
 
@@ -309,8 +309,8 @@ var modelFuncs = template.FuncMap{
 	"beside":       beside,
 	"stored_types": storedTypes,
 	"joined":       joined,
-	"created":      requested(contract.Create),
-	"changed":      requested(contract.Update),
+	"created":      requested(apispec.Create),
+	"changed":      requested(apispec.Update),
 	"words":        words,
 	"article":      article,
 	"dict": func(pairs ...any) map[string]any {
@@ -365,14 +365,14 @@ func (e *entity) checkNames() (problems []string) {
 		problems = append(problems, fmt.Sprintf("%s: the scope %q is unknown: it must be one of %s", e.Name, e.R.Scope, strings.Join(scope.Families, ", ")))
 	}
 	filters := e.R.Filters
-	for _, o := range e.R.Others {
+	for _, o := range e.R.Operations {
 		filters = slices.Concat(filters, o.Params)
 	}
 	for _, f := range filters {
 		switch op := cmp.Or(f.Op, "EQ"); {
 		case !slices.Contains(operators, op):
 			problems = append(problems, fmt.Sprintf("%s: filter %s: the operator %q is unknown: it must be one of %s", e.Name, f.Param, f.Op, strings.Join(operators, ", ")))
-		case op == "IN" && !f.Manual:
+		case op == "IN" && !f.Handwritten:
 			problems = append(problems, fmt.Sprintf("%s: filter %s: the operator IN is for filters that are Manual", e.Name, f.Param))
 		}
 	}
@@ -384,15 +384,15 @@ func (m *model) check() error {
 	var problems []string
 	complain := func(format string, a ...any) { problems = append(problems, fmt.Sprintf(format, a...)) }
 	for _, e := range m.Entities {
-		if _, guarded := e.Annotations[contract.Unconfined{}.Name()]; !guarded && e.Column("practice_id") == nil {
+		if _, guarded := e.Annotations[apispec.Unconfined{}.Name()]; !guarded && e.Column("practice_id") == nil {
 			complain("%s belongs to no practice: it lacks the tenant mixin", e.Name)
 		}
-		if !slices.ContainsFunc(e.R.Sorts, func(s contract.Sort) bool { return s.Key == e.R.Order }) {
+		if !slices.ContainsFunc(e.R.Sorts, func(s apispec.Sort) bool { return s.Key == e.R.Order }) {
 			complain("%s: the default order %q is not among its sorts", e.Name, e.R.Order)
 		}
 		problems = append(problems, e.checkNames()...)
 		for _, f := range e.R.Filters {
-			if f.Manual && f.Kind != "" || !slices.Contains(operators, cmp.Or(f.Op, "EQ")) {
+			if f.Handwritten && f.Kind != "" || !slices.Contains(operators, cmp.Or(f.Op, "EQ")) {
 				continue
 			}
 			if _, err := e.Predicate(f); err != nil {
@@ -403,7 +403,7 @@ func (m *model) check() error {
 			complain("%s: %v", e.Name, err)
 		}
 		for _, c := range e.R.Computed {
-			if !c.Manual && c.Kind != wire.Avatar && c.Func == "" && len(c.Columns) != 1 {
+			if !c.Handwritten && c.Kind != codec.Avatar && c.Func == "" && len(c.Columns) != 1 {
 				complain("%s.%s takes one column or a function", e.Name, c.Name)
 			}
 		}

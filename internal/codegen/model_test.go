@@ -6,8 +6,8 @@ import (
 
 	"entgo.io/ent/entc/gen"
 
-	"chairside/internal/contract"
-	"chairside/internal/wire"
+	"chairside/internal/apispec"
+	"chairside/internal/codec"
 )
 
 // TestUnknownNamesAreRefused holds that a misspelt scope or operator stops the
@@ -19,23 +19,23 @@ func TestUnknownNamesAreRefused(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		scope  string
-		filter contract.Filter
+		filter apispec.Filter
 		want   []string // parts of the complaint, none for no complaint
 	}{
-		{"known", "patient", contract.Filter{Param: "room", Op: "GTE"}, nil},
-		{"no operator", "patient", contract.Filter{Param: "room"}, nil},
-		{"an array", "patient", contract.Filter{Param: "rooms", Op: "IN", Kind: wire.ID, Manual: true}, nil},
-		{"an unknown family", "patients", contract.Filter{Param: "room"}, []string{`Visit: the scope "patients" is unknown`, families}},
-		{"no family", "", contract.Filter{Param: "room"}, []string{`the scope "" is unknown`, families}},
-		{"a family with a verb", "patient:read", contract.Filter{Param: "room"}, []string{`"patient:read"`, families}},
-		{"an unknown operator", "patient", contract.Filter{Param: "room", Op: "LIKE"}, []string{`Visit: filter room: the operator "LIKE" is unknown`, known}},
-		{"an operator in small letters", "patient", contract.Filter{Param: "room", Op: "gte"}, []string{`"gte"`, known}},
-		{"of a manual filter", "patient", contract.Filter{Param: "room", Op: "NEAR", Kind: wire.ID, Manual: true}, []string{`"NEAR"`, known}},
-		{"an array that is generated", "patient", contract.Filter{Param: "room", Op: "IN"}, []string{"IN is for filters that are Manual"}},
+		{"known", "patient", apispec.Filter{Param: "room", Op: "GTE"}, nil},
+		{"no operator", "patient", apispec.Filter{Param: "room"}, nil},
+		{"an array", "patient", apispec.Filter{Param: "rooms", Op: "IN", Kind: codec.ID, Handwritten: true}, nil},
+		{"an unknown family", "patients", apispec.Filter{Param: "room"}, []string{`Visit: the scope "patients" is unknown`, families}},
+		{"no family", "", apispec.Filter{Param: "room"}, []string{`the scope "" is unknown`, families}},
+		{"a family with a verb", "patient:read", apispec.Filter{Param: "room"}, []string{`"patient:read"`, families}},
+		{"an unknown operator", "patient", apispec.Filter{Param: "room", Op: "LIKE"}, []string{`Visit: filter room: the operator "LIKE" is unknown`, known}},
+		{"an operator in small letters", "patient", apispec.Filter{Param: "room", Op: "gte"}, []string{`"gte"`, known}},
+		{"of a manual filter", "patient", apispec.Filter{Param: "room", Op: "NEAR", Kind: codec.ID, Handwritten: true}, []string{`"NEAR"`, known}},
+		{"an array that is generated", "patient", apispec.Filter{Param: "room", Op: "IN"}, []string{"IN is for filters that are Manual"}},
 	} {
-		resource := contract.Resource{Key: "visit", Scope: test.scope, Filters: []contract.Filter{test.filter}}
-		other := contract.Resource{Key: "visit", Scope: test.scope, Others: []contract.Other{{Params: []contract.Filter{test.filter}}}}
-		for _, r := range []contract.Resource{resource, other} {
+		resource := apispec.Resource{Key: "visit", Scope: test.scope, Filters: []apispec.Filter{test.filter}}
+		other := apispec.Resource{Key: "visit", Scope: test.scope, Operations: []apispec.Operation{{Params: []apispec.Filter{test.filter}}}}
+		for _, r := range []apispec.Resource{resource, other} {
 			got := strings.Join((&entity{Type: &gen.Type{Name: "Visit"}, R: r}).checkNames(), "; ")
 			if len(test.want) == 0 && got != "" {
 				t.Errorf("%s: %s", test.name, got)

@@ -6,32 +6,32 @@ import (
 	"reflect"
 	"strings"
 
-	"chairside/internal/contract"
-	"chairside/internal/wire"
+	"chairside/internal/apispec"
+	"chairside/internal/codec"
 )
 
 // Operations are what the server must know of the operations of a resource.
-func (e *entity) Operations() (all []wire.Operation) {
+func (e *entity) Operations() (all []codec.Operation) {
 	if !e.HasOut() {
 		return nil
 	}
-	add := func(verb contract.Verb, id, scope string, body *wire.Body, params []documented) {
+	add := func(verb apispec.Verb, id, scope string, body *codec.Body, params []documented) {
 		if e.Has(string(verb)) {
-			all = append(all, wire.Operation{ID: id, Scope: e.R.Scope + ":" + scope, PatientData: e.PatientData(), Body: body, Params: plainParams(params)})
+			all = append(all, codec.Operation{ID: id, Scope: e.R.Scope + ":" + scope, PatientData: e.PatientData(), Body: body, Params: plainParams(params)})
 		}
 	}
-	add(contract.List, "list"+e.Many(), "read", nil, e.Params())
-	add(contract.Get, "get"+e.Name, "read", nil, nil)
-	add(contract.Create, "create"+e.Name, "create", &wire.Body{Key: e.R.Key, Create: true, Fields: e.bodyFields()}, nil)
-	add(contract.Update, "update"+e.Name, "update", &wire.Body{Key: e.R.Key, Fields: e.bodyFields()}, nil)
-	add(contract.Delete, "delete"+e.Name, "delete", nil, nil)
-	for _, o := range e.R.Others {
-		all = append(all, wire.Operation{ID: o.ID, Scope: e.R.Scope + ":read", Params: plainParams(e.OtherParams(o))})
+	add(apispec.List, "list"+e.Many(), "read", nil, e.Params())
+	add(apispec.Get, "get"+e.Name, "read", nil, nil)
+	add(apispec.Create, "create"+e.Name, "create", &codec.Body{Key: e.R.Key, Create: true, Fields: e.bodyFields()}, nil)
+	add(apispec.Update, "update"+e.Name, "update", &codec.Body{Key: e.R.Key, Fields: e.bodyFields()}, nil)
+	add(apispec.Delete, "delete"+e.Name, "delete", nil, nil)
+	for _, o := range e.R.Operations {
+		all = append(all, codec.Operation{ID: o.ID, Scope: e.R.Scope + ":read", Params: plainParams(e.OtherParams(o))})
 	}
 	return all
 }
 
-func plainParams(documented []documented) (params []wire.Param) {
+func plainParams(documented []documented) (params []codec.Param) {
 	for _, d := range documented {
 		params = append(params, d.Param)
 	}
@@ -39,11 +39,11 @@ func plainParams(documented []documented) (params []wire.Param) {
 }
 
 // bodyFields are the members of a request body.
-func (e *entity) bodyFields() (fields []wire.Field) {
+func (e *entity) bodyFields() (fields []codec.Field) {
 	for _, c := range e.Written() {
-		f := wire.Field{
-			Name: c.Name, Kind: c.Kind, Required: c.API.Required, Nullable: c.Nillable && !c.API.Required, Stays: c.API.Stays,
-			Plain:   c.Kind == wire.ID && !c.IsEdgeField(), // the id of something that is not here
+		f := codec.Field{
+			Name: c.Name, Kind: c.Kind, Required: c.API.Required, Nullable: c.Nillable && !c.API.Required, CreateDefault: c.API.CreateDefault,
+			Plain:   c.Kind == codec.ID && !c.IsEdgeField(), // the id of something that is not here
 			Default: c.nullValue(), MaxRunes: c.API.MaxRunes, Min: c.API.Min, Max: c.API.Max,
 		}
 		if c.IsEnum() {
@@ -51,8 +51,8 @@ func (e *entity) bodyFields() (fields []wire.Field) {
 		}
 		fields = append(fields, f)
 	}
-	for _, x := range e.R.Extra {
-		fields = append(fields, wire.Field{Name: x.Name, Kind: x.Kind, Default: x.Null})
+	for _, x := range e.R.BodyFields {
+		fields = append(fields, codec.Field{Name: x.Name, Kind: x.Kind, Default: x.Null})
 	}
 	return fields
 }
@@ -62,7 +62,7 @@ func (c *column) nullValue() string {
 	switch {
 	case c.Nillable || c.API.Required:
 		return ""
-	case c.Kind == wire.Metadata:
+	case c.Kind == codec.Metadata:
 		return "{}"
 	case c.Default:
 		b, _ := json.Marshal(c.DefaultValue()) // a literal of the schema always marshals

@@ -9,9 +9,9 @@ import (
 
 	"github.com/ogen-go/ogen"
 
-	"chairside/internal/contract"
+	"chairside/internal/apispec"
 	"chairside/internal/scope"
-	"chairside/internal/wire"
+	"chairside/internal/codec"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -198,9 +198,9 @@ func columnExample(c *column) json.RawMessage {
 		return texts(c.EnumValues()[:1])[0]
 	case x == "":
 		return kindExample(c.Kind, c.Name)
-	case c.Kind == wire.Text:
+	case c.Kind == codec.Text:
 		return texts([]string{x})[0]
-	case c.Kind == wire.Country || c.Kind == wire.Enum:
+	case c.Kind == codec.Country || c.Kind == codec.Enum:
 		return texts([]string{x})[0]
 	default:
 		return json.RawMessage(x)
@@ -208,42 +208,42 @@ func columnExample(c *column) json.RawMessage {
 }
 
 // kindExample is an example value of a kind. Names of people and places are invented.
-func kindExample(k wire.Kind, name string) json.RawMessage {
+func kindExample(k codec.Kind, name string) json.RawMessage {
 	switch k {
-	case wire.Boolean, wire.Flag, wire.Gender:
+	case codec.Boolean, codec.Flag, codec.Gender:
 		return json.RawMessage("true")
-	case wire.Integer, wire.Consent:
+	case codec.Integer, codec.Consent:
 		return json.RawMessage("1")
-	case wire.ID:
+	case codec.ID:
 		return json.RawMessage("42")
-	case wire.UUID:
+	case codec.UUID:
 		return json.RawMessage(`"0198f2a4-c1d0-7b3e-9a51-3f6f0c9d2e10"`)
-	case wire.Date, wire.Day:
+	case codec.Date, codec.Day:
 		return json.RawMessage(`"2026-07-01"`)
-	case wire.Time:
+	case codec.Time:
 		return json.RawMessage(`"2026-07-01T09:30:00.000+01:00"`)
-	case wire.Decimal:
+	case codec.Decimal:
 		return json.RawMessage(`"12.50"`)
-	case wire.Metadata:
+	case codec.Metadata:
 		return json.RawMessage(`{"crm_id": "A-17"}`)
-	case wire.Email:
+	case codec.Email:
 		return json.RawMessage(`"ada@practice.example"`)
-	case wire.Country:
+	case codec.Country:
 		return json.RawMessage(`"GB"`)
-	case wire.Ethnicity:
+	case codec.Ethnicity:
 		return json.RawMessage(`"A"`)
-	case wire.Avatar:
+	case codec.Avatar:
 		return json.RawMessage(`"https://practice.example/static/avatar.svg"`)
-	case wire.Object:
+	case codec.Object:
 		return json.RawMessage("{}")
-	case wire.Strings:
+	case codec.Strings:
 		return json.RawMessage("[]")
 	}
 	return texts([]string{textExamples[name]})[0]
 }
 
 // computedExample is the example of a member that is not a column.
-func computedExample(c contract.Computed) json.RawMessage {
+func computedExample(c apispec.Computed) json.RawMessage {
 	switch {
 	case c.Example != "":
 		return json.RawMessage(c.Example)
@@ -254,7 +254,7 @@ func computedExample(c contract.Computed) json.RawMessage {
 }
 
 // listExample is a list of one object.
-func listExample(l *contract.Objects) json.RawMessage {
+func listExample(l *apispec.Objects) json.RawMessage {
 	var item members
 	for _, c := range l.Members {
 		item.add(c.Name, computedExample(c))
@@ -264,7 +264,7 @@ func listExample(l *contract.Objects) json.RawMessage {
 
 // conflicts are the members of what is in the way, a code and the words for each
 // answer 409.
-func (m *model) conflicts() (members []contract.Computed, code, docs string) {
+func (m *model) conflicts() (members []apispec.Computed, code, docs string) {
 	for _, e := range m.Entities {
 		if c := e.R.Conflict; c != nil {
 			if code == "" {
@@ -368,14 +368,14 @@ func (d *document) listExample(e *entity) json.RawMessage {
 		meta.add(n, json.RawMessage(value))
 	}
 	for _, t := range e.R.Totals {
-		meta.add(t, kindExample(wire.Decimal, t))
+		meta.add(t, kindExample(codec.Decimal, t))
 	}
 	m := wrap(e.R.Plural, array(recordExample(e, false)))
 	m.add("meta", meta.json())
 	return m.json()
 }
 
-func (d *document) otherExample(o contract.Other) json.RawMessage {
+func (d *document) otherExample(o apispec.Operation) json.RawMessage {
 	if !d.published {
 		return nil
 	}

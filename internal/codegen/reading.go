@@ -9,8 +9,8 @@ import (
 
 	"entgo.io/ent/entc/gen"
 
-	"chairside/internal/contract"
-	"chairside/internal/wire"
+	"chairside/internal/apispec"
+	"chairside/internal/codec"
 )
 
 // reading is the columns that a response form is made of, by position: those of
@@ -76,7 +76,7 @@ func (e *entity) Reading() (*reading, error) {
 		return nil
 	}
 	for _, c := range e.R.Computed {
-		if c.Manual {
+		if c.Handwritten {
 			continue
 		}
 		columns := c.Columns
@@ -109,13 +109,13 @@ func (e *entity) Reading() (*reading, error) {
 func (e *entity) Joined() ([]*gen.Edge, error) { return joined(e.Type) }
 
 func joined(n *gen.Type) (edges []*gen.Edge, err error) {
-	var r contract.Resource
+	var r apispec.Resource
 	if err := annotation(n.Annotations, &r); err != nil {
 		return nil, err
 	}
 	var names []string
 	for _, c := range r.Computed {
-		if !c.Manual {
+		if !c.Handwritten {
 			names = append(names, c.Edge)
 		}
 	}
@@ -134,7 +134,7 @@ func joined(n *gen.Type) (edges []*gen.Edge, err error) {
 // stored: times, days and uuids, by the name of the column, or with that of its table
 // before it where others of this name hold something else.
 func storedTypes(nodes []*gen.Type) map[string]string {
-	typeOf := map[wire.Kind]string{wire.Date: "date", wire.Time: "timestamptz", wire.UUID: "uuid"}
+	typeOf := map[codec.Kind]string{codec.Date: "date", codec.Time: "timestamptz", codec.UUID: "uuid"}
 	byName := map[string]map[string]string{} // column → table → type
 	for _, n := range nodes {
 		for _, f := range append([]*gen.Field{n.ID}, n.Fields...) {
@@ -161,9 +161,9 @@ func storedTypes(nodes []*gen.Type) map[string]string {
 }
 
 // requested gives a function that reports whether requests do something with rows.
-func requested(verb contract.Verb) func(*gen.Type) (bool, error) {
+func requested(verb apispec.Verb) func(*gen.Type) (bool, error) {
 	return func(n *gen.Type) (bool, error) {
-		var r contract.Resource
+		var r apispec.Resource
 		err := annotation(n.Annotations, &r)
 		return slices.Contains(r.Verbs, verb), err
 	}
@@ -171,7 +171,7 @@ func requested(verb contract.Verb) func(*gen.Type) (bool, error) {
 
 // part is a member that lists the rows behind an edge.
 type part struct {
-	contract.Embed
+	apispec.Embed
 	Target *entity
 	Owner  *column  // of Target: whose row it is
 	Type   string   // of ogen, of an element
@@ -225,12 +225,12 @@ func (e *entity) Beside() (*part, error) {
 
 // beside is the edge of Beside.
 func beside(n *gen.Type) (*gen.Edge, error) {
-	var r contract.Resource
+	var r apispec.Resource
 	if err := annotation(n.Annotations, &r); err != nil {
 		return nil, err
 	}
 	for _, edge := range n.Edges {
-		if !edge.Unique && slices.ContainsFunc(r.Embeds, func(b contract.Embed) bool { return b.Edge == edge.Name }) {
+		if !edge.Unique && slices.ContainsFunc(r.Embeds, func(b apispec.Embed) bool { return b.Edge == edge.Name }) {
 			return edge, nil
 		}
 	}
@@ -242,32 +242,32 @@ func (p *part) Belongs() string { return qualified(p.Target.Table(), p.Owner) }
 
 // ReadsOne reports whether one record is answered on its own.
 func (e *entity) ReadsOne() bool {
-	return e.Has("get") || e.Writable() || slices.ContainsFunc(e.R.Others, func(o contract.Other) bool { return len(o.Members) == 0 })
+	return e.Has("get") || e.Writable() || slices.ContainsFunc(e.R.Operations, func(o apispec.Operation) bool { return len(o.Members) == 0 })
 }
 
 // Taken is the expression of a column at a position, as the response shows it.
 func (c *column) Taken(at int) string {
 	take := func(method string) string { return fmt.Sprintf("x.%s(%d)", method, at) }
 	switch c.Kind {
-	case wire.ID:
+	case codec.ID:
 		return take("Int64")
-	case wire.Integer, wire.Consent:
+	case codec.Integer, codec.Consent:
 		return take("Int")
-	case wire.Boolean, wire.Flag, wire.Gender:
+	case codec.Boolean, codec.Flag, codec.Gender:
 		return take("Bool")
-	case wire.UUID:
+	case codec.UUID:
 		return take("UUID")
-	case wire.Date:
+	case codec.Date:
 		return take("Date") + ".Time()"
-	case wire.Time:
+	case codec.Time:
 		return "x.View.Time(" + take("Time") + ")"
-	case wire.Decimal:
+	case codec.Decimal:
 		return take("Decimal") + ".String()"
-	case wire.Metadata:
+	case codec.Metadata:
 		return fmt.Sprintf("list.Metadata(x, %d)", at)
-	case wire.Strings:
+	case codec.Strings:
 		return fmt.Sprintf("list.Strings(x, %d)", at)
-	case wire.Object:
+	case codec.Object:
 		return fmt.Sprintf("list.Object[%s](x, %d)", c.Type, at)
 	}
 	return take("Text")
@@ -275,9 +275,9 @@ func (c *column) Taken(at int) string {
 
 // ComputedOf are the computed members over the columns behind an edge, or over those of
 // the entity itself.
-func (e *entity) ComputedOf(edge string) (computed []contract.Computed) {
+func (e *entity) ComputedOf(edge string) (computed []apispec.Computed) {
 	for _, c := range e.R.Computed {
-		if c.Edge == edge && !c.Manual {
+		if c.Edge == edge && !c.Handwritten {
 			computed = append(computed, c)
 		}
 	}
@@ -285,7 +285,7 @@ func (e *entity) ComputedOf(edge string) (computed []contract.Computed) {
 }
 
 // EmbedsOf are the members that show the entity behind an edge.
-func (e *entity) EmbedsOf(edge string) (embeds []contract.Embed) {
+func (e *entity) EmbedsOf(edge string) (embeds []apispec.Embed) {
 	for _, b := range e.R.Embeds {
 		if b.Edge == edge {
 			embeds = append(embeds, b)
@@ -295,9 +295,9 @@ func (e *entity) EmbedsOf(edge string) (embeds []contract.Embed) {
 }
 
 // Members are the computed members that package api fills in.
-func (e *entity) Members() (members []contract.Computed) {
+func (e *entity) Members() (members []apispec.Computed) {
 	for _, c := range e.R.Computed {
-		if c.Manual {
+		if c.Handwritten {
 			members = append(members, c)
 		}
 	}
@@ -315,19 +315,19 @@ func (e *entity) IDMethod() string {
 // argument is the expression of a column as a function of package schema takes it.
 func (c *column) argument(at int) (string, error) {
 	switch {
-	case c.Nillable || c.Kind == wire.Date || c.Kind == wire.Time:
+	case c.Nillable || c.Kind == codec.Date || c.Kind == codec.Time:
 		return "", fmt.Errorf("%s.%s cannot be an argument", c.Owner.Name, c.Name)
 	case c.IsEnum():
 		return fmt.Sprintf("%s(x.Text(%d))", c.Type, at), nil
-	case c.Kind == wire.Decimal:
+	case c.Kind == codec.Decimal:
 		return fmt.Sprintf("x.Decimal(%d)", at), nil
 	}
 	return c.Taken(at), nil
 }
 
 // Value is a computed member's expression.
-func (e *entity) Value(c contract.Computed) (string, error) {
-	if c.Kind == wire.Avatar {
+func (e *entity) Value(c apispec.Computed) (string, error) {
+	if c.Kind == codec.Avatar {
 		return "x.View.AvatarURL", nil
 	}
 	r, err := e.Reading()

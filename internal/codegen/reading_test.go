@@ -4,17 +4,17 @@ import (
 	"strings"
 	"testing"
 
-	"chairside/internal/contract"
+	"chairside/internal/apispec"
 )
 
 // TestAMemberWithoutFunctionIsNeverNull: null would be shown as 0 or as no text.
 func TestAMemberWithoutFunctionIsNeverNull(t *testing.T) {
 	t.Parallel()
 	visit := diary(nil)
-	if _, err := visit.Value(contract.Computed{Name: "who", Columns: []string{"patient_id"}}); err == nil || !strings.Contains(err.Error(), "Visit.patient_id may be null") {
+	if _, err := visit.Value(apispec.Computed{Name: "who", Columns: []string{"patient_id"}}); err == nil || !strings.Contains(err.Error(), "Visit.patient_id may be null") {
 		t.Errorf("a column that may be null: %v", err)
 	}
-	if _, err := visit.Value(contract.Computed{Name: "who", Columns: []string{"dentist_id"}}); err != nil {
+	if _, err := visit.Value(apispec.Computed{Name: "who", Columns: []string{"dentist_id"}}); err != nil {
 		t.Errorf("a column that is never null: %v", err)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"chairside/internal/wire"
+	"chairside/internal/codec"
 	"chairside/schema"
 )
 
@@ -90,7 +90,7 @@ func readName(m *Mistakes, flag string, value *string) {
 
 func readEmail(m *Mistakes, value *string) {
 	*value = schema.NormalizeEmail(*value)
-	if !wire.ValidEmail(*value) {
+	if !codec.ValidEmail(*value) {
 		m.add("email", "must be an e-mail address")
 	}
 }

@@ -5,7 +5,7 @@
 // declarations in ent.Limits and ent.Rules. From there
 //
 //	internal/store     makes a CHECK constraint of each, on both databases
-//	internal/wire      refuses what a client sends (the forms; the rest it has from the same declaration)
+//	internal/codec      refuses what a client sends (the forms; the rest it has from the same declaration)
 //	internal/transfer  refuses a row of a file, with the field and the reason
 //
 // A CHECK never refuses a value that Column.Check accepts. The reverse may

@@ -6,9 +6,9 @@ import (
 	"entgo.io/ent/dialect/sql"
 
 	"chairside/ent"
-	"chairside/internal/access"
-	"chairside/internal/caller"
-	"chairside/internal/wire"
+	"chairside/internal/audit"
+	"chairside/internal/principal"
+	"chairside/internal/codec"
 )
 
 // Query is a generated query Q with its predicates P and orders O.
@@ -90,7 +90,7 @@ func (l *List[Q, P, O, R]) column(r Request[P]) string {
 // Read reads the page that a request asks for and counts all rows. Extra conditions,
 // those of manual filters and of the list itself, add to the request's own; with any,
 // no kept total is used. all finds the rows of all pages, for sums over them.
-func (l *List[Q, P, O, R]) Read(ctx context.Context, view wire.View, q Q, r Request[P], extra ...P) (shown []R, meta Meta, all Q, err error) {
+func (l *List[Q, P, O, R]) Read(ctx context.Context, view codec.View, q Q, r Request[P], extra ...P) (shown []R, meta Meta, all Q, err error) {
 	x := reading[Q, P, O, R]{List: l, Request: r, view: view}
 	if l.Totals != nil {
 		totals, err := l.Totals(q, ctx)
@@ -120,7 +120,7 @@ func (l *List[Q, P, O, R]) Read(ctx context.Context, view wire.View, q Q, r Requ
 type reading[Q Query[Q, P, O], P, O ~func(*sql.Selector), R any] struct {
 	*List[Q, P, O, R]
 	Request[P]
-	view   wire.View
+	view   codec.View
 	totals *ent.Totals // nil where no kept total may be used
 }
 
@@ -147,20 +147,20 @@ func (x *reading[Q, P, O, R]) filterFirst(ctx context.Context, q Q, how strategy
 	found := q.Clone().Order(order...)
 	if how.probe && !x.Deep() {
 		first := found.Clone().Limit(x.Limit()).Offset(x.Offset())
-		first.Shape(amongFirst(caller.Must(ctx).PracticeID, x.Table, order))
-		tried, read := access.With(ctx) // the rows may not be shown
+		first.Shape(amongFirst(principal.Must(ctx).PracticeID, x.Table, order))
+		tried, read := audit.With(ctx) // the rows may not be shown
 		shown, err := All(tried, x.view, first, x.Form, x.Limit())
 		if err != nil {
 			return nil, Meta{}, false, err
 		}
 		if len(shown) == x.Limit() {
-			access.From(ctx).Add(read)
+			audit.From(ctx).Add(read)
 			total, err := x.count(ctx, q)
 			return shown, x.Meta(total), true, err
 		}
 	}
 	found.Shape(filtered(how.column, x.column(x.Request), order, x.Page))
-	tried, read := access.With(ctx)
+	tried, read := audit.With(ctx)
 	shown, total, err := counted(tried, x.view, found, x.Form, x.Limit(), filteredTotal)
 	switch {
 	case err != nil:
@@ -171,7 +171,7 @@ func (x *reading[Q, P, O, R]) filterFirst(ctx context.Context, q Q, how strategy
 	case total > maxSortRows:
 		return nil, Meta{}, false, nil
 	}
-	access.From(ctx).Add(read)
+	audit.From(ctx).Add(read)
 	return shown, x.Meta(total), true, nil
 }
 

@@ -8,10 +8,10 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"github.com/go-faster/jx"
 
-	"chairside/internal/access"
-	"chairside/internal/fault"
-	"chairside/internal/row"
-	"chairside/internal/wire"
+	"chairside/internal/audit"
+	"chairside/internal/apierror"
+	"chairside/internal/rowscan"
+	"chairside/internal/codec"
 )
 
 // Form is the response form of a row.
@@ -23,9 +23,9 @@ type Form[R any] struct {
 
 // Reader is the current row as Form.Take sees it.
 type Reader struct {
-	*row.Row
-	View wire.View
-	Log  *access.Log // notes each row of patient data
+	*rowscan.Scanner
+	View codec.View
+	Log  *audit.Log // notes each row of patient data
 }
 
 // Rows is a generated query, create or update, which gives columns of its rows.
@@ -34,7 +34,7 @@ type Rows interface {
 }
 
 // All reads all rows of q, about size of them.
-func All[R any](ctx context.Context, view wire.View, q Rows, form Form[R], size int) ([]R, error) {
+func All[R any](ctx context.Context, view codec.View, q Rows, form Form[R], size int) ([]R, error) {
 	all := make([]R, 0, size)
 	err := each(ctx, view, q, form.Columns, form.Width, func(x *Reader) {
 		// append would copy an empty row, and rows are large. The one that Grow uncovers
@@ -45,28 +45,28 @@ func All[R any](ctx context.Context, view wire.View, q Rows, form Form[R], size 
 	return all, err
 }
 
-// One reads the only row of q, or gives fault.NotFound.
-func One[R any](ctx context.Context, view wire.View, q Rows, form Form[R]) (*R, error) {
+// One reads the only row of q, or gives apierror.NotFound.
+func One[R any](ctx context.Context, view codec.View, q Rows, form Form[R]) (*R, error) {
 	shown, err := All(ctx, view, q, form, 1)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(shown) == 0:
-		return nil, fault.NotFound()
+		return nil, apierror.NotFound()
 	}
 	return &shown[0], nil
 }
 
 // OneWithParts is One for a query that joins the row with each row of a list that it
 // shows, if there are any: take adds one.
-func OneWithParts[R, P any](ctx context.Context, view wire.View, q Rows, form Form[R], part Form[P], add func(*R, P)) (*R, error) {
+func OneWithParts[R, P any](ctx context.Context, view codec.View, q Rows, form Form[R], part Form[P], add func(*R, P)) (*R, error) {
 	var shown *R
 	err := each(ctx, view, q, form.Columns+", "+part.Columns, form.Width+part.Width, func(x *Reader) {
 		if shown == nil {
 			shown = new(R)
 			form.Take(x, shown)
 		}
-		x.Behind(form.Width, func() {
+		x.Offset(form.Width, func() {
 			if !x.Null(0) {
 				var p P
 				part.Take(x, &p)
@@ -75,14 +75,14 @@ func OneWithParts[R, P any](ctx context.Context, view wire.View, q Rows, form Fo
 		})
 	})
 	if err == nil && shown == nil {
-		err = fault.NotFound()
+		err = apierror.NotFound()
 	}
 	return shown, err
 }
 
 // AddParts reads the rows of q, which belong to those shown, and adds each one to its
 // owner. Owner is the column of its id, which id reads.
-func AddParts[ID comparable, R, P any](ctx context.Context, view wire.View, q Rows, form Form[P], owner string, id func(*Reader, int) ID, shown []R, add func(*R, ID, P) bool) error {
+func AddParts[ID comparable, R, P any](ctx context.Context, view codec.View, q Rows, form Form[P], owner string, id func(*Reader, int) ID, shown []R, add func(*R, ID, P) bool) error {
 	type part struct {
 		owner ID
 		shown P
@@ -103,7 +103,7 @@ func AddParts[ID comparable, R, P any](ctx context.Context, view wire.View, q Ro
 
 // counted is All with the number of all rows in one more column, total, unless that is
 // empty. The number is 0 if no row was read.
-func counted[R any](ctx context.Context, view wire.View, q Rows, form Form[R], size int, total string) (all []R, n int, err error) {
+func counted[R any](ctx context.Context, view codec.View, q Rows, form Form[R], size int, total string) (all []R, n int, err error) {
 	if total == "" {
 		all, err = All(ctx, view, q, form, size)
 		return all, 0, err
@@ -116,14 +116,14 @@ func counted[R any](ctx context.Context, view wire.View, q Rows, form Form[R], s
 }
 
 // each calls take for all rows of q, which have so many columns.
-func each(ctx context.Context, view wire.View, q Rows, columns string, width int, take func(*Reader)) error {
+func each(ctx context.Context, view codec.View, q Rows, columns string, width int, take func(*Reader)) error {
 	rows, err := q.Rows(ctx, columns)
 	if err != nil {
 		return err
 	}
-	x := &Reader{View: view, Log: access.From(ctx)}
-	return row.Each(rows, width, func(r *row.Row) {
-		x.Row = r
+	x := &Reader{View: view, Log: audit.From(ctx)}
+	return rowscan.ForEach(rows, width, func(r *rowscan.Scanner) {
+		x.Scanner = r
 		take(x)
 	})
 }

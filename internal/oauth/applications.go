@@ -18,9 +18,9 @@ import (
 	"chairside/ent/accesstoken"
 	"chairside/ent/application"
 	"chairside/ent/authorizationcode"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/clock"
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 	"chairside/internal/scope"
 	"chairside/internal/token"
 )
@@ -42,7 +42,7 @@ type Draft struct {
 
 // tidy cuts spaces around and finds everything that is wrong.
 func (d *Draft) tidy() error {
-	wrong := fault.Params{}
+	wrong := apierror.Params{}
 	d.Name = strings.TrimSpace(d.Name)
 	switch {
 	case d.Name == "":
@@ -77,7 +77,7 @@ func (d *Draft) tidy() error {
 	}
 	d.Scopes = scopes
 	if len(wrong) > 0 {
-		return fault.ValidationFailed(wrong)
+		return apierror.ValidationFailed(wrong)
 	}
 	return nil
 }
@@ -115,13 +115,13 @@ func loopback(host string) bool {
 }
 
 // Register adds an application to the caller's practice, and gives its secret,
-// "" for a public one. It fails with fault.ValidationFailed. tx is the client
+// "" for a public one. It fails with apierror.ValidationFailed. tx is the client
 // of a transaction.
 func Register(ctx context.Context, tx *ent.Client, d Draft) (app *ent.Application, secret string, err error) {
 	if err := d.tidy(); err != nil {
 		return nil, "", err
 	}
-	c := caller.Must(ctx)
+	c := principal.Must(ctx)
 	create := tx.Application.Create().
 		SetOwnerID(c.PracticeID).
 		SetUserID(c.UserID).
@@ -141,8 +141,8 @@ func Register(ctx context.Context, tx *ent.Client, d Draft) (app *ent.Applicatio
 }
 
 // Find gives an application of the caller's practice. It fails with an error
-// that is fault.NotFound to the client.
-func Find(ctx context.Context, client *ent.Client, id uuid.UUID) (*ent.Application, error) {
+// that is apierror.NotFound to the client.
+func ApplicationByID(ctx context.Context, client *ent.Client, id uuid.UUID) (*ent.Application, error) {
 	return client.Application.Query().Where(application.ID(id), application.DeletedAtIsNil()).Only(ctx)
 }
 
@@ -153,7 +153,7 @@ func Edit(ctx context.Context, tx *ent.Client, id uuid.UUID, d Draft) error {
 	if err := d.tidy(); err != nil {
 		return err
 	}
-	app, err := Find(ctx, tx, id)
+	app, err := ApplicationByID(ctx, tx, id)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ var ErrPublic = errors.New("oauth: a public application has no secret")
 // RotateSecret gives an application a new secret; the old one ends at once. It
 // fails as Find does, and with ErrPublic. tx is the client of a transaction.
 func RotateSecret(ctx context.Context, tx *ent.Client, id uuid.UUID) (secret string, err error) {
-	app, err := Find(ctx, tx, id)
+	app, err := ApplicationByID(ctx, tx, id)
 	switch {
 	case err != nil:
 		return "", err
@@ -185,14 +185,14 @@ func RotateSecret(ctx context.Context, tx *ent.Client, id uuid.UUID) (secret str
 // practices gave it as well. It fails as Find does. tx is the client of a
 // transaction.
 func Delete(ctx context.Context, tx *ent.Client, id uuid.UUID) error {
-	app, err := Find(ctx, tx, id)
+	app, err := ApplicationByID(ctx, tx, id)
 	if err != nil {
 		return err
 	}
 	if err := tx.Application.UpdateOne(app).SetDeletedAt(clock.Now(ctx)).ClearSecretHash().Exec(ctx); err != nil {
 		return fmt.Errorf("oauth: delete the application: %w", err)
 	}
-	everywhere := caller.Across(ctx)
+	everywhere := principal.AsSystemWithin(ctx)
 	_, err = tx.AuthorizationCode.Delete().
 		Where(authorizationcode.ApplicationID(id), authorizationcode.UsedAtIsNil()).
 		Exec(everywhere)
@@ -231,7 +231,7 @@ func Applications(ctx context.Context, client *ent.Client) ([]Registered, error)
 		Where(accesstoken.ApplicationIDIn(ids...)).
 		GroupBy(accesstoken.FieldApplicationID).
 		Aggregate(ent.As(ent.Max(accesstoken.FieldLastUsedAt), "last_used"), distinctUsers).
-		Scan(caller.Across(ctx), &use)
+		Scan(principal.AsSystemWithin(ctx), &use)
 	if err != nil {
 		return nil, fmt.Errorf("oauth: use of applications: %w", err)
 	}

@@ -13,7 +13,7 @@ import (
 	"chairside/ent/accesstoken"
 	"chairside/ent/application"
 	"chairside/ent/authorizationcode"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/clock"
 	"chairside/internal/scope"
 	"chairside/internal/token"
@@ -51,7 +51,7 @@ func Authorizations(ctx context.Context, client *ent.Client, user *ent.User) ([]
 		Where(application.IDIn(ids...)).
 		WithOwner().
 		Order(application.ByName(), application.ByID()).
-		All(caller.Across(ctx))
+		All(principal.AsSystemWithin(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("oauth: list authorized applications: %w", err)
 	}
@@ -79,7 +79,7 @@ func summarize(app *ent.Application, user *ent.User, tokens []*ent.AccessToken) 
 // Withdraw takes back what the caller's user has allowed an application. tx is
 // the client of a transaction.
 func Withdraw(ctx context.Context, tx *ent.Client, applicationID uuid.UUID) error {
-	user := caller.Must(ctx).UserID
+	user := principal.Must(ctx).UserID
 	_, err := tx.AuthorizationCode.Delete().
 		Where(authorizationcode.UserID(user), authorizationcode.ApplicationID(applicationID), authorizationcode.UsedAtIsNil()).
 		Exec(ctx)

@@ -9,7 +9,7 @@ import (
 	"chairside/ent"
 	"chairside/ent/accesstoken"
 	"chairside/ent/authorizationcode"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/clock"
 	"chairside/internal/scope"
 	"chairside/internal/token"
@@ -43,7 +43,7 @@ func (s *Server) Allow(ctx context.Context, q *Request, user *ent.User) (address
 	if len(offer.Granted) == 0 {
 		return s.redirection(q, "access_denied", "The user's role allows none of these scopes.").Address, nil
 	}
-	c, now := caller.Must(ctx), clock.Now(ctx)
+	c, now := principal.Must(ctx), clock.Now(ctx)
 	value, hash := token.Mint(token.Code)
 	err = s.db.Tx(ctx, func(tx *ent.Client) error {
 		if err := forget(ctx, tx, now); err != nil {

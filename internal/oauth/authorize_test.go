@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/oauth"
 	"chairside/internal/scope"
 	"chairside/internal/seed"
@@ -64,7 +64,7 @@ func (w *world) of(t *testing.T) *world {
 }
 
 // tamper changes the fields of a form that was shown.
-func tamper(w *world, shown *chairsidetest.Form, change string) url.Values {
+func tamper(w *world, shown *harness.Form, change string) url.Values {
 	w.t.Helper()
 	sent, err := url.ParseQuery(w.fill(alter(goodRequest, change)))
 	if err != nil {
@@ -80,7 +80,7 @@ func tamper(w *world, shown *chairsidetest.Form, change string) url.Values {
 }
 
 // judge checks an answer, wherever it goes.
-func (w *world) judge(p *chairsidetest.Page, sent, want string) {
+func (w *world) judge(p *harness.Page, sent, want string) {
 	w.t.Helper()
 	got := outcome(p)
 	if got != want {
@@ -102,7 +102,7 @@ func (w *world) judge(p *chairsidetest.Page, sent, want string) {
 
 // judgeAnswer checks what an answer to an application always is: to the very
 // address, with the state that was sent and the name of who answers.
-func (w *world) judgeAnswer(p *chairsidetest.Page, sent string) {
+func (w *world) judgeAnswer(p *harness.Page, sent string) {
 	w.t.Helper()
 	asked, _ := url.ParseQuery(sent)
 	to := p.Header.Get("Location")
@@ -127,7 +127,7 @@ func (w *world) judgeAnswer(p *chairsidetest.Page, sent string) {
 }
 
 // outcome names what has become of an authorization request.
-func outcome(p *chairsidetest.Page) string {
+func outcome(p *harness.Page) string {
 	to, err := url.Parse(p.Header.Get("Location"))
 	switch {
 	case p.Code == http.StatusBadRequest:

@@ -11,7 +11,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/application"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/token"
 )
 
@@ -76,7 +76,7 @@ func (s *Server) application(ctx context.Context, clientID string) (*ent.Applica
 	app, err := s.db.Ent.Application.Query().
 		Where(application.ID(id), application.DeletedAtIsNil()).
 		WithOwner().
-		Only(caller.Across(ctx))
+		Only(principal.AsSystemWithin(ctx))
 	switch {
 	case ent.IsNotFound(err):
 		return nil, nil

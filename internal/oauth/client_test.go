@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"chairside/ent"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/oauth"
 	"chairside/internal/seed"
 )
@@ -93,7 +93,7 @@ func TestTwoAuthorizationHeadersAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, value, _ := strings.Cut(basic(w.fill("{app}:{secret}")), ": ")
-		r.Header = http.Header{"Authorization": {value, value}, "Content-Type": {"application/x-www-form-urlencoded"}, "User-Agent": {chairsidetest.UserAgent}}
+		r.Header = http.Header{"Authorization": {value, value}, "Content-Type": {"application/x-www-form-urlencoded"}, "User-Agent": {harness.UserAgent}}
 		res, err := http.DefaultClient.Do(r)
 		if err != nil {
 			t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"chairside/ent"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/oauth"
 	"chairside/internal/seed"
 )
@@ -224,7 +224,7 @@ func TestATokenActsInThePracticeOfWhoGaveIt(t *testing.T) {
 	})
 }
 
-func patients(t *testing.T, e *chairsidetest.Env, token string) map[string]bool {
+func patients(t *testing.T, e *harness.Env, token string) map[string]bool {
 	t.Helper()
 	seen := map[string]bool{}
 	for _, id := range e.Get(t, "/v1/patients?per_page=20", token).Status(t, 200).Column(t, "patients", "id") {

@@ -14,7 +14,7 @@ import (
 	"chairside/ent"
 	"chairside/ent/accesstoken"
 	"chairside/ent/authorizationcode"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/clock"
 	"chairside/internal/scope"
 	"chairside/internal/store"
@@ -72,8 +72,8 @@ func (s *Server) exchange(ctx context.Context, app *ent.Application, p params) (
 	hash := token.Hash(p["code"])
 	refused := invalidGrant("The code is unknown, was used or has expired, or redirect_uri or code_verifier are not those of its authorization.")
 	used := false
-	err = s.db.Tx(caller.Across(ctx), func(tx *ent.Client) error {
-		ctx, now := caller.Across(ctx), clock.Now(ctx)
+	err = s.db.Tx(principal.AsSystemWithin(ctx), func(tx *ent.Client) error {
+		ctx, now := principal.AsSystemWithin(ctx), clock.Now(ctx)
 		if err := holdUser(ctx, tx, hash); err != nil {
 			return err
 		}

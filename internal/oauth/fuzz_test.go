@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"chairside/ent"
-	"chairside/internal/chairsidetest"
-	"chairside/internal/fault"
+	"chairside/internal/test/harness"
+	"chairside/internal/apierror"
 	"chairside/internal/oauth"
 )
 
@@ -127,9 +127,9 @@ type target struct {
 
 func fuzzed(f *testing.F) target {
 	f.Helper()
-	e := chairsidetest.Start(f, chairsidetest.SQLite(f))
+	e := harness.Start(f, harness.SQLite(f))
 	t := target{server: oauth.New(oauth.Options{
-		DB: e.DB, Issuer: "https://api.example.test", Explain: func(_ context.Context, err error) *fault.Error { return fault.Internal(err) },
+		DB: e.DB, Issuer: "https://api.example.test", Explain: func(_ context.Context, err error) *apierror.Error { return apierror.Internal(err) },
 	})}
 	actAs(f, e, "admin@demo.chairside.test", func(ctx context.Context, tx *ent.Client) error {
 		app, _, err := oauth.Register(ctx, tx, oauth.Draft{Name: "Fuzzed", RedirectURIs: []string{callback}, Scopes: []string{"patient:read", "user"}})

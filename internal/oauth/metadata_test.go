@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"testing"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/oauth"
 	"chairside/internal/scope"
 )
@@ -13,7 +13,7 @@ import (
 // TestTheMetadataAreThoseOfRFC8414 field by field, and what they promise is there.
 func TestTheMetadataAreThoseOfRFC8414(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		res := w.Do(t, chairsidetest.Request{Method: http.MethodGet, Path: oauth.MetadataPath}).Status(t, 200)
+		res := w.Do(t, harness.Request{Method: http.MethodGet, Path: oauth.MetadataPath}).Status(t, 200)
 		if got := res.Header.Get("Content-Type"); got != "application/json" {
 			t.Errorf("Content-Type %q", got)
 		}
@@ -52,9 +52,9 @@ func TestTheMetadataAreThoseOfRFC8414(t *testing.T) {
 			}
 		}
 		w.Get(t, "/docs", "").Status(t, 200)
-		w.Do(t, chairsidetest.Request{Method: http.MethodHead, Path: oauth.MetadataPath}).Status(t, 200)
+		w.Do(t, harness.Request{Method: http.MethodHead, Path: oauth.MetadataPath}).Status(t, 200)
 		for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete} {
-			if res := w.Do(t, chairsidetest.Request{Method: method, Path: oauth.MetadataPath}).Status(t, 405); res.Header.Get("Allow") == "" {
+			if res := w.Do(t, harness.Request{Method: method, Path: oauth.MetadataPath}).Status(t, 405); res.Header.Get("Allow") == "" {
 				t.Errorf("%s: no Allow", method)
 			}
 		}
@@ -66,7 +66,7 @@ func TestTheEndpointsTakePOSTAlone(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for path, form := range map[string]string{oauth.TokenPath: goodExchange, oauth.RevokePath: goodRevocation + "x", oauth.IntrospectPath: goodRevocation + "x"} {
 			for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodTrace, "POST2"} {
-				res := w.Do(t, chairsidetest.Request{Method: method, Path: path + "?" + w.fill(form)}).Status(t, 405)
+				res := w.Do(t, harness.Request{Method: method, Path: path + "?" + w.fill(form)}).Status(t, 405)
 				if res.Header.Get("Allow") == "" || res.Header.Get("Cache-Control") != "no-store" {
 					t.Errorf("%s %s: Allow %q, Cache-Control %q", method, path, res.Header.Get("Allow"), res.Header.Get("Cache-Control"))
 				}
@@ -74,13 +74,13 @@ func TestTheEndpointsTakePOSTAlone(t *testing.T) {
 					t.Errorf("%s %s: %s", method, path, res.Raw)
 				}
 			}
-			w.Do(t, chairsidetest.Request{Method: http.MethodPost, Path: path, Body: w.fill(form), Header: map[string]string{
+			w.Do(t, harness.Request{Method: http.MethodPost, Path: path, Body: w.fill(form), Header: map[string]string{
 				"Content-Type": "application/x-www-form-urlencoded", "User-Agent": "",
 			}}).Status(t, 403)
-			w.Do(t, chairsidetest.Request{Method: http.MethodPost, Path: path + "/", Body: w.fill(form)}).Status(t, 404)
+			w.Do(t, harness.Request{Method: http.MethodPost, Path: path + "/", Body: w.fill(form)}).Status(t, 404)
 		}
 		for _, method := range []string{http.MethodPut, http.MethodPatch, http.MethodDelete} {
-			if res := w.Do(t, chairsidetest.Request{Method: method, Path: oauth.AuthorizePath}).Status(t, 405); res.Header.Get("Allow") == "" {
+			if res := w.Do(t, harness.Request{Method: method, Path: oauth.AuthorizePath}).Status(t, 405); res.Header.Get("Allow") == "" {
 				t.Errorf("%s: no Allow", method)
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 	"chairside/internal/store"
 )
 
@@ -25,14 +25,14 @@ type Options struct {
 	Issuer string
 	// Explain gives the meaning of an error that is not the application's, and
 	// logs it.
-	Explain func(context.Context, error) *fault.Error
+	Explain func(context.Context, error) *apierror.Error
 }
 
 // Server is the authorization server. It keeps nothing in memory.
 type Server struct {
 	db      *store.DB
 	issuer  string
-	explain func(context.Context, error) *fault.Error
+	explain func(context.Context, error) *apierror.Error
 }
 
 // New makes an authorization server.

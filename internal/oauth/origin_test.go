@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/oauth"
 	"chairside/internal/seed"
 )
@@ -16,12 +16,12 @@ func TestCORSIsForTheTokenEndpointNeverForPages(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		from := map[string]string{"Origin": "https://evil.example", "Content-Type": "application/x-www-form-urlencoded"}
 		for _, form := range []string{goodExchange, "x=1"} {
-			res := w.Do(t, chairsidetest.Request{Method: http.MethodPost, Path: oauth.TokenPath, Body: w.fill(form), Header: from})
+			res := w.Do(t, harness.Request{Method: http.MethodPost, Path: oauth.TokenPath, Body: w.fill(form), Header: from})
 			if got := res.Header.Get("Access-Control-Allow-Origin"); got != "*" || res.Header.Get("Access-Control-Allow-Credentials") != "" {
 				t.Errorf("token endpoint, status %d: allows %q", res.Code, got)
 			}
 		}
-		res := w.Do(t, chairsidetest.Request{Method: http.MethodOptions, Path: oauth.TokenPath, Header: map[string]string{
+		res := w.Do(t, harness.Request{Method: http.MethodOptions, Path: oauth.TokenPath, Header: map[string]string{
 			"Origin": "https://app.example.com", "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type", "User-Agent": "",
 		}}).Status(t, 204)
 		if res.Header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(res.Header.Get("Access-Control-Allow-Methods"), "POST") || !strings.Contains(res.Header.Get("Access-Control-Allow-Headers"), "Content-Type") {
@@ -48,7 +48,7 @@ var settings = []string{
 // TestNoPageCanBeFramedOrKept and none tells where it was linked from.
 func TestNoPageCanBeFramedOrKept(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		pages := map[string]*chairsidetest.Page{
+		pages := map[string]*harness.Page{
 			"consent":           w.ask(w.admin, ""),
 			"refused request":   w.ask(w.admin, "client_id=x"),
 			"sign-in":           w.Browser(t).Get("/sign-in"),

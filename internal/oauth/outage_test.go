@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/oauth"
 	"chairside/internal/store"
 )
@@ -15,8 +15,8 @@ import (
 // that the database is away, not that a token or a code is wrong.
 func TestAFailedRevocationIsA5xxNeverSilence(t *testing.T) {
 	t.Parallel()
-	address := chairsidetest.Postgres(t)
-	w := build(t, chairsidetest.Start(t, address))
+	address := harness.Postgres(t)
+	w := build(t, harness.Start(t, address))
 	token, code := w.token(w.admin), w.code(w.admin, "")
 	shown := w.ask(w.admin, "").Form(t, oauth.AuthorizePath)
 
@@ -51,7 +51,7 @@ func TestAFailedRevocationIsA5xxNeverSilence(t *testing.T) {
 		unavailable(t, w.post(path, form))
 	}
 	unavailable(t, w.post(oauth.RevokePath, "client_id={public}&token="+token))
-	for _, p := range []*chairsidetest.Page{
+	for _, p := range []*harness.Page{
 		w.ask(w.admin, ""), w.ask(w.Browser(t), ""), w.admin.Submit(shown, url.Values{"decision": {"allow"}}), w.admin.Get("/settings/authorizations"),
 		w.Browser(t).Post("/sign-in", url.Values{"email": {"x@example.com"}, "password": {"x"}}),
 	} {
@@ -101,7 +101,7 @@ func TestARevocationThatCannotWriteFails(t *testing.T) {
 	})
 }
 
-func unavailable(t *testing.T, r *chairsidetest.Response) {
+func unavailable(t *testing.T, r *harness.Response) {
 	t.Helper()
 	refused(t, r, http.StatusServiceUnavailable, "temporarily_unavailable")
 	if r.Header.Get("Retry-After") == "" || strings.Contains(string(r.Raw), "pq:") || strings.Contains(string(r.Raw), "SQL") {

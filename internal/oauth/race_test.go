@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/oauth"
 )
 
@@ -22,8 +22,8 @@ func TestOfFiftyRacersAtMostOneRedeemsACode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			where := database(t)
-			w := build(t, chairsidetest.Start(t, where))
-			servers := []string{w.URL, chairsidetest.Start(t, where).URL}
+			w := build(t, harness.Start(t, where))
+			servers := []string{w.URL, harness.Start(t, where).URL}
 			client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: racers}}
 			defer client.CloseIdleConnections()
 			shown := w.ask(w.admin, "").Form(t, oauth.AuthorizePath)

@@ -7,7 +7,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/accesstoken"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/token"
 )
 
@@ -22,8 +22,8 @@ func (s *Server) revoke(w http.ResponseWriter, r *http.Request, p params) error 
 	if p["token"] == "" {
 		return invalidRequest("token is missing.")
 	}
-	err = s.db.Tx(caller.Across(ctx), func(tx *ent.Client) error {
-		return token.Revoke(caller.Across(ctx), tx, accesstoken.Hash(token.Hash(p["token"])), accesstoken.ApplicationID(app.ID))
+	err = s.db.Tx(principal.AsSystemWithin(ctx), func(tx *ent.Client) error {
+		return token.Revoke(principal.AsSystemWithin(ctx), tx, accesstoken.Hash(token.Hash(p["token"])), accesstoken.ApplicationID(app.ID))
 	})
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (s *Server) ownToken(ctx context.Context, app *ent.Application, value strin
 	row, err := s.db.Ent.AccessToken.Query().
 		Where(accesstoken.Hash(token.Hash(value)), accesstoken.ApplicationID(app.ID)).
 		WithUser().
-		Only(caller.Across(ctx))
+		Only(principal.AsSystemWithin(ctx))
 	switch {
 	case ent.IsNotFound(err):
 		return nil, nil

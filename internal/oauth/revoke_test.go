@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/oauth"
 	"chairside/internal/seed"
 )
@@ -23,10 +23,10 @@ func TestRevocationWorksOnEveryServerProcess(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			url := database(t)
-			w := build(t, chairsidetest.Start(t, url))
-			elsewhere := chairsidetest.Start(t, url)
+			w := build(t, harness.Start(t, url))
+			elsewhere := harness.Start(t, url)
 			token := w.token(w.admin)
-			for _, e := range []*chairsidetest.Env{w.Env, elsewhere} { // whatever they may keep, they keep now
+			for _, e := range []*harness.Env{w.Env, elsewhere} { // whatever they may keep, they keep now
 				e.Get(t, "/v1/patients?per_page=1", token).Status(t, 200)
 			}
 			res := w.post(oauth.RevokePath, goodRevocation+token+"&token_type_hint=access_token").Status(t, 200)
@@ -43,7 +43,7 @@ func TestRevocationWorksOnEveryServerProcess(t *testing.T) {
 	}
 }
 
-var databases = map[string]func(testing.TB) string{"sqlite": chairsidetest.SQLite, "postgres": chairsidetest.Postgres}
+var databases = map[string]func(testing.TB) string{"sqlite": harness.SQLite, "postgres": harness.Postgres}
 
 // TestForeignRevocationEndsNothingAndTellsNothing about tokens that are not the client's own.
 func TestForeignRevocationEndsNothingAndTellsNothing(t *testing.T) {
@@ -135,7 +135,7 @@ func TestForeignIntrospectionTellsNothing(t *testing.T) {
 }
 
 // inactive fails the test unless nothing is told but that.
-func inactive(t *testing.T, r *chairsidetest.Response) {
+func inactive(t *testing.T, r *harness.Response) {
 	t.Helper()
 	if r.Status(t, http.StatusOK); strings.TrimSpace(string(r.Raw)) != `{"active":false}` {
 		t.Errorf("answered %s", r.Raw)

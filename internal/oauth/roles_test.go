@@ -9,7 +9,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/user"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/oauth"
 	"chairside/internal/seed"
 	"chairside/schema"
@@ -17,7 +17,7 @@ import (
 
 // employee is an active user with a role, and a browser in which the user has
 // signed in.
-func (w *world) employee(role schema.Role) (*ent.User, *chairsidetest.Browser) {
+func (w *world) employee(role schema.Role) (*ent.User, *harness.Browser) {
 	w.t.Helper()
 	u, err := w.DB.Ent.User.Query().
 		Where(user.RoleEQ(role), user.Active(true), user.EmailNEQ(seed.DemoAdmin)).
@@ -43,7 +43,7 @@ func (w *world) widen(scopes ...string) {
 	})
 }
 
-func (w *world) introspect(value string) *chairsidetest.Response {
+func (w *world) introspect(value string) *harness.Response {
 	w.t.Helper()
 	return w.post(oauth.IntrospectPath, "client_id={app}&client_secret={secret}&token="+value).Status(w.t, http.StatusOK)
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"chairside/ent/accesstoken"
-	"chairside/internal/caller"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/principal"
+	"chairside/internal/test/harness"
 	"chairside/internal/oauth"
 	"chairside/internal/seed"
 	"chairside/internal/token"
@@ -63,7 +63,7 @@ func TestLastUseIsWrittenAtMostHourly(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		value := w.token(w.admin)
 		written := func() time.Time {
-			row, err := w.DB.Ent.AccessToken.Query().Where(accesstoken.Hash(token.Hash(value))).Only(caller.System(t.Context()))
+			row, err := w.DB.Ent.AccessToken.Query().Where(accesstoken.Hash(token.Hash(value))).Only(principal.AsSystem(t.Context()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +96,7 @@ func TestTokensCodesAndSecretsArePrefixedRandomAndStoredAsHashesAlone(t *testing
 				t.Errorf("%s is not %s and 256 bits", value, prefix)
 			}
 		}
-		ctx := caller.System(t.Context())
+		ctx := principal.AsSystem(t.Context())
 		app, err := w.DB.Ent.Application.Get(ctx, w.id("{app}"))
 		if err != nil {
 			t.Fatal(err)
@@ -123,7 +123,7 @@ func TestNothingSecretReachesTheLog(t *testing.T) {
 		w.Get(t, "/v1/patients?access_token="+given, "")
 		live := w.token(w.admin)
 		w.Get(t, "/v1/patients?query=Smith&access_token="+live, "").Status(t, 200)
-		w.Do(t, chairsidetest.Request{Method: "GET", Path: "/v1/practice", Token: live, Header: map[string]string{"Referer": "https://app.example.com/?access_token=" + live}})
+		w.Do(t, harness.Request{Method: "GET", Path: "/v1/practice", Token: live, Header: map[string]string{"Referer": "https://app.example.com/?access_token=" + live}})
 		w.post(oauth.RevokePath+"?token="+live, goodRevocation+live)
 		w.post(oauth.TokenPath, "client_id={app}&client_secret={secret}&client_secret={secret}&"+live+"=1&"+live+"=2")
 		w.post(oauth.TokenPath, alter(goodExchange, noClient+"&code=x"), basic(w.fill("{app}:{secret}")))

@@ -15,8 +15,8 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/user"
-	"chairside/internal/caller"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/principal"
+	"chairside/internal/test/harness"
 	"chairside/internal/oauth"
 	"chairside/internal/seed"
 	"chairside/internal/store"
@@ -51,19 +51,19 @@ const (
 //	{public}                    has no secret
 //	{deleted} {deletedsecret}   is no more
 type world struct {
-	*chairsidetest.Env
+	*harness.Env
 	t     *testing.T
-	admin *chairsidetest.Browser
+	admin *harness.Browser
 	names map[string]string // what a {name} in a case stands for
 }
 
 // each makes a world on each database.
 func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) { test(t, build(t, e)) })
+	harness.Each(t, func(t *testing.T, e *harness.Env) { test(t, build(t, e)) })
 }
 
-func build(t *testing.T, e *chairsidetest.Env) *world {
+func build(t *testing.T, e *harness.Env) *world {
 	t.Helper()
 	sum := sha256.Sum256([]byte(verifier))
 	w := &world{Env: e, t: t, names: map[string]string{"{challenge}": base64.RawURLEncoding.EncodeToString(sum[:])}}
@@ -97,16 +97,16 @@ func (w *world) change(email string, work func(ctx context.Context, tx *ent.Clie
 	actAs(w.t, w.Env, email, work)
 }
 
-func actAs(t testing.TB, e *chairsidetest.Env, email string, work func(ctx context.Context, tx *ent.Client) error) {
+func actAs(t testing.TB, e *harness.Env, email string, work func(ctx context.Context, tx *ent.Client) error) {
 	t.Helper()
 	u := userOf(t, e, email)
-	ctx := caller.With(t.Context(), &caller.Caller{PracticeID: u.PracticeID, UserID: u.ID})
+	ctx := principal.With(t.Context(), &principal.Principal{PracticeID: u.PracticeID, UserID: u.ID})
 	e.Tx(t, ctx, func(tx *ent.Client) error { return work(ctx, tx) })
 }
 
-func userOf(t testing.TB, e *chairsidetest.Env, email string) *ent.User {
+func userOf(t testing.TB, e *harness.Env, email string) *ent.User {
 	t.Helper()
-	u, err := e.DB.Ent.User.Query().Where(user.Email(email)).Only(caller.System(t.Context()))
+	u, err := e.DB.Ent.User.Query().Where(user.Email(email)).Only(principal.AsSystem(t.Context()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,21 +170,21 @@ func alter(form, change string) string {
 }
 
 // ask sends the good authorization request with a change.
-func (w *world) ask(b *chairsidetest.Browser, change string) *chairsidetest.Page {
+func (w *world) ask(b *harness.Browser, change string) *harness.Page {
 	w.t.Helper()
 	return b.Get(oauth.AuthorizePath + "?" + w.fill(alter(goodRequest, change)))
 }
 
 // allow lets the user allow the good request with a change, and gives the
 // address that the browser is sent to.
-func (w *world) allow(b *chairsidetest.Browser, change string) *url.URL {
+func (w *world) allow(b *harness.Browser, change string) *url.URL {
 	w.t.Helper()
 	form := w.ask(b, change).Status(w.t, http.StatusOK).Form(w.t, oauth.AuthorizePath)
 	return b.Submit(form, url.Values{"decision": {"allow"}}).Redirect(w.t)
 }
 
 // code is the code that allow brings to the application.
-func (w *world) code(b *chairsidetest.Browser, change string) string {
+func (w *world) code(b *harness.Browser, change string) string {
 	w.t.Helper()
 	to := w.allow(b, change)
 	code := to.Query().Get("code")
@@ -195,9 +195,9 @@ func (w *world) code(b *chairsidetest.Browser, change string) string {
 }
 
 // post sends a form as an application does.
-func (w *world) post(path, form string, headers ...string) *chairsidetest.Response {
+func (w *world) post(path, form string, headers ...string) *harness.Response {
 	w.t.Helper()
-	q := chairsidetest.Request{
+	q := harness.Request{
 		Method: http.MethodPost, Path: path, Body: w.fill(form),
 		Header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"},
 	}
@@ -209,19 +209,19 @@ func (w *world) post(path, form string, headers ...string) *chairsidetest.Respon
 }
 
 // exchange sends the good exchange with a change.
-func (w *world) exchange(change string) *chairsidetest.Response {
+func (w *world) exchange(change string) *harness.Response {
 	w.t.Helper()
 	return w.post(oauth.TokenPath, alter(goodExchange, change))
 }
 
 // token lets the user allow the good request and gives the token.
-func (w *world) token(b *chairsidetest.Browser) string {
+func (w *world) token(b *harness.Browser) string {
 	w.t.Helper()
 	return w.exchange("code="+w.code(b, "")).Status(w.t, http.StatusOK).Text(w.t, "access_token")
 }
 
 // refused fails the test unless the answer is this error of RFC 6749.
-func refused(t testing.TB, r *chairsidetest.Response, status int, word string) {
+func refused(t testing.TB, r *harness.Response, status int, word string) {
 	t.Helper()
 	r.Status(t, status)
 	if got := r.Text(t, "error"); got != word {

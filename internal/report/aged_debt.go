@@ -15,7 +15,7 @@ import (
 	"chairside/ent/invoice"
 	"chairside/ent/payment"
 	"chairside/ent/paymentexplanation"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
 	"chairside/internal/scope"
@@ -69,7 +69,7 @@ func AgedDebt(ctx context.Context, client *ent.Client, f Filter) ([]Debt, error)
 	if f.SiteID != nil {
 		q.Where(invoice.SiteID(*f.SiteID))
 	}
-	practice := caller.Must(ctx).PracticeID
+	practice := principal.Must(ctx).PracticeID
 	var rows []struct {
 		PatientID int64           `sql:"patient_id"`
 		DueOn     civil.Date      `sql:"due_on"`
@@ -145,7 +145,7 @@ func UnexplainedCredit(ctx context.Context, client *ent.Client, f Filter) ([]Cre
 	if f.SiteID != nil {
 		q.Where(payment.SiteID(*f.SiteID))
 	}
-	practice := caller.Must(ctx).PracticeID
+	practice := principal.Must(ctx).PracticeID
 	var rows []struct {
 		PatientID int64           `sql:"patient_id"`
 		DatedOn   civil.Date      `sql:"dated_on"`

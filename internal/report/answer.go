@@ -8,7 +8,7 @@ import (
 	"chairside/ent"
 	"chairside/ent/practitioner"
 	"chairside/ent/site"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/schema"
 )
 
@@ -55,7 +55,7 @@ func (r *Report) Ask(ctx context.Context, client *ent.Client, f Filter) (*Answer
 }
 
 func (a *Answer) names(ctx context.Context, client *ent.Client) error {
-	practice, err := client.Practice.Get(ctx, caller.Must(ctx).PracticeID)
+	practice, err := client.Practice.Get(ctx, principal.Must(ctx).PracticeID)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 
 	"chairside/ent/nhsclaim"
 	"chairside/ent/predicate"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/civil"
 )
 
@@ -13,7 +13,7 @@ import (
 // claim's date is the day it was last submitted, or while it has not been, the
 // practice's day on which it was created.
 func claimDate(ctx context.Context, from, to civil.Date) []predicate.NHSClaim {
-	zone := caller.Must(ctx).Zone
+	zone := principal.Must(ctx).Zone
 	return []predicate.NHSClaim{nhsclaim.Or(
 		nhsclaim.And(nhsclaim.SubmittedDateGTE(from), nhsclaim.SubmittedDateLTE(to)),
 		nhsclaim.And(nhsclaim.SubmittedDateIsNil(), nhsclaim.CreatedAtGTE(from.In(zone)), nhsclaim.CreatedAtLT(to.AddDays(1).In(zone))),

@@ -10,7 +10,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/nhsclaim"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
 	"chairside/internal/scope"
@@ -117,7 +117,7 @@ func claimDays(ctx context.Context, client *ent.Client, f Filter) ([]claimDay, e
 	if err != nil {
 		return nil, err
 	}
-	zone := caller.Must(ctx).Zone
+	zone := principal.Must(ctx).Zone
 	waiting, err := claimsOf(client, f).
 		Where(nhsclaim.SubmittedDateIsNil(), nhsclaim.CreatedAtGTE(f.From.In(zone)), nhsclaim.CreatedAtLT(f.To.AddDays(1).In(zone))).
 		Select(nhsclaim.FieldClaimStatus, nhsclaim.FieldOrtho, nhsclaim.FieldCreatedAt, nhsclaim.FieldExpectedUda, nhsclaim.FieldAwardedUda).
@@ -241,7 +241,7 @@ func claimsToMend(ctx context.Context, client *ent.Client, f Filter) (rows []Cla
 	if err != nil {
 		return nil, err
 	}
-	zone := caller.Must(ctx).Zone
+	zone := principal.Must(ctx).Zone
 	for _, c := range found {
 		row := ClaimToMend{
 			Claim: c, Date: claimedOn(c, zone), Patient: patients[c.PatientID], Practitioner: practitioners[c.PractitionerID], ToDo: whatToDo[c.ClaimStatus],

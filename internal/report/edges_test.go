@@ -11,7 +11,7 @@ import (
 	"chairside/ent"
 	"chairside/ent/contract"
 	"chairside/ent/practitioner"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/decimal"
@@ -228,10 +228,10 @@ func TestReportsOfAnEmptyPractice(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		var made *ent.Practice
 		p.tx(t, func(tx *ent.Client) (err error) {
-			made, err = tx.Practice.Create().SetName("Empty").SetSlug("empty").SetCountry("GB").SetTimeZone("Europe/London").Save(caller.System(t.Context()))
+			made, err = tx.Practice.Create().SetName("Empty").SetSlug("empty").SetCountry("GB").SetTimeZone("Europe/London").Save(principal.AsSystem(t.Context()))
 			return err
 		})
-		p.ctx = caller.With(p.ctx, &caller.Caller{PracticeID: made.ID, Zone: p.zone, Country: "GB"})
+		p.ctx = principal.With(p.ctx, &principal.Principal{PracticeID: made.ID, Zone: p.zone, Country: "GB"})
 		for i := range report.All {
 			r := &report.All[i]
 			f := report.Filter{}

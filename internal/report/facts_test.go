@@ -13,7 +13,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/site"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/report"
@@ -191,7 +191,7 @@ func (p practice) book(t *testing.T, by int64, all ...booked) {
 			if b.state == "" {
 				b.state = schema.Confirmed
 			}
-			at := chairsidetest.Now
+			at := harness.Now
 			if b.cancelled != "" {
 				at = instant(t, b.cancelled)
 			}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/report"
 )
 
@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write the files in testdata/golden anew
 //
 // Both databases give the same, byte for byte.
 func TestGolden(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		p := practice{DB: e.DB}.as(t, "demo")
 		for i := range report.All {
 			r := &report.All[i]

@@ -14,7 +14,7 @@ import (
 	"chairside/ent/payment"
 	"chairside/ent/paymentexplanation"
 	"chairside/ent/treatmentplanitem"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
 	"chairside/internal/scope"
@@ -185,7 +185,7 @@ func share(items []itemSums, add func(incomeKey, decimal.Decimal)) {
 // addInvoiced adds up the items of the period's invoices, and shares out what is
 // outstanding of them.
 func (sums incomeSums) addInvoiced(ctx context.Context, client *ent.Client, f Filter) error {
-	practice := caller.Must(ctx).PracticeID
+	practice := principal.Must(ctx).PracticeID
 	var rows []itemSums
 	err := client.InvoiceItem.Query().Modify(func(s *sql.Selector) {
 		i, item := sql.Table(invoice.Table), s.Table()
@@ -210,7 +210,7 @@ func (sums incomeSums) addInvoiced(ctx context.Context, client *ent.Client, f Fi
 // addPaid adds up the items of invoices that one of the period's payments paid
 // in full, and shares out what payments paid of others.
 func (sums incomeSums) addPaid(ctx context.Context, client *ent.Client, f Filter) error {
-	practice := caller.Must(ctx).PracticeID
+	practice := principal.Must(ctx).PracticeID
 	var rows []itemSums
 	err := client.PaymentExplanation.Query().Modify(func(s *sql.Selector) {
 		p, i, item := sql.Table(payment.Table), sql.Table(invoice.Table), sql.Table(invoiceitem.Table)

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"chairside/ent"
-	"chairside/internal/caller"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/principal"
+	"chairside/internal/test/harness"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/localpg/pgtest"
@@ -19,7 +19,7 @@ import (
 	"chairside/internal/store"
 )
 
-func TestMain(m *testing.M) { chairsidetest.Main(m) }
+func TestMain(m *testing.M) { harness.Main(m) }
 
 // today is the day on which the seeded practices stand.
 var today = civil.MustParse("2026-07-01")
@@ -54,17 +54,17 @@ func each(t *testing.T, test func(t *testing.T, p practice)) {
 // as acts for the practice with a slug.
 func (p practice) as(t testing.TB, slug string) practice {
 	t.Helper()
-	ctx := (&chairsidetest.Env{DB: p.DB}).As(t, slug)
-	p.zone = caller.Must(ctx).Zone
-	p.ctx = clock.With(ctx, chairsidetest.Now)
+	ctx := (&harness.Env{DB: p.DB}).As(t, slug)
+	p.zone = principal.Must(ctx).Zone
+	p.ctx = clock.With(ctx, harness.Now)
 	return p
 }
 
 // limited acts for a caller who is limited to a site.
 func (p practice) limited(site *ent.Site) practice {
-	c := *caller.Must(p.ctx)
+	c := *principal.Must(p.ctx)
 	c.SiteID = &site.ID
-	p.ctx = caller.With(p.ctx, &c)
+	p.ctx = principal.With(p.ctx, &c)
 	return p
 }
 

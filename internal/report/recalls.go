@@ -14,8 +14,8 @@ import (
 	"chairside/ent/appointment"
 	"chairside/ent/patient"
 	"chairside/ent/predicate"
-	"chairside/internal/access"
-	"chairside/internal/caller"
+	"chairside/internal/audit"
+	"chairside/internal/principal"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/scope"
@@ -85,7 +85,7 @@ type RecallRow struct {
 // A booking is any appointment of the patient that starts today or later and is
 // neither cancelled nor missed: whoever comes anyhow is not to be written to.
 func Recalls(ctx context.Context, client *ent.Client, f Filter) ([]RecallRow, error) {
-	zone, now := caller.Must(ctx).Zone, clock.Now(ctx)
+	zone, now := principal.Must(ctx).Zone, clock.Now(ctx)
 	today := civil.Of(now.In(zone))
 	people, err := readRecalled(ctx, client, dueForRecall(f, today.In(zone).UTC()))
 	if err != nil {
@@ -101,7 +101,7 @@ func Recalls(ctx context.Context, client *ent.Client, f Filter) ([]RecallRow, er
 	}
 
 	var rows []RecallRow
-	noted := access.From(ctx)
+	noted := audit.From(ctx)
 	for _, p := range people {
 		listed := false
 		for _, recall := range []struct {
@@ -246,7 +246,7 @@ func (p *recalled) contact() (contact, mind string) {
 // none. It names the patients: finding again who is due takes longer than the
 // visits.
 func readLastSeen(ctx context.Context, client *ent.Client, people []*recalled, now time.Time) (map[int64]*civil.Date, error) {
-	zone := caller.Must(ctx).Zone
+	zone := principal.Must(ctx).Zone
 	seen := make(map[int64]*civil.Date, len(people))
 	for some := range slices.Chunk(people, idsAtOnce) {
 		ids := make([]int64, len(some))

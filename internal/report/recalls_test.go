@@ -9,7 +9,7 @@ import (
 	"chairside/ent"
 	"chairside/ent/appointment"
 	"chairside/ent/patient"
-	"chairside/internal/access"
+	"chairside/internal/audit"
 	"chairside/internal/civil"
 	"chairside/internal/report"
 	"chairside/schema"
@@ -192,8 +192,8 @@ func TestRecallsOfOneSiteAndPractitioner(t *testing.T) {
 // others, are in the request's record of what was read.
 func TestRecallsAreNoted(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
-		var noted *access.Log
-		p.ctx, noted = access.With(p.ctx)
+		var noted *audit.Log
+		p.ctx, noted = audit.With(p.ctx)
 		rows := read(t, p, report.Recalls, period("2026-07-01", "2026-07-31"))
 		ids := map[int64]bool{}
 		for _, r := range rows {

@@ -14,7 +14,7 @@ import (
 	"chairside/ent/practitioner"
 	"chairside/ent/site"
 	"chairside/ent/user"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/civil"
 	"chairside/internal/diary"
 	"chairside/schema"
@@ -63,8 +63,8 @@ func readRota(ctx context.Context, client *ent.Client, f Filter) (*rota, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := &rota{zone: caller.Must(ctx).Zone}
-	for _, limit := range []*uuid.UUID{f.SiteID, caller.Must(ctx).SiteID} {
+	r := &rota{zone: principal.Must(ctx).Zone}
+	for _, limit := range []*uuid.UUID{f.SiteID, principal.Must(ctx).SiteID} {
 		if limit != nil {
 			r.only = append(r.only, *limit)
 		}

@@ -13,10 +13,10 @@ import (
 	"chairside/ent/patient"
 	"chairside/ent/payment"
 	"chairside/ent/predicate"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
-	"chairside/internal/row"
+	"chairside/internal/rowscan"
 	"chairside/internal/scope"
 	"chairside/schema"
 )
@@ -68,7 +68,7 @@ const firstYear = 365
 // it, at whatever site. f.SiteID is the patient's site, f.PractitionerID the
 // patient's preferred dentist.
 func Sources(ctx context.Context, client *ent.Client, f Filter) ([]SourceRow, error) {
-	zone := caller.Must(ctx).Zone
+	zone := principal.Must(ctx).Zone
 	added := []predicate.Patient{patient.CreatedAtGTE(f.From.In(zone).UTC()), patient.CreatedAtLT(f.To.AddDays(1).In(zone).UTC())}
 	if f.SiteID != nil {
 		added = append(added, patient.SiteID(*f.SiteID))
@@ -92,11 +92,11 @@ func Sources(ctx context.Context, client *ent.Client, f Filter) ([]SourceRow, er
 	rows := map[group]*SourceRow{}
 	newcomers := map[int64]newcomer{}
 	people, err := client.Patient.Query().Where(added...).
-		Rows(ctx, row.Columns(patient.Table, patient.FieldID, patient.FieldCreatedAt, patient.FieldAcquisitionSourceID))
+		Rows(ctx, rowscan.Columns(patient.Table, patient.FieldID, patient.FieldCreatedAt, patient.FieldAcquisitionSourceID))
 	if err != nil {
 		return nil, err
 	}
-	err = row.Each(people, 3, func(r *row.Row) {
+	err = rowscan.ForEach(people, 3, func(r *rowscan.Scanner) {
 		day := civil.Of(r.Time(1).In(zone))
 		g := group{source: r.UUID(2), month: monthStart(day)} // no source is the zero UUID
 		if rows[g] == nil {
@@ -144,11 +144,11 @@ func addMoney(ctx context.Context, client *ent.Client, f Filter, added []predica
 	end := f.To.AddDays(firstYear) // the day after the first year of who was added on the last day
 	paid, err := client.Payment.Query().
 		Where(payment.Deleted(false), payment.DatedOnGTE(f.From), payment.DatedOnLT(end), payment.HasPatientWith(added...)).
-		Rows(ctx, row.Columns(payment.Table, payment.FieldPatientID, payment.FieldDatedOn, payment.FieldAmount))
+		Rows(ctx, rowscan.Columns(payment.Table, payment.FieldPatientID, payment.FieldDatedOn, payment.FieldAmount))
 	if err != nil {
 		return err
 	}
-	err = row.Each(paid, 3, func(r *row.Row) {
+	err = rowscan.ForEach(paid, 3, func(r *rowscan.Scanner) {
 		if n := newcomers[r.Int64(0)]; n.inFirstYear(r.Date(1)) {
 			n.row.Paid += r.Decimal(2)
 		}
@@ -158,11 +158,11 @@ func addMoney(ctx context.Context, client *ent.Client, f Filter, added []predica
 	}
 	invoiced, err := client.Invoice.Query().
 		Where(invoice.StatusNEQ(schema.InvoiceVoid), invoice.DatedOnGTE(f.From), invoice.DatedOnLT(end), invoice.HasPatientWith(added...)).
-		Rows(ctx, row.Columns(invoice.Table, invoice.FieldPatientID, invoice.FieldDatedOn, invoice.FieldAmount))
+		Rows(ctx, rowscan.Columns(invoice.Table, invoice.FieldPatientID, invoice.FieldDatedOn, invoice.FieldAmount))
 	if err != nil {
 		return err
 	}
-	return row.Each(invoiced, 3, func(r *row.Row) {
+	return rowscan.ForEach(invoiced, 3, func(r *rowscan.Scanner) {
 		if n := newcomers[r.Int64(0)]; n.inFirstYear(r.Date(1)) {
 			n.row.Invoiced += r.Decimal(2)
 		}

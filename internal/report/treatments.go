@@ -9,7 +9,7 @@ import (
 	"chairside/ent/fee"
 	"chairside/ent/patient"
 	"chairside/ent/treatmentplanitem"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/decimal"
 	"chairside/internal/scope"
 )
@@ -50,7 +50,7 @@ type TreatmentRow struct {
 // f.PractitionerID who treated. The fee is price_one of the plan's fee for the
 // treatment, as it is now.
 func Treatments(ctx context.Context, client *ent.Client, f Filter) ([]TreatmentRow, error) {
-	zone := caller.Must(ctx).Zone
+	zone := principal.Must(ctx).Zone
 	q := client.TreatmentPlanItem.Query().Where(
 		treatmentplanitem.Completed(true),
 		treatmentplanitem.CompletedAtGTE(f.From.In(zone).UTC()), treatmentplanitem.CompletedAtLT(f.To.AddDays(1).In(zone).UTC()),

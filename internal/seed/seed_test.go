@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"chairside/ent"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/clock"
 	"chairside/internal/store"
 	"chairside/schema"
@@ -83,7 +83,7 @@ func TestSameOnBothDatabases(t *testing.T) {
 		o := demo
 		o.Patients = 30
 		db := seeded(t, url, o)
-		ctx := caller.System(t.Context())
+		ctx := principal.AsSystem(t.Context())
 		patients, err := db.Ent.Patient.Query().Order(ent.Asc("id")).Limit(20).All(ctx)
 		if err != nil {
 			t.Fatal(err)
@@ -150,11 +150,11 @@ func TestHooksAgree(t *testing.T) {
 	o := demo
 	o.Patients = 150
 	db := seeded(t, "sqlite:"+t.TempDir()+"/seed.db", o)
-	practice, err := db.Ent.Practice.Query().First(caller.System(t.Context()))
+	practice, err := db.Ent.Practice.Query().First(principal.AsSystem(t.Context()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := caller.With(t.Context(), &caller.Caller{PracticeID: practice.ID, Country: practice.Country, Zone: london(t)})
+	ctx := principal.With(t.Context(), &principal.Principal{PracticeID: practice.ID, Country: practice.Country, Zone: london(t)})
 	patients, err := db.Ent.Patient.Query().All(ctx)
 	if err != nil {
 		t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"chairside/internal/etag"
-	"chairside/internal/fault"
-	"chairside/internal/wire"
+	"chairside/internal/apierror"
+	"chairside/internal/codec"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 // readBody replaces the body by its canonical form. Fields that could not be
 // read are kept for the method that handles the request: whether the record
 // exists is told first (behaviour.md section 6).
-func readBody(x *exchange) error {
+func readBody(x *requestState) error {
 	schema := x.operation.Body
 	if schema == nil {
 		return nil
@@ -32,19 +32,19 @@ func readBody(x *exchange) error {
 		return err
 	}
 	if x.r.ContentLength > maxBody {
-		return fault.BodyTooLarge()
+		return apierror.BodyTooLarge()
 	}
 	sent, err := io.ReadAll(http.MaxBytesReader(nil, x.r.Body, maxBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return fault.BodyTooLarge()
+		return apierror.BodyTooLarge()
 	} else if err != nil {
-		return fault.MalformedJSON().Because(err)
+		return apierror.MalformedJSON().Because(err)
 	}
 	canonical, problems, err := schema.Read(sent, x.caller.Zone)
 	if err != nil {
 		return err
 	}
-	r := x.r.WithContext(wire.WithProblems(x.r.Context(), problems))
+	r := x.r.WithContext(codec.WithProblems(x.r.Context(), problems))
 	r.Header = r.Header.Clone()
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Content-Encoding", "identity")
@@ -70,13 +70,13 @@ func isJSON(r *http.Request) error {
 		mediaType != "application/json",
 		charset != "" && !strings.EqualFold(charset, "utf-8"),
 		encoding != "" && !strings.EqualFold(encoding, "identity"):
-		return fault.UnsupportedMediaType()
+		return apierror.UnsupportedMediaType()
 	}
 	return nil
 }
 
 // ifMatch hands the If-Match header to the method that writes.
-func ifMatch(x *exchange) error {
+func ifMatch(x *requestState) error {
 	if headers := x.r.Header.Values("If-Match"); len(headers) > 0 {
 		x.r = x.r.WithContext(etag.WithIfMatch(x.r.Context(), strings.Join(headers, ", ")))
 	}

@@ -12,7 +12,7 @@ import (
 	viewer "github.com/swaggest/swgui/v5/static"
 
 	"chairside/internal/etag"
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 	"chairside/ogent"
 )
 
@@ -64,7 +64,7 @@ func (s *Server) docsAssets(w http.ResponseWriter, r *http.Request) {
 	case "swagger-ui.css":
 		serveViewer(w, r, name, "text/css; charset=utf-8")
 	default:
-		s.fail(w, of(r.Context()), fault.NotFound())
+		s.fail(w, of(r.Context()), apierror.NotFound())
 	}
 }
 

@@ -14,9 +14,9 @@ import (
 
 	"github.com/ogen-go/ogen/ogenerrors"
 
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 	"chairside/internal/store"
-	"chairside/internal/wire"
+	"chairside/internal/codec"
 )
 
 // errorBody is the body of every error (behaviour.md section 6).
@@ -27,7 +27,7 @@ type errorBody struct {
 		Message          string       `json:"message"`
 		DocumentationURL string       `json:"documentation_url"`
 		RequestID        string       `json:"request_id"`
-		Params           fault.Params `json:"params,omitempty"`
+		Params           apierror.Params `json:"params,omitempty"`
 		Conflicts        []conflict   `json:"conflicts,omitempty"`
 	} `json:"error"`
 }
@@ -40,7 +40,7 @@ type conflict struct {
 
 // fail is the one place that tells a client of a failure. What is not a fault
 // is logged and shown as internal.
-func (s *Server) fail(w http.ResponseWriter, x *exchange, err error) {
+func (s *Server) fail(w http.ResponseWriter, x *requestState, err error) {
 	f := s.asFault(x, err)
 	if f.Code == "insufficient_scope" && f.Scope == "" {
 		f.Scope = x.operation.Scope // what refuses below the operations does not know it
@@ -60,21 +60,21 @@ func (s *Server) fail(w http.ResponseWriter, x *exchange, err error) {
 }
 
 // asFault finds what an error means to the client, and logs what is our failure.
-func (s *Server) asFault(x *exchange, err error) *fault.Error {
+func (s *Server) asFault(x *requestState, err error) *apierror.Error {
 	ctx := x.r.Context()
 	var param *ogenerrors.DecodeParamError
 	if errors.As(err, &param) && param.In == "path" {
-		return fault.NotFound() // an id that is malformed
+		return apierror.NotFound() // an id that is malformed
 	}
-	f := fault.From(store.Fault(ctx, err))
+	f := apierror.From(store.APIError(ctx, err))
 	level := slog.LevelError
 	switch {
 	case f.Status < http.StatusInternalServerError:
 		return f
 	case errors.Is(ctx.Err(), context.Canceled): // the client went away: nobody reads the answer
-		f, level = fault.Unavailable(err), slog.LevelInfo
+		f, level = apierror.Unavailable(err), slog.LevelInfo
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		f, level = fault.Unavailable(err), slog.LevelWarn
+		f, level = apierror.Unavailable(err), slog.LevelWarn
 	case f.Status == http.StatusServiceUnavailable:
 		level = slog.LevelWarn
 	}
@@ -89,7 +89,7 @@ func (s *Server) asFault(x *exchange, err error) *fault.Error {
 }
 
 // faultHeaders sets what goes with the status: Allow, Retry-After, WWW-Authenticate.
-func faultHeaders(h http.Header, f *fault.Error) {
+func faultHeaders(h http.Header, f *apierror.Error) {
 	if len(f.Allow) > 0 {
 		h.Set("Allow", strings.Join(f.Allow, ", "))
 	}
@@ -103,7 +103,7 @@ func faultHeaders(h http.Header, f *fault.Error) {
 
 // challenge is the WWW-Authenticate header of RFC 6750, section 3: a request
 // without any token gets no error code, the others one of the RFC's.
-func challenge(f *fault.Error) string {
+func challenge(f *apierror.Error) string {
 	const realm = `Bearer realm="chairside"`
 	var attribute string
 	switch f.Code {
@@ -123,7 +123,7 @@ func challenge(f *fault.Error) string {
 	return value
 }
 
-func (s *Server) errorBody(x *exchange, f *fault.Error) []byte {
+func (s *Server) errorBody(x *requestState, f *apierror.Error) []byte {
 	zone := time.UTC
 	if x.caller != nil {
 		zone = x.caller.Zone
@@ -133,7 +133,7 @@ func (s *Server) errorBody(x *exchange, f *fault.Error) []byte {
 	e.Type, e.Code, e.Message, e.Params, e.RequestID = f.Type, f.Code, f.Message, f.Params, x.id
 	e.DocumentationURL = s.BaseURL + "/docs#" + f.Code
 	for _, c := range f.Conflicts {
-		e.Conflicts = append(e.Conflicts, conflict{c.ID, c.StartTime.In(zone).Format(wire.TimeLayout), c.FinishTime.In(zone).Format(wire.TimeLayout)})
+		e.Conflicts = append(e.Conflicts, conflict{c.ID, c.StartTime.In(zone).Format(codec.TimeLayout), c.FinishTime.In(zone).Format(codec.TimeLayout)})
 	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/ogen-go/ogen/ogenerrors"
 
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 	"chairside/ogent"
 )
 
@@ -27,19 +27,19 @@ func failing(err error) func(*Options, *double) {
 
 func TestFaultsBecomeBodies(t *testing.T) {
 	t.Parallel()
-	params := fault.Params{"name": {"can't be blank", "is > 3 & < 2"}}
+	params := apierror.Params{"name": {"can't be blank", "is > 3 & < 2"}}
 	for _, test := range []struct {
 		err          error
 		status       int
 		kind, code   string
 		header, want string
 	}{
-		{fault.NotFound(), 404, "invalid_request_error", "not_found", "", ""},
-		{fmt.Errorf("wrapped: %w", fault.ValidationFailed(params)), 422, "invalid_request_error", "validation_failed", "", ""},
-		{fault.VersionMismatch(), 412, "conflict_error", "version_mismatch", "", ""},
-		{fault.SiteLimited(), 403, "invalid_access_error", "insufficient_scope", "WWW-Authenticate", `scope="practice:read"`},
-		{fault.Unavailable(errors.New("x")), 503, "api_error", "unavailable", "Retry-After", "5"},
-		{fault.RateLimited(1500 * time.Millisecond), 429, "rate_limit_error", "rate_limited", "Retry-After", "2"},
+		{apierror.NotFound(), 404, "invalid_request_error", "not_found", "", ""},
+		{fmt.Errorf("wrapped: %w", apierror.ValidationFailed(params)), 422, "invalid_request_error", "validation_failed", "", ""},
+		{apierror.VersionMismatch(), 412, "conflict_error", "version_mismatch", "", ""},
+		{apierror.SiteLimited(), 403, "invalid_access_error", "insufficient_scope", "WWW-Authenticate", `scope="practice:read"`},
+		{apierror.Unavailable(errors.New("x")), 503, "api_error", "unavailable", "Retry-After", "5"},
+		{apierror.RateLimited(1500 * time.Millisecond), 429, "rate_limit_error", "rate_limited", "Retry-After", "2"},
 		{errors.New("the cause"), 500, "api_error", "internal", "", ""},
 	} {
 		b := setup(t, failing(test.err))
@@ -64,7 +64,7 @@ func TestFaultsBecomeBodies(t *testing.T) {
 func TestConflictsAreShownOnThePracticesClocks(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 7, 1, 8, 30, 0, 0, time.UTC)
-	a := setup(t, failing(fault.DoubleBooking([]fault.Conflict{{ID: 7, StartTime: start, FinishTime: start.Add(time.Hour)}}))).get("/sites")
+	a := setup(t, failing(apierror.DoubleBooking([]apierror.Conflict{{ID: 7, StartTime: start, FinishTime: start.Add(time.Hour)}}))).get("/sites")
 	a.refused(t, 409, "double_booking")
 	if want := `"conflicts":[{"id":7,"start_time":"2026-07-01T09:30:00.000+01:00","finish_time":"2026-07-01T10:30:00.000+01:00"}]`; !strings.Contains(a.body, want) {
 		t.Errorf("got %s", a.body)
@@ -144,7 +144,7 @@ func TestPanicIsInternal(t *testing.T) {
 func TestPanicInAPageThatWasBegun(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	page := b.begin(b.observe(b.rescue(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	page := b.begin(b.accessLog(b.recoverPanic(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		of(r.Context()).name = "page"
 		_, _ = w.Write([]byte("<html>"))
 		panic("Archer")

@@ -6,15 +6,15 @@ import (
 	"net/http"
 	"regexp"
 
-	"chairside/internal/access"
-	"chairside/internal/caller"
-	"chairside/internal/fault"
-	"chairside/internal/wire"
+	"chairside/internal/audit"
+	"chairside/internal/principal"
+	"chairside/internal/apierror"
+	"chairside/internal/codec"
 )
 
 // exchange is one request on its way through the layers, and what they tell
 // each other about it.
-type exchange struct {
+type requestState struct {
 	r      *http.Request // replaced as the layers learn more
 	header http.Header   // of the response
 	id     string        // the request id
@@ -22,26 +22,26 @@ type exchange struct {
 	method    string         // as the client sent it
 	name      string         // operation id or name of the page, for logs and metrics
 	pattern   string         // the path with {id} in place of ids
-	operation wire.Operation // known once the route is
+	operation codec.Operation // known once the route is
 	serve     http.Handler   // what answers, known once the route is
-	caller    *caller.Caller // known once the token or the session is
-	records   *access.Log    // which patients' records were read
+	caller    *principal.Principal // known once the token or the session is
+	records   *audit.Log    // which patients' records were read
 	answer    *answer        // what the operation answers
 	err       error          // what the generated server reported
 	failed    int            // status of a failure of ours; 0 for none
 
 	// draw tells a failure to a person; nil where a program asks.
-	draw func(http.ResponseWriter, *http.Request, *fault.Error)
+	draw func(http.ResponseWriter, *http.Request, *apierror.Error)
 }
 
 // check is one condition on a request. It may add to the exchange.
-type check func(x *exchange) error
+type check func(x *requestState) error
 
 type exchangeKey struct{}
 
 // of gives the exchange that begin made for the request.
-func of(ctx context.Context) *exchange {
-	x, _ := ctx.Value(exchangeKey{}).(*exchange)
+func of(ctx context.Context) *requestState {
+	x, _ := ctx.Value(exchangeKey{}).(*requestState)
 	return x
 }
 
@@ -57,7 +57,7 @@ var requestID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/+-]{0,127}$`)
 // of its client, and the exchange in which the layers meet.
 func (s *Server) begin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		x := &exchange{header: w.Header(), id: r.Header.Get("X-Request-Id"), method: r.Method, name: "none"}
+		x := &requestState{header: w.Header(), id: r.Header.Get("X-Request-Id"), method: r.Method, name: "none"}
 		if !requestID.MatchString(x.id) {
 			x.id = rand.Text()
 		}
@@ -69,7 +69,7 @@ func (s *Server) begin(next http.Handler) http.Handler {
 		if s.Demo {
 			x.header.Set("X-Chairside-Environment", "sandbox")
 		}
-		ctx, records := access.With(s.Clock.With(r.Context()))
+		ctx, records := audit.With(s.Clock.With(r.Context()))
 		x.records = records
 		x.r = s.throughProxies(r.WithContext(context.WithValue(ctx, exchangeKey{}, x)))
 		next.ServeHTTP(w, x.r)

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 )
 
 // probeTime is how long the database may take to answer a readiness probe.
@@ -21,7 +21,7 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) { status(w, "ok
 // until it is true: then a newer program may add migrations while this one serves.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	if err := s.ready(r.Context()); err != nil {
-		s.fail(w, of(r.Context()), fault.Unavailable(err))
+		s.fail(w, of(r.Context()), apierror.Unavailable(err))
 		return
 	}
 	status(w, "ready")

@@ -37,7 +37,7 @@ func timeFor(pattern string) time.Duration {
 // hold takes one place for the whole of an operation that reads, because its rows stay in
 // memory until the response is encoded. An operation that writes enters the gate with its
 // transaction: before that it may wait for a diary's lock.
-func (s *Server) hold(x *exchange) (leave func(), err error) {
+func (s *Server) hold(x *requestState) (leave func(), err error) {
 	if x.operation.ID == "" || x.r.Method != http.MethodGet {
 		return func() {}, nil
 	}

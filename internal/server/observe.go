@@ -12,7 +12,7 @@ import (
 // observe measures each request and writes one line about it, and a second one
 // where patients' records were read. Neither holds the query (it may carry a
 // token or a name), a header, a body, or an id from the path.
-func (s *Server) observe(next http.Handler) http.Handler {
+func (s *Server) accessLog(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := of(r.Context())
 		s.metrics.inFlight.Inc()
@@ -32,7 +32,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 	})
 }
 
-func (s *Server) logRequest(x *exchange, w *countingWriter, duration time.Duration) {
+func (s *Server) logRequest(x *requestState, w *countingWriter, duration time.Duration) {
 	level := slog.LevelInfo
 	switch x.name {
 	case "healthz", "readyz", "metrics": // asked every few seconds
@@ -50,7 +50,7 @@ func (s *Server) logRequest(x *exchange, w *countingWriter, duration time.Durati
 }
 
 // logAccess writes which patients' records were read, by whom. Ids only.
-func (s *Server) logAccess(x *exchange) {
+func (s *Server) logAccess(x *requestState) {
 	if x.caller == nil || x.records.Empty() {
 		return
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"chairside/internal/fault"
-	"chairside/internal/wire"
+	"chairside/internal/apierror"
+	"chairside/internal/codec"
 )
 
 // tokenParameter is known everywhere and never passed on.
@@ -18,9 +18,9 @@ const maxUnknown = 20
 // readQuery replaces the query by its canonical form. Parameters the operation
 // does not know are named in a header, and refused for a client that asked for
 // strict handling (RFC 7240).
-func readQuery(x *exchange) error {
+func readQuery(x *requestState) error {
 	sent, params := parseQuery(x.r.URL.RawQuery)
-	canonical, unknown, malformed := wire.ReadQuery(sent, x.operation.Params, x.caller.Zone)
+	canonical, unknown, malformed := codec.ReadQuery(sent, x.operation.Params, x.caller.Zone)
 	params.Merge(malformed)
 	if len(unknown) > 0 {
 		x.header.Set("X-Unknown-Parameters", nameList(unknown))
@@ -31,7 +31,7 @@ func readQuery(x *exchange) error {
 		}
 	}
 	if len(params) > 0 {
-		return fault.InvalidParameter(params)
+		return apierror.InvalidParameter(params)
 	}
 	x.r.URL.RawQuery = canonical.Encode()
 	return nil
@@ -40,8 +40,8 @@ func readQuery(x *exchange) error {
 // parseQuery is url.ParseQuery that tells which parameters are wrong: those
 // with broken percent-encoding, with NUL, or with bytes that are no UTF-8 text.
 // They are left out of the values.
-func parseQuery(raw string) (url.Values, fault.Params) {
-	values, params := url.Values{}, fault.Params{}
+func parseQuery(raw string) (url.Values, apierror.Params) {
+	values, params := url.Values{}, apierror.Params{}
 	for pair := range strings.SplitSeq(raw, "&") {
 		if pair == "" {
 			continue

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"chairside/internal/clock"
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 )
 
 // limiter counts the requests of each token: a bucket that holds an hour's
@@ -103,7 +103,7 @@ func (l *limiter) sweep(now time.Time) {
 
 // limit counts the request against its token and tells the client about it.
 // Asking about the limit does not count.
-func (s *Server) limit(x *exchange) error {
+func (s *Server) limit(x *requestState) error {
 	now := clock.Now(x.r.Context())
 	if x.pattern == rateLimitPath {
 		limitHeaders(x.header, s.limiter.look(x.caller.TokenID, now))
@@ -112,7 +112,7 @@ func (s *Server) limit(x *exchange) error {
 	a, ok := s.limiter.take(x.caller.TokenID, now)
 	limitHeaders(x.header, a)
 	if !ok {
-		return fault.RateLimited(a.wait)
+		return apierror.RateLimited(a.wait)
 	}
 	return nil
 }

@@ -7,11 +7,11 @@ import (
 	"net/http"
 	"runtime/debug"
 
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 )
 
 // rescue turns a panic into a 500 and logs where it happened.
-func (s *Server) rescue(next http.Handler) http.Handler {
+func (s *Server) recoverPanic(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			reason := recover()
@@ -33,7 +33,7 @@ func (s *Server) rescue(next http.Handler) http.Handler {
 				panic(http.ErrAbortHandler)               // too late for an error body
 			}
 			x.r = r // the context of the layers below ended with them
-			s.fail(w, x, fault.Internal(err))
+			s.fail(w, x, apierror.Internal(err))
 		}()
 		next.ServeHTTP(w, r)
 	})

@@ -13,7 +13,7 @@ import (
 	"github.com/ogen-go/ogen/middleware"
 
 	"chairside/internal/etag"
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 )
 
 // privateAnswer marks an answer as one token's own: it may be kept, but has to
@@ -52,11 +52,11 @@ func encode(r middleware.Request, next middleware.Next) (middleware.Response, er
 }
 
 // keepNotFound is for paths that the generated server does not know after all.
-func keepNotFound(_ http.ResponseWriter, r *http.Request) { of(r.Context()).err = fault.NotFound() }
+func keepNotFound(_ http.ResponseWriter, r *http.Request) { of(r.Context()).err = apierror.NotFound() }
 
 // call runs the operation into memory and sends what came out. Its place at the
 // database is free again before a byte is sent.
-func (s *Server) call(w http.ResponseWriter, x *exchange) {
+func (s *Server) call(w http.ResponseWriter, x *requestState) {
 	leave, err := s.hold(x)
 	if err != nil {
 		s.fail(w, x, err)
@@ -73,7 +73,7 @@ func (s *Server) call(w http.ResponseWriter, x *exchange) {
 }
 
 // run runs the operation, and leaves its place even where it panics.
-func (s *Server) run(x *exchange, leave func()) {
+func (s *Server) run(x *requestState, leave func()) {
 	defer leave()
 	x.serve.ServeHTTP(x.answer, x.r)
 }
@@ -119,7 +119,7 @@ func (a *answer) WriteHeader(status int) {
 
 // send sends the answer, or 304 to a reader who holds it already. It fails where
 // the client went away.
-func (a *answer) send(w http.ResponseWriter, x *exchange) error {
+func (a *answer) send(w http.ResponseWriter, x *requestState) error {
 	a.WriteHeader(http.StatusOK)
 	body := a.body.Bytes()
 	if len(body) == 0 {

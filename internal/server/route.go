@@ -10,15 +10,15 @@ import (
 	"strings"
 
 	"chairside/internal/admission"
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 	"chairside/ogent"
 )
 
 // userAgent refuses requests that do not say which application they come from
 // (spec.md, Errors).
-func userAgent(x *exchange) error {
+func userAgent(x *requestState) error {
 	if strings.TrimSpace(x.r.UserAgent()) == "" {
-		return fault.MissingUserAgent()
+		return apierror.MissingUserAgent()
 	}
 	return nil
 }
@@ -28,7 +28,7 @@ const rateLimitPath = "/rate_limit"
 
 // route finds the operation. The version prefix is optional; PUT is the same
 // as PATCH, and HEAD is GET without the body.
-func (s *Server) route(x *exchange) error {
+func (s *Server) route(x *requestState) error {
 	r := x.r
 	r.URL = unversioned(r.URL)
 	if r.URL.Path == rateLimitPath {
@@ -44,9 +44,9 @@ func (s *Server) route(x *exchange) error {
 	route, ok := s.find(r.Method, r.URL)
 	if !ok {
 		if allowed := s.allowed(r.URL); len(allowed) > 0 {
-			return fault.MethodNotAllowed(allowed)
+			return apierror.MethodNotAllowed(allowed)
 		}
-		return fault.NotFound()
+		return apierror.NotFound()
 	}
 	x.serve = s.routes
 	x.name, x.pattern = route.OperationID(), route.PathPattern()
@@ -104,16 +104,16 @@ func (s *Server) allowed(address *url.URL) (methods []string) {
 }
 
 // readOnly refuses all methods but GET and HEAD.
-func readOnly(x *exchange) error {
+func readOnly(x *requestState) error {
 	if x.method != http.MethodGet && x.method != http.MethodHead {
-		return fault.MethodNotAllowed([]string{http.MethodGet, http.MethodHead, http.MethodOptions})
+		return apierror.MethodNotAllowed([]string{http.MethodGet, http.MethodHead, http.MethodOptions})
 	}
 	return nil
 }
 
 // accept refuses clients that take no JSON (RFC 9110, section 12.5.1). What it
 // cannot read it does not hold against them.
-func accept(x *exchange) error {
+func accept(x *requestState) error {
 	header := strings.Join(x.r.Header.Values("Accept"), ",")
 	if strings.TrimSpace(header) == "" {
 		return nil
@@ -134,7 +134,7 @@ func accept(x *exchange) error {
 		}
 	}
 	if !acceptable {
-		return fault.NotAcceptable()
+		return apierror.NotAcceptable()
 	}
 	return nil
 }

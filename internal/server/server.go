@@ -19,7 +19,7 @@ import (
 	"chairside/internal/store"
 	"chairside/internal/token"
 	"chairside/internal/web"
-	"chairside/internal/wire"
+	"chairside/internal/codec"
 	"chairside/ogent"
 )
 
@@ -89,7 +89,7 @@ func build(o Options, operations ogent.Handler) (s *Server, err error) {
 	if s.site, err = web.New(web.Options{DB: o.DB, OAuth: s.oauth, BaseURL: o.BaseURL, Explain: s.explain, Visited: s.visited}); err != nil {
 		return nil, err
 	}
-	s.handler = s.begin(s.observe(s.rescue(s.mounts())))
+	s.handler = s.begin(s.accessLog(s.recoverPanic(s.mounts())))
 	return s, nil
 }
 
@@ -119,7 +119,7 @@ func (s *Server) mounts() http.Handler {
 	mux.Handle("/openapi.json", s.page("openapi", s.openapi, userAgent))
 	mux.Handle("/docs", s.page("docs", s.docs, userAgent))
 	mux.Handle("/docs/", s.page("docs", s.docsAssets, userAgent))
-	mux.Handle(wire.AvatarPath, s.page("avatar", s.avatar, userAgent))
+	mux.Handle(codec.AvatarPath, s.page("avatar", s.avatar, userAgent))
 
 	mux.Handle(oauth.TokenPath, s.endpoint(s.oauth.Token()))
 	mux.Handle(oauth.RevokePath, s.endpoint(s.oauth.Revoke()))
@@ -156,7 +156,7 @@ func (s *Server) api(checks ...check) http.Handler {
 }
 
 // passes makes the checks in their order; the first one that fails is the answer.
-func (s *Server) passes(w http.ResponseWriter, x *exchange, checks []check) bool {
+func (s *Server) passes(w http.ResponseWriter, x *requestState, checks []check) bool {
 	for _, c := range checks {
 		if err := c(x); err != nil {
 			s.fail(w, x, err)

@@ -16,9 +16,9 @@ import (
 
 	"chairside/ent"
 	"chairside/internal/api"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/clock"
-	"chairside/internal/onboard"
+	"chairside/internal/provision"
 	"chairside/internal/scope"
 	"chairside/internal/store"
 	"chairside/internal/token"
@@ -29,7 +29,7 @@ import (
 type bundle struct {
 	*Server
 	t      *testing.T
-	opened onboard.Opened
+	opened provision.Opened
 	token  string // with every scope
 	log    *lockedBuffer
 	now    time.Time // what the server's clock says
@@ -73,9 +73,9 @@ func setup(t *testing.T, configure ...func(*Options, *double)) *bundle {
 		t.Fatal(err)
 	}
 	err = db.Tx(ctx, func(tx *ent.Client) (err error) {
-		b.opened, err = onboard.Practice(ctx, tx, onboard.NewPractice{
+		b.opened, err = provision.Practice(ctx, tx, provision.NewPractice{
 			Name: "Bright", TimeZone: "Europe/London", Country: "GB",
-			First: onboard.Person{FirstName: "Ann", LastName: "Archer", Email: "ann@bright.test"},
+			First: provision.Person{FirstName: "Ann", LastName: "Archer", Email: "ann@bright.test"},
 		})
 		return err
 	})
@@ -95,7 +95,7 @@ func (b *bundle) mint(scopes string) (value string) {
 	}
 	ctx := clock.With(b.t.Context(), b.now)
 	err = b.DB.Tx(ctx, func(tx *ent.Client) error {
-		u, err := tx.User.Get(caller.System(ctx), b.opened.User)
+		u, err := tx.User.Get(principal.AsSystem(ctx), b.opened.User)
 		if err != nil {
 			return err
 		}

@@ -5,15 +5,15 @@ import (
 	"net/http"
 
 	"chairside/internal/admission"
-	"chairside/internal/caller"
-	"chairside/internal/fault"
+	"chairside/internal/principal"
+	"chairside/internal/apierror"
 )
 
 // explain gives the meaning of an error, and logs what is our failure.
-func (s *Server) explain(ctx context.Context, err error) *fault.Error { return s.asFault(of(ctx), err) }
+func (s *Server) explain(ctx context.Context, err error) *apierror.Error { return s.asFault(of(ctx), err) }
 
 // visited notes on whose behalf a page reads.
-func (s *Server) visited(ctx context.Context, who *caller.Caller) { of(ctx).caller = who }
+func (s *Server) visited(ctx context.Context, who *principal.Principal) { of(ctx).caller = who }
 
 // endpoint serves an address of the authorization server that applications
 // call, from any origin: no cookie counts there.

@@ -4,17 +4,17 @@ import (
 	"log/slog"
 	"strings"
 
-	"chairside/internal/caller"
-	"chairside/internal/fault"
+	"chairside/internal/principal"
+	"chairside/internal/apierror"
 )
 
 // authenticate finds the caller of the request by its token, in the header or,
 // less preferred, in the query (spec.md, Authentication). Where both are sent
 // the header counts.
-func (s *Server) authenticate(x *exchange) error {
+func (s *Server) authenticate(x *requestState) error {
 	value := bearer(x)
 	if value == "" {
-		return fault.MissingToken()
+		return apierror.MissingToken()
 	}
 	c, unnoted, err := s.tokens.Resolve(x.r.Context(), value)
 	if err != nil {
@@ -25,12 +25,12 @@ func (s *Server) authenticate(x *exchange) error {
 			slog.String("request_id", x.id), slog.String("token_id", c.TokenID.String()), slog.String("cause", describe(unnoted)))
 	}
 	x.caller = c
-	x.r = x.r.WithContext(caller.With(x.r.Context(), c))
+	x.r = x.r.WithContext(principal.With(x.r.Context(), c))
 	x.header.Set("X-OAuth-Scopes", c.Scopes.String())
 	return nil
 }
 
-func bearer(x *exchange) string {
+func bearer(x *requestState) string {
 	scheme, value, _ := strings.Cut(x.r.Header.Get("Authorization"), " ")
 	if value = strings.TrimSpace(value); strings.EqualFold(scheme, "Bearer") && value != "" {
 		return value
@@ -41,9 +41,9 @@ func bearer(x *exchange) string {
 }
 
 // authorize checks that the token holds the scope the operation needs.
-func authorize(x *exchange) error {
+func authorize(x *requestState) error {
 	if needed := x.operation.Scope; needed != "" && !x.caller.Scopes.Allows(needed) {
-		return fault.InsufficientScope(needed)
+		return apierror.InsufficientScope(needed)
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/accesstoken"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/clock"
 	"chairside/internal/store"
 	"chairside/internal/token"
@@ -17,7 +17,7 @@ import (
 // change runs work in a transaction, across practices.
 func (b *bundle) change(work func(tx *ent.Client) error) {
 	b.t.Helper()
-	if err := b.DB.Tx(caller.System(clock.With(b.t.Context(), b.now)), work); err != nil {
+	if err := b.DB.Tx(principal.AsSystem(clock.With(b.t.Context(), b.now)), work); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -72,7 +72,7 @@ func TestRevokedTokenAndDisabledUser(t *testing.T) {
 	b := setup(t)
 	b.get("/practice").ok(t, 200)
 	b.change(func(tx *ent.Client) error {
-		return tx.User.UpdateOneID(b.opened.User).SetActive(false).Exec(store.WithoutAdministrator(caller.System(t.Context())))
+		return tx.User.UpdateOneID(b.opened.User).SetActive(false).Exec(store.WithoutAdministrator(principal.AsSystem(t.Context())))
 	})
 	a := b.get("/practice")
 	a.refused(t, 403, "account_disabled")
@@ -80,7 +80,7 @@ func TestRevokedTokenAndDisabledUser(t *testing.T) {
 		t.Errorf("type %s", got)
 	}
 	b.change(func(tx *ent.Client) error {
-		if err := tx.User.UpdateOneID(b.opened.User).SetActive(true).Exec(caller.System(t.Context())); err != nil {
+		if err := tx.User.UpdateOneID(b.opened.User).SetActive(true).Exec(principal.AsSystem(t.Context())); err != nil {
 			return err
 		}
 		return token.Revoke(t.Context(), tx, accesstoken.Hash(token.Hash(b.token)))
@@ -109,11 +109,11 @@ func TestTokenDiesAtItsEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.change(func(tx *ent.Client) error {
-		row, err := tx.AccessToken.Query().Only(caller.System(t.Context()))
+		row, err := tx.AccessToken.Query().Only(principal.AsSystem(t.Context()))
 		if err != nil {
 			return err
 		}
-		return tx.AccessToken.UpdateOne(row).SetExpiresAt(b.now.Add(time.Minute)).Exec(caller.System(t.Context()))
+		return tx.AccessToken.UpdateOne(row).SetExpiresAt(b.now.Add(time.Minute)).Exec(principal.AsSystem(t.Context()))
 	})
 	b.get("/practice").ok(t, 200)
 	b.now = b.now.Add(time.Minute)
@@ -124,7 +124,7 @@ func TestLastUseIsWrittenOnceAnHour(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	lastUse := func() *time.Time {
-		row, err := b.DB.Ent.AccessToken.Query().Only(caller.System(t.Context()))
+		row, err := b.DB.Ent.AccessToken.Query().Only(principal.AsSystem(t.Context()))
 		if err != nil {
 			t.Fatal(err)
 		}

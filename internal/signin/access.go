@@ -10,7 +10,7 @@ import (
 	"chairside/ent/accesstoken"
 	"chairside/ent/authorizationcode"
 	"chairside/ent/session"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/clock"
 	"chairside/internal/token"
 )
@@ -52,7 +52,7 @@ func EndAccess(ctx context.Context, tx *ent.Client, userID int64, kinds Kinds) e
 }
 
 func endAccess(ctx context.Context, tx *ent.Client, userID int64, kinds Kinds, keep uuid.UUID) error {
-	ctx = caller.System(ctx)
+	ctx = principal.AsSystem(ctx)
 	for _, g := range grants {
 		if err := g.end(ctx, tx, userID, kinds, keep); err != nil {
 			return fmt.Errorf("signin: end access by %s: %w", g.table, err)
@@ -102,7 +102,7 @@ type Access struct {
 // AccessOf counts what acts for a user now, of the kinds.
 func AccessOf(ctx context.Context, client *ent.Client, userID int64, kinds Kinds) (a Access, err error) {
 	now := clock.Now(ctx)
-	ctx = caller.System(ctx)
+	ctx = principal.AsSystem(ctx)
 	if kinds&BySession != 0 {
 		if a.Sessions, err = client.Session.Query().Where(session.UserID(userID), session.ExpiresAtGT(now)).Count(ctx); err != nil {
 			return a, fmt.Errorf("signin: count sessions: %w", err)

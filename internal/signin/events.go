@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"chairside/ent"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/password"
 	"chairside/internal/store"
 )
@@ -32,7 +32,7 @@ func Force(ctx context.Context) context.Context { return store.WithoutAdministra
 
 // ResetPassword gives a user a new password without asking for the old one.
 func ResetPassword(ctx context.Context, tx *ent.Client, u *ent.User, chosen password.Chosen, keepTokens bool) error {
-	if err := tx.User.UpdateOne(u).SetPasswordHash(chosen.Hash()).Exec(caller.System(ctx)); err != nil {
+	if err := tx.User.UpdateOne(u).SetPasswordHash(chosen.Hash()).Exec(principal.AsSystem(ctx)); err != nil {
 		return err
 	}
 	return EndAccess(ctx, tx, u.ID, ResetEnds(keepTokens))
@@ -49,7 +49,7 @@ func ResetEnds(keepTokens bool) Kinds {
 // Disable locks a user out of the pages and the API. It fails with
 // ErrLastAdministrator.
 func Disable(ctx context.Context, tx *ent.Client, u *ent.User) error {
-	if err := tx.User.UpdateOne(u).SetActive(false).Exec(caller.System(ctx)); err != nil {
+	if err := tx.User.UpdateOne(u).SetActive(false).Exec(principal.AsSystem(ctx)); err != nil {
 		return err
 	}
 	return EndAccess(ctx, tx, u.ID, DisableEnds)
@@ -64,7 +64,7 @@ func Enable(ctx context.Context, tx *ent.Client, u *ent.User) error {
 	if u.Active {
 		return nil
 	}
-	if err := tx.User.UpdateOne(u).SetActive(true).Exec(caller.System(ctx)); err != nil {
+	if err := tx.User.UpdateOne(u).SetActive(true).Exec(principal.AsSystem(ctx)); err != nil {
 		return err
 	}
 	return EndAccess(ctx, tx, u.ID, byAnything)
@@ -72,7 +72,7 @@ func Enable(ctx context.Context, tx *ent.Client, u *ent.User) error {
 
 // ResetSecondFactor turns a user's second factor off without asking for a code.
 func ResetSecondFactor(ctx context.Context, tx *ent.Client, u *ent.User) error {
-	if err := tx.User.UpdateOne(u).SetTotpSecret("").ClearRecoveryCodes().Exec(caller.System(ctx)); err != nil {
+	if err := tx.User.UpdateOne(u).SetTotpSecret("").ClearRecoveryCodes().Exec(principal.AsSystem(ctx)); err != nil {
 		return err
 	}
 	return EndAccess(ctx, tx, u.ID, SecondFactorEnds)
@@ -83,7 +83,7 @@ const SecondFactorEnds = BySession
 
 // RevokeTokens ends all tokens of a user, and the codes that would give one.
 func RevokeTokens(ctx context.Context, tx *ent.Client, u *ent.User) error {
-	err := store.HoldAccess(caller.System(ctx), tx, u.ID)
+	err := store.HoldAccess(principal.AsSystem(ctx), tx, u.ID)
 	if err != nil && !errors.Is(err, store.ErrAccessEnded) { // a disabled user gets no new ones
 		return err
 	}

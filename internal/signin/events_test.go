@@ -16,8 +16,8 @@ import (
 	"chairside/ent/authorizationcode"
 	"chairside/ent/session"
 	"chairside/ent/user"
-	"chairside/internal/caller"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/principal"
+	"chairside/internal/test/harness"
 	"chairside/internal/clock"
 	"chairside/internal/oauth"
 	"chairside/internal/password"
@@ -37,7 +37,7 @@ const (
 // member is a user with everything that can act for a user.
 type member struct {
 	*ent.User
-	browser         *chairsidetest.Browser
+	browser         *harness.Browser
 	personal, other string // tokens: the user's own, an application's
 	app             *ent.Application
 	secret          string // of app
@@ -45,10 +45,10 @@ type member struct {
 }
 
 // equip signs a colleague in and gives the colleague tokens of both kinds and a code.
-func equip(t *testing.T, e *chairsidetest.Env, u *ent.User) *member {
+func equip(t *testing.T, e *harness.Env, u *ent.User) *member {
 	t.Helper()
 	m := &member{User: u, browser: e.Browser(t).SignIn(u.Email), personal: e.TokenOf(t, u.Email, "patient:read", nil)}
-	ctx := caller.With(clock.With(t.Context(), e.Clock.Now()), &caller.Caller{PracticeID: u.PracticeID, UserID: u.ID})
+	ctx := principal.With(clock.With(t.Context(), e.Clock.Now()), &principal.Principal{PracticeID: u.PracticeID, UserID: u.ID})
 	e.Tx(t, ctx, func(tx *ent.Client) (err error) {
 		m.app, m.secret, err = oauth.Register(ctx, tx, oauth.Draft{Name: "Recall Robot", RedirectURIs: []string{callback}, Scopes: []string{"patient:read"}})
 		return err
@@ -68,7 +68,7 @@ func (m *member) allow(t *testing.T) string {
 }
 
 // exchange exchanges a code and returns the token.
-func (m *member) exchange(t *testing.T, e *chairsidetest.Env, code string, status int) string {
+func (m *member) exchange(t *testing.T, e *harness.Env, code string, status int) string {
 	t.Helper()
 	p := e.Browser(t).Send(http.MethodPost, "/oauth/token", url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {callback}, "client_id": {m.app.ID.String()}, "client_secret": {m.secret},
@@ -79,7 +79,7 @@ func (m *member) exchange(t *testing.T, e *chairsidetest.Env, code string, statu
 }
 
 // works reports whether the API takes a token.
-func works(t *testing.T, e *chairsidetest.Env, value string) bool {
+func works(t *testing.T, e *harness.Env, value string) bool {
 	t.Helper()
 	return e.Get(t, "/v1/patients?per_page=1", value).Code == http.StatusOK
 }
@@ -97,9 +97,9 @@ func soon(t *testing.T, what string, holds func() bool) {
 }
 
 // as runs work as the command line does.
-func as(t *testing.T, e *chairsidetest.Env, work func(ctx context.Context, tx *ent.Client) error) error {
+func as(t *testing.T, e *harness.Env, work func(ctx context.Context, tx *ent.Client) error) error {
 	t.Helper()
-	ctx := caller.System(clock.With(t.Context(), e.Clock.Now()))
+	ctx := principal.AsSystem(clock.With(t.Context(), e.Clock.Now()))
 	return e.DB.Tx(ctx, func(tx *ent.Client) error { return work(ctx, tx) })
 }
 
@@ -114,23 +114,23 @@ func chosen(t *testing.T, text string) password.Chosen {
 
 // TestWhatEndsWhen is behaviour.md section 7, on two servers with one database.
 func TestWhatEndsWhen(t *testing.T) {
-	reset := func(keep bool) func(*testing.T, *chairsidetest.Env, *member) {
-		return func(t *testing.T, e *chairsidetest.Env, m *member) {
+	reset := func(keep bool) func(*testing.T, *harness.Env, *member) {
+		return func(t *testing.T, e *harness.Env, m *member) {
 			c := chosen(t, newPassword)
 			if err := as(t, e, func(ctx context.Context, tx *ent.Client) error { return signin.ResetPassword(ctx, tx, m.User, c, keep) }); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	event := func(work func(context.Context, *ent.Client, *ent.User) error) func(*testing.T, *chairsidetest.Env, *member) {
-		return func(t *testing.T, e *chairsidetest.Env, m *member) {
+	event := func(work func(context.Context, *ent.Client, *ent.User) error) func(*testing.T, *harness.Env, *member) {
+		return func(t *testing.T, e *harness.Env, m *member) {
 			if err := as(t, e, func(ctx context.Context, tx *ent.Client) error { return work(ctx, tx, m.User) }); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	own := func(values url.Values) func(*testing.T, *chairsidetest.Env, *member) {
-		return func(t *testing.T, e *chairsidetest.Env, m *member) {
+	own := func(values url.Values) func(*testing.T, *harness.Env, *member) {
+		return func(t *testing.T, e *harness.Env, m *member) {
 			form := url.Values{"current": {seed.Password}, "password": {newPassword}, "again": {newPassword}}
 			for name, v := range values {
 				form[name] = v
@@ -142,7 +142,7 @@ func TestWhatEndsWhen(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name                                string
-		happen                              func(*testing.T, *chairsidetest.Env, *member)
+		happen                              func(*testing.T, *harness.Env, *member)
 		sessions, tokens, applications, all bool // what goes on; all: the user can sign in
 	}{
 		{"own password", own(nil), false, true, true, true},
@@ -170,16 +170,16 @@ func TestWhatEndsWhen(t *testing.T) {
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
 					where := database(t)
-					here, there := chairsidetest.Start(t, where), chairsidetest.Start(t, where)
+					here, there := harness.Start(t, where), harness.Start(t, where)
 					m := equip(t, here, colleague(t, here))
 					bystander := here.Token(t, "patient:read")
-					for _, e := range []*chairsidetest.Env{here, there} { // remembered on both
+					for _, e := range []*harness.Env{here, there} { // remembered on both
 						if !works(t, e, m.personal) || !works(t, e, m.other) || !works(t, e, bystander) {
 							t.Fatal("a token does not work at first")
 						}
 					}
 					c.happen(t, here, m)
-					for _, e := range []*chairsidetest.Env{here, there} {
+					for _, e := range []*harness.Env{here, there} {
 						soon(t, "the personal token", func() bool { return works(t, e, m.personal) == c.tokens })
 						soon(t, "the application's token", func() bool { return works(t, e, m.other) == c.applications })
 						mustBeIn(t, m.browser.At(e), c.sessions, "the session")
@@ -208,7 +208,7 @@ func TestWhatEndsWhen(t *testing.T) {
 
 // TestEnablingBringsNothingBack of what disabling ended.
 func TestEnablingBringsNothingBack(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		m := equip(t, e, colleague(t, e))
 		for _, event := range []func(context.Context, *ent.Client, *ent.User) error{signin.Disable, signin.Enable} {
 			err := as(t, e, func(ctx context.Context, tx *ent.Client) error {
@@ -234,14 +234,14 @@ func TestEnablingBringsNothingBack(t *testing.T) {
 // TestTheLastAdministratorStays whoever would disable or demote them, also two at
 // once.
 func TestTheLastAdministratorStays(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		second := colleague(t, e)
 		if err := as(t, e, func(ctx context.Context, tx *ent.Client) error {
 			return tx.User.UpdateOne(second).SetRole(schema.RoleAdministrator).Exec(ctx)
 		}); err != nil {
 			t.Fatal(err)
 		}
-		first, err := e.DB.Ent.User.Query().Where(user.Email(seed.DemoAdmin)).Only(caller.System(t.Context()))
+		first, err := e.DB.Ent.User.Query().Where(user.Email(seed.DemoAdmin)).Only(principal.AsSystem(t.Context()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,7 +253,7 @@ func TestTheLastAdministratorStays(t *testing.T) {
 			var both sync.WaitGroup
 			for i, u := range []*ent.User{first, second} {
 				both.Go(func() {
-					ctx := caller.System(clock.With(t.Context(), e.Clock.Now()))
+					ctx := principal.AsSystem(clock.With(t.Context(), e.Clock.Now()))
 					results <- e.DB.Tx(ctx, func(tx *ent.Client) error {
 						return []func(context.Context, *ent.Client, *ent.User) error{signin.Disable, demote}[i](ctx, tx, u)
 					})
@@ -290,7 +290,7 @@ func TestTheLastAdministratorStays(t *testing.T) {
 // TestAResetBeatsASignInThatIsUnderWay with the old password: whichever comes
 // first, no session of it is left.
 func TestAResetBeatsASignInThatIsUnderWay(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		u := colleague(t, e)
 		texts := []string{seed.Password}
 		var hashes []password.Chosen
@@ -298,7 +298,7 @@ func TestAResetBeatsASignInThatIsUnderWay(t *testing.T) {
 			texts, hashes = append(texts, text), append(hashes, chosen(t, text))
 		}
 		for i, hash := range hashes {
-			browsers := make([]*chairsidetest.Browser, 4)
+			browsers := make([]*harness.Browser, 4)
 			var all sync.WaitGroup
 			for j := range browsers {
 				browsers[j] = e.Browser(t)
@@ -313,7 +313,7 @@ func TestAResetBeatsASignInThatIsUnderWay(t *testing.T) {
 			for _, b := range browsers {
 				mustBeIn(t, b, false, "with the old password")
 			}
-			n, err := e.DB.Ent.Session.Query().Where(session.UserID(u.ID)).Count(caller.System(t.Context()))
+			n, err := e.DB.Ent.Session.Query().Where(session.UserID(u.ID)).Count(principal.AsSystem(t.Context()))
 			if err != nil || n != 0 {
 				t.Errorf("%d sessions, %v", n, err)
 			}
@@ -325,13 +325,13 @@ func TestAResetBeatsASignInThatIsUnderWay(t *testing.T) {
 // TestARequestUnderWayGivesNoAccess once its session or its user has ended: a
 // token and a code are refused although the request was let in.
 func TestARequestUnderWayGivesNoAccess(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		m := equip(t, e, colleague(t, e))
-		row, err := e.DB.Ent.Session.Query().Where(session.UserID(m.ID)).Only(caller.System(t.Context()))
+		row, err := e.DB.Ent.Session.Query().Where(session.UserID(m.ID)).Only(principal.AsSystem(t.Context()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		under := caller.With(clock.With(t.Context(), e.Clock.Now()), &caller.Caller{PracticeID: m.PracticeID, UserID: m.ID})
+		under := principal.With(clock.With(t.Context(), e.Clock.Now()), &principal.Principal{PracticeID: m.PracticeID, UserID: m.ID})
 		makers := map[string]func(ctx context.Context, tx *ent.Client) error{
 			"token": func(ctx context.Context, tx *ent.Client) error {
 				_, _, err := token.Create(ctx, tx, m.User, token.Grant{Name: "late", Scopes: scope.Set{"patient:read"}})
@@ -351,9 +351,9 @@ func TestARequestUnderWayGivesNoAccess(t *testing.T) {
 				}
 			}
 		}
-		live := caller.WithSession(under, row.ID)
+		live := principal.WithSession(under, row.ID)
 		try("before", live, nil)
-		try("of no session", caller.WithSession(under, uuid.New()), store.ErrAccessEnded)
+		try("of no session", principal.WithSession(under, uuid.New()), store.ErrAccessEnded)
 		c := chosen(t, newPassword)
 		if err := as(t, e, func(ctx context.Context, tx *ent.Client) error {
 			return signin.ResetPassword(ctx, tx, m.User, c, false)
@@ -365,7 +365,7 @@ func TestARequestUnderWayGivesNoAccess(t *testing.T) {
 			t.Fatal(err)
 		}
 		try("of a disabled user", under, store.ErrAccessEnded)
-		left, err := e.DB.Ent.AuthorizationCode.Query().Where(authorizationcode.UserID(m.ID), authorizationcode.UsedAtIsNil()).Count(caller.System(t.Context()))
+		left, err := e.DB.Ent.AuthorizationCode.Query().Where(authorizationcode.UserID(m.ID), authorizationcode.UsedAtIsNil()).Count(principal.AsSystem(t.Context()))
 		if err != nil || left != 0 {
 			t.Errorf("%d codes, %v", left, err)
 		}
@@ -375,7 +375,7 @@ func TestARequestUnderWayGivesNoAccess(t *testing.T) {
 // TestExchangesAndEventsDoNotDeadlock: while codes are exchanged the user is
 // disabled, and no token is left that works.
 func TestExchangesAndEventsDoNotDeadlock(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		m := equip(t, e, colleague(t, e))
 		var codes []string
 		for range 6 {

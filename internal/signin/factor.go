@@ -22,7 +22,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/user"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/clock"
 	"chairside/internal/store"
 )
@@ -87,7 +87,7 @@ func (s *Sessions) pending(ctx context.Context) (*ent.User, error) {
 	if !ok {
 		return nil, ErrNoPassword
 	}
-	u, err := s.db.Ent.User.Query().Where(user.ID(id)).Only(caller.System(ctx))
+	u, err := s.db.Ent.User.Query().Where(user.ID(id)).Only(principal.AsSystem(ctx))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("signin: find the user: %w", err)
@@ -105,7 +105,7 @@ func (s *Sessions) useCode(ctx context.Context, u *ent.User, given string) (bool
 	if !right {
 		return false, nil
 	}
-	n, err := s.db.Ent.User.Update().Where(user.ID(u.ID), user.TotpStepLT(at)).SetTotpStep(at).Save(caller.System(ctx))
+	n, err := s.db.Ent.User.Update().Where(user.ID(u.ID), user.TotpStepLT(at)).SetTotpStep(at).Save(principal.AsSystem(ctx))
 	return n == 1, err
 }
 
@@ -129,7 +129,7 @@ func matches(secret, given string, now time.Time) (at int64, right bool) {
 func (s *Sessions) useRecovery(ctx context.Context, u *ent.User, given string) (right bool, err error) {
 	hash := hashRecovery(given)
 	err = s.db.Tx(ctx, func(tx *ent.Client) error {
-		system := caller.System(ctx)
+		system := principal.AsSystem(ctx)
 		u, err := tx.User.Query().Where(user.ID(u.ID), store.ForUpdate).Only(system)
 		if err != nil {
 			return err

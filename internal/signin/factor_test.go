@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"chairside/ent"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/password"
 	"chairside/internal/seed"
 	"chairside/internal/signin"
 )
 
 // codes are the recovery codes on a page.
-func codes(t *testing.T, p *chairsidetest.Page) []string {
+func codes(t *testing.T, p *harness.Page) []string {
 	t.Helper()
 	all := strings.Fields(p.Value(t, "recovery-codes"))
 	if len(all) != 10 {
@@ -29,7 +29,7 @@ func codes(t *testing.T, p *chairsidetest.Page) []string {
 
 // TestThePasswordAloneDoesNotSignIn where there is a second factor.
 func TestThePasswordAloneDoesNotSignIn(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		f := enrol(t, e)
 		b := half(t, e.Browser(t))
 		mustBeIn(t, b, false, "password alone")
@@ -57,7 +57,7 @@ func TestThePasswordAloneDoesNotSignIn(t *testing.T) {
 
 // TestACodeWithoutThePasswordIsNothing also one that comes too late.
 func TestACodeWithoutThePasswordIsNothing(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		f := enrol(t, e)
 		b := e.Browser(t)
 		if to := show(b, codeAt(t, f.secret, e.Clock.Now())).Redirect(t); to.Path != "/sign-in" {
@@ -80,7 +80,7 @@ func TestACodeWithoutThePasswordIsNothing(t *testing.T) {
 
 // TestACodeWorksOnce whoever has seen it, and none before it works after it.
 func TestACodeWorksOnce(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		f := enrol(t, e)
 		now := e.Clock.Now()
 		show(half(t, e.Browser(t)), codeAt(t, f.secret, now)).Redirect(t)
@@ -96,7 +96,7 @@ func TestACodeWorksOnce(t *testing.T) {
 
 // TestTheCodeOfTheSetUpDoesNotSignIn as well.
 func TestTheCodeOfTheSetUpDoesNotSignIn(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		f := enrol(t, e)
 		e.Clock.Advance(-time.Minute)
 		show(half(t, e.Browser(t)), codeAt(t, f.secret, e.Clock.Now())).Status(t, http.StatusUnprocessableEntity)
@@ -105,7 +105,7 @@ func TestTheCodeOfTheSetUpDoesNotSignIn(t *testing.T) {
 
 // TestClocksMayDifferByOneStep and no more.
 func TestClocksMayDifferByOneStep(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		f := enrol(t, e)
 		for _, c := range []struct {
 			skew time.Duration
@@ -127,7 +127,7 @@ func TestClocksMayDifferByOneStep(t *testing.T) {
 // TestGuessingCodesIsThrottled per address, and over all addresses, also where
 // the password is known and given again and again.
 func TestGuessingCodesIsThrottled(t *testing.T) {
-	behindProxy(t, func(t *testing.T, e *chairsidetest.Env) {
+	behindProxy(t, func(t *testing.T, e *harness.Env) {
 		f := enrol(t, e)
 		right := func() string { return codeAt(t, f.secret, e.Clock.Now()) }
 		wrong := func() string { return codeAt(t, f.secret, e.Clock.Now().Add(-time.Hour)) }
@@ -155,7 +155,7 @@ func TestGuessingCodesIsThrottled(t *testing.T) {
 
 // TestRecoveryCodesSignInOnceEach however they are typed.
 func TestRecoveryCodesSignInOnceEach(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		f := enrol(t, e)
 		for i, code := range []string{f.recovery[0], strings.ToLower(f.recovery[1]), strings.ReplaceAll(f.recovery[2], "-", ""), " " + strings.ReplaceAll(f.recovery[3], "-", " ")} {
 			b := half(t, e.Browser(t))
@@ -189,11 +189,11 @@ func TestOfManyWhoShowOneCodeOneIsLetIn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			where := database(t)
-			servers := []*chairsidetest.Env{chairsidetest.Start(t, where), chairsidetest.Start(t, where)}
+			servers := []*harness.Env{harness.Start(t, where), harness.Start(t, where)}
 			f := enrol(t, servers[0])
 			servers[1].Clock.Set(servers[0].Clock.Now())
 			for _, code := range []string{codeAt(t, f.secret, servers[0].Clock.Now()), f.recovery[0]} {
-				browsers := make([]*chairsidetest.Browser, 4) // fewer than would be throttled
+				browsers := make([]*harness.Browser, 4) // fewer than would be throttled
 				for i := range browsers {
 					browsers[i] = half(t, servers[i%2].Browser(t))
 				}
@@ -221,7 +221,7 @@ func TestOfManyWhoShowOneCodeOneIsLetIn(t *testing.T) {
 
 // TestHalfASignInEndsWithTheUsersPassword that is changed, or with the user.
 func TestHalfASignInEndsWithTheUsersPassword(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		f := enrol(t, e)
 		chosen, err := password.Unchecked(t.Context(), "another-password")
 		if err != nil {
@@ -243,7 +243,7 @@ func TestHalfASignInEndsWithTheUsersPassword(t *testing.T) {
 
 // TestASecondFactorIsOnlySetUpWithACodeOfIt and not replaced without the password.
 func TestASecondFactorIsOnlySetUpWithACodeOfIt(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		secret := b.Get("/settings/second-factor").Value(t, "setup-key")
 		if again := b.Get("/settings/second-factor").Value(t, "setup-key"); again != secret {

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/seed"
 )
 
@@ -21,7 +21,7 @@ func TestTwoHundredSignInsAtOnceStayBounded(t *testing.T) {
 	}
 }
 
-func flood(t *testing.T, e *chairsidetest.Env) {
+func flood(t *testing.T, e *harness.Env) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	codes := make([]int, 200)

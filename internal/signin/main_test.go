@@ -13,21 +13,21 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/user"
-	"chairside/internal/caller"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/principal"
+	"chairside/internal/test/harness"
 	"chairside/internal/clock"
 	"chairside/internal/seed"
 	"chairside/internal/server"
 	"chairside/internal/signin"
 )
 
-func TestMain(m *testing.M) { chairsidetest.Main(m) }
+func TestMain(m *testing.M) { harness.Main(m) }
 
-var databases = map[string]func(testing.TB) string{"sqlite": chairsidetest.SQLite, "postgres": chairsidetest.Postgres}
+var databases = map[string]func(testing.TB) string{"sqlite": harness.SQLite, "postgres": harness.Postgres}
 
-// behindProxy is chairsidetest.Each with a server that believes what tests say
+// behindProxy is harness.Each with a server that believes what tests say
 // of the address they come from (see from).
-func behindProxy(t *testing.T, test func(t *testing.T, e *chairsidetest.Env)) {
+func behindProxy(t *testing.T, test func(t *testing.T, e *harness.Env)) {
 	t.Helper()
 	t.Parallel()
 	for name, database := range databases {
@@ -38,15 +38,15 @@ func behindProxy(t *testing.T, test func(t *testing.T, e *chairsidetest.Env)) {
 	}
 }
 
-func proxied(t *testing.T, database string) *chairsidetest.Env {
+func proxied(t *testing.T, database string) *harness.Env {
 	t.Helper()
-	return chairsidetest.Start(t, database, func(o *server.Options) {
+	return harness.Start(t, database, func(o *server.Options) {
 		o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	})
 }
 
 // from is a new browser at an address.
-func from(t *testing.T, e *chairsidetest.Env, address string) *chairsidetest.Browser {
+func from(t *testing.T, e *harness.Env, address string) *harness.Browser {
 	t.Helper()
 	b := e.Browser(t)
 	b.Header.Set("X-Forwarded-For", address)
@@ -54,12 +54,12 @@ func from(t *testing.T, e *chairsidetest.Env, address string) *chairsidetest.Bro
 }
 
 // enter sends the sign-in form.
-func enter(b *chairsidetest.Browser, email, password string) *chairsidetest.Page {
+func enter(b *harness.Browser, email, password string) *harness.Page {
 	return b.Post("/sign-in", url.Values{"email": {email}, "password": {password}})
 }
 
 // isIn reports whether a browser has a session that works.
-func isIn(t *testing.T, b *chairsidetest.Browser) bool {
+func isIn(t *testing.T, b *harness.Browser) bool {
 	t.Helper()
 	p := b.Get("/settings/sessions")
 	if p.Code != http.StatusOK && p.Redirect(t).Path != "/sign-in" {
@@ -69,7 +69,7 @@ func isIn(t *testing.T, b *chairsidetest.Browser) bool {
 }
 
 // mustBeIn fails the test unless the browser is, or is not, signed in.
-func mustBeIn(t *testing.T, b *chairsidetest.Browser, want bool, when string) {
+func mustBeIn(t *testing.T, b *harness.Browser, want bool, when string) {
 	t.Helper()
 	if isIn(t, b) != want {
 		t.Errorf("%s: signed in is %t", when, !want)
@@ -77,7 +77,7 @@ func mustBeIn(t *testing.T, b *chairsidetest.Browser, want bool, when string) {
 }
 
 // wait gives what a throttled answer says in Retry-After.
-func wait(t *testing.T, p *chairsidetest.Page) time.Duration {
+func wait(t *testing.T, p *harness.Page) time.Duration {
 	t.Helper()
 	seconds, err := strconv.Atoi(p.Status(t, http.StatusTooManyRequests).Header.Get("Retry-After"))
 	if err != nil || seconds < 1 {
@@ -87,7 +87,7 @@ func wait(t *testing.T, p *chairsidetest.Page) time.Duration {
 }
 
 // colleague is a user of the main practice beside the administrator.
-func colleague(t *testing.T, e *chairsidetest.Env) *ent.User {
+func colleague(t *testing.T, e *harness.Env) *ent.User {
 	t.Helper()
 	u, err := e.DB.Ent.User.Query().Where(user.EmailNEQ(seed.DemoAdmin), user.Active(true)).Order(user.ByID()).First(e.As(t, seed.DemoSlug))
 	if err != nil {
@@ -97,9 +97,9 @@ func colleague(t *testing.T, e *chairsidetest.Env) *ent.User {
 }
 
 // change does something to the administrator, past the pages.
-func change(t *testing.T, e *chairsidetest.Env, work func(ctx context.Context, tx *ent.Client, u *ent.User) error) {
+func change(t *testing.T, e *harness.Env, work func(ctx context.Context, tx *ent.Client, u *ent.User) error) {
 	t.Helper()
-	ctx := caller.System(clock.With(t.Context(), e.Clock.Now()))
+	ctx := principal.AsSystem(clock.With(t.Context(), e.Clock.Now()))
 	e.Tx(t, ctx, func(tx *ent.Client) error {
 		u, err := tx.User.Query().Where(user.Email(seed.DemoAdmin)).Only(ctx)
 		if err != nil {
@@ -113,10 +113,10 @@ func change(t *testing.T, e *chairsidetest.Env, work func(ctx context.Context, t
 type enrolled struct {
 	secret   string
 	recovery []string
-	browser  *chairsidetest.Browser // signed in
+	browser  *harness.Browser // signed in
 }
 
-func enrol(t *testing.T, e *chairsidetest.Env) enrolled {
+func enrol(t *testing.T, e *harness.Env) enrolled {
 	t.Helper()
 	b := e.Browser(t).SignIn(seed.DemoAdmin)
 	secret := b.Get("/settings/second-factor").Status(t, http.StatusOK).Value(t, "setup-key")
@@ -137,7 +137,7 @@ func codeAt(t *testing.T, secret string, now time.Time) string {
 }
 
 // half is a browser at which the password was given, and no code yet.
-func half(t *testing.T, b *chairsidetest.Browser) *chairsidetest.Browser {
+func half(t *testing.T, b *harness.Browser) *harness.Browser {
 	t.Helper()
 	if to := enter(b, seed.DemoAdmin, seed.Password).Redirect(t); to.Path != "/sign-in/code" {
 		t.Fatalf("sent to %s", to)
@@ -146,6 +146,6 @@ func half(t *testing.T, b *chairsidetest.Browser) *chairsidetest.Browser {
 }
 
 // show sends a code.
-func show(b *chairsidetest.Browser, code string) *chairsidetest.Page {
+func show(b *harness.Browser, code string) *harness.Page {
 	return b.Post("/sign-in/code", url.Values{"code": {code}})
 }

@@ -7,7 +7,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/user"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/clock"
 	"chairside/internal/password"
 	"chairside/internal/store"
@@ -31,7 +31,7 @@ func (s *Sessions) Password(ctx context.Context, email, given string, from Brows
 	if err != nil {
 		return false, err
 	}
-	u, err := s.db.Ent.User.Query().Where(user.Email(email)).Only(caller.Across(ctx)) // whoever has signed in here before
+	u, err := s.db.Ent.User.Query().Where(user.Email(email)).Only(principal.AsSystemWithin(ctx)) // whoever has signed in here before
 	if err != nil && !ent.IsNotFound(err) {
 		return false, fmt.Errorf("signin: find the user: %w", err)
 	}
@@ -60,7 +60,7 @@ func (s *Sessions) Password(ctx context.Context, email, given string, from Brows
 
 // enter begins the session of a user who has shown all there is to show.
 func (s *Sessions) enter(ctx context.Context, u *ent.User, from Browser) error {
-	if err := s.db.Ent.User.UpdateOne(u).SetLastLogin(clock.Now(ctx)).Exec(caller.Across(ctx)); err != nil {
+	if err := s.db.Ent.User.UpdateOne(u).SetLastLogin(clock.Now(ctx)).Exec(principal.AsSystemWithin(ctx)); err != nil {
 		return fmt.Errorf("signin: note the sign-in: %w", err)
 	}
 	return s.begin(ctx, u, keyUser, from)

@@ -9,19 +9,19 @@ import (
 	"testing"
 
 	"chairside/ent"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/seed"
 	"chairside/internal/signin"
 )
 
 // TestUnknownUserAndWrongPasswordAreIndistinguishable in all that is answered.
 func TestUnknownUserAndWrongPasswordAreIndistinguishable(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		other := colleague(t, e)
 		change(t, e, func(ctx context.Context, tx *ent.Client, _ *ent.User) error {
 			return signin.Disable(ctx, tx, other)
 		})
-		answers := map[string]*chairsidetest.Page{}
+		answers := map[string]*harness.Page{}
 		for name, email := range map[string]string{"known": seed.DemoAdmin, "unknown": "nobody@demo.chairside.test", "disabled": other.Email, "odd": "no address"} {
 			p := enter(e.Browser(t), email, "wrong-password").Status(t, http.StatusUnprocessableEntity)
 			p.Raw = []byte(strings.ReplaceAll(string(p.Raw), email, "EMAIL"))
@@ -48,7 +48,7 @@ func TestUnknownUserAndWrongPasswordAreIndistinguishable(t *testing.T) {
 
 // TestOnlyTheRightPasswordSignsIn however it is sent.
 func TestOnlyTheRightPasswordSignsIn(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		for _, c := range []struct {
 			name, email, password string
 			in                    bool
@@ -90,7 +90,7 @@ func TestOnlyTheRightPasswordSignsIn(t *testing.T) {
 
 // TestADisabledUserCannotSignIn and is told so only with the right password.
 func TestADisabledUserCannotSignIn(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		change(t, e, signin.Disable)
 		b := e.Browser(t)
 		p := enter(b, seed.DemoAdmin, seed.Password).Status(t, http.StatusUnprocessableEntity)
@@ -104,7 +104,7 @@ func TestADisabledUserCannotSignIn(t *testing.T) {
 // TestNextIsALocalPath or it would lead a user who has just signed in to
 // somebody else's sign-in page.
 func TestNextIsALocalPath(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		for next, want := range map[string]string{
 			"":                        "/settings",
 			"/settings/tokens":        "/settings/tokens",

@@ -10,8 +10,8 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/session"
-	"chairside/internal/caller"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/principal"
+	"chairside/internal/test/harness"
 	"chairside/internal/password"
 	"chairside/internal/seed"
 	"chairside/internal/server"
@@ -19,7 +19,7 @@ import (
 )
 
 // cookie is the session cookie of a browser.
-func cookie(t *testing.T, b *chairsidetest.Browser) string {
+func cookie(t *testing.T, b *harness.Browser) string {
 	t.Helper()
 	for _, c := range b.Cookies() {
 		if c.Name == "chairside_session" {
@@ -31,7 +31,7 @@ func cookie(t *testing.T, b *chairsidetest.Browser) string {
 }
 
 // thief is another browser with a cookie that was stolen, or planted.
-func thief(t *testing.T, e *chairsidetest.Env, value string) *chairsidetest.Browser {
+func thief(t *testing.T, e *harness.Env, value string) *harness.Browser {
 	b := e.Browser(t)
 	b.Header.Set("Cookie", "chairside_session="+value)
 	return b
@@ -41,7 +41,7 @@ func thief(t *testing.T, e *chairsidetest.Env, value string) *chairsidetest.Brow
 func TestTheCookieIsForThisServerAndNoScript(t *testing.T) {
 	for scheme, name := range map[string]string{"http": "chairside_session", "https": "__Host-chairside_session"} {
 		t.Run(scheme, func(t *testing.T) {
-			e := chairsidetest.Start(t, chairsidetest.SQLite(t), func(o *server.Options) { o.BaseURL = strings.Replace(o.BaseURL, "http", scheme, 1) })
+			e := harness.Start(t, harness.SQLite(t), func(o *server.Options) { o.BaseURL = strings.Replace(o.BaseURL, "http", scheme, 1) })
 			p := enter(e.Browser(t), seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
 			given := (&http.Response{Header: p.Header}).Cookies()
 			if len(given) != 1 {
@@ -61,7 +61,7 @@ func TestTheCookieIsForThisServerAndNoScript(t *testing.T) {
 // TestASessionCannotBeFixed by planting a cookie before sign-in, nor kept from
 // the first half of a sign-in to the whole.
 func TestASessionCannotBeFixed(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		planted := strings.Repeat("a", 43)
 		victim := thief(t, e, planted)
 		p := enter(victim, seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
@@ -90,7 +90,7 @@ func TestASessionCannotBeFixed(t *testing.T) {
 
 // TestAStolenSessionEndsWithSignOut on the server, not only in the browser.
 func TestAStolenSessionEndsWithSignOut(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		other := e.Browser(t).SignIn(seed.DemoAdmin)
 		stolen := thief(t, e, cookie(t, b))
@@ -109,9 +109,9 @@ func TestAStolenSessionEndsWithSignOut(t *testing.T) {
 
 // TestOnlyTheHashOfTheCookieIsStored so that who reads the database has no session.
 func TestOnlyTheHashOfTheCookieIsStored(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		value := cookie(t, e.Browser(t).SignIn(seed.DemoAdmin))
-		row := e.DB.Ent.Session.Query().OnlyX(caller.System(t.Context()))
+		row := e.DB.Ent.Session.Query().OnlyX(principal.AsSystem(t.Context()))
 		if strings.Contains(row.TokenHash, value) || strings.Contains(string(row.Data), value) {
 			t.Error("the cookie is stored")
 		}
@@ -124,7 +124,7 @@ func TestOnlyTheHashOfTheCookieIsStored(t *testing.T) {
 
 // TestASessionEndsAfterTwoIdleHoursAndTwelveInAll by the clock of the server.
 func TestASessionEndsAfterTwoIdleHoursAndTwelveInAll(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		begun := e.Clock.Now()
 		for _, c := range []struct {
 			idle time.Duration
@@ -148,7 +148,7 @@ func TestASessionEndsAfterTwoIdleHoursAndTwelveInAll(t *testing.T) {
 		e.Clock.Set(begun.Add(12*time.Hour + time.Minute))
 		mustBeIn(t, b, false, "12:01 after sign-in")
 		e.Browser(t).SignIn(seed.DemoAdmin)
-		if n := e.DB.Ent.Session.Query().Where(session.ExpiresAtLT(e.Clock.Now())).CountX(caller.System(t.Context())); n > 0 {
+		if n := e.DB.Ent.Session.Query().Where(session.ExpiresAtLT(e.Clock.Now())).CountX(principal.AsSystem(t.Context())); n > 0 {
 			t.Errorf("%d sessions that have ended are kept", n)
 		}
 	})
@@ -156,7 +156,7 @@ func TestASessionEndsAfterTwoIdleHoursAndTwelveInAll(t *testing.T) {
 
 // TestAChangedPasswordEndsTheOtherSessions and leaves the one in which it was changed.
 func TestAChangedPasswordEndsTheOtherSessions(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b, other, stranger := e.Browser(t).SignIn(seed.DemoAdmin), e.Browser(t).SignIn(seed.DemoAdmin), e.Browser(t).SignIn(seed.SecondAdmin)
 		token := e.Token(t, "")
 		refused := url.Values{"current": {"wrong-password"}, "password": {"another-password"}, "again": {"another-password"}}
@@ -175,7 +175,7 @@ func TestAChangedPasswordEndsTheOtherSessions(t *testing.T) {
 // TestAResetPasswordEndsAllSessions as "chairside user reset-password" does it,
 // with a process that knows nothing of the server's.
 func TestAResetPasswordEndsAllSessions(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b, stranger := e.Browser(t).SignIn(seed.DemoAdmin), e.Browser(t).SignIn(seed.SecondAdmin)
 		chosen, err := password.Unchecked(t.Context(), "another-password")
 		if err != nil {
@@ -193,7 +193,7 @@ func TestAResetPasswordEndsAllSessions(t *testing.T) {
 
 // TestADisabledUsersSessionsEnd and do not come back with the user.
 func TestADisabledUsersSessionsEnd(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		active := func(is bool) {
 			change(t, e, func(ctx context.Context, tx *ent.Client, u *ent.User) error {
 				return tx.User.UpdateOne(u).SetActive(is).Exec(ctx)
@@ -217,7 +217,7 @@ func TestASessionEndedOnOneServerIsEndedOnAll(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			where := database(t)
-			one, two := chairsidetest.Start(t, where), chairsidetest.Start(t, where)
+			one, two := harness.Start(t, where), harness.Start(t, where)
 			b := one.Browser(t).SignIn(seed.DemoAdmin)
 			mustBeIn(t, b.At(two), true, "elsewhere")
 			other := two.Browser(t).SignIn(seed.DemoAdmin)
@@ -233,9 +233,9 @@ func TestASessionEndedOnOneServerIsEndedOnAll(t *testing.T) {
 
 // TestNobodyEndsAnotherUsersSession by its id.
 func TestNobodyEndsAnotherUsersSession(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		victim := e.Browser(t).SignIn(seed.DemoAdmin)
-		id := e.DB.Ent.Session.Query().OnlyX(caller.System(t.Context())).ID
+		id := e.DB.Ent.Session.Query().OnlyX(principal.AsSystem(t.Context())).ID
 		for _, email := range []string{seed.SecondAdmin, colleague(t, e).Email} {
 			b := e.Browser(t).SignIn(email)
 			if p := b.Post("/settings/sessions/"+id.String()+"/end", url.Values{}); p.Code != http.StatusNotFound {

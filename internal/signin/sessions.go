@@ -16,7 +16,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/session"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/clock"
 	"chairside/internal/store"
 	"chairside/schema"
@@ -99,7 +99,7 @@ func (s *Sessions) SignOut(ctx context.Context) error { return s.manager.Destroy
 // that waits for the second factor is none yet.
 func (s *Sessions) List(ctx context.Context) ([]*ent.Session, error) {
 	rows, err := s.db.Ent.Session.Query().
-		Where(session.UserID(caller.Must(ctx).UserID), session.ExpiresAtGT(clock.Now(ctx))).
+		Where(session.UserID(principal.Must(ctx).UserID), session.ExpiresAtGT(clock.Now(ctx))).
 		Order(ent.Desc(session.FieldLastSeenAt), session.ByID()).
 		All(ctx)
 	return slices.DeleteFunc(rows, func(row *ent.Session) bool {
@@ -112,7 +112,7 @@ func (s *Sessions) List(ctx context.Context) ([]*ent.Session, error) {
 // End ends one session of the caller's user. One that is not there any more
 // is no failure.
 func (s *Sessions) End(ctx context.Context, id uuid.UUID) error {
-	_, err := s.db.Ent.Session.Delete().Where(session.UserID(caller.Must(ctx).UserID), session.ID(id)).Exec(ctx)
+	_, err := s.db.Ent.Session.Delete().Where(session.UserID(principal.Must(ctx).UserID), session.ID(id)).Exec(ctx)
 	return err
 }
 
@@ -132,7 +132,7 @@ type keeper struct {
 
 // FindCtx implements scs.CtxStore. It notes that the session is in use.
 func (k *keeper) FindCtx(ctx context.Context, hash string) ([]byte, bool, error) {
-	ctx, now := caller.System(ctx), clock.Now(ctx)
+	ctx, now := principal.AsSystem(ctx), clock.Now(ctx)
 	row, err := k.db.Ent.Session.Query().Where(session.TokenHash(hash)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
@@ -171,7 +171,7 @@ func (k *keeper) CommitCtx(ctx context.Context, hash string, data []byte, _ time
 		return err
 	}
 	if _, isNew := values[keyNew]; !isNew {
-		return k.db.Ent.Session.Update().Where(session.TokenHash(hash)).SetData(data).Exec(caller.System(ctx))
+		return k.db.Ent.Session.Update().Where(session.TokenHash(hash)).SetData(data).Exec(principal.AsSystem(ctx))
 	}
 	agent, _ := values[keyAgent].(string)
 	address, _ := values[keyAddress].(string)
@@ -190,7 +190,7 @@ func (k *keeper) CommitCtx(ctx context.Context, hash string, data []byte, _ time
 // shown them.
 func (k *keeper) add(ctx context.Context, hash string, data []byte, values map[string]any, proven, agent, address string) error {
 	now := clock.Now(ctx)
-	ctx = caller.System(ctx)
+	ctx = principal.AsSystem(ctx)
 	ends := expiry(now, now)
 	userID, signedIn := values[keyUser].(int64)
 	if !signedIn {
@@ -232,7 +232,7 @@ func (k *keeper) add(ctx context.Context, hash string, data []byte, values map[s
 
 // DeleteCtx implements scs.CtxStore.
 func (k *keeper) DeleteCtx(ctx context.Context, hash string) error {
-	_, err := k.db.Ent.Session.Delete().Where(session.TokenHash(hash)).Exec(caller.System(ctx))
+	_, err := k.db.Ent.Session.Delete().Where(session.TokenHash(hash)).Exec(principal.AsSystem(ctx))
 	return err
 }
 

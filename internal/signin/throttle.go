@@ -8,7 +8,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/signinattempt"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/clock"
 )
 
@@ -46,7 +46,7 @@ func account(kind, name string) []byte {
 // too many; such a try does not count.
 func (s *Sessions) try(ctx context.Context, account []byte, address string, l limits) (id int64, err error) {
 	now := clock.Now(ctx)
-	ctx = caller.Across(ctx)
+	ctx = principal.AsSystemWithin(ctx)
 	row, err := s.db.Ent.SignInAttempt.Create().SetAccount(account).SetAddress(address).SetAt(now).Save(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("signin: count a try: %w", err)
@@ -108,7 +108,7 @@ func (s *Sessions) wait(ctx context.Context, row *ent.SignInAttempt, l limits) (
 // the same place. What no longer counts anywhere is removed.
 func (s *Sessions) succeed(ctx context.Context, id int64, account []byte, address string) error {
 	now := clock.Now(ctx)
-	ctx = caller.Across(ctx)
+	ctx = principal.AsSystemWithin(ctx)
 	attempts := s.db.Ent.SignInAttempt
 	if err := attempts.UpdateOneID(id).SetSucceeded(true).Exec(ctx); err != nil {
 		return fmt.Errorf("signin: note a success: %w", err)

@@ -10,14 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/password"
 	"chairside/internal/seed"
 )
 
 // guess sends wrong passwords, which must all be looked at. They are longer than
 // any password, so that nothing is computed: the tests have many of them.
-func guess(t *testing.T, b *chairsidetest.Browser, email string, times int) {
+func guess(t *testing.T, b *harness.Browser, email string, times int) {
 	t.Helper()
 	for range times {
 		enter(b, email, strings.Repeat("x", password.MaxBytes+1)).Status(t, http.StatusUnprocessableEntity)
@@ -29,7 +29,7 @@ func guess(t *testing.T, b *chairsidetest.Browser, email string, times int) {
 func TestTenGuessesFromOneAddressAreEnough(t *testing.T) {
 	for _, email := range []string{seed.DemoAdmin, "nobody@example.com"} {
 		t.Run(email, func(t *testing.T) {
-			behindProxy(t, func(t *testing.T, e *chairsidetest.Env) {
+			behindProxy(t, func(t *testing.T, e *harness.Env) {
 				guesser := from(t, e, "192.0.2.1")
 				guess(t, guesser, email, 9)
 				e.Clock.Advance(5 * time.Minute)
@@ -61,7 +61,7 @@ func TestTenGuessesFromOneAddressAreEnough(t *testing.T) {
 // TestThirtyGuessesFromManyAddressesAreEnough for an account, but whoever has
 // signed in from an address before still can.
 func TestThirtyGuessesFromManyAddressesAreEnough(t *testing.T) {
-	behindProxy(t, func(t *testing.T, e *chairsidetest.Env) {
+	behindProxy(t, func(t *testing.T, e *harness.Env) {
 		owner := from(t, e, "198.51.100.7").SignIn(seed.DemoAdmin)
 		e.Clock.Advance(80 * 24 * time.Hour)
 		for i := range 6 {
@@ -86,7 +86,7 @@ func TestThirtyGuessesFromManyAddressesAreEnough(t *testing.T) {
 
 // TestAnAddressIsForgottenAfterNinetyDays without a sign-in.
 func TestAnAddressIsForgottenAfterNinetyDays(t *testing.T) {
-	behindProxy(t, func(t *testing.T, e *chairsidetest.Env) {
+	behindProxy(t, func(t *testing.T, e *harness.Env) {
 		owner := from(t, e, "198.51.100.7").SignIn(seed.DemoAdmin)
 		e.Clock.Advance(91 * 24 * time.Hour)
 		for i := range 6 {
@@ -98,7 +98,7 @@ func TestAnAddressIsForgottenAfterNinetyDays(t *testing.T) {
 
 // TestAHundredGuessesFromOneAddressAreEnough for any accounts.
 func TestAHundredGuessesFromOneAddressAreEnough(t *testing.T) {
-	behindProxy(t, func(t *testing.T, e *chairsidetest.Env) {
+	behindProxy(t, func(t *testing.T, e *harness.Env) {
 		guesser := from(t, e, "2001:db8:1:2::1")
 		for i := range 100 {
 			guess(t, guesser, fmt.Sprintf("user%d@example.com", i), 1)
@@ -112,7 +112,7 @@ func TestAHundredGuessesFromOneAddressAreEnough(t *testing.T) {
 
 // TestASuccessForgetsTheSlipsBeforeIt from the same address.
 func TestASuccessForgetsTheSlipsBeforeIt(t *testing.T) {
-	behindProxy(t, func(t *testing.T, e *chairsidetest.Env) {
+	behindProxy(t, func(t *testing.T, e *harness.Env) {
 		b := from(t, e, "192.0.2.1")
 		for range 3 {
 			guess(t, b, seed.DemoAdmin, 9)
@@ -124,7 +124,7 @@ func TestASuccessForgetsTheSlipsBeforeIt(t *testing.T) {
 // TestForwardedAddressesOfUntrustedPeersAreNotBelieved or every guess would
 // come from somewhere else.
 func TestForwardedAddressesOfUntrustedPeersAreNotBelieved(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		for i := range 10 {
 			guess(t, from(t, e, fmt.Sprintf("192.0.2.%d", i)), seed.DemoAdmin, 1)
 		}
@@ -142,7 +142,7 @@ func TestManyGuessesAtOnceDoNotSlipPastTheLimit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			where := database(t)
-			servers := []*chairsidetest.Env{chairsidetest.Start(t, where), chairsidetest.Start(t, where)}
+			servers := []*harness.Env{harness.Start(t, where), harness.Start(t, where)}
 			answers := make([]int, 80)
 			var all sync.WaitGroup
 			for i := range answers {
@@ -169,7 +169,7 @@ func TestManyGuessesAtOnceDoNotSlipPastTheLimit(t *testing.T) {
 // TestGuessingThePasswordFromASessionIsThrottled as well: at its change, and
 // where it confirms what is done to the second factor.
 func TestGuessingThePasswordFromASessionIsThrottled(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		f := enrol(t, e)
 		forms := map[string]url.Values{
 			"/settings/password":                     {"current": {"wrong-password"}, "password": {"another-password"}, "again": {"another-password"}},

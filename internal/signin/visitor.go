@@ -10,7 +10,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/user"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 )
 
 // Visitor is the user behind a request.
@@ -42,14 +42,14 @@ func (s *Sessions) Load(next http.Handler) http.Handler {
 			return
 		}
 		if v != nil {
-			ctx := caller.With(r.Context(), &caller.Caller{
+			ctx := principal.With(r.Context(), &principal.Principal{
 				PracticeID: v.User.PracticeID,
 				UserID:     v.User.ID,
 				Zone:       v.Zone,
 				Country:    v.Practice().Country,
 				UserSiteID: v.User.SiteID,
 			})
-			r = r.WithContext(context.WithValue(caller.WithSession(ctx, v.SessionID), visitorKey{}, v))
+			r = r.WithContext(context.WithValue(principal.WithSession(ctx, v.SessionID), visitorKey{}, v))
 		}
 		next.ServeHTTP(w, r)
 	}))
@@ -62,7 +62,7 @@ func (s *Sessions) visitor(ctx context.Context) (*Visitor, error) {
 	if !signedIn {
 		return nil, nil
 	}
-	u, err := s.db.Ent.User.Query().Where(user.ID(id), user.Active(true)).WithPractice().Only(caller.System(ctx))
+	u, err := s.db.Ent.User.Query().Where(user.ID(id), user.Active(true)).WithPractice().Only(principal.AsSystem(ctx))
 	if ent.IsNotFound(err) {
 		return nil, s.manager.Destroy(ctx)
 	}

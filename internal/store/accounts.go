@@ -10,7 +10,7 @@ import (
 	"chairside/ent"
 	entsession "chairside/ent/session"
 	"chairside/ent/user"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/schema"
 )
 
@@ -84,7 +84,7 @@ func checkAdministrators(ctx context.Context, m *ent.UserMutation) error {
 		return err
 	}
 	// A token that is limited to a site does not see all administrators.
-	ctx = caller.With(ctx, &caller.Caller{PracticeID: u.PracticeID})
+	ctx = principal.With(ctx, &principal.Principal{PracticeID: u.PracticeID})
 	administrator := client.User.Query().Where(user.Active(true), user.RoleEQ(schema.RoleAdministrator))
 	administrators, err := administrator.IDs(ctx)
 	if err != nil {
@@ -137,7 +137,7 @@ func HoldAccess(ctx context.Context, tx *ent.Client, userID int64) error {
 	case !u.Active:
 		return ErrAccessEnded
 	}
-	id, ok := caller.Session(ctx)
+	id, ok := principal.Session(ctx)
 	if !ok || id == uuid.Nil {
 		return nil
 	}

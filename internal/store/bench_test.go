@@ -5,7 +5,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/practice"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/localpg/pgtest"
 )
 
@@ -23,7 +23,7 @@ func BenchmarkGet(b *testing.B) {
 				}
 				url = with(postgres, variant.parameters)
 			}
-			ctx := caller.System(b.Context())
+			ctx := principal.AsSystem(b.Context())
 			db := migrated(b, url)
 			if _, err := newPractice(ctx, db, "x"); err != nil && !ent.IsConstraintError(err) {
 				b.Fatal(err)

@@ -5,7 +5,7 @@
 //	db, err := store.Open(ctx, "sqlite:chairside.db")
 //	applied, err := db.Migrate(ctx)
 //	err = db.Tx(ctx, func(tx *ent.Client) error { … })
-//	return store.Fault(ctx, err)
+//	return store.APIError(ctx, err)
 //
 // # Addresses and limits
 //

@@ -11,16 +11,16 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"chairside/ent"
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 	"chairside/internal/store/dbconn"
 )
 
 // Fault gives err, as it came from the database, the meaning it has for a
 // client:
 //
-//   - a row that does not exist is fault.NotFound;
+//   - a row that does not exist is apierror.NotFound;
 //   - a database that is down, shutting down, full, overloaded, or did not
-//     answer or give up a lock in time is fault.Unavailable: the same request
+//     answer or give up a lock in time is apierror.Unavailable: the same request
 //     may succeed a little later;
 //   - a row that a CHECK refuses is a CheckError, which holds no value of the row;
 //   - everything else, nil, faults and the cancellation by a client that went
@@ -29,17 +29,17 @@ import (
 // ctx is the context the query ran under. PostgreSQL reports a query that its
 // own time limit ended exactly like one that the client gave up; only ctx
 // tells them apart.
-func Fault(ctx context.Context, err error) error {
-	var known *fault.Error
+func APIError(ctx context.Context, err error) error {
+	var known *apierror.Error
 	switch {
 	case err == nil || errors.As(err, &known):
 		return err
 	case ent.IsNotFound(err):
-		return fault.NotFound().Because(err)
+		return apierror.NotFound().Because(err)
 	case errors.Is(ctx.Err(), context.Canceled):
 		return err
 	case unavailable(err):
-		return fault.Unavailable(err)
+		return apierror.Unavailable(err)
 	}
 	if broken := brokenCheck(err); broken != nil {
 		return broken

@@ -8,37 +8,37 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 	"chairside/internal/localpg/pgtest"
 )
 
 func isUnavailable(err error) bool {
-	var f *fault.Error
+	var f *apierror.Error
 	return errors.As(err, &f) && f.Status == http.StatusServiceUnavailable
 }
 
 func TestFaultLeavesTheRestAlone(t *testing.T) {
-	known := fault.NotFound()
+	known := apierror.NotFound()
 	for _, err := range []error{nil, known, errors.New("other"), context.Canceled} {
-		if got := Fault(t.Context(), err); got != err {
+		if got := APIError(t.Context(), err); got != err {
 			t.Errorf("Fault(%v) = %v", err, got)
 		}
 	}
 }
 
 func TestFaultOfALostConnection(t *testing.T) {
-	if err := Fault(t.Context(), driver.ErrBadConn); !isUnavailable(err) {
+	if err := APIError(t.Context(), driver.ErrBadConn); !isUnavailable(err) {
 		t.Error(err)
 	}
 	_, err := Open(t.Context(), "postgres://user@127.0.0.1:1/db?sslmode=disable")
-	if !isUnavailable(Fault(t.Context(), err)) {
+	if !isUnavailable(APIError(t.Context(), err)) {
 		t.Errorf("refused connection: %v", err)
 	}
 	db := openTest(t, pgtest.New(t))
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	_, err = db.SQL.ExecContext(ctx, "SELECT pg_terminate_backend(pg_backend_pid())")
-	if !isUnavailable(Fault(ctx, err)) {
+	if !isUnavailable(APIError(ctx, err)) {
 		t.Errorf("terminated: %v", err)
 	}
 	if got := one(t, db.SQL, "SELECT 1"); got != "1" {
@@ -49,20 +49,20 @@ func TestFaultOfALostConnection(t *testing.T) {
 func TestFaultOfAQueryThatTakesTooLong(t *testing.T) {
 	db := openTest(t, with(pgtest.New(t), "statement_timeout=50ms&pool_size=2"))
 	_, err := db.SQL.ExecContext(t.Context(), "SELECT pg_sleep(10)")
-	if !isUnavailable(Fault(t.Context(), err)) {
+	if !isUnavailable(APIError(t.Context(), err)) {
 		t.Errorf("statement_timeout: %v", err)
 	}
 
 	// The same SQLSTATE, but the client is gone: nobody is to be told.
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(20*time.Millisecond, cancel)
-	if _, err := db.SQL.ExecContext(ctx, "SELECT pg_sleep(10)"); err == nil || isUnavailable(Fault(ctx, err)) {
+	if _, err := db.SQL.ExecContext(ctx, "SELECT pg_sleep(10)"); err == nil || isUnavailable(APIError(ctx, err)) {
 		t.Errorf("cancelled: %v", err)
 	}
 
 	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := db.SQL.ExecContext(ctx, "SELECT pg_sleep(10)"); !isUnavailable(Fault(ctx, err)) {
+	if _, err := db.SQL.ExecContext(ctx, "SELECT pg_sleep(10)"); !isUnavailable(APIError(ctx, err)) {
 		t.Errorf("deadline: %v", err)
 	}
 }
@@ -78,7 +78,7 @@ func TestFaultOfAnExhaustedPool(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if err := db.SQL.PingContext(ctx); !isUnavailable(Fault(ctx, err)) {
+	if err := db.SQL.PingContext(ctx); !isUnavailable(APIError(ctx, err)) {
 		t.Error(err)
 	}
 }
@@ -108,7 +108,7 @@ func TestFaultOfALock(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = c.ExecContext(t.Context(), "INSERT INTO things VALUES ("+parameter(db)+")", 1)
-		if !isUnavailable(Fault(t.Context(), err)) {
+		if !isUnavailable(APIError(t.Context(), err)) {
 			t.Errorf("a lock that another holds: %v", err)
 		}
 	})
@@ -120,7 +120,7 @@ func TestFaultOfAConstraintIsUnchanged(t *testing.T) {
 		exec(t, db, "CREATE TABLE things (id integer PRIMARY KEY)")
 		exec(t, db, "INSERT INTO things VALUES (1)")
 		_, err := db.SQL.ExecContext(t.Context(), "INSERT INTO things VALUES (1)")
-		if err == nil || Fault(t.Context(), err) != err {
+		if err == nil || APIError(t.Context(), err) != err {
 			t.Errorf("a duplicate key: %v", err)
 		}
 	})

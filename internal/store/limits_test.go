@@ -172,7 +172,7 @@ func TestACheckErrorHoldsNoValues(t *testing.T) {
 		if err == nil {
 			t.Fatal("a recall method that there is not")
 		}
-		for _, err := range []error{Fault(t.Context(), err), Fault(t.Context(), fmt.Errorf("ent: %w", err))} {
+		for _, err := range []error{APIError(t.Context(), err), APIError(t.Context(), fmt.Errorf("ent: %w", err))} {
 			var broken *CheckError
 			if !errors.As(err, &broken) || broken.Constraint != "patients_recall_method_check" {
 				t.Errorf("%T %v", err, err)

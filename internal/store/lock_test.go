@@ -63,7 +63,7 @@ func TestLockTimesOut(t *testing.T) {
 	nothing := func(*ent.Client) error { return nil }
 	err := holder.txHolding(t.Context(), locks, func(*ent.Client) error {
 		err := waiter.txHolding(t.Context(), locks, nothing)
-		if !isUnavailable(Fault(t.Context(), err)) {
+		if !isUnavailable(APIError(t.Context(), err)) {
 			t.Errorf("while another transaction has the lock: %v", err)
 		}
 		return nil

@@ -47,11 +47,11 @@ func TestWaitingForLocksLogsNothing(t *testing.T) {
 					t.Error("the lock was held twice")
 				}
 				err := waiter.tx(t.Context(), dbconn.TxOptions{Locks: diaryLock}, nothing)
-				if !isUnavailable(Fault(t.Context(), err)) {
+				if !isUnavailable(APIError(t.Context(), err)) {
 					t.Errorf("in vain: %v", err)
 				}
 				err = waiter.Tx(t.Context(), func(tx *ent.Client) error { return TakeLocks(t.Context(), tx, diaryLock...) })
-				if !isUnavailable(Fault(t.Context(), err)) {
+				if !isUnavailable(APIError(t.Context(), err)) {
 					t.Errorf("in vain, later: %v", err)
 				}
 			})

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/store"
 	"chairside/internal/store/storetest"
 )
@@ -167,7 +167,7 @@ func (l *traffic) read(t *testing.T, random *rand.Rand) error {
 // fails no client, and the counter counts what is written meanwhile.
 func TestMigrationUnderLoad(t *testing.T) {
 	t.Parallel()
-	url := chairsidetest.Postgres(t)
+	url := harness.Postgres(t)
 	db := storetest.Open(t, url+"&statement_timeout=0")
 	before := storetest.Int(t, db, "SELECT count(*) FROM appointments")
 	storetest.Exec(t, db, fmt.Sprintf("INSERT INTO appointments (%[1]s) SELECT %[1]s FROM (SELECT * FROM appointments, generate_series(1, %d) LIMIT %d) AS a", copied, 1+*appointments/before, max(*appointments-before, 0)))
@@ -245,7 +245,7 @@ func TestMigrationUnderLoad(t *testing.T) {
 // simply run again.
 func TestMigrationIsResumedAtEveryStatement(t *testing.T) {
 	t.Parallel()
-	url := chairsidetest.Postgres(t)
+	url := harness.Postgres(t)
 	db := storetest.Open(t, url)
 	storetest.Compact(t, db)
 	files := changedBack(t, db)

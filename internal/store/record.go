@@ -11,8 +11,8 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/ent"
-	"chairside/internal/access"
-	"chairside/internal/caller"
+	"chairside/internal/audit"
+	"chairside/internal/principal"
 	"chairside/internal/clock"
 )
 
@@ -36,7 +36,7 @@ var unrecorded = []string{ent.TypeAuthorizationCode, ent.TypeSession, ent.TypeSi
 // writes a row may have done so already.
 func record(next ent.Mutator) ent.Mutator {
 	return ent.MutateFunc(func(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-		if _, err := caller.From(ctx); err != nil && !caller.IsSystem(ctx) {
+		if _, err := principal.From(ctx); err != nil && !principal.IsSystem(ctx) {
 			return nil, err
 		}
 		switch {
@@ -88,7 +88,7 @@ var actions = map[ent.Op]string{ent.OpCreate: "create", ent.OpUpdateOne: "update
 
 // by notes who makes a change.
 func by(ctx context.Context, change *ent.ChangeCreate) *ent.ChangeCreate {
-	c, err := caller.From(ctx)
+	c, err := principal.From(ctx)
 	if err != nil { // the system
 		return change
 	}
@@ -109,7 +109,7 @@ func isQuiet(m ent.Mutation) bool {
 
 // practiceOf is the practice whose row is written.
 func practiceOf(ctx context.Context, m ent.Mutation) (uuid.UUID, error) {
-	if c, err := caller.From(ctx); err == nil {
+	if c, err := principal.From(ctx); err == nil {
 		return c.PracticeID, nil
 	}
 	if m.Type() == ent.TypePractice {
@@ -156,7 +156,7 @@ func recordID(m ent.Mutation) (string, error) {
 func noteReads() gen.Interceptor {
 	return ent.Observer(func(ctx context.Context, found ent.Value, err error) {
 		if err == nil {
-			log := access.From(ctx)
+			log := audit.From(ctx)
 			ent.Subjects(found, log.Note, log.NoteUUID)
 		}
 	})

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 	"testing"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/localpg"
 	"chairside/internal/localpg/pgtest"
 	"chairside/internal/store"
@@ -46,7 +46,7 @@ func TestRestoredDump(t *testing.T) {
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			from := chairsidetest.Postgres(t)
+			from := harness.Postgres(t)
 			for range 2 {
 				to := pgtest.New(t)
 				restore(t, from, to)
@@ -55,7 +55,7 @@ func TestRestoredDump(t *testing.T) {
 					t.Errorf("verify: %v", err)
 				}
 				storetest.CheckCounters(t, db)
-				e := chairsidetest.Start(t, to)
+				e := harness.Start(t, to)
 				token := e.Token(t, "")
 				e.Get(t, "/v1/appointments?per_page=3", token).Status(t, http.StatusOK)
 				storetest.Exec(t, db, "UPDATE appointments SET state = 'Cancelled', cancelled_at = now(), did_not_attend_at = NULL WHERE id % 7 = 0")

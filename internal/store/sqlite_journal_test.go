@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 )
 
 // TestSQLiteStatementJournal: SQLite makes no file for a statement that changes as
@@ -70,7 +70,7 @@ func TestSQLiteTakesStatementsBack(t *testing.T) {
 			db := openTest(t, "sqlite:"+t.TempDir()+"/test.db")
 			visits(t, db, pages)
 
-			ctx := caller.System(t.Context())
+			ctx := principal.AsSystem(t.Context())
 			tx, err := db.SQL.BeginTx(ctx, nil)
 			if err != nil {
 				t.Fatal(err)

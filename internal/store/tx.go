@@ -34,7 +34,7 @@ func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
 // On PostgreSQL the statement, its locks and its commit take one round trip. Where the
 // connection cannot pipeline locks, or another process holds one, fast runs again in an
 // ordinary transaction that takes the locks when it begins. fast and fallback read the
-// clock themselves (clock.Again).
+// clock themselves (clock.Refresh).
 //
 // What the statement wrote stays, even if fast fails after it or ctx ends before
 // TxSingleStatement returns, which then returns an error all the same. So the statement

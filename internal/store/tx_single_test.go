@@ -10,7 +10,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/practice"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/localpg/pgtest"
 )
 
@@ -32,7 +32,7 @@ func TestSingleStatementRunsAgain(t *testing.T) {
 	t.Parallel()
 	address := pgtest.New(t)
 	first, second := migrated(t, address), openTest(t, address)
-	ctx := caller.System(t.Context())
+	ctx := principal.AsSystem(t.Context())
 	tries, want := 0, 0
 	fast := func(tx *ent.Client) error {
 		tries++
@@ -65,7 +65,7 @@ func TestSingleStatementRunsAgain(t *testing.T) {
 func TestSingleStatementFallsBack(t *testing.T) {
 	onBoth(t, func(t *testing.T, address string) {
 		db := migrated(t, address)
-		ctx := caller.System(t.Context())
+		ctx := principal.AsSystem(t.Context())
 		err := db.TxSingleStatement(ctx, diaryLock, func(tx *ent.Client) error {
 			_, err := tx.Practice.Query().Where(practice.Slug("new"), ifLocked).Count(ctx)
 			return errors.Join(err, ent.ErrUnmet)
@@ -97,7 +97,7 @@ func TestSingleStatementOnALostConnection(t *testing.T) {
 	address := pgtest.New(t)
 	db, other := migrated(t, address), openTest(t, address)
 	db.SQL.SetMaxOpenConns(1)
-	ctx := caller.System(t.Context())
+	ctx := principal.AsSystem(t.Context())
 	for _, lose := range []func(){
 		func() {},
 		func() {

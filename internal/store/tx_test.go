@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"chairside/ent"
-	"chairside/internal/caller"
-	"chairside/internal/fault"
+	"chairside/internal/principal"
+	"chairside/internal/apierror"
 )
 
 // migrated opens a database that has the schema.
@@ -38,7 +38,7 @@ func newPractice(ctx context.Context, db *DB, slug string) (practice *ent.Practi
 func TestTx(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		db := migrated(t, url)
-		ctx := caller.System(t.Context())
+		ctx := principal.AsSystem(t.Context())
 		count := func() int {
 			n, err := db.Ent.Practice.Query().Count(ctx)
 			if err != nil {
@@ -106,7 +106,7 @@ func TestTx(t *testing.T) {
 func TestTxIsVisibleToHooks(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		db := migrated(t, url)
-		ctx := caller.System(t.Context())
+		ctx := principal.AsSystem(t.Context())
 		seen := false
 		db.Ent.Practice.Use(func(next ent.Mutator) ent.Mutator {
 			return ent.MutateFunc(func(ctx context.Context, m ent.Mutation) (ent.Value, error) {
@@ -128,7 +128,7 @@ func TestTxIsVisibleToHooks(t *testing.T) {
 func TestFaultOfWhatEntReports(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		db := migrated(t, url)
-		ctx := caller.System(t.Context())
+		ctx := principal.AsSystem(t.Context())
 		practice, err := newPractice(ctx, db, "twice")
 		if err != nil {
 			t.Fatal(err)
@@ -136,12 +136,12 @@ func TestFaultOfWhatEntReports(t *testing.T) {
 		other := practice.ID
 		other[0]++
 		_, err = db.Ent.Practice.Get(ctx, other)
-		var f *fault.Error
-		if !errors.As(Fault(ctx, err), &f) || f.Status != http.StatusNotFound {
+		var f *apierror.Error
+		if !errors.As(APIError(ctx, err), &f) || f.Status != http.StatusNotFound {
 			t.Errorf("no such row: %v", err)
 		}
 		_, err = newPractice(ctx, db, "twice")
-		if got := Fault(ctx, err); !ent.IsConstraintError(got) {
+		if got := APIError(ctx, err); !ent.IsConstraintError(got) {
 			t.Errorf("a duplicate: %v", got)
 		}
 	})
@@ -151,7 +151,7 @@ func TestFaultOfWhatEntReports(t *testing.T) {
 func TestDatabaseKeepsPracticesApart(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		db := migrated(t, url)
-		ctx := caller.System(t.Context())
+		ctx := principal.AsSystem(t.Context())
 		ours, err := newPractice(ctx, db, "ours")
 		if err != nil {
 			t.Fatal(err)

@@ -8,13 +8,13 @@ import (
 	"entgo.io/ent/dialect"
 
 	"chairside/ent"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 )
 
 func TestViewShowsOneStateAndWritesNothing(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		db := migrated(t, url)
-		ctx := caller.System(t.Context())
+		ctx := principal.AsSystem(t.Context())
 		if _, err := newPractice(ctx, db, "before"); err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestViewIsReadOnlyInTheDatabase(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		db := migrated(t, url)
 		db.SQL.SetMaxOpenConns(1)
-		ctx := caller.System(t.Context())
+		ctx := principal.AsSystem(t.Context())
 		if _, err := newPractice(ctx, db, "before"); err != nil {
 			t.Fatal(err)
 		}

@@ -4,28 +4,28 @@ import (
 	"crypto/sha256"
 
 	"chairside/ent"
-	"chairside/internal/recent"
+	"chairside/internal/cache"
 )
 
 // remembered is how many tokens are kept at most, some 400 bytes each.
 const remembered = 4096
 
 // reading is what one request recalls of tokens.
-type reading = recent.Reading[[sha256.Size]byte, *holder]
+type reading = cache.Scoped[[sha256.Size]byte, *holder]
 
 // Cache finds for whom tokens act, and remembers it for less than a second. It
 // is safe for concurrent use.
 type Cache struct {
 	client *ent.Client
-	memory *recent.Memory[[sha256.Size]byte, *holder]
+	memory *cache.Cache[[sha256.Size]byte, *holder]
 }
 
 // NewCache gives an empty cache over client, and has client tell it of changes.
 func NewCache(client *ent.Client) *Cache {
-	c := &Cache{client: client, memory: recent.New[[sha256.Size]byte, *holder](remembered)}
-	client.AccessToken.Use(c.memory.ForgetAfter) // its last use alone is written outside a transaction
-	client.User.Use(c.memory.ForgetAfter)
-	client.Practice.Use(c.memory.ForgetAfter)
-	client.Application.Use(c.memory.ForgetAfter)
+	c := &Cache{client: client, memory: cache.New[[sha256.Size]byte, *holder](remembered)}
+	client.AccessToken.Use(c.memory.ClearOnCommit) // its last use alone is written outside a transaction
+	client.User.Use(c.memory.ClearOnCommit)
+	client.Practice.Use(c.memory.ClearOnCommit)
+	client.Application.Use(c.memory.ClearOnCommit)
 	return c
 }

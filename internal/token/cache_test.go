@@ -12,8 +12,8 @@ import (
 	"chairside/ent"
 	"chairside/ent/accesstoken"
 	"chairside/ent/user"
-	"chairside/internal/caller"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/principal"
+	"chairside/internal/test/harness"
 	"chairside/internal/clock"
 	"chairside/internal/seed"
 	"chairside/internal/store"
@@ -21,7 +21,7 @@ import (
 )
 
 // ask is a request that a valid token is allowed.
-func ask(t *testing.T, e *chairsidetest.Env, value string) int {
+func ask(t *testing.T, e *harness.Env, value string) int {
 	t.Helper()
 	return e.Get(t, "/v1/practice", value).Code
 }
@@ -34,13 +34,13 @@ func administrator(ctx context.Context, client *ent.Client) (*ent.User, error) {
 // changes are what ends the use of a token, and the status it then gets.
 var changes = []struct {
 	name string
-	make func(ctx context.Context, e *chairsidetest.Env, value string) error
+	make func(ctx context.Context, e *harness.Env, value string) error
 	want int
 }{
-	{"the token is revoked", func(ctx context.Context, e *chairsidetest.Env, value string) error {
+	{"the token is revoked", func(ctx context.Context, e *harness.Env, value string) error {
 		return e.DB.Tx(ctx, func(tx *ent.Client) error { return token.Revoke(ctx, tx, accesstoken.Hash(token.Hash(value))) })
 	}, http.StatusUnauthorized},
-	{"the user is disabled", func(ctx context.Context, e *chairsidetest.Env, _ string) error {
+	{"the user is disabled", func(ctx context.Context, e *harness.Env, _ string) error {
 		return e.DB.Tx(ctx, func(tx *ent.Client) error {
 			u, err := administrator(ctx, tx)
 			if err != nil {
@@ -49,13 +49,13 @@ var changes = []struct {
 			return tx.User.UpdateOne(u).SetActive(false).Exec(store.WithoutAdministrator(ctx))
 		})
 	}, http.StatusForbidden},
-	{"the token's end is moved", func(ctx context.Context, e *chairsidetest.Env, value string) error {
+	{"the token's end is moved", func(ctx context.Context, e *harness.Env, value string) error {
 		return e.DB.Tx(ctx, func(tx *ent.Client) error {
 			id, err := tx.AccessToken.Query().Where(accesstoken.Hash(token.Hash(value))).OnlyID(ctx)
 			if err != nil {
 				return err
 			}
-			return tx.AccessToken.UpdateOneID(id).SetExpiresAt(chairsidetest.Now).Exec(ctx)
+			return tx.AccessToken.UpdateOneID(id).SetExpiresAt(harness.Now).Exec(ctx)
 		})
 	}, http.StatusUnauthorized},
 }
@@ -63,12 +63,12 @@ var changes = []struct {
 func TestChangesWorkAtOnceInTheirProcess(t *testing.T) {
 	for _, change := range changes {
 		t.Run(change.name, func(t *testing.T) {
-			chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+			harness.Each(t, func(t *testing.T, e *harness.Env) {
 				value := e.Token(t, "")
 				if code := ask(t, e, value); code != http.StatusOK {
 					t.Fatalf("answered %d", code)
 				}
-				if err := change.make(caller.System(t.Context()), e, value); err != nil {
+				if err := change.make(principal.AsSystem(t.Context()), e, value); err != nil {
 					t.Fatal(err)
 				}
 				if code := ask(t, e, value); code != change.want {
@@ -90,17 +90,17 @@ var byHand = map[string]struct {
 
 // TestChangesReachOtherProcesses through the client of another process, and by hand.
 func TestChangesReachOtherProcesses(t *testing.T) {
-	for name, database := range map[string]func(testing.TB) string{"sqlite": chairsidetest.SQLite, "postgres": chairsidetest.Postgres} {
+	for name, database := range map[string]func(testing.TB) string{"sqlite": harness.SQLite, "postgres": harness.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, change := range changes {
 				t.Run(change.name, func(t *testing.T) {
 					t.Parallel()
 					where := database(t)
-					here, there := chairsidetest.Start(t, where), chairsidetest.Start(t, where)
+					here, there := harness.Start(t, where), harness.Start(t, where)
 					value := here.Token(t, "")
 					ask(t, there, value)
-					if err := change.make(caller.System(t.Context()), here, value); err != nil {
+					if err := change.make(principal.AsSystem(t.Context()), here, value); err != nil {
 						t.Fatal(err)
 					}
 					waitFor(t, there, value, change.want)
@@ -109,7 +109,7 @@ func TestChangesReachOtherProcesses(t *testing.T) {
 			for name, change := range byHand {
 				t.Run(name+" by hand", func(t *testing.T) {
 					t.Parallel()
-					e := chairsidetest.Start(t, database(t))
+					e := harness.Start(t, database(t))
 					value := e.Token(t, "")
 					ask(t, e, value)
 					if _, err := e.DB.SQL.ExecContext(t.Context(), change.statement); err != nil {
@@ -124,7 +124,7 @@ func TestChangesReachOtherProcesses(t *testing.T) {
 
 // waitFor asks until the token is answered with status. That is a matter of a
 // second; a busy machine may take longer.
-func waitFor(t *testing.T, e *chairsidetest.Env, value string, status int) {
+func waitFor(t *testing.T, e *harness.Env, value string, status int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -136,8 +136,8 @@ func waitFor(t *testing.T, e *chairsidetest.Env, value string, status int) {
 }
 
 func TestChangeThatIsRolledBackIsNone(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
-		value, ctx := e.Token(t, ""), caller.System(t.Context())
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		value, ctx := e.Token(t, ""), principal.AsSystem(t.Context())
 		ask(t, e, value)
 		never := errors.New("never mind")
 		err := e.DB.Tx(ctx, func(tx *ent.Client) error {
@@ -159,7 +159,7 @@ type lookups struct {
 	after atomic.Pointer[func()]
 }
 
-func watch(e *chairsidetest.Env) *lookups {
+func watch(e *harness.Env) *lookups {
 	l := &lookups{}
 	e.DB.Ent.AccessToken.Intercept(ent.InterceptFunc(func(next ent.Querier) ent.Querier {
 		return ent.QuerierFunc(func(ctx context.Context, q ent.Query) (ent.Value, error) {
@@ -175,7 +175,7 @@ func watch(e *chairsidetest.Env) *lookups {
 }
 
 func TestManyFirstUsesAskOnce(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		l, value := watch(e), e.Token(t, "")
 		cache := token.NewCache(e.DB.Ent)
 		const many = 200
@@ -188,7 +188,7 @@ func TestManyFirstUsesAskOnce(t *testing.T) {
 			all.Go(func() {
 				<-arrived
 				ready.Done()
-				if who, unnoted, err := cache.Resolve(clock.With(t.Context(), chairsidetest.Now), value); err != nil || unnoted != nil || who.UserID == 0 {
+				if who, unnoted, err := cache.Resolve(clock.With(t.Context(), harness.Now), value); err != nil || unnoted != nil || who.UserID == 0 {
 					t.Errorf("%v, %v", unnoted, err)
 				}
 			})
@@ -204,8 +204,8 @@ func TestManyFirstUsesAskOnce(t *testing.T) {
 // TestLookupThatAChangeOvertakesIsNotRemembered: what was read before a commit
 // and arrives after it counts for the request that asked, and no other.
 func TestLookupThatAChangeOvertakesIsNotRemembered(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
-		l, value, ctx := watch(e), e.Token(t, ""), caller.System(t.Context())
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		l, value, ctx := watch(e), e.Token(t, ""), principal.AsSystem(t.Context())
 		revoke := func() {
 			err := e.DB.Tx(ctx, func(tx *ent.Client) error { return token.Revoke(ctx, tx, accesstoken.Hash(token.Hash(value))) })
 			if err != nil {
@@ -224,10 +224,10 @@ func TestLookupThatAChangeOvertakesIsNotRemembered(t *testing.T) {
 
 // TestLookupOutlivesTheRequestThatBeganIt: others wait for the same answer.
 func TestLookupOutlivesTheRequestThatBeganIt(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		l, value := watch(e), e.Token(t, "")
 		cache := token.NewCache(e.DB.Ent)
-		first, leave := context.WithCancel(clock.With(t.Context(), chairsidetest.Now))
+		first, leave := context.WithCancel(clock.With(t.Context(), harness.Now))
 		asking, answer := make(chan struct{}), make(chan struct{})
 		wait := func() { close(asking); <-answer }
 		l.after.Store(&wait)
@@ -242,7 +242,7 @@ func TestLookupOutlivesTheRequestThatBeganIt(t *testing.T) {
 			t.Errorf("who left got %v", err)
 		}
 		close(answer)
-		if _, _, err := cache.Resolve(clock.With(t.Context(), chairsidetest.Now), value); err != nil {
+		if _, _, err := cache.Resolve(clock.With(t.Context(), harness.Now), value); err != nil {
 			t.Error(err)
 		}
 		if n := l.n.Load(); n != 1 {
@@ -253,8 +253,8 @@ func TestLookupOutlivesTheRequestThatBeganIt(t *testing.T) {
 
 // TestUnknownTokenIsNotRemembered: a token works as soon as it is there.
 func TestUnknownTokenIsNotRemembered(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
-		ctx := caller.System(t.Context())
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		ctx := principal.AsSystem(t.Context())
 		value, hash := token.Mint(token.Personal)
 		if code := ask(t, e, value); code != http.StatusUnauthorized {
 			t.Errorf("answered %d", code)
@@ -265,7 +265,7 @@ func TestUnknownTokenIsNotRemembered(t *testing.T) {
 				return err
 			}
 			return tx.AccessToken.Create().SetPracticeID(u.PracticeID).SetUserID(u.ID).SetHash(hash).SetName("Late").SetScopes("practice").
-				SetCreatedAt(chairsidetest.Now).Exec(ctx)
+				SetCreatedAt(harness.Now).Exec(ctx)
 		})
 		if code := ask(t, e, value); code != http.StatusOK {
 			t.Errorf("answered %d", code)
@@ -276,7 +276,7 @@ func TestUnknownTokenIsNotRemembered(t *testing.T) {
 // TestRememberedTokenEndsInTime by the clock of each request, however lately it
 // was read.
 func TestRememberedTokenEndsInTime(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		value := e.Token(t, "")
 		for range 3 { // each use lengthens its life, also while it is remembered
 			e.Clock.Advance(token.IdleLife)

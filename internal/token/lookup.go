@@ -17,7 +17,7 @@ import (
 	"chairside/ent/practice"
 	"chairside/ent/user"
 	"chairside/internal/admission"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/scope"
 	"chairside/schema"
 )
@@ -28,7 +28,7 @@ const lookupTime = 5 * time.Second
 
 // holder is what was read of a token and those it acts for.
 type holder struct {
-	caller   caller.Caller
+	caller   principal.Principal
 	active   bool // whether the user may use the system
 	created  time.Time
 	lastUsed atomic.Pointer[time.Time] // nil before the first use
@@ -39,16 +39,16 @@ type holder struct {
 // lookUp reads a token for this request and all others that want the same one
 // now. The holder is nil where there is no such token.
 func (c *Cache) lookUp(ctx context.Context, tokens reading, hash [sha256.Size]byte, now time.Time) (*holder, error) {
-	return tokens.Join(ctx, hash, func() (*holder, error) {
+	return tokens.Do(ctx, hash, func() (*holder, error) {
 		// The last lookup may have ended after this request missed its result.
-		if h, ok := tokens.Recall(hash); ok && h.refusal(now) == nil {
+		if h, ok := tokens.Get(hash); ok && h.refusal(now) == nil {
 			return h, nil
 		}
 		ctx, cancel := context.WithTimeout(admission.With(context.WithoutCancel(ctx), admission.Tokens, "lookUp"), lookupTime)
 		defer cancel()
 		h, err := read(ctx, c.client, hash)
 		if h != nil {
-			tokens.Keep(hash, h)
+			tokens.Set(hash, h)
 		}
 		return h, err
 	})
@@ -93,7 +93,7 @@ func read(ctx context.Context, client *ent.Client, hash [sha256.Size]byte) (*hol
 			AppendSelect(p.C(practice.FieldTimeZone), p.C(practice.FieldCountry)).
 			AppendSelectAs(a.C(application.FieldScopes), "registered").
 			AppendSelect(a.C(application.FieldDeletedAt))
-	}).Scan(caller.System(ctx), &rows)
+	}).Scan(principal.AsSystem(ctx), &rows)
 	if err != nil {
 		return nil, fmt.Errorf("token: look up: %w", err)
 	}
@@ -106,7 +106,7 @@ func read(ctx context.Context, client *ent.Client, hash [sha256.Size]byte) (*hol
 		return nil, err
 	}
 	h := &holder{
-		caller: caller.Caller{
+		caller: principal.Principal{
 			PracticeID: r.PracticeID,
 			UserID:     r.UserID,
 			TokenID:    r.ID,

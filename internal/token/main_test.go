@@ -3,7 +3,7 @@ package token_test
 import (
 	"testing"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 )
 
-func TestMain(m *testing.M) { chairsidetest.Main(m) }
+func TestMain(m *testing.M) { harness.Main(m) }

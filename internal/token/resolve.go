@@ -8,9 +8,9 @@ import (
 	"chairside/ent/accesstoken"
 	"chairside/ent/predicate"
 	"chairside/internal/admission"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/clock"
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 )
 
 // Selector chooses tokens: the predicates of package ent/accesstoken.
@@ -20,20 +20,20 @@ type Selector = predicate.AccessToken
 const maxLength = 256
 
 // Resolve finds for whom the token with the given value acts. It fails with
-// fault.InvalidToken for a token that is unknown or revoked, with
-// fault.ExpiredToken for one past its end or unused for IdleLife, and with
-// fault.AccountDisabled where its user is no longer active. It writes the last
+// apierror.InvalidToken for a token that is unknown or revoked, with
+// apierror.ExpiredToken for one past its end or unused for IdleLife, and with
+// apierror.AccountDisabled where its user is no longer active. It writes the last
 // use, at most once an hour; that this could not be written does not fail the
 // request, but is returned as a note for the log.
 //
 // The caller is shared by requests and must not be changed. What is remembered
 // only ever lets a token in: before one is refused, the database is asked.
-func (c *Cache) Resolve(ctx context.Context, value string) (who *caller.Caller, unnoted, err error) {
+func (c *Cache) Resolve(ctx context.Context, value string) (who *principal.Principal, unnoted, err error) {
 	if len(value) > maxLength {
-		return nil, nil, fault.InvalidToken()
+		return nil, nil, apierror.InvalidToken()
 	}
-	hash, now, tokens := sha256.Sum256([]byte(value)), clock.Now(ctx), c.memory.Read(ctx)
-	h, _ := tokens.Recall(hash)
+	hash, now, tokens := sha256.Sum256([]byte(value)), clock.Now(ctx), c.memory.For(ctx)
+	h, _ := tokens.Get(hash)
 	if h.refusal(now) != nil {
 		if h, err = c.lookUp(ctx, tokens, hash, now); err != nil {
 			return nil, nil, err
@@ -49,11 +49,11 @@ func (c *Cache) Resolve(ctx context.Context, value string) (who *caller.Caller, 
 func (h *holder) refusal(now time.Time) error {
 	switch {
 	case h == nil, h.revoked:
-		return fault.InvalidToken()
+		return apierror.InvalidToken()
 	case over(h.created, h.lastUsed.Load(), h.expires, now):
-		return fault.ExpiredToken()
+		return apierror.ExpiredToken()
 	case !h.active:
-		return fault.AccountDisabled()
+		return apierror.AccountDisabled()
 	}
 	return nil
 }
@@ -69,5 +69,5 @@ func (c *Cache) noteUse(ctx context.Context, h *holder, now time.Time) error {
 	return c.client.AccessToken.Update().
 		Where(accesstoken.ID(h.caller.TokenID), accesstoken.Or(accesstoken.LastUsedAtIsNil(), accesstoken.LastUsedAtLTE(stale))).
 		SetLastUsedAt(now).
-		Exec(caller.System(admission.With(ctx, admission.Tokens, "noteUse")))
+		Exec(principal.AsSystem(admission.With(ctx, admission.Tokens, "noteUse")))
 }

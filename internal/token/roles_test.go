@@ -9,8 +9,8 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/user"
-	"chairside/internal/caller"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/principal"
+	"chairside/internal/test/harness"
 	"chairside/internal/clock"
 	"chairside/internal/oauth"
 	"chairside/internal/scope"
@@ -21,14 +21,14 @@ import (
 )
 
 // scopesOf asks a server what a token may do, with a request that needs no scope.
-func scopesOf(t *testing.T, e *chairsidetest.Env, value string) string {
+func scopesOf(t *testing.T, e *harness.Env, value string) string {
 	t.Helper()
 	return e.Get(t, "/rate_limit", value).Status(t, http.StatusOK).Header.Get("X-OAuth-Scopes")
 }
 
 // waitForScopes asks until the token has the scopes. That is a matter of a second;
 // a busy machine may take longer.
-func waitForScopes(t *testing.T, e *chairsidetest.Env, value, want string) {
+func waitForScopes(t *testing.T, e *harness.Env, value, want string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -40,9 +40,9 @@ func waitForScopes(t *testing.T, e *chairsidetest.Env, value, want string) {
 }
 
 // giveRole changes the role of chairsidetest's user.
-func giveRole(t *testing.T, e *chairsidetest.Env, role schema.Role) {
+func giveRole(t *testing.T, e *harness.Env, role schema.Role) {
 	t.Helper()
-	ctx := caller.System(t.Context())
+	ctx := principal.AsSystem(t.Context())
 	e.Tx(t, ctx, func(tx *ent.Client) error {
 		u, err := administrator(ctx, tx)
 		if err != nil {
@@ -53,13 +53,13 @@ func giveRole(t *testing.T, e *chairsidetest.Env, role schema.Role) {
 }
 
 // given is an application of the main practice with a token of its administrator.
-func given(t *testing.T, e *chairsidetest.Env, scopes ...string) (value string, app *ent.Application) {
+func given(t *testing.T, e *harness.Env, scopes ...string) (value string, app *ent.Application) {
 	t.Helper()
-	u, err := administrator(caller.System(t.Context()), e.DB.Ent)
+	u, err := administrator(principal.AsSystem(t.Context()), e.DB.Ent)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := clock.With(caller.With(t.Context(), &caller.Caller{PracticeID: u.PracticeID, UserID: u.ID}), e.Clock.Now())
+	ctx := clock.With(principal.With(t.Context(), &principal.Principal{PracticeID: u.PracticeID, UserID: u.ID}), e.Clock.Now())
 	e.Tx(t, ctx, func(tx *ent.Client) (err error) {
 		if app, _, err = oauth.Register(ctx, tx, draft(scopes)); err != nil {
 			return err
@@ -76,7 +76,7 @@ func draft(scopes []string) oauth.Draft {
 }
 
 func TestRoleChangesWorkAtOnceInTheirProcess(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		value := e.Token(t, "patient financials user:update")
 		for _, change := range []struct {
 			role schema.Role
@@ -96,7 +96,7 @@ func TestRoleChangesWorkAtOnceInTheirProcess(t *testing.T) {
 }
 
 func TestApplicationScopesLimitItsTokensAtOnce(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		value, app := given(t, e, "appointment", "patient")
 		own := e.Token(t, "appointment patient")
 		ctx := e.As(t, seed.DemoSlug)
@@ -127,11 +127,11 @@ func TestApplicationScopesLimitItsTokensAtOnce(t *testing.T) {
 // TestTokenOfADeletedApplicationIsDead also where it was made while the
 // application was being deleted, and so was not revoked.
 func TestTokenOfADeletedApplicationIsDead(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		value, app := given(t, e, "patient")
 		ctx := e.As(t, seed.DemoSlug)
 		e.Tx(t, ctx, func(tx *ent.Client) error {
-			return tx.Application.UpdateOneID(app.ID).SetDeletedAt(chairsidetest.Now).Exec(ctx)
+			return tx.Application.UpdateOneID(app.ID).SetDeletedAt(harness.Now).Exec(ctx)
 		})
 		e.Get(t, "/rate_limit", value).Error(t, http.StatusUnauthorized, "invalid_token")
 	})
@@ -140,11 +140,11 @@ func TestTokenOfADeletedApplicationIsDead(t *testing.T) {
 // TestRoleChangesReachOtherProcesses through the client of another process, and
 // by hand.
 func TestRoleChangesReachOtherProcesses(t *testing.T) {
-	for name, database := range map[string]func(testing.TB) string{"sqlite": chairsidetest.SQLite, "postgres": chairsidetest.Postgres} {
+	for name, database := range map[string]func(testing.TB) string{"sqlite": harness.SQLite, "postgres": harness.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			where := database(t)
-			here, there := chairsidetest.Start(t, where), chairsidetest.Start(t, where)
+			here, there := harness.Start(t, where), harness.Start(t, where)
 			value, app := given(t, here, "patient", "user:read")
 			waitForScopes(t, there, value, "patient user:read")
 			giveRole(t, here, schema.RoleReceptionist)
@@ -161,8 +161,8 @@ func TestRoleChangesReachOtherProcesses(t *testing.T) {
 }
 
 func TestCreateRefusesScopesBeyondTheRole(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
-		ctx := caller.System(t.Context())
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		ctx := principal.AsSystem(t.Context())
 		u, err := e.DB.Ent.User.Query().Where(user.RoleEQ(schema.RoleReceptionist)).First(ctx)
 		if err != nil {
 			t.Fatal(err)
@@ -194,9 +194,9 @@ func TestCreateRefusesScopesBeyondTheRole(t *testing.T) {
 // TestScopesOfAForeignUserOrApplicationAreNone: what is shown of a token never
 // depends on somebody else's role or registration.
 func TestScopesOfAForeignUserOrApplicationAreNone(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		_, app := given(t, e, "patient")
-		ctx := caller.System(t.Context())
+		ctx := principal.AsSystem(t.Context())
 		row, err := e.DB.Ent.AccessToken.Query().WithUser().Only(ctx)
 		if err != nil {
 			t.Fatal(err)
@@ -207,7 +207,7 @@ func TestScopesOfAForeignUserOrApplicationAreNone(t *testing.T) {
 		}
 		_, stranger := given(t, e, "patient")
 		gone := *app
-		gone.DeletedAt = &chairsidetest.Now
+		gone.DeletedAt = &harness.Now
 		for name, got := range map[string]scope.Effective{
 			"no user":             token.Scopes(row, nil, app),
 			"another user":        token.Scopes(row, other, app),

@@ -12,7 +12,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/accesstoken"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/clock"
 	"chairside/internal/scope"
 )
@@ -77,7 +77,7 @@ func Create(ctx context.Context, tx *ent.Client, user *ent.User, grant Grant) (v
 		SetNillableSiteID(grant.Site).
 		SetNillableExpiresAt(grant.ExpiresAt).
 		SetNillableApplicationID(grant.Application).
-		Save(caller.System(ctx))
+		Save(principal.AsSystem(ctx))
 	if err != nil {
 		return "", uuid.Nil, fmt.Errorf("token: store a new token: %w", err)
 	}
@@ -111,7 +111,7 @@ func over(created time.Time, lastUse, expires *time.Time, now time.Time) bool {
 // Revoke ends the tokens that where selects, at once and for good. Tokens that
 // were revoked before keep their time. tx is the client of a transaction.
 func Revoke(ctx context.Context, tx *ent.Client, where ...Selector) error {
-	ctx = caller.System(ctx)
+	ctx = principal.AsSystem(ctx)
 	ids, err := tx.AccessToken.Query().Where(append(where, accesstoken.RevokedAtIsNil())...).IDs(ctx)
 	if err != nil {
 		return fmt.Errorf("token: look for tokens to revoke: %w", err)

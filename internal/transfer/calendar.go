@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"chairside/internal/civil"
-	"chairside/internal/wire"
+	"chairside/internal/codec"
 )
 
 // calendar reads dates and times in the forms that a mapping declares.
@@ -315,7 +315,7 @@ func (c calendar) iso(s string) (time.Time, bool) {
 			return time.Time{}, false
 		}
 	}
-	return wire.ParseTime(s, c.zone)
+	return codec.ParseTime(s, c.zone)
 }
 
 // pick reads s in every form, and refuses to choose where they disagree.

@@ -14,7 +14,7 @@ import (
 
 	"chairside/internal/decimal"
 	"chairside/internal/store/bulk"
-	"chairside/internal/wire"
+	"chairside/internal/codec"
 	"chairside/schema"
 )
 
@@ -192,7 +192,7 @@ func (p *plan) compare(t *target, r *record, k kind, is any) (*finding, error) {
 	}
 	f := &finding{file: p.name, line: r.line, legacy: r.legacy, kind: difference, field: t.field, claimed: claims, computed: computed}
 	read, message := foreignValue(t.wire, claims, &t.read)
-	if message == "" && t.wire.Kind == wire.Decimal {
+	if message == "" && t.wire.Kind == codec.Decimal {
 		d, err := decimal.Parse(t.negated(read))
 		if err != nil {
 			message = err.Error()

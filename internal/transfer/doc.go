@@ -14,7 +14,7 @@
 //	         source.go     a row of the file, its line, its bytes
 //	         ahead.go      the next rows, while those before are stored
 //	         plan.go       mapping × header × entity, made once (mapping.go, target.go, phrase.go, fields.go)
-//	         record.go     texts → values: foreign.go, calendar.go, then the API's wire.Field
+//	         record.go     texts → values: foreign.go, calendar.go, then the API's codec.Field
 //	         batch.go      which row it is already; what it refers to (parents.go, unique.go)
 //	         rules.go      rules and derived columns (derive.go), with the functions of package schema
 //	         write.go      new rows, changed rows, the record of changes (children.go, explain.go, answers.go)

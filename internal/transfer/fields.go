@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"chairside/internal/limit"
-	"chairside/internal/wire"
+	"chairside/internal/codec"
 	"chairside/ogent"
 	"chairside/schema"
 )
@@ -65,19 +65,19 @@ func (e *entity) fieldNames() []string {
 
 // wireField is how the API reads a field, or would: a column that clients
 // cannot write is read by its type.
-func (e *entity) wireField(name string) (wire.Field, error) {
+func (e *entity) wireField(name string) (codec.Field, error) {
 	if e.table == "patients" && (name == openingBalance || name == claimedBalance) {
-		return wire.Field{Name: name, Kind: wire.Decimal, Nullable: true}, nil
+		return codec.Field{Name: name, Kind: codec.Decimal, Nullable: true}, nil
 	}
 	for _, operation := range []string{"create" + e.name, "update" + e.name} {
 		if o, ok := ogent.Operations[operation]; ok && o.Body != nil {
-			if i := slices.IndexFunc(o.Body.Fields, func(f wire.Field) bool { return f.Name == name }); i >= 0 {
+			if i := slices.IndexFunc(o.Body.Fields, func(f codec.Field) bool { return f.Name == name }); i >= 0 {
 				return o.Body.Fields[i], nil
 			}
 		}
 	}
 	c := e.column(name)
-	f := wire.Field{Name: name, Nullable: c.nullable, Required: !c.nullable && c.defaults == nil, MaxRunes: limit.LongText, Values: c.enums}
+	f := codec.Field{Name: name, Nullable: c.nullable, Required: !c.nullable && c.defaults == nil, MaxRunes: limit.LongText, Values: c.enums}
 	if e.table == "payments" && name == "amount" { // nothing was paid: not what an empty cell means
 		f.Required = true
 	}
@@ -97,24 +97,24 @@ func (e *entity) wireField(name string) (wire.Field, error) {
 	}
 	switch c.kind {
 	case integer:
-		f.Kind = wire.Integer
+		f.Kind = codec.Integer
 	case amount:
-		f.Kind = wire.Decimal
+		f.Kind = codec.Decimal
 	case boolean:
-		f.Kind = wire.Boolean
+		f.Kind = codec.Boolean
 	case unique:
-		f.Kind = wire.UUID
+		f.Kind = codec.UUID
 	case date:
-		f.Kind = wire.Date
+		f.Kind = codec.Date
 	case moment:
-		f.Kind = wire.Time
+		f.Kind = codec.Time
 	default:
-		f.Kind = wire.Text
+		f.Kind = codec.Text
 		switch {
 		case len(c.enums) > 0:
-			f.Kind = wire.Enum
+			f.Kind = codec.Enum
 		case name == "email", name == "email_address":
-			f.Kind = wire.Email
+			f.Kind = codec.Email
 		}
 	}
 	if c.limit != nil {

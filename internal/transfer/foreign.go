@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode"
 
-	"chairside/internal/wire"
+	"chairside/internal/codec"
 )
 
 // The words that other systems use for ours, in lower case.
@@ -35,25 +35,25 @@ var clockLength = regexp.MustCompile(`^(\d{1,3})[:h]([0-5]\d)(?::00)?$`)
 
 // foreignValue brings a value of another system into the form in which the API
 // reads it, or says what is wrong. What the API will refuse anyway is left to it.
-func foreignValue(f wire.Field, s string, t *translator) (string, string) {
+func foreignValue(f codec.Field, s string, t *translator) (string, string) {
 	switch f.Kind {
-	case wire.Enum:
+	case codec.Enum:
 		return foreignEnum(f.Values, s), ""
-	case wire.Boolean, wire.Flag:
+	case codec.Boolean, codec.Flag:
 		if word, ok := booleanWords[strings.ToLower(s)]; ok {
 			return word, ""
 		}
 		return "", "must be yes or no"
-	case wire.Consent:
+	case codec.Consent:
 		if word, ok := booleanWords[strings.ToLower(s)]; ok {
 			return map[string]string{"true": "1", "false": "0"}[word], ""
 		}
-	case wire.Gender:
+	case codec.Gender:
 		if word, ok := genderWords[strings.ToLower(strings.TrimSuffix(s, "."))]; ok {
 			return word, ""
 		}
 		return "", "must be male or female"
-	case wire.Integer:
+	case codec.Integer:
 		if f.Name == "weekday" {
 			return weekday(s), ""
 		}
@@ -76,23 +76,23 @@ func foreignValue(f wire.Field, s string, t *translator) (string, string) {
 		if whole != "" && strings.Trim(fraction, "0") == "" { // 30.0
 			return whole, ""
 		}
-	case wire.Decimal:
+	case codec.Decimal:
 		return t.amount(s)
-	case wire.Date:
+	case codec.Date:
 		birth := f.Name == "date_of_birth"
 		d, message := t.date(s, birth)
 		if message == "" && birth && t.today.Before(d) {
 			message = "must not be in the future"
 		}
 		return d.String(), message
-	case wire.Time:
+	case codec.Time:
 		m, message := t.moment(s, f.Required)
 		return m.Format("2006-01-02T15:04:05.000Z07:00"), message
-	case wire.Country:
+	case codec.Country:
 		if strings.EqualFold(s, "UK") {
 			return "GB", ""
 		}
-	case wire.Email:
+	case codec.Email:
 		return strings.TrimSuffix(strings.TrimPrefix(s, "mailto:"), ";"), ""
 	}
 	return s, ""

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"chairside/internal/civil"
-	"chairside/internal/wire"
+	"chairside/internal/codec"
 )
 
 func london(t testing.TB) *time.Location {
@@ -221,7 +221,7 @@ func TestWholeNumbers(t *testing.T) {
 		{"12", ",", "12"}, {"12,00", ",", "12"}, {"1.000", ",", "1000"}, {"12.000,0", ",", "12000"}, {"1\u00a0234", ",", "1234"}, {"1,5", ",", "1,5"}, {"-3,0", ",", "-3"},
 	} {
 		read := translator{decimalMark: test.mark}
-		if got, message := foreignValue(wire.Field{Kind: wire.Integer}, test.text, &read); got != test.want || message != "" {
+		if got, message := foreignValue(codec.Field{Kind: codec.Integer}, test.text, &read); got != test.want || message != "" {
 			t.Errorf("%q with %q is %q (%s), want %q", test.text, test.mark, got, message, test.want)
 		}
 	}
@@ -233,22 +233,22 @@ func TestWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	titles := wire.Field{Kind: wire.Enum, Values: []string{"Mr", "Mrs", "Dr", "Master"}}
+	titles := codec.Field{Kind: codec.Enum, Values: []string{"Mr", "Mrs", "Dr", "Master"}}
 	for _, test := range []struct {
-		field      wire.Field
+		field      codec.Field
 		text, want string
 	}{
 		{titles, "MR.", "Mr"}, {titles, "mrs", "Mrs"}, {titles, "Doctor", "Dr"}, {titles, "mstr", "Master"}, {titles, "Herr", "Herr"},
-		{wire.Field{Kind: wire.Boolean}, "Y", "true"}, {wire.Field{Kind: wire.Boolean}, "no", "false"}, {wire.Field{Kind: wire.Boolean}, "0", "false"}, {wire.Field{Kind: wire.Boolean}, "maybe", ""},
-		{wire.Field{Kind: wire.Consent}, "Yes", "1"}, {wire.Field{Kind: wire.Consent}, "2", "2"},
-		{wire.Field{Kind: wire.Gender}, "F", "female"}, {wire.Field{Kind: wire.Gender}, "Male", "male"}, {wire.Field{Kind: wire.Gender}, "U", ""},
-		{wire.Field{Kind: wire.Country}, "uk", "GB"}, {wire.Field{Kind: wire.Country}, "ie", "ie"},
-		{wire.Field{Kind: wire.Integer}, "30.0", "30"}, {wire.Field{Kind: wire.Integer}, "30.5", "30.5"}, {wire.Field{Kind: wire.Integer}, "1:30", "90"},
-		{wire.Field{Kind: wire.Integer, Name: "start_minute"}, "540", "540"}, {wire.Field{Kind: wire.Integer, Name: "start_minute"}, "9:00", "540"},
-		{wire.Field{Kind: wire.Integer, Name: "start_minute"}, "5:30 p.m.", "1050"}, {wire.Field{Kind: wire.Integer, Name: "start_minute"}, "9h00", "540"},
-		{wire.Field{Kind: wire.Integer, Name: "start_minute"}, "1899-12-30 09:00:00", "540"}, {wire.Field{Kind: wire.Integer, Name: "finish_minute"}, "24:00", "1440"},
-		{wire.Field{Kind: wire.Integer, Name: "weekday"}, "MONDAY", "1"}, {wire.Field{Kind: wire.Integer, Name: "weekday"}, "Sun.", "0"}, {wire.Field{Kind: wire.Integer, Name: "weekday"}, "6", "6"},
-		{wire.Field{Kind: wire.Integer, Name: "start_minute"}, "0900", ""}, {wire.Field{Kind: wire.Integer, Name: "start_minute"}, "9.00", ""},
+		{codec.Field{Kind: codec.Boolean}, "Y", "true"}, {codec.Field{Kind: codec.Boolean}, "no", "false"}, {codec.Field{Kind: codec.Boolean}, "0", "false"}, {codec.Field{Kind: codec.Boolean}, "maybe", ""},
+		{codec.Field{Kind: codec.Consent}, "Yes", "1"}, {codec.Field{Kind: codec.Consent}, "2", "2"},
+		{codec.Field{Kind: codec.Gender}, "F", "female"}, {codec.Field{Kind: codec.Gender}, "Male", "male"}, {codec.Field{Kind: codec.Gender}, "U", ""},
+		{codec.Field{Kind: codec.Country}, "uk", "GB"}, {codec.Field{Kind: codec.Country}, "ie", "ie"},
+		{codec.Field{Kind: codec.Integer}, "30.0", "30"}, {codec.Field{Kind: codec.Integer}, "30.5", "30.5"}, {codec.Field{Kind: codec.Integer}, "1:30", "90"},
+		{codec.Field{Kind: codec.Integer, Name: "start_minute"}, "540", "540"}, {codec.Field{Kind: codec.Integer, Name: "start_minute"}, "9:00", "540"},
+		{codec.Field{Kind: codec.Integer, Name: "start_minute"}, "5:30 p.m.", "1050"}, {codec.Field{Kind: codec.Integer, Name: "start_minute"}, "9h00", "540"},
+		{codec.Field{Kind: codec.Integer, Name: "start_minute"}, "1899-12-30 09:00:00", "540"}, {codec.Field{Kind: codec.Integer, Name: "finish_minute"}, "24:00", "1440"},
+		{codec.Field{Kind: codec.Integer, Name: "weekday"}, "MONDAY", "1"}, {codec.Field{Kind: codec.Integer, Name: "weekday"}, "Sun.", "0"}, {codec.Field{Kind: codec.Integer, Name: "weekday"}, "6", "6"},
+		{codec.Field{Kind: codec.Integer, Name: "start_minute"}, "0900", ""}, {codec.Field{Kind: codec.Integer, Name: "start_minute"}, "9.00", ""},
 	} {
 		got, message := foreignValue(test.field, test.text, &read)
 		if got != test.want || (message == "") != (test.want != "") {

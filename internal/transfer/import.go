@@ -65,7 +65,7 @@ type importer struct {
 // clock reads the time at which a batch begins to be written, moments before it
 // is stored. Were all rows dated by the beginning of the import, a client that
 // reads what is new while it runs would have passed those that it writes last.
-func (im *importer) clock() time.Time { return clock.Now(clock.Again(im.ctx)) }
+func (im *importer) clock() time.Time { return clock.Now(clock.Refresh(im.ctx)) }
 
 // keepSources refuses files that lie where rejects of their names are written.
 func (im *importer) keepSources() error {

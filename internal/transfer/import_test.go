@@ -9,7 +9,7 @@ import (
 
 	"chairside/ent"
 	"chairside/internal/clock"
-	"chairside/internal/onboard"
+	"chairside/internal/provision"
 	"chairside/internal/store"
 )
 
@@ -19,13 +19,13 @@ var updateGolden = flag.Bool("update", false, "write the golden files")
 var day = at("2026-07-01T09:15:00Z")
 
 // bright makes a practice to import into.
-func bright(t testing.TB, db *store.DB) onboard.Opened {
+func bright(t testing.TB, db *store.DB) provision.Opened {
 	t.Helper()
-	var o onboard.Opened
+	var o provision.Opened
 	err := db.Tx(clock.With(t.Context(), day), func(tx *ent.Client) (err error) {
-		o, err = onboard.Practice(clock.With(t.Context(), day), tx, onboard.NewPractice{
+		o, err = provision.Practice(clock.With(t.Context(), day), tx, provision.NewPractice{
 			Name: "Bright", TimeZone: "Europe/London", Country: "GB",
-			First: onboard.Person{FirstName: "Ann", LastName: "Archer", Email: "ann@bright.test"},
+			First: provision.Person{FirstName: "Ann", LastName: "Archer", Email: "ann@bright.test"},
 		})
 		return err
 	})

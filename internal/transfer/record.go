@@ -13,7 +13,7 @@ import (
 
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
-	"chairside/internal/wire"
+	"chairside/internal/codec"
 )
 
 // record is one row of a file on its way into the database.
@@ -141,7 +141,7 @@ func (p *plan) read(r *record, source string) {
 		}
 	}
 	if r.metadata != nil {
-		if message := wire.CheckMetadata(r.metadata); message != "" {
+		if message := codec.CheckMetadata(r.metadata); message != "" {
 			r.refuse("metadata", message)
 		}
 		content, _ := json.Marshal(r.metadata) // strings always marshal
@@ -364,7 +364,7 @@ func (p *plan) readValue(r *record, t *target, s, source string) (message string
 	switch v := stored.(type) {
 	case string:
 		switch {
-		case t.wire.Kind == wire.Date:
+		case t.wire.Kind == codec.Date:
 			if day, err := civil.Parse(v); err == nil {
 				look(v, t.read.farAway(day.Year))
 			}

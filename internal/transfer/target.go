@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"chairside/internal/civil"
-	"chairside/internal/wire"
+	"chairside/internal/codec"
 )
 
 // target is one field of the entity and where it comes from.
 type target struct {
 	field    string
 	column   *column // nil for a field that is none
-	wire     wire.Field
+	wire     codec.Field
 	role     role
 	cells    []cell
 	constant phrase  // nil for none
@@ -282,7 +282,7 @@ func (b *planner) newTarget(c columnMapping) *target {
 			return nil
 		}
 	}
-	if c.Hundredths && t.wire.Kind != wire.Decimal {
+	if c.Hundredths && t.wire.Kind != codec.Decimal {
 		b.wrong("%s: hundredths: only amounts have them", c.column)
 	}
 	if t.role == value && e.supplies(name) {

@@ -27,7 +27,7 @@ func (s *Site) pathApplication(r *http.Request) (*ent.Application, error) {
 	if err != nil {
 		return nil, err
 	}
-	return oauth.Find(r.Context(), s.DB.Ent, id)
+	return oauth.ApplicationByID(r.Context(), s.DB.Ent, id)
 }
 
 func (s *Site) showApplication(w http.ResponseWriter, r *http.Request, status int, app *ent.Application, f form) {

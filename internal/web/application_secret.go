@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"chairside/ent"
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 	"chairside/internal/oauth"
 )
 
@@ -24,7 +24,7 @@ func (s *Site) rotateSecret(w http.ResponseWriter, r *http.Request) error {
 	})
 	switch {
 	case errors.Is(err, oauth.ErrPublic):
-		return fault.NotFound() // the page has no such form
+		return apierror.NotFound() // the page has no such form
 	case err != nil:
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"chairside/ent"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/seed"
 )
 
@@ -39,7 +39,7 @@ func shell(t *testing.T, script string) string {
 
 // allow lets an application act for the user of a browser, by the link that a
 // page shows, and gives the code.
-func allow(t *testing.T, b *chairsidetest.Browser, base, link string) string {
+func allow(t *testing.T, b *harness.Browser, base, link string) string {
 	t.Helper()
 	path, ok := strings.CutPrefix(link, base)
 	if !ok {
@@ -52,7 +52,7 @@ func allow(t *testing.T, b *chairsidetest.Browser, base, link string) string {
 // TestConnectByThePages connects an application with nothing but what the
 // pages say: register, allow, exchange, first request.
 func TestConnectByThePages(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		b.Get("/settings/applications").Has(t, "No applications yet")
 		made := b.Submit(b.Get("/settings/applications/new").Form(t, "/settings/applications"), url.Values{
@@ -92,7 +92,7 @@ func TestConnectByThePages(t *testing.T) {
 }
 
 func TestConnectPublicApplication(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		made := b.Submit(b.Get("/settings/applications/new").Form(t, "/settings/applications"), url.Values{
 			"name": {"Waiting room board"}, "redirect_uris": {"com.example.board:/callback"}, "scopes": {"practice:read"}, "kind": {"public"},
@@ -114,7 +114,7 @@ func TestConnectPublicApplication(t *testing.T) {
 }
 
 func TestApplicationErrors(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		id, _ := application(t, b, "Recall Robot", "patient:read")
 		for _, path := range []string{"/settings/applications", "/settings/applications/" + id} {
@@ -155,7 +155,7 @@ func TestApplicationErrors(t *testing.T) {
 }
 
 func TestApplicationChanges(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		id, secret := application(t, b, "Recall Robot", "user:read")
 		path := "/settings/applications/" + id
@@ -165,7 +165,7 @@ func TestApplicationChanges(t *testing.T) {
 		if form.Values.Get("redirect_uris") != callback || form.Values.Get("scopes") != "user:read" || form.Values.Get("name") != "Recall Robot" {
 			t.Errorf("the form holds %v", form.Values)
 		}
-		exchange := func(secret string) *chairsidetest.Response {
+		exchange := func(secret string) *harness.Response {
 			code := allow(t, b, e.URL, link)
 			return e.Post(t, "/oauth/token", "", map[string]string{
 				"grant_type": "authorization_code", "code": code, "redirect_uri": callback, "client_id": id, "client_secret": secret,
@@ -198,7 +198,7 @@ func TestApplicationChanges(t *testing.T) {
 }
 
 func TestConsent(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		id, secret := application(t, b, "Recall <Robot>", "patient:read", "user")
 		request := "/oauth/authorize?" + url.Values{
@@ -255,7 +255,7 @@ func TestConsent(t *testing.T) {
 }
 
 func TestConsentRefuses(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		id, _ := application(t, b, "Recall Robot", "patient:read")
 		for query, message := range map[string]string{
@@ -278,7 +278,7 @@ func TestConsentRefuses(t *testing.T) {
 // TestListsCostTheSame holds that a page asks the database as often for many
 // rows as for few.
 func TestListsCostTheSame(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		add := func() {
 			id, secret := application(t, b, "Robot", "user:read")
@@ -320,7 +320,7 @@ func TestListsCostTheSame(t *testing.T) {
 
 // TestDocumentedWay runs the commands of the section on authorization in /docs.
 func TestDocumentedWay(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		id, secret := application(t, b, "Recall Robot", "appointment", "patient:read")
 		var blocks []string

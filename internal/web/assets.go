@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"chairside/internal/etag"
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 	"chairside/internal/report"
 )
 
@@ -31,10 +31,10 @@ func (s *Site) Assets(w http.ResponseWriter, r *http.Request) {
 	mediaType, known := assetTypes[name]
 	switch {
 	case !known:
-		s.Problem(w, r, fault.NotFound())
+		s.Problem(w, r, apierror.NotFound())
 		return
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		s.Problem(w, r, fault.MethodNotAllowed([]string{http.MethodGet, http.MethodHead}))
+		s.Problem(w, r, apierror.MethodNotAllowed([]string{http.MethodGet, http.MethodHead}))
 		return
 	}
 	content := asset(name)

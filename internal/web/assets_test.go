@@ -9,18 +9,18 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 )
 
 func TestAssets(t *testing.T) {
 	t.Parallel()
-	e := chairsidetest.Start(t, chairsidetest.SQLite(t))
+	e := harness.Start(t, harness.SQLite(t))
 	b := e.Browser(t)
 	var addresses []string
 	for _, n := range b.Get("/sign-in").All(func(n *html.Node) bool {
 		return n.DataAtom == atom.Link || n.DataAtom == atom.Script || n.DataAtom == atom.Img
 	}) {
-		addresses = append(addresses, chairsidetest.Attr(n, "href")+chairsidetest.Attr(n, "src"))
+		addresses = append(addresses, harness.Attr(n, "href")+harness.Attr(n, "src"))
 	}
 	slices.Sort(addresses)
 	if addresses = slices.Compact(addresses); len(addresses) != 4 {

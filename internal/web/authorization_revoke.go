@@ -5,7 +5,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/accesstoken"
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 	"chairside/internal/oauth"
 	"chairside/internal/signin"
 )
@@ -24,7 +24,7 @@ func (s *Site) revokeAuthorization(w http.ResponseWriter, r *http.Request) error
 	case err != nil:
 		return err
 	case !found:
-		return fault.NotFound()
+		return apierror.NotFound()
 	}
 	if err := s.DB.Tx(ctx, func(tx *ent.Client) error { return oauth.Withdraw(ctx, tx, id) }); err != nil {
 		return err

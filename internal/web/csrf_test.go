@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/seed"
 	"chairside/internal/server"
 )
 
 func TestFormsOfOtherSites(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		app, _ := application(t, b, "Recall Robot", "patient:read")
 		_, token := makeToken(t, b, "Mine", nil)
@@ -53,7 +53,7 @@ func TestFormsOfOtherSites(t *testing.T) {
 // the one that browsers know.
 func TestFormsThroughAProxy(t *testing.T) {
 	t.Parallel()
-	e := chairsidetest.Start(t, chairsidetest.SQLite(t), func(o *server.Options) { o.BaseURL = "https://chairside.example.com" })
+	e := harness.Start(t, harness.SQLite(t), func(o *server.Options) { o.BaseURL = "https://chairside.example.com" })
 	b := e.Browser(t)
 	values := url.Values{"email": {seed.DemoAdmin}, "password": {seed.Password}}
 	p := b.Send(http.MethodPost, "/sign-in", values, http.Header{"Origin": {"https://chairside.example.com"}}).Status(t, http.StatusSeeOther)
@@ -65,7 +65,7 @@ func TestFormsThroughAProxy(t *testing.T) {
 }
 
 func TestForms(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		b.Post("/settings/tokens", url.Values{"name": {strings.Repeat("x", 64<<10)}}).Status(t, http.StatusRequestEntityTooLarge).Has(t, "64 KiB")
 		for _, text := range []string{"a\x00b", "a\xffb"} {

@@ -11,18 +11,18 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/seed"
 )
 
 func TestSecondFactor(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		b.Get("/settings/security").Has(t, "Second factor Off")
 		setup := b.Get("/settings/second-factor").Status(t, http.StatusOK)
 		sound(t, setup)
-		picture := setup.All(func(n *html.Node) bool { return n.DataAtom == atom.Img && chairsidetest.Attr(n, "class") == "qr" })
-		if len(picture) != 1 || !strings.HasPrefix(chairsidetest.Attr(picture[0], "src"), "data:image/png;base64,") || chairsidetest.Attr(picture[0], "alt") == "" {
+		picture := setup.All(func(n *html.Node) bool { return n.DataAtom == atom.Img && harness.Attr(n, "class") == "qr" })
+		if len(picture) != 1 || !strings.HasPrefix(harness.Attr(picture[0], "src"), "data:image/png;base64,") || harness.Attr(picture[0], "alt") == "" {
 			t.Error("there is no picture to scan")
 		}
 		secret := setup.Value(t, "setup-key")
@@ -56,7 +56,7 @@ func TestSecondFactor(t *testing.T) {
 		}
 		b.Post("/settings/second-factor", url.Values{"code": {code()}}).Status(t, http.StatusSeeOther)
 
-		enter := func(code string) *chairsidetest.Page {
+		enter := func(code string) *harness.Page {
 			t.Helper()
 			form := b.Get("/sign-in?next=/settings/sessions").Form(t, "/sign-in")
 			half := b.Submit(form, url.Values{"email": {seed.DemoAdmin}, "password": {seed.Password}})
@@ -114,7 +114,7 @@ func TestSecondFactor(t *testing.T) {
 }
 
 func TestSecondFactorGuesses(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		setup := b.Get("/settings/second-factor")
 		code, err := totp.GenerateCode(setup.Value(t, "setup-key"), e.Clock.Now())
@@ -126,7 +126,7 @@ func TestSecondFactorGuesses(t *testing.T) {
 		thief := e.Browser(t)
 		half := thief.Submit(thief.Get("/sign-in").Form(t, "/sign-in"), url.Values{"email": {seed.DemoAdmin}, "password": {seed.Password}})
 		form := thief.Follow(half).Form(t, "/sign-in/code")
-		var p *chairsidetest.Page
+		var p *harness.Page
 		for range 6 {
 			p = thief.Submit(form, url.Values{"code": {"123456"}})
 		}

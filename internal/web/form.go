@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 )
 
 // form is what a visitor has filled in, and what is wrong with it. The zero
@@ -30,10 +30,10 @@ func filled(r *http.Request) form { return form{values: r.PostForm} }
 // add notes a mistake.
 func (f *form) add(field, message string) { f.wrong = append(f.wrong, Mistake{field, message}) }
 
-// addFault notes the mistakes of a fault.ValidationFailed, and reports whether
+// addFault notes the mistakes of a apierror.ValidationFailed, and reports whether
 // err is one. labels name the fields, in their order on the page.
 func (f *form) addFault(err error, labels []label) bool {
-	var invalid *fault.Error
+	var invalid *apierror.Error
 	if !errors.As(err, &invalid) || invalid.Status != http.StatusUnprocessableEntity {
 		return false
 	}

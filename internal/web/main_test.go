@@ -12,7 +12,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/user"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/oauth"
 	"chairside/internal/seed"
 	"chairside/internal/store"
@@ -20,7 +20,7 @@ import (
 	"chairside/schema"
 )
 
-func TestMain(m *testing.M) { chairsidetest.Main(m) }
+func TestMain(m *testing.M) { harness.Main(m) }
 
 // routes are the addresses of the pages.
 func routes(t *testing.T) []web.Route {
@@ -34,7 +34,7 @@ func routes(t *testing.T) []web.Route {
 
 // someone is an active user of the main practice with a role, who is not the
 // administrator of the seed.
-func someone(t *testing.T, e *chairsidetest.Env, role schema.Role) *ent.User {
+func someone(t *testing.T, e *harness.Env, role schema.Role) *ent.User {
 	t.Helper()
 	u, err := e.DB.Ent.User.Query().
 		Where(user.RoleEQ(role), user.Active(true), user.EmailNEQ(seed.DemoAdmin)).
@@ -49,7 +49,7 @@ func someone(t *testing.T, e *chairsidetest.Env, role schema.Role) *ent.User {
 const nobody = "/01980f3e-0000-7000-8000-000000000000"
 
 // application registers one, through the pages, and gives its client id and secret.
-func application(t *testing.T, b *chairsidetest.Browser, name string, scopes ...string) (id, secret string) {
+func application(t *testing.T, b *harness.Browser, name string, scopes ...string) (id, secret string) {
 	t.Helper()
 	form := b.Get("/settings/applications/new").Status(t, http.StatusOK).Form(t, "/settings/applications")
 	made := b.Submit(form, url.Values{"name": {name}, "redirect_uris": {callback}, "scopes": scopes}).Status(t, http.StatusOK)
@@ -59,7 +59,7 @@ func application(t *testing.T, b *chairsidetest.Browser, name string, scopes ...
 const callback = "https://app.example.com/callback"
 
 // makeToken makes a token through the pages and gives it and its id.
-func makeToken(t *testing.T, b *chairsidetest.Browser, name string, more url.Values) (value, id string) {
+func makeToken(t *testing.T, b *harness.Browser, name string, more url.Values) (value, id string) {
 	t.Helper()
 	given := url.Values{"name": {name}, "scopes": {"user:read"}}
 	for field, values := range more {
@@ -71,10 +71,10 @@ func makeToken(t *testing.T, b *chairsidetest.Browser, name string, more url.Val
 }
 
 // actions are the addresses to which the forms of a page are sent, in order.
-func actions(p *chairsidetest.Page, prefix string) []string {
+func actions(p *harness.Page, prefix string) []string {
 	var all []string
 	for _, n := range p.All(func(n *html.Node) bool { return n.DataAtom == atom.Form }) {
-		if action := chairsidetest.Attr(n, "action"); strings.HasPrefix(action, prefix) {
+		if action := harness.Attr(n, "action"); strings.HasPrefix(action, prefix) {
 			all = append(all, action)
 		}
 	}
@@ -83,12 +83,12 @@ func actions(p *chairsidetest.Page, prefix string) []string {
 
 // wrong fails the test unless the page is a 422 that says what is wrong with
 // exactly these fields, beside each and at the top.
-func wrong(t *testing.T, p *chairsidetest.Page, fields map[string]string) {
+func wrong(t *testing.T, p *harness.Page, fields map[string]string) {
 	t.Helper()
 	p.Status(t, http.StatusUnprocessableEntity)
 	var marked []string
-	for _, n := range p.All(func(n *html.Node) bool { return strings.HasSuffix(chairsidetest.Attr(n, "id"), "-error") }) {
-		marked = append(marked, strings.TrimSuffix(chairsidetest.Attr(n, "id"), "-error"))
+	for _, n := range p.All(func(n *html.Node) bool { return strings.HasSuffix(harness.Attr(n, "id"), "-error") }) {
+		marked = append(marked, strings.TrimSuffix(harness.Attr(n, "id"), "-error"))
 	}
 	for _, field := range marked {
 		if fields[field] == "" {
@@ -103,8 +103,8 @@ func wrong(t *testing.T, p *chairsidetest.Page, fields map[string]string) {
 			t.Errorf("the summary does not link to %s: %v", field, p.Links())
 		}
 	}
-	summary := p.All(func(n *html.Node) bool { return chairsidetest.Attr(n, "class") == "summary" })
-	if len(summary) != 1 || chairsidetest.Attr(summary[0], "role") != "alert" || chairsidetest.Attr(summary[0], "tabindex") != "-1" {
+	summary := p.All(func(n *html.Node) bool { return harness.Attr(n, "class") == "summary" })
+	if len(summary) != 1 || harness.Attr(summary[0], "role") != "alert" || harness.Attr(summary[0], "tabindex") != "-1" {
 		t.Error("there is no summary that takes the focus")
 	}
 	if !strings.HasPrefix(p.Title(), "Error: ") {

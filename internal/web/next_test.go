@@ -4,12 +4,12 @@ import (
 	"net/url"
 	"testing"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/seed"
 )
 
 func TestNextIsAPageOfThisServer(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t)
 		for next, want := range map[string]string{
 			"":                           "/settings",
@@ -49,7 +49,7 @@ func TestNextIsAPageOfThisServer(t *testing.T) {
 			if got := form.Values.Get("next"); got != want {
 				t.Errorf("next=%q: the form has %q, want %q", next, got, want)
 			}
-			for _, p := range []*chairsidetest.Page{
+			for _, p := range []*harness.Page{
 				b.Post("/sign-in", url.Values{"email": {seed.DemoAdmin}, "password": {seed.Password}, "next": {next}}),
 			} {
 				if got := p.Header.Get("Location"); got != want {

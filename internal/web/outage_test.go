@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/seed"
 	"chairside/internal/store"
 )
@@ -14,8 +14,8 @@ import (
 // TestPostgresGoesAway takes the database away under a running server.
 func TestPostgresGoesAway(t *testing.T) {
 	t.Parallel()
-	address := chairsidetest.Postgres(t)
-	e := chairsidetest.Start(t, address)
+	address := harness.Postgres(t)
+	e := harness.Start(t, address)
 	b := e.Browser(t).SignIn(seed.DemoAdmin)
 	u, err := url.Parse(address)
 	if err != nil {
@@ -36,7 +36,7 @@ func TestPostgresGoesAway(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	unavailable := func(p *chairsidetest.Page) {
+	unavailable := func(p *harness.Page) {
 		t.Helper()
 		p.Status(t, http.StatusServiceUnavailable).Has(t, "unavailable for the moment", p.Header.Get("X-Request-Id")).Lacks(t, "pq:", "sql", "connection")
 		if p.Header.Get("Retry-After") == "" || p.Header.Get("Location") != "" {

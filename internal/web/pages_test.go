@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/seed"
 	"chairside/schema"
 )
@@ -18,7 +18,7 @@ import (
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // guarded fails the test unless the answer has the headers of every page.
-func guarded(t *testing.T, p *chairsidetest.Page, policy string) {
+func guarded(t *testing.T, p *harness.Page, policy string) {
 	t.Helper()
 	for name, want := range map[string]string{
 		"Content-Security-Policy": policy,
@@ -43,7 +43,7 @@ func guarded(t *testing.T, p *chairsidetest.Page, policy string) {
 
 // sound fails the test unless a page is well made: one heading, unique ids, a
 // label for each field, nothing that the policy forbids.
-func sound(t *testing.T, p *chairsidetest.Page) {
+func sound(t *testing.T, p *harness.Page) {
 	t.Helper()
 	if got := p.Header.Get("Content-Type"); got != "text/html; charset=utf-8" {
 		t.Errorf("Content-Type %q", got)
@@ -53,8 +53,8 @@ func sound(t *testing.T, p *chairsidetest.Page) {
 		t.Errorf("%d headings, %d main parts, title %q", count(atom.H1), count(atom.Main), p.Title())
 	}
 	ids := map[string]bool{}
-	for _, n := range p.All(func(n *html.Node) bool { return chairsidetest.Attr(n, "id") != "" }) {
-		id := chairsidetest.Attr(n, "id")
+	for _, n := range p.All(func(n *html.Node) bool { return harness.Attr(n, "id") != "" }) {
+		id := harness.Attr(n, "id")
 		if ids[id] {
 			t.Errorf("the id %s stands twice", id)
 		}
@@ -62,7 +62,7 @@ func sound(t *testing.T, p *chairsidetest.Page) {
 	}
 	labels := map[string]bool{}
 	for _, n := range p.All(func(n *html.Node) bool { return n.DataAtom == atom.Label }) {
-		labels[chairsidetest.Attr(n, "for")] = true
+		labels[harness.Attr(n, "for")] = true
 	}
 	for _, n := range p.All(func(*html.Node) bool { return true }) {
 		for _, a := range n.Attr {
@@ -81,17 +81,17 @@ func sound(t *testing.T, p *chairsidetest.Page) {
 		case atom.Style, atom.Base:
 			t.Errorf("there is a <%s>", n.Data)
 		case atom.Script:
-			if n.FirstChild != nil || !strings.HasPrefix(chairsidetest.Attr(n, "src"), "/assets/") {
+			if n.FirstChild != nil || !strings.HasPrefix(harness.Attr(n, "src"), "/assets/") {
 				t.Error("there is a script of the page's own")
 			}
 		case atom.Form:
-			if action := chairsidetest.Attr(n, "action"); !strings.HasPrefix(action, "/") {
+			if action := harness.Attr(n, "action"); !strings.HasPrefix(action, "/") {
 				t.Errorf("a form is sent to %q", action)
 			}
 		case atom.Input, atom.Select, atom.Textarea:
 			within := n.Parent.DataAtom == atom.Label
-			if kind := chairsidetest.Attr(n, "type"); kind != "hidden" && chairsidetest.Attr(n, "name") != "" && !within && !labels[chairsidetest.Attr(n, "id")] {
-				t.Errorf("the field %s has no label", chairsidetest.Attr(n, "name"))
+			if kind := harness.Attr(n, "type"); kind != "hidden" && harness.Attr(n, "name") != "" && !within && !labels[harness.Attr(n, "id")] {
+				t.Errorf("the field %s has no label", harness.Attr(n, "name"))
 			}
 		}
 	}
@@ -110,7 +110,7 @@ func pages(role schema.Role) []string {
 }
 
 func TestPagesSignedOut(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t)
 		for _, path := range append(pages(schema.RoleAdministrator), "/settings", "/settings/applications"+nobody, "/settings/tokens?x=1&y=%2F") {
 			p := b.Get(path)
@@ -151,7 +151,7 @@ func TestPagesSignedOut(t *testing.T) {
 }
 
 func TestPagesSignedIn(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		admin := e.Browser(t).SignIn(seed.DemoAdmin)
 		id, _ := application(t, admin, "Recall Robot", "patient:read")
 		for _, role := range []schema.Role{schema.RoleReceptionist, schema.RoleDentist, schema.RoleManager, schema.RoleAdministrator} {
@@ -196,7 +196,7 @@ func TestPagesSignedIn(t *testing.T) {
 }
 
 func TestWrongMethodsAndAddresses(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		for _, path := range []string{"/settings/", "/settings/nothing", "/settings/tokens/", "/settings/tokens" + nobody, "/assets/nothing.css", "/assets/"} {
 			p := b.Get(path).Status(t, http.StatusNotFound).Has(t, "Page not found", p404(b, path))
@@ -223,7 +223,7 @@ func TestWrongMethodsAndAddresses(t *testing.T) {
 }
 
 // p404 is the request id that the page has to show.
-func p404(b *chairsidetest.Browser, path string) string {
+func p404(b *harness.Browser, path string) string {
 	p := b.Send(http.MethodGet, path, nil, http.Header{"X-Request-Id": {"quote-me-1"}})
 	if !strings.Contains(p.Text(), "quote-me-1") {
 		return "quote-me-1"
@@ -232,7 +232,7 @@ func p404(b *chairsidetest.Browser, path string) string {
 }
 
 func TestEveryVisitorNamesTheBrowser(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t)
 		for _, route := range routes(t) {
 			p := b.Send(http.MethodGet, strings.ReplaceAll(route.Path, "/{id}", nobody), nil, http.Header{"User-Agent": nil})
@@ -243,14 +243,14 @@ func TestEveryVisitorNamesTheBrowser(t *testing.T) {
 }
 
 func TestIdsInAddresses(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		admin, second := e.Browser(t).SignIn(seed.DemoAdmin), e.Browser(t).SignIn(seed.SecondAdmin)
 		colleague := e.Browser(t).SignIn(someone(t, e, schema.RoleManager).Email)
 		app, _ := application(t, admin, "Recall Robot", "patient:read")
 		_, token := makeToken(t, admin, "Mine", nil)
 		session := strings.Split(actions(e.Browser(t).SignIn(seed.DemoAdmin).Get("/settings/sessions"), "/settings/sessions/0")[0], "/")[3]
 
-		refused := func(b *chairsidetest.Browser, id string, paths ...string) {
+		refused := func(b *harness.Browser, id string, paths ...string) {
 			t.Helper()
 			for _, path := range paths {
 				b.Post(strings.ReplaceAll(path, "ID", id), url.Values{"name": {"x"}, "redirect_uris": {callback}, "scopes": {"patient"}}).
@@ -261,7 +261,7 @@ func TestIdsInAddresses(t *testing.T) {
 		all := append(slices.Clone(ofApplication), "/settings/tokens/ID/revoke", "/settings/sessions/ID/end", "/settings/authorizations/ID/revoke")
 		refused(second, app, ofApplication...)
 		second.Get("/settings/applications/"+app).Status(t, http.StatusNotFound)
-		for _, b := range []*chairsidetest.Browser{second, colleague} {
+		for _, b := range []*harness.Browser{second, colleague} {
 			refused(b, token, "/settings/tokens/ID/revoke")
 			refused(b, session, "/settings/sessions/ID/end")
 			refused(b, app, "/settings/authorizations/ID/revoke") // they have not allowed it

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 	"chairside/internal/oauth"
 	"chairside/internal/signin"
 	"chairside/internal/store"
@@ -53,7 +53,7 @@ func (s *Site) fail(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // Problem shows the page of a fault.
-func (s *Site) Problem(w http.ResponseWriter, r *http.Request, f *fault.Error) {
+func (s *Site) Problem(w http.ResponseWriter, r *http.Request, f *apierror.Error) {
 	guard(w.Header())
 	if len(f.Allow) > 0 {
 		w.Header().Set("Allow", strings.Join(f.Allow, ", "))
@@ -72,7 +72,7 @@ func (s *Site) draw(w http.ResponseWriter, r *http.Request, p *problem) {
 }
 
 // inWords is what a fault means to somebody at a browser.
-func inWords(f *fault.Error) *problem {
+func inWords(f *apierror.Error) *problem {
 	p := &problem{Status: f.Status, Title: "That did not work", Message: f.Message}
 	switch f.Status {
 	case http.StatusNotFound:

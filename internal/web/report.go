@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"chairside/ent"
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 	"chairside/internal/report"
 	"chairside/internal/signin"
 )
@@ -97,7 +97,7 @@ func pathReport(r *http.Request) (found *report.Report, file report.Format, err 
 	found, err = report.Find(name)
 	switch {
 	case err != nil:
-		return nil, "", fault.NotFound()
+		return nil, "", apierror.NotFound()
 	case !mayRead(signin.From(r.Context()), found):
 		return nil, "", errReportLevel
 	}

@@ -9,14 +9,14 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/seed"
 )
 
 // TestReportInSteps holds that the page of a report that works in steps is
 // begun before the report is done, and is in the end the page it would be.
 func TestReportInSteps(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		p := b.Get("/reports/income").Status(t, http.StatusOK).Has(t, "Income", "step 2 of 3")
 		guarded(t, p, policy)
@@ -29,12 +29,12 @@ func TestReportInSteps(t *testing.T) {
 			t.Fatalf("%d bars, want one for each step", len(bars))
 		}
 		for i, bar := range bars {
-			if got := chairsidetest.Attr(bar, "value") + "/" + chairsidetest.Attr(bar, "max"); got != []string{"0/3", "1/3", "2/3"}[i] {
+			if got := harness.Attr(bar, "value") + "/" + harness.Attr(bar, "max"); got != []string{"0/3", "1/3", "2/3"}[i] {
 				t.Errorf("bar %d shows %s", i, got)
 			}
 		}
 		if n := len(p.All(func(n *html.Node) bool {
-			return n.DataAtom == atom.Form && chairsidetest.Attr(n, "action") == "/reports/income"
+			return n.DataAtom == atom.Form && harness.Attr(n, "action") == "/reports/income"
 		})); n != 1 {
 			t.Errorf("the form stands %d times on the page", n)
 		}
@@ -48,7 +48,7 @@ func TestReportInSteps(t *testing.T) {
 // TestReportFailsHalfway holds that a page that was begun ends with what went
 // wrong, and no more than that.
 func TestReportFailsHalfway(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		rename := func(from, to string) {
 			if _, err := e.DB.SQL.ExecContext(t.Context(), "ALTER TABLE "+from+" RENAME TO "+to); err != nil {
@@ -75,7 +75,7 @@ func TestReportFailsHalfway(t *testing.T) {
 // while the rest still waits, here for a table that somebody has locked.
 func TestReportIsSeenEarly(t *testing.T) {
 	t.Parallel()
-	e := chairsidetest.Start(t, chairsidetest.Postgres(t))
+	e := harness.Start(t, harness.Postgres(t))
 	b := e.Browser(t).SignIn(seed.DemoAdmin)
 	tx, err := e.DB.SQL.BeginTx(t.Context(), nil)
 	if err != nil {

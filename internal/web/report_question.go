@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/report"
@@ -39,7 +39,7 @@ func askedOf(r *http.Request, of *report.Report) (*question, error) {
 		return nil, errMalformed
 	}
 	ctx := r.Context()
-	q := &question{report: of, form: form{values: url.Values{}}, today: civil.Of(clock.Now(ctx).In(caller.Must(ctx).Zone))}
+	q := &question{report: of, form: form{values: url.Values{}}, today: civil.Of(clock.Now(ctx).In(principal.Must(ctx).Zone))}
 	for _, field := range []string{"from", "to", "site", "practitioner"} {
 		if value := sent.Get(field); value != "" {
 			q.form.values.Set(field, value)

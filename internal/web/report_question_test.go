@@ -14,7 +14,7 @@ import (
 	"chairside/ent"
 	"chairside/ent/practitioner"
 	"chairside/ent/site"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/report"
@@ -59,7 +59,7 @@ func TestReportQuestions(t *testing.T) {
 		{"income?practitioner=-1", nil, map[string]string{"practitioner": "no such practitioner"}},
 		{"income?to=x&site=x&practitioner=x", nil, map[string]string{"to": "Enter", "site": "no such", "practitioner": "no such"}},
 	}
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		for _, c := range cases {
 			p := b.Get("/reports/" + c.path)
@@ -95,7 +95,7 @@ func TestReportQuestions(t *testing.T) {
 // TestReportIsLimited holds that site and practitioner narrow a report, stay
 // chosen, and are named on the page; that of another practice are as good as none.
 func TestReportIsLimited(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		demo, second := e.As(t, seed.DemoSlug), e.As(t, "second")
 		one := func(ctx context.Context) (*ent.Site, *ent.Practitioner) {
 			s, err := e.DB.Ent.Site.Query().Where(site.Active(true)).Order(site.ByID()).First(ctx)
@@ -165,7 +165,7 @@ func TestReportPeriods(t *testing.T) {
 		"aged-debt": "Today  2026-07-01|End of last month  2026-06-30|End of last contract year  2026-03-31",
 		"day-sheet": "Day before  2026-06-30|Today  2026-07-01|Day after  2026-07-02",
 	}
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		for _, r := range report.All {
 			path := "/reports/" + r.Name
@@ -175,7 +175,7 @@ func TestReportPeriods(t *testing.T) {
 					continue
 				}
 				p := b.Get(link).Status(t, http.StatusOK)
-				current := p.All(func(n *html.Node) bool { return chairsidetest.Attr(n, "aria-current") == "true" })
+				current := p.All(func(n *html.Node) bool { return harness.Attr(n, "aria-current") == "true" })
 				asked, err := url.Parse(link)
 				if err != nil {
 					t.Fatal(err)
@@ -201,7 +201,7 @@ func TestReportPeriods(t *testing.T) {
 
 // TestReportFiles holds that the files are what the command writes.
 func TestReportFiles(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b, ctx := e.Browser(t).SignIn(seed.DemoAdmin), clock.With(e.As(t, seed.DemoSlug), e.Clock.Now())
 		for i := range report.All {
 			r := &report.All[i]

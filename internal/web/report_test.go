@@ -15,9 +15,9 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/user"
-	"chairside/internal/caller"
-	"chairside/internal/chairsidetest"
-	"chairside/internal/onboard"
+	"chairside/internal/principal"
+	"chairside/internal/test/harness"
+	"chairside/internal/provision"
 	"chairside/internal/password"
 	"chairside/internal/report"
 	"chairside/internal/seed"
@@ -25,7 +25,7 @@ import (
 )
 
 func TestReportsAreForRoles(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		for _, role := range []schema.Role{schema.RoleReceptionist, schema.RoleDentist, schema.RoleManager, schema.RoleAdministrator} {
 			b := e.Browser(t)
 			if role == schema.RoleAdministrator {
@@ -66,7 +66,7 @@ func TestReportsAreForRoles(t *testing.T) {
 }
 
 func TestReportsNeedASession(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t)
 		for _, path := range []string{"/reports", "/reports/income", "/reports/day-sheet.csv", "/reports/nothing", "/reports/income?from=2026-04-01&site="} {
 			p := b.Get(path)
@@ -89,7 +89,7 @@ func TestReportsNeedASession(t *testing.T) {
 // TestReportPages looks at every report with data: well made, charts that can
 // be read aloud and pass the policy, tables that can be scrolled by keyboard.
 func TestReportPages(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		for _, r := range report.All {
 			path := "/reports/" + r.Name
@@ -101,14 +101,14 @@ func TestReportPages(t *testing.T) {
 				switch {
 				case n.DataAtom == atom.Svg:
 					charts++
-					if chairsidetest.Attr(n, "role") != "img" || chairsidetest.Attr(n, "aria-label") == "" {
+					if harness.Attr(n, "role") != "img" || harness.Attr(n, "aria-label") == "" {
 						t.Errorf("%s: a chart has no name", path)
 					}
 				case n.DataAtom == atom.Table:
 					tables++
-				case chairsidetest.Attr(n, "role") == "region":
+				case harness.Attr(n, "role") == "region":
 					regions++
-					if chairsidetest.Attr(n, "tabindex") != "0" || chairsidetest.Attr(n, "aria-label") == "" {
+					if harness.Attr(n, "tabindex") != "0" || harness.Attr(n, "aria-label") == "" {
 						t.Errorf("%s: a table cannot be scrolled by keyboard", path)
 					}
 				}
@@ -126,17 +126,17 @@ func TestReportPages(t *testing.T) {
 // TestReportsOfAnEmptyPractice holds that a practice that has just begun sees
 // pages that say what is missing, about its own today.
 func TestReportsOfAnEmptyPractice(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		const email = "first@new.example.com"
-		ctx := caller.System(t.Context())
+		ctx := principal.AsSystem(t.Context())
 		chosen, err := password.Unchecked(ctx, seed.Password)
 		if err != nil {
 			t.Fatal(err)
 		}
 		e.Tx(t, ctx, func(tx *ent.Client) error {
-			_, err := onboard.Practice(ctx, tx, onboard.NewPractice{
+			_, err := provision.Practice(ctx, tx, provision.NewPractice{
 				Name: "Brand New", TimeZone: "Pacific/Auckland", Country: "NZ",
-				First: onboard.Person{FirstName: "First", LastName: "User", Email: email, Password: chosen},
+				First: provision.Person{FirstName: "First", LastName: "User", Email: email, Password: chosen},
 			})
 			return err
 		})
@@ -144,7 +144,7 @@ func TestReportsOfAnEmptyPractice(t *testing.T) {
 		for _, r := range report.All {
 			p := b.Get("/reports/"+r.Name).Status(t, http.StatusOK).Has(t, "Brand New").Lacks(t, "Demo")
 			sound(t, p)
-			empty := p.All(func(n *html.Node) bool { return chairsidetest.Attr(n, "class") == "empty" })
+			empty := p.All(func(n *html.Node) bool { return harness.Attr(n, "class") == "empty" })
 			// There are opening hours: the diary is free, not empty.
 			if open := r.Name == "diary" || r.Name == "day-sheet"; open != (len(empty) == 0) {
 				t.Errorf("%s: %d parts say that they are empty", r.Name, len(empty))
@@ -164,7 +164,7 @@ func TestReportsOfAnEmptyPractice(t *testing.T) {
 // TestReportCost holds that a report asks the database as often for many rows
 // as for few.
 func TestReportCost(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		var queries atomic.Int64
 		e.DB.Ent.Intercept(ent.InterceptFunc(func(next ent.Querier) ent.Querier {
@@ -199,7 +199,7 @@ func TestReportCost(t *testing.T) {
 // TestReportsAreOnRecord holds that reading patients' data on a page is noted
 // like reading it through the API, without a name in any log.
 func TestReportsAreOnRecord(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b, ctx := e.Browser(t).SignIn(seed.DemoAdmin), e.As(t, seed.DemoSlug)
 		admin, err := e.DB.Ent.User.Query().Where(user.Email(seed.DemoAdmin)).Only(ctx)
 		if err != nil {
@@ -238,7 +238,7 @@ func TestReportsAreOnRecord(t *testing.T) {
 }
 
 // reads are the lines about a request in the record of accesses.
-func reads(t *testing.T, e *chairsidetest.Env, requestID string) (found []map[string]any) {
+func reads(t *testing.T, e *harness.Env, requestID string) (found []map[string]any) {
 	t.Helper()
 	e.Settle()
 	for line := range strings.Lines(e.Log.String()) {

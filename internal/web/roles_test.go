@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/html"
 
 	"chairside/ent"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/report"
 	"chairside/internal/scope"
 	"chairside/internal/seed"
@@ -18,9 +18,9 @@ import (
 )
 
 // offered are the scopes that a page has boxes for.
-func offered(p *chairsidetest.Page) (all []string) {
-	for _, n := range p.All(func(n *html.Node) bool { return chairsidetest.Attr(n, "name") == "scopes" }) {
-		all = append(all, chairsidetest.Attr(n, "value"))
+func offered(p *harness.Page) (all []string) {
+	for _, n := range p.All(func(n *html.Node) bool { return harness.Attr(n, "name") == "scopes" }) {
+		all = append(all, harness.Attr(n, "value"))
 	}
 	return all
 }
@@ -28,7 +28,7 @@ func offered(p *chairsidetest.Page) (all []string) {
 // TestNewTokenStaysWithinTheRole: the page offers what the role may hold, and
 // refuses the rest with the names of the scopes, also where it is sent by hand.
 func TestNewTokenStaysWithinTheRole(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		for _, name := range schema.Role("").Values() {
 			role := schema.Role(name)
 			email := seed.DemoAdmin
@@ -62,7 +62,7 @@ func TestNewTokenStaysWithinTheRole(t *testing.T) {
 
 // TestTokensShowWhatTheyMayDoNow after their user's role has changed.
 func TestTokensShowWhatTheyMayDoNow(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		u := someone(t, e, schema.RoleManager)
 		b := e.Browser(t).SignIn(u.Email)
 		makeToken(t, b, "Import", url.Values{"scopes": {"patient", "financials:read"}})

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"chairside/internal/caller"
-	"chairside/internal/fault"
+	"chairside/internal/principal"
+	"chairside/internal/apierror"
 	"chairside/internal/signin"
 )
 
@@ -18,7 +18,7 @@ const maxBody = 64 << 10
 // Serve answers requests for a route.
 func (s *Site) Serve(route Route) http.Handler {
 	page := s.sessions.Load(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if who, err := caller.From(r.Context()); err == nil {
+		if who, err := principal.From(r.Context()); err == nil {
 			s.Visited(r.Context(), who)
 		}
 		act, err := s.admit(w, r, route)
@@ -54,9 +54,9 @@ func (s *Site) check(r *http.Request, route Route) error {
 	}
 	switch {
 	case len(allow) == 0:
-		return fault.NotFound()
+		return apierror.NotFound()
 	case !known:
-		return fault.MethodNotAllowed(allow)
+		return apierror.MethodNotAllowed(allow)
 	case s.origins.Check(r) != nil:
 		return errCrossSite
 	}
@@ -78,7 +78,7 @@ func (s *Site) admit(w http.ResponseWriter, r *http.Request, route Route) (actio
 	var tooLarge *http.MaxBytesError
 	switch err := r.ParseForm(); {
 	case errors.As(err, &tooLarge):
-		return nil, fault.BodyTooLarge()
+		return nil, apierror.BodyTooLarge()
 	case err != nil || !legible(r.PostForm):
 		return nil, errMalformed
 	}

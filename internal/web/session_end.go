@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"chairside/ent"
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 )
 
 // endSession signs the visitor out in one browser.
@@ -19,7 +19,7 @@ func (s *Site) endSession(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	case !slices.ContainsFunc(all, func(row *ent.Session) bool { return row.ID == id }):
-		return fault.NotFound()
+		return apierror.NotFound()
 	}
 	if err := s.sessions.End(r.Context(), id); err != nil {
 		return err

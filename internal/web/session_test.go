@@ -9,25 +9,25 @@ import (
 
 	"golang.org/x/net/html"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/seed"
 )
 
 const iPhone = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1"
 
 // signedInElsewhere is the administrator at another browser, which names itself.
-func signedInElsewhere(t *testing.T, e *chairsidetest.Env, agent string) *chairsidetest.Browser {
+func signedInElsewhere(t *testing.T, e *harness.Env, agent string) *harness.Browser {
 	b := e.Browser(t)
 	b.Header.Set("User-Agent", agent)
 	return b.SignIn(seed.DemoAdmin)
 }
 
 func TestSessions(t *testing.T) {
-	for name, database := range map[string]func(testing.TB) string{"sqlite": chairsidetest.SQLite, "postgres": chairsidetest.Postgres} {
+	for name, database := range map[string]func(testing.TB) string{"sqlite": harness.SQLite, "postgres": harness.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			address := database(t)
-			e, other := chairsidetest.Start(t, address), chairsidetest.Start(t, address) // two processes
+			e, other := harness.Start(t, address), harness.Start(t, address) // two processes
 			b := e.Browser(t).SignIn(seed.DemoAdmin)
 			e.Clock.Advance(5 * time.Minute)
 			other.Clock.Advance(5 * time.Minute)
@@ -43,7 +43,7 @@ func TestSessions(t *testing.T) {
 			}
 			var phones string
 			for _, end := range ends {
-				button := p.All(func(n *html.Node) bool { return chairsidetest.Attr(n, "action") == end })[0]
+				button := p.All(func(n *html.Node) bool { return harness.Attr(n, "action") == end })[0]
 				if strings.Contains(content(button), "Safari") {
 					phones = end
 				}
@@ -81,7 +81,7 @@ func content(n *html.Node) string {
 }
 
 func TestSessionsEndByThemselves(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		idle, busy := e.Browser(t).SignIn(seed.DemoAdmin), e.Browser(t).SignIn(seed.DemoAdmin)
 		for range 7 {
 			e.Clock.Advance(100 * time.Minute)
@@ -94,7 +94,7 @@ func TestSessionsEndByThemselves(t *testing.T) {
 }
 
 func TestPasswordChange(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b, elsewhere := e.Browser(t).SignIn(seed.DemoAdmin), e.Browser(t).SignIn(seed.DemoAdmin)
 		token, _ := makeToken(t, b, "Mine", nil)
 		const chosen = "correct horse battery"

@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"chairside/ent"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/seed"
 	"chairside/internal/signin"
 	"chairside/schema"
 )
 
 func TestSignIn(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t)
 		form := b.Get("/sign-in?next=/settings/sessions").Form(t, "/sign-in")
 		p := b.Submit(form, url.Values{"email": {" ADMIN@demo.chairside.test "}, "password": {seed.Password}})
@@ -55,7 +55,7 @@ func TestSignIn(t *testing.T) {
 }
 
 func TestSignInErrors(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t)
 		disabled := someone(t, e, schema.RoleReceptionist)
 		e.Tx(t, e.As(t, seed.DemoSlug), func(tx *ent.Client) error { return signin.Disable(e.As(t, seed.DemoSlug), tx, disabled) })
@@ -92,11 +92,11 @@ func TestSignInErrors(t *testing.T) {
 }
 
 func TestGuessingIsSlowedDown(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t)
 		form := b.Get("/sign-in").Form(t, "/sign-in")
 		guess := url.Values{"email": {seed.DemoAdmin}, "password": {"wrong"}}
-		var p *chairsidetest.Page
+		var p *harness.Page
 		for range 11 {
 			p = b.Submit(form, guess)
 		}
@@ -123,7 +123,7 @@ func TestGuessingIsSlowedDown(t *testing.T) {
 }
 
 func TestDisabledUserIsSignedOut(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		u := someone(t, e, schema.RoleManager)
 		b := e.Browser(t).SignIn(u.Email)
 		ctx := e.As(t, seed.DemoSlug)

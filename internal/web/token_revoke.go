@@ -7,7 +7,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/accesstoken"
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 	"chairside/internal/signin"
 	"chairside/internal/token"
 )
@@ -25,7 +25,7 @@ func (s *Site) revokeToken(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	case !found:
-		return fault.NotFound()
+		return apierror.NotFound()
 	}
 	if err := s.DB.Tx(ctx, func(tx *ent.Client) error { return token.Revoke(ctx, tx, mine...) }); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (s *Site) revokeToken(w http.ResponseWriter, r *http.Request) error {
 func pathID(r *http.Request) (uuid.UUID, error) {
 	id, err := uuid.Parse(r.PathValue("id"))
 	if err != nil || id.String() != r.PathValue("id") {
-		return uuid.Nil, fault.NotFound()
+		return uuid.Nil, apierror.NotFound()
 	}
 	return id, nil
 }

@@ -9,12 +9,12 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/site"
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/seed"
 )
 
 func TestTokens(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		b.Get("/settings/tokens").Has(t, "No tokens yet", "New token")
 		form := b.Get("/settings/tokens/new").Form(t, "/settings/tokens")
@@ -51,7 +51,7 @@ func TestTokens(t *testing.T) {
 }
 
 func TestTokenErrors(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		foreign, err := e.DB.Ent.Site.Query().FirstID(e.As(t, seed.SecondSlug))
 		if err != nil {
@@ -93,7 +93,7 @@ func TestTokenErrors(t *testing.T) {
 }
 
 func TestTokenLimits(t *testing.T) {
-	chairsidetest.Each(t, func(t *testing.T, e *chairsidetest.Env) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		ctx := e.As(t, seed.DemoSlug)
 		at, err := e.DB.Ent.Site.Query().Where(site.Active(true)).Order(site.ByName()).First(ctx)

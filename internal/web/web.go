@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"strings"
 
-	"chairside/internal/caller"
-	"chairside/internal/fault"
+	"chairside/internal/principal"
+	"chairside/internal/apierror"
 	"chairside/internal/oauth"
 	"chairside/internal/signin"
 	"chairside/internal/store"
@@ -21,9 +21,9 @@ type Options struct {
 	BaseURL string // the public address, without a final slash
 	// Explain gives the meaning of an error, and logs it where it is a failure
 	// of ours.
-	Explain func(context.Context, error) *fault.Error
+	Explain func(context.Context, error) *apierror.Error
 	// Visited is told on whose behalf a request reads, for the record of accesses.
-	Visited func(context.Context, *caller.Caller)
+	Visited func(context.Context, *principal.Principal)
 }
 
 // Site is the pages.

@@ -8,13 +8,13 @@ import (
 	"github.com/go-faster/jx"
 
 	"chairside/ent"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/clock"
 	"chairside/internal/etag"
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 	"chairside/internal/list"
 	"chairside/internal/store"
-	"chairside/internal/wire"
+	"chairside/internal/codec"
 )
 
 // Response is the generated response form of one row.
@@ -29,9 +29,9 @@ type Create interface {
 }
 
 // Insert saves a new row where conditions hold and reads it back, or gives ent.ErrUnmet.
-// Without conditions it gives fault.NotFound where the caller would not see the row. No
+// Without conditions it gives apierror.NotFound where the caller would not see the row. No
 // lists are read: no row points at a new one.
-func Insert[R any](ctx context.Context, view wire.View, c Create, form list.Form[R], conditions ...ent.Condition) (*R, error) {
+func Insert[R any](ctx context.Context, view codec.View, c Create, form list.Form[R], conditions ...ent.Condition) (*R, error) {
 	rows, err := list.All(ctx, view, under{c, conditions}, form, 1)
 	switch {
 	case err != nil:
@@ -41,7 +41,7 @@ func Insert[R any](ctx context.Context, view wire.View, c Create, form list.Form
 	case len(conditions) > 0:
 		return nil, ent.ErrUnmet
 	}
-	return nil, fault.NotFound()
+	return nil, apierror.NotFound()
 }
 
 // under is a create under conditions.
@@ -80,7 +80,7 @@ func (r *Resource[ID, E, M, I, R]) Post(ctx context.Context, in *I) (response R,
 		return response, err
 	}
 	create := func(tx *ent.Client, p phase) (*Write[E, M, I, R], error) {
-		ctx := clock.Again(ctx)
+		ctx := clock.Refresh(ctx)
 		w := r.begin(ctx, tx, in, nil, p)
 		w.Change, w.save = r.Create(tx)
 		r.Set(w.Change, in, nil)
@@ -144,8 +144,8 @@ func (r *Resource[ID, E, M, I, R]) Remove(ctx context.Context, id ID) error {
 
 // admit refuses a caller that is limited to a site, before the row is looked for.
 func (r *Resource[ID, E, M, I, R]) admit(ctx context.Context) error {
-	if r.PracticeWide && caller.Must(ctx).SiteID != nil {
-		return fault.SiteLimited()
+	if r.PracticeWide && principal.Must(ctx).SiteID != nil {
+		return apierror.SiteLimited()
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func (r *Resource[ID, E, M, I, R]) change(ctx context.Context, id ID, work func(
 	return r.DB.Tx(ctx, func(tx *ent.Client) error {
 		old, err := r.GetForUpdate(ctx, tx, id)
 		if ent.IsNotFound(err) {
-			return fault.NotFound()
+			return apierror.NotFound()
 		}
 		if err != nil {
 			return err
@@ -166,12 +166,12 @@ func (r *Resource[ID, E, M, I, R]) change(ctx context.Context, id ID, work func(
 		if err := r.match(ctx, tx, id); err != nil {
 			return err
 		}
-		return work(clock.Again(ctx), tx, old)
+		return work(clock.Refresh(ctx), tx, old)
 	})
 }
 
 // match refuses a write whose If-Match header names another version than the current
-// response form, with fault.VersionMismatch. Without the header the form is not read.
+// response form, with apierror.VersionMismatch. Without the header the form is not read.
 func (r *Resource[ID, E, M, I, R]) match(ctx context.Context, tx *ent.Client, id ID) error {
 	header := etag.IfMatch(ctx)
 	if header == "" {
@@ -188,7 +188,7 @@ func (r *Resource[ID, E, M, I, R]) match(ctx context.Context, tx *ent.Client, id
 	defer jx.PutEncoder(e)
 	current.Encode(e)
 	if !etag.Match(header, etag.Of(e.Bytes())) {
-		return fault.VersionMismatch()
+		return apierror.VersionMismatch()
 	}
 	return nil
 }
@@ -203,8 +203,8 @@ func (r *Resource[ID, E, M, I, R]) complete(ctx context.Context, tx *ent.Client,
 // begin is a write with the problems that reading the request has found, which the
 // phases do not share.
 func (r *Resource[ID, E, M, I, R]) begin(ctx context.Context, tx *ent.Client, in *I, old *E, p phase) *Write[E, M, I, R] {
-	w := &Write[E, M, I, R]{Tx: tx, In: in, Old: old, Problems: fault.Params{}, phase: p}
-	w.Problems.Merge(wire.Problems(ctx))
+	w := &Write[E, M, I, R]{Tx: tx, In: in, Old: old, Problems: apierror.Params{}, phase: p}
+	w.Problems.Merge(codec.Problems(ctx))
 	r.References(w)
 	return w
 }

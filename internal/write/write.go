@@ -6,7 +6,7 @@ import (
 
 	"chairside/ent"
 	"chairside/internal/clock"
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 	"chairside/internal/store"
 )
 
@@ -17,7 +17,7 @@ type Write[E any, M ent.Mutation, I any, R any] struct {
 	In       *I
 	Old      *E // the row before an update, locked; nil for a create
 	Change   M  // what will be saved; In is set already
-	Problems fault.Params
+	Problems apierror.Params
 	Response R // after Save
 
 	phase          phase
@@ -98,7 +98,7 @@ func (w *Write[E, M, I, R]) check(ctx context.Context) error {
 		}
 	}
 	if len(w.Problems) > 0 {
-		return fault.ValidationFailed(w.Problems)
+		return apierror.ValidationFailed(w.Problems)
 	}
 	if refuse != nil {
 		return refuse(ctx)
@@ -121,7 +121,7 @@ func (w *Write[E, M, I, R]) Save(ctx context.Context) (err error) {
 		return errStopped
 	}
 	if w.locked {
-		ctx = clock.Again(ctx)
+		ctx = clock.Refresh(ctx)
 	}
 	if !w.checked {
 		if err := w.Check(ctx); err != nil {

@@ -37,7 +37,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/practice"
-	"chairside/internal/caller"
+	"chairside/internal/principal"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
 	"chairside/internal/store"
@@ -74,7 +74,7 @@ type Practice struct {
 	Zone *time.Location // the practice's days begin and end by its clocks
 
 	db     *store.DB
-	caller *caller.Caller
+	caller *principal.Principal
 }
 
 // Open connects to the database at url, sqlite:PATH or
@@ -101,7 +101,7 @@ func find(ctx context.Context, db *store.DB, name string) (*Practice, error) {
 	if id, err := uuid.Parse(name); err == nil {
 		where = practice.ID(id)
 	}
-	row, err := db.Ent.Practice.Query().Where(where).Only(caller.System(ctx))
+	row, err := db.Ent.Practice.Query().Where(where).Only(principal.AsSystem(ctx))
 	if ent.IsNotFound(err) {
 		return nil, ErrNoPractice
 	} else if err != nil {
@@ -111,14 +111,14 @@ func find(ctx context.Context, db *store.DB, name string) (*Practice, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ask: the practice's time zone: %w", err)
 	}
-	return &Practice{Name: row.Name, Zone: zone, db: db, caller: &caller.Caller{PracticeID: row.ID, Zone: zone, Country: row.Country}}, nil
+	return &Practice{Name: row.Name, Zone: zone, db: db, caller: &principal.Principal{PracticeID: row.ID, Zone: zone, Country: row.Country}}, nil
 }
 
 // View runs work on one state of the database, however long it takes and
 // whatever others write meanwhile. Queries are given the context that work is
 // given. It can only read: mutations fail with ErrReadOnly.
 func (p *Practice) View(ctx context.Context, work func(ctx context.Context, client *ent.Client) error) error {
-	ctx = caller.With(ctx, p.caller)
+	ctx = principal.With(ctx, p.caller)
 	return p.db.ViewOf(ctx, p.caller.PracticeID, func(client *ent.Client) error { return work(ctx, client) })
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"chairside/internal/civil"
-	"chairside/internal/wire"
+	"chairside/internal/codec"
 	"chairside/ogent"
 )
 
@@ -94,14 +94,14 @@ func Requests(ctx context.Context, db *pgx.Conn, practice pgtype.UUID, asOf civi
 }
 
 // lists are the operations that answer pages, by their paths.
-func lists() (map[string]wire.Operation, error) {
+func lists() (map[string]codec.Operation, error) {
 	var document struct {
 		Paths map[string]map[string]json.RawMessage
 	}
 	if err := json.Unmarshal(ogent.Document, &document); err != nil {
 		return nil, err
 	}
-	lists := map[string]wire.Operation{}
+	lists := map[string]codec.Operation{}
 	for path, item := range document.Paths {
 		var get struct{ OperationID string }
 		if raw, ok := item["get"]; ok {
@@ -110,14 +110,14 @@ func lists() (map[string]wire.Operation, error) {
 			}
 		}
 		o, ok := ogent.Operations[get.OperationID]
-		if ok && slices.ContainsFunc(o.Params, func(p wire.Param) bool { return p.Name == "page" }) {
+		if ok && slices.ContainsFunc(o.Params, func(p codec.Param) bool { return p.Name == "page" }) {
 			lists[path] = o
 		}
 	}
 	return lists, nil
 }
 
-func (w world) requests(ctx context.Context, path string, o wire.Operation) ([]Request, error) {
+func (w world) requests(ctx context.Context, path string, o codec.Operation) ([]Request, error) {
 	table := strings.TrimPrefix(path, "/")
 	base, err := w.base(ctx, o)
 	if err != nil {
@@ -132,7 +132,7 @@ func (w world) requests(ctx context.Context, path string, o wire.Operation) ([]R
 	add("default order", url.Values{})
 	add(fmt.Sprintf("page %d", deep), url.Values{"page": {fmt.Sprint(deep)}})
 	byID := url.Values{"page": {fmt.Sprint(near)}, "sort_by": {"id"}}
-	ordered := slices.ContainsFunc(o.Params, func(p wire.Param) bool { return p.Name == "sort_by" })
+	ordered := slices.ContainsFunc(o.Params, func(p codec.Param) bool { return p.Name == "sort_by" })
 	if ordered {
 		add(fmt.Sprintf("page %d by id", near), maps.Clone(byID))
 	}
@@ -170,7 +170,7 @@ func (w world) requests(ctx context.Context, path string, o wire.Operation) ([]R
 }
 
 // asks are what a parameter is tried with.
-func (w world) asks(ctx context.Context, table string, p wire.Param) (asks []ask, err error) {
+func (w world) asks(ctx context.Context, table string, p codec.Param) (asks []ask, err error) {
 	switch p.Name {
 	case "page", "per_page", "sort_direction":
 		return nil, nil
@@ -190,7 +190,7 @@ func (w world) asks(ctx context.Context, table string, p wire.Param) (asks []ask
 }
 
 // base are the parameters without which a list is not answered.
-func (w world) base(ctx context.Context, o wire.Operation) (url.Values, error) {
+func (w world) base(ctx context.Context, o codec.Operation) (url.Values, error) {
 	switch o.ID {
 	case "listFees":
 		id, err := w.first(ctx, "SELECT id::text FROM payment_plans WHERE practice_id = $1 ORDER BY id LIMIT 1")
@@ -217,30 +217,30 @@ func (w world) first(ctx context.Context, query string) ([]string, error) {
 
 // values are what a filter is tried with: all words of an enumeration, and
 // times near the present, in the middle, and before all data.
-func (w world) values(ctx context.Context, table string, p wire.Param) ([]string, error) {
+func (w world) values(ctx context.Context, table string, p codec.Param) ([]string, error) {
 	days := []civil.Date{w.asOf.AddDays(-1), w.asOf.AddDays(-500), w.asOf.AddDays(-20_000)}
 	var values []string
 	switch p.Kind {
-	case wire.Enum:
+	case codec.Enum:
 		return p.Values, nil
-	case wire.Boolean:
+	case codec.Boolean:
 		return []string{"true", "false"}, nil
-	case wire.Day, wire.Date:
+	case codec.Day, codec.Date:
 		for _, day := range days {
 			values = append(values, day.String())
 		}
 		return values, nil
-	case wire.Time:
+	case codec.Time:
 		for _, day := range days {
 			values = append(values, day.Time().Add(9*time.Hour).Format(time.RFC3339))
 		}
 		return values, nil
-	case wire.Integer:
+	case codec.Integer:
 		return []string{"30"}, nil
-	case wire.Text:
+	case codec.Text:
 		return w.first(ctx, `SELECT unnest(ARRAY[first_name || ' ' || last_name, last_name, mobile_phone, email_address, postcode]) FROM patients
 			WHERE practice_id = $1 AND mobile_phone IS NOT NULL AND email_address IS NOT NULL ORDER BY id LIMIT 5`)
-	case wire.ID, wire.UUID:
+	case codec.ID, codec.UUID:
 		return w.id(ctx, table, p.Name)
 	}
 	return nil, fmt.Errorf("no values of kind %s", p.Kind)

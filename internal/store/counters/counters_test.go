@@ -17,7 +17,7 @@ import (
 	"entgo.io/ent/dialect"
 	"github.com/google/uuid"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 	"chairside/internal/store"
 	"chairside/internal/store/bulk"
 	"chairside/internal/store/storetest"
@@ -26,7 +26,7 @@ import (
 // seeded runs test with the URL of a seeded database of each kind.
 func seeded(t *testing.T, test func(t *testing.T, url string)) {
 	t.Parallel()
-	for kind, url := range map[string]func(testing.TB) string{"sqlite": chairsidetest.SQLite, "postgres": chairsidetest.Postgres} {
+	for kind, url := range map[string]func(testing.TB) string{"sqlite": harness.SQLite, "postgres": harness.Postgres} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			test(t, url(t))
@@ -182,7 +182,7 @@ func load(ctx context.Context, b *bulk.Tx, practice uuid.UUID, practitioner int6
 // many places, and whatever is replicated; an interruption is not an error.
 func TestKeepCompacting(t *testing.T) {
 	t.Parallel()
-	url := chairsidetest.Postgres(t)
+	url := harness.Postgres(t)
 	first, second := storetest.Open(t, url), storetest.Open(t, url)
 	storetest.Exec(t, first, "CREATE PUBLICATION everything FOR ALL TABLES")
 	ctx, stop := context.WithCancel(t.Context())
@@ -211,7 +211,7 @@ func TestKeepCompacting(t *testing.T) {
 // A table that is loaded without its indexes is counted at the end.
 func TestCountersOfBulkLoad(t *testing.T) {
 	t.Parallel()
-	db := storetest.Open(t, chairsidetest.Postgres(t))
+	db := storetest.Open(t, harness.Postgres(t))
 	var practice uuid.UUID
 	var practitioner int64
 	if err := db.SQL.QueryRowContext(t.Context(), "SELECT practice_id, id FROM practitioners LIMIT 1").Scan(&practice, &practitioner); err != nil {
@@ -238,7 +238,7 @@ func TestCountersOfBulkLoad(t *testing.T) {
 // A connection that dies while it writes or compacts neither loses nor doubles a count.
 func TestCountersSurviveKilledConnections(t *testing.T) {
 	t.Parallel()
-	url := chairsidetest.Postgres(t)
+	url := harness.Postgres(t)
 	db, killer := storetest.Open(t, url), storetest.Open(t, url)
 	const kill = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
 	var working sync.WaitGroup

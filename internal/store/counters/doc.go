@@ -1,5 +1,5 @@
 // Package counters maintains the counts of rows that lists show, so that a list need not
-// count its rows. The schema declares them (contract.Kept); triggers maintain them,
+// count its rows. The schema declares them (apispec.Counter); triggers maintain them,
 // whatever writes the rows.
 //
 //	a row changes ─trigger─▶ total_changes ─Compact─▶ kept_totals     PostgreSQL

@@ -3,8 +3,8 @@ package counters_test
 import (
 	"testing"
 
-	"chairside/internal/chairsidetest"
+	"chairside/internal/test/harness"
 )
 
 // TestMain finds a PostgreSQL server and seeds what the tests copy.
-func TestMain(m *testing.M) { chairsidetest.Main(m) }
+func TestMain(m *testing.M) { harness.Main(m) }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"chairside/internal/row"
+	"chairside/internal/rowscan"
 )
 
 // driverConn is what the connections of both drivers implement.
@@ -87,7 +87,7 @@ func (c *conn) query(ctx context.Context, text string, args []driver.NamedValue)
 	if err != nil {
 		return nil, err
 	}
-	return row.Given(ctx, result), nil
+	return rowscan.WrapRaw(ctx, result), nil
 }
 
 // CheckNamedValue forwards to the driver, because database/sql does not look for the

@@ -5,7 +5,7 @@ import (
 	"database/sql/driver"
 	"sync/atomic"
 
-	"chairside/internal/row"
+	"chairside/internal/rowscan"
 )
 
 // pooled is a driver.Connector for PostgreSQL behind a pooler that may give each
@@ -54,7 +54,7 @@ func (c *pooledConn) QueryContext(ctx context.Context, text string, args []drive
 		_ = transaction.Rollback() // if this fails, the driver discards the connection
 		return nil, err
 	}
-	return row.Given(ctx, &rows{Rows: result, done: transaction.Commit}), nil
+	return rowscan.WrapRaw(ctx, &rows{Rows: result, done: transaction.Commit}), nil
 }
 
 func (c *pooledConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {

@@ -9,7 +9,7 @@ import (
 	"hash/maphash"
 	"sync/atomic"
 
-	"chairside/internal/row"
+	"chairside/internal/rowscan"
 )
 
 const (
@@ -110,7 +110,7 @@ func (c *cachedConn) QueryContext(ctx context.Context, text string, args []drive
 			if refused := c.single.lockRefused(); refused != nil {
 				return nil, errors.Join(refused, (&rows{Rows: result, done: s.release}).Close())
 			}
-			return row.Given(ctx, &rows{Rows: result, done: func() error { c.checkCancelled(ctx); return s.release() }}), nil
+			return rowscan.WrapRaw(ctx, &rows{Rows: result, done: func() error { c.checkCancelled(ctx); return s.release() }}), nil
 		})
 }
 

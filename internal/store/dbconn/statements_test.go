@@ -11,9 +11,9 @@ import (
 	"sync"
 	"testing"
 
-	"chairside/internal/fault"
+	"chairside/internal/apierror"
 	"chairside/internal/localpg/pgtest"
-	"chairside/internal/row"
+	"chairside/internal/rowscan"
 	"chairside/internal/store"
 	"chairside/internal/store/dbconn"
 	"chairside/internal/store/storetest"
@@ -210,8 +210,8 @@ func TestStatementsSurviveAMigration(t *testing.T) {
 			if !errors.As(err, &server) || server.Code != pqerror.FeatureNotSupported {
 				t.Errorf("in a transaction: %v", err)
 			}
-			var f *fault.Error
-			if !errors.As(store.Fault(t.Context(), err), &f) || f.Status != http.StatusServiceUnavailable {
+			var f *apierror.Error
+			if !errors.As(store.APIError(t.Context(), err), &f) || f.Status != http.StatusServiceUnavailable {
 				t.Errorf("not reported as unavailable: %v", err)
 			}
 		} else if err != nil {
@@ -240,12 +240,12 @@ func TestWholeRows(t *testing.T) {
 			QueryContext(context.Context, string, ...any) (*sql.Rows, error)
 		}, also func(), text string, args ...any) {
 			t.Helper()
-			rows, err := db.QueryContext(row.Whole(t.Context()), text, args...)
+			rows, err := db.QueryContext(rowscan.RawRows(t.Context()), text, args...)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got []string
-			err = row.Each(rows, 4, func(r *row.Row) {
+			err = rowscan.ForEach(rows, 4, func(r *rowscan.Scanner) {
 				also()
 				got = append(got, fmt.Sprintf("%d %s %v %s", r.Int64(0), r.Text(1), r.Null(2), r.UUID(3)))
 			})
@@ -274,7 +274,7 @@ func TestWholeRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := row.Each(rows, 4, func(*row.Row) {}); err == nil {
+		if err := rowscan.ForEach(rows, 4, func(*rowscan.Scanner) {}); err == nil {
 			t.Error("rows of several columns were read as whole ones")
 		}
 		if got := storetest.Value(t, db.SQL, "SELECT 'a' WHERE 7 = "+storetest.Parameter(db), 7); got != "a" {

@@ -1,0 +1,172 @@
+package codec
+
+import (
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"chairside/internal/civil"
+	"chairside/internal/apierror"
+)
+
+// maxQueryRunes bounds a text parameter: what is searched for becomes part of
+// a statement, and databases bound those.
+const maxQueryRunes = 255
+
+// maxElements bounds an array parameter, whose values count once each, for the
+// same reason.
+const maxElements = 1000
+
+// Param is one query parameter that an operation knows. The tables are generated.
+type Param struct {
+	Name     string
+	Kind     Kind
+	Values   []string
+	Array    bool
+	Min, Max int64 // of integers; above Max a value is clamped, below Min it is refused; 0 is no bound
+}
+
+// aliases are other spellings of parameters that clients send (behaviour.md section 3).
+var aliases = map[string]string{"updated_since": "updated_after"}
+
+// synonyms are other words that clients send for a listed one (behaviour.md section 2).
+var synonyms = map[string]string{"complete": "completed"}
+
+// ReadQuery turns the query a client sent into its canonical form. It reports
+// the names it does not know, sorted, and a message for every parameter that is
+// malformed or missing. A date-only value of a time is the start of that day in zone.
+func ReadQuery(sent url.Values, known []Param, zone *time.Location) (canonical url.Values, unknown []string, params apierror.Params) {
+	canonical, params = url.Values{}, apierror.Params{}
+	given := map[string][]string{}
+	for name, values := range sent {
+		p := find(known, name)
+		switch {
+		case name == "access_token": // read by the authentication
+		case p == nil:
+			unknown = append(unknown, name)
+		default:
+			given[p.Name] = append(given[p.Name], values...)
+		}
+	}
+	slices.Sort(unknown)
+	for _, p := range known {
+		values, ok := given[p.Name]
+		if p.Array {
+			values = strings.Split(strings.Join(values, ","), ",")
+		}
+		switch {
+		case !ok || p.Array && strings.Join(values, "") == "":
+			continue
+		case !p.Array && len(values) > 1:
+			params.Add(p.Name, "must be given once")
+			continue
+		}
+		for _, v := range values {
+			switch c, message := p.value(v, zone); {
+			case message != "":
+				params.Add(p.Name, message)
+			case slices.Contains(canonical[p.Name], c): // named before
+			case len(canonical[p.Name]) == maxElements:
+				params.Add(p.Name, "must not have more than "+strconv.Itoa(maxElements)+" values")
+			default:
+				canonical.Add(p.Name, c)
+			}
+		}
+	}
+	return canonical, unknown, params
+}
+
+// find looks a name up: as it is, by its alias, and for arrays as name[], name[0].
+func find(known []Param, name string) *Param {
+	if a, ok := aliases[name]; ok {
+		name = a
+	}
+	base, index, bracket := strings.Cut(name, "[")
+	for i, p := range known {
+		if p.Name == name {
+			return &known[i]
+		}
+		if digits, closed := strings.CutSuffix(index, "]"); p.Array && bracket && closed && p.Name == base && strings.Trim(digits, "0123456789") == "" {
+			return &known[i]
+		}
+	}
+	return nil
+}
+
+// value is the canonical form of one parameter, or a message.
+func (p Param) value(s string, zone *time.Location) (string, string) {
+	if strings.ContainsRune(s, 0) {
+		return "", "must not contain NUL"
+	}
+	switch p.Kind {
+	case Boolean:
+		switch s {
+		case "true", "1", "True": // as Python prints it
+			return "true", ""
+		case "false", "0", "False":
+			return "false", ""
+		}
+		return "", "must be true or false"
+	case Integer:
+		n, ok := ParseID(strings.TrimPrefix(s, "-"))
+		if !ok {
+			return "", "must be a whole number"
+		}
+		if strings.HasPrefix(s, "-") {
+			n = -n
+		}
+		if p.Min != 0 && n < p.Min {
+			return "", "must be at least " + strconv.FormatInt(p.Min, 10)
+		}
+		if p.Max > 0 {
+			n = min(n, p.Max)
+		}
+		return strconv.FormatInt(max(math.MinInt, min(n, math.MaxInt)), 10), "" // the generated decoder makes it an int
+	case ID:
+		id, ok := ParseID(s)
+		if !ok {
+			return "", "must be an id"
+		}
+		return strconv.FormatInt(id, 10), ""
+	case UUID:
+		id, ok := parseUUID(s)
+		if !ok {
+			return "", "must be a uuid"
+		}
+		return id.String(), ""
+	case Date:
+		d, err := civil.Parse(s)
+		if err != nil {
+			return "", "must be a date of the form YYYY-MM-DD"
+		}
+		return d.String(), ""
+	case Day:
+		d, message := parseDay(s, zone)
+		if message != "" {
+			return "", message
+		}
+		return d.String(), ""
+	case Time:
+		t, message := parseMoment(s, zone)
+		if message != "" {
+			return "", message
+		}
+		return t.Format(time.RFC3339Nano), ""
+	case Text:
+		if utf8.RuneCountInString(s) > maxQueryRunes {
+			return "", "must not be longer than " + strconv.Itoa(maxQueryRunes) + " characters"
+		}
+	case Enum:
+		if word, ok := synonyms[s]; ok && slices.Contains(p.Values, word) {
+			return word, ""
+		}
+		if !slices.Contains(p.Values, s) {
+			return "", "must be one of: " + strings.Join(p.Values, ", ")
+		}
+	}
+	return s, ""
+}

@@ -1,0 +1,235 @@
+package rowscan
+
+import (
+	"database/sql/driver"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"chairside/internal/civil"
+	"chairside/internal/decimal"
+)
+
+// Row is the row that was scanned last. What its methods give is the caller's,
+// except the result of Bytes.
+type Scanner struct {
+	cells []cell
+	from  int // the column that is counted as the first
+	err   error
+}
+
+// cell keeps what the driver gives. Bytes it copies, into memory that it uses
+// again: the driver may do so with its own at any time, once the context of the
+// query has ended.
+type cell struct {
+	value any // *bytes where it is those
+	bytes []byte
+}
+
+// Scan implements sql.Scanner, for a row that is given as one column (Whole).
+func (r *Scanner) Scan(value any) error {
+	values, ok := value.(*[]driver.Value)
+	if !ok {
+		return fmt.Errorf("row: %T is no row: the context of its query is not one of Whole", value)
+	}
+	if len(*values) != len(r.cells) {
+		return fmt.Errorf("row: %d columns, want %d", len(*values), len(r.cells))
+	}
+	for i, v := range *values {
+		c := &r.cells[i]
+		if given, ok := v.([]byte); ok {
+			c.bytes = append(c.bytes[:0], given...)
+			v = &c.bytes
+		}
+		c.value = v
+	}
+	return nil
+}
+
+// Columns are some columns of a table as SQL text, for the Rows of a generated
+// query.
+func Columns(table string, names ...string) string {
+	return `"` + table + `"."` + strings.Join(names, `", "`+table+`"."`) + `"`
+}
+
+// Rows is the result of a query.
+type Rows interface {
+	Next() bool
+	Scan(destinations ...any) error
+	Err() error
+	Close() error
+}
+
+// Each calls take for every one of rows, which have so many columns, and closes
+// them. The Row is the same one each time.
+func ForEach(rows Rows, columns int, take func(*Scanner)) (err error) {
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	r := &Scanner{cells: make([]cell, columns)}
+	for rows.Next() {
+		if err := rows.Scan(r); err != nil {
+			return err
+		}
+		take(r)
+	}
+	return errors.Join(rows.Err(), r.err)
+}
+
+// Fail makes Each give an error, the first one.
+func (r *Scanner) Fail(column int, err error) {
+	if r.err == nil {
+		r.err = fmt.Errorf("row: column %d: %w", r.from+column, err)
+	}
+}
+
+// Behind has columns counted from the one behind so many others while take runs:
+// for rows of two tables side by side.
+func (r *Scanner) Offset(columns int, take func()) {
+	r.from += columns
+	take()
+	r.from -= columns
+}
+
+func (r *Scanner) value(column int) any { return r.cells[r.from+column].value }
+
+// Null reports whether a column is NULL.
+func (r *Scanner) Null(column int) bool { return r.value(column) == nil }
+
+// Int64 is a whole number.
+func (r *Scanner) Int64(column int) int64 {
+	switch v := r.value(column).(type) {
+	case int64:
+		return v
+	case nil:
+	default:
+		r.mismatch(column, "a whole number")
+	}
+	return 0
+}
+
+// Int is a whole number.
+func (r *Scanner) Int(column int) int { return int(r.Int64(column)) }
+
+// Decimal is an amount that is stored in hundredths.
+func (r *Scanner) Decimal(column int) decimal.Decimal { return decimal.Decimal(r.Int64(column)) }
+
+// Bool is a boolean, also as the number that SQLite stores.
+func (r *Scanner) Bool(column int) bool {
+	switch v := r.value(column).(type) {
+	case bool:
+		return v
+	case int64:
+		return v != 0
+	case nil:
+	default:
+		r.mismatch(column, "a boolean")
+	}
+	return false
+}
+
+// Text is a string. It cannot tell a day, nor a time or a uuid that PostgreSQL gives:
+// of those it returns what is stored, without an error. Nor can Bytes.
+func (r *Scanner) Text(column int) string {
+	switch v := r.value(column).(type) {
+	case string:
+		return v
+	case *[]byte:
+		return string(*v)
+	case nil:
+	default:
+		r.mismatch(column, "text")
+	}
+	return ""
+}
+
+// Bytes is text that must not be changed, nor kept beyond the next Scan.
+func (r *Scanner) Bytes(column int) []byte {
+	switch v := r.value(column).(type) {
+	case *[]byte:
+		return *v
+	case string:
+		return []byte(v)
+	case nil:
+	default:
+		r.mismatch(column, "text")
+	}
+	return nil
+}
+
+// epoch is the moment from which PostgreSQL counts.
+var epoch = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// Time is an instant, also in the 8 bytes that PostgreSQL stores.
+func (r *Scanner) Time(column int) time.Time {
+	switch v := r.value(column).(type) {
+	case time.Time:
+		return v
+	case *[]byte:
+		if len(*v) != 8 {
+			r.mismatch(column, "a time")
+			break
+		}
+		since := int64(binary.BigEndian.Uint64(*v)) // µs
+		if since == math.MaxInt64 || since == math.MinInt64 {
+			r.Fail(column, errors.New("infinity is not a time"))
+			break
+		}
+		const second = int64(time.Second / time.Microsecond)
+		return time.Unix(epoch.Unix()+since/second, since%second*int64(time.Microsecond)).UTC()
+	case nil:
+	default:
+		r.mismatch(column, "a time")
+	}
+	return time.Time{}
+}
+
+// Date is a day, also in the 4 bytes that PostgreSQL stores; the zero Date where
+// there is none.
+func (r *Scanner) Date(column int) (d civil.Date) {
+	value := r.value(column)
+	if b, ok := value.(*[]byte); ok && len(*b) == 4 {
+		since := int32(binary.BigEndian.Uint32(*b)) // days
+		if since == math.MaxInt32 || since == math.MinInt32 {
+			r.Fail(column, errors.New("infinity is not a day"))
+			return d
+		}
+		const day = int64(24 * time.Hour / time.Second)
+		return civil.Of(time.Unix(epoch.Unix()+int64(since)*day, 0).UTC())
+	} else if ok {
+		value = *b
+	}
+	if err := d.Scan(value); err != nil {
+		r.Fail(column, err)
+	}
+	return d
+}
+
+// UUID is a uuid, from its text or from its 16 bytes.
+func (r *Scanner) UUID(column int) (id uuid.UUID) {
+	var err error
+	switch v := r.value(column).(type) {
+	case *[]byte:
+		if len(*v) == len(id) {
+			copy(id[:], *v)
+			return id
+		}
+		id, err = uuid.ParseBytes(*v)
+	case string:
+		id, err = uuid.Parse(v)
+	case nil:
+	default:
+		r.mismatch(column, "a uuid")
+	}
+	if err != nil {
+		r.Fail(column, err)
+	}
+	return id
+}
+
+func (r *Scanner) mismatch(column int, wanted string) {
+	r.Fail(column, fmt.Errorf("%T is not %s", r.value(column), wanted))
+}

@@ -1,0 +1,209 @@
+package browser
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// node is an element as a screen reader announces it.
+type node struct {
+	Ignored bool              `json:"ignored"`
+	Role    axValue           `json:"role"`
+	Name    axValue           `json:"name"`
+	ID      cdp.BackendNodeID `json:"backendDOMNodeId"`
+}
+
+type axValue struct {
+	Value string `json:"value"`
+}
+
+type nodes struct {
+	Nodes []node `json:"nodes"`
+}
+
+// query are the elements with a role and a name, anywhere or within another
+// element. Without a name they are all of the role.
+func (p *tab) query(within *node, role, name string) []node {
+	p.t.Helper()
+	given := map[string]any{"role": role}
+	if name != "" {
+		given["accessibleName"] = name
+	}
+	if within != nil {
+		given["backendNodeId"] = within.ID
+	} else {
+		var root *runtime.RemoteObject
+		p.run(chromedp.Evaluate("document", &root))
+		given["objectId"] = root.ObjectID
+	}
+	var found nodes
+	p.call("Accessibility.queryAXTree", given, &found)
+	var seen []node
+	for _, n := range found.Nodes {
+		if !n.Ignored && n.ID != 0 {
+			seen = append(seen, n)
+		}
+	}
+	return seen
+}
+
+// find is the one element with a role and a name.
+func (p *tab) find(role, name string) *node {
+	p.t.Helper()
+	return p.findIn(nil, role, name)
+}
+
+func (p *tab) findIn(within *node, role, name string) *node {
+	p.t.Helper()
+	found := p.query(within, role, name)
+	if len(found) != 1 {
+		var names []string
+		for _, n := range p.query(within, role, "") {
+			names = append(names, n.Name.Value)
+		}
+		p.t.Fatalf("%d × %s %q; there are %q\n%s", len(found), role, name, names, p.report())
+	}
+	return &found[0]
+}
+
+// press clicks in the middle of an element, where it can be seen.
+func (p *tab) press(n *node) {
+	p.t.Helper()
+	p.run(chromedp.ActionFunc(func(ctx context.Context) error {
+		if err := dom.ScrollIntoViewIfNeeded().WithBackendNodeID(n.ID).Do(ctx); err != nil {
+			return err
+		}
+		quads, err := dom.GetContentQuads().WithBackendNodeID(n.ID).Do(ctx)
+		if err != nil || len(quads) == 0 {
+			return fmt.Errorf("%s %q has no place: %w", n.Role.Value, n.Name.Value, err)
+		}
+		q := quads[0]
+		return chromedp.MouseClickXY((q[0]+q[4])/2, (q[1]+q[5])/2).Do(ctx)
+	}))
+}
+
+// submit presses a button that leads to another page.
+func (p *tab) submit(name string) *tab {
+	p.t.Helper()
+	n := p.find("button", name)
+	return p.load(func() { p.press(n) })
+}
+
+// follow clicks a link that leads to another page.
+func (p *tab) follow(name string) *tab {
+	p.t.Helper()
+	n := p.find("link", name)
+	return p.load(func() { p.press(n) })
+}
+
+// unfold opens a part of the page that is folded away.
+func (p *tab) unfold(name string) *tab {
+	p.t.Helper()
+	p.press(p.find("DisclosureTriangle", name))
+	return p
+}
+
+// fill types a text into a field, in place of what it holds.
+func (p *tab) fill(label, text string) *tab {
+	p.t.Helper()
+	p.press(p.find("textbox", label))
+	eval[any](p, "document.activeElement.select()")
+	p.run(input.InsertText(text))
+	return p
+}
+
+// pick picks a day, YYYY-MM-DD, in a date field. How one is typed depends on the
+// language of the browser.
+func (p *tab) pick(label, day string) *tab {
+	p.t.Helper()
+	p.focus(p.find("Date", label))
+	eval[string](p, fmt.Sprintf("document.activeElement.value = %q", day))
+	return p
+}
+
+// choose chooses an option of a list by its words.
+func (p *tab) choose(label, option string) *tab {
+	p.t.Helper()
+	p.focus(p.find("combobox", label))
+	if !eval[bool](p, fmt.Sprintf("[...document.activeElement.options].some(o => o.label == %q && (o.selected = true))", option)) {
+		p.t.Fatalf("%s: no option %q\n%s", label, option, p.report())
+	}
+	return p
+}
+
+// tick ticks a box in a group of boxes.
+func (p *tab) tick(group, box string) *tab {
+	p.t.Helper()
+	p.press(p.findIn(p.find("group", group), "checkbox", box))
+	return p
+}
+
+// focus gives an element the focus.
+func (p *tab) focus(n *node) {
+	p.t.Helper()
+	p.run(dom.Focus().WithBackendNodeID(n.ID))
+}
+
+// keys presses keys one after the other, each as a keyboard does: what a key
+// that goes down has done already, the character after it does not do again.
+func (p *tab) keys(keys string) {
+	p.t.Helper()
+	p.run(chromedp.KeyEvent(keys, func(event *input.DispatchKeyEventParams) *input.DispatchKeyEventParams {
+		if event.Type == input.KeyDown {
+			event.Type = input.KeyRawDown
+		}
+		return event
+	}))
+}
+
+// focused is the element that has the focus.
+func (p *tab) focused() node {
+	p.t.Helper()
+	var element *runtime.RemoteObject
+	p.run(chromedp.Evaluate("document.activeElement", &element))
+	var found nodes
+	p.call("Accessibility.getPartialAXTree", map[string]any{"objectId": element.ObjectID, "fetchRelatives": false}, &found)
+	return found.Nodes[0]
+}
+
+// walk presses Tab until the element with a role and a name has the focus, and
+// checks on the way that the focus can be seen.
+func (p *tab) walk(role, name string) *tab {
+	p.t.Helper()
+	var passed []string
+	for range 200 {
+		p.keys(kb.Tab)
+		n := p.focused()
+		p.seen(n)
+		if n.Role.Value == role && n.Name.Value == name {
+			return p
+		}
+		passed = append(passed, n.Role.Value+" "+n.Name.Value)
+	}
+	p.t.Fatalf("Tab never comes to %s %q, only to %q", role, name, passed)
+	return nil
+}
+
+// seen fails the test unless the focused element is inside the window and
+// something shows that it has the focus.
+func (p *tab) seen(n node) {
+	p.t.Helper()
+	problem := eval[string](p, `(() => {
+		const e = document.activeElement, style = getComputedStyle(e), box = e.getBoundingClientRect();
+		if (e == document.body) return "";
+		if (style.outlineStyle == "none" || parseFloat(style.outlineWidth) < 2) return "no outline";
+		if (box.width == 0 || box.height == 0) return "no size";
+		if (box.bottom <= 0 || box.top >= innerHeight || box.right <= 0 || box.left >= innerWidth) return "outside the window";
+		return "";
+	})()`)
+	if problem != "" {
+		p.t.Errorf("focus on %s %q: %s", n.Role.Value, n.Name.Value, problem)
+	}
+}

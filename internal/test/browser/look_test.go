@@ -1,0 +1,187 @@
+package browser
+
+import (
+	"context"
+	_ "embed"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+
+	"chairside/internal/test/harness"
+	"chairside/internal/web"
+)
+
+// size is the size of a window.
+type size struct {
+	width, height int64
+	mobile        bool
+}
+
+var (
+	phone   = size{390, 844, true}
+	desktop = size{1280, 900, false}
+	schemes = []string{"light", "dark"}
+)
+
+//go:embed testdata/fits.js
+var fitsScript string
+
+// TestPages looks at every page of the table in each size and colour scheme.
+// Each has a server and a database of its own, so that none sees what another
+// one did.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	axe, dir := axeCore(t), t.ArtifactDir()
+	kept := flag.Lookup("test.artifacts").Value.String() == "true" // else nobody could look at the pictures
+	shown := furnish(t)
+	for _, s := range pages() {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			p := shown.show(t, s)
+			p.guarded()
+			for i, window := range []size{phone, desktop} {
+				for j, scheme := range schemes {
+					p.resize(window, scheme)
+					if i != j { // dark on the phone, light on the desktop: each once, for it takes its time
+						p.accessible(axe)
+					}
+					if kept {
+						p.capture(filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", s.name, window.width, scheme)))
+					}
+				}
+				p.fits(window)
+			}
+		})
+	}
+}
+
+// show brings a tab to a page in a state.
+func (shown *practice) show(t *testing.T, s state) *tab {
+	t.Helper()
+	content, err := os.ReadFile(shown.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	database := filepath.Join(t.TempDir(), "page.db")
+	if err := os.WriteFile(database, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := open(t, harness.Start(t, "sqlite:"+database))
+	if s.who != nobody {
+		p.bring(shown.cookies[s.who])
+		p.key = shown.key
+	}
+	p.visit(shown.address(s.path))
+	if s.then != nil {
+		s.then(p)
+	}
+	return p.status(max(s.status, http.StatusOK))
+}
+
+// resize gives the window a size and a colour scheme.
+func (p *tab) resize(window size, scheme string) {
+	p.t.Helper()
+	var mobile []chromedp.EmulateViewportOption
+	if window.mobile {
+		mobile = append(mobile, chromedp.EmulateMobile)
+	}
+	p.run(
+		chromedp.EmulateViewport(window.width, window.height, mobile...),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+	)
+}
+
+// capture keeps a picture of the whole page.
+func (p *tab) capture(file string) {
+	p.t.Helper()
+	p.run(chromedp.ActionFunc(func(ctx context.Context) error {
+		picture, err := page.CaptureScreenshot().WithCaptureBeyondViewport(true).WithOptimizeForSpeed(true).Do(ctx)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(file, picture, 0o600)
+	}))
+}
+
+// fits fails the test if something is too wide or too small, and notes what
+// could be larger for fingers.
+func (p *tab) fits(window size) {
+	p.t.Helper()
+	found := eval[struct {
+		Wrong []string `json:"wrong"`
+		Small []string `json:"small"`
+	}](p, fitsScript)
+	for _, wrong := range found.Wrong {
+		p.t.Errorf("at %d: %s", window.width, wrong)
+	}
+	if window.mobile {
+		for _, small := range found.Small {
+			p.t.Logf("at %d, less than 44: %s", window.width, small)
+		}
+	}
+}
+
+// guarded fails the test unless the page came with the headers that keep others
+// from framing, copying and embellishing it.
+func (p *tab) guarded() {
+	p.t.Helper()
+	answer := p.answer()
+	for name, wants := range map[string][]string{
+		"Content-Type":            {"text/html; charset=utf-8"},
+		"Content-Security-Policy": {"default-src 'none'", "script-src 'self'", "style-src 'self'", "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"},
+		"X-Frame-Options":         {"DENY"},
+		"X-Content-Type-Options":  {"nosniff"},
+		"Referrer-Policy":         {"no-referrer"},
+		"Cache-Control":           {"no-store"},
+	} {
+		got := fmt.Sprint(answer.Headers[name])
+		for _, want := range wants {
+			if !strings.Contains(got, want) || strings.Contains(got, "unsafe") {
+				p.t.Errorf("%s: %s: %s, want %s", answer.URL, name, got, want)
+			}
+		}
+	}
+}
+
+// TestEveryRouteIsInTheTable fails where a page of the site is in no line of pages.
+func TestEveryRouteIsInTheTable(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	site, err := web.New(web.Options{DB: e.DB, BaseURL: e.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	for _, route := range site.Routes() {
+		mux.Handle(route.Path, http.NotFoundHandler())
+	}
+	seen := map[string]bool{}
+	for _, s := range pages() {
+		path := strings.NewReplacer("{app}", "x", "{public}", "x").Replace(s.path)
+		if strings.HasPrefix(path, "{consent") {
+			path = "/oauth/authorize"
+		}
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, pattern := mux.Handler(r)
+		seen[pattern] = true
+	}
+	for _, route := range site.Routes() {
+		path := strings.NewReplacer("{id}", "x", "{name}", "x").Replace(route.Path)
+		answer := e.Do(t, harness.Request{Method: http.MethodPut, Path: path})
+		if shown := slices.Contains(strings.Split(answer.Header.Get("Allow"), ", "), http.MethodGet); shown && !seen[route.Path] {
+			t.Errorf("%s: no line in pages", route.Path)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package browser
+
+import (
+	"context"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"chairside/internal/localpg/pgtest"
+)
+
+func TestMain(m *testing.M) {
+	status := pgtest.With{M: m}.Run()
+	for _, undo := range leftOver {
+		undo()
+	}
+	os.Exit(status)
+}
+
+// leftOver is what TestMain undoes at the end.
+var leftOver []func()
+
+// chromium starts the browser that all tests share.
+var chromium = sync.OnceValues(func() (context.Context, error) {
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.NoSandbox, // which root may not have
+		chromedp.DisableGPU,
+		chromedp.Flag("disable-software-rasterizer", true),
+		chromedp.Flag("disable-quic", true),
+		chromedp.Flag("disable-component-update", true),
+		chromedp.WSURLReadTimeout(time.Minute),
+	)
+	allocator, release := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, closeBrowser := chromedp.NewContext(allocator, chromedp.WithErrorf(func(string, ...any) {}))
+	leftOver = append(leftOver, release, closeBrowser)
+	return ctx, chromedp.Run(ctx)
+})
+
+// needed fails the test where CI=true, and skips it elsewhere.
+func needed(t testing.TB, what string, err error) {
+	t.Helper()
+	if err == nil {
+		return
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatal(what, err)
+	}
+	t.Skip(what, err)
+}

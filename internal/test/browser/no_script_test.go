@@ -1,0 +1,25 @@
+package browser
+
+import (
+	"testing"
+
+	"chairside/internal/seed"
+)
+
+// TestWithoutJavaScript everything works; only the copy buttons stay away.
+func TestWithoutJavaScript(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	c, p := newClient(t), open(t, e).withoutScript()
+	p.signIn(seed.DemoAdmin)
+	c.register(p)
+	p.visit(c.url).submit("Allow").has("Connected")
+	e.Get(t, "/v1/patients", c.access(t)).Status(t, 200)
+
+	p.visit("/settings/tokens").follow("New token").fill("Name", "Recall letters").tick("Patients", "See").submit("Make the token")
+	if buttons := p.query(nil, "button", "Copy"); len(buttons) > 0 {
+		t.Error("there are copy buttons that do nothing")
+	}
+	e.Get(t, "/v1/patients", p.value("token")).Status(t, 200)
+	p.follow("I have copied it").unfold("Revoke Recall letters").submit("Revoke this token Recall letters").has("The token is revoked.")
+}

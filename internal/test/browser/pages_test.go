@@ -1,0 +1,136 @@
+package browser
+
+import (
+	"net/http"
+	"time"
+
+	"chairside/internal/report"
+	"chairside/internal/seed"
+)
+
+// state is a page as somebody sees it.
+type state struct {
+	name   string       // of its screenshots
+	who    string       // has signed in
+	path   string       // where to begin; {app} and the like are in practice.names
+	status int          // of the page in the end, 0 for 200
+	then   func(p *tab) // what to do there, nil for nothing
+}
+
+const (
+	forbidden = http.StatusForbidden
+	wrong     = http.StatusUnprocessableEntity
+)
+
+// pages are all pages, in all states that look different.
+func pages() []state {
+	all := []state{
+		{"sign-in", nobody, "/sign-in", 0, nil},
+		{"sign-in-nothing-given", nobody, "/sign-in", wrong, submit("Sign in")},
+		{"sign-in-wrong", nobody, "/sign-in", wrong, func(p *tab) { p.giveCredentials(seed.DemoAdmin, "wrong-password") }},
+		{"sign-in-too-often", nobody, "/sign-in", http.StatusTooManyRequests, func(p *tab) {
+			for range 11 {
+				p.giveCredentials("nobody@demo.chairside.test", "wrong-password")
+			}
+		}},
+		{"sign-in-again", admin, "/sign-in", 0, nil},
+		{"sign-in-signed-out", admin, "/settings/sessions", 0, submit("Sign out")},
+		{"sign-in-code", halfway, "/sign-in/code", 0, nil},
+		{"sign-in-code-wrong", halfway, "/sign-in/code", wrong, func(p *tab) { p.fill("Code", "000000").submit("Sign in") }},
+
+		{"consent", admin, "{consent}", 0, nil},
+		{"consent-long-names", admin, "{consent of a long name}", 0, nil},
+		{"consent-refused", admin, "{consent to another address}", http.StatusBadRequest, nil},
+
+		{"tokens", admin, "/settings", 0, nil},
+		{"tokens-menu", admin, "/settings/tokens", 0, func(p *tab) {
+			p.resize(phone, schemes[0])
+			p.unfold("Menu")
+		}},
+		{"tokens-none", owner, "/settings/tokens", 0, nil},
+		{"tokens-of-reception", reception, "/settings/tokens", 0, nil},
+		{"tokens-revoke", admin, "/settings/tokens", 0, unfold("Revoke Recall letters")},
+		{"tokens-revoked", admin, "/settings/tokens", 0, func(p *tab) { p.unfold("Revoke Recall letters").submit("Revoke this token Recall letters") }},
+		{"token-new", admin, "/settings/tokens/new", 0, nil},
+		{"token-new-wrong", admin, "/settings/tokens/new", wrong, func(p *tab) { p.pick("Last day (optional)", "2026-06-01").submit("Make the token") }},
+		{"token-made", admin, "/settings/tokens/new", 0, func(p *tab) {
+			p.fill("Name", "Recall letters").tick("Patients", "See").tick("Appointments", "Everything").submit("Make the token")
+		}},
+
+		{"applications", admin, "/settings/applications", 0, nil},
+		{"applications-none", owner, "/settings/applications", 0, nil},
+		{"applications-of-reception", reception, "/settings/applications", forbidden, nil},
+		{"application-new", admin, "/settings/applications/new", 0, nil},
+		{"application-new-wrong", admin, "/settings/applications/new", wrong, func(p *tab) {
+			p.fill("Redirect addresses", "http://perio.example/callback").submit("Register")
+		}},
+		{"application-made", admin, "/settings/applications/new", 0, func(p *tab) {
+			p.fill("Name", "Perio Charting").fill("Redirect addresses", "https://perio.example/callback").tick("Patients", "See").submit("Register")
+		}},
+		{"application-made-public", admin, "/settings/applications/new", 0, func(p *tab) {
+			p.press(p.find("radio", "In the browser, on a phone or a desktop It cannot keep a secret (public client), and must use PKCE."))
+			p.fill("Name", longName).fill("Redirect addresses", "com.example.app:/callback").tick("Patients", "See").submit("Register")
+		}},
+		{"application", admin, "/settings/applications/{app}", 0, nil},
+		{"application-public", admin, "/settings/applications/{public}", 0, unfold("Show the four steps")},
+		{"application-saved", admin, "/settings/applications/{app}", 0, submit("Save")},
+		{"application-wrong", admin, "/settings/applications/{app}", wrong, func(p *tab) { p.fill("Name", "").submit("Save") }},
+		{"application-confirm", admin, "/settings/applications/{app}", 0, func(p *tab) { p.unfold("Make a new secret").unfold("Delete the application") }},
+		{"application-new-secret", admin, "/settings/applications/{app}", 0, func(p *tab) { p.unfold("Make a new secret").submit("Replace the secret") }},
+		{"application-deleted", admin, "/settings/applications/{app}", 0, func(p *tab) { p.unfold("Delete the application").submit("Delete Perio Charting") }},
+
+		{"authorizations", admin, "/settings/authorizations", 0, nil},
+		{"authorizations-none", owner, "/settings/authorizations", 0, nil},
+		{"authorizations-confirm", admin, "/settings/authorizations", 0, unfold("Take back what Second Opinion may do")},
+		{"authorizations-revoked", admin, "/settings/authorizations", 0, func(p *tab) {
+			p.unfold("Take back what Second Opinion may do").submit("Take it back from Second Opinion")
+		}},
+
+		{"sessions", admin, "/settings/sessions", 0, nil},
+		{"sessions-one", owner, "/settings/sessions", 0, nil},
+		{"sessions-confirm", admin, "/settings/sessions", 0, unfold("Sign out everywhere else")},
+		{"sessions-ended", admin, "/settings/sessions", 0, func(p *tab) { p.submit("End the session of Firefox on Windows") }},
+
+		{"security", admin, "/settings/security", 0, nil},
+		{"security-wrong", admin, "/settings/security", wrong, func(p *tab) {
+			p.fill("Current password", seed.Password).fill("New password", "one-password").fill("Confirm new password", "another-password").submit("Change password")
+		}},
+		{"security-changed", admin, "/settings/security", 0, func(p *tab) {
+			p.fill("Current password", seed.Password).fill("New password", newPassword).fill("Confirm new password", newPassword).submit("Change password")
+		}},
+		{"security-guarded", guarded, "/settings/security", 0, nil},
+		{"security-guarded-wrong", guarded, "/settings/security", wrong, func(p *tab) {
+			p.unfold("Turn the second factor off").fill("Your password", "wrong-password").submit("Turn it off")
+		}},
+		{"second-factor", admin, "/settings/second-factor", 0, nil},
+		{"second-factor-wrong", admin, "/settings/second-factor", wrong, func(p *tab) { p.fill("Code", "000000").submit("Turn it on") }},
+		{"recovery-codes", guarded, "/settings/security", 0, func(p *tab) {
+			p.env.Clock.Advance(time.Minute) // a code is taken once
+			p.unfold("Make new recovery codes").fill("Your password", seed.Password).fill("Code", code(p.t, p.env, p.key)).submit("Make new recovery codes")
+		}},
+
+		{"not-found", admin, "/settings/nothing", http.StatusNotFound, nil},
+		{"not-found-signed-out", nobody, "/settings/nothing", http.StatusNotFound, nil},
+		{"wrong-method", nobody, "/sign-out", http.StatusMethodNotAllowed, nil},
+
+		{"reports", admin, "/reports", 0, nil},
+		{"reports-of-reception", reception, "/reports", 0, nil},
+		{"report-of-managers", reception, "/reports/income", forbidden, nil},
+		{"report-all-columns", admin, "/reports/recalls", 0, func(p *tab) { p.press(p.find("checkbox", "Show")) }},
+		{"report-wrong", admin, "/reports/income?from=2026-07-01&to=2026-06-01", wrong, nil},
+	}
+	for _, r := range report.All {
+		all = append(all,
+			state{"report-" + r.Name, admin, "/reports/" + r.Name, 0, nil},
+			state{"report-" + r.Name + "-empty", owner, "/reports/" + r.Name, 0, nil},
+		)
+	}
+	return all
+}
+
+// newPassword is one that a user changes to.
+const newPassword = "kettle mango on the hill"
+
+func submit(button string) func(p *tab) { return func(p *tab) { p.submit(button) } }
+
+func unfold(summary string) func(p *tab) { return func(p *tab) { p.unfold(summary) } }

@@ -1,0 +1,304 @@
+package browser
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"chairside/internal/test/harness"
+	"chairside/internal/seed"
+)
+
+// patience is how long a tab may take altogether; a test that waits in vain
+// ends then.
+const patience = 5 * time.Minute
+
+// tab is a tab of a browser that has not been anywhere before: no other tab
+// has its cookies.
+type tab struct {
+	t   testing.TB
+	env *harness.Env
+	key string // of the authenticator of who has signed in
+	ctx context.Context
+
+	mu        sync.Mutex
+	waiting   chan struct{}              // closed with the next page that is there
+	begun     bool                       // whether that page has taken the old one's place
+	document  *network.Response          // of the page
+	documents map[network.RequestID]bool // which requests were for pages
+	asked     []string                   // addresses of pages that were asked for
+	noise     []string                   // what the console told
+}
+
+// open opens a tab.
+func open(t testing.TB, e *harness.Env) *tab {
+	t.Helper()
+	browser, err := chromium()
+	needed(t, "no Chromium: ", err)
+	ctx, closeTab := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	p := &tab{t: t, env: e, ctx: ctx, documents: map[network.RequestID]bool{}}
+	t.Cleanup(func() {
+		cancel()
+		closeTab()
+	})
+	t.Cleanup(p.quiet)
+	chromedp.ListenTarget(ctx, p.hear)
+	p.run(chromedp.EmulateViewport(desktop.width, desktop.height))
+	return p
+}
+
+// withoutScript makes a tab in which no page can run a script.
+func (p *tab) withoutScript() *tab {
+	p.t.Helper()
+	p.run(emulation.SetScriptExecutionDisabled(true))
+	return p
+}
+
+// run has the browser do something.
+func (p *tab) run(actions ...chromedp.Action) {
+	p.t.Helper()
+	if err := chromedp.Run(p.ctx, actions...); err != nil {
+		p.t.Fatalf("%v\n%s", err, p.report())
+	}
+}
+
+// call calls a method of the protocol; what cdproto does not know of a newer
+// Chromium's answers stays out of the way.
+func (p *tab) call(method string, given, result any) {
+	p.t.Helper()
+	p.run(chromedp.ActionFunc(func(ctx context.Context) error {
+		if err := cdp.Execute(ctx, method, given, result); err != nil {
+			return fmt.Errorf("%s: %w", method, err)
+		}
+		return nil
+	}))
+}
+
+// hear takes note of what happens in the tab.
+func (p *tab) hear(event any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		if e.Type == network.ResourceTypeDocument {
+			p.asked = append(p.asked, e.Request.URL)
+			p.documents[e.RequestID] = true
+		}
+	case *network.EventResponseReceived:
+		if e.Type == network.ResourceTypeDocument {
+			p.document = e.Response
+		}
+	case *page.EventFrameNavigated:
+		p.begun = e.Frame.ParentID == ""
+	case *page.EventLoadEventFired:
+		if p.begun && p.waiting != nil {
+			close(p.waiting)
+			p.waiting = nil
+		}
+	case *log.EventEntryAdded:
+		if !p.documents[e.Entry.NetworkRequestID] { // the tests look at the status themselves
+			p.noise = append(p.noise, fmt.Sprintf("%s %s: %s %s", e.Entry.Source, e.Entry.Level, e.Entry.Text, e.Entry.URL))
+		}
+	case *runtime.EventExceptionThrown:
+		p.noise = append(p.noise, "exception: "+e.ExceptionDetails.Error())
+	case *runtime.EventConsoleAPICalled:
+		p.noise = append(p.noise, fmt.Sprintf("console.%s", e.Type))
+	}
+}
+
+// load does something that leads to another page, and waits until that is there.
+func (p *tab) load(do func()) *tab {
+	p.t.Helper()
+	there := make(chan struct{})
+	p.mu.Lock()
+	p.waiting, p.begun, p.document = there, false, nil
+	p.mu.Unlock()
+	do()
+	select {
+	case <-there:
+	case <-p.ctx.Done():
+		p.t.Fatalf("no page came\n%s", p.report())
+	}
+	return p
+}
+
+// visit goes to an address, of the server unless it begins with a scheme.
+func (p *tab) visit(address string) *tab {
+	p.t.Helper()
+	if strings.HasPrefix(address, "/") {
+		address = p.env.URL + address
+	}
+	return p.load(func() {
+		p.t.Helper()
+		var failed struct {
+			ErrorText string `json:"errorText"`
+		}
+		p.call(page.CommandNavigate, page.Navigate(address), &failed)
+		if failed.ErrorText != "" {
+			p.t.Fatalf("%s: %s", address, failed.ErrorText)
+		}
+	})
+}
+
+// signIn signs a user in on the page, with the password of the seeded users.
+func (p *tab) signIn(email string) *tab {
+	p.t.Helper()
+	p.visit("/sign-in")
+	return p.giveCredentials(email, seed.Password)
+}
+
+// giveCredentials fills in the sign-in page that is shown.
+func (p *tab) giveCredentials(email, password string) *tab {
+	p.t.Helper()
+	p.fill("E-mail address", email)
+	p.fill("Password", password)
+	return p.submit("Sign in")
+}
+
+// bring gives the tab a cookie.
+func (p *tab) bring(cookie *http.Cookie) {
+	p.t.Helper()
+	p.run(network.SetCookie(cookie.Name, cookie.Value).WithURL(p.env.URL).WithHTTPOnly(true))
+}
+
+// status fails the test unless the page came with a status.
+func (p *tab) status(want int) *tab {
+	p.t.Helper()
+	if got := p.answer(); int(got.Status) != want {
+		p.t.Fatalf("status %d, want %d\n%s", got.Status, want, p.report())
+	}
+	return p
+}
+
+// answer is the response that the page came with.
+func (p *tab) answer() *network.Response {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.document == nil {
+		p.t.Fatal("no page was asked for")
+	}
+	return p.document
+}
+
+// addresses are those of all pages that the tab was sent to.
+func (p *tab) addresses() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.asked)
+}
+
+// until waits for something that is told nowhere.
+func (p *tab) until(what string, done func() bool) {
+	p.t.Helper()
+	for !done() {
+		if p.ctx.Err() != nil {
+			p.t.Fatalf("in vain: %s\n%s\n%q", what, p.report(), p.addresses())
+		}
+		eval[int](p, "new Promise(resolve => setTimeout(resolve, 20, 0))")
+	}
+}
+
+// here is the address of the page.
+func (p *tab) here() *url.URL {
+	p.t.Helper()
+	address, err := url.Parse(eval[string](p, "location.href"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return address
+}
+
+// at fails the test unless the page has a path on the server.
+func (p *tab) at(path string) *tab {
+	p.t.Helper()
+	if here := p.here(); here.Path != path {
+		p.t.Fatalf("at %s, want %s\n%s", here, path, p.report())
+	}
+	return p
+}
+
+// has fails the test unless all the texts can be read on the page.
+func (p *tab) has(texts ...string) *tab {
+	p.t.Helper()
+	shown := p.text()
+	for _, want := range texts {
+		if !strings.Contains(shown, want) {
+			p.t.Fatalf("%q is not on the page\n%s", want, p.report())
+		}
+	}
+	return p
+}
+
+// lacks fails the test if one of the texts can be read on the page.
+func (p *tab) lacks(texts ...string) *tab {
+	p.t.Helper()
+	shown := p.text()
+	for _, bad := range texts {
+		if strings.Contains(shown, bad) {
+			p.t.Fatalf("%q is on the page\n%s", bad, p.report())
+		}
+	}
+	return p
+}
+
+// text is what can be read on the page.
+func (p *tab) text() string {
+	p.t.Helper()
+	return eval[string](p, "document.body.innerText")
+}
+
+// value is the text of the element with an id.
+func (p *tab) value(id string) string {
+	p.t.Helper()
+	return strings.TrimSpace(eval[string](p, fmt.Sprintf("document.getElementById(%q).textContent", id)))
+}
+
+// eval gives the value of an expression in the page, a promise's when it is
+// kept. Pages that may run no script themselves can be asked as well.
+func eval[T any](p *tab, expression string) (value T) {
+	p.t.Helper()
+	p.run(chromedp.Evaluate(expression, &value, func(q *runtime.EvaluateParams) *runtime.EvaluateParams {
+		return q.WithAwaitPromise(true)
+	}))
+	return value
+}
+
+// quiet fails the test if the console told anything.
+func (p *tab) quiet() {
+	if p.ctx.Err() == nil && chromedp.FromContext(p.ctx).Target != nil {
+		eval[int](p, "1") // whatever the page has told has arrived by now
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, line := range p.noise {
+		p.t.Error("console: ", line)
+	}
+}
+
+// report is what the tab shows, for messages.
+func (p *tab) report() string {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), 10*time.Second)
+	defer cancel()
+	var shown string
+	if err := chromedp.Run(ctx, chromedp.Evaluate(`location.href + "\n" + document.title + "\n" + document.body.innerText`, &shown)); err != nil {
+		shown = err.Error()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Join(append([]string{shown}, p.noise...), "\n")
+}

@@ -1,0 +1,41 @@
+package browser
+
+import (
+	"testing"
+	"time"
+
+	"chairside/internal/seed"
+)
+
+// TestATokenIsMadeUsedAndRevoked on the pages.
+func TestATokenIsMadeUsedAndRevoked(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	p := open(t, e)
+	p.signIn(seed.DemoAdmin).follow("New token")
+	site := eval[string](p, "document.getElementById('site_id').options[1].label")
+	p.fill("Name", "Recall letters").tick("Patients", "See").choose("Site", site).pick("Last day (optional)", "2026-07-31")
+	p.submit("Make the token").has("Copy the token now.", "See patients")
+	token := p.value("token")
+	e.Get(t, "/v1/patients", token).Status(t, 200)
+	e.Get(t, "/v1/invoices", token).Status(t, 403)
+
+	p.follow("I have copied it").lacks(token).has("Recall letters", "Only at "+site, "within the last hour")
+	p.unfold("Revoke Recall letters").submit("Revoke this token Recall letters").has("The token is revoked.", "No tokens yet")
+	e.Get(t, "/v1/patients", token).Status(t, 401)
+}
+
+// TestATokenEndsWithItsLastDay on the practice's clocks, however much it is used.
+func TestATokenEndsWithItsLastDay(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	p := open(t, e)
+	p.signIn(seed.DemoAdmin).follow("New token")
+	p.fill("Name", "Today").tick("Patients", "See").pick("Last day (optional)", "2026-07-01").submit("Make the token")
+	token := p.value("token")
+	p.follow("I have copied it").has("the end of 1 Jul 2026")
+	e.Clock.Set(time.Date(2026, 7, 1, 22, 59, 0, 0, time.UTC)) // 23:59 in London
+	e.Get(t, "/v1/patients", token).Status(t, 200)
+	e.Clock.Advance(time.Minute)
+	e.Get(t, "/v1/patients", token).Status(t, 401)
+}

@@ -1,0 +1,293 @@
+package contract
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"chairside/ent"
+	"chairside/ent/change"
+	"chairside/internal/principal"
+	"chairside/internal/test/harness"
+)
+
+// rowChange is what happened to one row, as the tables show it.
+type rowChange struct {
+	key, action string   // "patients 7", "update"
+	columns     []string // that differ, sorted
+}
+
+// difference is what happened between two dumps, apart from bookkeeping.
+func difference(t testing.TB, before, after map[string]string) (all []rowChange) {
+	t.Helper()
+	columns := func(text string) (row map[string]string) {
+		if err := json.Unmarshal([]byte(text), &row); err != nil {
+			t.Fatal(err)
+		}
+		return row
+	}
+	for key, text := range after {
+		if strings.HasPrefix(key, "changes ") || strings.HasPrefix(key, "access_tokens ") || before[key] == text {
+			continue
+		}
+		if before[key] == "" {
+			all = append(all, rowChange{key: key, action: "create"})
+			continue
+		}
+		c := rowChange{key: key, action: "update"}
+		was, is := columns(before[key]), columns(text)
+		for name := range is {
+			if is[name] != was[name] {
+				c.columns = append(c.columns, name)
+			}
+		}
+		slices.Sort(c.columns)
+		all = append(all, c)
+	}
+	for key := range before {
+		if after[key] == "" {
+			all = append(all, rowChange{key: key, action: "delete"})
+		}
+	}
+	return all
+}
+
+// changes reads the record of changes of the main practice, oldest first.
+func changes(t testing.TB, e *harness.Env) []*ent.Change {
+	t.Helper()
+	rows, err := e.DB.Ent.Change.Query().Order(change.ByID()).All(e.As(t, "demo"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// recordKey is the key that a row of the record has in a dump.
+func recordKey(c *ent.Change, keys []rowChange) string {
+	for _, k := range keys {
+		table, id, _ := strings.Cut(k.key, " ")
+		name := strings.ReplaceAll(strings.TrimSuffix(table, "s"), "_", "")
+		if strings.EqualFold(name, c.Resource) && id == c.RecordID {
+			return k.key
+		}
+	}
+	return c.Resource + " " + c.RecordID
+}
+
+func TestEveryChangeIsRecordedOnce(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		w, token := look(t, e, "demo"), e.Token(t, "")
+		tokenID := column(t, e, "SELECT id FROM access_tokens WHERE practice_id = $1 ORDER BY created_at DESC", w.practice)[0]
+		userID := column(t, e, "SELECT user_id FROM access_tokens WHERE id = $1", tokenID)[0]
+		for n, op := range operations() {
+			if !op.writes() {
+				continue
+			}
+			e.Clock.Advance(time.Minute)
+			q := w.request(op, n%7)
+			q.Token = token
+			before, recorded := dump(t, e, w.practice), len(changes(t, e))
+			send(t, e, op, q).Status(t, op.Success)
+			happened := difference(t, before, dump(t, e, w.practice))
+			if len(happened) == 0 {
+				t.Errorf("%s: nothing happened", op)
+			}
+			rows := changes(t, e)[recorded:]
+			for _, h := range happened {
+				if slices.Equal(h.columns, []string{"updated_at"}) {
+					continue // the answers of a patient have changed, and are recorded
+				}
+				matches := slices.DeleteFunc(slices.Clone(rows), func(c *ent.Change) bool { return recordKey(c, happened) != h.key })
+				if len(matches) != 1 {
+					t.Errorf("%s: %s of %s is recorded %d times", op, h.action, h.key, len(matches))
+					continue
+				}
+				c := matches[0]
+				if c.Action != h.action || !c.At.Equal(e.Clock.Now()) || c.PracticeID.String() != w.practice ||
+					c.UserID == nil || itoa(*c.UserID) != userID || c.TokenID == nil || c.TokenID.String() != tokenID {
+					t.Errorf("%s: %s of %s is recorded as %v", op, h.action, h.key, c)
+				}
+				if h.action == "update" && !slices.Equal(c.Fields, h.columns) {
+					t.Errorf("%s: columns %v of %s have changed, recorded are %v", op, h.columns, h.key, c.Fields)
+				}
+				if !slices.IsSorted(c.Fields) || (h.action == "delete") != (len(c.Fields) == 0) {
+					t.Errorf("%s: %s of %s has the fields %v", op, h.action, h.key, c.Fields)
+				}
+			}
+			if extra := len(rows) - len(happened); extra > 0 {
+				t.Errorf("%s: %d rows recorded for %d changes: %v", op, len(rows), len(happened), rows)
+			}
+		}
+	})
+}
+
+// TestWhatChangesNothingLeavesNoTrace sends everything twice: the second time
+// nothing may change, not even updated_at, and nothing may be recorded.
+func TestWhatChangesNothingLeavesNoTrace(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		w, token := look(t, e, "demo"), e.Token(t, "")
+		for n, op := range operations() {
+			if !op.writes() || op.Method == http.MethodPost {
+				continue
+			}
+			q := w.request(op, n%7)
+			q.Token = token
+			send(t, e, op, q).Status(t, op.Success)
+			e.Clock.Advance(time.Minute)
+			before := dump(t, e, w.practice)
+			send(t, e, op, q)
+			compare(t, before, dump(t, e, w.practice))
+		}
+	})
+}
+
+func TestRefusedWritesLeaveNoTrace(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		w, token, reader := look(t, e, "demo"), e.Token(t, ""), e.Token(t, "patient:read appointment:read treatments:read")
+		booked := w.request(find(t, "createAppointment"), 0)
+		e.Post(t, booked.Path, token, booked.Body).Status(t, http.StatusCreated)
+		before := dump(t, e, w.practice)
+		for _, op := range operations() {
+			if !op.writes() {
+				continue
+			}
+			for name, spoil := range map[string]func(q *harness.Request){
+				"token":    func(q *harness.Request) { q.Token = "" },
+				"scope":    func(q *harness.Request) { q.Token = reader },
+				"If-Match": func(q *harness.Request) { q.Header = map[string]string{"If-Match": `"other"`} },
+				"path":     func(q *harness.Request) { q.Path += "0000000" },
+				"body":     func(q *harness.Request) { q.Body = "{" },
+				"conflict": func(q *harness.Request) {
+					if members, ok := q.Body.(map[string]any)["appointment"].(map[string]any); ok {
+						members["force_changes"] = false
+					}
+				},
+				"last member": func(q *harness.Request) {
+					last := op.Body.Fields[len(op.Body.Fields)-1].Name
+					q.Body.(map[string]any)[op.Body.Key].(map[string]any)[last] = "nonsense"
+				},
+			} {
+				withBody := name == "body" || name == "last member" || name == "conflict"
+				if withBody && op.Body == nil || name == "conflict" && op.Body.Key != "appointment" || name == "If-Match" && !op.one() {
+					continue
+				}
+				q := w.request(op, 0)
+				q.Token = token
+				spoil(&q)
+				if r := send(t, e, op, q); r.Code < 400 {
+					t.Errorf("%s with a wrong %s: status %d", op, name, r.Code)
+				}
+			}
+		}
+		compare(t, before, dump(t, e, w.practice))
+	})
+}
+
+// TestAChangeAndItsRecordShareATransaction holds both ways: neither is there
+// without the other.
+func TestAChangeAndItsRecordShareATransaction(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		w, token := look(t, e, "demo"), e.Token(t, "")
+		before := dump(t, e, w.practice)
+		ctx, enough := e.As(t, "demo"), errors.New("enough")
+		err := e.DB.Tx(ctx, func(tx *ent.Client) error {
+			if err := tx.AcquisitionSource.Create().SetName("Poster").Exec(ctx); err != nil {
+				return err
+			}
+			if n, err := tx.Change.Query().Count(ctx); err != nil || n == 0 {
+				t.Errorf("%d changes inside the transaction, %v", n, err)
+			}
+			return enough
+		})
+		if !errors.Is(err, enough) {
+			t.Fatal(err)
+		}
+		compare(t, before, dump(t, e, w.practice))
+
+		// Without the table of the record nothing can be written.
+		execute(t, e, "ALTER TABLE changes RENAME TO changes_away")
+		for _, op := range operations() {
+			if !op.writes() {
+				continue
+			}
+			q := w.request(op, 0)
+			q.Token = token
+			r := e.Do(t, q)
+			check(t, op, q, r)
+			r.Error(t, http.StatusInternalServerError, "internal")
+		}
+		execute(t, e, "ALTER TABLE changes_away RENAME TO changes")
+		compare(t, before, dump(t, e, w.practice))
+	})
+}
+
+// TestWritesOutsideATransactionAreRefused holds for the program's own code.
+func TestWritesOutsideATransactionAreRefused(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		w := look(t, e, "demo")
+		before := dump(t, e, w.practice)
+		if err := e.DB.Ent.AcquisitionSource.Create().SetName("Poster").Exec(e.As(t, "demo")); err == nil {
+			t.Error("a write without a transaction is not refused")
+		}
+		compare(t, before, dump(t, e, w.practice))
+	})
+}
+
+// TestTheRecordHoldsNoValues looks for the values of a write in its record.
+func TestTheRecordHoldsNoValues(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		w, token := look(t, e, "demo"), e.Token(t, "")
+		op := find(t, "createPatient")
+		q := w.request(op, 0)
+		q.Token = token
+		members := q.Body.(map[string]any)["patient"].(map[string]any)
+		for _, f := range op.Body.Fields {
+			if f.Kind == "text" {
+				members[f.Name] = "Qanary " + f.Name
+			}
+		}
+		send(t, e, op, q).Status(t, http.StatusCreated)
+		for key, row := range dump(t, e, w.practice) {
+			if strings.HasPrefix(key, "changes ") && strings.Contains(row, "Qanary") {
+				t.Errorf("%s: %s", key, row)
+			}
+		}
+	})
+}
+
+// TestWorkOfTheSystemIsRecordedToo holds for the command line: without a user
+// or a token, under the practice of the row.
+func TestWorkOfTheSystemIsRecordedToo(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		ctx := principal.AsSystem(t.Context())
+		practice, err := e.DB.Ent.Practice.Query().First(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Tx(t, ctx, func(tx *ent.Client) error {
+			row, err := tx.AppointmentReason.Create().SetPracticeID(practice.ID).SetReason("Whitening").SetPosition(1).Save(ctx)
+			if err != nil {
+				return err
+			}
+			return tx.AppointmentReason.UpdateOne(row).SetExam(true).Exec(ctx)
+		})
+		rows, err := e.DB.Ent.Change.Query().Where(change.Resource(ent.TypeAppointmentReason)).Order(change.ByID()).All(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var actions []string
+		for _, c := range rows {
+			actions = append(actions, c.Action)
+			if c.PracticeID != practice.ID || c.UserID != nil || c.TokenID != nil {
+				t.Errorf("recorded as %v", c)
+			}
+		}
+		if !slices.Equal(actions, []string{"create", "update"}) {
+			t.Errorf("recorded are %v", actions)
+		}
+	})
+}

@@ -1,0 +1,233 @@
+package contract
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	gen "entgo.io/ent"
+	"entgo.io/ent/dialect"
+
+	"chairside/ent"
+	"chairside/internal/test/harness"
+	"chairside/internal/store"
+	"chairside/internal/codec"
+)
+
+// meter counts what is asked of the database, in the units of the generated
+// client: a query each for the rows, with the one row that each may point at, and
+// for every list under them, and a mutation for each row that is written; and how
+// often the database is asked at all. How a token is found is package token's
+// affair: lookups, which happen once in a second, are left out.
+type meter struct {
+	db                          *store.DB
+	queries, mutations, lookups atomic.Int64
+}
+
+// watch attaches a meter to a server that has not been asked anything yet.
+func watch(e *harness.Env) *meter {
+	m := &meter{db: e.DB}
+	e.DB.Ent.Intercept(ent.Observer(func(ctx context.Context, _ ent.Value, _ error) {
+		if gen.QueryFromContext(ctx).Type == ent.TypeAccessToken {
+			m.lookups.Add(1)
+		} else {
+			m.queries.Add(1)
+		}
+	}))
+	e.DB.Ent.Use(func(next gen.Mutator) gen.Mutator {
+		return gen.MutateFunc(func(ctx context.Context, mutation gen.Mutation) (gen.Value, error) {
+			m.mutations.Add(1)
+			return next.Mutate(ctx, mutation)
+		})
+	})
+	return m
+}
+
+// cost is what one request asks of the database.
+type cost struct{ queries, mutations, trips int64 }
+
+func (m *meter) read() cost {
+	return cost{m.queries.Load(), m.mutations.Load(), m.db.RoundTrips() - m.lookups.Load()}
+}
+
+func (m *meter) cost(request func()) cost {
+	before := m.read()
+	request()
+	after := m.read()
+	return cost{after.queries - before.queries, after.mutations - before.mutations, after.trips - before.trips}
+}
+
+// costs is what operations ask of the database: a budget that nobody exceeds
+// unnoticed. Those that are not named read one record with one query, or a list
+// with one for the page and one to count all rows. A total that the database
+// keeps is read with the page. Questions with their answers are read past the
+// generated client: that counts as a round trip alone.
+var costs = map[string]cost{
+	"getRateLimit": {0, 0, 0},
+
+	"listAppointments":       {1, 0, 1}, // its total is kept
+	"listAvailability":       {2, 0, 2}, // who works when, if nobody has just asked; the diary
+	"getInvoice":             {1, 0, 1}, // with its items
+	"getPatient":             {1, 0, 2}, // with the questions and the answers
+	"listPatients":           {1, 0, 2}, // its total is kept
+	"getPayment":             {1, 0, 1}, // with its explanations
+	"listPayments":           {3, 0, 3}, // and its amount; its total is kept
+	"getTreatmentPlanItem":   {1, 0, 2}, // with the questions and the answers
+	"listTreatmentPlanItems": {1, 0, 2}, // its total is kept
+	"listInvoices":           {1, 0, 1},
+	"listInvoiceItems":       {1, 0, 1},
+	"listTreatmentPlans":     {1, 0, 1},
+	"listNhsClaims":          {1, 0, 1},
+
+	// A row that is written is a mutation, and its record another one; a
+	// transaction begins and ends with a round trip. All references of a request
+	// are looked for with one, which is no query of the client's. A changed row
+	// is read back by the client, which is none either.
+	"createAppointment": {1, 2, 6},
+	"putAppointment":    {2, 2, 7},
+	"updateAppointment": {2, 2, 7},
+	"deleteAppointment": {1, 2, 5},
+	"createPatient":     {3, 6, 13}, // the patient, the account, an answer
+	"putPatient":        {2, 2, 8},
+	"updatePatient":     {2, 2, 8},
+	"deletePatient":     {1, 2, 6},
+	"putFee":            {2, 2, 7},
+	"updateFee":         {2, 2, 7},
+}
+
+// atOnce are the round trips that PostgreSQL does without: one statement writes a
+// row and its record and reads it back, a new appointment only where its references
+// are there and nothing is in its way, and that is a transaction alone.
+var atOnce = map[string]int64{
+	"createAppointment": 5,
+	"putAppointment":    3,
+	"updateAppointment": 3,
+	"createPatient":     2,
+	"putPatient":        3,
+	"updatePatient":     3,
+	"putFee":            3,
+	"updateFee":         3,
+}
+
+// budget is what the operation may ask for.
+func budget(op operation, d string) cost {
+	if c, ok := costs[op.ID]; ok {
+		if d == dialect.Postgres {
+			c.trips -= atOnce[op.ID]
+		}
+		return c
+	}
+	if op.lists() {
+		return cost{2, 0, 2}
+	}
+	return cost{1, 0, 1}
+}
+
+func TestCosts(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		w, token, m := look(t, e, "demo"), e.Token(t, ""), watch(e)
+		e.Get(t, "/rate_limit", token) // also notes the use of the token
+		w.ids["appointments"] = column(t, e, "SELECT id FROM appointments WHERE practice_id = $1 AND patient_id IS NOT NULL ORDER BY id", w.practice)
+		row := 0
+		for _, op := range operations() {
+			if op.one() && op.writes() {
+				row++
+			}
+			q := w.request(op, row%4)
+			if op.one() && op.Body != nil {
+				q.Body = smallChange(op.Body)
+			}
+			q.Token = token
+			if op.lists() {
+				q.Path += separator(q.Path) + "per_page=2"
+			}
+			c := m.cost(func() { send(t, e, op, q).Status(t, op.Success) })
+			if want := budget(op, e.DB.Dialect); c != want {
+				t.Errorf("%s costs %v, its budget is %v", op.ID, c, want)
+			}
+		}
+	})
+}
+
+// smallChange is a body that changes one member and checks no reference.
+func smallChange(b *codec.Body) map[string]any {
+	for _, f := range b.Fields {
+		switch {
+		case f.Required:
+		case f.Kind == codec.Text:
+			return map[string]any{b.Key: map[string]any{f.Name: "Changed"}}
+		case f.Kind == codec.Decimal:
+			return map[string]any{b.Key: map[string]any{f.Name: "98765.43"}}
+		}
+	}
+	return nil
+}
+
+// TestListsCostTheSameForEveryPage holds that nothing is asked row by row.
+func TestListsCostTheSameForEveryPage(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		w, token, m := look(t, e, "demo"), e.Token(t, ""), watch(e)
+		e.Get(t, "/rate_limit", token)
+		for _, op := range operations() {
+			if !op.lists() {
+				continue
+			}
+			base := w.request(op, 0).Path
+			page := func(size string) cost {
+				forget(t, e)
+				return m.cost(func() {
+					q := harness.Request{Method: http.MethodGet, Path: base + separator(base) + "per_page=" + size, Token: token}
+					send(t, e, op, q).Status(t, http.StatusOK)
+				})
+			}
+			few := page("2")
+			for _, size := range []string{"7", "20", "50", "100"} {
+				// A page that holds all rows need not count them: one less.
+				// A longer page of free periods takes a longer part of the
+				// diary, which is read in growing parts: some more.
+				parts := int64(0)
+				if op.ID == "listAvailability" {
+					parts = 5
+				}
+				if many := page(size); (many.queries < few.queries || many.queries > few.queries+parts || many.mutations != 0) && many != (cost{few.queries - 1, 0, few.trips - 1}) {
+					t.Errorf("%s costs %v for 2 rows, %v for %s", op, few, many, size)
+				}
+			}
+		}
+	})
+}
+
+// forget has the server forget what it remembers for less than a second, so that
+// what a request costs does not depend on when it comes.
+func forget(t *testing.T, e *harness.Env) {
+	t.Helper()
+	e.ChangePractice(t, func(*ent.PracticeUpdateOne) {}) // that it was changed at all is enough
+}
+
+// TestSearchCostsOneStatement for the page and the number of all that are found,
+// and one for the questions and answers of the page.
+func TestSearchCostsOneStatement(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		token, m := e.Token(t, ""), watch(e)
+		e.Get(t, "/rate_limit", token)
+		for _, query := range []string{"a", "example.com", "07700 9", "smith taylor"} {
+			c := m.cost(func() {
+				e.Get(t, "/v1/patients?per_page=2&query="+url.QueryEscape(query), token).Status(t, http.StatusOK)
+			})
+			if c != (cost{1, 0, 2}) && c != (cost{1, 0, 1}) { // without patients no answers
+				t.Errorf("%q costs %v", query, c)
+			}
+		}
+	})
+}
+
+// separator joins a parameter to a path.
+func separator(path string) string {
+	if strings.Contains(path, "?") {
+		return "&"
+	}
+	return "?"
+}

@@ -1,0 +1,171 @@
+package contract
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"chairside/internal/test/harness"
+	"chairside/ogent"
+)
+
+// TestDocumentIsValid also validates every example against its schema.
+func TestDocumentIsValid(t *testing.T) {
+	doc, err := openapi3.NewLoader().LoadFromData(ogent.Document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(t.Context(), openapi3.EnableExamplesValidation()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestEveryMemberOfAResponseIsAlwaysThere holds behaviour.md section 2, absent
+// values: what is documented is required, and null where it has no value. An
+// error alone has members that come and go.
+func TestEveryMemberOfAResponseIsAlwaysThere(t *testing.T) {
+	seen := map[*openapi3.Schema]bool{}
+	var walk func(name string, s *openapi3.Schema)
+	walk = func(name string, s *openapi3.Schema) {
+		if seen[s] {
+			return
+		}
+		seen[s] = true
+		for member, p := range s.Properties {
+			if !slices.Contains(s.Required, member) {
+				t.Errorf("%s.%s is not required", name, member)
+			}
+			walk(name+"."+member, p.Value)
+		}
+		if s.Items != nil {
+			walk(name+"[]", s.Items.Value)
+		}
+	}
+	for _, op := range operations() {
+		for status, response := range op.doc.Responses.Map() {
+			if media := response.Value.Content.Get("application/json"); status[0] == '2' && media != nil {
+				walk(op.ID, media.Schema.Value)
+			}
+		}
+	}
+}
+
+func TestEveryOperationHasExamples(t *testing.T) {
+	for _, op := range operations() {
+		for status, response := range op.doc.Responses.Map() {
+			if media := response.Value.Content.Get("application/json"); media != nil && media.Example == nil && len(media.Examples) == 0 {
+				t.Errorf("%s: no example of %s", op, status)
+			}
+		}
+		if op.doc.RequestBody != nil && op.doc.RequestBody.Value.Content.Get("application/json").Example == nil {
+			t.Errorf("%s: no example of a body", op)
+		}
+	}
+}
+
+// TestExamplesOfBodiesWork sends them as they stand; only ids are replaced by
+// those of real rows.
+func TestExamplesOfBodiesWork(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		w, token := look(t, e, "demo"), e.Token(t, "")
+		for _, op := range operations() {
+			if op.Body == nil {
+				continue
+			}
+			example := op.doc.RequestBody.Value.Content.Get("application/json").Example.(map[string]any)
+			members := map[string]any{"force_changes": true} // whatever else is in the seeded diary
+			for name, v := range example[op.Body.Key].(map[string]any) {
+				if table := points(name); table != "" {
+					v = w.ids[table][0]
+				}
+				members[name] = v
+			}
+			q := w.request(op, 0)
+			q.Token, q.Body = token, map[string]any{op.Body.Key: members}
+			send(t, e, op, q).Status(t, op.Success)
+		}
+	})
+}
+
+// TestResponsesConform reads every record of both practices: send validates
+// each response against the document.
+func TestResponsesConform(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		for slug, email := range map[string]string{"demo": "admin@demo.chairside.test", "second": "admin@second.chairside.test"} {
+			w, token := look(t, e, slug), e.TokenOf(t, email, "", nil)
+			for _, op := range operations() {
+				if op.writes() {
+					continue
+				}
+				q := w.request(op, 0)
+				q.Token = token
+				r := send(t, e, op, q).Status(t, http.StatusOK)
+				if !op.lists() || op.ID == "listAvailability" {
+					continue
+				}
+				separator := "?"
+				if strings.Contains(q.Path, "?") {
+					separator = "&"
+				}
+				base := q.Path
+				for page := 1; page <= 3 && len(r.List(t, op.table())) > 0; page++ {
+					q.Path = base + separator + "per_page=100&page=" + string(rune('0'+page))
+					r = send(t, e, op, q).Status(t, http.StatusOK)
+				}
+			}
+			for _, op := range operations() {
+				if op.writes() || !op.one() {
+					continue
+				}
+				for n := range min(30, len(w.ids[op.table()])) {
+					q := w.request(op, n)
+					q.Token = token
+					send(t, e, op, q).Status(t, http.StatusOK)
+				}
+			}
+		}
+	})
+}
+
+// TestWritesConform writes as much and as little as can be written.
+func TestWritesConform(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		w, token := look(t, e, "demo"), e.Token(t, "")
+		for _, op := range operations() {
+			if op.Body == nil {
+				continue
+			}
+			q := w.request(op, 0)
+			q.Token = token
+			send(t, e, op, q).Status(t, op.Success)
+
+			least, cleared := map[string]any{}, map[string]any{}
+			for _, f := range op.Body.Fields {
+				switch {
+				case f.Required:
+					least[f.Name] = w.value(f)
+				case f.Nullable:
+					cleared[f.Name] = nil
+				}
+				if f.Name == "force_changes" {
+					least[f.Name] = true
+				}
+			}
+			q.Body = map[string]any{op.Body.Key: least}
+			send(t, e, op, q).Status(t, op.Success)
+			for name, v := range least {
+				cleared[name] = v
+			}
+			q.Body = map[string]any{op.Body.Key: cleared}
+			r := send(t, e, op, q).Status(t, op.Success)
+			for _, f := range op.Body.Fields {
+				if f.Nullable && f.Kind != "answers" && r.Text(t, op.Body.Key+"."+f.Name) != "" {
+					t.Errorf("%s: null does not clear %s", op, f.Name)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,149 @@
+package contract
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	entschema "entgo.io/ent/dialect/sql/schema"
+
+	"chairside/ent"
+	"chairside/ent/migrate"
+	"chairside/ent/user"
+	"chairside/internal/test/harness"
+	"chairside/internal/seed"
+)
+
+// TestTheDatabaseKeepsPracticesApart takes a row of each table that points at
+// others and tries, in plain SQL, to point it at the other practice.
+func TestTheDatabaseKeepsPracticesApart(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		e.Token(t, "") // tokens are rows, too
+		e.TokenOf(t, seed.SecondAdmin, "", nil)
+		prepare(t, e)
+		own, foreign := look(t, e, "demo"), look(t, e, "second")
+		tried := 0
+		for _, table := range migrate.Tables {
+			for _, key := range table.ForeignKeys {
+				target := key.RefTable.Name
+				link := key.Columns[len(key.Columns)-1].Name
+				if target == "practices" || !table.HasColumn("practice_id") || !key.RefTable.HasColumn("practice_id") {
+					continue // applications may be used by every practice
+				}
+				tried++
+				rows := column(t, e, fmt.Sprintf("SELECT id FROM %s WHERE practice_id = $1 AND %s IS NOT NULL", table.Name, link), own.practice)
+				if len(rows) == 0 {
+					t.Errorf("no row of %s has a %s", table.Name, link)
+					continue
+				}
+				set := fmt.Sprintf("UPDATE %s SET %s = $1 WHERE id = $2", table.Name, link)
+				was := column(t, e, fmt.Sprintf("SELECT %s FROM %s WHERE id = $1", link, table.Name), rows[0])[0]
+				if err := undone(t, e, set, was, rows[0]); err != nil {
+					t.Errorf("%s.%s cannot keep its value: %v", table.Name, link, err)
+				}
+				refusedByKey(t, table, link, undone(t, e, set, foreign.ids[target][0], rows[0]))
+
+				insert, args := copyOf(table, link, foreign.ids[target][0], rows[0])
+				refusedByKey(t, table, link, undone(t, e, insert, args...))
+
+				move := fmt.Sprintf("UPDATE %s SET practice_id = $1 WHERE id = $2", table.Name)
+				refusedByKey(t, table, "practice_id", undone(t, e, move, foreign.practice, rows[0]))
+			}
+		}
+		if tried < 50 {
+			t.Errorf("only %d links were tried", tried)
+		}
+	})
+}
+
+// prepare fills the links that the seeded data may leave empty.
+func prepare(t testing.TB, e *harness.Env) {
+	t.Helper()
+	w := look(t, e, "demo")
+	for _, fill := range []string{
+		"UPDATE access_tokens SET site_id = '" + w.ids["sites"][0] + "' WHERE practice_id = '" + w.practice + "'",
+	} {
+		if _, err := e.DB.SQL.ExecContext(t.Context(), fill); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.Browser(t).SignIn(seed.DemoAdmin) // sessions are rows, too
+	ctx := e.As(t, "demo")
+	e.Tx(t, ctx, func(tx *ent.Client) error {
+		admin, err := tx.User.Query().Where(user.Email(seed.DemoAdmin)).Only(ctx)
+		if err != nil {
+			return err
+		}
+		app, err := tx.Application.Create().SetUserID(admin.ID).SetOwnerID(admin.PracticeID).
+			SetName("Recall Robot").SetRedirectUris([]string{"https://app.example.com/"}).SetScopes("patient").SetPublic(true).
+			Save(ctx)
+		if err != nil {
+			return err
+		}
+		given, err := tx.AccessToken.Query().FirstID(ctx)
+		if err != nil {
+			return err
+		}
+		return tx.AuthorizationCode.Create().SetPracticeID(admin.PracticeID).SetUserID(admin.ID).SetApplicationID(app.ID).SetTokenID(given).
+			SetHash([]byte("hash")).SetRedirectURI("https://app.example.com/").SetScopes("patient").SetExpiresAt(e.Clock.Now()).
+			Exec(ctx)
+	})
+}
+
+// copyOf inserts a copy of a row that differs in one link, and in what has to
+// be unique.
+func copyOf(table *entschema.Table, link, value, row string) (statement string, args []any) {
+	var names, values []string
+	args = []any{row, value}
+	for _, c := range table.Columns {
+		names = append(names, c.Name)
+		switch {
+		case c.Name == link:
+			values = append(values, "$2")
+		case c.Name == "id":
+			args = append(args, missing(row))
+			values = append(values, fmt.Sprintf("$%d", len(args)))
+		default:
+			values = append(values, c.Name)
+		}
+	}
+	return fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %[1]s WHERE id = $1", table.Name, strings.Join(names, ", "), strings.Join(values, ", ")), args
+}
+
+// undone runs a statement in a transaction that is rolled back.
+func undone(t testing.TB, e *harness.Env, statement string, args ...any) error {
+	t.Helper()
+	tx, err := e.DB.SQL.BeginTx(context.WithoutCancel(t.Context()), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
+			t.Error(err)
+		}
+	}()
+	result, err := tx.ExecContext(t.Context(), statement, args...)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n != 1 {
+		t.Errorf("%s: %d rows, %v", statement, n, err)
+	}
+	return nil
+}
+
+// refusedByKey fails unless the database refused because of a foreign key. A
+// copy may break a unique index before: that is as good.
+func refusedByKey(t testing.TB, table *entschema.Table, link string, err error) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("%s.%s can point at another practice", table.Name, link)
+		return
+	}
+	if text := strings.ToLower(err.Error()); !strings.Contains(text, "foreign key") && !strings.Contains(text, "unique") && !strings.Contains(text, "duplicate key") {
+		t.Errorf("%s.%s: %v", table.Name, link, err)
+	}
+}

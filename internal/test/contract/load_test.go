@@ -1,0 +1,245 @@
+package contract
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"chairside/ent"
+	"chairside/internal/admission"
+	"chairside/internal/test/harness"
+	"chairside/internal/apierror"
+	"chairside/internal/seed"
+	"chairside/internal/store"
+)
+
+// soon is far more than what a request needs that nothing holds up, and less than what
+// one needs that waits for stalled work to end.
+const soon = 8 * time.Second
+
+// answered holds that requests that nothing holds up are answered soon.
+func answered(t *testing.T, e *harness.Env, token string, paths ...string) {
+	t.Helper()
+	began := time.Now()
+	for range 5 {
+		for _, path := range paths {
+			e.Get(t, path, token).Status(t, http.StatusOK)
+		}
+	}
+	if took := time.Since(began); took > soon {
+		t.Errorf("%v, 5 times each, took %v", paths, took)
+	}
+}
+
+// refused holds that a response tells to try again later.
+func refused(t *testing.T, r *harness.Response) {
+	t.Helper()
+	r.Error(t, http.StatusServiceUnavailable, "unavailable")
+	if r.Header.Get("Retry-After") == "" {
+		t.Error("503 without Retry-After")
+	}
+}
+
+// crowd sends a request many times at once, and ends with the test.
+func crowd(t *testing.T, n int, send func()) (wait func()) {
+	t.Helper()
+	var group sync.WaitGroup
+	for range n {
+		group.Go(send)
+	}
+	t.Cleanup(group.Wait)
+	return group.Wait
+}
+
+// busy waits until a kind of work waits for connections.
+func busy(t *testing.T, db *store.DB, kind string) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); ; {
+		for _, u := range db.Usage() {
+			if u.Kind == kind && u.Waiting > 0 {
+				return
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no work of kind %q waits: %+v", kind, db.Usage())
+		}
+		<-time.After(time.Millisecond)
+	}
+}
+
+// TestLockedTableStallsOnlyItself holds that clients of a table that is locked are
+// refused in time, and that all others are answered.
+func TestLockedTableStallsOnlyItself(t *testing.T) {
+	t.Parallel()
+	e := harness.Start(t, harness.Postgres(t))
+	token, second := e.Token(t, ""), e.TokenOf(t, seed.SecondAdmin, "", nil)
+	answered(t, e, token, "/v1/patients", "/v1/appointments")
+	answered(t, e, second, "/v1/practice")
+
+	holder, err := e.DB.SQL.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Close()
+	if _, err := holder.ExecContext(t.Context(), "BEGIN; LOCK TABLE appointments IN ACCESS EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	wait := crowd(t, 40, func() { refused(t, e.Get(t, "/v1/appointments", token)) })
+	busy(t, e.DB, "appointments")
+	answered(t, e, token, "/v1/patients", "/v1/practice", "/v1/invoices", "/readyz")
+	answered(t, e, second, "/v1/patients")
+	wait()
+
+	if _, err := holder.ExecContext(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	answered(t, e, token, "/v1/appointments")
+}
+
+// TestSlowReportsLeaveConnections holds that reports that take long keep neither
+// the API nor the pages waiting, and that one too many is refused.
+func TestSlowReportsLeaveConnections(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		token, second := e.Token(t, ""), e.TokenOf(t, seed.SecondAdmin, "", nil)
+		ctx, end := context.WithCancel(admission.With(e.As(t, "demo"), "reports", "income"))
+		t.Cleanup(end)
+		refusals := make(chan error, 40)
+		wait := crowd(t, 40, func() {
+			err := e.DB.View(ctx, func(*ent.Client) error { <-ctx.Done(); return nil })
+			if ctx.Err() == nil {
+				refusals <- store.APIError(ctx, err)
+			}
+		})
+		busy(t, e.DB, "reports")
+		answered(t, e, token, "/v1/patients", "/v1/appointments", "/readyz")
+		answered(t, e, second, "/v1/patients")
+		e.Browser(t).Get("/sign-in").Status(t, http.StatusOK)
+		var fault *apierror.Error
+		if err := <-refusals; !errors.As(err, &fault) || fault.Status != http.StatusServiceUnavailable {
+			t.Errorf("a report that got no connection: %v", err)
+		}
+		end()
+		wait()
+	})
+}
+
+// TestBusyPracticeLeavesConnections has one practice wait for a lock with all it can
+// send, while another one asks for the same kind of thing.
+func TestBusyPracticeLeavesConnections(t *testing.T) {
+	t.Parallel()
+	e := harness.Start(t, harness.Postgres(t))
+	token, second := e.Token(t, ""), e.TokenOf(t, seed.SecondAdmin, "", nil)
+	answered(t, e, token, "/v1/patients")
+	answered(t, e, second, "/v1/patients")
+	path := "/v1/patients/" + e.Get(t, "/v1/patients?per_page=1", token).Text(t, "patients.0.id")
+
+	holder, err := e.DB.SQL.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Close()
+	if _, err := holder.ExecContext(t.Context(), "BEGIN; SELECT FROM patients FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	edit := map[string]any{"patient": map[string]any{"first_name": "Rosa"}}
+	wait := crowd(t, 40, func() { refused(t, e.Patch(t, path, token, edit)) })
+	busy(t, e.DB, "patients")
+	answered(t, e, second, "/v1/patients", "/v1/appointments")
+	answered(t, e, token, "/v1/appointments")
+	wait()
+	if _, err := holder.ExecContext(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	e.Patch(t, path, token, edit).Status(t, http.StatusOK)
+}
+
+// TestWriteLockElsewhereEndsInTime has another process write to an embedded database
+// for long: reads go on, and writes are refused in time.
+func TestWriteLockElsewhereEndsInTime(t *testing.T) {
+	t.Parallel()
+	address := harness.SQLite(t)
+	e, elsewhere := harness.Start(t, address), harness.Start(t, address)
+	token := e.Token(t, "")
+	path := "/v1/patients/" + e.Get(t, "/v1/patients?per_page=1", token).Text(t, "patients.0.id")
+	holder, err := elsewhere.DB.SQL.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Close()
+	if _, err := holder.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	edit := map[string]any{"patient": map[string]any{"first_name": "Rosa"}}
+	began := time.Now()
+	wait := crowd(t, 6, func() { refused(t, e.Patch(t, path, token, edit)) })
+	answered(t, e, token, path, "/v1/appointments")
+	wait()
+	if took := time.Since(began); took > soon {
+		t.Errorf("writes were refused after %v", took)
+	}
+	if _, err := holder.ExecContext(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	e.Patch(t, path, token, edit).Status(t, http.StatusOK)
+}
+
+// TestSlowNetworkEndsInTime holds that, however long the way to the database, every
+// client is answered.
+func TestSlowNetworkEndsInTime(t *testing.T) {
+	t.Parallel()
+	e, proxy, token := behindProxy(t, harness.Postgres(t))
+	answered(t, e, token, "/v1/patients")
+
+	proxy.Delay(3 * time.Second)
+	defer proxy.Delay(0)
+	wait := crowd(t, 60, func() {
+		began := time.Now()
+		if r := e.Get(t, "/v1/patients", token); r.Code != http.StatusOK {
+			refused(t, r)
+		}
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("answered after %v", took)
+		}
+	})
+	wait()
+}
+
+// TestRequestsNameTheirKind sends every request there is: none of them may ask the
+// database as work that has no name.
+func TestRequestsNameTheirKind(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		w, token, visitor := look(t, e, "demo"), e.Token(t, ""), e.Browser(t).SignIn(seed.DemoAdmin)
+		unnamed := func() (n int64) {
+			for _, u := range e.DB.Usage() {
+				if u.Kind == admission.Other {
+					n = u.Admitted
+				}
+			}
+			return n
+		}
+		before := unnamed()
+		for _, op := range operations() {
+			q := w.request(op, 0)
+			q.Token = token
+			send(t, e, op, q).Status(t, op.Success)
+		}
+		for _, path := range []string{"/settings/tokens", "/settings/security", "/reports", "/reports/income", "/reports/aged-debt.csv", "/oauth/authorize"} {
+			visitor.Get(path)
+		}
+		e.Do(t, harness.Request{Method: http.MethodPost, Path: "/oauth/revoke", Body: "{}"})
+		e.Get(t, "/readyz", "").Status(t, http.StatusOK)
+		if after := unnamed(); after != before {
+			t.Errorf("%d statements or transactions of requests have no kind", after-before)
+		}
+		metrics := string(e.Get(t, "/metrics", "").Raw)
+		for _, want := range []string{`chairside_database_admitted_total{kind="patients"}`, `chairside_database_refused_total{kind="tokens"} 0`, "chairside_unsent_bytes 0"} {
+			if !strings.Contains(metrics, want) {
+				t.Errorf("the metrics lack %s", want)
+			}
+		}
+	})
+}

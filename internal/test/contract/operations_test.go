@@ -1,0 +1,307 @@
+package contract
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"chairside/ent/migrate"
+	"chairside/internal/test/harness"
+	"chairside/internal/codec"
+	"chairside/ogent"
+)
+
+func TestMain(m *testing.M) { harness.Main(m) }
+
+// operation is one operation of the document, with what the server knows of it.
+type operation struct {
+	codec.Operation
+	Method  string
+	Path    string // as in the document: "/patients/{id}"
+	Success int    // the status of a request that works
+	doc     *openapi3.Operation
+}
+
+func (o operation) String() string { return o.Method + " " + o.Path }
+
+// writes reports whether the operation changes something.
+func (o operation) writes() bool { return o.Method != http.MethodGet }
+
+// one reports whether the operation is about the one record its path names.
+func (o operation) one() bool { return strings.HasSuffix(o.Path, "/{id}") }
+
+// lists reports whether the operation answers a page of records.
+func (o operation) lists() bool {
+	return slices.ContainsFunc(o.Params, func(p codec.Param) bool { return p.Name == "page" })
+}
+
+// table is where the records of the path are: "patients" of "/patients/{id}".
+func (o operation) table() string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(o.Path, "/"), "/")
+	return name
+}
+
+// operations are all operations in the order of their paths, DELETE last, so
+// that requests in this order find what they need.
+var operations = sync.OnceValue(func() (all []operation) {
+	for _, path := range slices.Sorted(maps.Keys(document().Paths.Map())) {
+		item := document().Paths.Value(path)
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+			doc := item.GetOperation(method)
+			if doc == nil {
+				continue
+			}
+			o := operation{Method: method, Path: path, doc: doc}
+			id := doc.OperationID
+			if method == http.MethodPut { // the server reads PUT as PATCH
+				id = item.Patch.OperationID
+			}
+			o.Operation = ogent.Operations[id]
+			o.ID = doc.OperationID
+			for status := range doc.Responses.Map() {
+				if status[0] == '2' {
+					fmt.Sscan(status, &o.Success)
+				}
+			}
+			all = append(all, o)
+		}
+	}
+	return all
+})
+
+// find gives the operation with an id.
+func find(t testing.TB, id string) operation {
+	t.Helper()
+	for _, o := range operations() {
+		if o.ID == id {
+			return o
+		}
+	}
+	t.Fatalf("no operation %s", id)
+	return operation{}
+}
+
+// document is the published document. Schemas whose members are listed allow
+// no others: what is not documented must not be sent.
+var document = sync.OnceValue(func() *openapi3.T {
+	doc, err := openapi3.NewLoader().LoadFromData(ogent.Document)
+	if err != nil {
+		panic(err)
+	}
+	for _, s := range doc.Components.Schemas {
+		closeSchema(s.Value)
+	}
+	return doc
+})
+
+// closeSchema forbids undocumented members, at every depth. What has no type
+// may be null (OpenAPI 3.0.3), which the library does not know.
+func closeSchema(s *openapi3.Schema) {
+	if s.Type == nil {
+		s.Nullable = true
+	}
+	if len(s.Properties) > 0 && s.AdditionalProperties.Schema == nil {
+		no := false
+		s.AdditionalProperties.Has = &no
+	}
+	for _, p := range s.Properties {
+		if p.Ref == "" {
+			closeSchema(p.Value)
+		}
+	}
+	if s.Items != nil && s.Items.Ref == "" {
+		closeSchema(s.Items.Value)
+	}
+}
+
+func TestDocumentAndServerKnowTheSameOperations(t *testing.T) {
+	var documented []string
+	for _, o := range operations() {
+		if o.Method == http.MethodPut {
+			patch := document().Paths.Value(o.Path).Patch
+			if patch == nil {
+				t.Errorf("%s has no PATCH beside it", o)
+			}
+			continue
+		}
+		documented = append(documented, o.ID)
+		if o.Scope == "" && o.ID != "getRateLimit" {
+			t.Errorf("%s needs no scope", o)
+		}
+		if o.Scope != "" && !strings.Contains(o.doc.Description, "`"+o.Scope+"`") {
+			t.Errorf("%s does not tell that it needs %s", o, o.Scope)
+		}
+	}
+	served := append(slices.Collect(maps.Keys(ogent.Operations)), "getRateLimit")
+	slices.Sort(documented)
+	slices.Sort(served)
+	if !slices.Equal(documented, served) {
+		t.Errorf("documented %v\nserved %v", documented, served)
+	}
+}
+
+// world is the rows of a practice of which requests are made.
+type world struct {
+	practice string
+	ids      map[string][]string // by table, active rows first
+	question string              // a custom field of patients
+	answer   any                 // an answer to it
+}
+
+// look reads the rows of a practice, behind the server's back.
+func look(t testing.TB, e *harness.Env, slug string) *world {
+	t.Helper()
+	w := &world{ids: map[string][]string{}}
+	w.practice = column(t, e, "SELECT id FROM practices WHERE slug = $1", slug)[0]
+	for _, table := range migrate.Tables {
+		if !table.HasColumn("practice_id") {
+			continue
+		}
+		order := "id"
+		if table.HasColumn("active") {
+			order = "active DESC, id"
+		}
+		w.ids[table.Name] = column(t, e, "SELECT id FROM "+table.Name+" WHERE practice_id = $1 ORDER BY "+order, w.practice)
+	}
+	w.ids["practice"] = []string{w.practice}
+	for kind, answer := range map[string]any{"checkbox": true, "text": "words", "textarea": "words"} {
+		for _, id := range column(t, e, "SELECT id FROM custom_fields WHERE practice_id = $1 AND active AND customizable_type = 'Patient' AND type = $2", w.practice, kind) {
+			w.question, w.answer = id, answer
+		}
+	}
+	return w
+}
+
+// column reads the first column of a query as text.
+func column(t testing.TB, e *harness.Env, query string, args ...any) (values []string) {
+	t.Helper()
+	rows, err := e.DB.SQL.QueryContext(t.Context(), query, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var v string
+		if err := rows.Scan(&v); err != nil {
+			t.Fatal(err)
+		}
+		values = append(values, v)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return values
+}
+
+// request is a request that works, on the n-th row of the operation's table.
+// Different tests of one database use different rows where they delete.
+func (w *world) request(op operation, n int) harness.Request {
+	q := harness.Request{Method: op.Method, Path: "/v1" + op.Path}
+	if op.Path == "/rate_limit" {
+		q.Path = op.Path
+	}
+	if op.one() {
+		q.Path = strings.Replace(q.Path, "{id}", w.ids[op.table()][n], 1)
+	}
+	switch op.ID {
+	case "listFees":
+		q.Path += "?payment_plan_id=" + w.ids["payment_plans"][0]
+	case "listAvailability":
+		q.Path += "?start_time=2026-07-06T08:00:00Z&finish_time=2026-07-10T17:00:00Z&practitioner_ids[]=" + w.ids["practitioners"][0]
+	}
+	if op.Body != nil {
+		q.Body = w.body(op.Body)
+	}
+	return q
+}
+
+// body is a valid body that sets every member.
+func (w *world) body(b *codec.Body) map[string]any {
+	members := map[string]any{}
+	for _, f := range b.Fields {
+		members[f.Name] = w.value(f)
+	}
+	return map[string]any{b.Key: members}
+}
+
+// value is a valid value of a member.
+func (w *world) value(f codec.Field) any {
+	if table := points(f.Name); table != "" {
+		return w.ids[table][0]
+	}
+	switch f.Name {
+	case "reason":
+		return "Exam"
+	case "finish_time":
+		return "2027-03-01T10:30:00.000+00:00"
+	}
+	switch f.Kind {
+	case codec.Boolean, codec.Flag, codec.Gender:
+		return true
+	case codec.Integer, codec.Consent:
+		return 2
+	case codec.ID:
+		return 7
+	case codec.UUID:
+		return "0198f2a4-c1d0-7b3e-9a51-3f6f0c9d2e10"
+	case codec.Date:
+		return "1990-04-23"
+	case codec.Time:
+		return "2027-03-01T10:00:00.000+00:00"
+	case codec.Decimal:
+		return "12.50"
+	case codec.Enum:
+		return f.Values[0]
+	case codec.Email:
+		return "ada@practice.example"
+	case codec.Country:
+		return "GB"
+	case codec.Ethnicity:
+		return "A"
+	case codec.Metadata:
+		return map[string]string{"crm_id": "A-17"}
+	case codec.Answers:
+		return []any{map[string]any{"field_id": w.question, "value": w.answer}}
+	}
+	return "Ada"
+}
+
+// points names the table that a parameter or member of this name points into,
+// "" where it points nowhere.
+func points(name string) string {
+	switch name {
+	case "dentist_id", "hygienist_id", "practitioner_ids":
+		return "practitioners"
+	}
+	base, isID := strings.CutSuffix(name, "_id")
+	if !isID {
+		return ""
+	}
+	for _, table := range migrate.Tables {
+		if table.Name == base+"s" {
+			return table.Name
+		}
+	}
+	return ""
+}
+
+// later is beyond every time that the seeded data hold.
+var later = time.Date(2035, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// execute runs a statement behind the server's back.
+func execute(t testing.TB, e *harness.Env, statement string, args ...any) {
+	t.Helper()
+	if _, err := e.DB.SQL.ExecContext(t.Context(), statement, args...); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }

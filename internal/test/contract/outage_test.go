@@ -1,0 +1,153 @@
+package contract
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"chairside/internal/test/harness"
+	"chairside/internal/store"
+)
+
+// TestPostgresGoesAway takes the database away under a running server, and
+// gives it back.
+func TestPostgresGoesAway(t *testing.T) {
+	t.Parallel()
+	address := harness.Postgres(t)
+	e := harness.Start(t, address)
+	w, token := look(t, e, "demo"), e.Token(t, "")
+
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := strings.TrimPrefix(u.Path, "/")
+	u.Path = "/postgres"
+	admin, err := store.Open(t.Context(), u.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close()
+	run := func(statement string, args ...any) {
+		t.Helper()
+		if _, err := admin.SQL.ExecContext(t.Context(), statement, args...); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	const cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1"
+
+	e.Get(t, "/readyz", "").Status(t, http.StatusOK)
+	before := dump(t, e, w.practice)
+
+	// Connections that were cut are replaced: one request may fail, no second one does.
+	run(cut, name)
+	if r := e.Get(t, "/v1/user", token); r.Code != http.StatusOK {
+		check(t, find(t, "getCurrentUser"), harness.Request{Method: http.MethodGet, Path: "/v1/user"}, r)
+		r.Error(t, http.StatusServiceUnavailable, "unavailable")
+	}
+	send(t, e, find(t, "getCurrentUser"), harness.Request{Method: http.MethodGet, Path: "/v1/user", Token: token}).Status(t, http.StatusOK)
+
+	// A database that takes no connections at all.
+	run("ALTER DATABASE " + name + " ALLOW_CONNECTIONS false")
+	run(cut, name)
+	for _, op := range operations() {
+		if op.ID == "getRateLimit" { // asks nothing but the token, which may be remembered
+			continue
+		}
+		q := w.request(op, 0)
+		q.Token = token
+		r := e.Do(t, q)
+		check(t, op, q, r)
+		r.Error(t, http.StatusServiceUnavailable, "unavailable")
+	}
+	e.Get(t, "/readyz", "").Status(t, http.StatusServiceUnavailable)
+	e.Get(t, "/healthz", "").Status(t, http.StatusOK)
+	e.Get(t, "/metrics", "").Status(t, http.StatusOK)
+	e.Get(t, "/v1/user", "").Error(t, http.StatusUnauthorized, "missing_token") // needs no database
+
+	run("ALTER DATABASE " + name + " ALLOW_CONNECTIONS true")
+	e.Get(t, "/readyz", "").Status(t, http.StatusOK)
+	compare(t, before, dump(t, e, w.practice))
+	for _, op := range operations() {
+		q := w.request(op, 0)
+		q.Token = token
+		send(t, e, op, q).Status(t, op.Success)
+	}
+}
+
+// TestRowsLockedElsewhere holds that a write that cannot get its locks in time
+// is told to try again, while reads go on.
+func TestRowsLockedElsewhere(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		w, token := look(t, e, "demo"), e.Token(t, "")
+		e.Get(t, "/v1/user", token).Status(t, http.StatusOK) // notes the use of the token
+		before := dump(t, e, w.practice)
+
+		lock := "BEGIN IMMEDIATE"
+		e.DB.SQL.SetMaxOpenConns(2) // one holds the lock, the other is told not to wait long
+		holder, err := e.DB.SQL.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer holder.Close()
+		hurry := "PRAGMA busy_timeout = 50"
+		if e.DB.Dialect == "postgres" {
+			hurry = "SET lock_timeout = '50ms'"
+			lock = "BEGIN; LOCK TABLE patients, appointments, practitioners, fees, changes IN ROW EXCLUSIVE MODE; LOCK TABLE changes IN SHARE ROW EXCLUSIVE MODE"
+		}
+		if _, err := holder.ExecContext(t.Context(), lock); err != nil {
+			t.Fatal(err)
+		}
+		execute(t, e, hurry)
+
+		for _, op := range operations() {
+			q := w.request(op, 0)
+			q.Token = token
+			r := e.Do(t, q)
+			check(t, op, q, r)
+			if op.writes() {
+				r.Error(t, http.StatusServiceUnavailable, "unavailable")
+			} else {
+				r.Status(t, http.StatusOK)
+			}
+		}
+		e.Get(t, "/readyz", "").Status(t, http.StatusOK)
+
+		if _, err := holder.ExecContext(t.Context(), "ROLLBACK"); err != nil {
+			t.Fatal(err)
+		}
+		compare(t, before, dump(t, e, w.practice))
+		for _, op := range operations() {
+			q := w.request(op, 0)
+			q.Token = token
+			send(t, e, op, q).Status(t, op.Success)
+		}
+	})
+}
+
+// TestLostTables holds that a database that is there but not as it should be is
+// our failure, tells nothing of itself, and passes.
+func TestLostTables(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		w, token := look(t, e, "demo"), e.Token(t, "")
+		e.Get(t, "/v1/user", token).Status(t, http.StatusOK)
+		for _, op := range operations() {
+			if op.writes() || !slices.Contains([]string{"rooms", "payments", "nhs_claims", "sundries"}, op.table()) {
+				continue
+			}
+			execute(t, e, "ALTER TABLE "+op.table()+" RENAME TO away")
+			q := w.request(op, 0)
+			q.Token = token
+			r := e.Do(t, q)
+			check(t, op, q, r)
+			r.Error(t, http.StatusInternalServerError, "internal")
+			if strings.Contains(strings.ToLower(string(r.Raw)), "table") || strings.Contains(string(r.Raw), op.table()) {
+				t.Errorf("%s: %s", op, r.Raw)
+			}
+			execute(t, e, "ALTER TABLE away RENAME TO "+op.table())
+			send(t, e, op, q).Status(t, http.StatusOK)
+		}
+	})
+}

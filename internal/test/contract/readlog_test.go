@@ -1,0 +1,160 @@
+package contract
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"chairside/internal/test/harness"
+)
+
+// entry is a line of the server's log.
+type entry map[string]any
+
+// lines are the lines about a request.
+func lines(t testing.TB, e *harness.Env, requestID string) (about []entry) {
+	t.Helper()
+	e.Settle()
+	for line := range strings.Lines(e.Log.String()) {
+		if !strings.Contains(line, requestID) {
+			continue
+		}
+		var l entry
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		about = append(about, l)
+	}
+	return about
+}
+
+// reads are the lines of the record of accesses among them.
+func reads(all []entry) []entry {
+	return slices.DeleteFunc(all, func(l entry) bool { return l["msg"] != "patient data read" })
+}
+
+// TestReadingPatientDataIsLogged wants one line for each reading: who, when,
+// and the ids of all records that were shown, and nothing else.
+func TestReadingPatientDataIsLogged(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		w, token := look(t, e, "demo"), e.Token(t, "")
+		tokenID := column(t, e, "SELECT id FROM access_tokens WHERE practice_id = $1 ORDER BY created_at DESC", w.practice)[0]
+		want := []string{"level", "msg", "operation", "practice_id", "records", "request_id", "time", "token_id", "user_id"}
+		for _, op := range operations() {
+			if op.writes() {
+				continue
+			}
+			for _, method := range []string{http.MethodGet, http.MethodHead} {
+				q := w.request(op, 0)
+				q.Method, q.Token = method, token
+				r := send(t, e, op, q).Status(t, http.StatusOK)
+				found := reads(lines(t, e, r.Header.Get("X-Request-Id")))
+				if len(found) > 1 || op.PatientData != (len(found) == 1) && op.ID != "listAvailability" {
+					t.Errorf("%s %s: %d lines", method, op, len(found))
+				}
+				if len(found) != 1 {
+					continue
+				}
+				if got := slices.Sorted(maps.Keys(found[0])); !slices.Equal(got, want) {
+					t.Errorf("%s: the line has %v", op, got)
+				}
+				if found[0]["practice_id"] != w.practice || found[0]["token_id"] != tokenID || found[0]["operation"] != op.ID {
+					t.Errorf("%s: %v", op, found[0])
+				}
+				if method == http.MethodGet && op.PatientData {
+					logged(t, op, r, found[0])
+				}
+			}
+		}
+	})
+}
+
+// logged fails unless the records of a response are in the line, and no others.
+func logged(t *testing.T, op operation, r *harness.Response, line entry) {
+	t.Helper()
+	records, _ := line["records"].(map[string]any)
+	if answers := records["custom_field_answers"]; answers != nil {
+		t.Errorf("%s: answers %v are named beside what they belong to", op, answers)
+	}
+	ids, _ := records[op.table()].([]any)
+	var shown []string
+	if op.lists() {
+		shown = r.Column(t, op.table(), "id")
+	} else {
+		for _, record := range r.JSON {
+			shown = append(shown, show(record.(map[string]any)["id"]))
+		}
+	}
+	if len(shown) == 0 {
+		t.Errorf("%s shows nothing", op)
+	}
+	for _, id := range shown {
+		if !slices.Contains(ids, any(id)) {
+			t.Errorf("%s: %s is not in %v", op, id, ids)
+		}
+	}
+	for _, id := range ids {
+		if !slices.Contains(shown, id.(string)) {
+			t.Errorf("%s: %v is not in %s", op, id, shown)
+		}
+	}
+}
+
+// TestWhatIsNotReadIsNotLogged holds for refusals and for records that are not there.
+func TestWhatIsNotReadIsNotLogged(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		w, token, other := look(t, e, "demo"), e.Token(t, ""), e.Token(t, "user:read")
+		for _, op := range operations() {
+			if !op.PatientData || op.writes() {
+				continue
+			}
+			q := w.request(op, 0)
+			for _, q.Token = range []string{"", other} {
+				r := send(t, e, op, q)
+				if found := reads(lines(t, e, r.Header.Get("X-Request-Id"))); len(found) > 0 {
+					t.Errorf("%s → %d: %v", op, r.Code, found)
+				}
+			}
+			if !op.one() {
+				continue
+			}
+			q.Token, q.Path = token, "/v1/"+op.table()+"/"+missing(w.ids[op.table()][0])
+			r := send(t, e, op, q).Status(t, http.StatusNotFound)
+			if found := reads(lines(t, e, r.Header.Get("X-Request-Id"))); len(found) > 0 {
+				t.Errorf("%s → 404: %v", op, found)
+			}
+		}
+	})
+}
+
+// TestEveryRequestIsLoggedOnce holds the shape of the line about a request.
+func TestEveryRequestIsLoggedOnce(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		w, token := look(t, e, "demo"), e.Token(t, "")
+		want := []string{"bytes", "duration_ms", "level", "method", "msg", "operation", "request_id", "route", "status", "time"}
+		for _, op := range operations() {
+			q := w.request(op, 0)
+			q.Token = token
+			r := send(t, e, op, q).Status(t, op.Success)
+			var found []entry
+			for _, l := range lines(t, e, r.Header.Get("X-Request-Id")) {
+				if l["msg"] == "request" {
+					found = append(found, l)
+				}
+			}
+			if len(found) != 1 {
+				t.Errorf("%s: %d lines", op, len(found))
+				continue
+			}
+			if got := slices.Sorted(maps.Keys(found[0])); !slices.Equal(got, want) {
+				t.Errorf("%s: the line has %v", op, got)
+			}
+			if found[0]["route"] != op.Path || found[0]["status"] != float64(op.Success) {
+				t.Errorf("%s: %v", op, found[0])
+			}
+		}
+	})
+}

@@ -1,0 +1,306 @@
+// Package harness runs black-box tests: a server on a seeded database of
+// each kind, spoken to over HTTP.
+//
+//	func TestMain(m *testing.M) { harness.Main(m) }
+//
+//	func TestSomething(t *testing.T) {
+//		harness.Each(t, func(t *testing.T, e *harness.Env) {
+//			token := e.Token(t, "appointment:read")
+//			e.Get(t, "/v1/appointments", token).Status(t, 200)
+//		})
+//	}
+//
+// Every test has a database of its own, copied from one that is migrated and
+// seeded once in a process. The data are those of seed.Run with Options; the
+// clock of the server stands at Now until the test moves it.
+package harness
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"chairside/ent"
+	"chairside/ent/user"
+	"chairside/internal/principal"
+	"chairside/internal/civil"
+	"chairside/internal/clock"
+	"chairside/internal/localpg/pgtest"
+	"chairside/internal/scope"
+	"chairside/internal/seed"
+	"chairside/internal/server"
+	"chairside/internal/store"
+	"chairside/internal/token"
+
+	"github.com/google/uuid"
+)
+
+// Now is where the clock of a test's server stands at first: a Wednesday in
+// summer time, at 10:15 in London.
+var Now = time.Date(2026, 7, 1, 9, 15, 0, 0, time.UTC)
+
+// Options are the size of the seeded data.
+var Options = seed.Options{Patients: 60, Years: 1, RandomSeed: 1, AsOf: civil.MustParse("2026-07-01")}
+
+// Main runs the tests of a package; it is called by TestMain.
+func Main(m *testing.M) { pgtest.Main(m) }
+
+// Each runs test on SQLite and on PostgreSQL, side by side with other tests.
+func Each(t *testing.T, test func(t *testing.T, e *Env)) {
+	t.Helper()
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(t, Start(t, SQLite(t), patient))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		test(t, Start(t, Postgres(t), patient))
+	})
+}
+
+// patient gives operations time on a machine that runs many tests at once under the
+// race detector.
+func patient(o *server.Options) { o.OperationTime = time.Minute }
+
+// Env is a running server and its database.
+type Env struct {
+	URL    string // of the server, without a final slash
+	DB     *store.DB
+	Clock  *Clock
+	Server *server.Server
+	Log    *Log // what the server has logged
+
+	serving sync.RWMutex // held by every request that is being served
+}
+
+// Start runs a server on the seeded database at url.
+func Start(t testing.TB, url string, change ...func(*server.Options)) *Env {
+	t.Helper()
+	db, err := store.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	e := &Env{DB: db, Clock: &Clock{now: Now}, Log: &Log{}}
+	listener := httptest.NewUnstartedServer(nil)
+	e.URL = "http://" + listener.Listener.Addr().String()
+	o := server.Options{DB: db, BaseURL: e.URL, Clock: e.Clock.Now, Logger: slog.New(slog.NewJSONHandler(e.Log, nil))}
+	for _, c := range change {
+		c(&o)
+	}
+	if e.Server, err = server.New(o); err != nil {
+		t.Fatal(err)
+	}
+	listener.Config.Handler = e.serve(e.Server.Handler())
+	listener.Start()
+	t.Cleanup(listener.Close)
+	return e
+}
+
+func (e *Env) serve(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		e.serving.RLock()
+		defer e.serving.RUnlock()
+		handler.ServeHTTP(w, r)
+	})
+}
+
+// Settle waits until the server is done with all requests: their lines in the
+// log are written after their answers.
+func (e *Env) Settle() {
+	e.serving.Lock()
+	defer e.serving.Unlock()
+}
+
+// SQLite gives the URL of a fresh copy of the seeded database.
+func SQLite(t testing.TB) string {
+	t.Helper()
+	template, err := sqliteTemplate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "test.db")
+	if err := os.WriteFile(path, template, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return "sqlite:" + path
+}
+
+// Postgres gives the URL of a fresh copy of the seeded database, or skips.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	if pgtest.Missing() != nil {
+		return pgtest.New(t) // skips
+	}
+	template, err := postgresTemplate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pgtest.Clone(t, template)
+}
+
+var sqliteTemplate = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "chairside-template-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "template.db")
+	if err := fill("sqlite:" + path); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
+var postgresTemplate = sync.OnceValues(func() (string, error) {
+	name, url, err := pgtest.Create("template0")
+	if err != nil {
+		return "", err
+	}
+	return name, fill(url)
+})
+
+// fill migrates and seeds a database.
+func fill(url string) error {
+	ctx := context.Background()
+	db, err := store.Open(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if _, err := db.Migrate(ctx); err != nil {
+		return err
+	}
+	return seed.Run(ctx, db, Options)
+}
+
+// As gives a context in which the program acts for a user of the main practice
+// ("demo") or the other one ("second"), to read and prepare rows past HTTP.
+func (e *Env) As(t testing.TB, slug string) context.Context {
+	t.Helper()
+	ctx := principal.AsSystem(t.Context())
+	practices, err := e.DB.Ent.Practice.Query().All(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range practices {
+		if p.Slug != slug {
+			continue
+		}
+		zone, err := time.LoadLocation(p.TimeZone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return principal.With(t.Context(), &principal.Principal{PracticeID: p.ID, Zone: zone, Country: p.Country})
+	}
+	t.Fatalf("no practice %q", slug)
+	return nil
+}
+
+// Tx runs work in a transaction.
+func (e *Env) Tx(t testing.TB, ctx context.Context, work func(tx *ent.Client) error) {
+	t.Helper()
+	if err := e.DB.Tx(ctx, work); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ChangePractice changes the main practice.
+func (e *Env) ChangePractice(t testing.TB, change func(p *ent.PracticeUpdateOne)) {
+	t.Helper()
+	ctx := e.As(t, "demo")
+	e.Tx(t, ctx, func(tx *ent.Client) error {
+		p := tx.Practice.UpdateOneID(principal.Must(ctx).PracticeID)
+		change(p)
+		return p.Exec(ctx)
+	})
+}
+
+// Token makes a token of the main practice's administrator with the given
+// scopes, all of them for "".
+func (e *Env) Token(t testing.TB, scopes string) string {
+	t.Helper()
+	return e.TokenOf(t, seed.DemoAdmin, scopes, nil)
+}
+
+// TokenOf makes a token of any user, limited to a site unless that is nil. Its
+// scopes are all that the user's role may hold for "".
+func (e *Env) TokenOf(t testing.TB, email, scopes string, site *uuid.UUID) string {
+	t.Helper()
+	ctx := principal.AsSystem(t.Context())
+	u, err := e.DB.Ent.User.Query().Where(user.Email(email)).Only(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := u.Role.PermissionLevel().MayHold()
+	if scopes != "" {
+		if set, err = scope.Parse(scopes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var value string
+	ctx = clock.With(ctx, e.Clock.Now())
+	err = e.DB.Tx(ctx, func(tx *ent.Client) (err error) {
+		value, _, err = token.Create(ctx, tx, u, token.Grant{Name: t.Name(), Scopes: set, Site: site})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// Clock is a clock that tests move.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// Now reads the clock.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Set moves the clock.
+func (c *Clock) Set(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = now
+}
+
+// Advance moves the clock on.
+func (c *Clock) Advance(d time.Duration) { c.Set(c.Now().Add(d)) }
+
+// Log keeps what a server logs.
+type Log struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// Write keeps a line.
+func (l *Log) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = append(l.text, line...)
+	return len(line), nil
+}
+
+// String is all that was logged.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return string(l.text)
+}
+
+// ID is an id in a path.
+func ID(id any) string { return "/" + fmt.Sprint(id) }
