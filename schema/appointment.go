@@ -10,8 +10,8 @@ import (
 	"entgo.io/ent/schema/index"
 
 	"chairside/internal/apispec"
-	"chairside/internal/limit"
 	"chairside/internal/codec"
+	"chairside/internal/limit"
 )
 
 // Appointment is an entry of the diary: a patient's visit, or a break.
@@ -91,7 +91,7 @@ func (Appointment) Annotations() []schema.Annotation {
 		},
 		apispec.Resource{
 			Key: "appointment", Plural: "appointments", Scope: "appointment", Doc: "The diary.",
-			Verbs:  []apispec.Verb{apispec.Get, apispec.List, apispec.Create, apispec.Update, apispec.Delete},
+			Verbs:       []apispec.Verb{apispec.Get, apispec.List, apispec.Create, apispec.Update, apispec.Delete},
 			Handwritten: []apispec.Verb{apispec.List},
 			Conflict: &apispec.Conflict{Code: "double_booking", Doc: "The practitioner is booked at that time.", Members: []apispec.Computed{
 				{Name: "id", Kind: codec.ID, Doc: "The appointment in the way."},
@@ -130,7 +130,7 @@ func (Appointment) Annotations() []schema.Annotation {
 			BodyFields: []apispec.BodyField{{Name: "force_changes", Kind: codec.Boolean, Null: "false", Doc: "True books although the practitioner is booked already."}},
 			Operations: []apispec.Operation{{
 				ID: "listAvailability", Path: "/appointments/availability", Key: "availability", Item: "AvailabilitySlot", MaxPage: 20,
-				Doc:   "List the free periods of practitioners.",
+				Doc:         "List the free periods of practitioners.",
 				Description: "Free are working sessions, or the practice's opening hours for practitioners without any, less what is booked. Ordered by start, then practitioner.",
 				Params: []apispec.Filter{
 					{Param: "start_time", Kind: codec.Time, Handwritten: true, Required: true, Doc: "Start of the window; required, in the future."},

@@ -8,11 +8,11 @@ import (
 	"entgo.io/ent/schema/field"
 	"github.com/google/uuid"
 
-	"chairside/internal/civil"
 	"chairside/internal/apispec"
+	"chairside/internal/civil"
+	"chairside/internal/codec"
 	"chairside/internal/decimal"
 	"chairside/internal/limit"
-	"chairside/internal/codec"
 )
 
 // Longest texts, in code points.

@@ -132,7 +132,7 @@ func (Invoice) Annotations() []schema.Annotation {
 		{Name: "paid_agrees", SQL: "paid = (status = 'paid') AND (paid OR paid_on IS NULL)"},
 	}, apispec.Resource{
 		Key: "invoice", Plural: "invoices", Scope: "financials", Doc: "What patients are charged.", Verbs: readable,
-		Counters:  everyRow,
+		Counters:     everyRow,
 		Descriptions: map[apispec.Verb]string{apispec.List: "Without the items.", apispec.Get: "With its items."},
 		Filters: []apispec.Filter{
 			{Param: "account_id", Doc: "Of this account."},
@@ -200,8 +200,8 @@ func (InvoiceItem) Indexes() []ent.Index {
 func (InvoiceItem) Annotations() []schema.Annotation {
 	return []schema.Annotation{apispec.Checks{{Name: "total_price", SQL: "total_price = quantity * item_price"}}, apispec.Resource{
 		Key: "invoice_item", Plural: "invoice_items", Scope: "financials", Doc: "Lines of invoices.", Verbs: readable,
-		Counters:    everyRow,
-		Filters: []apispec.Filter{{Param: "invoice_id", Doc: "Of this invoice."}},
+		Counters: everyRow,
+		Filters:  []apispec.Filter{{Param: "invoice_id", Doc: "Of this invoice."}},
 	}}
 }
 

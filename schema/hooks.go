@@ -9,11 +9,11 @@ import (
 
 	"entgo.io/ent"
 
-	"chairside/internal/principal"
-	"chairside/internal/clock"
-	"chairside/internal/decimal"
 	"chairside/internal/apierror"
+	"chairside/internal/clock"
 	"chairside/internal/codec"
+	"chairside/internal/decimal"
+	"chairside/internal/principal"
 )
 
 // onSave is a hook that sets columns of the row that is created or updated,

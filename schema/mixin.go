@@ -14,10 +14,10 @@ import (
 	"entgo.io/ent/schema/mixin"
 	"github.com/google/uuid"
 
-	"chairside/internal/principal"
-	"chairside/internal/clock"
-	"chairside/internal/apispec"
 	"chairside/internal/apierror"
+	"chairside/internal/apispec"
+	"chairside/internal/clock"
+	"chairside/internal/principal"
 )
 
 // timestamps are created_at and updated_at, from the request's clock.

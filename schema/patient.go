@@ -12,8 +12,8 @@ import (
 	"entgo.io/ent/schema/index"
 
 	"chairside/internal/apispec"
-	"chairside/internal/limit"
 	"chairside/internal/codec"
+	"chairside/internal/limit"
 )
 
 // Patient is someone the practice treats.
@@ -126,9 +126,9 @@ func (Patient) Annotations() []schema.Annotation {
 	return []schema.Annotation{apispec.Subject{}, apispec.Resource{
 		Key: "patient", Plural: "patients", Scope: "patient", Doc: "People the practice treats.",
 		Counters:    everyRow,
-		Verbs:   []apispec.Verb{apispec.Get, apispec.List, apispec.Create, apispec.Update, apispec.Delete},
-		Handwritten:  []apispec.Verb{apispec.List},
-		Archive: "active",
+		Verbs:       []apispec.Verb{apispec.Get, apispec.List, apispec.Create, apispec.Update, apispec.Delete},
+		Handwritten: []apispec.Verb{apispec.List},
+		Archive:     "active",
 		Descriptions: map[apispec.Verb]string{
 			apispec.Create: "Opens the patient's account too, with a balance of 0.00.",
 			apispec.Update: "Only what is sent changes; null clears what is optional. Set active to bring back an archived patient.",

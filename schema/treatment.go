@@ -128,7 +128,7 @@ func (Fee) Indexes() []ent.Index {
 func (Fee) Annotations() []schema.Annotation {
 	return []schema.Annotation{apispec.Resource{
 		Key: "fee", Plural: "fees", Scope: "treatments", Doc: "Prices and durations of treatments within payment plans.",
-		Verbs:  []apispec.Verb{apispec.Get, apispec.List, apispec.Update},
+		Verbs:       []apispec.Verb{apispec.Get, apispec.List, apispec.Update},
 		Handwritten: []apispec.Verb{apispec.List},
 		Descriptions: map[apispec.Verb]string{
 			apispec.List:   "One of payment_plan_id and treatment_id is required.",
@@ -191,8 +191,8 @@ func (TreatmentPlan) Indexes() []ent.Index {
 func (TreatmentPlan) Annotations() []schema.Annotation {
 	return []schema.Annotation{completion, apispec.Resource{
 		Key: "treatment_plan", Plural: "treatment_plans", Scope: "treatments", Doc: "Courses of treatment.", Verbs: readable,
-		Counters:    everyRow,
-		Filters: []apispec.Filter{{Param: "status", Kind: codec.Enum, Column: "completed", Values: []string{"active", "completed"}, Doc: "Only plans that are active or completed."}},
+		Counters: everyRow,
+		Filters:  []apispec.Filter{{Param: "status", Kind: codec.Enum, Column: "completed", Values: []string{"active", "completed"}, Doc: "Only plans that are active or completed."}},
 	}}
 }
 
@@ -256,7 +256,7 @@ func (TreatmentPlanItem) Indexes() []ent.Index {
 func (TreatmentPlanItem) Annotations() []schema.Annotation {
 	return []schema.Annotation{append(completion, apispec.Check{Name: "charged", SQL: "charged = (invoice_id IS NOT NULL)"}), apispec.Resource{
 		Key: "treatment_plan_item", Plural: "treatment_plan_items", Scope: "treatments", Doc: "Treatments within treatment plans.", Verbs: readable,
-		Counters:     everyRow,
+		Counters: everyRow,
 		Filters:  []apispec.Filter{{Param: "treatment_plan_id", Doc: "Items of this plan."}},
 		Computed: []apispec.Computed{answersMember},
 	}}

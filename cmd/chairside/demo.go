@@ -6,8 +6,8 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/accesstoken"
-	"chairside/internal/principal"
 	"chairside/internal/config"
+	"chairside/internal/principal"
 	"chairside/internal/scope"
 	"chairside/internal/seed"
 	"chairside/internal/store"

@@ -15,10 +15,10 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/practice"
-	"chairside/internal/principal"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/config"
+	"chairside/internal/principal"
 	"chairside/internal/report"
 	"chairside/internal/store"
 )

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"chairside/ent"
-	"chairside/internal/principal"
 	"chairside/internal/config"
+	"chairside/internal/principal"
 	"chairside/internal/signin"
 	"chairside/internal/store"
 )

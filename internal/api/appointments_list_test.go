@@ -12,9 +12,9 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/ent/appointment"
+	"chairside/internal/civil"
 	"chairside/internal/principal"
 	"chairside/internal/test/harness"
-	"chairside/internal/civil"
 	"chairside/ogent"
 )
 

@@ -13,8 +13,8 @@ import (
 	"chairside/ent/site"
 	"chairside/ent/workingsession"
 	"chairside/internal/principal"
-	"chairside/internal/test/harness"
 	"chairside/internal/seed"
+	"chairside/internal/test/harness"
 )
 
 // TestWorkingHoursAreRemembered so that the diary alone is read.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"chairside/ent"
-	"chairside/internal/test/harness"
 	"chairside/internal/diary"
+	"chairside/internal/test/harness"
 	"chairside/schema"
 )
 

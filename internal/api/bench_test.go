@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/server"
+	"chairside/internal/test/harness"
 )
 
 // BenchmarkReads is the processor time and the memory of reading rows and

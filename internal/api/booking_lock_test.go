@@ -11,8 +11,8 @@ import (
 	"chairside/ent"
 	locked "chairside/ent/patient"
 	"chairside/internal/principal"
-	"chairside/internal/test/harness"
 	"chairside/internal/store"
+	"chairside/internal/test/harness"
 )
 
 // TestBookingWaitsForTheOneBeforeIt: while somebody else books a practitioner,

@@ -9,8 +9,8 @@ import (
 	fees "chairside/ent/fee"
 	patients "chairside/ent/patient"
 	"chairside/internal/principal"
-	"chairside/internal/test/harness"
 	"chairside/internal/store"
+	"chairside/internal/test/harness"
 )
 
 // TestChangeBearsTheTimeAtWhichItIsMade: a change that has waited for another

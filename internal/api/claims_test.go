@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/ent"
-	"chairside/internal/test/harness"
 	"chairside/internal/civil"
+	"chairside/internal/test/harness"
 	"chairside/schema"
 )
 

@@ -13,8 +13,8 @@ import (
 	"chairside/ent"
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
-	"chairside/internal/test/harness"
 	stored "chairside/internal/rowscan"
+	"chairside/internal/test/harness"
 	"chairside/schema"
 )
 

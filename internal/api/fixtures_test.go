@@ -10,9 +10,9 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/site"
+	"chairside/internal/diary"
 	"chairside/internal/principal"
 	"chairside/internal/test/harness"
-	"chairside/internal/diary"
 	"chairside/schema"
 )
 

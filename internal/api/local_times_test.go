@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/diary"
+	"chairside/internal/test/harness"
 )
 
 // TestLocalTimesAcrossClockChanges: a local time that the clocks show twice means the

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/decimal"
+	"chairside/internal/test/harness"
 )
 
 // TestMoney runs the tests of this file on one copy of the data for each

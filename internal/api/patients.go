@@ -6,11 +6,11 @@ import (
 	"chairside/ent"
 	"chairside/ent/account"
 	"chairside/ent/site"
+	"chairside/internal/apierror"
 	"chairside/internal/audit"
-	"chairside/internal/principal"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
-	"chairside/internal/apierror"
+	"chairside/internal/principal"
 	"chairside/ogent"
 )
 

@@ -218,7 +218,7 @@ func TestSearchKnowsEveryApostropheAndHyphen(t *testing.T) {
 func TestSearchReadsItsOwnPractice(t *testing.T) {
 	address, settings, _ := strings.Cut(harness.Postgres(t), "?")
 	e := harness.Start(t, address+"?plan_cache_mode=force_generic_plan&"+settings) // for arguments most patients have, it would read no index
-	e.DB.SQL.SetMaxOpenConns(1)                                                          // what it has read is added up when it is asked again
+	e.DB.SQL.SetMaxOpenConns(1)                                                    // what it has read is added up when it is asked again
 	ctx := principal.AsSystem(t.Context())
 	for practice, copies := range map[string]int{"demo": 2000, "second": 3} {
 		const namesakes = `INSERT INTO patients (created_at, updated_at, title, first_name, last_name, date_of_birth, gender, ethnicity, address_line_1, postcode, metadata, practice_id, payment_plan_id, site_id, search_text)

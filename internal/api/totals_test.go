@@ -14,8 +14,8 @@ import (
 	"chairside/ent/appointment"
 	"chairside/ent/patient"
 	"chairside/internal/principal"
-	"chairside/internal/test/harness"
 	"chairside/internal/seed"
+	"chairside/internal/test/harness"
 )
 
 // Every list that takes its total from the database, or finds a page by it,

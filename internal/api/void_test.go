@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"chairside/ent"
-	"chairside/internal/test/harness"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/decimal"
 	"chairside/internal/report"
+	"chairside/internal/test/harness"
 	"chairside/internal/transfer"
 )
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"chairside/ent"
-	"chairside/internal/test/harness"
 	"chairside/internal/diary"
+	"chairside/internal/test/harness"
 )
 
 // relocate moves the demo practice to another time zone.

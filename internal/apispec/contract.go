@@ -49,11 +49,11 @@ type Resource struct {
 	// Kept are the totals of the list that need not be counted.
 	Counters []Counter
 
-	Computed []Computed // members that are not columns
-	Embeds   []Embed    // members that are other entities
-	Totals   []string   // decimal members of a list's meta, filled in by hand
-	BodyFields    []BodyField    // members of a request body that are not columns
-	Operations   []Operation    // operations beyond the standard ones
+	Computed   []Computed  // members that are not columns
+	Embeds     []Embed     // members that are other entities
+	Totals     []string    // decimal members of a list's meta, filled in by hand
+	BodyFields []BodyField // members of a request body that are not columns
+	Operations []Operation // operations beyond the standard ones
 }
 
 // Name implements ent's schema.Annotation.
@@ -77,16 +77,16 @@ func (Tenant) Name() string { return "Tenant" }
 
 // Filter is a query parameter of a list and the predicate behind it.
 type Filter struct {
-	Param  string
-	Kind   codec.Kind // derived from the column when empty
-	Column string    // Param when empty
-	Edge   string    // the column is behind this edge
-	Op     string    // EQ when empty; GT, GTE, LT, LTE; IN, of an array, where Manual
-	Values []string  // words of an enum; with a boolean column the false word, then the true word
-	Handwritten bool      // the predicate is hand-written in internal/api
-	Search bool      // the rows are found by it first, and put in order then; Manual
-	Required bool      // the document calls it required; the handler says what is missing
-	Doc    string
+	Param       string
+	Kind        codec.Kind // derived from the column when empty
+	Column      string     // Param when empty
+	Edge        string     // the column is behind this edge
+	Op          string     // EQ when empty; GT, GTE, LT, LTE; IN, of an array, where Manual
+	Values      []string   // words of an enum; with a boolean column the false word, then the true word
+	Handwritten bool       // the predicate is hand-written in internal/api
+	Search      bool       // the rows are found by it first, and put in order then; Manual
+	Required    bool       // the document calls it required; the handler says what is missing
+	Doc         string
 }
 
 // Sort is a value of sort_by.
@@ -120,16 +120,16 @@ type Counter struct {
 
 // Computed is a member of the response that is not a column of the entity.
 type Computed struct {
-	Name     string
-	Kind     codec.Kind
-	Nullable bool
-	Edge     string   // the columns are behind this edge
-	Columns  []string // arguments of Func; one column is taken as it is when Func is empty
-	Func     string   // a pure function of package schema
-	Handwritten   bool     // filled in by hand in internal/api
-	Objects  *Objects // it is a list of objects
-	Doc      string
-	Example  string // JSON; that of the kind when empty
+	Name        string
+	Kind        codec.Kind
+	Nullable    bool
+	Edge        string   // the columns are behind this edge
+	Columns     []string // arguments of Func; one column is taken as it is when Func is empty
+	Func        string   // a pure function of package schema
+	Handwritten bool     // filled in by hand in internal/api
+	Objects     *Objects // it is a list of objects
+	Doc         string
+	Example     string // JSON; that of the kind when empty
 }
 
 // Objects describe a member that lists objects.
@@ -157,30 +157,30 @@ type BodyField struct {
 
 // Other is an operation beyond the standard ones; its method is hand-written.
 type Operation struct {
-	ID      string // operation id and method name
-	Path    string
-	Doc     string // a short sentence
-	Description   string // what it does beyond that
-	Params  []Filter
-	Members []Computed // of each element; the resource itself when empty
-	Item    string     // name of the element type when Members are given
-	Key     string     // wrapper of the elements when Members are given
-	MaxPage int        // maximum and default per_page of the list; 0 where it is one record
+	ID          string // operation id and method name
+	Path        string
+	Doc         string // a short sentence
+	Description string // what it does beyond that
+	Params      []Filter
+	Members     []Computed // of each element; the resource itself when empty
+	Item        string     // name of the element type when Members are given
+	Key         string     // wrapper of the elements when Members are given
+	MaxPage     int        // maximum and default per_page of the list; 0 where it is one record
 }
 
 // Field is how a column appears.
 type Field struct {
-	Kind     codec.Kind // derived from the column when empty
-	Write    bool      // clients may write it
-	Required bool      // on create; cannot be cleared
-	CreateDefault    bool      // has a default on create, but an edit cannot put it back with null
-	Hidden   bool      // never leaves the server
+	Kind          codec.Kind // derived from the column when empty
+	Write         bool       // clients may write it
+	Required      bool       // on create; cannot be cleared
+	CreateDefault bool       // has a default on create, but an edit cannot put it back with null
+	Hidden        bool       // never leaves the server
 	// What the column may hold: see internal/limit. The databases check it, too.
 	MaxRunes int      // limit.LongText where it is 0 and the column is shown
 	Min, Max *int64   // of decimals in hundredths
 	Values   []string // one of these words, where the column is no enum
 	Words    []string // any of these words, with spaces between
-	Format     string   // a name of limit.Forms
+	Format   string   // a name of limit.Forms
 
 	Active  bool // a reference must point at an active record
 	Example string

@@ -22,8 +22,8 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"chairside/ent"
-	"chairside/internal/principal"
 	"chairside/internal/clock"
+	"chairside/internal/principal"
 )
 
 // fresh is how long what was read may be used: revoking a token works within a

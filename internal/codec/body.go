@@ -11,22 +11,22 @@ import (
 
 	"github.com/go-faster/jx"
 
-	"chairside/internal/decimal"
 	"chairside/internal/apierror"
+	"chairside/internal/decimal"
 )
 
 // Field is one member of a request body. The tables are generated.
 type Field struct {
-	Name     string
-	Kind     Kind
-	Required bool   // on create; on edit it cannot be cleared
-	Nullable bool   // null clears it
-	CreateDefault    bool   // on edit null is refused, it does not stand for Default
-	Plain    bool   // of ids: of something that is not here, and kept as it is
-	Default  string // JSON that stands for null where the column has a default
-	Values   []string
-	MaxRunes int
-	Min, Max *int64 // of numbers; of decimals in hundredths
+	Name          string
+	Kind          Kind
+	Required      bool   // on create; on edit it cannot be cleared
+	Nullable      bool   // null clears it
+	CreateDefault bool   // on edit null is refused, it does not stand for Default
+	Plain         bool   // of ids: of something that is not here, and kept as it is
+	Default       string // JSON that stands for null where the column has a default
+	Values        []string
+	MaxRunes      int
+	Min, Max      *int64 // of numbers; of decimals in hundredths
 }
 
 // Body describes the JSON body of an operation: an object that wraps the

@@ -9,8 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"chairside/internal/civil"
 	"chairside/internal/apierror"
+	"chairside/internal/civil"
 )
 
 // maxQueryRunes bounds a text parameter: what is searched for becomes part of

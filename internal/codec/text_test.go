@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/decimal"
 	"chairside/internal/codec"
+	"chairside/internal/decimal"
 )
 
 // A text means the same, with the same message, whether it comes as JSON or

@@ -10,8 +10,8 @@ import (
 	"entgo.io/ent/entc/gen"
 
 	"chairside/internal/apispec"
-	"chairside/internal/limit"
 	"chairside/internal/codec"
+	"chairside/internal/limit"
 )
 
 // limitsOf gives the limits of a table's columns, as far as they have any.

@@ -13,8 +13,8 @@ import (
 	"github.com/ogen-go/ogen"
 
 	"chairside/internal/apispec"
-	"chairside/internal/scope"
 	"chairside/internal/codec"
+	"chairside/internal/scope"
 )
 
 // model is the schema with its annotations resolved.

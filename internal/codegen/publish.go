@@ -10,8 +10,8 @@ import (
 	"github.com/ogen-go/ogen"
 
 	"chairside/internal/apispec"
-	"chairside/internal/scope"
 	"chairside/internal/codec"
+	"chairside/internal/scope"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -7,8 +7,8 @@ import (
 
 	"chairside/ent"
 	"chairside/internal/audit"
-	"chairside/internal/principal"
 	"chairside/internal/codec"
+	"chairside/internal/principal"
 )
 
 // Query is a generated query Q with its predicates P and orders O.

@@ -8,10 +8,10 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"github.com/go-faster/jx"
 
-	"chairside/internal/audit"
 	"chairside/internal/apierror"
-	"chairside/internal/rowscan"
+	"chairside/internal/audit"
 	"chairside/internal/codec"
+	"chairside/internal/rowscan"
 )
 
 // Form is the response form of a row.

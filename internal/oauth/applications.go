@@ -18,9 +18,9 @@ import (
 	"chairside/ent/accesstoken"
 	"chairside/ent/application"
 	"chairside/ent/authorizationcode"
-	"chairside/internal/principal"
-	"chairside/internal/clock"
 	"chairside/internal/apierror"
+	"chairside/internal/clock"
+	"chairside/internal/principal"
 	"chairside/internal/scope"
 	"chairside/internal/token"
 )

@@ -13,8 +13,8 @@ import (
 	"chairside/ent/accesstoken"
 	"chairside/ent/application"
 	"chairside/ent/authorizationcode"
-	"chairside/internal/principal"
 	"chairside/internal/clock"
+	"chairside/internal/principal"
 	"chairside/internal/scope"
 	"chairside/internal/token"
 )

@@ -9,8 +9,8 @@ import (
 	"chairside/ent"
 	"chairside/ent/accesstoken"
 	"chairside/ent/authorizationcode"
-	"chairside/internal/principal"
 	"chairside/internal/clock"
+	"chairside/internal/principal"
 	"chairside/internal/scope"
 	"chairside/internal/token"
 )

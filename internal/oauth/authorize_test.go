@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/oauth"
 	"chairside/internal/scope"
 	"chairside/internal/seed"
+	"chairside/internal/test/harness"
 )
 
 // attack is the good authorization request with a change, and what becomes of it:

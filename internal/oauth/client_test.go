@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"chairside/ent"
-	"chairside/internal/test/harness"
 	"chairside/internal/oauth"
 	"chairside/internal/seed"
+	"chairside/internal/test/harness"
 )
 
 // TestApplicationsMustProveThemselves at each endpoint, in one way.

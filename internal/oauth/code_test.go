@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"chairside/ent"
-	"chairside/internal/test/harness"
 	"chairside/internal/oauth"
 	"chairside/internal/seed"
+	"chairside/internal/test/harness"
 )
 
 const grant = "invalid_grant"

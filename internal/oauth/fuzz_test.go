@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"chairside/ent"
-	"chairside/internal/test/harness"
 	"chairside/internal/apierror"
 	"chairside/internal/oauth"
+	"chairside/internal/test/harness"
 )
 
 // FuzzTheParameterReader sends bodies to the token endpoint: whatever they

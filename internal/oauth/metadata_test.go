@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"testing"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/oauth"
 	"chairside/internal/scope"
+	"chairside/internal/test/harness"
 )
 
 // TestTheMetadataAreThoseOfRFC8414 field by field, and what they promise is there.

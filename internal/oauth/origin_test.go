@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/oauth"
 	"chairside/internal/seed"
+	"chairside/internal/test/harness"
 )
 
 // TestCORSIsForTheTokenEndpointNeverForPages whose cookie any site could use.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/oauth"
 	"chairside/internal/store"
+	"chairside/internal/test/harness"
 )
 
 // TestAFailedRevocationIsA5xxNeverSilence and the other endpoints say as well

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"testing"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/oauth"
+	"chairside/internal/test/harness"
 )
 
 // TestOfFiftyRacersAtMostOneRedeemsACode through two servers on one database,

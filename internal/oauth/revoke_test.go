@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/oauth"
 	"chairside/internal/seed"
+	"chairside/internal/test/harness"
 )
 
 const (

@@ -9,9 +9,9 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/user"
-	"chairside/internal/test/harness"
 	"chairside/internal/oauth"
 	"chairside/internal/seed"
+	"chairside/internal/test/harness"
 	"chairside/schema"
 )
 

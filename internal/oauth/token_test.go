@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"chairside/ent/accesstoken"
-	"chairside/internal/principal"
-	"chairside/internal/test/harness"
 	"chairside/internal/oauth"
+	"chairside/internal/principal"
 	"chairside/internal/seed"
+	"chairside/internal/test/harness"
 	"chairside/internal/token"
 )
 

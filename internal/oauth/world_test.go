@@ -15,11 +15,11 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/user"
-	"chairside/internal/principal"
-	"chairside/internal/test/harness"
 	"chairside/internal/oauth"
+	"chairside/internal/principal"
 	"chairside/internal/seed"
 	"chairside/internal/store"
+	"chairside/internal/test/harness"
 )
 
 // Where the applications of a world want their answers.

@@ -14,8 +14,8 @@ import (
 	"chairside/ent"
 	"chairside/ent/practice"
 	"chairside/ent/user"
-	"chairside/internal/principal"
 	"chairside/internal/password"
+	"chairside/internal/principal"
 	"chairside/schema"
 )
 

@@ -15,9 +15,9 @@ import (
 	"chairside/ent/invoice"
 	"chairside/ent/payment"
 	"chairside/ent/paymentexplanation"
-	"chairside/internal/principal"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
+	"chairside/internal/principal"
 	"chairside/internal/scope"
 	"chairside/schema"
 )

@@ -5,8 +5,8 @@ import (
 
 	"chairside/ent/nhsclaim"
 	"chairside/ent/predicate"
-	"chairside/internal/principal"
 	"chairside/internal/civil"
+	"chairside/internal/principal"
 )
 
 // claimDate keeps the claims dated from one day to another, both included. A

@@ -10,9 +10,9 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/nhsclaim"
-	"chairside/internal/principal"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
+	"chairside/internal/principal"
 	"chairside/internal/scope"
 	"chairside/schema"
 )

@@ -11,10 +11,10 @@ import (
 	"chairside/ent"
 	"chairside/ent/contract"
 	"chairside/ent/practitioner"
-	"chairside/internal/principal"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/decimal"
+	"chairside/internal/principal"
 	"chairside/internal/report"
 	"chairside/schema"
 )

@@ -13,10 +13,10 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/site"
-	"chairside/internal/test/harness"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/report"
+	"chairside/internal/test/harness"
 	"chairside/schema"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/report"
+	"chairside/internal/test/harness"
 )
 
 var update = flag.Bool("update", false, "write the files in testdata/golden anew")

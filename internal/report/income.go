@@ -14,9 +14,9 @@ import (
 	"chairside/ent/payment"
 	"chairside/ent/paymentexplanation"
 	"chairside/ent/treatmentplanitem"
-	"chairside/internal/principal"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
+	"chairside/internal/principal"
 	"chairside/internal/scope"
 	"chairside/schema"
 )

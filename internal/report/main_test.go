@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"chairside/ent"
-	"chairside/internal/principal"
-	"chairside/internal/test/harness"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/localpg/pgtest"
+	"chairside/internal/principal"
 	"chairside/internal/report"
 	"chairside/internal/seed"
 	"chairside/internal/store"
+	"chairside/internal/test/harness"
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }

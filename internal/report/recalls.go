@@ -15,9 +15,9 @@ import (
 	"chairside/ent/patient"
 	"chairside/ent/predicate"
 	"chairside/internal/audit"
-	"chairside/internal/principal"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
+	"chairside/internal/principal"
 	"chairside/internal/scope"
 	"chairside/schema"
 )

@@ -14,9 +14,9 @@ import (
 	"chairside/ent/practitioner"
 	"chairside/ent/site"
 	"chairside/ent/user"
-	"chairside/internal/principal"
 	"chairside/internal/civil"
 	"chairside/internal/diary"
+	"chairside/internal/principal"
 	"chairside/schema"
 )
 

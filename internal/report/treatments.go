@@ -9,8 +9,8 @@ import (
 	"chairside/ent/fee"
 	"chairside/ent/patient"
 	"chairside/ent/treatmentplanitem"
-	"chairside/internal/principal"
 	"chairside/internal/decimal"
+	"chairside/internal/principal"
 	"chairside/internal/scope"
 )
 

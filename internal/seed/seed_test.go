@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"chairside/ent"
-	"chairside/internal/principal"
 	"chairside/internal/clock"
+	"chairside/internal/principal"
 	"chairside/internal/store"
 	"chairside/schema"
 )

@@ -8,9 +8,9 @@ import (
 	"net/http"
 	"strings"
 
-	"chairside/internal/etag"
 	"chairside/internal/apierror"
 	"chairside/internal/codec"
+	"chairside/internal/etag"
 )
 
 const (

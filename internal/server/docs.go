@@ -11,8 +11,8 @@ import (
 
 	viewer "github.com/swaggest/swgui/v5/static"
 
-	"chairside/internal/etag"
 	"chairside/internal/apierror"
+	"chairside/internal/etag"
 	"chairside/ogent"
 )
 

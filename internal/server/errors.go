@@ -15,20 +15,20 @@ import (
 	"github.com/ogen-go/ogen/ogenerrors"
 
 	"chairside/internal/apierror"
-	"chairside/internal/store"
 	"chairside/internal/codec"
+	"chairside/internal/store"
 )
 
 // errorBody is the body of every error (behaviour.md section 6).
 type errorBody struct {
 	Error struct {
-		Type             string       `json:"type"`
-		Code             string       `json:"code"`
-		Message          string       `json:"message"`
-		DocumentationURL string       `json:"documentation_url"`
-		RequestID        string       `json:"request_id"`
+		Type             string          `json:"type"`
+		Code             string          `json:"code"`
+		Message          string          `json:"message"`
+		DocumentationURL string          `json:"documentation_url"`
+		RequestID        string          `json:"request_id"`
 		Params           apierror.Params `json:"params,omitempty"`
-		Conflicts        []conflict   `json:"conflicts,omitempty"`
+		Conflicts        []conflict      `json:"conflicts,omitempty"`
 	} `json:"error"`
 }
 

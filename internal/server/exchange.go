@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"regexp"
 
-	"chairside/internal/audit"
-	"chairside/internal/principal"
 	"chairside/internal/apierror"
+	"chairside/internal/audit"
 	"chairside/internal/codec"
+	"chairside/internal/principal"
 )
 
 // exchange is one request on its way through the layers, and what they tell
@@ -19,16 +19,16 @@ type requestState struct {
 	header http.Header   // of the response
 	id     string        // the request id
 
-	method    string         // as the client sent it
-	name      string         // operation id or name of the page, for logs and metrics
-	pattern   string         // the path with {id} in place of ids
-	operation codec.Operation // known once the route is
-	serve     http.Handler   // what answers, known once the route is
+	method    string               // as the client sent it
+	name      string               // operation id or name of the page, for logs and metrics
+	pattern   string               // the path with {id} in place of ids
+	operation codec.Operation      // known once the route is
+	serve     http.Handler         // what answers, known once the route is
 	caller    *principal.Principal // known once the token or the session is
-	records   *audit.Log    // which patients' records were read
-	answer    *answer        // what the operation answers
-	err       error          // what the generated server reported
-	failed    int            // status of a failure of ours; 0 for none
+	records   *audit.Log           // which patients' records were read
+	answer    *answer              // what the operation answers
+	err       error                // what the generated server reported
+	failed    int                  // status of a failure of ours; 0 for none
 
 	// draw tells a failure to a person; nil where a program asks.
 	draw func(http.ResponseWriter, *http.Request, *apierror.Error)

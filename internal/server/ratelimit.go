@@ -11,8 +11,8 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/time/rate"
 
-	"chairside/internal/clock"
 	"chairside/internal/apierror"
+	"chairside/internal/clock"
 )
 
 // limiter counts the requests of each token: a bucket that holds an hour's

@@ -12,8 +12,8 @@ import (
 	"github.com/go-faster/jx"
 	"github.com/ogen-go/ogen/middleware"
 
-	"chairside/internal/etag"
 	"chairside/internal/apierror"
+	"chairside/internal/etag"
 )
 
 // privateAnswer marks an answer as one token's own: it may be kept, but has to

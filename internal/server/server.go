@@ -15,11 +15,11 @@ import (
 	"chairside/internal/admission"
 	"chairside/internal/api"
 	"chairside/internal/clock"
+	"chairside/internal/codec"
 	"chairside/internal/oauth"
 	"chairside/internal/store"
 	"chairside/internal/token"
 	"chairside/internal/web"
-	"chairside/internal/codec"
 	"chairside/ogent"
 )
 

@@ -16,8 +16,8 @@ import (
 
 	"chairside/ent"
 	"chairside/internal/api"
-	"chairside/internal/principal"
 	"chairside/internal/clock"
+	"chairside/internal/principal"
 	"chairside/internal/provision"
 	"chairside/internal/scope"
 	"chairside/internal/store"

@@ -5,12 +5,14 @@ import (
 	"net/http"
 
 	"chairside/internal/admission"
-	"chairside/internal/principal"
 	"chairside/internal/apierror"
+	"chairside/internal/principal"
 )
 
 // explain gives the meaning of an error, and logs what is our failure.
-func (s *Server) explain(ctx context.Context, err error) *apierror.Error { return s.asFault(of(ctx), err) }
+func (s *Server) explain(ctx context.Context, err error) *apierror.Error {
+	return s.asFault(of(ctx), err)
+}
 
 // visited notes on whose behalf a page reads.
 func (s *Server) visited(ctx context.Context, who *principal.Principal) { of(ctx).caller = who }

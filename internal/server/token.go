@@ -4,8 +4,8 @@ import (
 	"log/slog"
 	"strings"
 
-	"chairside/internal/principal"
 	"chairside/internal/apierror"
+	"chairside/internal/principal"
 )
 
 // authenticate finds the caller of the request by its token, in the header or,

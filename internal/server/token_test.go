@@ -8,8 +8,8 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/accesstoken"
-	"chairside/internal/principal"
 	"chairside/internal/clock"
+	"chairside/internal/principal"
 	"chairside/internal/store"
 	"chairside/internal/token"
 )

@@ -10,8 +10,8 @@ import (
 	"chairside/ent/accesstoken"
 	"chairside/ent/authorizationcode"
 	"chairside/ent/session"
-	"chairside/internal/principal"
 	"chairside/internal/clock"
+	"chairside/internal/principal"
 	"chairside/internal/token"
 )
 

@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"chairside/ent"
-	"chairside/internal/principal"
 	"chairside/internal/password"
+	"chairside/internal/principal"
 	"chairside/internal/store"
 )
 

@@ -22,8 +22,8 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/user"
-	"chairside/internal/principal"
 	"chairside/internal/clock"
+	"chairside/internal/principal"
 	"chairside/internal/store"
 )
 

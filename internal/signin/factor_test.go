@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"chairside/ent"
-	"chairside/internal/test/harness"
 	"chairside/internal/password"
 	"chairside/internal/seed"
 	"chairside/internal/signin"
+	"chairside/internal/test/harness"
 )
 
 // codes are the recovery codes on a page.

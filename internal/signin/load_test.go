@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/seed"
+	"chairside/internal/test/harness"
 )
 
 // TestTwoHundredSignInsAtOnceStayBounded in memory: each password that is

@@ -13,12 +13,12 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/user"
-	"chairside/internal/principal"
-	"chairside/internal/test/harness"
 	"chairside/internal/clock"
+	"chairside/internal/principal"
 	"chairside/internal/seed"
 	"chairside/internal/server"
 	"chairside/internal/signin"
+	"chairside/internal/test/harness"
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }

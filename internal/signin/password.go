@@ -7,9 +7,9 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/user"
-	"chairside/internal/principal"
 	"chairside/internal/clock"
 	"chairside/internal/password"
+	"chairside/internal/principal"
 	"chairside/internal/store"
 	"chairside/schema"
 )

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"chairside/ent"
-	"chairside/internal/test/harness"
 	"chairside/internal/seed"
 	"chairside/internal/signin"
+	"chairside/internal/test/harness"
 )
 
 // TestUnknownUserAndWrongPasswordAreIndistinguishable in all that is answered.

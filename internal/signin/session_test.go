@@ -10,12 +10,12 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/session"
-	"chairside/internal/principal"
-	"chairside/internal/test/harness"
 	"chairside/internal/password"
+	"chairside/internal/principal"
 	"chairside/internal/seed"
 	"chairside/internal/server"
 	"chairside/internal/signin"
+	"chairside/internal/test/harness"
 )
 
 // cookie is the session cookie of a browser.

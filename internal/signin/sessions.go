@@ -16,8 +16,8 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/session"
-	"chairside/internal/principal"
 	"chairside/internal/clock"
+	"chairside/internal/principal"
 	"chairside/internal/store"
 	"chairside/schema"
 )

@@ -8,8 +8,8 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/signinattempt"
-	"chairside/internal/principal"
 	"chairside/internal/clock"
+	"chairside/internal/principal"
 )
 
 // Throttled is returned for a try that was not even looked at, because there

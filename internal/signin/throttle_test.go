@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/password"
 	"chairside/internal/seed"
+	"chairside/internal/test/harness"
 )
 
 // guess sends wrong passwords, which must all be looked at. They are longer than

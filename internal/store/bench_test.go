@@ -5,8 +5,8 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/practice"
-	"chairside/internal/principal"
 	"chairside/internal/localpg/pgtest"
+	"chairside/internal/principal"
 )
 
 // BenchmarkGet reads one row by its id through Ent.

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/store"
 	"chairside/internal/store/storetest"
+	"chairside/internal/test/harness"
 )
 
 // appointments is the size of the table under load. The goal, no request failed

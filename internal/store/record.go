@@ -12,8 +12,8 @@ import (
 
 	"chairside/ent"
 	"chairside/internal/audit"
-	"chairside/internal/principal"
 	"chairside/internal/clock"
+	"chairside/internal/principal"
 )
 
 // errNoTransaction refuses a write that could not be recorded together with

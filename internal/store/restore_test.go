@@ -7,11 +7,11 @@ import (
 	"os/exec"
 	"testing"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/localpg"
 	"chairside/internal/localpg/pgtest"
 	"chairside/internal/store"
 	"chairside/internal/store/storetest"
+	"chairside/internal/test/harness"
 )
 
 // program runs a program of PostgreSQL.

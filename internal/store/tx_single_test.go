@@ -10,8 +10,8 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/practice"
-	"chairside/internal/principal"
 	"chairside/internal/localpg/pgtest"
+	"chairside/internal/principal"
 )
 
 var diaryLock = []Lock{LockOf("diary", 1)}

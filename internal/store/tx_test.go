@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"chairside/ent"
-	"chairside/internal/principal"
 	"chairside/internal/apierror"
+	"chairside/internal/principal"
 )
 
 // migrated opens a database that has the schema.

@@ -12,11 +12,11 @@ import (
 	"chairside/ent"
 	"chairside/ent/accesstoken"
 	"chairside/ent/user"
-	"chairside/internal/principal"
-	"chairside/internal/test/harness"
 	"chairside/internal/clock"
+	"chairside/internal/principal"
 	"chairside/internal/seed"
 	"chairside/internal/store"
+	"chairside/internal/test/harness"
 	"chairside/internal/token"
 )
 

@@ -8,9 +8,9 @@ import (
 	"chairside/ent/accesstoken"
 	"chairside/ent/predicate"
 	"chairside/internal/admission"
-	"chairside/internal/principal"
-	"chairside/internal/clock"
 	"chairside/internal/apierror"
+	"chairside/internal/clock"
+	"chairside/internal/principal"
 )
 
 // Selector chooses tokens: the predicates of package ent/accesstoken.

@@ -9,13 +9,13 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/user"
-	"chairside/internal/principal"
-	"chairside/internal/test/harness"
 	"chairside/internal/clock"
 	"chairside/internal/oauth"
+	"chairside/internal/principal"
 	"chairside/internal/scope"
 	"chairside/internal/seed"
 	"chairside/internal/store"
+	"chairside/internal/test/harness"
 	"chairside/internal/token"
 	"chairside/schema"
 )

@@ -12,8 +12,8 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/accesstoken"
-	"chairside/internal/principal"
 	"chairside/internal/clock"
+	"chairside/internal/principal"
 	"chairside/internal/scope"
 )
 

@@ -12,9 +12,9 @@ import (
 	"slices"
 	"strconv"
 
+	"chairside/internal/codec"
 	"chairside/internal/decimal"
 	"chairside/internal/store/bulk"
-	"chairside/internal/codec"
 	"chairside/schema"
 )
 

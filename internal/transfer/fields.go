@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"chairside/internal/limit"
 	"chairside/internal/codec"
+	"chairside/internal/limit"
 	"chairside/ogent"
 	"chairside/schema"
 )

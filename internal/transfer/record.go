@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/internal/civil"
-	"chairside/internal/decimal"
 	"chairside/internal/codec"
+	"chairside/internal/decimal"
 )
 
 // record is one row of a file on its way into the database.

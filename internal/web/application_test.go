@@ -13,8 +13,8 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"chairside/ent"
-	"chairside/internal/test/harness"
 	"chairside/internal/seed"
+	"chairside/internal/test/harness"
 )
 
 // run runs a command that a page shows, as an integrator would paste it.

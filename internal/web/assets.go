@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"chairside/internal/etag"
 	"chairside/internal/apierror"
+	"chairside/internal/etag"
 	"chairside/internal/report"
 )
 

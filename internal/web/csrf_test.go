@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/seed"
 	"chairside/internal/server"
+	"chairside/internal/test/harness"
 )
 
 func TestFormsOfOtherSites(t *testing.T) {

@@ -12,10 +12,10 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/user"
-	"chairside/internal/test/harness"
 	"chairside/internal/oauth"
 	"chairside/internal/seed"
 	"chairside/internal/store"
+	"chairside/internal/test/harness"
 	"chairside/internal/web"
 	"chairside/schema"
 )

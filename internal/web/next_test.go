@@ -4,8 +4,8 @@ import (
 	"net/url"
 	"testing"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/seed"
+	"chairside/internal/test/harness"
 )
 
 func TestNextIsAPageOfThisServer(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/seed"
 	"chairside/internal/store"
+	"chairside/internal/test/harness"
 )
 
 // TestPostgresGoesAway takes the database away under a running server.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"chairside/internal/principal"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
+	"chairside/internal/principal"
 	"chairside/internal/report"
 )
 

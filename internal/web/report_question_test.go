@@ -14,11 +14,11 @@ import (
 	"chairside/ent"
 	"chairside/ent/practitioner"
 	"chairside/ent/site"
-	"chairside/internal/test/harness"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/report"
 	"chairside/internal/seed"
+	"chairside/internal/test/harness"
 )
 
 func TestReportQuestions(t *testing.T) {

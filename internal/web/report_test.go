@@ -15,12 +15,12 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/user"
-	"chairside/internal/principal"
-	"chairside/internal/test/harness"
-	"chairside/internal/provision"
 	"chairside/internal/password"
+	"chairside/internal/principal"
+	"chairside/internal/provision"
 	"chairside/internal/report"
 	"chairside/internal/seed"
+	"chairside/internal/test/harness"
 	"chairside/schema"
 )
 

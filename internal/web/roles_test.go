@@ -10,10 +10,10 @@ import (
 	"golang.org/x/net/html"
 
 	"chairside/ent"
-	"chairside/internal/test/harness"
 	"chairside/internal/report"
 	"chairside/internal/scope"
 	"chairside/internal/seed"
+	"chairside/internal/test/harness"
 	"chairside/schema"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"chairside/internal/principal"
 	"chairside/internal/apierror"
+	"chairside/internal/principal"
 	"chairside/internal/signin"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/net/html"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/seed"
+	"chairside/internal/test/harness"
 )
 
 const iPhone = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1"

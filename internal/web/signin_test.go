@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"chairside/ent"
-	"chairside/internal/test/harness"
 	"chairside/internal/seed"
 	"chairside/internal/signin"
+	"chairside/internal/test/harness"
 	"chairside/schema"
 )
 

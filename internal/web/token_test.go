@@ -9,8 +9,8 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/site"
-	"chairside/internal/test/harness"
 	"chairside/internal/seed"
+	"chairside/internal/test/harness"
 )
 
 func TestTokens(t *testing.T) {

@@ -7,9 +7,9 @@ import (
 	"net/url"
 	"strings"
 
-	"chairside/internal/principal"
 	"chairside/internal/apierror"
 	"chairside/internal/oauth"
+	"chairside/internal/principal"
 	"chairside/internal/signin"
 	"chairside/internal/store"
 )

@@ -8,13 +8,13 @@ import (
 	"github.com/go-faster/jx"
 
 	"chairside/ent"
-	"chairside/internal/principal"
-	"chairside/internal/clock"
-	"chairside/internal/etag"
 	"chairside/internal/apierror"
-	"chairside/internal/list"
-	"chairside/internal/store"
+	"chairside/internal/clock"
 	"chairside/internal/codec"
+	"chairside/internal/etag"
+	"chairside/internal/list"
+	"chairside/internal/principal"
+	"chairside/internal/store"
 )
 
 // Response is the generated response form of one row.

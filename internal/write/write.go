@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"chairside/ent"
-	"chairside/internal/clock"
 	"chairside/internal/apierror"
+	"chairside/internal/clock"
 	"chairside/internal/store"
 )
 

@@ -37,9 +37,9 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/practice"
-	"chairside/internal/principal"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
+	"chairside/internal/principal"
 	"chairside/internal/store"
 )
 

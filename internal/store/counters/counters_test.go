@@ -17,10 +17,10 @@ import (
 	"entgo.io/ent/dialect"
 	"github.com/google/uuid"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/store"
 	"chairside/internal/store/bulk"
 	"chairside/internal/store/storetest"
+	"chairside/internal/test/harness"
 )
 
 // seeded runs test with the URL of a seeded database of each kind.

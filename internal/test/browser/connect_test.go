@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/seed"
+	"chairside/internal/test/harness"
 )
 
 // TestAnApplicationConnects all the way: registered on the pages, allowed by a

@@ -13,12 +13,12 @@ import (
 	"chairside/ent"
 	"chairside/ent/site"
 	"chairside/ent/user"
-	"chairside/internal/principal"
-	"chairside/internal/test/harness"
 	"chairside/internal/oauth"
-	"chairside/internal/provision"
 	"chairside/internal/password"
+	"chairside/internal/principal"
+	"chairside/internal/provision"
 	"chairside/internal/seed"
+	"chairside/internal/test/harness"
 	"chairside/schema"
 )
 

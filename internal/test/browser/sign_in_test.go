@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/seed"
+	"chairside/internal/test/harness"
 )
 
 // TestSignInLeadsToThePageThatWasAskedFor and out again.

@@ -19,8 +19,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/seed"
+	"chairside/internal/test/harness"
 )
 
 // patience is how long a tab may take altogether; a test that waits in vain

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/scope"
+	"chairside/internal/test/harness"
 )
 
 func TestGuestsAreTurnedAway(t *testing.T) {

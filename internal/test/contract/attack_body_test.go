@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/codec"
+	"chairside/internal/test/harness"
 )
 
 // wrongTypes are JSON texts of every type, for any member.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/codec"
+	"chairside/internal/test/harness"
 )
 
 // hostileValues are values for any query parameter, not yet escaped.

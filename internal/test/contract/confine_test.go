@@ -14,8 +14,8 @@ import (
 	"chairside/ent/patient"
 	"chairside/ent/predicate"
 	"chairside/internal/principal"
-	"chairside/internal/test/harness"
 	"chairside/internal/rowscan"
+	"chairside/internal/test/harness"
 	question "chairside/schema/ask"
 )
 

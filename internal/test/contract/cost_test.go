@@ -12,9 +12,9 @@ import (
 	"entgo.io/ent/dialect"
 
 	"chairside/ent"
-	"chairside/internal/test/harness"
-	"chairside/internal/store"
 	"chairside/internal/codec"
+	"chairside/internal/store"
+	"chairside/internal/test/harness"
 )
 
 // meter counts what is asked of the database, in the units of the generated

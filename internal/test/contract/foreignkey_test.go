@@ -13,8 +13,8 @@ import (
 	"chairside/ent"
 	"chairside/ent/migrate"
 	"chairside/ent/user"
-	"chairside/internal/test/harness"
 	"chairside/internal/seed"
+	"chairside/internal/test/harness"
 )
 
 // TestTheDatabaseKeepsPracticesApart takes a row of each table that points at

@@ -11,10 +11,10 @@ import (
 
 	"chairside/ent"
 	"chairside/internal/admission"
-	"chairside/internal/test/harness"
 	"chairside/internal/apierror"
 	"chairside/internal/seed"
 	"chairside/internal/store"
+	"chairside/internal/test/harness"
 )
 
 // soon is far more than what a request needs that nothing holds up, and less than what

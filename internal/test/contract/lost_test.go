@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/localpg/pgproxy"
+	"chairside/internal/test/harness"
 )
 
 // cutStride is the number of bytes between two places where a booking is cut.

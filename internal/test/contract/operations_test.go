@@ -14,8 +14,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"chairside/ent/migrate"
-	"chairside/internal/test/harness"
 	"chairside/internal/codec"
+	"chairside/internal/test/harness"
 	"chairside/ogent"
 )
 

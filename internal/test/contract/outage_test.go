@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/store"
+	"chairside/internal/test/harness"
 )
 
 // TestPostgresGoesAway takes the database away under a running server, and

@@ -7,8 +7,8 @@ import (
 
 	"entgo.io/ent/dialect"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/codec"
+	"chairside/internal/test/harness"
 )
 
 // What the patients and requests of these tests hold, and nothing else does.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/server"
+	"chairside/internal/test/harness"
 )
 
 func TestEveryRequestNamesItsClient(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/test/harness"
 	"chairside/internal/server"
+	"chairside/internal/test/harness"
 )
 
 // allowing starts a server that lets each token make n requests an hour.

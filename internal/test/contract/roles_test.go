@@ -7,8 +7,8 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/user"
-	"chairside/internal/test/harness"
 	"chairside/internal/scope"
+	"chairside/internal/test/harness"
 	"chairside/internal/token"
 	"chairside/schema"
 )

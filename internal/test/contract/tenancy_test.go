@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"chairside/ent/migrate"
-	"chairside/internal/test/harness"
 	"chairside/internal/codec"
+	"chairside/internal/test/harness"
 )
 
 // missing is an id that nothing ever had, of the same form as id.

@@ -29,10 +29,10 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/user"
-	"chairside/internal/principal"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/localpg/pgtest"
+	"chairside/internal/principal"
 	"chairside/internal/scope"
 	"chairside/internal/seed"
 	"chairside/internal/server"
