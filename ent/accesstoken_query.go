@@ -9,6 +9,7 @@ import (
 	"chairside/ent/predicate"
 	"chairside/ent/site"
 	"chairside/ent/user"
+	"chairside/internal/entx"
 	"context"
 	"fmt"
 	"math"
@@ -32,7 +33,7 @@ type AccessTokenQuery struct {
 	withUser        *UserQuery
 	withSite        *SiteQuery
 	withApplication *ApplicationQuery
-	confinement     confinement
+	confinement     entx.Confinement
 	isConfined      bool
 	asked           []predicate.AccessToken
 	shapes          []func(*sql.Selector)
@@ -502,7 +503,7 @@ func (_q *AccessTokenQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*
 		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -664,7 +665,7 @@ func (_q *AccessTokenQuery) loadApplication(ctx context.Context, query *Applicat
 
 func (_q *AccessTokenQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -754,7 +755,7 @@ func (_q *AccessTokenQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
-	_q.confinement.hold(selector)
+	_q.confinement.Hold(selector)
 	return selector
 }
 
@@ -800,7 +801,7 @@ func (_g *AccessTokenGroupBy) sqlScan(ctx context.Context, root *AccessTokenQuer
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -846,7 +847,7 @@ func (_s *AccessTokenSelect) sqlScan(ctx context.Context, root *AccessTokenQuery
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

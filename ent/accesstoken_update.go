@@ -5,6 +5,7 @@ package ent
 import (
 	"chairside/ent/accesstoken"
 	"chairside/ent/predicate"
+	"chairside/internal/entx"
 	"chairside/internal/scope"
 	"context"
 	"errors"
@@ -221,7 +222,7 @@ func (_u *AccessTokenUpdate) sqlSave(ctx context.Context) (_node int, err error)
 		_spec.ClearField(accesstoken.FieldRevokedAt, field.TypeTime)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -465,7 +466,7 @@ func (_u *AccessTokenUpdateOne) sqlSave(ctx context.Context) (_node *AccessToken
 		_spec.ClearField(accesstoken.FieldRevokedAt, field.TypeTime)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &AccessToken{config: _u.config}
 	_spec.Assign = _node.assignValues

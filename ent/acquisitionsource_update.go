@@ -5,6 +5,7 @@ package ent
 import (
 	"chairside/ent/acquisitionsource"
 	"chairside/ent/predicate"
+	"chairside/internal/entx"
 	"context"
 	"errors"
 	"fmt"
@@ -182,7 +183,7 @@ func (_u *AcquisitionSourceUpdate) sqlSave(ctx context.Context) (_node int, err 
 		_spec.ClearField(acquisitionsource.FieldNotes, field.TypeString)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -388,7 +389,7 @@ func (_u *AcquisitionSourceUpdateOne) sqlSave(ctx context.Context) (_node *Acqui
 		_spec.ClearField(acquisitionsource.FieldNotes, field.TypeString)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &AcquisitionSource{config: _u.config}
 	_spec.Assign = _node.assignValues

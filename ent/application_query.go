@@ -7,6 +7,7 @@ import (
 	"chairside/ent/practice"
 	"chairside/ent/predicate"
 	"chairside/ent/user"
+	"chairside/internal/entx"
 	"context"
 	"fmt"
 	"math"
@@ -28,7 +29,7 @@ type ApplicationQuery struct {
 	predicates  []predicate.Application
 	withOwner   *PracticeQuery
 	withUser    *UserQuery
-	confinement confinement
+	confinement entx.Confinement
 	isConfined  bool
 	asked       []predicate.Application
 	shapes      []func(*sql.Selector)
@@ -428,7 +429,7 @@ func (_q *ApplicationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*
 		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -514,7 +515,7 @@ func (_q *ApplicationQuery) loadUser(ctx context.Context, query *UserQuery, node
 
 func (_q *ApplicationQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -598,7 +599,7 @@ func (_q *ApplicationQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
-	_q.confinement.hold(selector)
+	_q.confinement.Hold(selector)
 	return selector
 }
 
@@ -644,7 +645,7 @@ func (_g *ApplicationGroupBy) sqlScan(ctx context.Context, root *ApplicationQuer
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -690,7 +691,7 @@ func (_s *ApplicationSelect) sqlScan(ctx context.Context, root *ApplicationQuery
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

@@ -5,6 +5,7 @@ package ent
 import (
 	"chairside/ent/application"
 	"chairside/ent/predicate"
+	"chairside/internal/entx"
 	"context"
 	"errors"
 	"fmt"
@@ -212,7 +213,7 @@ func (_u *ApplicationUpdate) sqlSave(ctx context.Context) (_node int, err error)
 		_spec.ClearField(application.FieldDeletedAt, field.TypeTime)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -447,7 +448,7 @@ func (_u *ApplicationUpdateOne) sqlSave(ctx context.Context) (_node *Application
 		_spec.ClearField(application.FieldDeletedAt, field.TypeTime)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &Application{config: _u.config}
 	_spec.Assign = _node.assignValues

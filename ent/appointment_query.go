@@ -10,6 +10,7 @@ import (
 	"chairside/ent/predicate"
 	"chairside/ent/room"
 	"chairside/ent/user"
+	"chairside/internal/entx"
 	"context"
 	"fmt"
 	"math"
@@ -34,7 +35,7 @@ type AppointmentQuery struct {
 	withPatient      *PatientQuery
 	withRoom         *RoomQuery
 	withUser         *UserQuery
-	confinement      confinement
+	confinement      entx.Confinement
 	isConfined       bool
 	asked            []predicate.Appointment
 	shapes           []func(*sql.Selector)
@@ -539,7 +540,7 @@ func (_q *AppointmentQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*
 		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -739,7 +740,7 @@ func (_q *AppointmentQuery) loadUser(ctx context.Context, query *UserQuery, node
 
 func (_q *AppointmentQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -832,7 +833,7 @@ func (_q *AppointmentQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
-	_q.confinement.hold(selector)
+	_q.confinement.Hold(selector)
 	return selector
 }
 
@@ -878,7 +879,7 @@ func (_g *AppointmentGroupBy) sqlScan(ctx context.Context, root *AppointmentQuer
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -924,7 +925,7 @@ func (_s *AppointmentSelect) sqlScan(ctx context.Context, root *AppointmentQuery
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

@@ -9,6 +9,7 @@ import (
 	"chairside/ent/predicate"
 	"chairside/ent/room"
 	"chairside/ent/user"
+	"chairside/internal/entx"
 	"chairside/schema"
 	"context"
 	"errors"
@@ -708,7 +709,7 @@ func (_u *AppointmentUpdate) sqlSave(ctx context.Context) (_node int, err error)
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -1434,7 +1435,7 @@ func (_u *AppointmentUpdateOne) sqlSave(ctx context.Context) (_node *Appointment
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &Appointment{config: _u.config}
 	_spec.Assign = _node.assignValues

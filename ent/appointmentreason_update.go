@@ -5,6 +5,7 @@ package ent
 import (
 	"chairside/ent/appointmentreason"
 	"chairside/ent/predicate"
+	"chairside/internal/entx"
 	"context"
 	"errors"
 	"fmt"
@@ -226,7 +227,7 @@ func (_u *AppointmentReasonUpdate) sqlSave(ctx context.Context) (_node int, err 
 		_spec.AddField(appointmentreason.FieldPosition, field.TypeInt, value)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -476,7 +477,7 @@ func (_u *AppointmentReasonUpdateOne) sqlSave(ctx context.Context) (_node *Appoi
 		_spec.AddField(appointmentreason.FieldPosition, field.TypeInt, value)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &AppointmentReason{config: _u.config}
 	_spec.Assign = _node.assignValues

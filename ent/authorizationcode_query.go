@@ -9,6 +9,7 @@ import (
 	"chairside/ent/practice"
 	"chairside/ent/predicate"
 	"chairside/ent/user"
+	"chairside/internal/entx"
 	"context"
 	"fmt"
 	"math"
@@ -32,7 +33,7 @@ type AuthorizationCodeQuery struct {
 	withApplication *ApplicationQuery
 	withUser        *UserQuery
 	withToken       *AccessTokenQuery
-	confinement     confinement
+	confinement     entx.Confinement
 	isConfined      bool
 	asked           []predicate.AuthorizationCode
 	shapes          []func(*sql.Selector)
@@ -502,7 +503,7 @@ func (_q *AuthorizationCodeQuery) sqlAll(ctx context.Context, hooks ...queryHook
 		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -661,7 +662,7 @@ func (_q *AuthorizationCodeQuery) loadToken(ctx context.Context, query *AccessTo
 
 func (_q *AuthorizationCodeQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -751,7 +752,7 @@ func (_q *AuthorizationCodeQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
-	_q.confinement.hold(selector)
+	_q.confinement.Hold(selector)
 	return selector
 }
 
@@ -797,7 +798,7 @@ func (_g *AuthorizationCodeGroupBy) sqlScan(ctx context.Context, root *Authoriza
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -843,7 +844,7 @@ func (_s *AuthorizationCodeSelect) sqlScan(ctx context.Context, root *Authorizat
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

@@ -6,6 +6,7 @@ import (
 	"chairside/ent/accesstoken"
 	"chairside/ent/authorizationcode"
 	"chairside/ent/predicate"
+	"chairside/internal/entx"
 	"context"
 	"errors"
 	"fmt"
@@ -182,7 +183,7 @@ func (_u *AuthorizationCodeUpdate) sqlSave(ctx context.Context) (_node int, err 
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -386,7 +387,7 @@ func (_u *AuthorizationCodeUpdateOne) sqlSave(ctx context.Context) (_node *Autho
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &AuthorizationCode{config: _u.config}
 	_spec.Assign = _node.assignValues

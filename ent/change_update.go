@@ -5,6 +5,7 @@ package ent
 import (
 	"chairside/ent/change"
 	"chairside/ent/predicate"
+	"chairside/internal/entx"
 	"context"
 	"errors"
 	"fmt"
@@ -82,7 +83,7 @@ func (_u *ChangeUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 		_spec.ClearField(change.FieldTokenID, field.TypeUUID)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -189,7 +190,7 @@ func (_u *ChangeUpdateOne) sqlSave(ctx context.Context) (_node *Change, err erro
 		_spec.ClearField(change.FieldTokenID, field.TypeUUID)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &Change{config: _u.config}
 	_spec.Assign = _node.assignValues

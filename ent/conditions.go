@@ -4,10 +4,8 @@ package ent
 
 import (
 	"context"
-	"fmt"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 
 	"chairside/ent/accesstoken"
@@ -44,441 +42,360 @@ import (
 	"chairside/ent/treatmentplanitem"
 	"chairside/ent/user"
 	"chairside/ent/workingsession"
-	"chairside/internal/rowscan"
+	"chairside/internal/entx"
 )
 
-// Confined is a query that becomes part of a statement, with all that keeps the
-// caller to its practice and site.
-type Confined interface {
-	confined(context.Context) (*sql.Selector, error)
+// FailedConditions reports, by one statement, which conditions do not hold.
+func (c *Client) FailedConditions(ctx context.Context, conditions ...entx.Condition) ([]bool, error) {
+	return entx.FailedConditions(ctx, c.driver, conditions...)
 }
 
-// Condition is something that has to hold before a row is written.
-type Condition struct {
-	query Confined
-	none  bool
+// UnionAll runs queries as one statement (entx.UnionAll).
+func (c *Client) UnionAll(ctx context.Context, first entx.Part, others ...entx.Part) (*sql.Rows, error) {
+	return entx.UnionAll(ctx, c.driver, storedTypes, first, others...)
 }
 
-// Some holds where a query finds a row that the caller sees.
-func Some(q Confined) Condition { return Condition{query: q} }
-
-// None holds where it finds none.
-func None(q Confined) Condition { return Condition{query: q, none: true} }
-
-// Unmet asks, in one statement, which conditions do not hold.
-func (c *Client) Unmet(ctx context.Context, conditions ...Condition) ([]bool, error) {
-	if len(conditions) == 0 {
-		return nil, nil
-	}
-	statement := sql.Dialect(c.driver.Dialect()).Select()
-	unmet, to := make([]bool, len(conditions)), make([]any, len(conditions))
-	for i, condition := range conditions {
-		condition.none = !condition.none // the opposite is asked
-		text, err := condition.text(ctx)
-		if err != nil {
-			return nil, err
-		}
-		statement.AppendSelectExpr(sql.ExprFunc(text))
-		to[i] = &unmet[i]
-	}
-	var rows sql.Rows
-	text, args := statement.Query()
-	if err := c.driver.Query(ctx, text, args, &rows); err != nil {
-		return nil, fmt.Errorf("ent: ask about conditions: %w", err)
-	}
-	defer rows.Close()
-	if !rows.Next() {
-		return nil, fmt.Errorf("ent: ask about conditions: no answer: %w", rows.Err())
-	}
-	if err := rows.Scan(to...); err != nil {
-		return nil, fmt.Errorf("ent: ask about conditions: %w", err)
-	}
-	return unmet, rows.Err()
-}
-
-// text writes the condition, to be selected or joined with others by AND.
-func (c Condition) text(ctx context.Context) (func(*sql.Builder), error) {
-	selector, err := c.query.confined(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return func(b *sql.Builder) {
-		if c.none {
-			b.WriteString("NOT ")
-		}
-		b.WriteString("EXISTS (").Join(selector).WriteByte(')')
-	}, nil
-}
-
-// Part is a query that is asked together with others, and what is read of its
-// rows: SQL text, each column with the name of its table.
-type Part struct {
-	Query   Confined
-	Columns string
-}
-
-// Together asks queries in one statement and gives the rows of all, to be read by
-// rowscan.ForEach: in no order, their columns alike in number and type. So where one has
-// a quoted column that comes as it is stored, a time, a day or a uuid, the others
-// have a quoted one, too, or NULL. Each is confined as if it were asked by itself.
-func (c *Client) Together(ctx context.Context, first Part, others ...Part) (*sql.Rows, error) {
-	statement, err := first.selector(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range others {
-		selector, err := p.selector(ctx)
-		if err != nil {
-			return nil, err
-		}
-		statement.UnionAll(selector)
-	}
-	text, args := statement.Query()
-	rows := &sql.Rows{}
-	if err := c.driver.Query(rowscan.RawRows(ctx), text, args, rows); err != nil {
-		return nil, fmt.Errorf("ent: read together: %w", err)
-	}
-	return rows, nil
-}
-
-func (p Part) selector(ctx context.Context) (*sql.Selector, error) {
-	s, err := p.Query.confined(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return s.SelectExpr(sql.Raw(sent(s.Dialect(), p.Columns))), nil
-}
-
-// TryLock reports whether the transaction has PostgreSQL's advisory locks of the
-// keys, which it takes in their order, up to the first one that another transaction
-// holds. It does not wait. Other databases have no such locks.
+// TryLock reports whether the transaction has the advisory locks (entx.TryLock).
 func (c *Client) TryLock(ctx context.Context, keys ...int64) (held bool, err error) {
-	if c.driver.Dialect() != dialect.Postgres || len(keys) == 0 {
-		return true, nil
-	}
-	text, args := sql.Dialect(dialect.Postgres).Select().AppendSelectExpr(sql.ExprFunc(func(b *sql.Builder) {
-		b.WriteString("CASE") // evaluates one after the other, unlike AND
-		for _, key := range keys {
-			b.WriteString(" WHEN NOT pg_try_advisory_xact_lock(").Arg(key).WriteString(") THEN false")
-		}
-		b.WriteString(" ELSE true END")
-	})).Query()
-	var rows sql.Rows
-	if err := c.driver.Query(ctx, text, args, &rows); err != nil {
-		return false, fmt.Errorf("ent: lock: %w", err)
-	}
-	defer rows.Close()
-	if !rows.Next() {
-		return false, fmt.Errorf("ent: lock: no answer: %w", rows.Err())
-	}
-	if err := rows.Scan(&held); err != nil {
-		return false, fmt.Errorf("ent: lock: %w", err)
-	}
-	return held, rows.Err()
+	return entx.TryLock(ctx, c.driver, keys...)
 }
 
-func (q *AccessTokenQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *AccessTokenQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{accesstoken.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *AccountQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *AccountQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{account.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *AcquisitionSourceQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *AcquisitionSourceQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{acquisitionsource.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *ApplicationQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *ApplicationQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{application.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *AppointmentQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *AppointmentQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{appointment.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *AppointmentReasonQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *AppointmentReasonQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{appointmentreason.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *AuthorizationCodeQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *AuthorizationCodeQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{authorizationcode.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *ChangeQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *ChangeQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{change.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *ContractQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *ContractQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{contract.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *CustomFieldQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *CustomFieldQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{customfield.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *CustomFieldAnswerQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *CustomFieldAnswerQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{customfieldanswer.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *FeeQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *FeeQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{fee.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *ImportRunQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *ImportRunQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{importrun.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *ImportedRecordQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *ImportedRecordQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{importedrecord.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *InvoiceQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *InvoiceQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{invoice.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *InvoiceItemQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *InvoiceItemQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{invoiceitem.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *NHSClaimQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *NHSClaimQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{nhsclaim.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *PatientQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *PatientQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{patient.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *PaymentQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *PaymentQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{payment.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *PaymentExplanationQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *PaymentExplanationQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{paymentexplanation.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *PaymentPlanQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *PaymentPlanQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{paymentplan.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *PracticeQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *PracticeQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{practice.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *PractitionerQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *PractitionerQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{practitioner.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *RoomQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *RoomQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{room.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *SessionQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *SessionQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{session.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *SignInAttemptQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *SignInAttemptQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{signinattempt.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *SiteQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *SiteQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{site.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *SundryQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *SundryQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{sundry.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *TreatmentQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *TreatmentQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{treatment.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *TreatmentCategoryQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *TreatmentCategoryQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{treatmentcategory.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *TreatmentPlanQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *TreatmentPlanQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{treatmentplan.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *TreatmentPlanItemQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *TreatmentPlanItemQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{treatmentplanitem.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *UserQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *UserQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{user.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
-func (q *WorkingSessionQuery) confined(ctx context.Context) (*sql.Selector, error) {
+// Subquery implements entx.Subquery. It uses the query up.
+func (q *WorkingSessionQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{workingsession.FieldID}
-	q.confinement.collect = true
+	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }

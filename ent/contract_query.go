@@ -8,6 +8,7 @@ import (
 	"chairside/ent/practice"
 	"chairside/ent/predicate"
 	"chairside/ent/site"
+	"chairside/internal/entx"
 	"context"
 	"database/sql/driver"
 	"fmt"
@@ -31,7 +32,7 @@ type ContractQuery struct {
 	withPractice *PracticeQuery
 	withSite     *SiteQuery
 	withClaims   *NHSClaimQuery
-	confinement  confinement
+	confinement  entx.Confinement
 	isConfined   bool
 	asked        []predicate.Contract
 	shapes       []func(*sql.Selector)
@@ -466,7 +467,7 @@ func (_q *ContractQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Con
 		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -589,7 +590,7 @@ func (_q *ContractQuery) loadClaims(ctx context.Context, query *NHSClaimQuery, n
 
 func (_q *ContractQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -673,7 +674,7 @@ func (_q *ContractQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
-	_q.confinement.hold(selector)
+	_q.confinement.Hold(selector)
 	return selector
 }
 
@@ -719,7 +720,7 @@ func (_g *ContractGroupBy) sqlScan(ctx context.Context, root *ContractQuery, v a
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -765,7 +766,7 @@ func (_s *ContractSelect) sqlScan(ctx context.Context, root *ContractQuery, v an
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

@@ -6,6 +6,7 @@ import (
 	"chairside/ent/customfield"
 	"chairside/ent/practice"
 	"chairside/ent/predicate"
+	"chairside/internal/entx"
 	"context"
 	"fmt"
 	"math"
@@ -26,7 +27,7 @@ type CustomFieldQuery struct {
 	inters       []Interceptor
 	predicates   []predicate.CustomField
 	withPractice *PracticeQuery
-	confinement  confinement
+	confinement  entx.Confinement
 	isConfined   bool
 	asked        []predicate.CustomField
 	shapes       []func(*sql.Selector)
@@ -391,7 +392,7 @@ func (_q *CustomFieldQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*
 		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -442,7 +443,7 @@ func (_q *CustomFieldQuery) loadPractice(ctx context.Context, query *PracticeQue
 
 func (_q *CustomFieldQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -523,7 +524,7 @@ func (_q *CustomFieldQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
-	_q.confinement.hold(selector)
+	_q.confinement.Hold(selector)
 	return selector
 }
 
@@ -569,7 +570,7 @@ func (_g *CustomFieldGroupBy) sqlScan(ctx context.Context, root *CustomFieldQuer
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -615,7 +616,7 @@ func (_s *CustomFieldSelect) sqlScan(ctx context.Context, root *CustomFieldQuery
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

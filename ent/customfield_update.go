@@ -5,6 +5,7 @@ package ent
 import (
 	"chairside/ent/customfield"
 	"chairside/ent/predicate"
+	"chairside/internal/entx"
 	"chairside/schema"
 	"context"
 	"errors"
@@ -320,7 +321,7 @@ func (_u *CustomFieldUpdate) sqlSave(ctx context.Context) (_node int, err error)
 		_spec.ClearField(customfield.FieldWidth, field.TypeInt)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -662,7 +663,7 @@ func (_u *CustomFieldUpdateOne) sqlSave(ctx context.Context) (_node *CustomField
 		_spec.ClearField(customfield.FieldWidth, field.TypeInt)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &CustomField{config: _u.config}
 	_spec.Assign = _node.assignValues

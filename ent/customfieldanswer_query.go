@@ -9,6 +9,7 @@ import (
 	"chairside/ent/practice"
 	"chairside/ent/predicate"
 	"chairside/ent/treatmentplanitem"
+	"chairside/internal/entx"
 	"context"
 	"fmt"
 	"math"
@@ -32,7 +33,7 @@ type CustomFieldAnswerQuery struct {
 	withCustomField       *CustomFieldQuery
 	withPatient           *PatientQuery
 	withTreatmentPlanItem *TreatmentPlanItemQuery
-	confinement           confinement
+	confinement           entx.Confinement
 	isConfined            bool
 	asked                 []predicate.CustomFieldAnswer
 	shapes                []func(*sql.Selector)
@@ -502,7 +503,7 @@ func (_q *CustomFieldAnswerQuery) sqlAll(ctx context.Context, hooks ...queryHook
 		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -661,7 +662,7 @@ func (_q *CustomFieldAnswerQuery) loadTreatmentPlanItem(ctx context.Context, que
 
 func (_q *CustomFieldAnswerQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -751,7 +752,7 @@ func (_q *CustomFieldAnswerQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
-	_q.confinement.hold(selector)
+	_q.confinement.Hold(selector)
 	return selector
 }
 
@@ -797,7 +798,7 @@ func (_g *CustomFieldAnswerGroupBy) sqlScan(ctx context.Context, root *CustomFie
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -843,7 +844,7 @@ func (_s *CustomFieldAnswerSelect) sqlScan(ctx context.Context, root *CustomFiel
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

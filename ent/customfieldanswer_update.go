@@ -8,6 +8,7 @@ import (
 	"chairside/ent/patient"
 	"chairside/ent/predicate"
 	"chairside/ent/treatmentplanitem"
+	"chairside/internal/entx"
 	"context"
 	"errors"
 	"fmt"
@@ -300,7 +301,7 @@ func (_u *CustomFieldAnswerUpdate) sqlSave(ctx context.Context) (_node int, err 
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -620,7 +621,7 @@ func (_u *CustomFieldAnswerUpdateOne) sqlSave(ctx context.Context) (_node *Custo
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &CustomFieldAnswer{config: _u.config}
 	_spec.Assign = _node.assignValues

@@ -8,6 +8,7 @@ import (
 	"chairside/ent/practice"
 	"chairside/ent/predicate"
 	"chairside/ent/treatment"
+	"chairside/internal/entx"
 	"context"
 	"fmt"
 	"math"
@@ -30,7 +31,7 @@ type FeeQuery struct {
 	withPractice    *PracticeQuery
 	withPaymentPlan *PaymentPlanQuery
 	withTreatment   *TreatmentQuery
-	confinement     confinement
+	confinement     entx.Confinement
 	isConfined      bool
 	asked           []predicate.Fee
 	shapes          []func(*sql.Selector)
@@ -465,7 +466,7 @@ func (_q *FeeQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Fee, err
 		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -586,7 +587,7 @@ func (_q *FeeQuery) loadTreatment(ctx context.Context, query *TreatmentQuery, no
 
 func (_q *FeeQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -673,7 +674,7 @@ func (_q *FeeQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
-	_q.confinement.hold(selector)
+	_q.confinement.Hold(selector)
 	return selector
 }
 
@@ -719,7 +720,7 @@ func (_g *FeeGroupBy) sqlScan(ctx context.Context, root *FeeQuery, v any) error 
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -765,7 +766,7 @@ func (_s *FeeSelect) sqlScan(ctx context.Context, root *FeeQuery, v any) error {
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

@@ -8,6 +8,7 @@ import (
 	"chairside/ent/predicate"
 	"chairside/ent/treatment"
 	"chairside/internal/decimal"
+	"chairside/internal/entx"
 	"context"
 	"errors"
 	"fmt"
@@ -509,7 +510,7 @@ func (_u *FeeUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -1039,7 +1040,7 @@ func (_u *FeeUpdateOne) sqlSave(ctx context.Context) (_node *Fee, err error) {
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &Fee{config: _u.config}
 	_spec.Assign = _node.assignValues

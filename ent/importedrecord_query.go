@@ -5,6 +5,7 @@ package ent
 import (
 	"chairside/ent/importedrecord"
 	"chairside/ent/predicate"
+	"chairside/internal/entx"
 	"context"
 	"fmt"
 	"math"
@@ -23,7 +24,7 @@ type ImportedRecordQuery struct {
 	order       []importedrecord.OrderOption
 	inters      []Interceptor
 	predicates  []predicate.ImportedRecord
-	confinement confinement
+	confinement entx.Confinement
 	isConfined  bool
 	asked       []predicate.ImportedRecord
 	shapes      []func(*sql.Selector)
@@ -350,7 +351,7 @@ func (_q *ImportedRecordQuery) sqlAll(ctx context.Context, hooks ...queryHook) (
 		nodes = append(nodes, node)
 		return node.assignValues(columns, values)
 	}
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -365,7 +366,7 @@ func (_q *ImportedRecordQuery) sqlAll(ctx context.Context, hooks ...queryHook) (
 
 func (_q *ImportedRecordQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -443,7 +444,7 @@ func (_q *ImportedRecordQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
-	_q.confinement.hold(selector)
+	_q.confinement.Hold(selector)
 	return selector
 }
 
@@ -489,7 +490,7 @@ func (_g *ImportedRecordGroupBy) sqlScan(ctx context.Context, root *ImportedReco
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -535,7 +536,7 @@ func (_s *ImportedRecordSelect) sqlScan(ctx context.Context, root *ImportedRecor
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

@@ -5,6 +5,7 @@ package ent
 import (
 	"chairside/ent/importedrecord"
 	"chairside/ent/predicate"
+	"chairside/internal/entx"
 	"context"
 	"errors"
 	"fmt"
@@ -93,7 +94,7 @@ func (_u *ImportedRecordUpdate) sqlSave(ctx context.Context) (_node int, err err
 		_spec.SetField(importedrecord.FieldRecordID, field.TypeString, value)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -211,7 +212,7 @@ func (_u *ImportedRecordUpdateOne) sqlSave(ctx context.Context) (_node *Imported
 		_spec.SetField(importedrecord.FieldRecordID, field.TypeString, value)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &ImportedRecord{config: _u.config}
 	_spec.Assign = _node.assignValues

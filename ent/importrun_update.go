@@ -5,6 +5,7 @@ package ent
 import (
 	"chairside/ent/importrun"
 	"chairside/ent/predicate"
+	"chairside/internal/entx"
 	"context"
 	"errors"
 	"fmt"
@@ -129,7 +130,7 @@ func (_u *ImportRunUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 		_spec.ClearField(importrun.FieldFinishedAt, field.TypeTime)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -282,7 +283,7 @@ func (_u *ImportRunUpdateOne) sqlSave(ctx context.Context) (_node *ImportRun, er
 		_spec.ClearField(importrun.FieldFinishedAt, field.TypeTime)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &ImportRun{config: _u.config}
 	_spec.Assign = _node.assignValues

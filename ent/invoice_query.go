@@ -12,6 +12,7 @@ import (
 	"chairside/ent/predicate"
 	"chairside/ent/site"
 	"chairside/ent/user"
+	"chairside/internal/entx"
 	"context"
 	"database/sql/driver"
 	"fmt"
@@ -39,7 +40,7 @@ type InvoiceQuery struct {
 	withUser         *UserQuery
 	withInvoiceItems *InvoiceItemQuery
 	withExplanations *PaymentExplanationQuery
-	confinement      confinement
+	confinement      entx.Confinement
 	isConfined       bool
 	asked            []predicate.Invoice
 	shapes           []func(*sql.Selector)
@@ -614,7 +615,7 @@ func (_q *InvoiceQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Invo
 		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -882,7 +883,7 @@ func (_q *InvoiceQuery) loadExplanations(ctx context.Context, query *PaymentExpl
 
 func (_q *InvoiceQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -975,7 +976,7 @@ func (_q *InvoiceQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
-	_q.confinement.hold(selector)
+	_q.confinement.Hold(selector)
 	return selector
 }
 
@@ -1021,7 +1022,7 @@ func (_g *InvoiceGroupBy) sqlScan(ctx context.Context, root *InvoiceQuery, v any
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -1067,7 +1068,7 @@ func (_s *InvoiceSelect) sqlScan(ctx context.Context, root *InvoiceQuery, v any)
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

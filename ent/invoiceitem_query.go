@@ -12,6 +12,7 @@ import (
 	"chairside/ent/treatmentplan"
 	"chairside/ent/treatmentplanitem"
 	"chairside/ent/user"
+	"chairside/internal/entx"
 	"context"
 	"fmt"
 	"math"
@@ -38,7 +39,7 @@ type InvoiceItemQuery struct {
 	withTreatmentPlan     *TreatmentPlanQuery
 	withTreatmentPlanItem *TreatmentPlanItemQuery
 	withUser              *UserQuery
-	confinement           confinement
+	confinement           entx.Confinement
 	isConfined            bool
 	asked                 []predicate.InvoiceItem
 	shapes                []func(*sql.Selector)
@@ -613,7 +614,7 @@ func (_q *InvoiceItemQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*
 		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -889,7 +890,7 @@ func (_q *InvoiceItemQuery) loadUser(ctx context.Context, query *UserQuery, node
 
 func (_q *InvoiceItemQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -988,7 +989,7 @@ func (_q *InvoiceItemQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
-	_q.confinement.hold(selector)
+	_q.confinement.Hold(selector)
 	return selector
 }
 
@@ -1034,7 +1035,7 @@ func (_g *InvoiceItemGroupBy) sqlScan(ctx context.Context, root *InvoiceItemQuer
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -1080,7 +1081,7 @@ func (_s *InvoiceItemSelect) sqlScan(ctx context.Context, root *InvoiceItemQuery
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

@@ -12,6 +12,7 @@ import (
 	"chairside/ent/treatmentplanitem"
 	"chairside/ent/user"
 	"chairside/internal/decimal"
+	"chairside/internal/entx"
 	"context"
 	"errors"
 	"fmt"
@@ -585,7 +586,7 @@ func (_u *InvoiceItemUpdate) sqlSave(ctx context.Context) (_node int, err error)
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -1186,7 +1187,7 @@ func (_u *InvoiceItemUpdateOne) sqlSave(ctx context.Context) (_node *InvoiceItem
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &InvoiceItem{config: _u.config}
 	_spec.Assign = _node.assignValues

@@ -11,6 +11,7 @@ import (
 	"chairside/ent/predicate"
 	"chairside/ent/site"
 	"chairside/ent/treatmentplan"
+	"chairside/internal/entx"
 	"context"
 	"fmt"
 	"math"
@@ -36,7 +37,7 @@ type NHSClaimQuery struct {
 	withPractitioner  *PractitionerQuery
 	withTreatmentPlan *TreatmentPlanQuery
 	withSite          *SiteQuery
-	confinement       confinement
+	confinement       entx.Confinement
 	isConfined        bool
 	asked             []predicate.NHSClaim
 	shapes            []func(*sql.Selector)
@@ -576,7 +577,7 @@ func (_q *NHSClaimQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*NHS
 		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -805,7 +806,7 @@ func (_q *NHSClaimQuery) loadSite(ctx context.Context, query *SiteQuery, nodes [
 
 func (_q *NHSClaimQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -901,7 +902,7 @@ func (_q *NHSClaimQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
-	_q.confinement.hold(selector)
+	_q.confinement.Hold(selector)
 	return selector
 }
 
@@ -947,7 +948,7 @@ func (_g *NHSClaimGroupBy) sqlScan(ctx context.Context, root *NHSClaimQuery, v a
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -993,7 +994,7 @@ func (_s *NHSClaimSelect) sqlScan(ctx context.Context, root *NHSClaimQuery, v an
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

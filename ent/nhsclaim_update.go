@@ -12,6 +12,7 @@ import (
 	"chairside/ent/treatmentplan"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
+	"chairside/internal/entx"
 	"chairside/schema"
 	"context"
 	"errors"
@@ -896,7 +897,7 @@ func (_u *NHSClaimUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -1807,7 +1808,7 @@ func (_u *NHSClaimUpdateOne) sqlSave(ctx context.Context) (_node *NHSClaim, err 
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &NHSClaim{config: _u.config}
 	_spec.Assign = _node.assignValues

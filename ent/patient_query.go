@@ -17,6 +17,7 @@ import (
 	"chairside/ent/predicate"
 	"chairside/ent/site"
 	"chairside/ent/treatmentplan"
+	"chairside/internal/entx"
 	"context"
 	"database/sql/driver"
 	"fmt"
@@ -50,7 +51,7 @@ type PatientQuery struct {
 	withDentist           *PractitionerQuery
 	withHygienist         *PractitionerQuery
 	withAcquisitionSource *AcquisitionSourceQuery
-	confinement           confinement
+	confinement           entx.Confinement
 	isConfined            bool
 	asked                 []predicate.Patient
 	shapes                []func(*sql.Selector)
@@ -835,7 +836,7 @@ func (_q *PatientQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Pati
 		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -1328,7 +1329,7 @@ func (_q *PatientQuery) loadAcquisitionSource(ctx context.Context, query *Acquis
 
 func (_q *PatientQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -1424,7 +1425,7 @@ func (_q *PatientQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
-	_q.confinement.hold(selector)
+	_q.confinement.Hold(selector)
 	return selector
 }
 
@@ -1470,7 +1471,7 @@ func (_g *PatientGroupBy) sqlScan(ctx context.Context, root *PatientQuery, v any
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -1516,7 +1517,7 @@ func (_s *PatientSelect) sqlScan(ctx context.Context, root *PatientQuery, v any)
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

@@ -17,6 +17,7 @@ import (
 	"chairside/ent/site"
 	"chairside/ent/treatmentplan"
 	"chairside/internal/civil"
+	"chairside/internal/entx"
 	"chairside/schema"
 	"context"
 	"errors"
@@ -2195,7 +2196,7 @@ func (_u *PatientUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -4400,7 +4401,7 @@ func (_u *PatientUpdateOne) sqlSave(ctx context.Context) (_node *Patient, err er
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &Patient{config: _u.config}
 	_spec.Assign = _node.assignValues

@@ -9,6 +9,7 @@ import (
 	"chairside/ent/practice"
 	"chairside/ent/predicate"
 	"chairside/ent/site"
+	"chairside/internal/entx"
 	"context"
 	"database/sql/driver"
 	"fmt"
@@ -33,7 +34,7 @@ type PaymentQuery struct {
 	withPatient      *PatientQuery
 	withSite         *SiteQuery
 	withExplanations *PaymentExplanationQuery
-	confinement      confinement
+	confinement      entx.Confinement
 	isConfined       bool
 	asked            []predicate.Payment
 	shapes           []func(*sql.Selector)
@@ -503,7 +504,7 @@ func (_q *PaymentQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Paym
 		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -661,7 +662,7 @@ func (_q *PaymentQuery) loadExplanations(ctx context.Context, query *PaymentExpl
 
 func (_q *PaymentQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -748,7 +749,7 @@ func (_q *PaymentQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
-	_q.confinement.hold(selector)
+	_q.confinement.Hold(selector)
 	return selector
 }
 
@@ -794,7 +795,7 @@ func (_g *PaymentGroupBy) sqlScan(ctx context.Context, root *PaymentQuery, v any
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -840,7 +841,7 @@ func (_s *PaymentSelect) sqlScan(ctx context.Context, root *PaymentQuery, v any)
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

@@ -8,6 +8,7 @@ import (
 	"chairside/ent/paymentexplanation"
 	"chairside/ent/predicate"
 	"chairside/internal/decimal"
+	"chairside/internal/entx"
 	"context"
 	"errors"
 	"fmt"
@@ -249,7 +250,7 @@ func (_u *PaymentExplanationUpdate) sqlSave(ctx context.Context) (_node int, err
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -519,7 +520,7 @@ func (_u *PaymentExplanationUpdateOne) sqlSave(ctx context.Context) (_node *Paym
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &PaymentExplanation{config: _u.config}
 	_spec.Assign = _node.assignValues

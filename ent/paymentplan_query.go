@@ -7,6 +7,7 @@ import (
 	"chairside/ent/paymentplan"
 	"chairside/ent/practice"
 	"chairside/ent/predicate"
+	"chairside/internal/entx"
 	"context"
 	"database/sql/driver"
 	"fmt"
@@ -29,7 +30,7 @@ type PaymentPlanQuery struct {
 	predicates   []predicate.PaymentPlan
 	withPractice *PracticeQuery
 	withFees     *FeeQuery
-	confinement  confinement
+	confinement  entx.Confinement
 	isConfined   bool
 	asked        []predicate.PaymentPlan
 	shapes       []func(*sql.Selector)
@@ -429,7 +430,7 @@ func (_q *PaymentPlanQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*
 		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -517,7 +518,7 @@ func (_q *PaymentPlanQuery) loadFees(ctx context.Context, query *FeeQuery, nodes
 
 func (_q *PaymentPlanQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -598,7 +599,7 @@ func (_q *PaymentPlanQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
-	_q.confinement.hold(selector)
+	_q.confinement.Hold(selector)
 	return selector
 }
 
@@ -644,7 +645,7 @@ func (_g *PaymentPlanGroupBy) sqlScan(ctx context.Context, root *PaymentPlanQuer
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -690,7 +691,7 @@ func (_s *PaymentPlanSelect) sqlScan(ctx context.Context, root *PaymentPlanQuery
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

@@ -6,6 +6,7 @@ import (
 	"chairside/ent/fee"
 	"chairside/ent/paymentplan"
 	"chairside/ent/predicate"
+	"chairside/internal/entx"
 	"context"
 	"errors"
 	"fmt"
@@ -239,7 +240,7 @@ func (_u *PaymentPlanUpdate) sqlSave(ctx context.Context) (_node int, err error)
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -500,7 +501,7 @@ func (_u *PaymentPlanUpdateOne) sqlSave(ctx context.Context) (_node *PaymentPlan
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &PaymentPlan{config: _u.config}
 	_spec.Assign = _node.assignValues

@@ -5,6 +5,7 @@ package ent
 import (
 	"chairside/ent/practice"
 	"chairside/ent/predicate"
+	"chairside/internal/entx"
 	"context"
 	"fmt"
 	"math"
@@ -24,7 +25,7 @@ type PracticeQuery struct {
 	order       []practice.OrderOption
 	inters      []Interceptor
 	predicates  []predicate.Practice
-	confinement confinement
+	confinement entx.Confinement
 	isConfined  bool
 	asked       []predicate.Practice
 	shapes      []func(*sql.Selector)
@@ -351,7 +352,7 @@ func (_q *PracticeQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Pra
 		nodes = append(nodes, node)
 		return node.assignValues(columns, values)
 	}
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -366,7 +367,7 @@ func (_q *PracticeQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Pra
 
 func (_q *PracticeQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -444,7 +445,7 @@ func (_q *PracticeQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
-	_q.confinement.hold(selector)
+	_q.confinement.Hold(selector)
 	return selector
 }
 
@@ -490,7 +491,7 @@ func (_g *PracticeGroupBy) sqlScan(ctx context.Context, root *PracticeQuery, v a
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -536,7 +537,7 @@ func (_s *PracticeSelect) sqlScan(ctx context.Context, root *PracticeQuery, v an
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

@@ -5,6 +5,7 @@ package ent
 import (
 	"chairside/ent/practice"
 	"chairside/ent/predicate"
+	"chairside/internal/entx"
 	"chairside/schema"
 	"context"
 	"errors"
@@ -502,7 +503,7 @@ func (_u *PracticeUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 		_spec.ClearField(practice.FieldPostcode, field.TypeString)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -1027,7 +1028,7 @@ func (_u *PracticeUpdateOne) sqlSave(ctx context.Context) (_node *Practice, err 
 		_spec.ClearField(practice.FieldPostcode, field.TypeString)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &Practice{config: _u.config}
 	_spec.Assign = _node.assignValues

@@ -10,6 +10,7 @@ import (
 	"chairside/ent/site"
 	"chairside/ent/user"
 	"chairside/ent/workingsession"
+	"chairside/internal/entx"
 	"context"
 	"database/sql/driver"
 	"fmt"
@@ -35,7 +36,7 @@ type PractitionerQuery struct {
 	withSite            *SiteQuery
 	withWorkingSessions *WorkingSessionQuery
 	withAppointments    *AppointmentQuery
-	confinement         confinement
+	confinement         entx.Confinement
 	isConfined          bool
 	asked               []predicate.Practitioner
 	shapes              []func(*sql.Selector)
@@ -540,7 +541,7 @@ func (_q *PractitionerQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -735,7 +736,7 @@ func (_q *PractitionerQuery) loadAppointments(ctx context.Context, query *Appoin
 
 func (_q *PractitionerQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -822,7 +823,7 @@ func (_q *PractitionerQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
-	_q.confinement.hold(selector)
+	_q.confinement.Hold(selector)
 	return selector
 }
 
@@ -868,7 +869,7 @@ func (_g *PractitionerGroupBy) sqlScan(ctx context.Context, root *PractitionerQu
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -914,7 +915,7 @@ func (_s *PractitionerSelect) sqlScan(ctx context.Context, root *PractitionerQue
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

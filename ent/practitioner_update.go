@@ -9,6 +9,7 @@ import (
 	"chairside/ent/site"
 	"chairside/ent/workingsession"
 	"chairside/internal/decimal"
+	"chairside/internal/entx"
 	"context"
 	"errors"
 	"fmt"
@@ -499,7 +500,7 @@ func (_u *PractitionerUpdate) sqlSave(ctx context.Context) (_node int, err error
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -1017,7 +1018,7 @@ func (_u *PractitionerUpdateOne) sqlSave(ctx context.Context) (_node *Practition
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &Practitioner{config: _u.config}
 	_spec.Assign = _node.assignValues

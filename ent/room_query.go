@@ -7,6 +7,7 @@ import (
 	"chairside/ent/predicate"
 	"chairside/ent/room"
 	"chairside/ent/site"
+	"chairside/internal/entx"
 	"context"
 	"fmt"
 	"math"
@@ -28,7 +29,7 @@ type RoomQuery struct {
 	predicates   []predicate.Room
 	withPractice *PracticeQuery
 	withSite     *SiteQuery
-	confinement  confinement
+	confinement  entx.Confinement
 	isConfined   bool
 	asked        []predicate.Room
 	shapes       []func(*sql.Selector)
@@ -428,7 +429,7 @@ func (_q *RoomQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Room, e
 		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -514,7 +515,7 @@ func (_q *RoomQuery) loadSite(ctx context.Context, query *SiteQuery, nodes []*Ro
 
 func (_q *RoomQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -598,7 +599,7 @@ func (_q *RoomQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
-	_q.confinement.hold(selector)
+	_q.confinement.Hold(selector)
 	return selector
 }
 
@@ -644,7 +645,7 @@ func (_g *RoomGroupBy) sqlScan(ctx context.Context, root *RoomQuery, v any) erro
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -690,7 +691,7 @@ func (_s *RoomSelect) sqlScan(ctx context.Context, root *RoomQuery, v any) error
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

@@ -6,6 +6,7 @@ import (
 	"chairside/ent/predicate"
 	"chairside/ent/room"
 	"chairside/ent/site"
+	"chairside/internal/entx"
 	"context"
 	"errors"
 	"fmt"
@@ -198,7 +199,7 @@ func (_u *RoomUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -418,7 +419,7 @@ func (_u *RoomUpdateOne) sqlSave(ctx context.Context) (_node *Room, err error) {
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &Room{config: _u.config}
 	_spec.Assign = _node.assignValues

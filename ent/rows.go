@@ -3,16 +3,10 @@
 package ent
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
-	"sync"
-	"time"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 
 	"chairside/ent/accesstoken"
@@ -49,7 +43,7 @@ import (
 	"chairside/ent/treatmentplanitem"
 	"chairside/ent/user"
 	"chairside/ent/workingsession"
-	"chairside/internal/rowscan"
+	"chairside/internal/entx"
 )
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -65,8 +59,9 @@ func (q *AccessTokenQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *AccessTokenQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{accesstoken.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -76,11 +71,11 @@ func (q *AccessTokenQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -97,8 +92,9 @@ func (q *AccountQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 func (q *AccountQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{account.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -108,18 +104,18 @@ func (q *AccountQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	if names(columns, "patient") {
+	if entx.Names(columns, "patient") {
 		behind := (&PatientClient{config: q.config}).Query()
 		if err := behind.prepareQuery(ctx); err != nil {
 			return nil, err
 		}
-		joinConfined(s, patient.Table, "patient", "patient_id", patient.FieldID, behind.predicates)
+		entx.LeftJoin(s, patient.Table, "patient", "patient_id", patient.FieldID, behind.predicates)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -135,8 +131,9 @@ func (q *AcquisitionSourceQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *AcquisitionSourceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{acquisitionsource.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -146,11 +143,11 @@ func (q *AcquisitionSourceQuery) sqlRows(ctx context.Context, columns string) (*
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -166,8 +163,9 @@ func (q *ApplicationQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *ApplicationQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{application.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -177,11 +175,11 @@ func (q *ApplicationQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -198,8 +196,9 @@ func (q *AppointmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *AppointmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{appointment.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -209,18 +208,18 @@ func (q *AppointmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	if names(columns, "patient") {
+	if entx.Names(columns, "patient") {
 		behind := (&PatientClient{config: q.config}).Query()
 		if err := behind.prepareQuery(ctx); err != nil {
 			return nil, err
 		}
-		joinConfined(s, patient.Table, "patient", "patient_id", patient.FieldID, behind.predicates)
+		entx.LeftJoin(s, patient.Table, "patient", "patient_id", patient.FieldID, behind.predicates)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -236,8 +235,9 @@ func (q *AppointmentReasonQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *AppointmentReasonQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{appointmentreason.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -247,11 +247,11 @@ func (q *AppointmentReasonQuery) sqlRows(ctx context.Context, columns string) (*
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -267,8 +267,9 @@ func (q *AuthorizationCodeQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *AuthorizationCodeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{authorizationcode.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -278,11 +279,11 @@ func (q *AuthorizationCodeQuery) sqlRows(ctx context.Context, columns string) (*
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -298,8 +299,9 @@ func (q *ChangeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, erro
 
 func (q *ChangeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{change.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -309,11 +311,11 @@ func (q *ChangeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, e
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -329,8 +331,9 @@ func (q *ContractQuery) Rows(ctx context.Context, columns string) (*sql.Rows, er
 
 func (q *ContractQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{contract.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -340,11 +343,11 @@ func (q *ContractQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -360,8 +363,9 @@ func (q *CustomFieldQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *CustomFieldQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{customfield.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -371,11 +375,11 @@ func (q *CustomFieldQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -391,8 +395,9 @@ func (q *CustomFieldAnswerQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *CustomFieldAnswerQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{customfieldanswer.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -402,11 +407,11 @@ func (q *CustomFieldAnswerQuery) sqlRows(ctx context.Context, columns string) (*
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -422,8 +427,9 @@ func (q *FeeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) 
 
 func (q *FeeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{fee.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -433,11 +439,11 @@ func (q *FeeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, erro
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -453,8 +459,9 @@ func (q *ImportRunQuery) Rows(ctx context.Context, columns string) (*sql.Rows, e
 
 func (q *ImportRunQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{importrun.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -464,11 +471,11 @@ func (q *ImportRunQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -484,8 +491,9 @@ func (q *ImportedRecordQuery) Rows(ctx context.Context, columns string) (*sql.Ro
 
 func (q *ImportedRecordQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{importedrecord.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -495,11 +503,11 @@ func (q *ImportedRecordQuery) sqlRows(ctx context.Context, columns string) (*sql
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -516,8 +524,9 @@ func (q *InvoiceQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 func (q *InvoiceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{invoice.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -527,18 +536,18 @@ func (q *InvoiceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	if names(columns, invoiceitem.Table) {
+	if entx.Names(columns, invoiceitem.Table) {
 		behind := (&InvoiceItemClient{config: q.config}).Query()
 		if err := behind.prepareQuery(ctx); err != nil {
 			return nil, err
 		}
-		joinConfined(s, invoiceitem.Table, invoiceitem.Table, invoice.FieldID, "invoice_id", behind.predicates)
+		entx.LeftJoin(s, invoiceitem.Table, invoiceitem.Table, invoice.FieldID, "invoice_id", behind.predicates)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -554,8 +563,9 @@ func (q *InvoiceItemQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *InvoiceItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{invoiceitem.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -565,11 +575,11 @@ func (q *InvoiceItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -585,8 +595,9 @@ func (q *NHSClaimQuery) Rows(ctx context.Context, columns string) (*sql.Rows, er
 
 func (q *NHSClaimQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{nhsclaim.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -596,11 +607,11 @@ func (q *NHSClaimQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -617,8 +628,9 @@ func (q *PatientQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 func (q *PatientQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{patient.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -628,18 +640,18 @@ func (q *PatientQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	if names(columns, "account") {
+	if entx.Names(columns, "account") {
 		behind := (&AccountClient{config: q.config}).Query()
 		if err := behind.prepareQuery(ctx); err != nil {
 			return nil, err
 		}
-		joinConfined(s, account.Table, "account", patient.FieldID, "patient_id", behind.predicates)
+		entx.LeftJoin(s, account.Table, "account", patient.FieldID, "patient_id", behind.predicates)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -656,8 +668,9 @@ func (q *PaymentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 func (q *PaymentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{payment.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -667,18 +680,18 @@ func (q *PaymentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	if names(columns, paymentexplanation.Table) {
+	if entx.Names(columns, paymentexplanation.Table) {
 		behind := (&PaymentExplanationClient{config: q.config}).Query()
 		if err := behind.prepareQuery(ctx); err != nil {
 			return nil, err
 		}
-		joinConfined(s, paymentexplanation.Table, paymentexplanation.Table, payment.FieldID, "payment_id", behind.predicates)
+		entx.LeftJoin(s, paymentexplanation.Table, paymentexplanation.Table, payment.FieldID, "payment_id", behind.predicates)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -694,8 +707,9 @@ func (q *PaymentExplanationQuery) Rows(ctx context.Context, columns string) (*sq
 
 func (q *PaymentExplanationQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{paymentexplanation.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -705,11 +719,11 @@ func (q *PaymentExplanationQuery) sqlRows(ctx context.Context, columns string) (
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -725,8 +739,9 @@ func (q *PaymentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *PaymentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{paymentplan.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -736,11 +751,11 @@ func (q *PaymentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -756,8 +771,9 @@ func (q *PracticeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, er
 
 func (q *PracticeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{practice.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -767,11 +783,11 @@ func (q *PracticeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -788,8 +804,9 @@ func (q *PractitionerQuery) Rows(ctx context.Context, columns string) (*sql.Rows
 
 func (q *PractitionerQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{practitioner.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -799,18 +816,18 @@ func (q *PractitionerQuery) sqlRows(ctx context.Context, columns string) (*sql.R
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	if names(columns, "user") {
+	if entx.Names(columns, "user") {
 		behind := (&UserClient{config: q.config}).Query()
 		if err := behind.prepareQuery(ctx); err != nil {
 			return nil, err
 		}
-		joinConfined(s, user.Table, "user", "user_id", user.FieldID, behind.predicates)
+		entx.LeftJoin(s, user.Table, "user", "user_id", user.FieldID, behind.predicates)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -826,8 +843,9 @@ func (q *RoomQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error)
 
 func (q *RoomQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{room.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -837,11 +855,11 @@ func (q *RoomQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -857,8 +875,9 @@ func (q *SessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 func (q *SessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{session.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -868,11 +887,11 @@ func (q *SessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -888,8 +907,9 @@ func (q *SignInAttemptQuery) Rows(ctx context.Context, columns string) (*sql.Row
 
 func (q *SignInAttemptQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{signinattempt.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -899,11 +919,11 @@ func (q *SignInAttemptQuery) sqlRows(ctx context.Context, columns string) (*sql.
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -919,8 +939,9 @@ func (q *SiteQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error)
 
 func (q *SiteQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{site.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -930,11 +951,11 @@ func (q *SiteQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -950,8 +971,9 @@ func (q *SundryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, erro
 
 func (q *SundryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{sundry.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -961,11 +983,11 @@ func (q *SundryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, e
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -981,8 +1003,9 @@ func (q *TreatmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, e
 
 func (q *TreatmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{treatment.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -992,11 +1015,11 @@ func (q *TreatmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -1012,8 +1035,9 @@ func (q *TreatmentCategoryQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *TreatmentCategoryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{treatmentcategory.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -1023,11 +1047,11 @@ func (q *TreatmentCategoryQuery) sqlRows(ctx context.Context, columns string) (*
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -1043,8 +1067,9 @@ func (q *TreatmentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Row
 
 func (q *TreatmentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{treatmentplan.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -1054,11 +1079,11 @@ func (q *TreatmentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -1074,8 +1099,9 @@ func (q *TreatmentPlanItemQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *TreatmentPlanItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{treatmentplanitem.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -1085,11 +1111,11 @@ func (q *TreatmentPlanItemQuery) sqlRows(ctx context.Context, columns string) (*
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -1105,8 +1131,9 @@ func (q *UserQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error)
 
 func (q *UserQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{user.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -1116,11 +1143,11 @@ func (q *UserQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
@@ -1136,8 +1163,9 @@ func (q *WorkingSessionQuery) Rows(ctx context.Context, columns string) (*sql.Ro
 
 func (q *WorkingSessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{workingsession.FieldID} // for sqlQuery not to name every column
-	if q.confinement.collect = true; !q.isConfined {
-		q.predicates = flat(q.predicates)
+	q.confinement.JoinOnce()
+	if !q.isConfined {
+		q.predicates = entx.Flatten(q.predicates)
 	}
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -1147,11 +1175,11 @@ func (q *WorkingSessionQuery) sqlRows(ctx context.Context, columns string) (*sql
 	for _, modify := range modifiers {
 		modify(s)
 	}
-	q.confinement.hold(s)
+	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
 	}
-	return queryRows(ctx, q.driver, s, columns)
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
 func querierRows[Q interface {
@@ -1166,82 +1194,8 @@ func querierRows[Q interface {
 	})
 }
 
-// flat makes one predicate of all, from four on. Selector.Where joins each to those
-// before it as And(all before, this one), which writes their text anew each time;
-// collected first, all are joined once. So a predicate must not look at those before
-// it (Selector.P, Clone), nor change how the next is joined (Or, Not).
-func flat[P ~func(*sql.Selector)](predicates []P) []P {
-	if len(predicates) < 4 {
-		return predicates
-	}
-	return []P{sql.AndPredicates(predicates...)}
-}
-
-// names reports whether columns are read of what is joined under a name. Edges
-// and tables have no name in common: those of edges to one row are singular. (So
-// sent knows which table an id is of, too.)
-func names(columns, joined string) bool { return strings.Contains(columns, `"`+joined+`".`) }
-
-// joinConfined joins, under a name, the rows behind an edge, where the
-// predicates that confine their table let the caller see them.
-func joinConfined[P ~func(*sql.Selector)](s *sql.Selector, table, name, from, to string, confined []P) {
-	t := sql.Dialect(s.Dialect()).Table(table).As(name)
-	seen := sql.Dialect(s.Dialect()).Select().From(t)
-	for _, p := range confined {
-		p(seen)
-	}
-	s.LeftJoin(t).On(s.C(from), t.C(to))
-	switch p := seen.P(); {
-	case p == nil:
-	case s.Dialect() == dialect.SQLite:
-		// A bare comparison would have it read the whole table, into a Bloom filter, for every page.
-		s.OnP(sql.P(func(b *sql.Builder) { b.Wrap(func(b *sql.Builder) { b.Join(p) }).WriteString(" IS TRUE") }))
-	default:
-		s.OnP(p)
-	}
-}
-
-// Among is the condition that a column has one of some numbers: one argument,
-// and so one statement, however many they are. PostgreSQL does not see them while
-// it plans, so one plan does for all; it would make one each time for a few.
-func Among[P ~func(*sql.Selector)](column string, numbers []int64) P {
-	list := make([]byte, 0, 8*len(numbers)+2)
-	for i, n := range numbers {
-		if i > 0 {
-			list = append(list, ',')
-		}
-		list = strconv.AppendInt(list, n, 10)
-	}
-	return func(s *sql.Selector) {
-		s.Where(sql.P(func(b *sql.Builder) {
-			b.Ident(s.C(column))
-			if b.Dialect() == dialect.Postgres {
-				b.WriteString(" = ANY (CAST((SELECT CAST(").Arg("{" + string(list) + "}").WriteString(" AS bigint[])) AS bigint[]))")
-			} else {
-				b.WriteString(" IN (SELECT value FROM json_each(").Arg("[" + string(list) + "]").WriteString("))")
-			}
-		}))
-	}
-}
-
-// Unseen compares a column with a time that PostgreSQL does not see while it
-// plans: for statements that should have one plan, whatever the time.
-func Unseen[P ~func(*sql.Selector)](column string, op sql.Op, t time.Time) P {
-	return func(s *sql.Selector) {
-		s.Where(sql.P(func(b *sql.Builder) {
-			b.Ident(s.C(column)).WriteOp(op)
-			if b.Dialect() == dialect.Postgres {
-				b.WriteString("(SELECT CAST(").Arg(t).WriteString(" AS timestamptz))")
-			} else {
-				b.Arg(t)
-			}
-		}))
-	}
-}
-
-// storedTypes are PostgreSQL's types of times, days and uuids, which are asked for as
-// they are stored (decision 9), by the names of their columns, some with the table's.
-var storedTypes = map[string]string{
+// storedTypes are the types of the times, days and uuids of all tables.
+var storedTypes = entx.StoredTypes{
 	"access_tokens.id":        "uuid",
 	"acquisition_source_id":   "uuid",
 	"acquisition_sources.id":  "uuid",
@@ -1302,44 +1256,4 @@ var storedTypes = map[string]string{
 	"updated_at":              "timestamptz",
 	"used_at":                 "timestamptz",
 	"working_sessions.id":     "uuid",
-}
-
-var known sync.Map // what sent gives, by what it is given: text of the program
-
-// sent is columns as the database is asked for them. Those in expressions stay as they are.
-func sent(database, columns string) string {
-	type given struct{ database, columns string }
-	if text, ok := known.Load(given{database, columns}); ok {
-		return text.(string)
-	}
-	list := strings.Split(columns, ", ")
-	for i, c := range list {
-		quoted := strings.Split(c, `"`) // "table"."column" and nothing else
-		if len(quoted) != 5 || quoted[0] != "" || quoted[2] != "." || quoted[4] != "" {
-			continue
-		}
-		switch stored := cmp.Or(storedTypes[quoted[3]], storedTypes[quoted[1]+"."+quoted[3]]); {
-		case stored == "":
-		case database == dialect.Postgres:
-			list[i] = stored + "_send(" + c + ")"
-		case stored == "date":
-			list[i] = "+" + c // of no type: SQLite's driver would try to read a time, twice
-		}
-	}
-	text := strings.Join(list, ", ")
-	known.Store(given{database, columns}, text)
-	return text
-}
-
-func queryRows(ctx context.Context, d dialect.Driver, s *sql.Selector, columns string) (*sql.Rows, error) {
-	s.SelectExpr(sql.Raw(sent(d.Dialect(), columns)))
-	if err := s.Err(); err != nil {
-		return nil, err
-	}
-	query, args := s.Query()
-	rows := &sql.Rows{}
-	if err := d.Query(rowscan.RawRows(ctx), query, args, rows); err != nil {
-		return nil, err
-	}
-	return rows, nil
 }

@@ -5,6 +5,7 @@ package ent
 import (
 	"chairside/ent/predicate"
 	"chairside/ent/session"
+	"chairside/internal/entx"
 	"context"
 	"errors"
 	"fmt"
@@ -168,7 +169,7 @@ func (_u *SessionUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 		_spec.SetField(session.FieldExpiresAt, field.TypeTime, value)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -360,7 +361,7 @@ func (_u *SessionUpdateOne) sqlSave(ctx context.Context) (_node *Session, err er
 		_spec.SetField(session.FieldExpiresAt, field.TypeTime, value)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &Session{config: _u.config}
 	_spec.Assign = _node.assignValues

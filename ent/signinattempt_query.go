@@ -5,6 +5,7 @@ package ent
 import (
 	"chairside/ent/predicate"
 	"chairside/ent/signinattempt"
+	"chairside/internal/entx"
 	"context"
 	"fmt"
 	"math"
@@ -23,7 +24,7 @@ type SignInAttemptQuery struct {
 	order       []signinattempt.OrderOption
 	inters      []Interceptor
 	predicates  []predicate.SignInAttempt
-	confinement confinement
+	confinement entx.Confinement
 	isConfined  bool
 	asked       []predicate.SignInAttempt
 	shapes      []func(*sql.Selector)
@@ -350,7 +351,7 @@ func (_q *SignInAttemptQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([
 		nodes = append(nodes, node)
 		return node.assignValues(columns, values)
 	}
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -365,7 +366,7 @@ func (_q *SignInAttemptQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([
 
 func (_q *SignInAttemptQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -443,7 +444,7 @@ func (_q *SignInAttemptQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
-	_q.confinement.hold(selector)
+	_q.confinement.Hold(selector)
 	return selector
 }
 
@@ -489,7 +490,7 @@ func (_g *SignInAttemptGroupBy) sqlScan(ctx context.Context, root *SignInAttempt
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -535,7 +536,7 @@ func (_s *SignInAttemptSelect) sqlScan(ctx context.Context, root *SignInAttemptQ
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

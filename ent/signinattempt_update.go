@@ -5,6 +5,7 @@ package ent
 import (
 	"chairside/ent/predicate"
 	"chairside/ent/signinattempt"
+	"chairside/internal/entx"
 	"context"
 	"errors"
 	"fmt"
@@ -93,7 +94,7 @@ func (_u *SignInAttemptUpdate) sqlSave(ctx context.Context) (_node int, err erro
 		_spec.SetField(signinattempt.FieldSucceeded, field.TypeBool, value)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -211,7 +212,7 @@ func (_u *SignInAttemptUpdateOne) sqlSave(ctx context.Context) (_node *SignInAtt
 		_spec.SetField(signinattempt.FieldSucceeded, field.TypeBool, value)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &SignInAttempt{config: _u.config}
 	_spec.Assign = _node.assignValues

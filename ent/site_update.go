@@ -5,6 +5,7 @@ package ent
 import (
 	"chairside/ent/predicate"
 	"chairside/ent/site"
+	"chairside/internal/entx"
 	"chairside/schema"
 	"context"
 	"errors"
@@ -357,7 +358,7 @@ func (_u *SiteUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 		_spec.ClearField(site.FieldPostcode, field.TypeString)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -737,7 +738,7 @@ func (_u *SiteUpdateOne) sqlSave(ctx context.Context) (_node *Site, err error) {
 		_spec.ClearField(site.FieldPostcode, field.TypeString)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &Site{config: _u.config}
 	_spec.Assign = _node.assignValues

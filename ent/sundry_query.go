@@ -7,6 +7,7 @@ import (
 	"chairside/ent/predicate"
 	"chairside/ent/site"
 	"chairside/ent/sundry"
+	"chairside/internal/entx"
 	"context"
 	"fmt"
 	"math"
@@ -28,7 +29,7 @@ type SundryQuery struct {
 	predicates   []predicate.Sundry
 	withPractice *PracticeQuery
 	withSite     *SiteQuery
-	confinement  confinement
+	confinement  entx.Confinement
 	isConfined   bool
 	asked        []predicate.Sundry
 	shapes       []func(*sql.Selector)
@@ -428,7 +429,7 @@ func (_q *SundryQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Sundr
 		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -517,7 +518,7 @@ func (_q *SundryQuery) loadSite(ctx context.Context, query *SiteQuery, nodes []*
 
 func (_q *SundryQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -601,7 +602,7 @@ func (_q *SundryQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
-	_q.confinement.hold(selector)
+	_q.confinement.Hold(selector)
 	return selector
 }
 
@@ -647,7 +648,7 @@ func (_g *SundryGroupBy) sqlScan(ctx context.Context, root *SundryQuery, v any) 
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -693,7 +694,7 @@ func (_s *SundrySelect) sqlScan(ctx context.Context, root *SundryQuery, v any) e
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

@@ -7,6 +7,7 @@ import (
 	"chairside/ent/site"
 	"chairside/ent/sundry"
 	"chairside/internal/decimal"
+	"chairside/internal/entx"
 	"context"
 	"errors"
 	"fmt"
@@ -229,7 +230,7 @@ func (_u *SundryUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -479,7 +480,7 @@ func (_u *SundryUpdateOne) sqlSave(ctx context.Context) (_node *Sundry, err erro
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &Sundry{config: _u.config}
 	_spec.Assign = _node.assignValues

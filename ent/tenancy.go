@@ -3,168 +3,36 @@
 package ent
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"slices"
 
 	"entgo.io/ent/dialect/sql"
 
-	"chairside/ent/accesstoken"
 	"chairside/ent/account"
-	"chairside/ent/acquisitionsource"
-	"chairside/ent/application"
-	"chairside/ent/appointment"
-	"chairside/ent/appointmentreason"
-	"chairside/ent/authorizationcode"
-	"chairside/ent/change"
 	"chairside/ent/contract"
-	"chairside/ent/customfield"
-	"chairside/ent/customfieldanswer"
-	"chairside/ent/fee"
-	"chairside/ent/importedrecord"
-	"chairside/ent/importrun"
 	"chairside/ent/invoice"
-	"chairside/ent/invoiceitem"
-	"chairside/ent/nhsclaim"
 	"chairside/ent/patient"
 	"chairside/ent/payment"
-	"chairside/ent/paymentexplanation"
 	"chairside/ent/paymentplan"
-	"chairside/ent/practice"
 	"chairside/ent/practitioner"
 	"chairside/ent/predicate"
-	"chairside/ent/room"
-	"chairside/ent/session"
-	"chairside/ent/signinattempt"
-	"chairside/ent/site"
-	"chairside/ent/sundry"
 	"chairside/ent/treatment"
-	"chairside/ent/treatmentcategory"
 	"chairside/ent/treatmentplan"
 	"chairside/ent/treatmentplanitem"
 	"chairside/ent/user"
-	"chairside/ent/workingsession"
+	"chairside/internal/entx"
 )
-
-// Observer is an interceptor that receives what queries find. It cannot change a
-// query, so kept totals stay exact beside it.
-type Observer func(ctx context.Context, found Value, err error)
-
-// Intercept implements Interceptor.
-func (o Observer) Intercept(next Querier) Querier {
-	return QuerierFunc(func(ctx context.Context, q Query) (Value, error) {
-		found, err := next.Query(ctx, q)
-		o(ctx, found, err)
-		return found, err
-	})
-}
-
-// confinement keeps a query to the rows that its caller may see.
-type confinement struct {
-	predicates []func(*sql.Selector)
-	set        *sql.Predicate // the condition that hold has written last
-	collect    bool           // the asked predicates look at no others: join them once
-}
-
-// hold makes the condition of s the confinement AND, in parentheses, whatever was
-// asked for. It does nothing where that is already the condition: so it is called
-// after each step in which a caller's function could have changed the selector.
-func (c *confinement) hold(s *sql.Selector) {
-	if len(c.predicates) == 0 || c.set != nil && s.P() == c.set {
-		return
-	}
-	c.set = enclose(s, c.predicates, s.P())
-	s.SetP(c.set)
-}
-
-// enclose is the condition of the confining predicates AND what is asked.
-func enclose(s *sql.Selector, confining []func(*sql.Selector), asked *sql.Predicate) *sql.Predicate {
-	for s.CollectedPredicates() != nil { // or Where would add nothing to the condition
-		s.UncollectedPredicates()
-	}
-	s.SetP(nil)
-	all := make([]*sql.Predicate, 0, len(confining)+1)
-	for _, confine := range confining {
-		confine(s)
-		all = append(all, wrapped(s.P()))
-		s.SetP(nil)
-	}
-	if asked != nil {
-		all = append(all, wrapped(asked))
-	}
-	return sql.And(all...)
-}
-
-// wrapped is a condition in parentheses: SQL text in it could hold a bare OR.
-func wrapped(p *sql.Predicate) *sql.Predicate {
-	return sql.P(func(b *sql.Builder) { b.Wrap(func(b *sql.Builder) { b.Join(p) }) })
-}
-
-// confined is the one predicate that stands for all that a query or a mutation
-// has been asked, and its confinement.
-func confined[P ~func(*sql.Selector)](c *confinement, asked []P) P {
-	return func(s *sql.Selector) {
-		predicates := asked
-		if c.collect {
-			predicates = flat(asked)
-		}
-		for _, p := range predicates {
-			p(s)
-		}
-		c.set = nil
-		c.hold(s)
-	}
-}
-
-// Enclose is the condition of predicates as one predicate, in parentheses. It does
-// not change how others are joined, whatever they do with Or, Not and SetP.
-func Enclose[P ~func(*sql.Selector)](predicates ...P) P {
-	return func(s *sql.Selector) {
-		inner := s.Clone().SetP(nil)
-		for _, p := range predicates {
-			p(inner)
-		}
-		if asked := inner.P(); asked != nil {
-			s.Where(wrapped(asked))
-		}
-		if err := inner.Err(); err != nil {
-			s.AddError(err)
-		}
-	}
-}
-
-// exactly reports whether a prepared query holds one confining predicate, that of
-// the column, and no interceptor could have added another condition to it.
-func (c *confinement) exactly(inters []Interceptor, table, column string, value any) bool {
-	for _, inter := range inters {
-		if _, ok := inter.(Observer); !ok {
-			if _, ok := inter.(Traverser); !ok { // it could change the query while it runs
-				return false
-			}
-		}
-	}
-	if len(c.predicates) != 1 {
-		return false
-	}
-	have, want := sql.Select().From(sql.Table(table)), sql.Select().From(sql.Table(table))
-	c.predicates[0](have)
-	haveText, haveArgs := have.Query()
-	wantText, wantArgs := want.Where(sql.EQ(want.C(column), value)).Query()
-	return haveText == wantText && slices.Equal(haveArgs, wantArgs)
-}
 
 // Confine keeps the query to the rows for which the predicates hold, whatever else
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *AccessTokenQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.AccessToken{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.AccessToken{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -177,13 +45,13 @@ func (q *AccessTokenQuery) Shape(shapes ...func(*sql.Selector)) {
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *AccessTokenMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with AccessToken", accesstoken.Table, edge)
-		}
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.AccessToken{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.AccessToken{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -192,13 +60,13 @@ func (m *AccessTokenMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *AccountQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Account{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Account{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -209,13 +77,13 @@ func (q *AccountQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *AccountMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{account.EdgeInvoices}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with Account", account.Table, edge)
-		}
+	if err := entx.RefuseEdges(m, account.EdgeInvoices); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.Account{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.Account{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -224,13 +92,13 @@ func (m *AccountMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *AcquisitionSourceQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.AcquisitionSource{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.AcquisitionSource{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -243,13 +111,13 @@ func (q *AcquisitionSourceQuery) Shape(shapes ...func(*sql.Selector)) {
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *AcquisitionSourceMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with AcquisitionSource", acquisitionsource.Table, edge)
-		}
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.AcquisitionSource{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.AcquisitionSource{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -258,13 +126,13 @@ func (m *AcquisitionSourceMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *ApplicationQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Application{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Application{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -277,13 +145,13 @@ func (q *ApplicationQuery) Shape(shapes ...func(*sql.Selector)) {
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *ApplicationMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with Application", application.Table, edge)
-		}
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.Application{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.Application{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -292,13 +160,13 @@ func (m *ApplicationMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *AppointmentQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Appointment{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Appointment{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -311,13 +179,13 @@ func (q *AppointmentQuery) Shape(shapes ...func(*sql.Selector)) {
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *AppointmentMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with Appointment", appointment.Table, edge)
-		}
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.Appointment{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.Appointment{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -326,13 +194,13 @@ func (m *AppointmentMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *AppointmentReasonQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.AppointmentReason{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.AppointmentReason{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -345,13 +213,13 @@ func (q *AppointmentReasonQuery) Shape(shapes ...func(*sql.Selector)) {
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *AppointmentReasonMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with AppointmentReason", appointmentreason.Table, edge)
-		}
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.AppointmentReason{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.AppointmentReason{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -360,13 +228,13 @@ func (m *AppointmentReasonMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *AuthorizationCodeQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.AuthorizationCode{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.AuthorizationCode{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -379,13 +247,13 @@ func (q *AuthorizationCodeQuery) Shape(shapes ...func(*sql.Selector)) {
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *AuthorizationCodeMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with AuthorizationCode", authorizationcode.Table, edge)
-		}
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.AuthorizationCode{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.AuthorizationCode{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -394,13 +262,13 @@ func (m *AuthorizationCodeMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *ChangeQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Change{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Change{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -411,13 +279,13 @@ func (q *ChangeQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *ChangeMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with Change", change.Table, edge)
-		}
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.Change{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.Change{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -426,13 +294,13 @@ func (m *ChangeMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *ContractQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Contract{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Contract{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -443,13 +311,13 @@ func (q *ContractQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *ContractMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{contract.EdgeClaims}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with Contract", contract.Table, edge)
-		}
+	if err := entx.RefuseEdges(m, contract.EdgeClaims); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.Contract{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.Contract{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -458,13 +326,13 @@ func (m *ContractMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *CustomFieldQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.CustomField{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.CustomField{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -477,13 +345,13 @@ func (q *CustomFieldQuery) Shape(shapes ...func(*sql.Selector)) {
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *CustomFieldMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with CustomField", customfield.Table, edge)
-		}
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.CustomField{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.CustomField{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -492,13 +360,13 @@ func (m *CustomFieldMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *CustomFieldAnswerQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.CustomFieldAnswer{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.CustomFieldAnswer{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -511,13 +379,13 @@ func (q *CustomFieldAnswerQuery) Shape(shapes ...func(*sql.Selector)) {
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *CustomFieldAnswerMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with CustomFieldAnswer", customfieldanswer.Table, edge)
-		}
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.CustomFieldAnswer{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.CustomFieldAnswer{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -526,13 +394,13 @@ func (m *CustomFieldAnswerMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *FeeQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Fee{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Fee{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -543,13 +411,13 @@ func (q *FeeQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.sh
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *FeeMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with Fee", fee.Table, edge)
-		}
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.Fee{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.Fee{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -558,13 +426,13 @@ func (m *FeeMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *ImportRunQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.ImportRun{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.ImportRun{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -575,13 +443,13 @@ func (q *ImportRunQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = appen
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *ImportRunMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with ImportRun", importrun.Table, edge)
-		}
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.ImportRun{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.ImportRun{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -590,13 +458,13 @@ func (m *ImportRunMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *ImportedRecordQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.ImportedRecord{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.ImportedRecord{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -609,13 +477,13 @@ func (q *ImportedRecordQuery) Shape(shapes ...func(*sql.Selector)) {
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *ImportedRecordMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with ImportedRecord", importedrecord.Table, edge)
-		}
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.ImportedRecord{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.ImportedRecord{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -624,13 +492,13 @@ func (m *ImportedRecordMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *InvoiceQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Invoice{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Invoice{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -641,13 +509,13 @@ func (q *InvoiceQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *InvoiceMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{invoice.EdgeInvoiceItems, invoice.EdgeExplanations}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with Invoice", invoice.Table, edge)
-		}
+	if err := entx.RefuseEdges(m, invoice.EdgeInvoiceItems, invoice.EdgeExplanations); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.Invoice{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.Invoice{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -656,13 +524,13 @@ func (m *InvoiceMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *InvoiceItemQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.InvoiceItem{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.InvoiceItem{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -675,13 +543,13 @@ func (q *InvoiceItemQuery) Shape(shapes ...func(*sql.Selector)) {
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *InvoiceItemMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with InvoiceItem", invoiceitem.Table, edge)
-		}
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.InvoiceItem{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.InvoiceItem{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -690,13 +558,13 @@ func (m *InvoiceItemMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *NHSClaimQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.NHSClaim{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.NHSClaim{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -707,13 +575,13 @@ func (q *NHSClaimQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *NHSClaimMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with NHSClaim", nhsclaim.Table, edge)
-		}
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.NHSClaim{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.NHSClaim{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -722,13 +590,13 @@ func (m *NHSClaimMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *PatientQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Patient{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Patient{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -739,13 +607,13 @@ func (q *PatientQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *PatientMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{patient.EdgeAccount, patient.EdgeAppointments, patient.EdgeInvoices, patient.EdgePayments, patient.EdgeTreatmentPlans, patient.EdgeClaims, patient.EdgeAnswers}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with Patient", patient.Table, edge)
-		}
+	if err := entx.RefuseEdges(m, patient.EdgeAccount, patient.EdgeAppointments, patient.EdgeInvoices, patient.EdgePayments, patient.EdgeTreatmentPlans, patient.EdgeClaims, patient.EdgeAnswers); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.Patient{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.Patient{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -754,13 +622,13 @@ func (m *PatientMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *PaymentQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Payment{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Payment{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -771,13 +639,13 @@ func (q *PaymentQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *PaymentMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{payment.EdgeExplanations}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with Payment", payment.Table, edge)
-		}
+	if err := entx.RefuseEdges(m, payment.EdgeExplanations); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.Payment{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.Payment{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -786,13 +654,13 @@ func (m *PaymentMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *PaymentExplanationQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.PaymentExplanation{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.PaymentExplanation{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -805,13 +673,13 @@ func (q *PaymentExplanationQuery) Shape(shapes ...func(*sql.Selector)) {
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *PaymentExplanationMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with PaymentExplanation", paymentexplanation.Table, edge)
-		}
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.PaymentExplanation{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.PaymentExplanation{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -820,13 +688,13 @@ func (m *PaymentExplanationMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *PaymentPlanQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.PaymentPlan{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.PaymentPlan{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -839,13 +707,13 @@ func (q *PaymentPlanQuery) Shape(shapes ...func(*sql.Selector)) {
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *PaymentPlanMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{paymentplan.EdgeFees}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with PaymentPlan", paymentplan.Table, edge)
-		}
+	if err := entx.RefuseEdges(m, paymentplan.EdgeFees); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.PaymentPlan{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.PaymentPlan{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -854,13 +722,13 @@ func (m *PaymentPlanMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *PracticeQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Practice{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Practice{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -871,13 +739,13 @@ func (q *PracticeQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *PracticeMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with Practice", practice.Table, edge)
-		}
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.Practice{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.Practice{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -886,13 +754,13 @@ func (m *PracticeMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *PractitionerQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Practitioner{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Practitioner{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -905,13 +773,13 @@ func (q *PractitionerQuery) Shape(shapes ...func(*sql.Selector)) {
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *PractitionerMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{practitioner.EdgeWorkingSessions, practitioner.EdgeAppointments}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with Practitioner", practitioner.Table, edge)
-		}
+	if err := entx.RefuseEdges(m, practitioner.EdgeWorkingSessions, practitioner.EdgeAppointments); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.Practitioner{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.Practitioner{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -920,13 +788,13 @@ func (m *PractitionerMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *RoomQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Room{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Room{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -937,13 +805,13 @@ func (q *RoomQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.s
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *RoomMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with Room", room.Table, edge)
-		}
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.Room{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.Room{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -952,13 +820,13 @@ func (m *RoomMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *SessionQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Session{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Session{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -969,13 +837,13 @@ func (q *SessionQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *SessionMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with Session", session.Table, edge)
-		}
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.Session{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.Session{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -984,13 +852,13 @@ func (m *SessionMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *SignInAttemptQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.SignInAttempt{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.SignInAttempt{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -1003,13 +871,13 @@ func (q *SignInAttemptQuery) Shape(shapes ...func(*sql.Selector)) {
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *SignInAttemptMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with SignInAttempt", signinattempt.Table, edge)
-		}
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.SignInAttempt{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.SignInAttempt{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -1018,13 +886,13 @@ func (m *SignInAttemptMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *SiteQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Site{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Site{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -1035,13 +903,13 @@ func (q *SiteQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.s
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *SiteMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with Site", site.Table, edge)
-		}
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.Site{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.Site{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -1050,13 +918,13 @@ func (m *SiteMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *SundryQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Sundry{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Sundry{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -1067,13 +935,13 @@ func (q *SundryQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *SundryMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with Sundry", sundry.Table, edge)
-		}
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.Sundry{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.Sundry{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -1082,13 +950,13 @@ func (m *SundryMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *TreatmentQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Treatment{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Treatment{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -1099,13 +967,13 @@ func (q *TreatmentQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = appen
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *TreatmentMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{treatment.EdgeFees}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with Treatment", treatment.Table, edge)
-		}
+	if err := entx.RefuseEdges(m, treatment.EdgeFees); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.Treatment{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.Treatment{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -1114,13 +982,13 @@ func (m *TreatmentMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *TreatmentCategoryQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.TreatmentCategory{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.TreatmentCategory{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -1133,13 +1001,13 @@ func (q *TreatmentCategoryQuery) Shape(shapes ...func(*sql.Selector)) {
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *TreatmentCategoryMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with TreatmentCategory", treatmentcategory.Table, edge)
-		}
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.TreatmentCategory{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.TreatmentCategory{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -1148,13 +1016,13 @@ func (m *TreatmentCategoryMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *TreatmentPlanQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.TreatmentPlan{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.TreatmentPlan{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -1167,13 +1035,13 @@ func (q *TreatmentPlanQuery) Shape(shapes ...func(*sql.Selector)) {
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *TreatmentPlanMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{treatmentplan.EdgeItems}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with TreatmentPlan", treatmentplan.Table, edge)
-		}
+	if err := entx.RefuseEdges(m, treatmentplan.EdgeItems); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.TreatmentPlan{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.TreatmentPlan{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -1182,13 +1050,13 @@ func (m *TreatmentPlanMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *TreatmentPlanItemQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.TreatmentPlanItem{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.TreatmentPlanItem{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -1201,13 +1069,13 @@ func (q *TreatmentPlanItemQuery) Shape(shapes ...func(*sql.Selector)) {
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *TreatmentPlanItemMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{treatmentplanitem.EdgeInvoiceItems, treatmentplanitem.EdgeAnswers}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with TreatmentPlanItem", treatmentplanitem.Table, edge)
-		}
+	if err := entx.RefuseEdges(m, treatmentplanitem.EdgeInvoiceItems, treatmentplanitem.EdgeAnswers); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.TreatmentPlanItem{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.TreatmentPlanItem{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -1216,13 +1084,13 @@ func (m *TreatmentPlanItemMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *UserQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.User{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.User{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -1233,13 +1101,13 @@ func (q *UserQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.s
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *UserMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{user.EdgePractitioner}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with User", user.Table, edge)
-		}
+	if err := entx.RefuseEdges(m, user.EdgePractitioner); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.User{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.User{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -1248,13 +1116,13 @@ func (m *UserMutation) Confine(ps ...func(*sql.Selector)) error {
 // it is asked: each predicate, order and modifier of its caller only narrows it.
 // The schema confines queries with it.
 func (q *WorkingSessionQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = confinement{predicates: append(slices.Clip(q.confinement.predicates), ps...)}
+	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // again: behind the first one is what was asked since
 		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
 	} else {
 		q.asked, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.WorkingSession{confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.WorkingSession{entx.Confined(&q.confinement, q.asked)}
 }
 
 // Shape adds changes of the statement that choose a page of the rows, and are not
@@ -1267,17 +1135,13 @@ func (q *WorkingSessionQuery) Shape(shapes ...func(*sql.Selector)) {
 // else it is asked. It refuses edges whose columns other tables have: those rows
 // would be written without being confined.
 func (m *WorkingSessionMutation) Confine(ps ...func(*sql.Selector)) error {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains([]string{}, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with WorkingSession", workingsession.Table, edge)
-		}
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
 	}
 	if len(ps) > 0 {
-		m.predicates = []predicate.WorkingSession{confined(&confinement{predicates: ps}, m.predicates)}
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.WorkingSession{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
-
-// errModified is the error of an update with Modify, whose functions could take it
-// out of its confinement.
-var errModified = errors.New("ent: an update cannot be modified: use predicates and setters")

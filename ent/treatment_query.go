@@ -8,6 +8,7 @@ import (
 	"chairside/ent/predicate"
 	"chairside/ent/treatment"
 	"chairside/ent/treatmentcategory"
+	"chairside/internal/entx"
 	"context"
 	"database/sql/driver"
 	"fmt"
@@ -31,7 +32,7 @@ type TreatmentQuery struct {
 	withPractice          *PracticeQuery
 	withTreatmentCategory *TreatmentCategoryQuery
 	withFees              *FeeQuery
-	confinement           confinement
+	confinement           entx.Confinement
 	isConfined            bool
 	asked                 []predicate.Treatment
 	shapes                []func(*sql.Selector)
@@ -466,7 +467,7 @@ func (_q *TreatmentQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Tr
 		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -592,7 +593,7 @@ func (_q *TreatmentQuery) loadFees(ctx context.Context, query *FeeQuery, nodes [
 
 func (_q *TreatmentQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -676,7 +677,7 @@ func (_q *TreatmentQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
-	_q.confinement.hold(selector)
+	_q.confinement.Hold(selector)
 	return selector
 }
 
@@ -722,7 +723,7 @@ func (_g *TreatmentGroupBy) sqlScan(ctx context.Context, root *TreatmentQuery, v
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -768,7 +769,7 @@ func (_s *TreatmentSelect) sqlScan(ctx context.Context, root *TreatmentQuery, v 
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

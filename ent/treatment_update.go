@@ -7,6 +7,7 @@ import (
 	"chairside/ent/predicate"
 	"chairside/ent/treatment"
 	"chairside/ent/treatmentcategory"
+	"chairside/internal/entx"
 	"context"
 	"errors"
 	"fmt"
@@ -361,7 +362,7 @@ func (_u *TreatmentUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -743,7 +744,7 @@ func (_u *TreatmentUpdateOne) sqlSave(ctx context.Context) (_node *Treatment, er
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &Treatment{config: _u.config}
 	_spec.Assign = _node.assignValues

@@ -5,6 +5,7 @@ package ent
 import (
 	"chairside/ent/predicate"
 	"chairside/ent/treatmentcategory"
+	"chairside/internal/entx"
 	"context"
 	"errors"
 	"fmt"
@@ -122,7 +123,7 @@ func (_u *TreatmentCategoryUpdate) sqlSave(ctx context.Context) (_node int, err 
 		_spec.SetField(treatmentcategory.FieldName, field.TypeString, value)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -268,7 +269,7 @@ func (_u *TreatmentCategoryUpdateOne) sqlSave(ctx context.Context) (_node *Treat
 		_spec.SetField(treatmentcategory.FieldName, field.TypeString, value)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &TreatmentCategory{config: _u.config}
 	_spec.Assign = _node.assignValues

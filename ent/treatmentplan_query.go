@@ -10,6 +10,7 @@ import (
 	"chairside/ent/predicate"
 	"chairside/ent/treatmentplan"
 	"chairside/ent/treatmentplanitem"
+	"chairside/internal/entx"
 	"context"
 	"database/sql/driver"
 	"fmt"
@@ -35,7 +36,7 @@ type TreatmentPlanQuery struct {
 	withPractitioner *PractitionerQuery
 	withPaymentPlan  *PaymentPlanQuery
 	withItems        *TreatmentPlanItemQuery
-	confinement      confinement
+	confinement      entx.Confinement
 	isConfined       bool
 	asked            []predicate.TreatmentPlan
 	shapes           []func(*sql.Selector)
@@ -540,7 +541,7 @@ func (_q *TreatmentPlanQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([
 		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -733,7 +734,7 @@ func (_q *TreatmentPlanQuery) loadItems(ctx context.Context, query *TreatmentPla
 
 func (_q *TreatmentPlanQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -823,7 +824,7 @@ func (_q *TreatmentPlanQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
-	_q.confinement.hold(selector)
+	_q.confinement.Hold(selector)
 	return selector
 }
 
@@ -869,7 +870,7 @@ func (_g *TreatmentPlanGroupBy) sqlScan(ctx context.Context, root *TreatmentPlan
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -915,7 +916,7 @@ func (_s *TreatmentPlanSelect) sqlScan(ctx context.Context, root *TreatmentPlanQ
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

@@ -11,6 +11,7 @@ import (
 	"chairside/ent/treatmentplanitem"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
+	"chairside/internal/entx"
 	"context"
 	"errors"
 	"fmt"
@@ -538,7 +539,7 @@ func (_u *TreatmentPlanUpdate) sqlSave(ctx context.Context) (_node int, err erro
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -1094,7 +1095,7 @@ func (_u *TreatmentPlanUpdateOne) sqlSave(ctx context.Context) (_node *Treatment
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &TreatmentPlan{config: _u.config}
 	_spec.Assign = _node.assignValues

@@ -14,6 +14,7 @@ import (
 	"chairside/ent/treatment"
 	"chairside/ent/treatmentplan"
 	"chairside/ent/treatmentplanitem"
+	"chairside/internal/entx"
 	"context"
 	"database/sql/driver"
 	"fmt"
@@ -43,7 +44,7 @@ type TreatmentPlanItemQuery struct {
 	withInvoice       *InvoiceQuery
 	withInvoiceItems  *InvoiceItemQuery
 	withAnswers       *CustomFieldAnswerQuery
-	confinement       confinement
+	confinement       entx.Confinement
 	isConfined        bool
 	asked             []predicate.TreatmentPlanItem
 	shapes            []func(*sql.Selector)
@@ -688,7 +689,7 @@ func (_q *TreatmentPlanItemQuery) sqlAll(ctx context.Context, hooks ...queryHook
 		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	for i := range hooks {
 		hooks[i](ctx, _spec)
 	}
@@ -1032,7 +1033,7 @@ func (_q *TreatmentPlanItemQuery) loadAnswers(ctx context.Context, query *Custom
 
 func (_q *TreatmentPlanItemQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
-	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.hold)
+	_spec.Modifiers = append(slices.Clip(_q.modifiers), _q.confinement.Hold)
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
 		_spec.Unique = _q.ctx.Unique != nil && *_q.ctx.Unique
@@ -1131,7 +1132,7 @@ func (_q *TreatmentPlanItemQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	if limit := _q.ctx.Limit; limit != nil {
 		selector.Limit(*limit)
 	}
-	_q.confinement.hold(selector)
+	_q.confinement.Hold(selector)
 	return selector
 }
 
@@ -1177,7 +1178,7 @@ func (_g *TreatmentPlanItemGroupBy) sqlScan(ctx context.Context, root *Treatment
 		selector.Select(columns...)
 	}
 	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	if err := selector.Err(); err != nil {
 		return err
 	}
@@ -1223,7 +1224,7 @@ func (_s *TreatmentPlanItemSelect) sqlScan(ctx context.Context, root *TreatmentP
 	case n != 0 && len(aggregation) > 0:
 		selector.AppendSelect(aggregation...)
 	}
-	root.confinement.hold(selector)
+	root.confinement.Hold(selector)
 	rows := &sql.Rows{}
 	query, args := selector.Query()
 	if err := _s.driver.Query(ctx, query, args, rows); err != nil {

@@ -14,6 +14,7 @@ import (
 	"chairside/ent/treatmentplan"
 	"chairside/ent/treatmentplanitem"
 	"chairside/internal/decimal"
+	"chairside/internal/entx"
 	"context"
 	"errors"
 	"fmt"
@@ -846,7 +847,7 @@ func (_u *TreatmentPlanItemUpdate) sqlSave(ctx context.Context) (_node int, err 
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -1705,7 +1706,7 @@ func (_u *TreatmentPlanItemUpdateOne) sqlSave(ctx context.Context) (_node *Treat
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &TreatmentPlanItem{config: _u.config}
 	_spec.Assign = _node.assignValues

@@ -7,6 +7,7 @@ import (
 	"chairside/ent/predicate"
 	"chairside/ent/site"
 	"chairside/ent/workingsession"
+	"chairside/internal/entx"
 	"context"
 	"errors"
 	"fmt"
@@ -303,7 +304,7 @@ func (_u *WorkingSessionUpdate) sqlSave(ctx context.Context) (_node int, err err
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -627,7 +628,7 @@ func (_u *WorkingSessionUpdateOne) sqlSave(ctx context.Context) (_node *WorkingS
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
 	if len(_u.modifiers) > 0 {
-		return _node, errModified
+		return _node, entx.ErrModified
 	}
 	_node = &WorkingSession{config: _u.config}
 	_spec.Assign = _node.assignValues

@@ -4,203 +4,18 @@ package ent
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
-	"strings"
 
 	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
-	"entgo.io/ent/schema/field"
 
 	"chairside/ent/appointment"
 	"chairside/ent/change"
 	"chairside/ent/fee"
 	"chairside/ent/patient"
+	"chairside/internal/entx"
 )
-
-// Note is the record of one mutation, which is still to be written.
-type Note struct {
-	mutation Mutation
-	change   func() *ChangeCreate
-	written  bool
-}
-
-type noteKey struct{}
-
-// Noting gives a context in which the statement that writes the row of m may
-// write its record, too. change makes the record but for the id of the row; it is
-// called when all columns of m are set.
-func Noting(ctx context.Context, m Mutation, change func() *ChangeCreate) (context.Context, *Note) {
-	n := &Note{mutation: m, change: change}
-	return context.WithValue(ctx, noteKey{}, n), n
-}
-
-// Written reports whether the record was written with the row.
-func (n *Note) Written() bool { return n.written }
-
-// ErrUnmet is returned for a row whose conditions do not all hold.
-var ErrUnmet = errors.New("ent: a condition of a new row does not hold")
-
-// writing is what comes before a query of the row that it writes, which is called
-// written. The record is written with it where that is still to be done:
-//
-//	WITH written AS (… RETURNING *),
-//	noted AS (INSERT INTO changes (…) SELECT … FROM written)
-func writing(ctx context.Context, m Mutation, row func(*sql.Builder)) (sql.Querier, error) {
-	var noted *insert
-	if n, ok := ctx.Value(noteKey{}).(*Note); ok && n.mutation == m {
-		var err error
-		if noted, err = n.row(ctx); err != nil {
-			return nil, err
-		}
-		n.written = true
-	}
-	return sql.ExprFunc(func(b *sql.Builder) {
-		b.WriteString("WITH written AS (")
-		row(b)
-		b.WriteString(" RETURNING *)")
-		if noted != nil {
-			b.WriteString(", noted AS (")
-			noted.write(b)
-			b.WriteString(" FROM written)")
-		}
-	}), nil
-}
-
-// Unlocked is the setting of a PostgreSQL transaction in which a lock was asked for
-// and not obtained: 'true'. It is set right before a conditional insertion, in the same
-// round trip, and that insertion then writes nothing (IfLocked).
-const Unlocked = "chairside.unlocked"
-
-// IfLocked is the condition that no lock was refused in this transaction. It ends the
-// WHERE of each conditional insertion. Locks are sent ahead only of a statement that
-// contains it (package store).
-const IfLocked = "current_setting('" + Unlocked + "', true) IS DISTINCT FROM 'true'"
-
-// insertion writes a new row where the conditions hold and no lock was refused.
-func insertion(ctx context.Context, spec *sqlgraph.CreateSpec, conditions []Condition) (func(*sql.Builder), error) {
-	row, err := insertOf(spec)
-	if err != nil {
-		return nil, err
-	}
-	holding := make([]func(*sql.Builder), len(conditions))
-	for i, c := range conditions {
-		if holding[i], err = c.text(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return func(b *sql.Builder) {
-		row.write(b)
-		word := " WHERE "
-		for _, text := range holding {
-			b.WriteString(word)
-			text(b)
-			word = " AND "
-		}
-		if len(holding) > 0 {
-			b.WriteString(word).WriteString(IfLocked)
-		}
-	}, nil
-}
-
-// special are the columns of a table that a change is not to name, those that hold
-// JSON, and the edges that other tables have the columns of.
-type special struct{ fixed, inJSON, columnless []string }
-
-// update writes the columns of m to the row of an id, where the predicates of m
-// let it. What ent would write in another way, or leave out, is refused.
-func update[P ~func(*sql.Selector)](m Mutation, table, id string, value any, predicates []P, its special) (func(*sql.Builder), error) {
-	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
-		if slices.Contains(its.columnless, edge) {
-			return nil, fmt.Errorf("ent: %s is written together with rows of %s", table, edge)
-		}
-	}
-	if added := m.AddedFields(); len(added) > 0 {
-		return nil, fmt.Errorf("ent: %v are added to, not set", added)
-	}
-	u := sql.Dialect(dialect.Postgres).Update(table)
-	for _, name := range m.Fields() {
-		if slices.Contains(its.fixed, name) {
-			return nil, fmt.Errorf("ent: %s does not change", name)
-		}
-		v, _ := m.Field(name)
-		if slices.Contains(its.inJSON, name) {
-			text, err := json.Marshal(v)
-			if err != nil {
-				return nil, fmt.Errorf("ent: column %s: %w", name, err)
-			}
-			v = json.RawMessage(text)
-		}
-		u.Set(name, v)
-	}
-	for _, name := range m.ClearedFields() {
-		if _, set := m.Field(name); !set { // since
-			u.SetNull(name)
-		}
-	}
-	only := sql.Dialect(dialect.Postgres).Select().From(sql.Table(table)).Where(sql.EQ(id, value))
-	for _, p := range predicates {
-		p(only)
-	}
-	return func(b *sql.Builder) { b.Join(u.FromSelect(only)) }, only.Err()
-}
-
-// row is the record, of the row that is called written.
-func (n *Note) row(ctx context.Context) (*insert, error) {
-	spec, err := n.change().SetRecordID("").spec(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range spec.Fields {
-		if f.Column == change.FieldRecordID {
-			f.Value = sql.Raw(`"id"::text`)
-		}
-	}
-	return insertOf(spec)
-}
-
-// insert is a row to be written, and nothing with it.
-type insert struct {
-	table   string
-	columns []string
-	values  []any
-}
-
-func insertOf(spec *sqlgraph.CreateSpec) (*insert, error) {
-	i := &insert{table: spec.Table}
-	set := func(column string, value any) {
-		i.columns, i.values = append(i.columns, column), append(i.values, value)
-	}
-	if spec.ID.Value != nil {
-		set(spec.ID.Column, spec.ID.Value)
-	}
-	for _, f := range spec.Fields {
-		value := f.Value
-		if f.Type == field.TypeJSON {
-			text, err := json.Marshal(value)
-			if err != nil {
-				return nil, fmt.Errorf("ent: column %s: %w", f.Column, err)
-			}
-			value = json.RawMessage(text)
-		}
-		set(f.Column, value)
-	}
-	for _, e := range spec.Edges {
-		if e.Rel != sqlgraph.M2O {
-			return nil, fmt.Errorf("ent: %s is written together with rows of %s", spec.Table, e.Table)
-		}
-		set(e.Columns[0], e.Target.Nodes[0])
-	}
-	return i, nil
-}
-
-// write quotes the names at once: Ident would take each apart.
-func (i *insert) write(b *sql.Builder) {
-	b.WriteString(`INSERT INTO "` + i.table + `" ("` + strings.Join(i.columns, `", "`) + `") SELECT `).Args(i.values...)
-}
 
 // changesOf gives the client of the record of changes, and whether it is one of a
 // transaction. (Tx and Client of a mutation make the clients of all tables.)
@@ -209,8 +24,10 @@ func changesOf(c config) (changes *ChangeClient, inTransaction bool) {
 	return NewChangeClient(c), inTransaction
 }
 
-// spec is what the create writes, after its hooks.
-func (c *ChangeCreate) spec(ctx context.Context) (*sqlgraph.CreateSpec, error) {
+// SpecOfWritten returns what the create writes, after its hooks, with the id of the row
+// that entx.Writing writes before it.
+func (c *ChangeCreate) SpecOfWritten(ctx context.Context) (*sqlgraph.CreateSpec, error) {
+	c.SetRecordID("")
 	if err := c.defaults(); err != nil {
 		return nil, err
 	}
@@ -219,7 +36,7 @@ func (c *ChangeCreate) spec(ctx context.Context) (*sqlgraph.CreateSpec, error) {
 			return nil, err
 		}
 		_, spec := c.createSpec()
-		return spec, nil
+		return entx.SetSQL(spec, change.FieldRecordID, `"id"::text`), nil
 	}, c.mutation, c.hooks)
 }
 
@@ -254,17 +71,17 @@ func (m *AppointmentMutation) Changes() (changes *ChangeClient, inTransaction bo
 }
 
 // Rows saves the new row and gives columns of it, as Rows of a query does, if
-// the caller can see it; conditions that do not hold give ErrUnmet or no row.
+// the caller can see it; conditions that do not hold give entx.ErrUnmet or no row.
 // On PostgreSQL all takes one statement, and the record of the change goes with
 // it: hooks have to be through with the database before they call the next one.
-func (c *AppointmentCreate) Rows(ctx context.Context, columns string, conditions ...Condition) (*sql.Rows, error) {
+func (c *AppointmentCreate) Rows(ctx context.Context, columns string, conditions ...entx.Condition) (*sql.Rows, error) {
 	q := (&AppointmentClient{config: c.config}).Query()
 	if c.driver.Dialect() != dialect.Postgres {
-		switch unmet, err := (&Client{config: c.config}).Unmet(ctx, conditions...); {
+		switch failed, err := entx.FailedConditions(ctx, c.driver, conditions...); {
 		case err != nil:
 			return nil, err
-		case slices.Contains(unmet, true):
-			return nil, ErrUnmet
+		case slices.Contains(failed, true):
+			return nil, entx.ErrUnmet
 		}
 		saved, err := c.Save(ctx)
 		if err != nil {
@@ -280,11 +97,11 @@ func (c *AppointmentCreate) Rows(ctx context.Context, columns string, conditions
 			return nil, err
 		}
 		_, spec := c.createSpec()
-		row, err := insertion(ctx, spec, conditions)
+		row, err := entx.Insert(ctx, spec, conditions)
 		if err != nil {
 			return nil, err
 		}
-		with, err := writing(ctx, c.mutation, row)
+		with, err := entx.Writing(ctx, c.mutation, row)
 		if err != nil {
 			return nil, err
 		}
@@ -310,18 +127,19 @@ func (u *AppointmentUpdateOne) Rows(ctx context.Context, columns string) (*sql.R
 			return nil, err
 		}
 		if len(u.modifiers) > 0 {
-			return nil, errModified
+			return nil, entx.ErrModified
 		}
 		id, _ := u.mutation.ID()
-		row, err := update(u.mutation, appointment.Table, appointment.FieldID, id, u.mutation.predicates, special{
-			fixed:      []string{appointment.FieldPracticeID, appointment.FieldCreatedAt},
-			inJSON:     []string{appointment.FieldMetadata},
-			columnless: []string{},
-		})
+		row, err := entx.Update(u.mutation, entx.Table{
+			Name: appointment.Table, ID: appointment.FieldID,
+			Immutable: []string{appointment.FieldPracticeID, appointment.FieldCreatedAt},
+			JSON:      []string{appointment.FieldMetadata},
+			Elsewhere: []string{},
+		}, id, u.mutation.predicates)
 		if err != nil {
 			return nil, err
 		}
-		with, err := writing(ctx, u.mutation, row)
+		with, err := entx.Writing(ctx, u.mutation, row)
 		if err != nil {
 			return nil, err
 		}
@@ -395,18 +213,19 @@ func (u *FeeUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, err
 			return nil, err
 		}
 		if len(u.modifiers) > 0 {
-			return nil, errModified
+			return nil, entx.ErrModified
 		}
 		id, _ := u.mutation.ID()
-		row, err := update(u.mutation, fee.Table, fee.FieldID, id, u.mutation.predicates, special{
-			fixed:      []string{fee.FieldPracticeID, fee.FieldCreatedAt},
-			inJSON:     []string{},
-			columnless: []string{},
-		})
+		row, err := entx.Update(u.mutation, entx.Table{
+			Name: fee.Table, ID: fee.FieldID,
+			Immutable: []string{fee.FieldPracticeID, fee.FieldCreatedAt},
+			JSON:      []string{},
+			Elsewhere: []string{},
+		}, id, u.mutation.predicates)
 		if err != nil {
 			return nil, err
 		}
-		with, err := writing(ctx, u.mutation, row)
+		with, err := entx.Writing(ctx, u.mutation, row)
 		if err != nil {
 			return nil, err
 		}
@@ -457,17 +276,17 @@ func (m *PatientMutation) Changes() (changes *ChangeClient, inTransaction bool) 
 }
 
 // Rows saves the new row and gives columns of it, as Rows of a query does, if
-// the caller can see it; conditions that do not hold give ErrUnmet or no row.
+// the caller can see it; conditions that do not hold give entx.ErrUnmet or no row.
 // On PostgreSQL all takes one statement, and the record of the change goes with
 // it: hooks have to be through with the database before they call the next one.
-func (c *PatientCreate) Rows(ctx context.Context, columns string, conditions ...Condition) (*sql.Rows, error) {
+func (c *PatientCreate) Rows(ctx context.Context, columns string, conditions ...entx.Condition) (*sql.Rows, error) {
 	q := (&PatientClient{config: c.config}).Query()
 	if c.driver.Dialect() != dialect.Postgres {
-		switch unmet, err := (&Client{config: c.config}).Unmet(ctx, conditions...); {
+		switch failed, err := entx.FailedConditions(ctx, c.driver, conditions...); {
 		case err != nil:
 			return nil, err
-		case slices.Contains(unmet, true):
-			return nil, ErrUnmet
+		case slices.Contains(failed, true):
+			return nil, entx.ErrUnmet
 		}
 		saved, err := c.Save(ctx)
 		if err != nil {
@@ -483,11 +302,11 @@ func (c *PatientCreate) Rows(ctx context.Context, columns string, conditions ...
 			return nil, err
 		}
 		_, spec := c.createSpec()
-		row, err := insertion(ctx, spec, conditions)
+		row, err := entx.Insert(ctx, spec, conditions)
 		if err != nil {
 			return nil, err
 		}
-		with, err := writing(ctx, c.mutation, row)
+		with, err := entx.Writing(ctx, c.mutation, row)
 		if err != nil {
 			return nil, err
 		}
@@ -513,18 +332,19 @@ func (u *PatientUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows,
 			return nil, err
 		}
 		if len(u.modifiers) > 0 {
-			return nil, errModified
+			return nil, entx.ErrModified
 		}
 		id, _ := u.mutation.ID()
-		row, err := update(u.mutation, patient.Table, patient.FieldID, id, u.mutation.predicates, special{
-			fixed:      []string{patient.FieldPracticeID, patient.FieldCreatedAt},
-			inJSON:     []string{patient.FieldMetadata},
-			columnless: []string{patient.EdgeAccount, patient.EdgeAppointments, patient.EdgeInvoices, patient.EdgePayments, patient.EdgeTreatmentPlans, patient.EdgeClaims, patient.EdgeAnswers},
-		})
+		row, err := entx.Update(u.mutation, entx.Table{
+			Name: patient.Table, ID: patient.FieldID,
+			Immutable: []string{patient.FieldPracticeID, patient.FieldCreatedAt},
+			JSON:      []string{patient.FieldMetadata},
+			Elsewhere: []string{patient.EdgeAccount, patient.EdgeAppointments, patient.EdgeInvoices, patient.EdgePayments, patient.EdgeTreatmentPlans, patient.EdgeClaims, patient.EdgeAnswers},
+		}, id, u.mutation.predicates)
 		if err != nil {
 			return nil, err
 		}
-		with, err := writing(ctx, u.mutation, row)
+		with, err := entx.Writing(ctx, u.mutation, row)
 		if err != nil {
 			return nil, err
 		}

@@ -13,6 +13,7 @@ import (
 	"chairside/ent/patient"
 	"chairside/ent/practitioner"
 	"chairside/ent/predicate"
+	"chairside/internal/entx"
 	"chairside/internal/list"
 	"chairside/internal/store"
 	"chairside/internal/write"
@@ -91,9 +92,9 @@ var Appointments = list.List[*ent.AppointmentQuery, predicate.Appointment, appoi
 		{Key: "created_at", Column: appointment.FieldCreatedAt},
 		{Key: "updated_at", Column: appointment.FieldUpdatedAt},
 	},
-	Ordered: list.Orders{"start_time", "finish_time", "created_at", "updated_at"},
-	Totals:  (*ent.AppointmentQuery).Totals,
-	Day:     "appointments.day", DayColumn: appointment.FieldStartTime, Whole: "appointments.listed",
+	Ordered:    list.Orders{"start_time", "finish_time", "created_at", "updated_at"},
+	Counters:   (*ent.AppointmentQuery).Counters,
+	DayCounter: "appointments.day", DayColumn: appointment.FieldStartTime, AllCounter: "appointments.listed",
 }
 
 // AppointmentsRequest is a list request; the filters that the schema calls manual are
@@ -120,14 +121,14 @@ func AppointmentsRequest(p ListAppointmentsParams) list.Request[predicate.Appoin
 	}
 	if v, ok := p.Before.Get(); ok {
 		if p.After.Set && (p.PractitionerID.Set || p.RoomID.Set || p.PatientID.Set) && !p.UpdatedAfter.Set {
-			r.Where = append(r.Where, ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpLT, v))
+			r.Where = append(r.Where, entx.OpaqueTime[predicate.Appointment](appointment.FieldStartTime, sql.OpLT, v))
 		} else {
 			r.Where = append(r.Where, appointment.StartTimeLT(v))
 		}
 	}
 	if v, ok := p.After.Get(); ok {
 		if p.Before.Set && (p.PractitionerID.Set || p.RoomID.Set || p.PatientID.Set) && !p.UpdatedAfter.Set {
-			r.Where = append(r.Where, ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpGTE, v))
+			r.Where = append(r.Where, entx.OpaqueTime[predicate.Appointment](appointment.FieldStartTime, sql.OpGTE, v))
 		} else {
 			r.Where = append(r.Where, appointment.StartTimeGTE(v))
 		}
@@ -153,11 +154,11 @@ func AppointmentsRequest(p ListAppointmentsParams) list.Request[predicate.Appoin
 	switch {
 	case p.On.Set || p.Before.Set || p.After.Set || p.RoomID.Set || p.SiteID.Set || p.State.Set || p.UpdatedAfter.Set || p.PatientID.Set:
 	case !p.Cancelled.Or(false) && !p.PractitionerID.Set:
-		r.Total = "appointments.listed"
+		r.Counter = "appointments.listed"
 	case !p.Cancelled.Or(false) && p.PractitionerID.Set:
-		r.Total, r.Key = "appointments.practitioner", p.PractitionerID.Value
+		r.Counter, r.Key = "appointments.practitioner", p.PractitionerID.Value
 	case p.Cancelled.Or(false) && !p.PractitionerID.Set:
-		r.Total = "appointments.all"
+		r.Counter = "appointments.all"
 	}
 	return r
 }
@@ -182,13 +183,13 @@ func (w Writes) resourceOfAppointment() *write.Resource[int64, ent.Appointment, 
 		},
 		Create: func(tx *ent.Client) (*ent.AppointmentMutation, write.Save[*AppointmentResponse]) {
 			c := tx.Appointment.Create()
-			return c.Mutation(), func(ctx context.Context, conditions ...ent.Condition) (*AppointmentResponse, error) {
+			return c.Mutation(), func(ctx context.Context, conditions ...entx.Condition) (*AppointmentResponse, error) {
 				return wrapAppointment(write.Insert(ctx, w.View(ctx), c, AppointmentForm, conditions...))
 			}
 		},
 		Update: func(tx *ent.Client, old *ent.Appointment) (*ent.AppointmentMutation, write.Save[*AppointmentResponse]) {
 			u := tx.Appointment.UpdateOne(old)
-			return u.Mutation(), func(ctx context.Context, _ ...ent.Condition) (*AppointmentResponse, error) {
+			return u.Mutation(), func(ctx context.Context, _ ...entx.Condition) (*AppointmentResponse, error) {
 				return wrapAppointment(list.One(ctx, w.View(ctx), u, AppointmentForm))
 			}
 		},
@@ -255,10 +256,10 @@ func (w Writes) resourceOfAppointment() *write.Resource[int64, ent.Appointment, 
 		},
 		References: func(w *AppointmentWrite) {
 			if v, ok := w.In.PractitionerID.Get(); ok && (w.Old == nil || w.Old.PractitionerID != v) {
-				w.Require("practitioner_id", "does not exist or is not active", ent.Some(w.Tx.Practitioner.Query().Where(practitioner.ID(v), practitioner.Active(true))))
+				w.Require("practitioner_id", "does not exist or is not active", entx.Exists(w.Tx.Practitioner.Query().Where(practitioner.ID(v), practitioner.Active(true))))
 			}
 			if v, ok := w.In.PatientID.Get(); ok && (w.Old == nil || (w.Old.PatientID == nil || *w.Old.PatientID != v)) {
-				w.Require("patient_id", "does not exist", ent.Some(w.Tx.Patient.Query().Where(patient.ID(v))))
+				w.Require("patient_id", "does not exist", entx.Exists(w.Tx.Patient.Query().Where(patient.ID(v))))
 			}
 		},
 	}

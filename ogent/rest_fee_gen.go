@@ -9,6 +9,7 @@ import (
 	"chairside/ent/fee"
 	"chairside/ent/predicate"
 	"chairside/internal/decimal"
+	"chairside/internal/entx"
 	"chairside/internal/list"
 	"chairside/internal/store"
 	"chairside/internal/write"
@@ -108,7 +109,7 @@ func (w Writes) resourceOfFee() *write.Resource[uuid.UUID, ent.Fee, *ent.FeeMuta
 		},
 		Update: func(tx *ent.Client, old *ent.Fee) (*ent.FeeMutation, write.Save[*FeeResponse]) {
 			u := tx.Fee.UpdateOne(old)
-			return u.Mutation(), func(ctx context.Context, _ ...ent.Condition) (*FeeResponse, error) {
+			return u.Mutation(), func(ctx context.Context, _ ...entx.Condition) (*FeeResponse, error) {
 				return wrapFee(list.One(ctx, w.View(ctx), u, FeeForm))
 			}
 		},

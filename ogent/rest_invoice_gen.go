@@ -103,8 +103,8 @@ var Invoices = list.List[*ent.InvoiceQuery, predicate.Invoice, invoice.OrderOpti
 		{Key: "created_at", Column: invoice.FieldCreatedAt},
 		{Key: "updated_at", Column: invoice.FieldUpdatedAt},
 	},
-	Ordered: list.Orders{"dated_on", "due_on", "amount", "created_at", "updated_at"},
-	Totals:  (*ent.InvoiceQuery).Totals,
+	Ordered:  list.Orders{"dated_on", "due_on", "amount", "created_at", "updated_at"},
+	Counters: (*ent.InvoiceQuery).Counters,
 }
 
 // InvoicesRequest is a list request; the filters that the schema calls manual are
@@ -159,7 +159,7 @@ func InvoicesRequest(p ListInvoicesParams) list.Request[predicate.Invoice] {
 	switch {
 	case p.AccountID.Set || p.DatedOnAfter.Set || p.DatedOnBefore.Set || p.Paid.Set || p.Status.Set || p.CreatedAfter.Set || p.CreatedBefore.Set || p.UpdatedAfter.Set || p.SiteID.Set || p.PatientID.Set:
 	default:
-		r.Total = "invoices.all"
+		r.Counter = "invoices.all"
 	}
 	return r
 }

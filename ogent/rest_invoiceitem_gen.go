@@ -63,8 +63,8 @@ var InvoiceItems = list.List[*ent.InvoiceItemQuery, predicate.InvoiceItem, invoi
 		{Key: "created_at", Column: invoiceitem.FieldCreatedAt},
 		{Key: "updated_at", Column: invoiceitem.FieldUpdatedAt},
 	},
-	Ordered: list.Orders{"created_at", "updated_at"},
-	Totals:  (*ent.InvoiceItemQuery).Totals,
+	Ordered:  list.Orders{"created_at", "updated_at"},
+	Counters: (*ent.InvoiceItemQuery).Counters,
 }
 
 // InvoiceItemsRequest is a list request; the filters that the schema calls manual are
@@ -87,7 +87,7 @@ func InvoiceItemsRequest(p ListInvoiceItemsParams) list.Request[predicate.Invoic
 	switch {
 	case p.InvoiceID.Set || p.UpdatedAfter.Set:
 	default:
-		r.Total = "invoice_items.all"
+		r.Counter = "invoice_items.all"
 	}
 	return r
 }

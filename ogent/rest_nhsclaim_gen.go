@@ -76,8 +76,8 @@ var NhsClaims = list.List[*ent.NHSClaimQuery, predicate.NHSClaim, nhsclaim.Order
 		{Key: "created_at", Column: nhsclaim.FieldCreatedAt},
 		{Key: "updated_at", Column: nhsclaim.FieldUpdatedAt},
 	},
-	Ordered: list.Orders{"created_at", "updated_at"},
-	Totals:  (*ent.NHSClaimQuery).Totals,
+	Ordered:  list.Orders{"created_at", "updated_at"},
+	Counters: (*ent.NHSClaimQuery).Counters,
 }
 
 // NhsClaimsRequest is a list request; the filters that the schema calls manual are
@@ -119,7 +119,7 @@ func NhsClaimsRequest(p ListNhsClaimsParams) list.Request[predicate.NHSClaim] {
 	switch {
 	case p.CreatedAfter.Set || p.SiteID.Set || p.ClaimStatus.Set || p.After.Set || p.Before.Set || p.UpdatedAfter.Set || p.PatientID.Set:
 	default:
-		r.Total = "nhs_claims.all"
+		r.Counter = "nhs_claims.all"
 	}
 	return r
 }

@@ -14,6 +14,7 @@ import (
 	"chairside/ent/predicate"
 	"chairside/ent/site"
 	"chairside/internal/civil"
+	"chairside/internal/entx"
 	"chairside/internal/list"
 	"chairside/internal/store"
 	"chairside/internal/write"
@@ -135,8 +136,8 @@ var Patients = list.List[*ent.PatientQuery, predicate.Patient, patient.OrderOpti
 		{Key: "created_at", Column: patient.FieldCreatedAt},
 		{Key: "updated_at", Column: patient.FieldUpdatedAt},
 	},
-	Ordered: list.Orders{"first_name", "last_name", "date_of_birth", "created_at", "updated_at"},
-	Totals:  (*ent.PatientQuery).Totals,
+	Ordered:  list.Orders{"first_name", "last_name", "date_of_birth", "created_at", "updated_at"},
+	Counters: (*ent.PatientQuery).Counters,
 }
 
 // PatientsRequest is a list request; the filters that the schema calls manual are
@@ -172,7 +173,7 @@ func PatientsRequest(p ListPatientsParams) list.Request[predicate.Patient] {
 	switch {
 	case p.Query.Set || p.CreatedAfter.Set || p.CreatedBefore.Set || p.UpdatedAfter.Set || p.SiteID.Set || p.Active.Set:
 	default:
-		r.Total = "patients.all"
+		r.Counter = "patients.all"
 	}
 	return r
 }
@@ -203,13 +204,13 @@ func (w Writes) resourceOfPatient() *write.Resource[int64, ent.Patient, *ent.Pat
 		},
 		Create: func(tx *ent.Client) (*ent.PatientMutation, write.Save[*PatientResponse]) {
 			c := tx.Patient.Create()
-			return c.Mutation(), func(ctx context.Context, conditions ...ent.Condition) (*PatientResponse, error) {
+			return c.Mutation(), func(ctx context.Context, conditions ...entx.Condition) (*PatientResponse, error) {
 				return wrapPatient(write.Insert(ctx, w.View(ctx), c, PatientForm, conditions...))
 			}
 		},
 		Update: func(tx *ent.Client, old *ent.Patient) (*ent.PatientMutation, write.Save[*PatientResponse]) {
 			u := tx.Patient.UpdateOne(old)
-			return u.Mutation(), func(ctx context.Context, _ ...ent.Condition) (*PatientResponse, error) {
+			return u.Mutation(), func(ctx context.Context, _ ...entx.Condition) (*PatientResponse, error) {
 				return wrapPatient(list.One(ctx, w.View(ctx), u, PatientForm))
 			}
 		},
@@ -593,19 +594,19 @@ func (w Writes) resourceOfPatient() *write.Resource[int64, ent.Patient, *ent.Pat
 		},
 		References: func(w *PatientWrite) {
 			if v, ok := w.In.PaymentPlanID.Get(); ok && (w.Old == nil || w.Old.PaymentPlanID != v) {
-				w.Require("payment_plan_id", "does not exist or is not active", ent.Some(w.Tx.PaymentPlan.Query().Where(paymentplan.ID(v), paymentplan.Active(true))))
+				w.Require("payment_plan_id", "does not exist or is not active", entx.Exists(w.Tx.PaymentPlan.Query().Where(paymentplan.ID(v), paymentplan.Active(true))))
 			}
 			if v, ok := w.In.SiteID.Get(); ok && (w.Old == nil || w.Old.SiteID != v) {
-				w.Require("site_id", "does not exist", ent.Some(w.Tx.Site.Query().Where(site.ID(v))))
+				w.Require("site_id", "does not exist", entx.Exists(w.Tx.Site.Query().Where(site.ID(v))))
 			}
 			if v, ok := w.In.DentistID.Get(); ok && (w.Old == nil || (w.Old.DentistID == nil || *w.Old.DentistID != v)) {
-				w.Require("dentist_id", "does not exist", ent.Some(w.Tx.Practitioner.Query().Where(practitioner.ID(v))))
+				w.Require("dentist_id", "does not exist", entx.Exists(w.Tx.Practitioner.Query().Where(practitioner.ID(v))))
 			}
 			if v, ok := w.In.HygienistID.Get(); ok && (w.Old == nil || (w.Old.HygienistID == nil || *w.Old.HygienistID != v)) {
-				w.Require("hygienist_id", "does not exist", ent.Some(w.Tx.Practitioner.Query().Where(practitioner.ID(v))))
+				w.Require("hygienist_id", "does not exist", entx.Exists(w.Tx.Practitioner.Query().Where(practitioner.ID(v))))
 			}
 			if v, ok := w.In.AcquisitionSourceID.Get(); ok && (w.Old == nil || (w.Old.AcquisitionSourceID == nil || *w.Old.AcquisitionSourceID != v)) {
-				w.Require("acquisition_source_id", "does not exist", ent.Some(w.Tx.AcquisitionSource.Query().Where(acquisitionsource.ID(v))))
+				w.Require("acquisition_source_id", "does not exist", entx.Exists(w.Tx.AcquisitionSource.Query().Where(acquisitionsource.ID(v))))
 			}
 		},
 	}

@@ -10,6 +10,7 @@ import (
 	"chairside/ent/paymentexplanation"
 	"chairside/ent/predicate"
 	"chairside/internal/civil"
+	"chairside/internal/entx"
 	"chairside/internal/list"
 	"chairside/schema"
 )
@@ -78,8 +79,8 @@ var Payments = list.List[*ent.PaymentQuery, predicate.Payment, payment.OrderOpti
 		{Key: "created_at", Column: payment.FieldCreatedAt},
 		{Key: "updated_at", Column: payment.FieldUpdatedAt},
 	},
-	Ordered: list.Orders{"dated_on", "amount", "created_at", "updated_at"},
-	Totals:  (*ent.PaymentQuery).Totals,
+	Ordered:  list.Orders{"dated_on", "amount", "created_at", "updated_at"},
+	Counters: (*ent.PaymentQuery).Counters,
 }
 
 // PaymentsRequest is a list request; the filters that the schema calls manual are
@@ -114,7 +115,7 @@ func PaymentsRequest(p ListPaymentsParams) list.Request[predicate.Payment] {
 	switch {
 	case p.StartDate.Set || p.EndDate.Set || p.UpdatedAfter.Set || p.SiteID.Set || p.PatientID.Set:
 	default:
-		r.Total = "payments.all"
+		r.Counter = "payments.all"
 	}
 	return r
 }
@@ -123,7 +124,7 @@ func PaymentsRequest(p ListPaymentsParams) list.Request[predicate.Payment] {
 func (r Reads) ReadPayments(ctx context.Context, p ListPaymentsParams, extra ...predicate.Payment) ([]Payment, Meta, *ent.PaymentQuery, error) {
 	shown, meta, all, err := Payments.Read(ctx, r.View(ctx), r.Client.Payment.Query(), PaymentsRequest(p), extra...)
 	if err == nil && len(shown) > 0 {
-		parts := r.Client.PaymentExplanation.Query().Where(ent.Among[predicate.PaymentExplanation](paymentexplanation.FieldPaymentID, list.IDs(shown, func(o Payment) int64 { return o.ID }))).Order(paymentexplanation.ByID())
+		parts := r.Client.PaymentExplanation.Query().Where(entx.InArray[predicate.PaymentExplanation](paymentexplanation.FieldPaymentID, list.IDs(shown, func(o Payment) int64 { return o.ID }))).Order(paymentexplanation.ByID())
 		err = list.AddParts(ctx, r.View(ctx), parts, PaymentExplanationsForm, `"payment_explanations"."payment_id"`, (*list.Reader).Int64, shown, func(o *Payment, id int64, p PaymentExplanations) bool {
 			if o.ID != id {
 				return false

@@ -60,8 +60,8 @@ var TreatmentPlans = list.List[*ent.TreatmentPlanQuery, predicate.TreatmentPlan,
 		{Key: "created_at", Column: treatmentplan.FieldCreatedAt},
 		{Key: "updated_at", Column: treatmentplan.FieldUpdatedAt},
 	},
-	Ordered: list.Orders{"created_at", "updated_at"},
-	Totals:  (*ent.TreatmentPlanQuery).Totals,
+	Ordered:  list.Orders{"created_at", "updated_at"},
+	Counters: (*ent.TreatmentPlanQuery).Counters,
 }
 
 // TreatmentPlansRequest is a list request; the filters that the schema calls manual are
@@ -88,7 +88,7 @@ func TreatmentPlansRequest(p ListTreatmentPlansParams) list.Request[predicate.Tr
 	switch {
 	case p.Status.Set || p.UpdatedAfter.Set || p.PatientID.Set:
 	default:
-		r.Total = "treatment_plans.all"
+		r.Counter = "treatment_plans.all"
 	}
 	return r
 }

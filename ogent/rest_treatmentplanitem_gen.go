@@ -78,8 +78,8 @@ var TreatmentPlanItems = list.List[*ent.TreatmentPlanItemQuery, predicate.Treatm
 		{Key: "created_at", Column: treatmentplanitem.FieldCreatedAt},
 		{Key: "updated_at", Column: treatmentplanitem.FieldUpdatedAt},
 	},
-	Ordered: list.Orders{"created_at", "updated_at"},
-	Totals:  (*ent.TreatmentPlanItemQuery).Totals,
+	Ordered:  list.Orders{"created_at", "updated_at"},
+	Counters: (*ent.TreatmentPlanItemQuery).Counters,
 }
 
 // TreatmentPlanItemsRequest is a list request; the filters that the schema calls manual are
@@ -106,7 +106,7 @@ func TreatmentPlanItemsRequest(p ListTreatmentPlanItemsParams) list.Request[pred
 	switch {
 	case p.TreatmentPlanID.Set || p.UpdatedAfter.Set || p.PatientID.Set:
 	default:
-		r.Total = "treatment_plan_items.all"
+		r.Counter = "treatment_plan_items.all"
 	}
 	return r
 }

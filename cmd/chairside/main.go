@@ -22,7 +22,7 @@ import (
 type commands struct {
 	Serve    serveCommand     `cmd:"" help:"Answer API requests."`
 	Migrate  migrateCommands  `cmd:"" help:"Bring the database to the form this program needs."`
-	Totals   totalsCommands   `cmd:"" help:"Check the totals that lists show."`
+	Counters countersCommands `cmd:"" help:"Check the totals that lists show."`
 	Seed     seedCommand      `cmd:"" help:"Fill a database with a made-up practice, and a second small one."`
 	Practice practiceCommands `cmd:"" help:"Set up practices."`
 	User     userCommands     `cmd:"" help:"Add and look after users."`

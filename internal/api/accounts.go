@@ -13,6 +13,7 @@ import (
 	"chairside/ent/predicate"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
+	"chairside/internal/entx"
 	"chairside/internal/list"
 	"chairside/ogent"
 	"chairside/schema"
@@ -80,7 +81,7 @@ func (h *Handler) showBalances(ctx context.Context, shown []ogent.Account, b bal
 		ID      int64
 		Balance decimal.Decimal
 	}
-	err := h.Client.Account.Query().Where(ent.Among[predicate.Account](account.FieldID, ids)).Modify(func(s *sql.Selector) {
+	err := h.Client.Account.Query().Where(entx.InArray[predicate.Account](account.FieldID, ids)).Modify(func(s *sql.Selector) {
 		s.Select(s.C(account.FieldID)).AppendSelectExprAs(sql.Raw(b(s)), balanceAlias)
 	}).Scan(ctx, &rows)
 	at := places(ids)

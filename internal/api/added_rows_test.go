@@ -19,6 +19,7 @@ import (
 	"chairside/ent/practitioner"
 	"chairside/internal/apierror"
 	"chairside/internal/clock"
+	"chairside/internal/entx"
 	"chairside/internal/list"
 	"chairside/internal/principal"
 	"chairside/internal/test/harness"
@@ -48,7 +49,7 @@ func somebody(t *testing.T, e *harness.Env) context.Context {
 }
 
 // insert saves an appointment as a request does.
-func insert(ctx context.Context, c *ent.AppointmentCreate, conditions ...ent.Condition) (*ogent.Appointment, error) {
+func insert(ctx context.Context, c *ent.AppointmentCreate, conditions ...entx.Condition) (*ogent.Appointment, error) {
 	return write.Insert(ctx, ogent.Reads{}.View(ctx), c, ogent.AppointmentForm, conditions...)
 }
 
@@ -111,34 +112,34 @@ func TestRowIsAddedWhereItsConditionsHold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		some := func(id int64) func(*ent.Client) ent.Condition {
-			return func(tx *ent.Client) ent.Condition { return ent.Some(tx.Patient.Query().Where(patient.ID(id))) }
+		some := func(id int64) func(*ent.Client) entx.Condition {
+			return func(tx *ent.Client) entx.Condition { return entx.Exists(tx.Patient.Query().Where(patient.ID(id))) }
 		}
-		none := func(id int64) func(*ent.Client) ent.Condition {
-			return func(tx *ent.Client) ent.Condition { return ent.None(tx.Patient.Query().Where(patient.ID(id))) }
+		none := func(id int64) func(*ent.Client) entx.Condition {
+			return func(tx *ent.Client) entx.Condition { return entx.NotExists(tx.Patient.Query().Where(patient.ID(id))) }
 		}
 		for name, test := range map[string]struct {
-			conditions []func(*ent.Client) ent.Condition
+			conditions []func(*ent.Client) entx.Condition
 			added      bool
 		}{
 			"nothing is asked":                        {nil, true},
-			"a patient of ours is there":              {[]func(*ent.Client) ent.Condition{some(ours)}, true},
-			"a patient of ours is not":                {[]func(*ent.Client) ent.Condition{none(ours)}, false},
-			"another practice's patient is not seen":  {[]func(*ent.Client) ent.Condition{some(theirs)}, false},
-			"another practice's is not in the way":    {[]func(*ent.Client) ent.Condition{none(theirs)}, true},
-			"the first of two conditions fails":       {[]func(*ent.Client) ent.Condition{none(ours), none(theirs)}, false},
-			"the second of two conditions fails":      {[]func(*ent.Client) ent.Condition{some(ours), some(theirs)}, false},
-			"nobody is there, and somebody else's is": {[]func(*ent.Client) ent.Condition{none(-1), none(theirs)}, true},
+			"a patient of ours is there":              {[]func(*ent.Client) entx.Condition{some(ours)}, true},
+			"a patient of ours is not":                {[]func(*ent.Client) entx.Condition{none(ours)}, false},
+			"another practice's patient is not seen":  {[]func(*ent.Client) entx.Condition{some(theirs)}, false},
+			"another practice's is not in the way":    {[]func(*ent.Client) entx.Condition{none(theirs)}, true},
+			"the first of two conditions fails":       {[]func(*ent.Client) entx.Condition{none(ours), none(theirs)}, false},
+			"the second of two conditions fails":      {[]func(*ent.Client) entx.Condition{some(ours), some(theirs)}, false},
+			"nobody is there, and somebody else's is": {[]func(*ent.Client) entx.Condition{none(-1), none(theirs)}, true},
 		} {
 			appointments, recorded := systemRows(t, e, "SELECT count(*) FROM appointments"), systemRows(t, e, "SELECT count(*) FROM changes")
 			var added *ogent.Appointment
 			e.Tx(t, ctx, func(tx *ent.Client) (err error) {
-				var conditions []ent.Condition
+				var conditions []entx.Condition
 				for _, c := range test.conditions {
 					conditions = append(conditions, c(tx))
 				}
 				added, err = insert(ctx, visit(ctx, tx, dentist, 9), conditions...)
-				if errors.Is(err, ent.ErrUnmet) {
+				if errors.Is(err, entx.ErrUnmet) {
 					return nil
 				}
 				return err
@@ -177,7 +178,7 @@ func TestAddedRowGoesWithItsTransaction(t *testing.T) {
 			"another practice's practitioner": func(tx *ent.Client) error { return add(visit(ctx, tx, theirs, 9)) },
 		} {
 			recorded := systemRows(t, e, "SELECT count(*) FROM changes")
-			if err := e.DB.Tx(ctx, work); err == nil || errors.Is(err, ent.ErrUnmet) {
+			if err := e.DB.Tx(ctx, work); err == nil || errors.Is(err, entx.ErrUnmet) {
 				t.Errorf("%s: %v", name, err)
 			}
 			n, err := e.DB.Ent.Appointment.Query().Where(appointment.PractitionerID(dentist)).Count(ctx)

@@ -13,6 +13,7 @@ import (
 	"chairside/ent/predicate"
 	"chairside/internal/apierror"
 	"chairside/internal/civil"
+	"chairside/internal/entx"
 	"chairside/internal/principal"
 	"chairside/internal/store"
 	"chairside/ogent"
@@ -32,8 +33,8 @@ func (h *Handler) ListAppointments(ctx context.Context, p ogent.ListAppointments
 	if on, ok := p.On.Get(); ok {
 		day, zone := civil.Of(on), principal.Must(ctx).Zone
 		extra = append(extra,
-			ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpGTE, day.In(zone).UTC()),
-			ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpLT, day.AddDays(1).In(zone).UTC()),
+			entx.OpaqueTime[predicate.Appointment](appointment.FieldStartTime, sql.OpGTE, day.In(zone).UTC()),
+			entx.OpaqueTime[predicate.Appointment](appointment.FieldStartTime, sql.OpLT, day.AddDays(1).In(zone).UTC()),
 		)
 	}
 	shown, meta, err := h.ReadAppointments(ctx, p, extra...)
@@ -55,13 +56,13 @@ func ruleOfAppointment(ctx context.Context, w *ogent.AppointmentWrite) error {
 	}
 	if r, ok := w.In.Reason.Get(); ok && (old == nil || old.Reason != r) && !slices.Contains(schema.Reasons, r) {
 		w.Require("reason", "is not a reason of this practice",
-			ent.Some(w.Tx.AppointmentReason.Query().Where(appointmentreason.Reason(r), appointmentreason.Deleted(false))))
+			entx.Exists(w.Tx.AppointmentReason.Query().Where(appointmentreason.Reason(r), appointmentreason.Deleted(false))))
 	}
 	if old != nil && !b.moves(old) {
 		return nil
 	}
 	if b.state.Blocks() && !b.force {
-		w.RequireOr(ent.None(b.conflicting(w.Tx)), func(ctx context.Context) error { return b.refuse(ctx, w.Tx) })
+		w.RequireOr(entx.NotExists(b.conflicting(w.Tx)), func(ctx context.Context) error { return b.refuse(ctx, w.Tx) })
 	}
 	return w.Lock(ctx, b.locks(ctx, old)...)
 }

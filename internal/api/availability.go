@@ -22,6 +22,7 @@ import (
 	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/diary"
+	"chairside/internal/entx"
 	"chairside/internal/list"
 	"chairside/internal/principal"
 	"chairside/internal/rowscan"
@@ -232,7 +233,7 @@ func (h *Handler) workingHours(ctx context.Context, ids []int64) (map[int64][]di
 // readWork reads practitioners, their sessions and their practice at one go. Only
 // the practitioners need be confined to what the caller may see.
 func (h *Handler) readWork(ctx context.Context, ids []int64) (map[int64]work, error) {
-	q := h.Client.Practitioner.Query().Where(ent.Among[predicate.Practitioner](practitioner.FieldID, ids))
+	q := h.Client.Practitioner.Query().Where(entx.InArray[predicate.Practitioner](practitioner.FieldID, ids))
 	q.Modify(func(s *sql.Selector) {
 		w, p := sql.Table(workingsession.Table).As("session"), sql.Table(practice.Table).As("practice")
 		s.Join(p).On(p.C(practice.FieldID), s.C(practitioner.FieldPracticeID))
@@ -284,10 +285,10 @@ func openingHours(open schema.OpeningHours) []diary.Hours {
 // when it ends is asked before its state.
 func (h *Handler) bookings(ctx context.Context, ids []int64, within diary.Period) (map[int64][]diary.Period, error) {
 	rows, err := h.Client.Appointment.Query().Where(
-		ent.Among[predicate.Appointment](appointment.FieldPractitionerID, ids),
-		ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpGT, within.Start.Add(-schema.LongestAppointment).UTC()),
-		ent.Unseen[predicate.Appointment](appointment.FieldStartTime, sql.OpLT, within.Finish.UTC()),
-		ent.Unseen[predicate.Appointment](appointment.FieldFinishTime, sql.OpGT, within.Start.UTC()),
+		entx.InArray[predicate.Appointment](appointment.FieldPractitionerID, ids),
+		entx.OpaqueTime[predicate.Appointment](appointment.FieldStartTime, sql.OpGT, within.Start.Add(-schema.LongestAppointment).UTC()),
+		entx.OpaqueTime[predicate.Appointment](appointment.FieldStartTime, sql.OpLT, within.Finish.UTC()),
+		entx.OpaqueTime[predicate.Appointment](appointment.FieldFinishTime, sql.OpGT, within.Start.UTC()),
 		blocking,
 	).Rows(ctx, rowscan.Columns(appointment.Table, appointment.FieldPractitionerID, appointment.FieldStartTime, appointment.FieldFinishTime))
 	if err != nil {

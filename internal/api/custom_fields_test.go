@@ -13,6 +13,7 @@ import (
 	"chairside/ent"
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
+	"chairside/internal/entx"
 	stored "chairside/internal/rowscan"
 	"chairside/internal/test/harness"
 	"chairside/schema"
@@ -219,9 +220,9 @@ func TestAnswersAreListedByPosition(t *testing.T) {
 func TestReadTogetherConfined(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		read := func(ctx context.Context) (practices []uuid.UUID, err error) {
-			rows, err := e.DB.Ent.Together(ctx,
-				ent.Part{Query: e.DB.Ent.CustomField.Query(), Columns: stored.Columns(customfield.Table, customfield.FieldPracticeID)},
-				ent.Part{Query: e.DB.Ent.CustomFieldAnswer.Query(), Columns: stored.Columns(customfieldanswer.Table, customfieldanswer.FieldPracticeID)})
+			rows, err := e.DB.Ent.UnionAll(ctx,
+				entx.Part{Query: e.DB.Ent.CustomField.Query(), Columns: stored.Columns(customfield.Table, customfield.FieldPracticeID)},
+				entx.Part{Query: e.DB.Ent.CustomFieldAnswer.Query(), Columns: stored.Columns(customfieldanswer.Table, customfieldanswer.FieldPracticeID)})
 			if err != nil {
 				return nil, err
 			}

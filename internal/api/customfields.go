@@ -17,6 +17,7 @@ import (
 	"chairside/ent/predicate"
 	"chairside/internal/apierror"
 	"chairside/internal/decimal"
+	"chairside/internal/entx"
 	"chairside/internal/rowscan"
 	"chairside/ogent"
 	"chairside/schema"
@@ -28,13 +29,13 @@ const longestAnswer = 65535
 // patientAnswers gives the custom_fields of each patient, in the order of ids.
 func patientAnswers(ctx context.Context, c *ent.Client, ids []int64) ([][]ogent.CustomFieldEntry, error) {
 	return entries(ctx, c, schema.CustomizesPatient, ids, customfieldanswer.FieldPatientID,
-		c.CustomFieldAnswer.Query().Where(ent.Among[predicate.CustomFieldAnswer](customfieldanswer.FieldPatientID, ids), customfieldanswer.TreatmentPlanItemIDIsNil()))
+		c.CustomFieldAnswer.Query().Where(entx.InArray[predicate.CustomFieldAnswer](customfieldanswer.FieldPatientID, ids), customfieldanswer.TreatmentPlanItemIDIsNil()))
 }
 
 // itemAnswers gives the custom_fields of each treatment plan item, in the order of ids.
 func itemAnswers(ctx context.Context, c *ent.Client, ids []int64) ([][]ogent.CustomFieldEntry, error) {
 	return entries(ctx, c, schema.CustomizesTreatment, ids, customfieldanswer.FieldTreatmentPlanItemID,
-		c.CustomFieldAnswer.Query().Where(ent.Among[predicate.CustomFieldAnswer](customfieldanswer.FieldTreatmentPlanItemID, ids)))
+		c.CustomFieldAnswer.Query().Where(entx.InArray[predicate.CustomFieldAnswer](customfieldanswer.FieldTreatmentPlanItemID, ids)))
 }
 
 // question is what an entry tells of a custom field.
@@ -100,10 +101,10 @@ func entries(ctx context.Context, c *ent.Client, on schema.Customizable, owners 
 // their owners, and does not name them.
 func questionsAndAnswers(ctx context.Context, c *ent.Client, on schema.Customizable, column string, q *ent.CustomFieldAnswerQuery) (questions []question, answers []answer, err error) {
 	asking := c.CustomField.Query().Where(customfield.CustomizableTypeEQ(on), customfield.TypeNotIn(schema.QuestionTitle, schema.QuestionSpacer))
-	rows, err := c.Together(ctx,
-		ent.Part{Query: asking, Columns: rowscan.Columns(customfield.Table,
+	rows, err := c.UnionAll(ctx,
+		entx.Part{Query: asking, Columns: rowscan.Columns(customfield.Table,
 			customfield.FieldID, customfield.FieldType, customfield.FieldPosition, customfield.FieldActive)},
-		ent.Part{Query: q, Columns: rowscan.Columns(customfieldanswer.Table,
+		entx.Part{Query: q, Columns: rowscan.Columns(customfieldanswer.Table,
 			customfieldanswer.FieldCustomFieldID, customfieldanswer.FieldValue, column) + ", NULL"})
 	if err != nil {
 		return nil, nil, err

@@ -303,7 +303,7 @@ func pascal(s string) string {
 var modelFuncs = template.FuncMap{
 	"pascal":       pascal,
 	"noted":        isNoted,
-	"kept":         keptOf,
+	"counters":     countersOf,
 	"limits":       limitsOf,
 	"rules":        rulesOf,
 	"beside":       beside,
@@ -413,7 +413,7 @@ func (m *model) check() error {
 		if parts, _ := e.Parts(true); e.Has("update") && (len(parts) > 0 || e.HasUpdateDefault()) {
 			complain("%s: the statement that changes a row shows no lists and knows no defaults", e.Name)
 		}
-		problems = append(problems, e.checkKept()...)
+		problems = append(problems, e.checkCounters()...)
 		problems = append(problems, e.checkLimits()...)
 		for _, s := range e.R.Sorts {
 			owner := e

@@ -5,9 +5,9 @@ import (
 
 	"entgo.io/ent/dialect/sql"
 
-	"chairside/ent"
 	"chairside/internal/audit"
 	"chairside/internal/codec"
+	"chairside/internal/entx"
 	"chairside/internal/principal"
 )
 
@@ -30,11 +30,11 @@ type List[Q Query[Q, P, O], P, O ~func(*sql.Selector), R any] struct {
 	Default string // the order of a request without sort_by
 	Sorts   []Sort[O]
 	Ordered Orders // those that an index has for all rows of a practice
-	// Totals gives the kept totals of a query; nil for lists without any.
-	Totals func(Q, context.Context) (*ent.Totals, error)
-	// Day is the counter of rows per day that finds deep pages of the default order by a
-	// column; Whole is the kept total of the same rows.
-	Day, DayColumn, Whole string
+	// Counters returns the counters of a query; nil for lists without any.
+	Counters func(Q, context.Context) (*entx.Counters, error)
+	// DayCounter is the counter of rows per day that finds deep pages of the default
+	// order by DayColumn; AllCounter counts the same rows.
+	DayCounter, DayColumn, AllCounter string
 }
 
 // Sort is a value of sort_by other than id: a column of the table, or one behind an edge.
@@ -50,8 +50,8 @@ type Request[P ~func(*sql.Selector)] struct {
 	Descending bool
 	Where      []P      // its filters, except those that the schema calls manual
 	Filters    []Filter // those that filterFirst may use
-	Total      string   // the kept total of its rows, "" where they have to be counted
-	Key        int64    // of that total
+	Counter    string   // counts its rows; "" where the query has to
+	Key        int64    // of Counter
 }
 
 // Direction is ascending or descending.
@@ -89,20 +89,20 @@ func (l *List[Q, P, O, R]) column(r Request[P]) string {
 
 // Read reads the page that a request asks for and counts all rows. Extra conditions,
 // those of manual filters and of the list itself, add to the request's own; with any,
-// no kept total is used. all finds the rows of all pages, for sums over them.
+// no counter is used. all finds the rows of all pages, for sums over them.
 func (l *List[Q, P, O, R]) Read(ctx context.Context, view codec.View, q Q, r Request[P], extra ...P) (shown []R, meta Meta, all Q, err error) {
 	x := reading[Q, P, O, R]{List: l, Request: r, view: view}
-	if l.Totals != nil {
-		totals, err := l.Totals(q, ctx)
+	if l.Counters != nil {
+		counters, err := l.Counters(q, ctx)
 		if err != nil {
 			return nil, Meta{}, all, err
 		}
 		if len(extra) == 0 {
-			x.totals = totals
+			x.counters = counters
 		}
 	}
 	for _, e := range extra {
-		q.Where(ent.Enclose(e))
+		q.Where(entx.Enclose(e))
 	}
 	q.Where(r.Where...)
 	all = q.Clone()
@@ -120,22 +120,22 @@ func (l *List[Q, P, O, R]) Read(ctx context.Context, view codec.View, q Q, r Req
 type reading[Q Query[Q, P, O], P, O ~func(*sql.Selector), R any] struct {
 	*List[Q, P, O, R]
 	Request[P]
-	view   codec.View
-	totals *ent.Totals // nil where no kept total may be used
+	view     codec.View
+	counters *entx.Counters // nil where no counter may be used
 }
 
-// kept is the query of the kept total, nil where there is none.
-func (x *reading[Q, P, O, R]) kept() *sql.Selector {
-	if x.Total == "" || x.totals == nil {
+// counterQuery is the query of the counter, nil without one.
+func (x *reading[Q, P, O, R]) counterQuery() *sql.Selector {
+	if x.Counter == "" || x.counters == nil {
 		return nil
 	}
-	return x.totals.Of(x.Total, x.Key)
+	return x.counters.Of(x.Counter, x.Key)
 }
 
 // count is the number of all rows of q.
 func (x *reading[Q, P, O, R]) count(ctx context.Context, q Q) (int, error) {
-	if kept := x.kept(); kept != nil {
-		return x.totals.Read(ctx, kept)
+	if query := x.counterQuery(); query != nil {
+		return x.counters.Read(ctx, query)
 	}
 	return q.Count(ctx)
 }
@@ -191,17 +191,17 @@ func (x *reading[Q, P, O, R]) readPage(ctx context.Context, q, all Q) (shown []R
 		shown, err := All(ctx, x.view, q.Offset(x.Offset()-place.Before), x.Form, x.Limit())
 		return shown, x.Meta(place.Total), err
 	}
-	column, kept := "", x.kept()
-	if kept != nil {
-		column = keptTotal
-		q.Shape(withKept(kept))
+	column, query := "", x.counterQuery()
+	if query != nil {
+		column = counterColumn
+		q.Shape(withCounter(query))
 	}
 	shown, total, err := counted(ctx, x.view, q.Offset(x.Offset()), x.Form, x.Limit(), column)
 	switch {
 	case err != nil:
 	case x.isWhole(len(shown)):
 		total = len(shown)
-	case kept == nil || len(shown) == 0: // no row has it
+	case query == nil || len(shown) == 0: // no row has it
 		total, err = x.count(ctx, all)
 	}
 	return shown, x.Meta(total), err
@@ -209,11 +209,11 @@ func (x *reading[Q, P, O, R]) readPage(ctx context.Context, q, all Q) (shown []R
 
 // findDay finds a page deep in the default order by the day of its first row. It is
 // false for other requests.
-func (x *reading[Q, P, O, R]) findDay(ctx context.Context, q Q) (place ent.Place, ok bool, err error) {
-	if x.Day == "" || x.totals == nil || x.Total != x.Whole || x.SortBy != x.Default || !x.Deep() {
+func (x *reading[Q, P, O, R]) findDay(ctx context.Context, q Q) (place entx.Place, ok bool, err error) {
+	if x.DayCounter == "" || x.counters == nil || x.Counter != x.AllCounter || x.SortBy != x.Default || !x.Deep() {
 		return place, false, nil
 	}
-	place, ok, err = x.totals.Find(ctx, x.Whole, x.Day, x.Offset(), x.Descending)
+	place, ok, err = x.counters.Find(ctx, x.AllCounter, x.DayCounter, x.Offset(), x.Descending)
 	if ok && x.Descending {
 		q.Where(P(sql.FieldLT(x.DayColumn, place.Day.AddDate(0, 0, 1))))
 	} else if ok {

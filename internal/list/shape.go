@@ -27,12 +27,12 @@ func startAtFirst(descending bool) func(*sql.Selector) {
 	}
 }
 
-// keptTotal is the total of a page that is read with a kept one (withKept).
-const keptTotal = "(SELECT n FROM kept)"
+// counterColumn is the total of a page that is read with a counter (withCounter).
+const counterColumn = "(SELECT n FROM counter)"
 
-// withKept reads a kept total beside the page.
-func withKept(of *sql.Selector) func(*sql.Selector) {
-	return func(s *sql.Selector) { s.Prefix(sql.With("kept", "n").As(of)) }
+// withCounter reads a counter beside the page.
+func withCounter(of *sql.Selector) func(*sql.Selector) {
+	return func(s *sql.Selector) { s.Prefix(sql.With("counter", "n").As(of)) }
 }
 
 // amongFirst looks for the rows of a query among the first of the practice, in the

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"chairside/ent"
+	"chairside/internal/entx"
 	"chairside/internal/localpg"
 	"chairside/internal/localpg/pgtest"
 	"chairside/internal/store/dbconn"
@@ -86,7 +87,7 @@ func insertThing(ctx context.Context, db *DB) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
-	if err := tx.QueryRowContext(ctx, "INSERT INTO things SELECT $1::integer WHERE "+ent.IfLocked+" RETURNING id", 1).Scan(new(int)); err != nil {
+	if err := tx.QueryRowContext(ctx, "INSERT INTO things SELECT $1::integer WHERE "+entx.IfLocked+" RETURNING id", 1).Scan(new(int)); err != nil {
 		return err
 	}
 	return tx.Commit()

@@ -89,7 +89,7 @@ func withoutCounter(t *testing.T, db *store.DB) []string {
 		t.Fatalf("the counter is still there: %s %s", functions, trigger)
 	}
 	return []string{functions, "DROP TRIGGER keep_appointments_update ON appointments", trigger,
-		"DELETE FROM total_changes WHERE total = '" + undoneCounter + "'", "DELETE FROM kept_totals WHERE total = '" + undoneCounter + "'"}
+		"DELETE FROM counter_changes WHERE counter = '" + undoneCounter + "'", "DELETE FROM counters WHERE counter = '" + undoneCounter + "'"}
 }
 
 // copied are the columns that a copy of an appointment takes over.
@@ -152,7 +152,7 @@ func (l *traffic) write(t *testing.T, random *rand.Rand) error {
 // read reads a page and its total.
 func (l *traffic) read(t *testing.T, random *rand.Rand) error {
 	rows, err := l.db.SQL.QueryContext(t.Context(), `
-		SELECT id, notes, (SELECT sum(n) FROM (SELECT n FROM kept_totals WHERE total = 'appointments.all' UNION ALL SELECT n FROM total_changes WHERE total = 'appointments.all') AS x)
+		SELECT id, notes, (SELECT sum(n) FROM (SELECT n FROM counters WHERE counter = 'appointments.all' UNION ALL SELECT n FROM counter_changes WHERE counter = 'appointments.all') AS x)
 		FROM appointments WHERE id >= $1 ORDER BY id LIMIT 100`, l.lowest+random.IntN(l.highest-l.lowest+1))
 	if err != nil {
 		return err
@@ -173,7 +173,7 @@ func TestMigrationUnderLoad(t *testing.T) {
 	storetest.Exec(t, db, fmt.Sprintf("INSERT INTO appointments (%[1]s) SELECT %[1]s FROM (SELECT * FROM appointments, generate_series(1, %d) LIMIT %d) AS a", copied, 1+*appointments/before, max(*appointments-before, 0)))
 	storetest.Compact(t, db)
 	files := changedBack(t, db)
-	storetest.Exec(t, db, "VACUUM ANALYZE appointments, kept_totals, total_changes")
+	storetest.Exec(t, db, "VACUUM ANALYZE appointments, counters, counter_changes")
 	rows := storetest.Int(t, db, "SELECT count(*) FROM appointments")
 
 	l := &traffic{db: storetest.Open(t, url), lowest: storetest.Int(t, db, "SELECT min(id) FROM appointments"), highest: storetest.Int(t, db, "SELECT max(id) FROM appointments")}
@@ -235,7 +235,7 @@ func TestMigrationUnderLoad(t *testing.T) {
 	if n := storetest.Int(t, db, "SELECT count(*) FROM appointments WHERE id <= $1 AND booked_via_api <> (id % 5 = 0)", l.highest); n > 0 {
 		t.Errorf("%d rows are filled wrongly", n)
 	}
-	if n := storetest.Int(t, db, "SELECT coalesce(sum(n), 0) FROM kept_totals WHERE total = $1", undoneCounter) + storetest.Int(t, db, "SELECT coalesce(sum(n), 0) FROM total_changes WHERE total = $1", undoneCounter); n == 0 {
+	if n := storetest.Int(t, db, "SELECT coalesce(sum(n), 0) FROM counters WHERE counter = $1", undoneCounter) + storetest.Int(t, db, "SELECT coalesce(sum(n), 0) FROM counter_changes WHERE counter = $1", undoneCounter); n == 0 {
 		t.Error("the counter has counted nothing")
 	}
 }

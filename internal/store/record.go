@@ -8,11 +8,13 @@ import (
 	"strconv"
 
 	gen "entgo.io/ent"
+	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/google/uuid"
 
 	"chairside/ent"
 	"chairside/internal/audit"
 	"chairside/internal/clock"
+	"chairside/internal/entx"
 	"chairside/internal/principal"
 )
 
@@ -67,9 +69,9 @@ func record(next ent.Mutator) ent.Mutator {
 			}
 			return by(ctx, changes.Create()).SetPracticeID(practice).SetAt(clock.Now(ctx)).SetResource(m.Type()).SetAction(action).SetFields(fields)
 		}
-		ctx, note := ent.Noting(ctx, m, change)
+		ctx, record := entx.WithRecord(ctx, m, func(ctx context.Context) (*sqlgraph.CreateSpec, error) { return change().SpecOfWritten(ctx) })
 		value, err := next.Mutate(ctx, m)
-		if err != nil || note.Written() {
+		if err != nil || record.Written() {
 			return value, err
 		}
 		id, err := recordID(m)
@@ -154,7 +156,7 @@ func recordID(m ent.Mutation) (string, error) {
 // query has given. What is read without ent's entities (Rows) is noted by the
 // code that reads it. Answers to custom fields are not: their owners are.
 func noteReads() gen.Interceptor {
-	return ent.Observer(func(ctx context.Context, found ent.Value, err error) {
+	return entx.Observer(func(ctx context.Context, found ent.Value, err error) {
 		if err == nil {
 			log := audit.From(ctx)
 			ent.Subjects(found, log.Note, log.NoteUUID)

@@ -89,7 +89,7 @@ func totalsAreRight(t *testing.T, db *DB) {
 		t.Errorf("totals: %v %v", found, err)
 	}
 	want := 0
-	for _, total := range ent.KeptTotals {
+	for _, total := range ent.Counters {
 		if total.Where == "" { // the one appointment is cancelled
 			want++
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"chairside/ent"
+	"chairside/internal/entx"
 	"chairside/internal/store/dbconn"
 )
 
@@ -26,7 +27,7 @@ func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
 }
 
 // TxSingleStatement is Tx for work that is mostly one statement: fast writes a row or,
-// where a condition does not hold, writes nothing and returns ent.ErrUnmet. Then fallback
+// where a condition does not hold, writes nothing and returns entx.ErrUnmet. Then fallback
 // reports why, or writes after all. Both see everything that earlier holders of one of
 // the locks committed. Transactions of this process wait for each other without a
 // connection, for at most 2 s (queues).
@@ -51,7 +52,7 @@ func (db *DB) TxSingleStatement(ctx context.Context, locks []Lock, fast, fallbac
 	}
 	defer leave()
 	both := func(tx *ent.Client) error {
-		if err := fast(tx); !errors.Is(err, ent.ErrUnmet) {
+		if err := fast(tx); !errors.Is(err, entx.ErrUnmet) {
 			return err
 		}
 		return fallback(tx)
@@ -66,7 +67,7 @@ func (db *DB) TxSingleStatement(ctx context.Context, locks []Lock, fast, fallbac
 	switch {
 	case single && errors.Is(err, dbconn.ErrNotSingle):
 		return db.tx(ctx, dbconn.TxOptions{Locks: locks}, both)
-	case single && errors.Is(err, ent.ErrUnmet):
+	case single && errors.Is(err, entx.ErrUnmet):
 		return db.tx(ctx, dbconn.TxOptions{Locks: locks}, fallback)
 	}
 	return err

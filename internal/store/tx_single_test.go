@@ -10,6 +10,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/practice"
+	"chairside/internal/entx"
 	"chairside/internal/localpg/pgtest"
 	"chairside/internal/principal"
 )
@@ -19,7 +20,7 @@ var diaryLock = []Lock{LockOf("diary", 1)}
 // ifLocked makes a query depend on its pipelined locks.
 func ifLocked(s *entsql.Selector) {
 	if s.Dialect() == dialect.Postgres {
-		s.Where(entsql.ExprP(ent.IfLocked))
+		s.Where(entsql.ExprP(entx.IfLocked))
 	}
 }
 
@@ -68,7 +69,7 @@ func TestSingleStatementFallsBack(t *testing.T) {
 		ctx := principal.AsSystem(t.Context())
 		err := db.TxSingleStatement(ctx, diaryLock, func(tx *ent.Client) error {
 			_, err := tx.Practice.Query().Where(practice.Slug("new"), ifLocked).Count(ctx)
-			return errors.Join(err, ent.ErrUnmet)
+			return errors.Join(err, entx.ErrUnmet)
 		}, func(tx *ent.Client) error {
 			_, err := addPractice(ctx, tx, "new")
 			return err
@@ -77,7 +78,7 @@ func TestSingleStatementFallsBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		refusal := errors.New("refused")
-		err = db.TxSingleStatement(ctx, diaryLock, func(*ent.Client) error { return ent.ErrUnmet }, func(tx *ent.Client) error {
+		err = db.TxSingleStatement(ctx, diaryLock, func(*ent.Client) error { return entx.ErrUnmet }, func(tx *ent.Client) error {
 			_, err := addPractice(ctx, tx, "newer")
 			return errors.Join(err, refusal)
 		})

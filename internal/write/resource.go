@@ -11,6 +11,7 @@ import (
 	"chairside/internal/apierror"
 	"chairside/internal/clock"
 	"chairside/internal/codec"
+	"chairside/internal/entx"
 	"chairside/internal/etag"
 	"chairside/internal/list"
 	"chairside/internal/principal"
@@ -21,17 +22,17 @@ import (
 type Response interface{ Encode(*jx.Encoder) }
 
 // Save saves a row where conditions hold and gives its response form.
-type Save[R any] func(context.Context, ...ent.Condition) (R, error)
+type Save[R any] func(context.Context, ...entx.Condition) (R, error)
 
 // Create is a generated create.
 type Create interface {
-	Rows(ctx context.Context, columns string, conditions ...ent.Condition) (*sql.Rows, error)
+	Rows(ctx context.Context, columns string, conditions ...entx.Condition) (*sql.Rows, error)
 }
 
-// Insert saves a new row where conditions hold and reads it back, or gives ent.ErrUnmet.
+// Insert saves a new row where conditions hold and reads it back, or gives entx.ErrUnmet.
 // Without conditions it gives apierror.NotFound where the caller would not see the row. No
 // lists are read: no row points at a new one.
-func Insert[R any](ctx context.Context, view codec.View, c Create, form list.Form[R], conditions ...ent.Condition) (*R, error) {
+func Insert[R any](ctx context.Context, view codec.View, c Create, form list.Form[R], conditions ...entx.Condition) (*R, error) {
 	rows, err := list.All(ctx, view, under{c, conditions}, form, 1)
 	switch {
 	case err != nil:
@@ -39,7 +40,7 @@ func Insert[R any](ctx context.Context, view codec.View, c Create, form list.For
 	case len(rows) > 0:
 		return &rows[0], nil
 	case len(conditions) > 0:
-		return nil, ent.ErrUnmet
+		return nil, entx.ErrUnmet
 	}
 	return nil, apierror.NotFound()
 }
@@ -47,7 +48,7 @@ func Insert[R any](ctx context.Context, view codec.View, c Create, form list.For
 // under is a create under conditions.
 type under struct {
 	Create
-	conditions []ent.Condition
+	conditions []entx.Condition
 }
 
 func (u under) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -107,7 +108,7 @@ func (r *Resource[ID, E, M, I, R]) Post(ctx context.Context, in *I) (response R,
 	try := func(tx *ent.Client) error {
 		_, err := create(tx, statement)
 		if errors.Is(err, errStopped) {
-			return ent.ErrUnmet
+			return entx.ErrUnmet
 		}
 		return err
 	}
@@ -121,7 +122,7 @@ func (r *Resource[ID, E, M, I, R]) Patch(ctx context.Context, id ID, in *I) (res
 		w := r.begin(ctx, tx, in, old, complete)
 		var save Save[R]
 		w.Change, save = r.Update(tx, old)
-		w.save = func(ctx context.Context, conditions ...ent.Condition) (R, error) {
+		w.save = func(ctx context.Context, conditions ...entx.Condition) (R, error) {
 			// A change in which nothing differs leaves no trace, and keeps the entity tag.
 			if len(w.Change.Fields()) == 0 && len(w.Change.ClearedFields()) == 0 {
 				return r.Get(ctx, tx, id)

@@ -7,6 +7,7 @@ import (
 	"chairside/ent"
 	"chairside/internal/apierror"
 	"chairside/internal/clock"
+	"chairside/internal/entx"
 	"chairside/internal/store"
 )
 
@@ -25,7 +26,7 @@ type Write[E any, M ent.Mutation, I any, R any] struct {
 	conditions     []condition
 	locked         bool // the clock has to be read again
 	checked, saved bool
-	save           func(context.Context, ...ent.Condition) (R, error)
+	save           func(context.Context, ...entx.Condition) (R, error)
 }
 
 // phase says what a rule is run for.
@@ -42,19 +43,19 @@ var errStopped = errors.New("write: the rule goes no further now")
 
 // condition has to hold before the row is saved.
 type condition struct {
-	ent.Condition
+	entx.Condition
 	field, message string                      // the problem where it does not hold
 	refuse         func(context.Context) error // or the error
 }
 
 // Require adds a problem of a field unless a condition holds. Conditions are asked
 // together, in one statement.
-func (w *Write[E, M, I, R]) Require(field, message string, c ent.Condition) {
+func (w *Write[E, M, I, R]) Require(field, message string, c entx.Condition) {
 	w.conditions = append(w.conditions, condition{Condition: c, field: field, message: message})
 }
 
 // RequireOr refuses a write without problems with an error of refuse unless a condition holds.
-func (w *Write[E, M, I, R]) RequireOr(c ent.Condition, refuse func(context.Context) error) {
+func (w *Write[E, M, I, R]) RequireOr(c entx.Condition, refuse func(context.Context) error) {
 	w.conditions = append(w.conditions, condition{Condition: c, refuse: refuse})
 }
 
@@ -83,7 +84,7 @@ func (w *Write[E, M, I, R]) Check(ctx context.Context) error {
 }
 
 func (w *Write[E, M, I, R]) check(ctx context.Context) error {
-	failed, err := w.Tx.Unmet(ctx, w.asked()...)
+	failed, err := w.Tx.FailedConditions(ctx, w.asked()...)
 	if err != nil {
 		return err
 	}
@@ -106,8 +107,8 @@ func (w *Write[E, M, I, R]) check(ctx context.Context) error {
 	return nil
 }
 
-func (w *Write[E, M, I, R]) asked() []ent.Condition {
-	asked := make([]ent.Condition, len(w.conditions))
+func (w *Write[E, M, I, R]) asked() []entx.Condition {
+	asked := make([]entx.Condition, len(w.conditions))
 	for i, c := range w.conditions {
 		asked[i] = c.Condition
 	}

@@ -73,8 +73,8 @@ func (c *Counters) repair(ctx context.Context, pool *sql.DB, table string) ([]Di
 	if err != nil {
 		return nil, err
 	}
-	defer transaction.Rollback()                                                 // after a commit it does nothing
-	counts := "SELECT total, practice_id, key, n FROM " + Table + " WHERE false" // of a table that has no counters any more
+	defer transaction.Rollback()                                                   // after a commit it does nothing
+	counts := "SELECT counter, practice_id, key, n FROM " + Table + " WHERE false" // of a table that has no counters any more
 	for _, t := range of(c.dialect, c.tables) {
 		if t.table != table {
 			continue
@@ -86,14 +86,14 @@ func (c *Counters) repair(ctx context.Context, pool *sql.DB, table string) ([]Di
 			}
 		}
 	}
-	list, err := c.differences(ctx, transaction, counts, " WHERE total || '.' LIKE '"+strings.ReplaceAll(table, "'", "''")+".%'")
+	list, err := c.differences(ctx, transaction, counts, " WHERE counter || '.' LIKE '"+strings.ReplaceAll(table, "'", "''")+".%'")
 	if err != nil {
 		return nil, err
 	}
 	// On PostgreSQL it is a change like any other, so compacting may go on.
-	correct := "INSERT INTO total_changes (total, practice_id, key, n) VALUES ($1, $2, $3, $4)"
+	correct := "INSERT INTO counter_changes (counter, practice_id, key, n) VALUES ($1, $2, $3, $4)"
 	if !c.postgres() {
-		correct = "INSERT INTO kept_totals (total, practice_id, key, n) VALUES (?, ?, ?, ?) ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n"
+		correct = "INSERT INTO counters (counter, practice_id, key, n) VALUES (?, ?, ?, ?) ON CONFLICT (counter, practice_id, key) DO UPDATE SET n = n + excluded.n"
 	}
 	for _, d := range list {
 		if _, err := transaction.ExecContext(ctx, correct, d.Counter, d.Practice, d.Key, d.Counted-d.Stored); err != nil {
@@ -106,17 +106,17 @@ func (c *Counters) repair(ctx context.Context, pool *sql.DB, table string) ([]Di
 // differences compares the counters that match where with the query counts. It is one
 // statement, so it sees one state of the database.
 func (c *Counters) differences(ctx context.Context, conn entsql.ExecQuerier, counts, where string) ([]Difference, error) {
-	stored := "SELECT total, practice_id, key, n FROM " + Table + where
+	stored := "SELECT counter, practice_id, key, n FROM " + Table + where
 	if c.postgres() {
-		stored += " UNION ALL SELECT total, practice_id, key, n FROM " + ChangesTable + where
+		stored += " UNION ALL SELECT counter, practice_id, key, n FROM " + ChangesTable + where
 	}
 	rows, err := conn.QueryContext(ctx, fmt.Sprintf(`
-		SELECT total, practice_id, key, CAST(sum(stored) AS bigint), CAST(sum(counted) AS bigint)
+		SELECT counter, practice_id, key, CAST(sum(stored) AS bigint), CAST(sum(counted) AS bigint)
 		FROM (
-			SELECT total, practice_id, key, n AS stored, 0 AS counted FROM (%s) AS stored
-			UNION ALL SELECT total, practice_id, key, 0, n FROM (%s) AS counted
+			SELECT counter, practice_id, key, n AS stored, 0 AS counted FROM (%s) AS stored
+			UNION ALL SELECT counter, practice_id, key, 0, n FROM (%s) AS counted
 		) AS compared
-		GROUP BY total, practice_id, key HAVING sum(stored) <> sum(counted) ORDER BY total, practice_id, key`, stored, counts))
+		GROUP BY counter, practice_id, key HAVING sum(stored) <> sum(counted) ORDER BY counter, practice_id, key`, stored, counts))
 	if err != nil {
 		return nil, fmt.Errorf("store: check counters: %w", err)
 	}

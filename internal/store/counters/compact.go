@@ -27,13 +27,13 @@ const compact = `
 	WITH mine AS MATERIALIZED (
 		SELECT pg_try_advisory_xact_lock(hashtext('chairside compact counters')) AS locked
 	), gone AS (
-		DELETE FROM total_changes
-		WHERE ctid = ANY (ARRAY(SELECT ctid FROM total_changes WHERE (SELECT locked FROM mine) LIMIT $1))
-		RETURNING total, practice_id, key, n
+		DELETE FROM counter_changes
+		WHERE ctid = ANY (ARRAY(SELECT ctid FROM counter_changes WHERE (SELECT locked FROM mine) LIMIT $1))
+		RETURNING counter, practice_id, key, n
 	), compacted AS (
-		INSERT INTO kept_totals (total, practice_id, key, n)
-		SELECT total, practice_id, key, sum(n) FROM gone GROUP BY 1, 2, 3 HAVING sum(n) <> 0
-		ON CONFLICT (total, practice_id, key) DO UPDATE SET n = kept_totals.n + excluded.n
+		INSERT INTO counters (counter, practice_id, key, n)
+		SELECT counter, practice_id, key, sum(n) FROM gone GROUP BY 1, 2, 3 HAVING sum(n) <> 0
+		ON CONFLICT (counter, practice_id, key) DO UPDATE SET n = counters.n + excluded.n
 	)
 	SELECT count(*) FROM gone`
 

@@ -12,8 +12,8 @@ import (
 // (ent/kept.go). They are not entities: without an id, and without a foreign key to the
 // practice, a change costs half as much.
 const (
-	Table        = "kept_totals"
-	ChangesTable = "total_changes" // PostgreSQL: changes not yet compacted into Table
+	Table        = "counters"
+	ChangesTable = "counter_changes" // PostgreSQL: changes not yet compacted into Table
 )
 
 const practiceColumn = "practice_id"
@@ -38,7 +38,7 @@ func (c *Counters) postgres() bool { return c.dialect == dialect.Postgres }
 func Tables(dialectName string) []*schema.Table {
 	table := func(name string) *schema.Table {
 		return &schema.Table{Name: name, Columns: []*schema.Column{
-			{Name: "total", Type: field.TypeString},
+			{Name: "counter", Type: field.TypeString},
 			{Name: practiceColumn, Type: field.TypeUUID},
 			{Name: "key", Type: field.TypeInt64},
 			{Name: "n", Type: field.TypeInt64},
@@ -50,6 +50,6 @@ func Tables(dialectName string) []*schema.Table {
 		return []*schema.Table{counters}
 	}
 	changes := table(ChangesTable)
-	changes.Indexes = []*schema.Index{{Name: "total_change_total_practice_id_key", Columns: changes.Columns[:3]}}
+	changes.Indexes = []*schema.Index{{Name: "counter_changes_key", Columns: changes.Columns[:3]}}
 	return []*schema.Table{counters, changes}
 }

@@ -106,7 +106,7 @@ func TestCountersUnderLoad(t *testing.T) {
 		if first.Dialect == dialect.SQLite {
 			storetest.Exec(t, first, "DELETE FROM appointments")
 		} else {
-			if n := storetest.Int(t, first, "SELECT count(*) FROM total_changes"); n > 0 {
+			if n := storetest.Int(t, first, "SELECT count(*) FROM counter_changes"); n > 0 {
 				t.Errorf("%d changes are not compacted", n)
 			}
 			storetest.Exec(t, first, "INSERT INTO appointments ("+copied+") SELECT "+copied+" FROM appointments LIMIT 7")
@@ -115,7 +115,7 @@ func TestCountersUnderLoad(t *testing.T) {
 			storetest.Compact(t, second)
 		}
 		storetest.CheckCounters(t, first)
-		if n := storetest.Int(t, first, "SELECT sum(n) FROM kept_totals WHERE total LIKE 'appointments.%'"); n != 0 {
+		if n := storetest.Int(t, first, "SELECT sum(n) FROM counters WHERE counter LIKE 'appointments.%'"); n != 0 {
 			t.Errorf("%d appointments are left of none", n)
 		}
 	})
@@ -191,10 +191,10 @@ func TestKeepCompacting(t *testing.T) {
 	var compacting sync.WaitGroup
 	compacting.Go(func() { first.Counters.KeepCompacting(ctx, logger) })
 	compacting.Go(func() { second.Counters.KeepCompacting(ctx, logger) })
-	storetest.Exec(t, first, "INSERT INTO total_changes (total, practice_id, key, n) SELECT 'patients.all', id, i, sign FROM practices, generate_series(1, 15000) i, (VALUES (1), (-1)) AS s (sign)")
+	storetest.Exec(t, first, "INSERT INTO counter_changes (counter, practice_id, key, n) SELECT 'patients.all', id, i, sign FROM practices, generate_series(1, 15000) i, (VALUES (1), (-1)) AS s (sign)")
 	deadline := time.Now().Add(30 * time.Second)
-	for storetest.Int(t, first, "SELECT count(*) FROM total_changes") > 0 ||
-		storetest.Int(t, first, "SELECT vacuum_count FROM pg_stat_user_tables WHERE relname = 'total_changes'") == 0 {
+	for storetest.Int(t, first, "SELECT count(*) FROM counter_changes") > 0 ||
+		storetest.Int(t, first, "SELECT vacuum_count FROM pg_stat_user_tables WHERE relname = 'counter_changes'") == 0 {
 		if time.Now().After(deadline) {
 			t.Fatal("changes are still there")
 		}
@@ -281,9 +281,9 @@ func TestCountersAreCheckedAndRepaired(t *testing.T) {
 			t.Errorf("nothing was wrong, repaired: %v %v", repaired, err)
 		}
 		storetest.Compact(t, db)
-		storetest.Exec(t, db, "UPDATE kept_totals SET n = n + 5 WHERE total = 'patients.all'")
-		storetest.Exec(t, db, "DELETE FROM kept_totals WHERE total = 'appointments.practitioner'")
-		storetest.Exec(t, db, "INSERT INTO kept_totals SELECT 'teeth', id, 0, 32 FROM practices")
+		storetest.Exec(t, db, "UPDATE counters SET n = n + 5 WHERE counter = 'patients.all'")
+		storetest.Exec(t, db, "DELETE FROM counters WHERE counter = 'appointments.practitioner'")
+		storetest.Exec(t, db, "INSERT INTO counters SELECT 'teeth', id, 0, 32 FROM practices")
 		found, err := db.Counters.Check(t.Context())
 		if err != nil {
 			t.Fatal(err)

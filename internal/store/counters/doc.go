@@ -2,13 +2,13 @@
 // count its rows. The schema declares them (apispec.Counter); triggers maintain them,
 // whatever writes the rows.
 //
-//	a row changes ─trigger─▶ total_changes ─Compact─▶ kept_totals     PostgreSQL
-//	a row changes ─trigger──────────────────────────▶ kept_totals     SQLite
-//	Totals.Of (ent/kept.go) ◀── kept_totals + total_changes, in one statement
+//	a row changes ─trigger─▶ counter_changes ─Compact─▶ counters     PostgreSQL
+//	a row changes ─trigger──────────────────────────▶ counters     SQLite
+//	entx.Counters.Of     ◀── counters + counter_changes, in one statement
 //
 //	counters.go   the tables, and Counters, which store.DB has
 //	triggers.go   the SQL of the triggers
-//	compact.go    adding noted changes to the counters, every second
+//	compact.go    adding pending changes to the counters, every second
 //	check.go      comparing counters with rows, and correcting them
 //	plan.go       the steps of a migration that changes triggers, without stopping writers
 //	drift.go      comparing triggers with the schema, for verification

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"entgo.io/ent/dialect"
+	"chairside/internal/entx"
 
-	"chairside/ent"
+	"entgo.io/ent/dialect"
 )
 
 // Step is a group of statements for a migration file of their own: the file of
@@ -100,9 +100,9 @@ func (t Triggers) forget(have map[string]trigger) (plan []string) {
 				plan = append(plan, "DROP FUNCTION IF EXISTS "+t.name(event)+"()")
 			}
 		}
-		plan = append(plan, "DELETE FROM "+ChangesTable+" WHERE total LIKE '"+t.table+".%'")
+		plan = append(plan, "DELETE FROM "+ChangesTable+" WHERE counter LIKE '"+t.table+".%'")
 	}
-	return append(plan, "DELETE FROM "+Table+" WHERE total LIKE '"+t.table+".%'")
+	return append(plan, "DELETE FROM "+Table+" WHERE counter LIKE '"+t.table+".%'")
 }
 
 // renew creates the triggers of an SQLite table again and counts its rows.
@@ -110,10 +110,10 @@ func (t Triggers) renew(old map[string]trigger) (plan []string) {
 	for _, name := range slices.Sorted(maps.Keys(old)) {
 		plan = append(plan, "DROP TRIGGER "+name)
 	}
-	plan = append(plan, "DELETE FROM "+Table+" WHERE total LIKE '"+t.table+".%'")
+	plan = append(plan, "DELETE FROM "+Table+" WHERE counter LIKE '"+t.table+".%'")
 	if len(t.counters) > 0 {
 		plan = append(plan, t.statements()...)
-		plan = append(plan, "INSERT INTO "+Table+" (total, practice_id, key, n)\n  "+t.countQuery())
+		plan = append(plan, "INSERT INTO "+Table+" (counter, practice_id, key, n)\n  "+t.countQuery())
 	}
 	return plan
 }
@@ -125,9 +125,9 @@ func (t Triggers) replace(old, fresh map[string]trigger) (first, count []string)
 	anew := Triggers{dialect: t.dialect, table: t.table}
 	for _, c := range t.counters {
 		if t.maintained(c, old) {
-			left = append(left, quote(c.Total))
+			left = append(left, quote(c.Name))
 		} else {
-			counted, anew.counters = append(counted, quote(c.Total)), append(anew.counters, c)
+			counted, anew.counters = append(counted, quote(c.Name)), append(anew.counters, c)
 		}
 	}
 	var makes, drops []string
@@ -150,9 +150,9 @@ func (t Triggers) replace(old, fresh map[string]trigger) (first, count []string)
 		}
 	}
 	// Gone are the table's counters that the schema no longer declares.
-	gone := "total LIKE '" + t.table + ".%'"
+	gone := "counter LIKE '" + t.table + ".%'"
 	if len(left) > 0 {
-		gone += " AND total NOT IN (" + strings.Join(left, ", ") + ")"
+		gone += " AND counter NOT IN (" + strings.Join(left, ", ") + ")"
 	}
 	forgets := len(counted) > 0 || len(left) < len(countersOf(old))
 	plan := slices.Concat(makes, drops)
@@ -179,12 +179,12 @@ func (t Triggers) replace(old, fresh map[string]trigger) (first, count []string)
 // one statement, which sees a row exactly if it sees the note of that row's transaction.
 // So it needs no lock on PostgreSQL, and running it again adds nothing.
 func (t Triggers) countMissing(names string) string {
-	return fmt.Sprintf(`INSERT INTO %[1]s (total, practice_id, key, n)
-SELECT total, practice_id, key, sum(n) FROM (
+	return fmt.Sprintf(`INSERT INTO %[1]s (counter, practice_id, key, n)
+SELECT counter, practice_id, key, sum(n) FROM (
   %[3]s
-  UNION ALL SELECT total, practice_id, key, -n FROM %[2]s WHERE total IN (%[4]s)
-  UNION ALL SELECT total, practice_id, key, -n FROM %[1]s WHERE total IN (%[4]s)
-) AS missing GROUP BY total, practice_id, key HAVING sum(n) <> 0`, ChangesTable, Table, t.countQuery(), names)
+  UNION ALL SELECT counter, practice_id, key, -n FROM %[2]s WHERE counter IN (%[4]s)
+  UNION ALL SELECT counter, practice_id, key, -n FROM %[1]s WHERE counter IN (%[4]s)
+) AS missing GROUP BY counter, practice_id, key HAVING sum(n) <> 0`, ChangesTable, Table, t.countQuery(), names)
 }
 
 // noted finds the counters in the function of a trigger (Triggers.note): name, key and
@@ -203,7 +203,7 @@ func countersOf(triggers map[string]trigger) map[string]bool {
 }
 
 // maintained reports whether triggers maintain a counter as it is declared now.
-func (t Triggers) maintained(c ent.Kept, triggers map[string]trigger) bool {
+func (t Triggers) maintained(c entx.Counter, triggers map[string]trigger) bool {
 	for _, event := range events {
 		existing, ok := triggers[t.name(event)]
 		if !ok || !strings.Contains(existing.definition, " "+enabled) {

@@ -26,7 +26,7 @@ func Suspend(tables []string) (all []Suspension) {
 		alter := "ALTER TABLE " + t.table + " "
 		all = append(all, Suspension{
 			Stop:   alter + strings.Join(stop, ", "),
-			Resume: alter + strings.Join(resume, ", ") + "; INSERT INTO " + ChangesTable + " (total, practice_id, key, n) " + t.countQuery(),
+			Resume: alter + strings.Join(resume, ", ") + "; INSERT INTO " + ChangesTable + " (counter, practice_id, key, n) " + t.countQuery(),
 		})
 	}
 	return all

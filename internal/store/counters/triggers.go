@@ -9,6 +9,7 @@ import (
 	"entgo.io/ent/dialect/sql/schema"
 
 	"chairside/ent"
+	"chairside/internal/entx"
 )
 
 // Triggers writes the SQL of the triggers that maintain the counters of one table. They
@@ -22,14 +23,14 @@ import (
 type Triggers struct {
 	dialect  string
 	table    string
-	counters []ent.Kept // of the table
+	counters []entx.Counter // of the table
 }
 
 // of returns the triggers of each of the tables that has counters.
 func of(dialectName string, tables []*schema.Table) (all []Triggers) {
 	for _, table := range tables {
 		t := Triggers{dialect: dialectName, table: table.Name}
-		for _, c := range ent.KeptTotals {
+		for _, c := range ent.Counters {
 			if c.Table == table.Name {
 				t.counters = append(t.counters, c)
 			}
@@ -74,7 +75,7 @@ func each(columns []string, row, format string) string {
 
 // key is the expression for the key that counter c gives a row. A day is the number of days
 // since 1970, rounded down, in UTC.
-func (t Triggers) key(c ent.Kept) string {
+func (t Triggers) key(c entx.Counter) string {
 	const day = "86400000000" // in microseconds, as SQLite stores times
 	switch {
 	case c.By != "":
@@ -89,7 +90,7 @@ func (t Triggers) key(c ent.Kept) string {
 }
 
 // condition selects the rows that counter c counts.
-func condition(c ent.Kept) string {
+func condition(c entx.Counter) string {
 	if c.Where == "" {
 		return "true"
 	}
@@ -100,8 +101,8 @@ func condition(c ent.Kept) string {
 func (t Triggers) countQuery() string {
 	var all []string
 	for _, c := range t.counters {
-		all = append(all, fmt.Sprintf("SELECT '%s' AS total, practice_id, key, count(*) AS n FROM (SELECT practice_id, %s AS key FROM %s WHERE %s) AS counted GROUP BY practice_id, key",
-			c.Total, t.key(c), t.table, condition(c)))
+		all = append(all, fmt.Sprintf("SELECT '%s' AS counter, practice_id, key, count(*) AS n FROM (SELECT practice_id, %s AS key FROM %s WHERE %s) AS counted GROUP BY practice_id, key",
+			c.Name, t.key(c), t.table, condition(c)))
 	}
 	return strings.Join(all, "\n  UNION ALL ")
 }
@@ -126,10 +127,10 @@ func (t Triggers) statements() []string {
 		// For each row: only row triggers can skip updates by a condition.
 		t.postgresTrigger("UPDATE", "FOR EACH ROW WHEN ("+changed+")", t.note("SELECT "+old+", -1 AS change\n    UNION ALL SELECT "+fresh+", 1")),
 		t.postgresTrigger("TRUNCATE", "FOR EACH STATEMENT", fmt.Sprintf(`
-  INSERT INTO total_changes (total, practice_id, key, n)
-  SELECT total, practice_id, key, -sum(n)
-  FROM (SELECT total, practice_id, key, n FROM kept_totals UNION ALL SELECT total, practice_id, key, n FROM total_changes) AS kept
-  WHERE total LIKE '%s.%%' GROUP BY 1, 2, 3 HAVING sum(n) <> 0;`, t.table)),
+  INSERT INTO counter_changes (counter, practice_id, key, n)
+  SELECT counter, practice_id, key, -sum(n)
+  FROM (SELECT counter, practice_id, key, n FROM counters UNION ALL SELECT counter, practice_id, key, n FROM counter_changes) AS kept
+  WHERE counter LIKE '%s.%%' GROUP BY 1, 2, 3 HAVING sum(n) <> 0;`, t.table)),
 	)
 }
 
@@ -152,19 +153,19 @@ func (t Triggers) note(rows string) string {
 		lines = append(lines, t.noteOf(c))
 	}
 	return fmt.Sprintf(`
-  INSERT INTO total_changes (total, practice_id, key, n)
-  SELECT kept.total, changed.practice_id, kept.key, sum(changed.change)
+  INSERT INTO counter_changes (counter, practice_id, key, n)
+  SELECT kept.counter, changed.practice_id, kept.key, sum(changed.change)
   FROM (
     %s
   ) AS changed CROSS JOIN LATERAL (VALUES
     %s
-  ) AS kept (total, key, counts)
+  ) AS kept (counter, key, counts)
   WHERE kept.counts GROUP BY 1, 2, 3 HAVING sum(changed.change) <> 0;`, rows, strings.Join(lines, ",\n    "))
 }
 
 // noteOf is the line of a function that notes counter c: name, key and condition.
-func (t Triggers) noteOf(c ent.Kept) string {
-	return fmt.Sprintf("('%s', %s, %s)", c.Total, t.key(c), condition(c))
+func (t Triggers) noteOf(c entx.Counter) string {
+	return fmt.Sprintf("('%s', %s, %s)", c.Name, t.key(c), condition(c))
 }
 
 func (t Triggers) sqliteTrigger(event, when, body string) string {
@@ -175,10 +176,10 @@ func (t Triggers) sqliteTrigger(event, when, body string) string {
 func (t Triggers) count(row string, n int) (body string) {
 	for _, c := range t.counters {
 		body += fmt.Sprintf(`
-  INSERT INTO kept_totals (total, practice_id, key, n)
+  INSERT INTO counters (counter, practice_id, key, n)
   SELECT '%s', practice_id, %s, %d FROM (SELECT %s) WHERE %s
-  ON CONFLICT (total, practice_id, key) DO UPDATE SET n = n + excluded.n;`,
-			c.Total, t.key(c), n, each(append([]string{practiceColumn}, c.Columns...), row, "ROW.COLUMN AS COLUMN"), condition(c))
+  ON CONFLICT (counter, practice_id, key) DO UPDATE SET n = n + excluded.n;`,
+			c.Name, t.key(c), n, each(append([]string{practiceColumn}, c.Columns...), row, "ROW.COLUMN AS COLUMN"), condition(c))
 	}
 	return body
 }

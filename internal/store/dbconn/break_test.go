@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"chairside/ent"
+	"chairside/internal/entx"
 	"chairside/internal/localpg/pgproxy"
 	"chairside/internal/localpg/pgtest"
 	"chairside/internal/store"
@@ -21,7 +21,7 @@ import (
 // that the database is unavailable, and the pool works on.
 func TestConnectionBreaksAtEveryByte(t *testing.T) {
 	t.Parallel()
-	const insert = "INSERT INTO marks SELECT $1::bigint WHERE " + ent.IfLocked + " RETURNING id"
+	const insert = "INSERT INTO marks SELECT $1::bigint WHERE " + entx.IfLocked + " RETURNING id"
 	locks := []store.Lock{store.LockOf("a"), store.LockOf("b")}
 	inTx := func(options dbconn.TxOptions) func(ctx context.Context, db *store.DB, id int64) error {
 		return func(ctx context.Context, db *store.DB, id int64) error {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"net"
 
-	"chairside/ent"
+	"chairside/internal/entx"
 )
 
 // Pipelined locks: a statement and its locks in one round trip.
@@ -25,12 +25,12 @@ import (
 //
 // The lock does not wait. A lock that another transaction holds is not an error, which
 // PostgreSQL would log, but is noted in a setting of the transaction. The statement
-// depends on that setting (ent.IfLocked) and then writes nothing. Once a lock is
+// depends on that setting (entx.IfLocked) and then writes nothing. Once a lock is
 // refused, later ones are not tried. The answer is 'true' if this lock or an earlier
 // one was refused.
 var prepareLock = `SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED;
-PREPARE chairside_lock (bigint) AS SELECT CASE WHEN current_setting('` + ent.Unlocked + `', true) = 'true' THEN 'true'
-ELSE set_config('` + ent.Unlocked + `', (NOT pg_try_advisory_xact_lock($1))::text, true) END`
+PREPARE chairside_lock (bigint) AS SELECT CASE WHEN current_setting('` + entx.Unlocked + `', true) = 'true' THEN 'true'
+ELSE set_config('` + entx.Unlocked + `', (NOT pg_try_advisory_xact_lock($1))::text, true) END`
 
 // appendLock appends the Bind and Execute messages of a lock.
 func appendLock(to []byte, l Lock) []byte {

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"strings"
 
-	"chairside/ent"
+	"chairside/internal/entx"
 )
 
 // ErrNotSingle means that a statement could not run as a transaction by itself, and has
 // done nothing: another transaction holds a lock, the locks cannot be pipelined
-// (errNotBind), the statement does not depend on them (ent.IfLocked), or it must be
+// (errNotBind), the statement does not depend on them (entx.IfLocked), or it must be
 // prepared again.
 var ErrNotSingle = errors.New("store: the statement needs a transaction around it")
 
@@ -65,7 +65,7 @@ func (t *singleStatementTx) admit(s *stmt) error {
 		return nil
 	case t.sent:
 		t.err = errSecondStatement
-	case s == nil, len(t.locks) > 0 && !strings.Contains(s.text, ent.IfLocked):
+	case s == nil, len(t.locks) > 0 && !strings.Contains(s.text, entx.IfLocked):
 		t.err = ErrNotSingle
 	default:
 		t.sent = true

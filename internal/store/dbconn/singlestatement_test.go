@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"chairside/ent"
+	"chairside/internal/entx"
 	"chairside/internal/localpg/pgproxy"
 	"chairside/internal/localpg/pgtest"
 	"chairside/internal/store"
@@ -18,8 +18,8 @@ import (
 
 const (
 	things      = "CREATE TABLE things (id integer PRIMARY KEY)"
-	insertThing = "INSERT INTO things SELECT $1::integer WHERE " + ent.IfLocked + " RETURNING id"
-	countThings = "SELECT count(*) FROM things WHERE id > $1 AND " + ent.IfLocked
+	insertThing = "INSERT INTO things SELECT $1::integer WHERE " + entx.IfLocked + " RETURNING id"
+	countThings = "SELECT count(*) FROM things WHERE id > $1 AND " + entx.IfLocked
 )
 
 var diaryLock = []store.Lock{store.LockOf("diary", 1)}
@@ -87,7 +87,7 @@ func TestSingleStatementIsReadCommitted(t *testing.T) {
 	t.Parallel()
 	db := openSingle(t, storetest.With(pgtest.New(t), "default_transaction_isolation=repeatable%20read"))
 	for i := range 3 {
-		n, err := querySingle(t.Context(), db, diaryLock, "SELECT $1::integer WHERE current_setting('transaction_isolation') = 'read committed' AND "+ent.IfLocked, i)
+		n, err := querySingle(t.Context(), db, diaryLock, "SELECT $1::integer WHERE current_setting('transaction_isolation') = 'read committed' AND "+entx.IfLocked, i)
 		if err != nil || n != i {
 			t.Errorf("%d, %v", n, err)
 		}
@@ -116,7 +116,7 @@ func TestSingleStatementFails(t *testing.T) {
 			storetest.Exec(t, other, "CREATE TABLE parts (thing integer REFERENCES things DEFERRABLE INITIALLY DEFERRED)")
 			var err error
 			for range 3 {
-				_, err = querySingle(t.Context(), db, diaryLock, "INSERT INTO parts SELECT $1::integer WHERE "+ent.IfLocked+" RETURNING thing", 99)
+				_, err = querySingle(t.Context(), db, diaryLock, "INSERT INTO parts SELECT $1::integer WHERE "+entx.IfLocked+" RETURNING thing", 99)
 			}
 			return err
 		}, "violates foreign key"},
@@ -156,7 +156,7 @@ func TestSingleStatementFails(t *testing.T) {
 			return err
 		}, dbconn.ErrNotSingle.Error()},
 		{"a request that is given up", func() error {
-			const sleep = "SELECT 1 FROM pg_sleep($1) WHERE " + ent.IfLocked
+			const sleep = "SELECT 1 FROM pg_sleep($1) WHERE " + entx.IfLocked
 			if _, err := querySingle(t.Context(), db, diaryLock, sleep, 0); err != nil {
 				return err
 			}

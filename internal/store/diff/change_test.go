@@ -79,7 +79,7 @@ func TestRefusals(t *testing.T) {
 	dir := released(t)
 	_, err := diff(t, dir, func(tables map[string]*schema.Table) {
 		patients := tables["patients"]
-		delete(tables, "total_changes") // only PostgreSQL has it, and nothing points at it
+		delete(tables, "counter_changes") // only PostgreSQL has it, and nothing points at it
 		column(patients, "town").Nullable = false
 		column(patients, "county").SchemaType = map[string]string{"postgres": "varchar(10)", "sqlite": "blob"}
 		patients.Indexes = append(patients.Indexes, &schema.Index{Name: "patient_town", Unique: true, Columns: []*schema.Column{column(patients, "town")}})
@@ -90,7 +90,7 @@ func TestRefusals(t *testing.T) {
 		t.Fatal("accepted")
 	}
 	for _, want := range []string{
-		"--drop total_changes --because", "--rename-table total_changes=NEW", `--backfill patients.town="EXPRESSION"`, "--retype patients.county --because",
+		"--drop counter_changes --because", "--rename-table counter_changes=NEW", `--backfill patients.town="EXPRESSION"`, "--retype patients.county --because",
 		"--assert patients.patient_town --because", "--assert patients.patients_postcode --because", "--drop patients.address_line_2 --because",
 	} {
 		if !strings.Contains(err.Error(), want) {
@@ -109,7 +109,7 @@ func TestNewCounter(t *testing.T) {
 	dir := released(t)
 	for path, line := range map[string]*regexp.Regexp{
 		"postgres": regexp.MustCompile(`(?m)^    \('appointments\.practitioner', .*\n`),
-		"sqlite":   regexp.MustCompile(`(?m)^  INSERT INTO kept_totals .*\n  SELECT 'appointments\.practitioner'.*\n.*\n`),
+		"sqlite":   regexp.MustCompile(`(?m)^  INSERT INTO counters .*\n  SELECT 'appointments\.practitioner'.*\n.*\n`),
 	} {
 		paths, err := filepath.Glob(filepath.Join(dir, path, "*.sql"))
 		if err != nil {

@@ -181,7 +181,7 @@ func fill(t *testing.T, conn *sql.Conn, kind string) {
 		t.Fatal(err)
 	}
 	for table := range names {
-		if table == "kept_totals" || table == "total_changes" {
+		if table == "counters" || table == "counter_changes" {
 			continue
 		}
 		n := 1

@@ -24,7 +24,7 @@ type watcher struct {
 }
 
 // counters are the tables whose rows no client waits for.
-var counters = []string{"kept_totals", "total_changes"}
+var counters = []string{"counters", "counter_changes"}
 
 const (
 	tablesQuery = "SELECT oid, relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"

@@ -13,6 +13,7 @@ import (
 
 	"chairside/ent"
 	"chairside/internal/codec"
+	"chairside/internal/entx"
 	"chairside/internal/store"
 	"chairside/internal/test/harness"
 )
@@ -30,7 +31,7 @@ type meter struct {
 // watch attaches a meter to a server that has not been asked anything yet.
 func watch(e *harness.Env) *meter {
 	m := &meter{db: e.DB}
-	e.DB.Ent.Intercept(ent.Observer(func(ctx context.Context, _ ent.Value, _ error) {
+	e.DB.Ent.Intercept(entx.Observer(func(ctx context.Context, _ ent.Value, _ error) {
 		if gen.QueryFromContext(ctx).Type == ent.TypeAccessToken {
 			m.lookups.Add(1)
 		} else {

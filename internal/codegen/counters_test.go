@@ -11,15 +11,15 @@ import (
 	"chairside/internal/codec"
 )
 
-// TestKeptTotalsAreChecked holds that a declaration that could not be kept, or
+// TestCountersAreChecked holds that a declaration that could not be maintained, or
 // would answer nothing, is refused with a word on why.
-func TestKeptTotalsAreChecked(t *testing.T) {
+func TestCountersAreChecked(t *testing.T) {
 	t.Parallel()
 	whole := apispec.Counter{Name: "open", Where: "closed_at IS NULL", Unless: "closed"}
 	for _, test := range []struct {
-		name string
-		kept []apispec.Counter
-		want string // part of the complaint, "" for none
+		name     string
+		counters []apispec.Counter
+		want     string // part of the complaint, "" for none
 	}{
 		{"all rows", []apispec.Counter{{Name: "all"}}, ""},
 		{"each kind", []apispec.Counter{whole, {Name: "dentist", By: "dentist_id", Where: whole.Where, Unless: "closed"}, {Name: "day", Day: "at", Where: whole.Where, Unless: "closed"}, {Name: "all"}}, ""},
@@ -33,7 +33,7 @@ func TestKeptTotalsAreChecked(t *testing.T) {
 		{"By and Day", []apispec.Counter{{Name: "all"}, {Name: "x", By: "dentist_id", Day: "at"}}, "is either By or Day"},
 		{"a day of a date", []apispec.Counter{{Name: "all"}, {Name: "x", Day: "reason"}}, "needs a moment"},
 		{"a day of another order", []apispec.Counter{{Name: "all"}, {Name: "x", Day: "made_at"}}, `the default order is "at"`},
-		{"days without a total", []apispec.Counter{whole, {Name: "x", Day: "at"}}, "there must be a total of the same rows"},
+		{"days without a total", []apispec.Counter{whole, {Name: "x", Day: "at"}}, "there must be a counter of the same rows"},
 		{"Where without Unless", []apispec.Counter{{Name: "x", Where: "closed_at IS NULL"}}, "needs both Where and Unless"},
 		{"Unless without Where", []apispec.Counter{{Name: "x", Unless: "closed"}}, "needs both Where and Unless"},
 		{"Unless is no filter", []apispec.Counter{{Name: "x", Where: "closed_at IS NULL", Unless: "shut"}}, `Unless is "shut"`},
@@ -42,15 +42,15 @@ func TestKeptTotalsAreChecked(t *testing.T) {
 		{"Where calls a function", []apispec.Counter{{Name: "x", Where: "lower(reason) IS NULL", Unless: "closed"}}, `knows no column "lower"`},
 		{"Where quotes", []apispec.Counter{{Name: "x", Where: "reason IS 'at'", Unless: "closed"}}, "cannot quote"},
 	} {
-		got := strings.Join(diary(test.kept).checkKept(), "\n")
+		got := strings.Join(diary(test.counters).checkCounters(), "\n")
 		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}
 }
 
-// TestKeptTotalsAnswerOnlyTheirRequests holds which filters each total answers.
-func TestKeptTotalsAnswerOnlyTheirRequests(t *testing.T) {
+// TestCountersAnswerOnlyTheirRequests holds which filters each total answers.
+func TestCountersAnswerOnlyTheirRequests(t *testing.T) {
 	t.Parallel()
 	e := diary([]apispec.Counter{
 		{Name: "open", Where: "closed_at IS NULL", Unless: "closed"},
@@ -69,23 +69,23 @@ func TestKeptTotalsAnswerOnlyTheirRequests(t *testing.T) {
 		"visits.dentist": {{Param: "closed", Flag: true, Not: true}, {Param: "dentist_id"}},
 		"visits.all":     {{Param: "closed", Flag: true}, {Param: "dentist_id", Not: true}},
 	}
-	for _, a := range e.Answers() {
-		if len(a.Tests) != len(want[a.Total]) {
-			t.Errorf("%s answers %v", a.Total, a.Tests)
+	for _, a := range e.Counted() {
+		if len(a.Tests) != len(want[a.Counter]) {
+			t.Errorf("%s answers %v", a.Counter, a.Tests)
 			continue
 		}
-		for i, w := range want[a.Total] {
+		for i, w := range want[a.Counter] {
 			if a.Tests[i] != w {
-				t.Errorf("%s answers %v", a.Total, a.Tests)
+				t.Errorf("%s answers %v", a.Counter, a.Tests)
 			}
 		}
 	}
 }
 
 // diary is an entity with a column of each kind that matters.
-func diary(kept []apispec.Counter) *entity {
+func diary(counters []apispec.Counter) *entity {
 	e := &entity{Type: &gen.Type{Name: "Visit"}, R: apispec.Resource{
-		Verbs: []apispec.Verb{apispec.List}, Order: "at", Counters: kept,
+		Verbs: []apispec.Verb{apispec.List}, Order: "at", Counters: counters,
 		Filters: []apispec.Filter{
 			{Param: "closed", Kind: codec.Boolean, Handwritten: true}, {Param: "on", Kind: codec.Day, Handwritten: true},
 			{Param: "dentist_id"}, {Param: "patient_id"}, {Param: "room", Column: "room_number", Op: "GTE"},

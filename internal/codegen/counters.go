@@ -12,25 +12,25 @@ import (
 	"chairside/internal/codec"
 )
 
-// kept is a total that the schema declares, of one table.
-type kept struct {
+// counter is a counter that the schema declares, with its table.
+type counter struct {
 	apispec.Counter
 	Table   string
-	Columns []string // what the total depends on, beside the practice; sorted
+	Columns []string // what the counter depends on, beside the practice; sorted
 }
 
-// Total is the total's name in the database.
-func (k kept) Total() string { return k.Table + "." + k.Name }
+// FullName is the counter's name in the database.
+func (k counter) FullName() string { return k.Table + "." + k.Name }
 
-// keptOf gives the totals of a table.
-func keptOf(n *gen.Type) ([]kept, error) {
+// countersOf returns the counters of a table.
+func countersOf(n *gen.Type) ([]counter, error) {
 	var r apispec.Resource
 	if err := annotation(n.Annotations, &r); err != nil {
 		return nil, err
 	}
-	var all []kept
+	var all []counter
 	for _, d := range r.Counters {
-		k := kept{Counter: d, Table: n.Table()}
+		k := counter{Counter: d, Table: n.Table()}
 		for _, name := range append(sqlWord.FindAllString(d.Where, -1), d.By, d.Day) {
 			if column := slices.ContainsFunc(n.Fields, func(f *gen.Field) bool { return f.Name == name }); column && !slices.Contains(k.Columns, name) {
 				k.Columns = append(k.Columns, name)
@@ -43,20 +43,20 @@ func keptOf(n *gen.Type) ([]kept, error) {
 }
 
 var (
-	keptName = regexp.MustCompile(`^[a-z_]+$`)
-	sqlWord  = regexp.MustCompile(`\w+`)
+	counterName = regexp.MustCompile(`^[a-z_]+$`)
+	sqlWord     = regexp.MustCompile(`\w+`)
 	// A condition is made of these and of columns, so that it means the same on
 	// both databases and what it depends on can be told.
 	condition = []string{"AND", "OR", "NOT", "IS", "NULL", "TRUE", "FALSE"}
 )
 
-// checkKept says what is wrong with the totals that a resource declares.
-func (e *entity) checkKept() (problems []string) {
+// checkCounters lists the mistakes in the counters that a resource declares.
+func (e *entity) checkCounters() (problems []string) {
 	for i, k := range e.R.Counters {
 		complain := func(format string, a ...any) {
-			problems = append(problems, fmt.Sprintf("%s: the kept total %q ", e.Name, k.Name)+fmt.Sprintf(format, a...))
+			problems = append(problems, fmt.Sprintf("%s: the counter %q ", e.Name, k.Name)+fmt.Sprintf(format, a...))
 		}
-		if !keptName.MatchString(k.Name) {
+		if !counterName.MatchString(k.Name) {
 			complain("needs a name of small letters and _")
 		}
 		if slices.ContainsFunc(e.R.Counters[:i], func(o apispec.Counter) bool { return o.Name == k.Name }) {
@@ -70,13 +70,13 @@ func (e *entity) checkKept() (problems []string) {
 		}
 		if c := e.Column(k.By); k.By != "" && (c == nil || c.Nillable || c.Type.String() != "int64") {
 			complain("needs an integer column that is never null: By is %q", k.By)
-		} else if k.By != "" && e.keptFilter(k) == nil {
+		} else if k.By != "" && e.counterFilter(k) == nil {
 			complain("answers no request: no filter compares %s alone", k.By)
 		}
 		if c := e.Column(k.Day); k.Day != "" && (c == nil || c.Nillable || c.Kind != codec.Time) {
 			complain("needs a moment that is never null: Day is %q", k.Day)
-		} else if k.Day != "" && (e.R.Order != k.Day || e.wholeOf(k) == nil) {
-			complain("finds no page: the default order is %q, and there must be a total of the same rows without Day", e.R.Order)
+		} else if k.Day != "" && (e.R.Order != k.Day || e.sameRows(k) == nil) {
+			complain("finds no page: the default order is %q, and there must be a counter of the same rows without Day", e.R.Order)
 		}
 		if (k.Where == "") != (k.Unless == "") {
 			complain("needs both Where and Unless, or none")
@@ -85,7 +85,7 @@ func (e *entity) checkKept() (problems []string) {
 			complain("names no boolean filter that is applied by hand: Unless is %q", k.Unless)
 		}
 		if slices.ContainsFunc(e.R.Counters[:i], func(o apispec.Counter) bool { return o.Unless != "" && o.Unless == k.Unless && o.Where != k.Where }) {
-			complain("holds back other rows than another total unless %q: a list has one rule for a parameter", k.Unless)
+			complain("holds back other rows than another counter unless %q: a list has one rule for a parameter", k.Unless)
 		}
 		if strings.ContainsAny(k.Where, "'\"`") {
 			complain("cannot quote in Where")
@@ -99,8 +99,8 @@ func (e *entity) checkKept() (problems []string) {
 	return problems
 }
 
-// keptFilter is the filter that asks for one key of a total.
-func (e *entity) keptFilter(k apispec.Counter) *apispec.Filter {
+// counterFilter is the filter that asks for one key of a counter.
+func (e *entity) counterFilter(k apispec.Counter) *apispec.Filter {
 	for i, f := range e.R.Filters {
 		if columnOf(f) == k.By && f.Edge == "" && (f.Op == "" || f.Op == "EQ") && !f.Handwritten {
 			return &e.R.Filters[i]
@@ -109,8 +109,8 @@ func (e *entity) keptFilter(k apispec.Counter) *apispec.Filter {
 	return nil
 }
 
-// wholeOf is the total of the rows that k counts by their days.
-func (e *entity) wholeOf(k apispec.Counter) *apispec.Counter {
+// sameRows is the counter of the rows that k counts by their days.
+func (e *entity) sameRows(k apispec.Counter) *apispec.Counter {
 	for i, o := range e.R.Counters {
 		if o.By == "" && o.Day == "" && o.Where == k.Where {
 			return &e.R.Counters[i]
@@ -121,27 +121,27 @@ func (e *entity) wholeOf(k apispec.Counter) *apispec.Counter {
 
 // The methods below are for templates/rest.tmpl.
 
-// KeptDay is the total that finds deep pages, nil where there is none.
-func (e *entity) KeptDay() *kept {
+// DayCounter is the counter that finds deep pages, or nil.
+func (e *entity) DayCounter() *counter {
 	for _, k := range e.R.Counters {
 		if k.Day != "" {
-			return &kept{Counter: k, Table: e.Table()}
+			return &counter{Counter: k, Table: e.Table()}
 		}
 	}
 	return nil
 }
 
-// KeptWhole names the total of the rows that KeptDay counts by their days.
-func (e *entity) KeptWhole() string {
-	return kept{Counter: *e.wholeOf(e.KeptDay().Counter), Table: e.Table()}.Total()
+// AllCounter names the counter of the rows that DayCounter counts by their days.
+func (e *entity) AllCounter() string {
+	return counter{Counter: *e.sameRows(e.DayCounter().Counter), Table: e.Table()}.FullName()
 }
 
-// Uncountable are the filters of a list that no kept total answers: with any of
-// them its rows are counted.
+// Uncountable are the filters of a list that no counter answers: with any of them its
+// rows are counted.
 func (e *entity) Uncountable() (filters []apispec.Filter) {
 	for _, f := range e.R.Filters {
 		if !slices.ContainsFunc(e.R.Counters, func(k apispec.Counter) bool {
-			by := e.keptFilter(k)
+			by := e.counterFilter(k)
 			return f.Param == k.Unless || k.By != "" && by != nil && by.Param == f.Param
 		}) {
 			filters = append(filters, f)
@@ -150,17 +150,17 @@ func (e *entity) Uncountable() (filters []apispec.Filter) {
 	return filters
 }
 
-// heldBack is a condition that the rows of a list meet unless a parameter lifts it.
-type heldBack struct {
+// hiddenUnless is a condition that listed rows meet unless a parameter lifts it.
+type hiddenUnless struct {
 	Unless     string // the parameter
 	Expression string // Go, of the condition's SQL text
 }
 
-// HeldBack are the conditions of the kept totals: the list and its totals have one
+// HiddenUnless are the conditions of the counters: the list and its counters have one
 // source, so that they cannot differ.
-func (e *entity) HeldBack() (all []heldBack) {
+func (e *entity) HiddenUnless() (all []hiddenUnless) {
 	for _, k := range e.R.Counters {
-		if k.Unless == "" || slices.ContainsFunc(all, func(h heldBack) bool { return h.Unless == k.Unless }) {
+		if k.Unless == "" || slices.ContainsFunc(all, func(h hiddenUnless) bool { return h.Unless == k.Unless }) {
 			continue
 		}
 		text := sqlWord.ReplaceAllStringFunc(k.Where, func(word string) string {
@@ -169,16 +169,16 @@ func (e *entity) HeldBack() (all []heldBack) {
 			}
 			return word
 		})
-		all = append(all, heldBack{k.Unless, `"(` + text + `)"`})
+		all = append(all, hiddenUnless{k.Unless, `"(` + text + `)"`})
 	}
 	return all
 }
 
-// answer is a kept total as the answer to list requests.
-type answer struct {
-	Total string
-	Key   string // the filter that says which key, "" where there is but one
-	Tests []test // what holds of the requests that it answers
+// counted is a counter with the list requests whose total it is.
+type counted struct {
+	Counter string
+	Key     string // the filter whose value is the key; "" without keys
+	Tests   []test // what holds of these requests
 }
 
 // test is a filter that is sent, or with Flag one that is true; or the opposite.
@@ -187,19 +187,19 @@ type test struct {
 	Flag, Not bool
 }
 
-// Answers are the totals of the list, each with the requests that it answers.
-func (e *entity) Answers() (all []answer) {
+// Counted are the counters of the list, each with its requests.
+func (e *entity) Counted() (all []counted) {
 	for _, k := range e.R.Counters {
 		if k.Day != "" {
 			continue
 		}
-		a := answer{Total: kept{Counter: k, Table: e.Table()}.Total()}
+		a := counted{Counter: counter{Counter: k, Table: e.Table()}.FullName()}
 		if k.By != "" {
-			a.Key = e.keptFilter(k).Param
+			a.Key = e.counterFilter(k).Param
 		}
 		for _, o := range e.R.Counters {
 			if o.By != "" {
-				a.require(test{Param: e.keptFilter(o).Param, Not: o.By != k.By})
+				a.require(test{Param: e.counterFilter(o).Param, Not: o.By != k.By})
 			}
 			if o.Unless != "" {
 				a.require(test{Param: o.Unless, Flag: true, Not: o.Unless == k.Unless})
@@ -210,7 +210,7 @@ func (e *entity) Answers() (all []answer) {
 	return all
 }
 
-func (a *answer) require(t test) {
+func (a *counted) require(t test) {
 	if !slices.Contains(a.Tests, t) {
 		a.Tests = append(a.Tests, t)
 	}

@@ -13,6 +13,7 @@ import (
 	"chairside/ent"
 	"chairside/ent/appointment"
 	"chairside/ent/patient"
+	"chairside/internal/entx"
 	"chairside/internal/principal"
 	"chairside/internal/seed"
 	"chairside/internal/test/harness"
@@ -130,13 +131,13 @@ func TestPagesAtTheBordersOfDays(t *testing.T) {
 	})
 }
 
-// A kept total is that of the caller's own practice, and is not there for queries
+// A counter is that of the caller's own practice, and is not there for queries
 // that hold anything else.
-func TestKeptTotalsAreConfined(t *testing.T) {
+func TestCountersAreConfined(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		kept := func(ctx context.Context, q *ent.PatientQuery) *ent.Totals {
+		countersOf := func(ctx context.Context, q *ent.PatientQuery) *entx.Counters {
 			t.Helper()
-			totals, err := q.Totals(ctx)
+			totals, err := q.Counters(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -149,7 +150,7 @@ func TestKeptTotalsAreConfined(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			totals := kept(ctx, patients.Query())
+			totals := countersOf(ctx, patients.Query())
 			if totals == nil {
 				t.Fatalf("%s: there are no totals", slug)
 			}
@@ -158,7 +159,7 @@ func TestKeptTotalsAreConfined(t *testing.T) {
 			}
 			c := *principal.Must(ctx)
 			c.SiteID = &c.PracticeID
-			if kept(principal.With(ctx, &c), patients.Query()) != nil {
+			if countersOf(principal.With(ctx, &c), patients.Query()) != nil {
 				t.Errorf("%s: a caller of one site was given the total of all", slug)
 			}
 			modified := patients.Query()
@@ -169,7 +170,7 @@ func TestKeptTotalsAreConfined(t *testing.T) {
 				"a limit":     patients.Query().Limit(5),
 				"a path":      e.DB.Ent.Account.Query().QueryPatient(),
 			} {
-				if kept(ctx, q) != nil {
+				if countersOf(ctx, q) != nil {
 					t.Errorf("%s: there are totals of a query with %s", slug, name)
 				}
 			}
@@ -186,12 +187,12 @@ func TestKeptTotalsAreConfined(t *testing.T) {
 			} {
 				client := ent.NewClient(ent.Driver(sql.OpenDB(e.DB.Dialect, e.DB.SQL)))
 				client.Patient.Intercept(with)
-				if kept(ctx, client.Patient.Query()) != nil {
+				if countersOf(ctx, client.Patient.Query()) != nil {
 					t.Errorf("%s: there are totals beside an interceptor that may add %s", slug, name)
 				}
 			}
 		}
-		if kept(principal.AsSystem(t.Context()), patients.Query()) != nil {
+		if countersOf(principal.AsSystem(t.Context()), patients.Query()) != nil {
 			t.Error("work across practices was given totals")
 		}
 	})

@@ -54,14 +54,14 @@ func killWhileBooking(t *testing.T, url, driver, source string) {
 	if n := len(booked); n < enough || n == clients*most {
 		t.Fatalf("%d were booked before the process was killed", n)
 	}
-	totals := func(want string, args ...string) {
+	counters := func(want string, args ...string) {
 		t.Helper()
-		output, err := exec.CommandContext(t.Context(), "chairside", append([]string{"totals"}, append(args, "--database-url", url)...)...).CombinedOutput()
+		output, err := exec.CommandContext(t.Context(), "chairside", append([]string{"counters"}, append(args, "--database-url", url)...)...).CombinedOutput()
 		if failed := err != nil; failed != strings.Contains(want, "wrong") || !strings.Contains(string(output), want) {
 			t.Errorf("%v: %v\n%s", args, err, output)
 		}
 	}
-	totals("every total is right", "check")
+	counters("every total is right", "check")
 
 	db, err := sql.Open(driver, source)
 	if err != nil {
@@ -69,17 +69,17 @@ func killWhileBooking(t *testing.T, url, driver, source string) {
 	}
 	defer db.Close()
 	for _, spoil := range []string{
-		"DELETE FROM kept_totals WHERE total = 'appointments.all'",
-		"INSERT INTO kept_totals (total, practice_id, key, n) SELECT 'appointments.all', id, 0, 1234567 FROM practices",
+		"DELETE FROM counters WHERE counter = 'appointments.all'",
+		"INSERT INTO counters (counter, practice_id, key, n) SELECT 'appointments.all', id, 0, 1234567 FROM practices",
 	} {
 		if _, err := db.ExecContext(t.Context(), spoil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	totals("there are wrong totals", "check")
-	totals("appointments.all of practice", "repair")
-	totals("nothing to do", "repair")
-	totals("every total is right", "check")
+	counters("some totals are wrong", "check")
+	counters("appointments.all of practice", "repair")
+	counters("nothing to do", "repair")
+	counters("every total is right", "check")
 
 	// The next process shows what is there.
 	base, token, stop := demo(t, t.TempDir(), "--database-url", url)
@@ -92,7 +92,7 @@ func killWhileBooking(t *testing.T, url, driver, source string) {
 	}
 	for deadline := time.Now().Add(30 * time.Second); driver == "postgres"; time.Sleep(50 * time.Millisecond) {
 		var waiting int
-		if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM total_changes").Scan(&waiting); err != nil {
+		if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM counter_changes").Scan(&waiting); err != nil {
 			t.Fatal(err)
 		}
 		if waiting == 0 {

@@ -8,20 +8,20 @@ import (
 	"chairside/internal/store"
 )
 
-type totalsCommands struct {
-	Check  totalsCheck  `cmd:"" help:"Compare every kept total with the rows there are."`
-	Repair totalsRepair `cmd:"" help:"Set right the totals that differ from the rows there are."`
+type countersCommands struct {
+	Check  countersCheck  `cmd:"" help:"Compare the totals of lists with the rows."`
+	Repair countersRepair `cmd:"" help:"Correct totals that differ from the rows."`
 }
 
-type totalsCheck struct{ config.Database }
+type countersCheck struct{ config.Database }
 
 // Help is the text of --help.
-func (totalsCheck) Help() string {
-	return "The totals that lists show are kept up to date by the database itself. Prints each one that is not what counting gives, and fails if there is one. It reads every row, and may run while the program serves."
+func (countersCheck) Help() string {
+	return "The database maintains the totals that lists show. Prints each total that differs from the number of rows and fails if there is one. Reads every row; may run while the server is up."
 }
 
 // Run prints each difference and fails where there is one.
-func (t *totalsCheck) Run(c *console) error {
+func (t *countersCheck) Run(c *console) error {
 	return c.withDatabase(t.Database, func(db *store.DB) error {
 		found, err := db.Counters.Check(c)
 		if err != nil {
@@ -31,22 +31,22 @@ func (t *totalsCheck) Run(c *console) error {
 			fmt.Fprintln(c.out, difference)
 		}
 		if len(found) > 0 {
-			return errors.New("there are wrong totals: chairside totals repair")
+			return errors.New(`some totals are wrong: run "chairside counters repair"`)
 		}
 		fmt.Fprintln(c.err, "every total is right")
 		return nil
 	})
 }
 
-type totalsRepair struct{ config.Database }
+type countersRepair struct{ config.Database }
 
 // Help is the text of --help.
-func (totalsRepair) Help() string {
-	return "Prints each total that it changes. Writing to a table waits while its rows are counted."
+func (countersRepair) Help() string {
+	return "Prints each total that it changes. Writes to a table wait while its rows are counted."
 }
 
 // Run prints what it has changed, also beside an error.
-func (t *totalsRepair) Run(c *console) error {
+func (t *countersRepair) Run(c *console) error {
 	return c.withDatabase(t.Database, func(db *store.DB) error {
 		repaired, err := db.Counters.Repair(c)
 		for _, difference := range repaired {
