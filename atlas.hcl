@@ -31,7 +31,7 @@ env "postgres" {
   url = var.postgres_url
   dev = var.postgres_dev_url
   migration {
-    dir = "file://internal/migrations/postgres"
+    dir = "file://internal/store/migrations/postgres"
   }
 }
 
@@ -40,7 +40,7 @@ env "sqlite" {
   url = var.sqlite_url
   dev = "sqlite://dev?mode=memory&_fk=1"
   migration {
-    dir = "file://internal/migrations/sqlite"
+    dir = "file://internal/store/migrations/sqlite"
   }
 }
 

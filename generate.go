@@ -4,13 +4,13 @@
 //	ent/, ogent/       generated from it; never edited
 //	internal/codegen   the generator; internal/apispec: the annotations it reads
 //	internal/codec      values as they travel: reading bodies and queries, with all their latitude
-//	internal/limit     what the values of a row may be, for the databases, the API and imports
+//	internal/apispec/limit     what the values of a row may be, for the databases, the API and imports
 //	internal/apierror     the one error type that reaches a client
 //	schema/ask         for other Go programs: questions to a practice's records
-//	internal/rowscan       rows as the database gives them; internal/audit: the record of what was read
+//	internal/entx/rowscan       rows as the database gives them; internal/audit: the record of what was read
 //	internal/cache    what was read less than a second ago: tokens, working hours
 //	internal/civil     days; internal/clock: the time of a request; internal/decimal: money
-//	internal/admission which request gets a connection of the pool, and which waits
+//	internal/store/admission which request gets a connection of the pool, and which waits
 //	internal/principal    who is calling; internal/token finds out, internal/scope says what they may do
 //	internal/oauth     the authorization server: applications, codes, tokens
 //	internal/signin    passwords, second factors, sessions

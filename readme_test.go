@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }

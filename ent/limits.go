@@ -2,7 +2,7 @@
 
 package ent
 
-import "chairside/internal/limit"
+import "chairside/internal/apispec/limit"
 
 // Limits are what the schema declares of single columns, table by table.
 var Limits = []limit.Column{

@@ -11,7 +11,7 @@ import (
 
 	"chairside/internal/apispec"
 	"chairside/internal/codec"
-	"chairside/internal/limit"
+	"chairside/internal/apispec/limit"
 )
 
 // Appointment is an entry of the diary: a patient's visit, or a break.

@@ -12,7 +12,7 @@ import (
 	"chairside/internal/civil"
 	"chairside/internal/codec"
 	"chairside/internal/decimal"
-	"chairside/internal/limit"
+	"chairside/internal/apispec/limit"
 )
 
 // Longest texts, in code points.

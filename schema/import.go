@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/index"
 
 	"chairside/internal/apispec"
-	"chairside/internal/limit"
+	"chairside/internal/apispec/limit"
 )
 
 // ImportedRecord remembers which row a record of another system became, so

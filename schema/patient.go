@@ -13,7 +13,7 @@ import (
 
 	"chairside/internal/apispec"
 	"chairside/internal/codec"
-	"chairside/internal/limit"
+	"chairside/internal/apispec/limit"
 )
 
 // Patient is someone the practice treats.

@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/schema/index"
 
 	"chairside/internal/apispec"
-	"chairside/internal/limit"
+	"chairside/internal/apispec/limit"
 )
 
 // Practitioner is a user who treats patients.

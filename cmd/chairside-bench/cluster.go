@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"chairside/internal/civil"
-	"chairside/internal/localpg"
+	"chairside/internal/test/localpg"
 )
 
 // settings of the benchmark's own server: what one sets on a machine that is

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 // A process that is killed while it books, and folds what it has booked, loses

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/term"
 
-	"chairside/internal/password"
+	"chairside/internal/signin/password"
 )
 
 // chosenPassword is a new password that was read.

@@ -13,7 +13,7 @@ import (
 	_ "github.com/lib/pq" // to count overlaps past the program
 	_ "modernc.org/sqlite"
 
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 // Two processes on one database, many clients, the same times of the same

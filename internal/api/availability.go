@@ -25,7 +25,7 @@ import (
 	"chairside/internal/entx"
 	"chairside/internal/list"
 	"chairside/internal/principal"
-	"chairside/internal/rowscan"
+	"chairside/internal/entx/rowscan"
 	"chairside/ogent"
 	"chairside/schema"
 )

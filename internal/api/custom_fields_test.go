@@ -14,7 +14,7 @@ import (
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
 	"chairside/internal/entx"
-	stored "chairside/internal/rowscan"
+	stored "chairside/internal/entx/rowscan"
 	"chairside/internal/test/harness"
 	"chairside/schema"
 )

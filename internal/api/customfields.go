@@ -18,7 +18,7 @@ import (
 	"chairside/internal/apierror"
 	"chairside/internal/decimal"
 	"chairside/internal/entx"
-	"chairside/internal/rowscan"
+	"chairside/internal/entx/rowscan"
 	"chairside/ogent"
 	"chairside/schema"
 )

@@ -24,12 +24,12 @@ type rule struct {
 
 var leaves = []string{
 	"internal/audit", "internal/principal", "internal/civil", "internal/clock", "internal/apispec", "internal/decimal",
-	"internal/admission", "internal/etag", "internal/apierror", "internal/limit", "internal/password", "internal/scope", "internal/codec",
+	"internal/store/admission", "internal/etag", "internal/apierror", "internal/apispec/limit", "internal/signin/password", "internal/scope", "internal/codec",
 }
 
 var rules = []rule{
 	{"unsafe", nil, false, "Go's guarantees hold everywhere; what needs unsafe goes, whatever it gains"},
-	{"github.com/lib/pq", []string{"internal/store/...", "internal/localpg/pgtest"}, true, "one place knows the drivers and their errors"},
+	{"github.com/lib/pq", []string{"internal/store/...", "internal/test/localpg/pgtest"}, true, "one place knows the drivers and their errors"},
 	{"github.com/jackc/pgx/v5/...", []string{"cmd/chairside-bench/..."}, false, "only what Chairside is measured against, and the measuring, use another driver"},
 	{"modernc.org/sqlite/...", []string{"internal/store"}, true, "one place knows the drivers and their errors"},
 	{"modernc.org/libc", []string{"internal/store"}, false, "one place configures SQLite past its driver"},
@@ -45,16 +45,16 @@ var rules = []rule{
 	{"html/template", []string{"internal/web", "internal/report"}, true, "what people see is drawn in few places"},
 	{"chairside/internal/server", []string{"cmd/chairside", "internal/test/harness"}, true, "nothing below knows the server"},
 	{"net/http", []string{"internal/api", "internal/server", "internal/apierror", "internal/codec", "internal/codegen/...", "internal/test/harness", "internal/oauth", "internal/signin", "internal/web", "ogent", "cmd/chairside", "cmd/chairside-bench/..."}, true, "rules and arithmetic know no HTTP"},
-	{"os.Getenv", []string{"internal/config", "internal/localpg/pgtest", "internal/store/diff"}, true, "settings are read in one place"},
+	{"os.Getenv", []string{"internal/config", "internal/test/localpg/pgtest", "internal/store/diff"}, true, "settings are read in one place"},
 	{"os.LookupEnv", []string{"internal/config"}, true, "settings are read in one place"},
 	{"DB.SQL", []string{"internal/server", "internal/store/...", "cmd/..."}, true, "requests reach connections through the gate of the pool"},
 	{"db.SQL", []string{"internal/server", "internal/store/...", "internal/seed", "internal/transfer", "cmd/..."}, true, "requests reach connections through the gate of the pool"},
-	{"time.Now", []string{"internal/clock", "internal/localpg/pgproxy", "internal/store/...", "cmd/chairside", "cmd/chairside-bench/..."}, true, "one reading of the clock for a request"},
+	{"time.Now", []string{"internal/clock", "internal/test/localpg/pgproxy", "internal/store/...", "cmd/chairside", "cmd/chairside-bench/..."}, true, "one reading of the clock for a request"},
 	{"principal.AsSystem", []string{"schema/ask", "internal/principal", "internal/token", "internal/signin", "internal/seed", "internal/provision", "cmd/chairside", "internal/test/harness"}, true, "work across practices is for administration alone"},
 	{"principal.With", []string{"schema/ask", "internal/principal", "internal/api", "internal/server", "internal/signin", "internal/store", "internal/test/harness", "cmd/chairside"}, true, "a caller comes from a token, a session or the command line"},
 	{"AccessToken.Create", []string{"internal/token"}, true, "token.Create refuses scopes that the user's role may not hold"},
 	{"scope.Granted", []string{"schema", "internal/token"}, true, "stored scopes are narrowed to the user's role where they are read"},
-	{"password.Unchecked", []string{"internal/password"}, true, "new passwords are checked: password.Choose"},
+	{"password.Unchecked", []string{"internal/signin/password"}, true, "new passwords are checked: password.Choose"},
 	{"store.WithoutAdministrator", []string{"internal/store", "internal/signin"}, true, "only the command line leaves a practice without an administrator"},
 	{"signin.Force", []string{"internal/signin", "cmd/chairside"}, true, "only the command line leaves a practice without an administrator"},
 	{"principal.AsSystemWithin", []string{"internal/principal", "internal/signin", "internal/oauth"}, true, "who signs in, and applications, are not of one practice"},
@@ -64,7 +64,7 @@ var rules = []rule{
 var closed = map[string][]string{
 	"schema":           leaves,
 	"internal/diary":   {"internal/civil"},
-	"internal/codegen": {"internal/apispec", "internal/limit", "internal/scope", "internal/codec"},
+	"internal/codegen": {"internal/apispec", "internal/apispec/limit", "internal/scope", "internal/codec"},
 }
 
 func TestImports(t *testing.T) {

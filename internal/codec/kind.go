@@ -24,7 +24,7 @@ import (
 
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
-	"chairside/internal/limit"
+	"chairside/internal/apispec/limit"
 )
 
 // Kind is how a value looks on the wire.

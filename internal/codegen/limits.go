@@ -11,7 +11,7 @@ import (
 
 	"chairside/internal/apispec"
 	"chairside/internal/codec"
-	"chairside/internal/limit"
+	"chairside/internal/apispec/limit"
 )
 
 // limitsOf gives the limits of a table's columns, as far as they have any.

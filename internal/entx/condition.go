@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 
-	"chairside/internal/rowscan"
+	"chairside/internal/entx/rowscan"
 )
 
 // Subquery is a query of package ent as part of another statement, confined to the

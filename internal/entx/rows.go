@@ -9,7 +9,7 @@ import (
 	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 
-	"chairside/internal/rowscan"
+	"chairside/internal/entx/rowscan"
 )
 
 // Names reports whether columns are read of what is joined under a name. Edges

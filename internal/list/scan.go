@@ -11,7 +11,7 @@ import (
 	"chairside/internal/apierror"
 	"chairside/internal/audit"
 	"chairside/internal/codec"
-	"chairside/internal/rowscan"
+	"chairside/internal/entx/rowscan"
 )
 
 // Form is the response form of a row.

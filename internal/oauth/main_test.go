@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 func TestMain(m *testing.M) {

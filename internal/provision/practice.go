@@ -14,7 +14,7 @@ import (
 	"chairside/ent"
 	"chairside/ent/practice"
 	"chairside/ent/user"
-	"chairside/internal/password"
+	"chairside/internal/signin/password"
 	"chairside/internal/principal"
 	"chairside/schema"
 )

@@ -17,7 +17,7 @@ import (
 	"chairside/ent"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/report"
 	"chairside/internal/seed"
 	"chairside/internal/store"

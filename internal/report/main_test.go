@@ -11,7 +11,7 @@ import (
 	"chairside/ent"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/principal"
 	"chairside/internal/report"
 	"chairside/internal/seed"

@@ -16,7 +16,7 @@ import (
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
 	"chairside/internal/principal"
-	"chairside/internal/rowscan"
+	"chairside/internal/entx/rowscan"
 	"chairside/internal/scope"
 	"chairside/schema"
 )

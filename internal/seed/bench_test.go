@@ -3,7 +3,7 @@ package seed
 import (
 	"testing"
 
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/store"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"chairside/internal/civil"
-	"chairside/internal/password"
+	"chairside/internal/signin/password"
 	"chairside/schema"
 )
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"chairside/internal/civil"
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/store"
 )
 

@@ -18,7 +18,7 @@ func TestDocsExplainEveryErrorCode(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	page := b.get("/docs", "Authorization:").ok(t, 200)
-	source, err := os.ReadFile("../fault/fault.go")
+	source, err := os.ReadFile("../apierror/apierror.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"chairside/internal/admission"
+	"chairside/internal/store/admission"
 )
 
 // Time limits of requests, waits for connections, locks and round trips included. A

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"chairside/internal/admission"
+	"chairside/internal/store/admission"
 	"chairside/internal/web"
 	"chairside/ogent"
 )

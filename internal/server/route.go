@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"chairside/internal/admission"
+	"chairside/internal/store/admission"
 	"chairside/internal/apierror"
 	"chairside/ogent"
 )

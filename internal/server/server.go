@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"chairside/internal/admission"
+	"chairside/internal/store/admission"
 	"chairside/internal/api"
 	"chairside/internal/clock"
 	"chairside/internal/codec"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"chairside/internal/admission"
+	"chairside/internal/store/admission"
 	"chairside/internal/apierror"
 	"chairside/internal/principal"
 )

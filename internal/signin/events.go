@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"chairside/ent"
-	"chairside/internal/password"
+	"chairside/internal/signin/password"
 	"chairside/internal/principal"
 	"chairside/internal/store"
 )

@@ -18,7 +18,7 @@ import (
 	"chairside/ent/user"
 	"chairside/internal/clock"
 	"chairside/internal/oauth"
-	"chairside/internal/password"
+	"chairside/internal/signin/password"
 	"chairside/internal/principal"
 	"chairside/internal/scope"
 	"chairside/internal/seed"

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"chairside/ent"
-	"chairside/internal/password"
+	"chairside/internal/signin/password"
 	"chairside/internal/seed"
 	"chairside/internal/signin"
 	"chairside/internal/test/harness"

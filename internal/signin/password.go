@@ -8,7 +8,7 @@ import (
 	"chairside/ent"
 	"chairside/ent/user"
 	"chairside/internal/clock"
-	"chairside/internal/password"
+	"chairside/internal/signin/password"
 	"chairside/internal/principal"
 	"chairside/internal/store"
 	"chairside/schema"

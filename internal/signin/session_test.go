@@ -10,7 +10,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/session"
-	"chairside/internal/password"
+	"chairside/internal/signin/password"
 	"chairside/internal/principal"
 	"chairside/internal/seed"
 	"chairside/internal/server"

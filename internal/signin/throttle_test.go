@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/password"
+	"chairside/internal/signin/password"
 	"chairside/internal/seed"
 	"chairside/internal/test/harness"
 )

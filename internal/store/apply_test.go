@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 // outsideFiles are twoFiles and a file of statements that are not in a transaction.

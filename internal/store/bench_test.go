@@ -5,7 +5,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/practice"
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/principal"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"chairside/internal/apierror"
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 func isUnavailable(err error) bool {

@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
 
-	"chairside/internal/admission"
+	"chairside/internal/store/admission"
 )
 
 // gated is Ent's driver behind the gate of the pool: each statement and each

@@ -14,7 +14,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/migrate"
-	"chairside/internal/limit"
+	"chairside/internal/apispec/limit"
 )
 
 // Each declared limit has a CHECK in the live database, which refuses a value

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"chairside/ent"
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/store/dbconn"
 )
 

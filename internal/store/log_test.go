@@ -11,8 +11,8 @@ import (
 
 	"chairside/ent"
 	"chairside/internal/entx"
-	"chairside/internal/localpg"
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg"
+	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/store/dbconn"
 )
 

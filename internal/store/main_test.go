@@ -12,7 +12,7 @@ import (
 	"entgo.io/ent/dialect/sql/schema"
 	"entgo.io/ent/schema/field"
 
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 // TestMain finds a PostgreSQL server.

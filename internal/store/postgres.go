@@ -13,7 +13,7 @@ import (
 	"entgo.io/ent/dialect"
 	"github.com/lib/pq"
 
-	"chairside/internal/migrations"
+	"chairside/internal/store/migrations"
 	"chairside/internal/store/dbconn"
 )
 

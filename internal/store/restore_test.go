@@ -7,8 +7,8 @@ import (
 	"os/exec"
 	"testing"
 
-	"chairside/internal/localpg"
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg"
+	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/store"
 	"chairside/internal/store/storetest"
 	"chairside/internal/test/harness"

@@ -15,7 +15,7 @@ import (
 	"entgo.io/ent/dialect"
 	"modernc.org/sqlite"
 
-	"chairside/internal/migrations"
+	"chairside/internal/store/migrations"
 	"chairside/internal/store/dbconn"
 )
 

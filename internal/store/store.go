@@ -17,7 +17,7 @@ import (
 
 	"chairside/ent"
 	_ "chairside/ent/runtime" // registers the schema's hooks and defaults
-	"chairside/internal/admission"
+	"chairside/internal/store/admission"
 	"chairside/internal/store/counters"
 )
 

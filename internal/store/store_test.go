@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 func TestOpenRefusesOtherAddresses(t *testing.T) {

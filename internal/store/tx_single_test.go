@@ -11,7 +11,7 @@ import (
 	"chairside/ent"
 	"chairside/ent/practice"
 	"chairside/internal/entx"
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/principal"
 )
 

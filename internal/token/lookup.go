@@ -16,7 +16,7 @@ import (
 	"chairside/ent/application"
 	"chairside/ent/practice"
 	"chairside/ent/user"
-	"chairside/internal/admission"
+	"chairside/internal/store/admission"
 	"chairside/internal/principal"
 	"chairside/internal/scope"
 	"chairside/schema"

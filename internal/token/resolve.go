@@ -7,7 +7,7 @@ import (
 
 	"chairside/ent/accesstoken"
 	"chairside/ent/predicate"
-	"chairside/internal/admission"
+	"chairside/internal/store/admission"
 	"chairside/internal/apierror"
 	"chairside/internal/clock"
 	"chairside/internal/principal"

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"chairside/internal/civil"
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/seed"
 )
 

@@ -16,7 +16,7 @@ import (
 	"chairside/ent/migrate"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
-	"chairside/internal/limit"
+	"chairside/internal/apispec/limit"
 )
 
 // entity is one table, as the generated code describes it. Nothing about an

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"chairside/internal/codec"
-	"chairside/internal/limit"
+	"chairside/internal/apispec/limit"
 	"chairside/ogent"
 	"chairside/schema"
 )

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"chairside/internal/civil"
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/seed"
 	"chairside/internal/store"
 )

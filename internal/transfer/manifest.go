@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"chairside/internal/migrations"
+	"chairside/internal/store/migrations"
 )
 
 // Format is the encoding of an export's files.

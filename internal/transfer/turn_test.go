@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 // plainFile writes rows of bigPractice that are stored two batches at a time,

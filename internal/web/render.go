@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"chairside/internal/clock"
-	"chairside/internal/password"
+	"chairside/internal/signin/password"
 	"chairside/internal/scope"
 	"chairside/internal/signin"
 )

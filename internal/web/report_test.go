@@ -15,7 +15,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/user"
-	"chairside/internal/password"
+	"chairside/internal/signin/password"
 	"chairside/internal/principal"
 	"chairside/internal/provision"
 	"chairside/internal/report"

@@ -10,7 +10,7 @@ import (
 	_ "github.com/lib/pq" // the driver that Chairside uses
 
 	"chairside/cmd/chairside-bench/plans"
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }

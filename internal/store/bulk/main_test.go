@@ -3,7 +3,7 @@ package bulk_test
 import (
 	"testing"
 
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 // TestMain finds a PostgreSQL server.

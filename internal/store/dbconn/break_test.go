@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"chairside/internal/entx"
-	"chairside/internal/localpg/pgproxy"
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg/pgproxy"
+	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/store"
 	"chairside/internal/store/dbconn"
 	"chairside/internal/store/storetest"

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"chairside/internal/rowscan"
+	"chairside/internal/entx/rowscan"
 )
 
 // driverConn is what the connections of both drivers implement.

@@ -5,7 +5,7 @@ import (
 	"database/sql/driver"
 	"sync/atomic"
 
-	"chairside/internal/rowscan"
+	"chairside/internal/entx/rowscan"
 )
 
 // pooled is a driver.Connector for PostgreSQL behind a pooler that may give each

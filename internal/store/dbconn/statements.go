@@ -9,7 +9,7 @@ import (
 	"hash/maphash"
 	"sync/atomic"
 
-	"chairside/internal/rowscan"
+	"chairside/internal/entx/rowscan"
 )
 
 const (

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"chairside/internal/apierror"
-	"chairside/internal/localpg/pgtest"
-	"chairside/internal/rowscan"
+	"chairside/internal/test/localpg/pgtest"
+	"chairside/internal/entx/rowscan"
 	"chairside/internal/store"
 	"chairside/internal/store/dbconn"
 	"chairside/internal/store/storetest"

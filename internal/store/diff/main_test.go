@@ -14,8 +14,8 @@ import (
 	"entgo.io/ent/dialect/sql/schema"
 
 	"chairside/ent"
-	"chairside/internal/localpg/pgtest"
-	"chairside/internal/migrations"
+	"chairside/internal/test/localpg/pgtest"
+	"chairside/internal/store/migrations"
 	"chairside/internal/store"
 )
 

@@ -12,7 +12,7 @@ import (
 	"ariga.io/atlas/sql/migrate"
 
 	"chairside/ent"
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/store"
 	"chairside/internal/store/lint"
 )

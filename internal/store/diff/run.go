@@ -15,13 +15,13 @@ import (
 	"entgo.io/ent/dialect/sql/schema"
 
 	"chairside/internal/clock"
-	"chairside/internal/localpg"
+	"chairside/internal/test/localpg"
 	"chairside/internal/store"
 	"chairside/internal/store/lint"
 	"chairside/internal/store/plan"
 )
 
-const root = "internal/migrations"
+const root = "internal/store/migrations"
 
 var errDiffers = errors.New("the schema differs from the migrations: go run ./internal/store/diff NAME")
 

@@ -7,7 +7,7 @@ import (
 	"ariga.io/atlas/sql/migrate"
 	atlas "ariga.io/atlas/sql/schema"
 
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/store"
 )
 

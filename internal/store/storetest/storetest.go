@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/store"
 )
 

@@ -14,7 +14,7 @@ import (
 	"chairside/ent/site"
 	"chairside/ent/user"
 	"chairside/internal/oauth"
-	"chairside/internal/password"
+	"chairside/internal/signin/password"
 	"chairside/internal/principal"
 	"chairside/internal/provision"
 	"chairside/internal/seed"

@@ -14,7 +14,7 @@ import (
 	"chairside/ent/patient"
 	"chairside/ent/predicate"
 	"chairside/internal/principal"
-	"chairside/internal/rowscan"
+	"chairside/internal/entx/rowscan"
 	"chairside/internal/test/harness"
 	question "chairside/schema/ask"
 )

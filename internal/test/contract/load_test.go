@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"chairside/ent"
-	"chairside/internal/admission"
+	"chairside/internal/store/admission"
 	"chairside/internal/apierror"
 	"chairside/internal/seed"
 	"chairside/internal/store"

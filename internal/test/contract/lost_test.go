@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/localpg/pgproxy"
+	"chairside/internal/test/localpg/pgproxy"
 	"chairside/internal/test/harness"
 )
 

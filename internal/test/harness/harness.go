@@ -31,7 +31,7 @@ import (
 	"chairside/ent/user"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
-	"chairside/internal/localpg/pgtest"
+	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/principal"
 	"chairside/internal/scope"
 	"chairside/internal/seed"

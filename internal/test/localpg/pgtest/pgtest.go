@@ -19,7 +19,7 @@ import (
 
 	_ "github.com/lib/pq" // to create databases on a given server
 
-	"chairside/internal/localpg"
+	"chairside/internal/test/localpg"
 )
 
 var (

@@ -33,7 +33,7 @@
 // To squash unreleased migrations into one baseline, delete the files and write
 // it anew; nothing in it is written by hand:
 //
-//	rm internal/migrations/*/*.sql
+//	rm internal/store/migrations/*/*.sql
 //	go run ./internal/store/diff baseline
 package migrations
 
