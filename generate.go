@@ -1,38 +1,41 @@
 // Package chairside is the map of the repository.
 //
-//	schema/            the source of everything: entities, links, checks, and how each appears in the API
-//	ent/, ogent/       generated from it; never edited
-//	internal/codegen   the generator; internal/apispec: the annotations it reads
-//	internal/codec      values as they travel: reading bodies and queries, with all their latitude
-//	internal/apispec/limit     what the values of a row may be, for the databases, the API and imports
-//	internal/apierror     the one error type that reaches a client
-//	schema/ask         for other Go programs: questions to a practice's records
-//	internal/entx/rowscan       rows as the database gives them; internal/audit: the record of what was read
-//	internal/cache    what was read less than a second ago: tokens, working hours
-//	internal/civil     days; internal/clock: the time of a request; internal/decimal: money
-//	internal/store/admission which request gets a connection of the pool, and which waits
-//	internal/principal    who is calling; internal/token finds out, internal/scope says what they may do
-//	internal/oauth     the authorization server: applications, codes, tokens
-//	internal/signin    passwords, second factors, sessions
-//	internal/web       the pages: sign-in, consent, settings, reports
-//	internal/report    what managers ask of a practice, and how it is drawn
-//	internal/transfer  export, import, moving between databases
-//	internal/api       what the operations do, one file per resource
-//	internal/diary     overlaps and free time, pure
-//	internal/store     databases: opening, transactions, migrations
-//	internal/server    the HTTP server around the operations
-//	internal/seed      demo data; internal/provision: a new practice
-//	internal/config    flags and environment
-//	internal/arch      who may import whom, and decisions/: why things are as they are
-//	internal/test/harness, internal/test/contract   the test harness, and tests across all operations
-//	internal/test/browser   the pages in a browser
-//	cmd/chairside      the program
-//	cmd/chairside-bench   how fast it is, beside a hand-written server
+//	schema/              source of truth: one file per entity with its columns, edges, checks and its whole API
+//	schema/ask           queries to a practice's records, for other Go programs
+//	ent/, ogent/         generated from it; never edited
+//	internal/codegen     the generator
+//	internal/apispec     the annotations it reads; apispec/limit: what the values of a column may be
+//	internal/entx        what generated ent code calls; entx/rowscan: scans rows without copies
+//	internal/list        reads a page of a list; internal/write: creates, updates and deletes a row
+//	internal/api         the rules of operations, one file per resource that has any
+//	internal/diary       overlaps and slots, pure
+//	internal/server      the HTTP server around the operations
+//	internal/codec       decodes and validates the values of bodies and queries
+//	internal/apierror    the one error type that reaches a client
+//	internal/etag        entity tags and conditional requests
+//	internal/principal   who is calling; internal/token: resolves tokens; internal/scope: what they may do
+//	internal/audit       which patients' records a request has read
+//	internal/cache       a cache for less than a second, with single flight
+//	internal/civil       days; internal/clock: the time of a request; internal/decimal: money
+//	internal/oauth       the authorization server: applications, codes, tokens
+//	internal/signin      sessions and second factors; signin/password: hashing and checks
+//	internal/web         the pages: sign-in, consent, settings, reports
+//	internal/report      reports for managers and analysts, and their rendering
+//	internal/transfer    export, import, moving between databases
+//	internal/store       databases: opening, transactions, errors; below it connections, admission, counters, bulk loading and migrations
+//	internal/seed        demo data; internal/provision: a new practice
+//	internal/config      flags and environment
+//	internal/arch        import rules as tests, decisions/, departures.md
+//	internal/test        harness, contract suite, browser suite, local PostgreSQL servers
+//	cmd/chairside        the program, one file per command
+//	cmd/chairside-bench  measures it beside a hand-written server
 //
 // After a change of schema/:
 //
 //	go generate ./...
 //	go run ./internal/store/diff NAME
+//
+// .github/CONTRIBUTING.md has recipes.
 package chairside
 
 //go:generate go run ./internal/codegen/generate

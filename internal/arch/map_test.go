@@ -1,0 +1,71 @@
+package arch
+
+import (
+	"io/fs"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// maxRooms is the most packages directly below internal: more are not known by name.
+const maxRooms = 30
+
+// TestMapIsComplete holds that the map in generate.go names every directory directly below
+// internal, cmd and the root, and no other.
+func TestMapIsComplete(t *testing.T) {
+	t.Parallel()
+	root := os.DirFS("../..")
+	source, err := fs.ReadFile(root, "generate.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, parent := range []string{"internal", "cmd"} {
+		entries, err := fs.ReadDir(root, parent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if parent == "internal" && len(entries) > maxRooms {
+			t.Errorf("internal has %d packages: at most %d", len(entries), maxRooms)
+		}
+		for _, e := range entries {
+			if name := parent + "/" + e.Name(); !regexp.MustCompile(name + `\b`).Match(source) {
+				t.Errorf("generate.go does not name %s", name)
+			}
+		}
+	}
+	checkPaths(t, root, "generate.go", string(source))
+}
+
+// TestContributingNamesRealPaths holds that the recipes name files that exist.
+func TestContributingNamesRealPaths(t *testing.T) {
+	t.Parallel()
+	root := os.DirFS("../..")
+	for _, page := range []string{".github/CONTRIBUTING.md", "internal/arch/departures.md"} {
+		source, err := fs.ReadFile(root, page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkPaths(t, root, page, string(source))
+	}
+}
+
+var ourPath = regexp.MustCompile(`(?:^|[\s` + "`" + `(])((?:internal|schema|cmd|\.ci|\.github)/[\w./*-]*\w)`)
+
+// checkPaths fails for paths of the repository that a page names and nobody finds.
+func checkPaths(t *testing.T, root fs.FS, page, text string) {
+	t.Helper()
+	found := ourPath.FindAllStringSubmatch(text, -1)
+	if len(found) < 5 {
+		t.Errorf("%s: only %d paths found: is the pattern right?", page, len(found))
+	}
+	for _, m := range found {
+		path := m[1]
+		if strings.Contains(path, "NAME") || strings.Contains(path, "vaccine") { // of recipes
+			continue
+		}
+		if matches, err := fs.Glob(root, path); err != nil || len(matches) == 0 {
+			t.Errorf("%s names %s, which does not exist", page, path)
+		}
+	}
+}
