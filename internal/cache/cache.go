@@ -132,7 +132,7 @@ func (r Scoped[K, V]) Do(ctx context.Context, key K, read func() (V, error)) (v 
 		defer func() {
 			if reason := recover(); reason != nil {
 				var none V
-				found, err = none, fmt.Errorf("recent: panic with a %T at %s", reason, panicSite()) // its text may hold anything
+				found, err = none, fmt.Errorf("cache: panic with a %T at %s", reason, panicSite()) // its text may hold anything
 			}
 		}()
 		return read()

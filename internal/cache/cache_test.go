@@ -120,7 +120,7 @@ func TestPanicOfAReadingIsAnError(t *testing.T) {
 		"a nil pointer": func() (string, error) { return "", fmt.Errorf("%d", (*none)[0]) },
 	} {
 		_, err := m.For(t.Context()).Do(t.Context(), 1, read)
-		if err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "recent_test.go:") {
+		if err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "cache_test.go:") {
 			t.Errorf("a panic for %s gives %v", what, err)
 		}
 	}

@@ -97,7 +97,7 @@ func encode(e *jx.Encoder, value any) {
 	case json.RawMessage:
 		e.Raw(v)
 	default:
-		panic(fmt.Sprintf("wire: %T is not written", v))
+		panic(fmt.Sprintf("codec: %T is not written", v))
 	}
 }
 

@@ -30,7 +30,7 @@ type Principal struct {
 
 // ErrNone is returned for work without a caller in its context: a mistake of
 // the program, never of a client.
-var ErrNoPrincipal = errors.New("caller: no caller in the context")
+var ErrNoPrincipal = errors.New("principal: none in the context")
 
 type (
 	callerKey struct{}

@@ -70,23 +70,23 @@ func content(ctx context.Context, tx *ent.Client, practice uuid.UUID) (privatePl
 			SetExam(style.exam).SetHygiene(style.hygiene).SetPosition(i + 1).
 			Exec(ctx)
 		if err != nil {
-			return 0, 0, fmt.Errorf("onboard: reason: %w", err)
+			return 0, 0, fmt.Errorf("provision: reason: %w", err)
 		}
 	}
 	private, err := tx.PaymentPlan.Create().SetPracticeID(practice).SetName("Private").Save(ctx)
 	if err != nil {
-		return 0, 0, fmt.Errorf("onboard: private plan: %w", err)
+		return 0, 0, fmt.Errorf("provision: private plan: %w", err)
 	}
 	nhs, err := tx.PaymentPlan.Create().SetPracticeID(practice).SetName("NHS").SetNhs(true).Save(ctx)
 	if err != nil {
-		return 0, 0, fmt.Errorf("onboard: NHS plan: %w", err)
+		return 0, 0, fmt.Errorf("provision: NHS plan: %w", err)
 	}
 	categories := map[string]int64{}
 	for _, t := range treatments {
 		if categories[t.category] == 0 {
 			c, err := tx.TreatmentCategory.Create().SetPracticeID(practice).SetName(t.category).Save(ctx)
 			if err != nil {
-				return 0, 0, fmt.Errorf("onboard: category: %w", err)
+				return 0, 0, fmt.Errorf("provision: category: %w", err)
 			}
 			categories[t.category] = c.ID
 		}
@@ -106,7 +106,7 @@ func offer(ctx context.Context, tx *ent.Client, practice uuid.UUID, t treatment,
 	}
 	row, err := create.Save(ctx)
 	if err != nil {
-		return fmt.Errorf("onboard: treatment: %w", err)
+		return fmt.Errorf("provision: treatment: %w", err)
 	}
 	prices := map[int64]string{privatePlan: t.private}
 	if t.band != "" {
@@ -114,7 +114,7 @@ func offer(ctx context.Context, tx *ent.Client, practice uuid.UUID, t treatment,
 	}
 	for plan, price := range prices {
 		if err := flatFee(tx, practice, plan, row.ID, decimal.MustParse(price), t.minutes).Exec(ctx); err != nil {
-			return fmt.Errorf("onboard: fee: %w", err)
+			return fmt.Errorf("provision: fee: %w", err)
 		}
 	}
 	return nil

@@ -78,14 +78,14 @@ func Practice(ctx context.Context, tx *ent.Client, n NewPractice) (o Opened, err
 		SetNhs(true).SetOpeningHours(openingHours()).
 		Save(ctx)
 	if err != nil {
-		return o, fmt.Errorf("onboard: practice: %w", err)
+		return o, fmt.Errorf("provision: practice: %w", err)
 	}
 	site, err := tx.Site.Create().SetPracticeID(p.ID).SetName(n.Name).SetOpeningHours(openingHours()).Save(ctx)
 	if err != nil {
-		return o, fmt.Errorf("onboard: site: %w", err)
+		return o, fmt.Errorf("provision: site: %w", err)
 	}
 	if err := tx.Room.Create().SetPracticeID(p.ID).SetSiteID(site.ID).SetName("Surgery 1").Exec(ctx); err != nil {
-		return o, fmt.Errorf("onboard: room: %w", err)
+		return o, fmt.Errorf("provision: room: %w", err)
 	}
 	o.Practice, o.Site = p.ID, site.ID
 	u, err := hire(ctx, tx, site, n.First, schema.RoleAdministrator)
@@ -111,7 +111,7 @@ func work(ctx context.Context, tx *ent.Client, practiceID uuid.UUID, practitione
 			SetWeekday(int(day)).SetStartMinute(opens).SetFinishMinute(closes).
 			Exec(ctx)
 		if err != nil {
-			return fmt.Errorf("onboard: working session: %w", err)
+			return fmt.Errorf("provision: working session: %w", err)
 		}
 	}
 	return nil
@@ -127,7 +127,7 @@ func freeSlug(ctx context.Context, tx *ent.Client, name string) (string, error) 
 		}
 		taken, err := tx.Practice.Query().Where(practice.Slug(candidate)).Exist(ctx)
 		if err != nil {
-			return "", fmt.Errorf("onboard: look for a short name: %w", err)
+			return "", fmt.Errorf("provision: look for a short name: %w", err)
 		}
 		if !taken {
 			return candidate, nil
@@ -147,7 +147,7 @@ func slug(name string) string {
 func emailFree(ctx context.Context, tx *ent.Client, email string) error {
 	taken, err := tx.User.Query().Where(user.Email(email)).Exist(ctx)
 	if err != nil {
-		return fmt.Errorf("onboard: look for the e-mail address: %w", err)
+		return fmt.Errorf("provision: look for the e-mail address: %w", err)
 	}
 	if taken {
 		return ErrEmailTaken

@@ -39,7 +39,7 @@ func User(ctx context.Context, tx *ent.Client, practiceID uuid.UUID, p Person, r
 	case ent.IsNotFound(err):
 		return h, ErrNoSite
 	case err != nil:
-		return h, fmt.Errorf("onboard: look for a site: %w", err)
+		return h, fmt.Errorf("provision: look for a site: %w", err)
 	}
 	u, err := hire(ctx, tx, at, p, role)
 	if err != nil {
@@ -68,7 +68,7 @@ func hire(ctx context.Context, tx *ent.Client, at *ent.Site, p Person, role sche
 		SetRole(role).SetPasswordHash(p.Password.Hash()).
 		Save(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("onboard: user: %w", err)
+		return nil, fmt.Errorf("provision: user: %w", err)
 	}
 	return u, nil
 }
@@ -78,7 +78,7 @@ func practise(ctx context.Context, tx *ent.Client, u *ent.User, siteID uuid.UUID
 		SetPracticeID(u.PracticeID).SetUserID(u.ID).SetSiteID(siteID).SetColour(diaryColour).
 		Save(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("onboard: practitioner: %w", err)
+		return 0, fmt.Errorf("provision: practitioner: %w", err)
 	}
 	return p.ID, nil
 }

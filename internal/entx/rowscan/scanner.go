@@ -35,10 +35,10 @@ type cell struct {
 func (r *Scanner) Scan(value any) error {
 	values, ok := value.(*[]driver.Value)
 	if !ok {
-		return fmt.Errorf("row: %T is no row: the context of its query is not one of Whole", value)
+		return fmt.Errorf("rowscan: %T is no row: its query was not made with RawRows", value)
 	}
 	if len(*values) != len(r.cells) {
-		return fmt.Errorf("row: %d columns, want %d", len(*values), len(r.cells))
+		return fmt.Errorf("rowscan: %d columns, want %d", len(*values), len(r.cells))
 	}
 	for i, v := range *values {
 		c := &r.cells[i]
@@ -82,7 +82,7 @@ func ForEach(rows Rows, columns int, take func(*Scanner)) (err error) {
 // Fail makes Each give an error, the first one.
 func (r *Scanner) Fail(column int, err error) {
 	if r.err == nil {
-		r.err = fmt.Errorf("row: column %d: %w", r.from+column, err)
+		r.err = fmt.Errorf("rowscan: column %d: %w", r.from+column, err)
 	}
 }
 
