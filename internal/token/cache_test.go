@@ -26,7 +26,7 @@ func ask(t *testing.T, e *harness.Env, value string) int {
 	return e.Get(t, "/v1/practice", value).Code
 }
 
-// administrator is the user of chairsidetest's tokens.
+// administrator is the user of the harness's tokens.
 func administrator(ctx context.Context, client *ent.Client) (*ent.User, error) {
 	return client.User.Query().Where(user.Email(seed.DemoAdmin)).Only(ctx)
 }

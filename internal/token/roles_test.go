@@ -39,7 +39,7 @@ func waitForScopes(t *testing.T, e *harness.Env, value, want string) {
 	}
 }
 
-// giveRole changes the role of chairsidetest's user.
+// giveRole changes the role of the harness's user.
 func giveRole(t *testing.T, e *harness.Env, role schema.Role) {
 	t.Helper()
 	ctx := principal.AsSystem(t.Context())

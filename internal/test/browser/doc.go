@@ -2,7 +2,7 @@
 // phone, a screen reader's view of the page, or without JavaScript, in Debian's
 // headless Chromium.
 //
-//	server of chairsidetest ◀── HTTP ── Chromium ◀── protocol ── a test
+//	server of harness    ◀── HTTP ── Chromium ◀── protocol ── a test
 //
 // Tests find what they click and fill in by its role and name, as a screen
 // reader announces it: what has no name, or another one than the page tells,

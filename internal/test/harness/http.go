@@ -12,7 +12,7 @@ import (
 )
 
 // UserAgent is what the requests of tests say they come from.
-const UserAgent = "chairsidetest/1.0"
+const UserAgent = "chairside-test/1.0"
 
 // Request is one request. Body is JSON text when it is a string, else a value
 // that is marshalled.
