@@ -58,8 +58,11 @@ func newModel(g *gen.Graph, schemas map[string]*ogen.Schema) (*model, error) {
 			c.Owner = e
 			for _, p := range schemas[n.Name].Properties {
 				if p.Name == f.Name {
-					c.schema = p.Schema
+					c.schema = componentSchema(c, p.Schema)
 				}
+			}
+			if c.schema == nil {
+				return nil, fmt.Errorf("%s.%s: entoas derived no schema", n.Name, f.Name)
 			}
 			e.Columns = append(e.Columns, c)
 		}
@@ -323,28 +326,33 @@ var modelFuncs = template.FuncMap{
 	"literal": literal,
 }
 
-// propertySchemas gives every field the property schema that entoas is to use:
-// it knows neither our own Go types nor JSON columns.
-func propertySchemas(next gen.Generator) gen.Generator {
+// annotateOwnTypes tells entoas the schemas of Go types that it does not know: decimals,
+// days, JSON. It derives all others from the Ent schema.
+func annotateOwnTypes(next gen.Generator) gen.Generator {
 	return gen.GenerateFunc(func(g *gen.Graph) error {
 		for _, n := range g.Nodes {
 			for _, f := range append([]*gen.Field{n.ID}, n.Fields...) {
+				if _, err := entoas.OgenSchema(f); err == nil {
+					continue
+				}
 				c, err := newColumn(f)
 				if err != nil {
 					return err
 				}
-				s := schemaOf(c.Kind)
-				if f.IsEnum() {
-					s = ogen.String().SetEnum(texts(f.EnumValues()))
-				}
 				if f.Annotations == nil {
 					f.Annotations = gen.Annotations{}
 				}
-				f.Annotations["EntOAS"] = entoas.Annotation{Schema: s.SetNullable(f.Nillable).SetDescription(f.Comment())}
+				f.Annotations["EntOAS"] = entoas.Annotation{Schema: schemaOf(c.Kind)}
 			}
 		}
 		return next.Generate(g)
 	})
+}
+
+// componentSchema is the schema that entoas derived for a column, with what it leaves
+// out: nullability and description. Defaults belong to requests, not to components.
+func componentSchema(c *column, derived *ogen.Schema) *ogen.Schema {
+	return copyOf(derived).SetNullable(c.Nillable).SetDescription(c.Comment()).SetDefault(nil)
 }
 
 // texts are JSON strings.
