@@ -10,8 +10,8 @@ import (
 	"entgo.io/ent/schema/index"
 
 	"chairside/internal/apispec"
-	"chairside/internal/codec"
 	"chairside/internal/apispec/limit"
+	"chairside/internal/codec"
 )
 
 // Appointment is an entry of the diary: a patient's visit, or a break.

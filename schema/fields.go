@@ -9,10 +9,10 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/internal/apispec"
+	"chairside/internal/apispec/limit"
 	"chairside/internal/civil"
 	"chairside/internal/codec"
 	"chairside/internal/decimal"
-	"chairside/internal/apispec/limit"
 )
 
 // Longest texts, in code points.

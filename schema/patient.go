@@ -12,8 +12,8 @@ import (
 	"entgo.io/ent/schema/index"
 
 	"chairside/internal/apispec"
-	"chairside/internal/codec"
 	"chairside/internal/apispec/limit"
+	"chairside/internal/codec"
 )
 
 // Patient is someone the practice treats.

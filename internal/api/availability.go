@@ -23,9 +23,9 @@ import (
 	"chairside/internal/clock"
 	"chairside/internal/diary"
 	"chairside/internal/entx"
+	"chairside/internal/entx/rowscan"
 	"chairside/internal/list"
 	"chairside/internal/principal"
-	"chairside/internal/entx/rowscan"
 	"chairside/ogent"
 	"chairside/schema"
 )

@@ -96,7 +96,7 @@ type Sort struct {
 	Edge   string // the column is behind this edge
 }
 
-// Kept is a total that the database keeps: how many rows a practice has. A list
+// Counter is a total that the database keeps: how many rows a practice has. A list
 // whose request is answered by one does not count its rows.
 //
 //	{Name: "all"}                                    all rows
@@ -146,7 +146,7 @@ type Embed struct {
 	Doc        string
 }
 
-// Extra is a member of a request body that is not a column.
+// BodyField is a member of a request body that is not a column.
 type BodyField struct {
 	Name    string
 	Kind    codec.Kind
@@ -155,7 +155,7 @@ type BodyField struct {
 	Doc     string
 }
 
-// Other is an operation beyond the standard ones; its method is hand-written.
+// Operation is an operation beyond the standard ones; its method is hand-written.
 type Operation struct {
 	ID          string // operation id and method name
 	Path        string
@@ -199,7 +199,7 @@ type Subject struct{}
 // Name implements ent's schema.Annotation.
 func (Subject) Name() string { return "Subject" }
 
-// NotedByOwner marks rows about a subject that the record of accesses does not name: it
+// AuditedByOwner marks rows about a subject that the record of accesses does not name: it
 // names the rows that they belong to.
 type AuditedByOwner struct{ Reason string }
 

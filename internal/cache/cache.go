@@ -30,7 +30,7 @@ import (
 // second on every process (behaviour.md section 7).
 const fresh = 900 * time.Millisecond
 
-// Memory remembers values by their keys. It is safe for concurrent use.
+// Cache remembers values by their keys. It is safe for concurrent use.
 type Cache[K comparable, V any] struct {
 	most  int
 	state atomic.Pointer[state[K, V]]
@@ -66,7 +66,7 @@ func New[K comparable, V any](most int) *Cache[K, V] {
 
 func (m *Cache[K, V]) clear() { m.state.Store(&state[K, V]{values: map[scopedKey[K]]entry[V]{}}) }
 
-// ForgetAfter is a hook for what the remembered values are made of. It forgets
+// ClearOnCommit is a hook for what the remembered values are made of. It forgets
 // them when a change is committed, or when nobody knows whether it was. Not noticed
 // are what is written outside a transaction, and the statement of store.DB.TxSingleStatement
 // where what comes after it fails: it stays, but nothing commits it here.
@@ -86,7 +86,7 @@ func (m *Cache[K, V]) ClearOnCommit(next ent.Mutator) ent.Mutator {
 	})
 }
 
-// Reading is the memory as the caller of one request sees it. It is to be had
+// Scoped is the memory as the caller of one request sees it. It is to be had
 // before the database is asked for what Keep is given.
 type Scoped[K comparable, V any] struct {
 	state *state[K, V]
@@ -95,7 +95,7 @@ type Scoped[K comparable, V any] struct {
 	began time.Duration
 }
 
-// Read begins a reading for the caller of ctx.
+// For begins a reading for the caller of ctx.
 func (m *Cache[K, V]) For(ctx context.Context) Scoped[K, V] {
 	r := Scoped[K, V]{state: m.state.Load(), most: m.most, began: clock.Uptime()}
 	if c, err := principal.From(ctx); err == nil {
@@ -112,7 +112,7 @@ func (r Scoped[K, V]) at(key K) scopedKey[K] {
 	return r.of
 }
 
-// Recall gives what was read a moment ago, if anything was.
+// Get gives what was read a moment ago, if anything was.
 func (r Scoped[K, V]) Get(key K) (v V, ok bool) {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
@@ -123,7 +123,7 @@ func (r Scoped[K, V]) Get(key K) (v V, ok bool) {
 	return kept.v, true
 }
 
-// Join has one of all who want the same now read it, the first, and gives it to
+// Do has one of all who want the same now read it, the first, and gives it to
 // each. That one may leave while others wait, so read must not end with its ctx.
 // A reading that began after a change joins none that began before it. read does not
 // run on the goroutine of a request, where a panic is caught: its panic is an error.
@@ -161,7 +161,7 @@ func panicSite() string {
 	}
 }
 
-// Keep remembers v, unless somebody who began later has kept another. A full memory
+// Set remembers v, unless somebody who began later has kept another. A full memory
 // is emptied: nearly all of it is too old anyway, or will be in a moment.
 func (r Scoped[K, V]) Set(key K, v V) {
 	r.state.mu.Lock()

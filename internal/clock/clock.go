@@ -48,7 +48,7 @@ func With(ctx context.Context, t time.Time) context.Context {
 	return Clock(func() time.Time { return t }).With(ctx)
 }
 
-// Again returns a context with a new reading of the clock of ctx. A transaction
+// Refresh returns a context with a new reading of the clock of ctx. A transaction
 // calls it when it holds what it waits for, so that of two changes of one record
 // the later one also bears the later time, and updated_after does not miss it. A
 // new row may be dated a little before its locks were had (store.DB.TxSingleStatement).

@@ -22,9 +22,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"chairside/internal/apispec/limit"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
-	"chairside/internal/apispec/limit"
 )
 
 // Kind is how a value looks on the wire.

@@ -10,8 +10,8 @@ import (
 	"entgo.io/ent/entc/gen"
 
 	"chairside/internal/apispec"
-	"chairside/internal/codec"
 	"chairside/internal/apispec/limit"
+	"chairside/internal/codec"
 )
 
 // limitsOf gives the limits of a table's columns, as far as they have any.

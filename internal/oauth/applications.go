@@ -140,7 +140,7 @@ func Register(ctx context.Context, tx *ent.Client, d Draft) (app *ent.Applicatio
 	return app, secret, nil
 }
 
-// Find gives an application of the caller's practice. It fails with an error
+// ApplicationByID gives an application of the caller's practice. It fails with an error
 // that is apierror.NotFound to the client.
 func ApplicationByID(ctx context.Context, client *ent.Client, id uuid.UUID) (*ent.Application, error) {
 	return client.Application.Query().Where(application.ID(id), application.DeletedAtIsNil()).Only(ctx)

@@ -16,7 +16,7 @@ import (
 	"chairside/internal/scope"
 )
 
-// Caller is the token of a request and the user it acts for.
+// Principal is the token of a request and the user it acts for.
 type Principal struct {
 	PracticeID uuid.UUID
 	UserID     int64           // 0 for the command line
@@ -28,7 +28,7 @@ type Principal struct {
 	UserSiteID *uuid.UUID      // the site the user works at, the default for new patients
 }
 
-// ErrNone is returned for work without a caller in its context: a mistake of
+// ErrNoPrincipal is returned for work without a caller in its context: a mistake of
 // the program, never of a client.
 var ErrNoPrincipal = errors.New("principal: none in the context")
 
@@ -59,19 +59,19 @@ func Must(ctx context.Context) *Principal {
 	return c
 }
 
-// System returns a context for work across practices: looking up tokens,
+// AsSystem returns a context for work across practices: looking up tokens,
 // migrating, seeding, administration. An import rule lists who may use it.
 func AsSystem(ctx context.Context) context.Context {
 	return context.WithValue(ctx, systemKey{}, true)
 }
 
-// Across is System for the middle of a caller's request: the caller is left
+// AsSystemWithin is AsSystem for the middle of a caller's request: the caller is left
 // behind, so that rows of other practices, or of none, can be reached.
 func AsSystemWithin(ctx context.Context) context.Context {
 	return AsSystem(context.WithValue(ctx, callerKey{}, (*Principal)(nil)))
 }
 
-// IsSystem reports whether ctx carries the mark of System and no caller.
+// IsSystem reports whether ctx carries the mark of AsSystem and no caller.
 func IsSystem(ctx context.Context) bool {
 	system, _ := ctx.Value(systemKey{}).(bool)
 	_, err := From(ctx)

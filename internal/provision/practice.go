@@ -14,8 +14,8 @@ import (
 	"chairside/ent"
 	"chairside/ent/practice"
 	"chairside/ent/user"
-	"chairside/internal/signin/password"
 	"chairside/internal/principal"
+	"chairside/internal/signin/password"
 	"chairside/schema"
 )
 

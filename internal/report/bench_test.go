@@ -17,10 +17,10 @@ import (
 	"chairside/ent"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
-	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/report"
 	"chairside/internal/seed"
 	"chairside/internal/store"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 // BenchmarkReports asks every report about one year of a large practice on

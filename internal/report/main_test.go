@@ -11,12 +11,12 @@ import (
 	"chairside/ent"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
-	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/principal"
 	"chairside/internal/report"
 	"chairside/internal/seed"
 	"chairside/internal/store"
 	"chairside/internal/test/harness"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }

@@ -15,8 +15,8 @@ import (
 	"chairside/ent/predicate"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
-	"chairside/internal/principal"
 	"chairside/internal/entx/rowscan"
+	"chairside/internal/principal"
 	"chairside/internal/scope"
 	"chairside/schema"
 )

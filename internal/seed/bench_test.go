@@ -3,8 +3,8 @@ package seed
 import (
 	"testing"
 
-	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/store"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 // BenchmarkRun measures how fast an empty PostgreSQL database is filled,

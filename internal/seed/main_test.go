@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"chairside/internal/civil"
-	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/store"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }

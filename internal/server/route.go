@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"chairside/internal/store/admission"
 	"chairside/internal/apierror"
+	"chairside/internal/store/admission"
 	"chairside/ogent"
 )
 

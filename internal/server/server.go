@@ -12,12 +12,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"chairside/internal/store/admission"
 	"chairside/internal/api"
 	"chairside/internal/clock"
 	"chairside/internal/codec"
 	"chairside/internal/oauth"
 	"chairside/internal/store"
+	"chairside/internal/store/admission"
 	"chairside/internal/token"
 	"chairside/internal/web"
 	"chairside/ogent"

@@ -4,9 +4,9 @@ import (
 	"context"
 	"net/http"
 
-	"chairside/internal/store/admission"
 	"chairside/internal/apierror"
 	"chairside/internal/principal"
+	"chairside/internal/store/admission"
 )
 
 // explain gives the meaning of an error, and logs what is our failure.

@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"chairside/ent"
-	"chairside/internal/signin/password"
 	"chairside/internal/principal"
+	"chairside/internal/signin/password"
 	"chairside/internal/store"
 )
 

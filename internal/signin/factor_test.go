@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"chairside/ent"
-	"chairside/internal/signin/password"
 	"chairside/internal/seed"
 	"chairside/internal/signin"
+	"chairside/internal/signin/password"
 	"chairside/internal/test/harness"
 )
 

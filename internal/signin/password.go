@@ -8,8 +8,8 @@ import (
 	"chairside/ent"
 	"chairside/ent/user"
 	"chairside/internal/clock"
-	"chairside/internal/signin/password"
 	"chairside/internal/principal"
+	"chairside/internal/signin/password"
 	"chairside/internal/store"
 	"chairside/schema"
 )

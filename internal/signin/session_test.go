@@ -10,11 +10,11 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/session"
-	"chairside/internal/signin/password"
 	"chairside/internal/principal"
 	"chairside/internal/seed"
 	"chairside/internal/server"
 	"chairside/internal/signin"
+	"chairside/internal/signin/password"
 	"chairside/internal/test/harness"
 )
 

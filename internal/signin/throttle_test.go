@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/signin/password"
 	"chairside/internal/seed"
+	"chairside/internal/signin/password"
 	"chairside/internal/test/harness"
 )
 

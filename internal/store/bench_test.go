@@ -5,8 +5,8 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/practice"
-	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/principal"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 // BenchmarkGet reads one row by its id through Ent.

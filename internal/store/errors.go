@@ -15,7 +15,7 @@ import (
 	"chairside/internal/store/dbconn"
 )
 
-// Fault gives err, as it came from the database, the meaning it has for a
+// APIError gives err, as it came from the database, the meaning it has for a
 // client:
 //
 //   - a row that does not exist is apierror.NotFound;

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"chairside/ent"
-	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/store/dbconn"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 // txHolding is Tx with locks that are taken when it begins, as those of TxSingleStatement

@@ -11,9 +11,9 @@ import (
 
 	"chairside/ent"
 	"chairside/internal/entx"
+	"chairside/internal/store/dbconn"
 	"chairside/internal/test/localpg"
 	"chairside/internal/test/localpg/pgtest"
-	"chairside/internal/store/dbconn"
 )
 
 // TestWaitingForLocksLogsNothing: PostgreSQL's log has no error of those who wait for a

@@ -13,8 +13,8 @@ import (
 	"entgo.io/ent/dialect"
 	"github.com/lib/pq"
 
-	"chairside/internal/store/migrations"
 	"chairside/internal/store/dbconn"
+	"chairside/internal/store/migrations"
 )
 
 const (

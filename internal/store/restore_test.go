@@ -7,11 +7,11 @@ import (
 	"os/exec"
 	"testing"
 
-	"chairside/internal/test/localpg"
-	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/store"
 	"chairside/internal/store/storetest"
 	"chairside/internal/test/harness"
+	"chairside/internal/test/localpg"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 // program runs a program of PostgreSQL.

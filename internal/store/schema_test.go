@@ -14,9 +14,9 @@ import (
 	"entgo.io/ent/dialect/sql/schema"
 
 	"chairside/ent"
-	"chairside/internal/test/localpg/pgtest"
-	"chairside/internal/store/migrations"
 	"chairside/internal/store/counters"
+	"chairside/internal/store/migrations"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 func TestMigrationsMakeTheSchema(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"entgo.io/ent/dialect"
 	"modernc.org/sqlite"
 
-	"chairside/internal/store/migrations"
 	"chairside/internal/store/dbconn"
+	"chairside/internal/store/migrations"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"chairside/ent"
 	"chairside/ent/practice"
 	"chairside/internal/entx"
-	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/principal"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 var diaryLock = []Lock{LockOf("diary", 1)}

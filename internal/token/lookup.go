@@ -16,9 +16,9 @@ import (
 	"chairside/ent/application"
 	"chairside/ent/practice"
 	"chairside/ent/user"
-	"chairside/internal/store/admission"
 	"chairside/internal/principal"
 	"chairside/internal/scope"
+	"chairside/internal/store/admission"
 	"chairside/schema"
 )
 

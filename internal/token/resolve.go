@@ -7,10 +7,10 @@ import (
 
 	"chairside/ent/accesstoken"
 	"chairside/ent/predicate"
-	"chairside/internal/store/admission"
 	"chairside/internal/apierror"
 	"chairside/internal/clock"
 	"chairside/internal/principal"
+	"chairside/internal/store/admission"
 )
 
 // Selector chooses tokens: the predicates of package ent/accesstoken.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"chairside/internal/civil"
-	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/seed"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 // BenchmarkExport and BenchmarkRestore measure a practice of 20,000 patients

@@ -14,9 +14,9 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/migrate"
+	"chairside/internal/apispec/limit"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
-	"chairside/internal/apispec/limit"
 )
 
 // entity is one table, as the generated code describes it. Nothing about an

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"chairside/internal/codec"
 	"chairside/internal/apispec/limit"
+	"chairside/internal/codec"
 	"chairside/ogent"
 	"chairside/schema"
 )

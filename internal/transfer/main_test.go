@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"chairside/internal/civil"
-	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/seed"
 	"chairside/internal/store"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 func TestMain(m *testing.M) {

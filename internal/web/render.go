@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"chairside/internal/clock"
-	"chairside/internal/signin/password"
 	"chairside/internal/scope"
 	"chairside/internal/signin"
+	"chairside/internal/signin/password"
 )
 
 //go:embed templates

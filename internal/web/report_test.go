@@ -15,11 +15,11 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/user"
-	"chairside/internal/signin/password"
 	"chairside/internal/principal"
 	"chairside/internal/provision"
 	"chairside/internal/report"
 	"chairside/internal/seed"
+	"chairside/internal/signin/password"
 	"chairside/internal/test/harness"
 	"chairside/schema"
 )

@@ -7,12 +7,12 @@ import (
 
 type key struct{}
 
-// Whole is the context of a query whose rows are for Each: package store gives
+// RawRows is the context of a query whose rows are for ForEach: package store gives
 // each row as one column. Otherwise database/sql checks and converts every column,
 // and Row does so again.
 func RawRows(ctx context.Context) context.Context { return context.WithValue(ctx, key{}, true) }
 
-// Given are a driver's rows as the context of their query asks for them.
+// WrapRaw are a driver's rows as the context of their query asks for them.
 func WrapRaw(ctx context.Context, rows driver.Rows) driver.Rows {
 	if ctx.Value(key{}) == nil {
 		return rows

@@ -15,7 +15,7 @@ import (
 	"chairside/internal/decimal"
 )
 
-// Row is the row that was scanned last. What its methods give is the caller's,
+// Scanner is the row that was scanned last. What its methods give is the caller's,
 // except the result of Bytes.
 type Scanner struct {
 	cells []cell
@@ -65,7 +65,7 @@ type Rows interface {
 	Close() error
 }
 
-// Each calls take for every one of rows, which have so many columns, and closes
+// ForEach calls take for every one of rows, which have so many columns, and closes
 // them. The Row is the same one each time.
 func ForEach(rows Rows, columns int, take func(*Scanner)) (err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
@@ -86,7 +86,7 @@ func (r *Scanner) Fail(column int, err error) {
 	}
 }
 
-// Behind has columns counted from the one behind so many others while take runs:
+// Offset has columns counted from the one behind so many others while take runs:
 // for rows of two tables side by side.
 func (r *Scanner) Offset(columns int, take func()) {
 	r.from += columns

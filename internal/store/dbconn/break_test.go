@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"chairside/internal/entx"
-	"chairside/internal/test/localpg/pgproxy"
-	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/store"
 	"chairside/internal/store/dbconn"
 	"chairside/internal/store/storetest"
+	"chairside/internal/test/localpg/pgproxy"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 // TestConnectionBreaksAtEveryByte ends the connection after each number of bytes, in each

@@ -3,8 +3,8 @@ package dbconn_test
 import (
 	"testing"
 
-	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/store/storetest"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 func TestPooledStatementsHaveTheirOwnTransaction(t *testing.T) {

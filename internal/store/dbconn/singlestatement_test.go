@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"chairside/internal/entx"
-	"chairside/internal/test/localpg/pgproxy"
-	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/store"
 	"chairside/internal/store/dbconn"
 	"chairside/internal/store/storetest"
+	"chairside/internal/test/localpg/pgproxy"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 const (

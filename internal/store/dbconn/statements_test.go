@@ -12,11 +12,11 @@ import (
 	"testing"
 
 	"chairside/internal/apierror"
-	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/entx/rowscan"
 	"chairside/internal/store"
 	"chairside/internal/store/dbconn"
 	"chairside/internal/store/storetest"
+	"chairside/internal/test/localpg/pgtest"
 
 	"github.com/google/uuid"
 	"github.com/lib/pq"

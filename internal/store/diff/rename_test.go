@@ -102,7 +102,7 @@ func TestRenamedTable(t *testing.T) {
 	}
 	migrated(t, dir, func(t *testing.T, query func(string) string) {
 		for count, want := range map[string]string{
-			"SELECT count(*) FROM payments":                               "1",
+			"SELECT count(*) FROM payments":                                 "1",
 			"SELECT count(*) FROM counters WHERE counter LIKE 'receipts.%'": "0",
 		} {
 			if got := query(count); got != want {

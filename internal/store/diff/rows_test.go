@@ -12,9 +12,9 @@ import (
 	"ariga.io/atlas/sql/migrate"
 
 	"chairside/ent"
-	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/store"
 	"chairside/internal/store/lint"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 // migrated applies the files in dir to databases of both kinds that have a row in

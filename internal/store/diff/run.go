@@ -15,10 +15,10 @@ import (
 	"entgo.io/ent/dialect/sql/schema"
 
 	"chairside/internal/clock"
-	"chairside/internal/test/localpg"
 	"chairside/internal/store"
 	"chairside/internal/store/lint"
 	"chairside/internal/store/plan"
+	"chairside/internal/test/localpg"
 )
 
 const root = "internal/store/migrations"

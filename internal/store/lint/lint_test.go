@@ -7,8 +7,8 @@ import (
 	"ariga.io/atlas/sql/migrate"
 	atlas "ariga.io/atlas/sql/schema"
 
-	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/store"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 // TestMain finds a PostgreSQL server.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/store"
+	"chairside/internal/test/localpg/pgtest"
 )
 
 // Timeout bounds what a test waits for.

@@ -14,10 +14,10 @@ import (
 	"chairside/ent/site"
 	"chairside/ent/user"
 	"chairside/internal/oauth"
-	"chairside/internal/signin/password"
 	"chairside/internal/principal"
 	"chairside/internal/provision"
 	"chairside/internal/seed"
+	"chairside/internal/signin/password"
 	"chairside/internal/test/harness"
 	"chairside/schema"
 )

@@ -13,8 +13,8 @@ import (
 	"chairside/ent/account"
 	"chairside/ent/patient"
 	"chairside/ent/predicate"
-	"chairside/internal/principal"
 	"chairside/internal/entx/rowscan"
+	"chairside/internal/principal"
 	"chairside/internal/test/harness"
 	question "chairside/schema/ask"
 )

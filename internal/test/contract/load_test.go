@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"chairside/ent"
-	"chairside/internal/store/admission"
 	"chairside/internal/apierror"
 	"chairside/internal/seed"
 	"chairside/internal/store"
+	"chairside/internal/store/admission"
 	"chairside/internal/test/harness"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/test/localpg/pgproxy"
 	"chairside/internal/test/harness"
+	"chairside/internal/test/localpg/pgproxy"
 )
 
 // cutStride is the number of bytes between two places where a booking is cut.

@@ -31,12 +31,12 @@ import (
 	"chairside/ent/user"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
-	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/principal"
 	"chairside/internal/scope"
 	"chairside/internal/seed"
 	"chairside/internal/server"
 	"chairside/internal/store"
+	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/token"
 
 	"github.com/google/uuid"
