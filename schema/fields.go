@@ -24,12 +24,12 @@ const (
 // NewID makes a row id. Version 7 sorts by time, which keeps indexes dense.
 func NewID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 
-// number is the id of things people see: an integer, never reused.
+// intID is the id of things people see: an integer, never reused.
 func intID() ent.Field {
 	return field.Int64("id").Immutable().Comment("Identifier.")
 }
 
-// unique is the id of everything else.
+// uuidID is the id of everything else.
 func uuidID() ent.Field {
 	return field.UUID("id", uuid.UUID{}).Default(NewID).Immutable().Comment("Identifier.")
 }
@@ -65,7 +65,7 @@ func required(f apispec.Field) apispec.Field {
 	return f
 }
 
-// stays marks a column whose default null stands for on create alone.
+// createDefault marks a column where null means the default, but only on create.
 func createDefault(f apispec.Field) apispec.Field {
 	f.CreateDefault = true
 	return f
@@ -127,7 +127,7 @@ func optionalTimestamp(name, doc string, o ...apispec.Field) ent.Field {
 	return field.Time(name).Optional().Nillable().Comment(doc).Annotations(options(o))
 }
 
-// to is the column of a link to something with an integer id.
+// intRef is the column of a link to something with an integer id.
 func intRef(name, doc string, o ...apispec.Field) ent.Field {
 	return field.Int64(name).Comment(doc).Annotations(options(o))
 }
@@ -136,7 +136,7 @@ func optionalIntRef(name, doc string, o ...apispec.Field) ent.Field {
 	return field.Int64(name).Optional().Nillable().Comment(doc).Annotations(options(o))
 }
 
-// toUnique is the column of a link to something with a uuid.
+// uuidRef is the column of a link to something with a uuid.
 func uuidRef(name, doc string, o ...apispec.Field) ent.Field {
 	return field.UUID(name, uuid.UUID{}).Comment(doc).Annotations(options(o))
 }

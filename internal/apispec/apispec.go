@@ -30,9 +30,9 @@ type Resource struct {
 	Doc    string // one sentence for the reference
 
 	Verbs []Verb
-	// Rules say, for the reference, what a verb does beyond its name.
+	// Descriptions say, for the reference, what a verb does beyond its name.
 	Descriptions map[Verb]string
-	// Manual are the verbs whose method is hand-written in internal/api; the others
+	// Handwritten are the verbs whose method is hand-written in internal/api; the others
 	// are generated.
 	Handwritten []Verb
 	// Archive is the boolean column that delete clears; empty where it removes the row.
@@ -46,7 +46,7 @@ type Resource struct {
 	// Sorts beyond id, created_at and updated_at.
 	Sorts []Sort
 	Order string // default order, "id" when empty
-	// Kept are the totals of the list that need not be counted.
+	// Counters are the totals of the list that the database maintains.
 	Counters []Counter
 
 	Computed   []Computed  // members that are not columns
@@ -81,10 +81,10 @@ type Filter struct {
 	Kind        codec.Kind // derived from the column when empty
 	Column      string     // Param when empty
 	Edge        string     // the column is behind this edge
-	Op          string     // EQ when empty; GT, GTE, LT, LTE; IN, of an array, where Manual
+	Op          string     // EQ when empty; GT, GTE, LT, LTE; IN, of an array, if Handwritten
 	Values      []string   // words of an enum; with a boolean column the false word, then the true word
 	Handwritten bool       // the predicate is hand-written in internal/api
-	Search      bool       // the rows are found by it first, and put in order then; Manual
+	Search      bool       // the rows are found by it first, and sorted then; Handwritten
 	Required    bool       // the document calls it required; the handler says what is missing
 	Doc         string
 }

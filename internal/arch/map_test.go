@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// maxRooms is the most packages directly below internal: more are not known by name.
+// maxRooms is the most packages directly below internal.
 const maxRooms = 30
 
 // TestMapIsComplete holds that the map in generate.go names every directory directly below
@@ -37,8 +37,8 @@ func TestMapIsComplete(t *testing.T) {
 	checkPaths(t, root, "generate.go", string(source))
 }
 
-// TestContributingNamesRealPaths holds that the recipes name files that exist.
-func TestContributingNamesRealPaths(t *testing.T) {
+// TestPagesNameRealPaths holds that the paths in the recipes and the ledger exist.
+func TestPagesNameRealPaths(t *testing.T) {
 	t.Parallel()
 	root := os.DirFS("../..")
 	for _, page := range []string{".github/CONTRIBUTING.md", "internal/arch/departures.md"} {
@@ -52,7 +52,7 @@ func TestContributingNamesRealPaths(t *testing.T) {
 
 var ourPath = regexp.MustCompile(`(?:^|[\s` + "`" + `(])((?:internal|schema|cmd|\.ci|\.github)/[\w./*-]*\w)`)
 
-// checkPaths fails for paths of the repository that a page names and nobody finds.
+// checkPaths fails for each path in the page that does not exist.
 func checkPaths(t *testing.T, root fs.FS, page, text string) {
 	t.Helper()
 	found := ourPath.FindAllStringSubmatch(text, -1)

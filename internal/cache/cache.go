@@ -1,12 +1,13 @@
-// Package cache remembers for less than a second what was read from the
-// database, where nearly every request asks for the same again (decision 7).
+// Package cache holds values read from the database for less than a second, where
+// nearly every request needs the same ones (decision 7). Concurrent misses share one
+// query.
 //
-// Whatever changes it, and wherever: what is remembered is at most 0.9 s old. A
-// change by a transaction of this process's client counts with the next request:
-// ForgetAfter is a hook that forgets everything when such a change is committed.
+// A cached value is at most 0.9 s old, whatever changes it. A change committed by this
+// process takes effect with the next request: ClearOnCommit is the hook that clears the
+// cache.
 //
-// What a caller's work reads is remembered for callers who see the same rows:
-// those of one practice, and of one site where their tokens are limited to it.
+// Values are cached per practice, and per site for tokens limited to one, so that no
+// principal gets a value read for rows that it may not see.
 package cache
 
 import (
@@ -30,7 +31,7 @@ import (
 // second on every process (behaviour.md section 7).
 const fresh = 900 * time.Millisecond
 
-// Cache remembers values by their keys. It is safe for concurrent use.
+// Cache holds values by key. It is safe for concurrent use.
 type Cache[K comparable, V any] struct {
 	most  int
 	state atomic.Pointer[state[K, V]]
@@ -40,13 +41,13 @@ type Cache[K comparable, V any] struct {
 // change puts a new one in its place, so that what is being read meanwhile is
 // neither remembered nor joined after it.
 type state[K comparable, V any] struct {
-	lookups singleflight.Group // by place
+	lookups singleflight.Group // by scopedKey
 	mu      sync.Mutex
 	values  map[scopedKey[K]]entry[V]
 }
 
-// place is a key as the callers who see the same rows know it. Work that belongs
-// to no practice has the zero ids.
+// scopedKey is a key within what one practice, or one site, may see. Work across
+// practices has zero ids.
 type scopedKey[K comparable] struct {
 	practice, site uuid.UUID
 	key            K
@@ -57,7 +58,7 @@ type entry[V any] struct {
 	asked time.Duration // on clock.Uptime, before the database was asked
 }
 
-// New gives an empty memory of that many values at most.
+// New returns an empty cache of at most that many values.
 func New[K comparable, V any](most int) *Cache[K, V] {
 	m := &Cache[K, V]{most: most}
 	m.clear()
@@ -66,10 +67,10 @@ func New[K comparable, V any](most int) *Cache[K, V] {
 
 func (m *Cache[K, V]) clear() { m.state.Store(&state[K, V]{values: map[scopedKey[K]]entry[V]{}}) }
 
-// ClearOnCommit is a hook for what the remembered values are made of. It forgets
-// them when a change is committed, or when nobody knows whether it was. Not noticed
-// are what is written outside a transaction, and the statement of store.DB.TxSingleStatement
-// where what comes after it fails: it stays, but nothing commits it here.
+// ClearOnCommit is a hook for the entities that cached values are made of. It clears the
+// cache when a change is committed, or when the outcome of the commit is unknown. It does
+// not see writes outside a transaction, nor the statement of store.DB.TxSingleStatement
+// when what follows it fails: the row stays, but nothing commits it here.
 func (m *Cache[K, V]) ClearOnCommit(next ent.Mutator) ent.Mutator {
 	return ent.MutateFunc(func(ctx context.Context, mutation ent.Mutation) (ent.Value, error) {
 		if changed, ok := mutation.(interface{ Tx() (*ent.Tx, error) }); ok {
@@ -86,8 +87,8 @@ func (m *Cache[K, V]) ClearOnCommit(next ent.Mutator) ent.Mutator {
 	})
 }
 
-// Scoped is the memory as the caller of one request sees it. It is to be had
-// before the database is asked for what Keep is given.
+// Scoped is the cache as one request may see it. Get it before the query whose result is
+// passed to Set.
 type Scoped[K comparable, V any] struct {
 	state *state[K, V]
 	of    scopedKey[K]
@@ -95,7 +96,7 @@ type Scoped[K comparable, V any] struct {
 	began time.Duration
 }
 
-// For begins a reading for the caller of ctx.
+// For returns the cache for the principal of ctx.
 func (m *Cache[K, V]) For(ctx context.Context) Scoped[K, V] {
 	r := Scoped[K, V]{state: m.state.Load(), most: m.most, began: clock.Uptime()}
 	if c, err := principal.From(ctx); err == nil {
@@ -112,7 +113,7 @@ func (r Scoped[K, V]) at(key K) scopedKey[K] {
 	return r.of
 }
 
-// Get gives what was read a moment ago, if anything was.
+// Get returns the value of a key if it is fresh.
 func (r Scoped[K, V]) Get(key K) (v V, ok bool) {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
@@ -123,10 +124,10 @@ func (r Scoped[K, V]) Get(key K) (v V, ok bool) {
 	return kept.v, true
 }
 
-// Do has one of all who want the same now read it, the first, and gives it to
-// each. That one may leave while others wait, so read must not end with its ctx.
-// A reading that began after a change joins none that began before it. read does not
-// run on the goroutine of a request, where a panic is caught: its panic is an error.
+// Do calls read once for all concurrent requests for the key and returns its result to
+// each. The first request may end while others wait, so read must not use its ctx. A
+// request that began after a change never joins one that began before. A panic of read
+// is returned as an error: it runs on a goroutine where nothing else would recover it.
 func (r Scoped[K, V]) Do(ctx context.Context, key K, read func() (V, error)) (v V, err error) {
 	result := r.state.lookups.DoChan(fmt.Sprintf("%#v", r.at(key)), func() (found any, err error) {
 		defer func() {
@@ -145,7 +146,7 @@ func (r Scoped[K, V]) Do(ctx context.Context, key K, read func() (V, error)) (v 
 	}
 }
 
-// raised is where the panic that is being recovered from was, as file:line.
+// panicSite is the file:line of the panic being recovered.
 func panicSite() string {
 	callers := make([]uintptr, 32)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(0, callers)])
@@ -161,8 +162,8 @@ func panicSite() string {
 	}
 }
 
-// Set remembers v, unless somebody who began later has kept another. A full memory
-// is emptied: nearly all of it is too old anyway, or will be in a moment.
+// Set caches v, unless a request that began later has set the key. A full cache is
+// cleared: its values expire within a second anyway.
 func (r Scoped[K, V]) Set(key K, v V) {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()

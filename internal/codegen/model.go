@@ -381,7 +381,7 @@ func (e *entity) checkNames() (problems []string) {
 		case !slices.Contains(operators, op):
 			problems = append(problems, fmt.Sprintf("%s: filter %s: the operator %q is unknown: it must be one of %s", e.Name, f.Param, f.Op, strings.Join(operators, ", ")))
 		case op == "IN" && !f.Handwritten:
-			problems = append(problems, fmt.Sprintf("%s: filter %s: the operator IN is for filters that are Manual", e.Name, f.Param))
+			problems = append(problems, fmt.Sprintf("%s: filter %s: the operator IN needs Handwritten", e.Name, f.Param))
 		}
 	}
 	return problems

@@ -31,7 +31,7 @@ func TestUnknownNamesAreRefused(t *testing.T) {
 		{"an unknown operator", "patient", apispec.Filter{Param: "room", Op: "LIKE"}, []string{`Visit: filter room: the operator "LIKE" is unknown`, known}},
 		{"an operator in small letters", "patient", apispec.Filter{Param: "room", Op: "gte"}, []string{`"gte"`, known}},
 		{"of a manual filter", "patient", apispec.Filter{Param: "room", Op: "NEAR", Kind: codec.ID, Handwritten: true}, []string{`"NEAR"`, known}},
-		{"an array that is generated", "patient", apispec.Filter{Param: "room", Op: "IN"}, []string{"IN is for filters that are Manual"}},
+		{"an array that is generated", "patient", apispec.Filter{Param: "room", Op: "IN"}, []string{"IN needs Handwritten"}},
 	} {
 		resource := apispec.Resource{Key: "visit", Scope: test.scope, Filters: []apispec.Filter{test.filter}}
 		other := apispec.Resource{Key: "visit", Scope: test.scope, Operations: []apispec.Operation{{Params: []apispec.Filter{test.filter}}}}

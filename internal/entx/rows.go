@@ -12,9 +12,9 @@ import (
 	"chairside/internal/entx/rowscan"
 )
 
-// Names reports whether columns are read of what is joined under a name. Edges
-// and tables have no name in common: those of edges to one row are singular. (So
-// StoredTypes knows which table an id is of, too.)
+// Names reports whether columns are read from what is joined under a name. Edges
+// and tables share no name, because edges to one row are singular and tables are
+// plural. StoredTypes relies on that, too.
 func Names(columns, joined string) bool { return strings.Contains(columns, `"`+joined+`".`) }
 
 // LeftJoin joins, under a name, the rows behind an edge, where the

@@ -4,7 +4,7 @@
 // Generated code describes a resource as data (Form, List) and a request as a Request;
 // the functions here are the same for all resources:
 //
-//	ogent.ListX ─▶ Read ─┬─ filterFirst   find the rows by a filter, then sort them
+//	ogent ListX ─▶ Read ─┬─ filterFirst   find the rows by a filter, then sort them
 //	                     ├─ page by day   a counter of rows per day finds a deep page
 //	                     └─ readPage      walk an index that has the order
 //

@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// observe measures each request and writes one line about it, and a second one
+// accessLog measures each request and writes one line about it, and a second one
 // where patients' records were read. Neither holds the query (it may carry a
 // token or a name), a header, a body, or an id from the path.
 func (s *Server) accessLog(next http.Handler) http.Handler {

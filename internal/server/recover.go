@@ -10,7 +10,7 @@ import (
 	"chairside/internal/apierror"
 )
 
-// rescue turns a panic into a 500 and logs where it happened.
+// recoverPanic turns a panic into a 500 and logs where it happened.
 func (s *Server) recoverPanic(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {

@@ -12,7 +12,7 @@ import (
 	"chairside/internal/principal"
 )
 
-// exchange is one request on its way through the layers, and what they tell
+// requestState is one request on its way through the layers, and what they tell
 // each other about it.
 type requestState struct {
 	r      *http.Request // replaced as the layers learn more

@@ -15,20 +15,19 @@ import (
 	"chairside/internal/store/dbconn"
 )
 
-// APIError gives err, as it came from the database, the meaning it has for a
-// client:
+// APIError translates an error of the database into one of the API:
 //
 //   - a row that does not exist is apierror.NotFound;
-//   - a database that is down, shutting down, full, overloaded, or did not
-//     answer or give up a lock in time is apierror.Unavailable: the same request
+//   - a database that is down, shutting down, full or overloaded, or that did not
+//     answer or grant a lock in time, is apierror.Unavailable: the same request
 //     may succeed a little later;
-//   - a row that a CHECK refuses is a CheckError, which holds no value of the row;
-//   - everything else, nil, faults and the cancellation by a client that went
-//     away included, is returned unchanged.
+//   - a row that a CHECK constraint refuses is a CheckError, which holds no value
+//     of the row;
+//   - everything else is returned unchanged: nil, an apierror.Error, and a
+//     cancellation by a client that went away.
 //
-// ctx is the context the query ran under. PostgreSQL reports a query that its
-// own time limit ended exactly like one that the client gave up; only ctx
-// tells them apart.
+// ctx is the context of the query. PostgreSQL reports a statement timeout and a
+// cancellation by the client in the same way; only ctx tells them apart.
 func APIError(ctx context.Context, err error) error {
 	var known *apierror.Error
 	switch {
@@ -47,9 +46,9 @@ func APIError(ctx context.Context, err error) error {
 	return err
 }
 
-// CheckError is a row that a CHECK constraint refused. What reaches a database
-// has been checked before, so it is a fault of this program. It does not wrap
-// the driver's error: PostgreSQL puts the row's values into that.
+// CheckError is a row that a CHECK constraint refused. Rows are checked before
+// they are written, so this is a bug. It does not wrap the driver's error,
+// because PostgreSQL puts the row's values into its text.
 type CheckError struct{ Constraint string }
 
 func (e *CheckError) Error() string {

@@ -26,7 +26,7 @@
 // Every request has a token, and most have one that was just asked for:
 //
 //	Resolve    resolve.go   for whom the token acts, or why it lets nobody in
-//	Recall     ../recent    read less than 0.9 s ago: no query
+//	Get        ../cache     read less than 0.9 s ago: no query
 //	lookUp     lookup.go    token, user, practice and application in one query,
 //	                        shared by all requests that wait for the same token
 //

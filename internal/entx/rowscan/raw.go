@@ -7,12 +7,12 @@ import (
 
 type key struct{}
 
-// RawRows is the context of a query whose rows are for ForEach: package store gives
+// RawRows returns a context for a query whose rows ForEach reads: package store returns
 // each row as one column. Otherwise database/sql checks and converts every column,
-// and Row does so again.
+// and Scanner does so again.
 func RawRows(ctx context.Context) context.Context { return context.WithValue(ctx, key{}, true) }
 
-// WrapRaw are a driver's rows as the context of their query asks for them.
+// WrapRaw returns the driver's rows in the form that the context of their query asks for.
 func WrapRaw(ctx context.Context, rows driver.Rows) driver.Rows {
 	if ctx.Value(key{}) == nil {
 		return rows
@@ -20,7 +20,7 @@ func WrapRaw(ctx context.Context, rows driver.Rows) driver.Rows {
 	return &rawRows{Rows: rows, values: make([]driver.Value, len(rows.Columns()))}
 }
 
-// whole gives each row as one value, which Row.Scan takes.
+// rawRows returns each row as one value, which Scanner.Scan takes.
 type rawRows struct {
 	driver.Rows
 	values []driver.Value

@@ -15,27 +15,26 @@ import (
 	"chairside/internal/decimal"
 )
 
-// Scanner is the row that was scanned last. What its methods give is the caller's,
-// except the result of Bytes.
+// Scanner holds the current row. Returned values stay valid after the next row, except
+// the slice from Bytes.
 type Scanner struct {
 	cells []cell
-	from  int // the column that is counted as the first
+	from  int // added to every column (Offset)
 	err   error
 }
 
-// cell keeps what the driver gives. Bytes it copies, into memory that it uses
-// again: the driver may do so with its own at any time, once the context of the
-// query has ended.
+// cell holds one value of the driver. Bytes are copied into memory that the cell reuses:
+// the driver may overwrite its own once the context of the query has ended.
 type cell struct {
-	value any // *bytes where it is those
+	value any // *bytes for bytes
 	bytes []byte
 }
 
-// Scan implements sql.Scanner, for a row that is given as one column (Whole).
+// Scan implements sql.Scanner, for a row in one column (RawRows).
 func (r *Scanner) Scan(value any) error {
 	values, ok := value.(*[]driver.Value)
 	if !ok {
-		return fmt.Errorf("rowscan: %T is no row: its query was not made with RawRows", value)
+		return fmt.Errorf("rowscan: %T is not a row: its query was not made with RawRows", value)
 	}
 	if len(*values) != len(r.cells) {
 		return fmt.Errorf("rowscan: %d columns, want %d", len(*values), len(r.cells))
@@ -51,8 +50,7 @@ func (r *Scanner) Scan(value any) error {
 	return nil
 }
 
-// Columns are some columns of a table as SQL text, for the Rows of a generated
-// query.
+// Columns returns columns of a table as SQL text, for the Rows method of a query.
 func Columns(table string, names ...string) string {
 	return `"` + table + `"."` + strings.Join(names, `", "`+table+`"."`) + `"`
 }
@@ -65,8 +63,8 @@ type Rows interface {
 	Close() error
 }
 
-// ForEach calls take for every one of rows, which have so many columns, and closes
-// them. The Row is the same one each time.
+// ForEach calls take for each of the rows, which have this many columns, and closes them.
+// The Scanner is the same each time.
 func ForEach(rows Rows, columns int, take func(*Scanner)) (err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	r := &Scanner{cells: make([]cell, columns)}
@@ -79,15 +77,14 @@ func ForEach(rows Rows, columns int, take func(*Scanner)) (err error) {
 	return errors.Join(rows.Err(), r.err)
 }
 
-// Fail makes Each give an error, the first one.
+// Fail makes ForEach return an error; the first one wins.
 func (r *Scanner) Fail(column int, err error) {
 	if r.err == nil {
 		r.err = fmt.Errorf("rowscan: column %d: %w", r.from+column, err)
 	}
 }
 
-// Offset has columns counted from the one behind so many others while take runs:
-// for rows of two tables side by side.
+// Offset skips the first columns while take runs: for rows of two tables side by side.
 func (r *Scanner) Offset(columns int, take func()) {
 	r.from += columns
 	take()
