@@ -5,6 +5,7 @@ package ogent
 import (
 	"context"
 	"io"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -13,6 +14,64 @@ import (
 	ht "github.com/ogen-go/ogen/http"
 	"github.com/ogen-go/ogen/uri"
 )
+
+type requestConfig struct {
+	Client       ht.Client
+	ServerURL    *url.URL
+	EditRequest  func(req *http.Request) error
+	EditResponse func(resp *http.Response) error
+}
+
+func (cfg *requestConfig) setDefaults(c baseClient) {
+	if cfg.Client == nil {
+		cfg.Client = c.cfg.Client
+	}
+}
+
+func (cfg *requestConfig) onRequest(req *http.Request) error {
+	if fn := cfg.EditRequest; fn != nil {
+		return fn(req)
+	}
+	return nil
+}
+
+func (cfg *requestConfig) onResponse(resp *http.Response) error {
+	if fn := cfg.EditResponse; fn != nil {
+		return fn(resp)
+	}
+	return nil
+}
+
+// RequestOption defines options for request.
+type RequestOption func(cfg *requestConfig)
+
+// WithRequestClient sets client for request.
+func WithRequestClient(client ht.Client) RequestOption {
+	return func(cfg *requestConfig) {
+		cfg.Client = client
+	}
+}
+
+// WithServerURL sets client for request.
+func WithServerURL(u *url.URL) RequestOption {
+	return func(cfg *requestConfig) {
+		cfg.ServerURL = u
+	}
+}
+
+// WithEditRequest sets function to edit request.
+func WithEditRequest(fn func(req *http.Request) error) RequestOption {
+	return func(cfg *requestConfig) {
+		cfg.EditRequest = fn
+	}
+}
+
+// WithEditResponse sets function to edit response.
+func WithEditResponse(fn func(resp *http.Response) error) RequestOption {
+	return func(cfg *requestConfig) {
+		cfg.EditResponse = fn
+	}
+}
 
 func trimTrailingSlashes(u *url.URL) {
 	u.Path = strings.TrimRight(u.Path, "/")
@@ -26,331 +85,331 @@ type Invoker interface {
 	// Create an appointment.
 	//
 	// POST /appointments
-	CreateAppointment(ctx context.Context, request *AppointmentInputRequest) (*AppointmentResponse, error)
+	CreateAppointment(ctx context.Context, request *AppointmentInputRequest, options ...RequestOption) (*AppointmentResponse, error)
 	// CreatePatient invokes createPatient operation.
 	//
 	// Create a patient.
 	//
 	// POST /patients
-	CreatePatient(ctx context.Context, request *PatientInputRequest) (*PatientResponse, error)
+	CreatePatient(ctx context.Context, request *PatientInputRequest, options ...RequestOption) (*PatientResponse, error)
 	// DeleteAppointment invokes deleteAppointment operation.
 	//
 	// Delete an appointment.
 	//
 	// DELETE /appointments/{id}
-	DeleteAppointment(ctx context.Context, params DeleteAppointmentParams) error
+	DeleteAppointment(ctx context.Context, params DeleteAppointmentParams, options ...RequestOption) error
 	// DeletePatient invokes deletePatient operation.
 	//
 	// Delete a patient.
 	//
 	// DELETE /patients/{id}
-	DeletePatient(ctx context.Context, params DeletePatientParams) error
+	DeletePatient(ctx context.Context, params DeletePatientParams, options ...RequestOption) error
 	// GetAccount invokes getAccount operation.
 	//
 	// Get an account.
 	//
 	// GET /accounts/{id}
-	GetAccount(ctx context.Context, params GetAccountParams) (*AccountResponse, error)
+	GetAccount(ctx context.Context, params GetAccountParams, options ...RequestOption) (*AccountResponse, error)
 	// GetAcquisitionSource invokes getAcquisitionSource operation.
 	//
 	// Get an acquisition source.
 	//
 	// GET /acquisition_sources/{id}
-	GetAcquisitionSource(ctx context.Context, params GetAcquisitionSourceParams) (*AcquisitionSourceResponse, error)
+	GetAcquisitionSource(ctx context.Context, params GetAcquisitionSourceParams, options ...RequestOption) (*AcquisitionSourceResponse, error)
 	// GetAppointment invokes getAppointment operation.
 	//
 	// Get an appointment.
 	//
 	// GET /appointments/{id}
-	GetAppointment(ctx context.Context, params GetAppointmentParams) (*AppointmentResponse, error)
+	GetAppointment(ctx context.Context, params GetAppointmentParams, options ...RequestOption) (*AppointmentResponse, error)
 	// GetAppointmentReason invokes getAppointmentReason operation.
 	//
 	// Get an appointment reason.
 	//
 	// GET /appointment_reasons/{id}
-	GetAppointmentReason(ctx context.Context, params GetAppointmentReasonParams) (*AppointmentReasonResponse, error)
+	GetAppointmentReason(ctx context.Context, params GetAppointmentReasonParams, options ...RequestOption) (*AppointmentReasonResponse, error)
 	// GetContract invokes getContract operation.
 	//
 	// Get a contract.
 	//
 	// GET /contracts/{id}
-	GetContract(ctx context.Context, params GetContractParams) (*ContractResponse, error)
+	GetContract(ctx context.Context, params GetContractParams, options ...RequestOption) (*ContractResponse, error)
 	// GetCurrentUser invokes getCurrentUser operation.
 	//
 	// Get the user the token acts for.
 	//
 	// GET /user
-	GetCurrentUser(ctx context.Context) (*UserResponse, error)
+	GetCurrentUser(ctx context.Context, options ...RequestOption) (*UserResponse, error)
 	// GetCustomField invokes getCustomField operation.
 	//
 	// Get a custom field.
 	//
 	// GET /custom_fields/{id}
-	GetCustomField(ctx context.Context, params GetCustomFieldParams) (*CustomFieldResponse, error)
+	GetCustomField(ctx context.Context, params GetCustomFieldParams, options ...RequestOption) (*CustomFieldResponse, error)
 	// GetFee invokes getFee operation.
 	//
 	// Get a fee.
 	//
 	// GET /fees/{id}
-	GetFee(ctx context.Context, params GetFeeParams) (*FeeResponse, error)
+	GetFee(ctx context.Context, params GetFeeParams, options ...RequestOption) (*FeeResponse, error)
 	// GetInvoice invokes getInvoice operation.
 	//
 	// Get an invoice.
 	//
 	// GET /invoices/{id}
-	GetInvoice(ctx context.Context, params GetInvoiceParams) (*InvoiceResponse, error)
+	GetInvoice(ctx context.Context, params GetInvoiceParams, options ...RequestOption) (*InvoiceResponse, error)
 	// GetInvoiceItem invokes getInvoiceItem operation.
 	//
 	// Get an invoice item.
 	//
 	// GET /invoice_items/{id}
-	GetInvoiceItem(ctx context.Context, params GetInvoiceItemParams) (*InvoiceItemResponse, error)
+	GetInvoiceItem(ctx context.Context, params GetInvoiceItemParams, options ...RequestOption) (*InvoiceItemResponse, error)
 	// GetNHSClaim invokes getNHSClaim operation.
 	//
 	// Get an NHS claim.
 	//
 	// GET /nhs_claims/{id}
-	GetNHSClaim(ctx context.Context, params GetNHSClaimParams) (*NHSClaimResponse, error)
+	GetNHSClaim(ctx context.Context, params GetNHSClaimParams, options ...RequestOption) (*NHSClaimResponse, error)
 	// GetPatient invokes getPatient operation.
 	//
 	// Get a patient.
 	//
 	// GET /patients/{id}
-	GetPatient(ctx context.Context, params GetPatientParams) (*PatientResponse, error)
+	GetPatient(ctx context.Context, params GetPatientParams, options ...RequestOption) (*PatientResponse, error)
 	// GetPayment invokes getPayment operation.
 	//
 	// Get a payment.
 	//
 	// GET /payments/{id}
-	GetPayment(ctx context.Context, params GetPaymentParams) (*PaymentResponse, error)
+	GetPayment(ctx context.Context, params GetPaymentParams, options ...RequestOption) (*PaymentResponse, error)
 	// GetPaymentPlan invokes getPaymentPlan operation.
 	//
 	// Get a payment plan.
 	//
 	// GET /payment_plans/{id}
-	GetPaymentPlan(ctx context.Context, params GetPaymentPlanParams) (*PaymentPlanResponse, error)
+	GetPaymentPlan(ctx context.Context, params GetPaymentPlanParams, options ...RequestOption) (*PaymentPlanResponse, error)
 	// GetPractice invokes getPractice operation.
 	//
 	// Get the practice of the token's user.
 	//
 	// GET /practice
-	GetPractice(ctx context.Context) (*PracticeResponse, error)
+	GetPractice(ctx context.Context, options ...RequestOption) (*PracticeResponse, error)
 	// GetPractitioner invokes getPractitioner operation.
 	//
 	// Get a practitioner.
 	//
 	// GET /practitioners/{id}
-	GetPractitioner(ctx context.Context, params GetPractitionerParams) (*PractitionerResponse, error)
+	GetPractitioner(ctx context.Context, params GetPractitionerParams, options ...RequestOption) (*PractitionerResponse, error)
 	// GetRoom invokes getRoom operation.
 	//
 	// Get a room.
 	//
 	// GET /rooms/{id}
-	GetRoom(ctx context.Context, params GetRoomParams) (*RoomResponse, error)
+	GetRoom(ctx context.Context, params GetRoomParams, options ...RequestOption) (*RoomResponse, error)
 	// GetSite invokes getSite operation.
 	//
 	// Get a site.
 	//
 	// GET /sites/{id}
-	GetSite(ctx context.Context, params GetSiteParams) (*SiteResponse, error)
+	GetSite(ctx context.Context, params GetSiteParams, options ...RequestOption) (*SiteResponse, error)
 	// GetSundry invokes getSundry operation.
 	//
 	// Get a sundry.
 	//
 	// GET /sundries/{id}
-	GetSundry(ctx context.Context, params GetSundryParams) (*SundryResponse, error)
+	GetSundry(ctx context.Context, params GetSundryParams, options ...RequestOption) (*SundryResponse, error)
 	// GetTreatment invokes getTreatment operation.
 	//
 	// Get a treatment.
 	//
 	// GET /treatments/{id}
-	GetTreatment(ctx context.Context, params GetTreatmentParams) (*TreatmentResponse, error)
+	GetTreatment(ctx context.Context, params GetTreatmentParams, options ...RequestOption) (*TreatmentResponse, error)
 	// GetTreatmentCategory invokes getTreatmentCategory operation.
 	//
 	// Get a treatment category.
 	//
 	// GET /treatment_categories/{id}
-	GetTreatmentCategory(ctx context.Context, params GetTreatmentCategoryParams) (*TreatmentCategoryResponse, error)
+	GetTreatmentCategory(ctx context.Context, params GetTreatmentCategoryParams, options ...RequestOption) (*TreatmentCategoryResponse, error)
 	// GetTreatmentPlan invokes getTreatmentPlan operation.
 	//
 	// Get a treatment plan.
 	//
 	// GET /treatment_plans/{id}
-	GetTreatmentPlan(ctx context.Context, params GetTreatmentPlanParams) (*TreatmentPlanResponse, error)
+	GetTreatmentPlan(ctx context.Context, params GetTreatmentPlanParams, options ...RequestOption) (*TreatmentPlanResponse, error)
 	// GetTreatmentPlanItem invokes getTreatmentPlanItem operation.
 	//
 	// Get a treatment plan item.
 	//
 	// GET /treatment_plan_items/{id}
-	GetTreatmentPlanItem(ctx context.Context, params GetTreatmentPlanItemParams) (*TreatmentPlanItemResponse, error)
+	GetTreatmentPlanItem(ctx context.Context, params GetTreatmentPlanItemParams, options ...RequestOption) (*TreatmentPlanItemResponse, error)
 	// GetUser invokes getUser operation.
 	//
 	// Get a user.
 	//
 	// GET /users/{id}
-	GetUser(ctx context.Context, params GetUserParams) (*UserResponse, error)
+	GetUser(ctx context.Context, params GetUserParams, options ...RequestOption) (*UserResponse, error)
 	// GetUsersCurrent invokes getUsersCurrent operation.
 	//
 	// Get the user the token acts for, as /user does.
 	//
 	// GET /users/current
-	GetUsersCurrent(ctx context.Context) (*UserResponse, error)
+	GetUsersCurrent(ctx context.Context, options ...RequestOption) (*UserResponse, error)
 	// ListAccounts invokes listAccounts operation.
 	//
 	// List accounts.
 	//
 	// GET /accounts
-	ListAccounts(ctx context.Context, params ListAccountsParams) (*AccountList, error)
+	ListAccounts(ctx context.Context, params ListAccountsParams, options ...RequestOption) (*AccountList, error)
 	// ListAcquisitionSources invokes listAcquisitionSources operation.
 	//
 	// List acquisition sources.
 	//
 	// GET /acquisition_sources
-	ListAcquisitionSources(ctx context.Context, params ListAcquisitionSourcesParams) (*AcquisitionSourceList, error)
+	ListAcquisitionSources(ctx context.Context, params ListAcquisitionSourcesParams, options ...RequestOption) (*AcquisitionSourceList, error)
 	// ListAppointmentReasons invokes listAppointmentReasons operation.
 	//
 	// List appointment reasons.
 	//
 	// GET /appointment_reasons
-	ListAppointmentReasons(ctx context.Context, params ListAppointmentReasonsParams) (*AppointmentReasonList, error)
+	ListAppointmentReasons(ctx context.Context, params ListAppointmentReasonsParams, options ...RequestOption) (*AppointmentReasonList, error)
 	// ListAppointments invokes listAppointments operation.
 	//
 	// List appointments.
 	//
 	// GET /appointments
-	ListAppointments(ctx context.Context, params ListAppointmentsParams) (*AppointmentList, error)
+	ListAppointments(ctx context.Context, params ListAppointmentsParams, options ...RequestOption) (*AppointmentList, error)
 	// ListAvailability invokes listAvailability operation.
 	//
 	// List the free periods of practitioners.
 	//
 	// GET /appointments/availability
-	ListAvailability(ctx context.Context, params ListAvailabilityParams) (*AvailabilitySlotList, error)
+	ListAvailability(ctx context.Context, params ListAvailabilityParams, options ...RequestOption) (*AvailabilitySlotList, error)
 	// ListContracts invokes listContracts operation.
 	//
 	// List contracts.
 	//
 	// GET /contracts
-	ListContracts(ctx context.Context, params ListContractsParams) (*ContractList, error)
+	ListContracts(ctx context.Context, params ListContractsParams, options ...RequestOption) (*ContractList, error)
 	// ListCustomFields invokes listCustomFields operation.
 	//
 	// List custom fields.
 	//
 	// GET /custom_fields
-	ListCustomFields(ctx context.Context, params ListCustomFieldsParams) (*CustomFieldList, error)
+	ListCustomFields(ctx context.Context, params ListCustomFieldsParams, options ...RequestOption) (*CustomFieldList, error)
 	// ListFees invokes listFees operation.
 	//
 	// List fees.
 	//
 	// GET /fees
-	ListFees(ctx context.Context, params ListFeesParams) (*FeeList, error)
+	ListFees(ctx context.Context, params ListFeesParams, options ...RequestOption) (*FeeList, error)
 	// ListInvoiceItems invokes listInvoiceItems operation.
 	//
 	// List invoice items.
 	//
 	// GET /invoice_items
-	ListInvoiceItems(ctx context.Context, params ListInvoiceItemsParams) (*InvoiceItemList, error)
+	ListInvoiceItems(ctx context.Context, params ListInvoiceItemsParams, options ...RequestOption) (*InvoiceItemList, error)
 	// ListInvoices invokes listInvoices operation.
 	//
 	// List invoices.
 	//
 	// GET /invoices
-	ListInvoices(ctx context.Context, params ListInvoicesParams) (*InvoiceList, error)
+	ListInvoices(ctx context.Context, params ListInvoicesParams, options ...RequestOption) (*InvoiceList, error)
 	// ListNhsClaims invokes listNhsClaims operation.
 	//
 	// List NHS claims.
 	//
 	// GET /nhs_claims
-	ListNhsClaims(ctx context.Context, params ListNhsClaimsParams) (*NHSClaimList, error)
+	ListNhsClaims(ctx context.Context, params ListNhsClaimsParams, options ...RequestOption) (*NHSClaimList, error)
 	// ListPatients invokes listPatients operation.
 	//
 	// List patients.
 	//
 	// GET /patients
-	ListPatients(ctx context.Context, params ListPatientsParams) (*PatientList, error)
+	ListPatients(ctx context.Context, params ListPatientsParams, options ...RequestOption) (*PatientList, error)
 	// ListPaymentPlans invokes listPaymentPlans operation.
 	//
 	// List payment plans.
 	//
 	// GET /payment_plans
-	ListPaymentPlans(ctx context.Context, params ListPaymentPlansParams) (*PaymentPlanList, error)
+	ListPaymentPlans(ctx context.Context, params ListPaymentPlansParams, options ...RequestOption) (*PaymentPlanList, error)
 	// ListPayments invokes listPayments operation.
 	//
 	// List payments.
 	//
 	// GET /payments
-	ListPayments(ctx context.Context, params ListPaymentsParams) (*PaymentList, error)
+	ListPayments(ctx context.Context, params ListPaymentsParams, options ...RequestOption) (*PaymentList, error)
 	// ListPractitioners invokes listPractitioners operation.
 	//
 	// List practitioners.
 	//
 	// GET /practitioners
-	ListPractitioners(ctx context.Context, params ListPractitionersParams) (*PractitionerList, error)
+	ListPractitioners(ctx context.Context, params ListPractitionersParams, options ...RequestOption) (*PractitionerList, error)
 	// ListRooms invokes listRooms operation.
 	//
 	// List rooms.
 	//
 	// GET /rooms
-	ListRooms(ctx context.Context, params ListRoomsParams) (*RoomList, error)
+	ListRooms(ctx context.Context, params ListRoomsParams, options ...RequestOption) (*RoomList, error)
 	// ListSites invokes listSites operation.
 	//
 	// List sites.
 	//
 	// GET /sites
-	ListSites(ctx context.Context, params ListSitesParams) (*SiteList, error)
+	ListSites(ctx context.Context, params ListSitesParams, options ...RequestOption) (*SiteList, error)
 	// ListSundries invokes listSundries operation.
 	//
 	// List sundries.
 	//
 	// GET /sundries
-	ListSundries(ctx context.Context, params ListSundriesParams) (*SundryList, error)
+	ListSundries(ctx context.Context, params ListSundriesParams, options ...RequestOption) (*SundryList, error)
 	// ListTreatmentCategories invokes listTreatmentCategories operation.
 	//
 	// List treatment categories.
 	//
 	// GET /treatment_categories
-	ListTreatmentCategories(ctx context.Context, params ListTreatmentCategoriesParams) (*TreatmentCategoryList, error)
+	ListTreatmentCategories(ctx context.Context, params ListTreatmentCategoriesParams, options ...RequestOption) (*TreatmentCategoryList, error)
 	// ListTreatmentPlanItems invokes listTreatmentPlanItems operation.
 	//
 	// List treatment plan items.
 	//
 	// GET /treatment_plan_items
-	ListTreatmentPlanItems(ctx context.Context, params ListTreatmentPlanItemsParams) (*TreatmentPlanItemList, error)
+	ListTreatmentPlanItems(ctx context.Context, params ListTreatmentPlanItemsParams, options ...RequestOption) (*TreatmentPlanItemList, error)
 	// ListTreatmentPlans invokes listTreatmentPlans operation.
 	//
 	// List treatment plans.
 	//
 	// GET /treatment_plans
-	ListTreatmentPlans(ctx context.Context, params ListTreatmentPlansParams) (*TreatmentPlanList, error)
+	ListTreatmentPlans(ctx context.Context, params ListTreatmentPlansParams, options ...RequestOption) (*TreatmentPlanList, error)
 	// ListTreatments invokes listTreatments operation.
 	//
 	// List treatments.
 	//
 	// GET /treatments
-	ListTreatments(ctx context.Context, params ListTreatmentsParams) (*TreatmentList, error)
+	ListTreatments(ctx context.Context, params ListTreatmentsParams, options ...RequestOption) (*TreatmentList, error)
 	// ListUsers invokes listUsers operation.
 	//
 	// List users.
 	//
 	// GET /users
-	ListUsers(ctx context.Context, params ListUsersParams) (*UserList, error)
+	ListUsers(ctx context.Context, params ListUsersParams, options ...RequestOption) (*UserList, error)
 	// UpdateAppointment invokes updateAppointment operation.
 	//
 	// Change an appointment.
 	//
 	// PATCH /appointments/{id}
-	UpdateAppointment(ctx context.Context, request *AppointmentInputRequest, params UpdateAppointmentParams) (*AppointmentResponse, error)
+	UpdateAppointment(ctx context.Context, request *AppointmentInputRequest, params UpdateAppointmentParams, options ...RequestOption) (*AppointmentResponse, error)
 	// UpdateFee invokes updateFee operation.
 	//
 	// Change a fee.
 	//
 	// PATCH /fees/{id}
-	UpdateFee(ctx context.Context, request *FeeInputRequest, params UpdateFeeParams) (*FeeResponse, error)
+	UpdateFee(ctx context.Context, request *FeeInputRequest, params UpdateFeeParams, options ...RequestOption) (*FeeResponse, error)
 	// UpdatePatient invokes updatePatient operation.
 	//
 	// Change a patient.
 	//
 	// PATCH /patients/{id}
-	UpdatePatient(ctx context.Context, request *PatientInputRequest, params UpdatePatientParams) (*PatientResponse, error)
+	UpdatePatient(ctx context.Context, request *PatientInputRequest, params UpdatePatientParams, options ...RequestOption) (*PatientResponse, error)
 }
 
 // Client implements OAS client.
@@ -376,20 +435,22 @@ func NewClient(serverURL string, opts ...ClientOption) (*Client, error) {
 		baseClient: c,
 	}, nil
 }
-
-type serverURLKey struct{}
-
-// WithServerURL sets context key to override server URL.
-func WithServerURL(ctx context.Context, u *url.URL) context.Context {
-	return context.WithValue(ctx, serverURLKey{}, u)
+func (c *Client) onRequest(ctx context.Context, req *http.Request) error {
+	for _, fn := range c.cfg.RequestEditors {
+		if err := fn(ctx, req); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (c *Client) requestURL(ctx context.Context) *url.URL {
-	u, ok := ctx.Value(serverURLKey{}).(*url.URL)
-	if !ok {
-		return c.serverURL
+func (c *Client) onResponse(ctx context.Context, resp *http.Response) error {
+	for _, fn := range c.cfg.ResponseEditors {
+		if err := fn(ctx, resp); err != nil {
+			return err
+		}
 	}
-	return u
+	return nil
 }
 
 // CreateAppointment invokes createAppointment operation.
@@ -397,14 +458,24 @@ func (c *Client) requestURL(ctx context.Context) *url.URL {
 // Create an appointment.
 //
 // POST /appointments
-func (c *Client) CreateAppointment(ctx context.Context, request *AppointmentInputRequest) (*AppointmentResponse, error) {
-	res, err := c.sendCreateAppointment(ctx, request)
+func (c *Client) CreateAppointment(ctx context.Context, request *AppointmentInputRequest, options ...RequestOption) (*AppointmentResponse, error) {
+	res, err := c.sendCreateAppointment(ctx, request, options...)
 	return res, err
 }
 
-func (c *Client) sendCreateAppointment(ctx context.Context, request *AppointmentInputRequest) (res *AppointmentResponse, err error) {
+func (c *Client) sendCreateAppointment(ctx context.Context, request *AppointmentInputRequest, requestOptions ...RequestOption) (res *AppointmentResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/appointments"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -417,7 +488,15 @@ func (c *Client) sendCreateAppointment(ctx context.Context, request *Appointment
 		return res, errors.Wrap(err, "encode request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -429,6 +508,14 @@ func (c *Client) sendCreateAppointment(ctx context.Context, request *Appointment
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeCreateAppointmentResponse(resp)
 	if err != nil {
@@ -443,14 +530,24 @@ func (c *Client) sendCreateAppointment(ctx context.Context, request *Appointment
 // Create a patient.
 //
 // POST /patients
-func (c *Client) CreatePatient(ctx context.Context, request *PatientInputRequest) (*PatientResponse, error) {
-	res, err := c.sendCreatePatient(ctx, request)
+func (c *Client) CreatePatient(ctx context.Context, request *PatientInputRequest, options ...RequestOption) (*PatientResponse, error) {
+	res, err := c.sendCreatePatient(ctx, request, options...)
 	return res, err
 }
 
-func (c *Client) sendCreatePatient(ctx context.Context, request *PatientInputRequest) (res *PatientResponse, err error) {
+func (c *Client) sendCreatePatient(ctx context.Context, request *PatientInputRequest, requestOptions ...RequestOption) (res *PatientResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/patients"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -463,7 +560,15 @@ func (c *Client) sendCreatePatient(ctx context.Context, request *PatientInputReq
 		return res, errors.Wrap(err, "encode request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -475,6 +580,14 @@ func (c *Client) sendCreatePatient(ctx context.Context, request *PatientInputReq
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeCreatePatientResponse(resp)
 	if err != nil {
@@ -489,14 +602,24 @@ func (c *Client) sendCreatePatient(ctx context.Context, request *PatientInputReq
 // Delete an appointment.
 //
 // DELETE /appointments/{id}
-func (c *Client) DeleteAppointment(ctx context.Context, params DeleteAppointmentParams) error {
-	_, err := c.sendDeleteAppointment(ctx, params)
+func (c *Client) DeleteAppointment(ctx context.Context, params DeleteAppointmentParams, options ...RequestOption) error {
+	_, err := c.sendDeleteAppointment(ctx, params, options...)
 	return err
 }
 
-func (c *Client) sendDeleteAppointment(ctx context.Context, params DeleteAppointmentParams) (res *DeleteAppointmentNoContent, err error) {
+func (c *Client) sendDeleteAppointment(ctx context.Context, params DeleteAppointmentParams, requestOptions ...RequestOption) (res *DeleteAppointmentNoContent, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/appointments/"
 	{
@@ -524,7 +647,15 @@ func (c *Client) sendDeleteAppointment(ctx context.Context, params DeleteAppoint
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -536,6 +667,14 @@ func (c *Client) sendDeleteAppointment(ctx context.Context, params DeleteAppoint
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeDeleteAppointmentResponse(resp)
 	if err != nil {
@@ -550,14 +689,24 @@ func (c *Client) sendDeleteAppointment(ctx context.Context, params DeleteAppoint
 // Delete a patient.
 //
 // DELETE /patients/{id}
-func (c *Client) DeletePatient(ctx context.Context, params DeletePatientParams) error {
-	_, err := c.sendDeletePatient(ctx, params)
+func (c *Client) DeletePatient(ctx context.Context, params DeletePatientParams, options ...RequestOption) error {
+	_, err := c.sendDeletePatient(ctx, params, options...)
 	return err
 }
 
-func (c *Client) sendDeletePatient(ctx context.Context, params DeletePatientParams) (res *DeletePatientNoContent, err error) {
+func (c *Client) sendDeletePatient(ctx context.Context, params DeletePatientParams, requestOptions ...RequestOption) (res *DeletePatientNoContent, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/patients/"
 	{
@@ -585,7 +734,15 @@ func (c *Client) sendDeletePatient(ctx context.Context, params DeletePatientPara
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -597,6 +754,14 @@ func (c *Client) sendDeletePatient(ctx context.Context, params DeletePatientPara
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeDeletePatientResponse(resp)
 	if err != nil {
@@ -611,14 +776,24 @@ func (c *Client) sendDeletePatient(ctx context.Context, params DeletePatientPara
 // Get an account.
 //
 // GET /accounts/{id}
-func (c *Client) GetAccount(ctx context.Context, params GetAccountParams) (*AccountResponse, error) {
-	res, err := c.sendGetAccount(ctx, params)
+func (c *Client) GetAccount(ctx context.Context, params GetAccountParams, options ...RequestOption) (*AccountResponse, error) {
+	res, err := c.sendGetAccount(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendGetAccount(ctx context.Context, params GetAccountParams) (res *AccountResponse, err error) {
+func (c *Client) sendGetAccount(ctx context.Context, params GetAccountParams, requestOptions ...RequestOption) (res *AccountResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/accounts/"
 	{
@@ -646,7 +821,15 @@ func (c *Client) sendGetAccount(ctx context.Context, params GetAccountParams) (r
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -658,6 +841,14 @@ func (c *Client) sendGetAccount(ctx context.Context, params GetAccountParams) (r
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeGetAccountResponse(resp)
 	if err != nil {
@@ -672,14 +863,24 @@ func (c *Client) sendGetAccount(ctx context.Context, params GetAccountParams) (r
 // Get an acquisition source.
 //
 // GET /acquisition_sources/{id}
-func (c *Client) GetAcquisitionSource(ctx context.Context, params GetAcquisitionSourceParams) (*AcquisitionSourceResponse, error) {
-	res, err := c.sendGetAcquisitionSource(ctx, params)
+func (c *Client) GetAcquisitionSource(ctx context.Context, params GetAcquisitionSourceParams, options ...RequestOption) (*AcquisitionSourceResponse, error) {
+	res, err := c.sendGetAcquisitionSource(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendGetAcquisitionSource(ctx context.Context, params GetAcquisitionSourceParams) (res *AcquisitionSourceResponse, err error) {
+func (c *Client) sendGetAcquisitionSource(ctx context.Context, params GetAcquisitionSourceParams, requestOptions ...RequestOption) (res *AcquisitionSourceResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/acquisition_sources/"
 	{
@@ -707,7 +908,15 @@ func (c *Client) sendGetAcquisitionSource(ctx context.Context, params GetAcquisi
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -719,6 +928,14 @@ func (c *Client) sendGetAcquisitionSource(ctx context.Context, params GetAcquisi
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeGetAcquisitionSourceResponse(resp)
 	if err != nil {
@@ -733,14 +950,24 @@ func (c *Client) sendGetAcquisitionSource(ctx context.Context, params GetAcquisi
 // Get an appointment.
 //
 // GET /appointments/{id}
-func (c *Client) GetAppointment(ctx context.Context, params GetAppointmentParams) (*AppointmentResponse, error) {
-	res, err := c.sendGetAppointment(ctx, params)
+func (c *Client) GetAppointment(ctx context.Context, params GetAppointmentParams, options ...RequestOption) (*AppointmentResponse, error) {
+	res, err := c.sendGetAppointment(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendGetAppointment(ctx context.Context, params GetAppointmentParams) (res *AppointmentResponse, err error) {
+func (c *Client) sendGetAppointment(ctx context.Context, params GetAppointmentParams, requestOptions ...RequestOption) (res *AppointmentResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/appointments/"
 	{
@@ -768,7 +995,15 @@ func (c *Client) sendGetAppointment(ctx context.Context, params GetAppointmentPa
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -780,6 +1015,14 @@ func (c *Client) sendGetAppointment(ctx context.Context, params GetAppointmentPa
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeGetAppointmentResponse(resp)
 	if err != nil {
@@ -794,14 +1037,24 @@ func (c *Client) sendGetAppointment(ctx context.Context, params GetAppointmentPa
 // Get an appointment reason.
 //
 // GET /appointment_reasons/{id}
-func (c *Client) GetAppointmentReason(ctx context.Context, params GetAppointmentReasonParams) (*AppointmentReasonResponse, error) {
-	res, err := c.sendGetAppointmentReason(ctx, params)
+func (c *Client) GetAppointmentReason(ctx context.Context, params GetAppointmentReasonParams, options ...RequestOption) (*AppointmentReasonResponse, error) {
+	res, err := c.sendGetAppointmentReason(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendGetAppointmentReason(ctx context.Context, params GetAppointmentReasonParams) (res *AppointmentReasonResponse, err error) {
+func (c *Client) sendGetAppointmentReason(ctx context.Context, params GetAppointmentReasonParams, requestOptions ...RequestOption) (res *AppointmentReasonResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/appointment_reasons/"
 	{
@@ -829,7 +1082,15 @@ func (c *Client) sendGetAppointmentReason(ctx context.Context, params GetAppoint
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -841,6 +1102,14 @@ func (c *Client) sendGetAppointmentReason(ctx context.Context, params GetAppoint
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeGetAppointmentReasonResponse(resp)
 	if err != nil {
@@ -855,14 +1124,24 @@ func (c *Client) sendGetAppointmentReason(ctx context.Context, params GetAppoint
 // Get a contract.
 //
 // GET /contracts/{id}
-func (c *Client) GetContract(ctx context.Context, params GetContractParams) (*ContractResponse, error) {
-	res, err := c.sendGetContract(ctx, params)
+func (c *Client) GetContract(ctx context.Context, params GetContractParams, options ...RequestOption) (*ContractResponse, error) {
+	res, err := c.sendGetContract(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendGetContract(ctx context.Context, params GetContractParams) (res *ContractResponse, err error) {
+func (c *Client) sendGetContract(ctx context.Context, params GetContractParams, requestOptions ...RequestOption) (res *ContractResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/contracts/"
 	{
@@ -890,7 +1169,15 @@ func (c *Client) sendGetContract(ctx context.Context, params GetContractParams) 
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -902,6 +1189,14 @@ func (c *Client) sendGetContract(ctx context.Context, params GetContractParams) 
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeGetContractResponse(resp)
 	if err != nil {
@@ -916,14 +1211,24 @@ func (c *Client) sendGetContract(ctx context.Context, params GetContractParams) 
 // Get the user the token acts for.
 //
 // GET /user
-func (c *Client) GetCurrentUser(ctx context.Context) (*UserResponse, error) {
-	res, err := c.sendGetCurrentUser(ctx)
+func (c *Client) GetCurrentUser(ctx context.Context, options ...RequestOption) (*UserResponse, error) {
+	res, err := c.sendGetCurrentUser(ctx, options...)
 	return res, err
 }
 
-func (c *Client) sendGetCurrentUser(ctx context.Context) (res *UserResponse, err error) {
+func (c *Client) sendGetCurrentUser(ctx context.Context, requestOptions ...RequestOption) (res *UserResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/user"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -933,7 +1238,15 @@ func (c *Client) sendGetCurrentUser(ctx context.Context) (res *UserResponse, err
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -945,6 +1258,14 @@ func (c *Client) sendGetCurrentUser(ctx context.Context) (res *UserResponse, err
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeGetCurrentUserResponse(resp)
 	if err != nil {
@@ -959,14 +1280,24 @@ func (c *Client) sendGetCurrentUser(ctx context.Context) (res *UserResponse, err
 // Get a custom field.
 //
 // GET /custom_fields/{id}
-func (c *Client) GetCustomField(ctx context.Context, params GetCustomFieldParams) (*CustomFieldResponse, error) {
-	res, err := c.sendGetCustomField(ctx, params)
+func (c *Client) GetCustomField(ctx context.Context, params GetCustomFieldParams, options ...RequestOption) (*CustomFieldResponse, error) {
+	res, err := c.sendGetCustomField(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendGetCustomField(ctx context.Context, params GetCustomFieldParams) (res *CustomFieldResponse, err error) {
+func (c *Client) sendGetCustomField(ctx context.Context, params GetCustomFieldParams, requestOptions ...RequestOption) (res *CustomFieldResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/custom_fields/"
 	{
@@ -994,7 +1325,15 @@ func (c *Client) sendGetCustomField(ctx context.Context, params GetCustomFieldPa
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -1006,6 +1345,14 @@ func (c *Client) sendGetCustomField(ctx context.Context, params GetCustomFieldPa
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeGetCustomFieldResponse(resp)
 	if err != nil {
@@ -1020,14 +1367,24 @@ func (c *Client) sendGetCustomField(ctx context.Context, params GetCustomFieldPa
 // Get a fee.
 //
 // GET /fees/{id}
-func (c *Client) GetFee(ctx context.Context, params GetFeeParams) (*FeeResponse, error) {
-	res, err := c.sendGetFee(ctx, params)
+func (c *Client) GetFee(ctx context.Context, params GetFeeParams, options ...RequestOption) (*FeeResponse, error) {
+	res, err := c.sendGetFee(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendGetFee(ctx context.Context, params GetFeeParams) (res *FeeResponse, err error) {
+func (c *Client) sendGetFee(ctx context.Context, params GetFeeParams, requestOptions ...RequestOption) (res *FeeResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/fees/"
 	{
@@ -1055,7 +1412,15 @@ func (c *Client) sendGetFee(ctx context.Context, params GetFeeParams) (res *FeeR
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -1067,6 +1432,14 @@ func (c *Client) sendGetFee(ctx context.Context, params GetFeeParams) (res *FeeR
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeGetFeeResponse(resp)
 	if err != nil {
@@ -1081,14 +1454,24 @@ func (c *Client) sendGetFee(ctx context.Context, params GetFeeParams) (res *FeeR
 // Get an invoice.
 //
 // GET /invoices/{id}
-func (c *Client) GetInvoice(ctx context.Context, params GetInvoiceParams) (*InvoiceResponse, error) {
-	res, err := c.sendGetInvoice(ctx, params)
+func (c *Client) GetInvoice(ctx context.Context, params GetInvoiceParams, options ...RequestOption) (*InvoiceResponse, error) {
+	res, err := c.sendGetInvoice(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendGetInvoice(ctx context.Context, params GetInvoiceParams) (res *InvoiceResponse, err error) {
+func (c *Client) sendGetInvoice(ctx context.Context, params GetInvoiceParams, requestOptions ...RequestOption) (res *InvoiceResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/invoices/"
 	{
@@ -1116,7 +1499,15 @@ func (c *Client) sendGetInvoice(ctx context.Context, params GetInvoiceParams) (r
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -1128,6 +1519,14 @@ func (c *Client) sendGetInvoice(ctx context.Context, params GetInvoiceParams) (r
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeGetInvoiceResponse(resp)
 	if err != nil {
@@ -1142,14 +1541,24 @@ func (c *Client) sendGetInvoice(ctx context.Context, params GetInvoiceParams) (r
 // Get an invoice item.
 //
 // GET /invoice_items/{id}
-func (c *Client) GetInvoiceItem(ctx context.Context, params GetInvoiceItemParams) (*InvoiceItemResponse, error) {
-	res, err := c.sendGetInvoiceItem(ctx, params)
+func (c *Client) GetInvoiceItem(ctx context.Context, params GetInvoiceItemParams, options ...RequestOption) (*InvoiceItemResponse, error) {
+	res, err := c.sendGetInvoiceItem(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendGetInvoiceItem(ctx context.Context, params GetInvoiceItemParams) (res *InvoiceItemResponse, err error) {
+func (c *Client) sendGetInvoiceItem(ctx context.Context, params GetInvoiceItemParams, requestOptions ...RequestOption) (res *InvoiceItemResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/invoice_items/"
 	{
@@ -1177,7 +1586,15 @@ func (c *Client) sendGetInvoiceItem(ctx context.Context, params GetInvoiceItemPa
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -1189,6 +1606,14 @@ func (c *Client) sendGetInvoiceItem(ctx context.Context, params GetInvoiceItemPa
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeGetInvoiceItemResponse(resp)
 	if err != nil {
@@ -1203,14 +1628,24 @@ func (c *Client) sendGetInvoiceItem(ctx context.Context, params GetInvoiceItemPa
 // Get an NHS claim.
 //
 // GET /nhs_claims/{id}
-func (c *Client) GetNHSClaim(ctx context.Context, params GetNHSClaimParams) (*NHSClaimResponse, error) {
-	res, err := c.sendGetNHSClaim(ctx, params)
+func (c *Client) GetNHSClaim(ctx context.Context, params GetNHSClaimParams, options ...RequestOption) (*NHSClaimResponse, error) {
+	res, err := c.sendGetNHSClaim(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendGetNHSClaim(ctx context.Context, params GetNHSClaimParams) (res *NHSClaimResponse, err error) {
+func (c *Client) sendGetNHSClaim(ctx context.Context, params GetNHSClaimParams, requestOptions ...RequestOption) (res *NHSClaimResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/nhs_claims/"
 	{
@@ -1238,7 +1673,15 @@ func (c *Client) sendGetNHSClaim(ctx context.Context, params GetNHSClaimParams) 
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -1250,6 +1693,14 @@ func (c *Client) sendGetNHSClaim(ctx context.Context, params GetNHSClaimParams) 
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeGetNHSClaimResponse(resp)
 	if err != nil {
@@ -1264,14 +1715,24 @@ func (c *Client) sendGetNHSClaim(ctx context.Context, params GetNHSClaimParams) 
 // Get a patient.
 //
 // GET /patients/{id}
-func (c *Client) GetPatient(ctx context.Context, params GetPatientParams) (*PatientResponse, error) {
-	res, err := c.sendGetPatient(ctx, params)
+func (c *Client) GetPatient(ctx context.Context, params GetPatientParams, options ...RequestOption) (*PatientResponse, error) {
+	res, err := c.sendGetPatient(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendGetPatient(ctx context.Context, params GetPatientParams) (res *PatientResponse, err error) {
+func (c *Client) sendGetPatient(ctx context.Context, params GetPatientParams, requestOptions ...RequestOption) (res *PatientResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/patients/"
 	{
@@ -1299,7 +1760,15 @@ func (c *Client) sendGetPatient(ctx context.Context, params GetPatientParams) (r
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -1311,6 +1780,14 @@ func (c *Client) sendGetPatient(ctx context.Context, params GetPatientParams) (r
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeGetPatientResponse(resp)
 	if err != nil {
@@ -1325,14 +1802,24 @@ func (c *Client) sendGetPatient(ctx context.Context, params GetPatientParams) (r
 // Get a payment.
 //
 // GET /payments/{id}
-func (c *Client) GetPayment(ctx context.Context, params GetPaymentParams) (*PaymentResponse, error) {
-	res, err := c.sendGetPayment(ctx, params)
+func (c *Client) GetPayment(ctx context.Context, params GetPaymentParams, options ...RequestOption) (*PaymentResponse, error) {
+	res, err := c.sendGetPayment(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendGetPayment(ctx context.Context, params GetPaymentParams) (res *PaymentResponse, err error) {
+func (c *Client) sendGetPayment(ctx context.Context, params GetPaymentParams, requestOptions ...RequestOption) (res *PaymentResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/payments/"
 	{
@@ -1360,7 +1847,15 @@ func (c *Client) sendGetPayment(ctx context.Context, params GetPaymentParams) (r
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -1372,6 +1867,14 @@ func (c *Client) sendGetPayment(ctx context.Context, params GetPaymentParams) (r
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeGetPaymentResponse(resp)
 	if err != nil {
@@ -1386,14 +1889,24 @@ func (c *Client) sendGetPayment(ctx context.Context, params GetPaymentParams) (r
 // Get a payment plan.
 //
 // GET /payment_plans/{id}
-func (c *Client) GetPaymentPlan(ctx context.Context, params GetPaymentPlanParams) (*PaymentPlanResponse, error) {
-	res, err := c.sendGetPaymentPlan(ctx, params)
+func (c *Client) GetPaymentPlan(ctx context.Context, params GetPaymentPlanParams, options ...RequestOption) (*PaymentPlanResponse, error) {
+	res, err := c.sendGetPaymentPlan(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendGetPaymentPlan(ctx context.Context, params GetPaymentPlanParams) (res *PaymentPlanResponse, err error) {
+func (c *Client) sendGetPaymentPlan(ctx context.Context, params GetPaymentPlanParams, requestOptions ...RequestOption) (res *PaymentPlanResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/payment_plans/"
 	{
@@ -1421,7 +1934,15 @@ func (c *Client) sendGetPaymentPlan(ctx context.Context, params GetPaymentPlanPa
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -1433,6 +1954,14 @@ func (c *Client) sendGetPaymentPlan(ctx context.Context, params GetPaymentPlanPa
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeGetPaymentPlanResponse(resp)
 	if err != nil {
@@ -1447,14 +1976,24 @@ func (c *Client) sendGetPaymentPlan(ctx context.Context, params GetPaymentPlanPa
 // Get the practice of the token's user.
 //
 // GET /practice
-func (c *Client) GetPractice(ctx context.Context) (*PracticeResponse, error) {
-	res, err := c.sendGetPractice(ctx)
+func (c *Client) GetPractice(ctx context.Context, options ...RequestOption) (*PracticeResponse, error) {
+	res, err := c.sendGetPractice(ctx, options...)
 	return res, err
 }
 
-func (c *Client) sendGetPractice(ctx context.Context) (res *PracticeResponse, err error) {
+func (c *Client) sendGetPractice(ctx context.Context, requestOptions ...RequestOption) (res *PracticeResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/practice"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -1464,7 +2003,15 @@ func (c *Client) sendGetPractice(ctx context.Context) (res *PracticeResponse, er
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -1476,6 +2023,14 @@ func (c *Client) sendGetPractice(ctx context.Context) (res *PracticeResponse, er
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeGetPracticeResponse(resp)
 	if err != nil {
@@ -1490,14 +2045,24 @@ func (c *Client) sendGetPractice(ctx context.Context) (res *PracticeResponse, er
 // Get a practitioner.
 //
 // GET /practitioners/{id}
-func (c *Client) GetPractitioner(ctx context.Context, params GetPractitionerParams) (*PractitionerResponse, error) {
-	res, err := c.sendGetPractitioner(ctx, params)
+func (c *Client) GetPractitioner(ctx context.Context, params GetPractitionerParams, options ...RequestOption) (*PractitionerResponse, error) {
+	res, err := c.sendGetPractitioner(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendGetPractitioner(ctx context.Context, params GetPractitionerParams) (res *PractitionerResponse, err error) {
+func (c *Client) sendGetPractitioner(ctx context.Context, params GetPractitionerParams, requestOptions ...RequestOption) (res *PractitionerResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/practitioners/"
 	{
@@ -1525,7 +2090,15 @@ func (c *Client) sendGetPractitioner(ctx context.Context, params GetPractitioner
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -1537,6 +2110,14 @@ func (c *Client) sendGetPractitioner(ctx context.Context, params GetPractitioner
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeGetPractitionerResponse(resp)
 	if err != nil {
@@ -1551,14 +2132,24 @@ func (c *Client) sendGetPractitioner(ctx context.Context, params GetPractitioner
 // Get a room.
 //
 // GET /rooms/{id}
-func (c *Client) GetRoom(ctx context.Context, params GetRoomParams) (*RoomResponse, error) {
-	res, err := c.sendGetRoom(ctx, params)
+func (c *Client) GetRoom(ctx context.Context, params GetRoomParams, options ...RequestOption) (*RoomResponse, error) {
+	res, err := c.sendGetRoom(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendGetRoom(ctx context.Context, params GetRoomParams) (res *RoomResponse, err error) {
+func (c *Client) sendGetRoom(ctx context.Context, params GetRoomParams, requestOptions ...RequestOption) (res *RoomResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/rooms/"
 	{
@@ -1586,7 +2177,15 @@ func (c *Client) sendGetRoom(ctx context.Context, params GetRoomParams) (res *Ro
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -1598,6 +2197,14 @@ func (c *Client) sendGetRoom(ctx context.Context, params GetRoomParams) (res *Ro
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeGetRoomResponse(resp)
 	if err != nil {
@@ -1612,14 +2219,24 @@ func (c *Client) sendGetRoom(ctx context.Context, params GetRoomParams) (res *Ro
 // Get a site.
 //
 // GET /sites/{id}
-func (c *Client) GetSite(ctx context.Context, params GetSiteParams) (*SiteResponse, error) {
-	res, err := c.sendGetSite(ctx, params)
+func (c *Client) GetSite(ctx context.Context, params GetSiteParams, options ...RequestOption) (*SiteResponse, error) {
+	res, err := c.sendGetSite(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendGetSite(ctx context.Context, params GetSiteParams) (res *SiteResponse, err error) {
+func (c *Client) sendGetSite(ctx context.Context, params GetSiteParams, requestOptions ...RequestOption) (res *SiteResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/sites/"
 	{
@@ -1647,7 +2264,15 @@ func (c *Client) sendGetSite(ctx context.Context, params GetSiteParams) (res *Si
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -1659,6 +2284,14 @@ func (c *Client) sendGetSite(ctx context.Context, params GetSiteParams) (res *Si
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeGetSiteResponse(resp)
 	if err != nil {
@@ -1673,14 +2306,24 @@ func (c *Client) sendGetSite(ctx context.Context, params GetSiteParams) (res *Si
 // Get a sundry.
 //
 // GET /sundries/{id}
-func (c *Client) GetSundry(ctx context.Context, params GetSundryParams) (*SundryResponse, error) {
-	res, err := c.sendGetSundry(ctx, params)
+func (c *Client) GetSundry(ctx context.Context, params GetSundryParams, options ...RequestOption) (*SundryResponse, error) {
+	res, err := c.sendGetSundry(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendGetSundry(ctx context.Context, params GetSundryParams) (res *SundryResponse, err error) {
+func (c *Client) sendGetSundry(ctx context.Context, params GetSundryParams, requestOptions ...RequestOption) (res *SundryResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/sundries/"
 	{
@@ -1708,7 +2351,15 @@ func (c *Client) sendGetSundry(ctx context.Context, params GetSundryParams) (res
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -1720,6 +2371,14 @@ func (c *Client) sendGetSundry(ctx context.Context, params GetSundryParams) (res
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeGetSundryResponse(resp)
 	if err != nil {
@@ -1734,14 +2393,24 @@ func (c *Client) sendGetSundry(ctx context.Context, params GetSundryParams) (res
 // Get a treatment.
 //
 // GET /treatments/{id}
-func (c *Client) GetTreatment(ctx context.Context, params GetTreatmentParams) (*TreatmentResponse, error) {
-	res, err := c.sendGetTreatment(ctx, params)
+func (c *Client) GetTreatment(ctx context.Context, params GetTreatmentParams, options ...RequestOption) (*TreatmentResponse, error) {
+	res, err := c.sendGetTreatment(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendGetTreatment(ctx context.Context, params GetTreatmentParams) (res *TreatmentResponse, err error) {
+func (c *Client) sendGetTreatment(ctx context.Context, params GetTreatmentParams, requestOptions ...RequestOption) (res *TreatmentResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/treatments/"
 	{
@@ -1769,7 +2438,15 @@ func (c *Client) sendGetTreatment(ctx context.Context, params GetTreatmentParams
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -1781,6 +2458,14 @@ func (c *Client) sendGetTreatment(ctx context.Context, params GetTreatmentParams
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeGetTreatmentResponse(resp)
 	if err != nil {
@@ -1795,14 +2480,24 @@ func (c *Client) sendGetTreatment(ctx context.Context, params GetTreatmentParams
 // Get a treatment category.
 //
 // GET /treatment_categories/{id}
-func (c *Client) GetTreatmentCategory(ctx context.Context, params GetTreatmentCategoryParams) (*TreatmentCategoryResponse, error) {
-	res, err := c.sendGetTreatmentCategory(ctx, params)
+func (c *Client) GetTreatmentCategory(ctx context.Context, params GetTreatmentCategoryParams, options ...RequestOption) (*TreatmentCategoryResponse, error) {
+	res, err := c.sendGetTreatmentCategory(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendGetTreatmentCategory(ctx context.Context, params GetTreatmentCategoryParams) (res *TreatmentCategoryResponse, err error) {
+func (c *Client) sendGetTreatmentCategory(ctx context.Context, params GetTreatmentCategoryParams, requestOptions ...RequestOption) (res *TreatmentCategoryResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/treatment_categories/"
 	{
@@ -1830,7 +2525,15 @@ func (c *Client) sendGetTreatmentCategory(ctx context.Context, params GetTreatme
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -1842,6 +2545,14 @@ func (c *Client) sendGetTreatmentCategory(ctx context.Context, params GetTreatme
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeGetTreatmentCategoryResponse(resp)
 	if err != nil {
@@ -1856,14 +2567,24 @@ func (c *Client) sendGetTreatmentCategory(ctx context.Context, params GetTreatme
 // Get a treatment plan.
 //
 // GET /treatment_plans/{id}
-func (c *Client) GetTreatmentPlan(ctx context.Context, params GetTreatmentPlanParams) (*TreatmentPlanResponse, error) {
-	res, err := c.sendGetTreatmentPlan(ctx, params)
+func (c *Client) GetTreatmentPlan(ctx context.Context, params GetTreatmentPlanParams, options ...RequestOption) (*TreatmentPlanResponse, error) {
+	res, err := c.sendGetTreatmentPlan(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendGetTreatmentPlan(ctx context.Context, params GetTreatmentPlanParams) (res *TreatmentPlanResponse, err error) {
+func (c *Client) sendGetTreatmentPlan(ctx context.Context, params GetTreatmentPlanParams, requestOptions ...RequestOption) (res *TreatmentPlanResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/treatment_plans/"
 	{
@@ -1891,7 +2612,15 @@ func (c *Client) sendGetTreatmentPlan(ctx context.Context, params GetTreatmentPl
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -1903,6 +2632,14 @@ func (c *Client) sendGetTreatmentPlan(ctx context.Context, params GetTreatmentPl
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeGetTreatmentPlanResponse(resp)
 	if err != nil {
@@ -1917,14 +2654,24 @@ func (c *Client) sendGetTreatmentPlan(ctx context.Context, params GetTreatmentPl
 // Get a treatment plan item.
 //
 // GET /treatment_plan_items/{id}
-func (c *Client) GetTreatmentPlanItem(ctx context.Context, params GetTreatmentPlanItemParams) (*TreatmentPlanItemResponse, error) {
-	res, err := c.sendGetTreatmentPlanItem(ctx, params)
+func (c *Client) GetTreatmentPlanItem(ctx context.Context, params GetTreatmentPlanItemParams, options ...RequestOption) (*TreatmentPlanItemResponse, error) {
+	res, err := c.sendGetTreatmentPlanItem(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendGetTreatmentPlanItem(ctx context.Context, params GetTreatmentPlanItemParams) (res *TreatmentPlanItemResponse, err error) {
+func (c *Client) sendGetTreatmentPlanItem(ctx context.Context, params GetTreatmentPlanItemParams, requestOptions ...RequestOption) (res *TreatmentPlanItemResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/treatment_plan_items/"
 	{
@@ -1952,7 +2699,15 @@ func (c *Client) sendGetTreatmentPlanItem(ctx context.Context, params GetTreatme
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -1964,6 +2719,14 @@ func (c *Client) sendGetTreatmentPlanItem(ctx context.Context, params GetTreatme
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeGetTreatmentPlanItemResponse(resp)
 	if err != nil {
@@ -1978,14 +2741,24 @@ func (c *Client) sendGetTreatmentPlanItem(ctx context.Context, params GetTreatme
 // Get a user.
 //
 // GET /users/{id}
-func (c *Client) GetUser(ctx context.Context, params GetUserParams) (*UserResponse, error) {
-	res, err := c.sendGetUser(ctx, params)
+func (c *Client) GetUser(ctx context.Context, params GetUserParams, options ...RequestOption) (*UserResponse, error) {
+	res, err := c.sendGetUser(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendGetUser(ctx context.Context, params GetUserParams) (res *UserResponse, err error) {
+func (c *Client) sendGetUser(ctx context.Context, params GetUserParams, requestOptions ...RequestOption) (res *UserResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/users/"
 	{
@@ -2013,7 +2786,15 @@ func (c *Client) sendGetUser(ctx context.Context, params GetUserParams) (res *Us
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -2025,6 +2806,14 @@ func (c *Client) sendGetUser(ctx context.Context, params GetUserParams) (res *Us
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeGetUserResponse(resp)
 	if err != nil {
@@ -2039,14 +2828,24 @@ func (c *Client) sendGetUser(ctx context.Context, params GetUserParams) (res *Us
 // Get the user the token acts for, as /user does.
 //
 // GET /users/current
-func (c *Client) GetUsersCurrent(ctx context.Context) (*UserResponse, error) {
-	res, err := c.sendGetUsersCurrent(ctx)
+func (c *Client) GetUsersCurrent(ctx context.Context, options ...RequestOption) (*UserResponse, error) {
+	res, err := c.sendGetUsersCurrent(ctx, options...)
 	return res, err
 }
 
-func (c *Client) sendGetUsersCurrent(ctx context.Context) (res *UserResponse, err error) {
+func (c *Client) sendGetUsersCurrent(ctx context.Context, requestOptions ...RequestOption) (res *UserResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/users/current"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -2056,7 +2855,15 @@ func (c *Client) sendGetUsersCurrent(ctx context.Context) (res *UserResponse, er
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -2068,6 +2875,14 @@ func (c *Client) sendGetUsersCurrent(ctx context.Context) (res *UserResponse, er
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeGetUsersCurrentResponse(resp)
 	if err != nil {
@@ -2082,14 +2897,24 @@ func (c *Client) sendGetUsersCurrent(ctx context.Context) (res *UserResponse, er
 // List accounts.
 //
 // GET /accounts
-func (c *Client) ListAccounts(ctx context.Context, params ListAccountsParams) (*AccountList, error) {
-	res, err := c.sendListAccounts(ctx, params)
+func (c *Client) ListAccounts(ctx context.Context, params ListAccountsParams, options ...RequestOption) (*AccountList, error) {
+	res, err := c.sendListAccounts(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendListAccounts(ctx context.Context, params ListAccountsParams) (res *AccountList, err error) {
+func (c *Client) sendListAccounts(ctx context.Context, params ListAccountsParams, requestOptions ...RequestOption) (res *AccountList, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/accounts"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -2238,7 +3063,15 @@ func (c *Client) sendListAccounts(ctx context.Context, params ListAccountsParams
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -2250,6 +3083,14 @@ func (c *Client) sendListAccounts(ctx context.Context, params ListAccountsParams
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeListAccountsResponse(resp)
 	if err != nil {
@@ -2264,14 +3105,24 @@ func (c *Client) sendListAccounts(ctx context.Context, params ListAccountsParams
 // List acquisition sources.
 //
 // GET /acquisition_sources
-func (c *Client) ListAcquisitionSources(ctx context.Context, params ListAcquisitionSourcesParams) (*AcquisitionSourceList, error) {
-	res, err := c.sendListAcquisitionSources(ctx, params)
+func (c *Client) ListAcquisitionSources(ctx context.Context, params ListAcquisitionSourcesParams, options ...RequestOption) (*AcquisitionSourceList, error) {
+	res, err := c.sendListAcquisitionSources(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendListAcquisitionSources(ctx context.Context, params ListAcquisitionSourcesParams) (res *AcquisitionSourceList, err error) {
+func (c *Client) sendListAcquisitionSources(ctx context.Context, params ListAcquisitionSourcesParams, requestOptions ...RequestOption) (res *AcquisitionSourceList, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/acquisition_sources"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -2386,7 +3237,15 @@ func (c *Client) sendListAcquisitionSources(ctx context.Context, params ListAcqu
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -2398,6 +3257,14 @@ func (c *Client) sendListAcquisitionSources(ctx context.Context, params ListAcqu
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeListAcquisitionSourcesResponse(resp)
 	if err != nil {
@@ -2412,14 +3279,24 @@ func (c *Client) sendListAcquisitionSources(ctx context.Context, params ListAcqu
 // List appointment reasons.
 //
 // GET /appointment_reasons
-func (c *Client) ListAppointmentReasons(ctx context.Context, params ListAppointmentReasonsParams) (*AppointmentReasonList, error) {
-	res, err := c.sendListAppointmentReasons(ctx, params)
+func (c *Client) ListAppointmentReasons(ctx context.Context, params ListAppointmentReasonsParams, options ...RequestOption) (*AppointmentReasonList, error) {
+	res, err := c.sendListAppointmentReasons(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendListAppointmentReasons(ctx context.Context, params ListAppointmentReasonsParams) (res *AppointmentReasonList, err error) {
+func (c *Client) sendListAppointmentReasons(ctx context.Context, params ListAppointmentReasonsParams, requestOptions ...RequestOption) (res *AppointmentReasonList, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/appointment_reasons"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -2534,7 +3411,15 @@ func (c *Client) sendListAppointmentReasons(ctx context.Context, params ListAppo
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -2546,6 +3431,14 @@ func (c *Client) sendListAppointmentReasons(ctx context.Context, params ListAppo
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeListAppointmentReasonsResponse(resp)
 	if err != nil {
@@ -2560,14 +3453,24 @@ func (c *Client) sendListAppointmentReasons(ctx context.Context, params ListAppo
 // List appointments.
 //
 // GET /appointments
-func (c *Client) ListAppointments(ctx context.Context, params ListAppointmentsParams) (*AppointmentList, error) {
-	res, err := c.sendListAppointments(ctx, params)
+func (c *Client) ListAppointments(ctx context.Context, params ListAppointmentsParams, options ...RequestOption) (*AppointmentList, error) {
+	res, err := c.sendListAppointments(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendListAppointments(ctx context.Context, params ListAppointmentsParams) (res *AppointmentList, err error) {
+func (c *Client) sendListAppointments(ctx context.Context, params ListAppointmentsParams, requestOptions ...RequestOption) (res *AppointmentList, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/appointments"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -2818,7 +3721,15 @@ func (c *Client) sendListAppointments(ctx context.Context, params ListAppointmen
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -2830,6 +3741,14 @@ func (c *Client) sendListAppointments(ctx context.Context, params ListAppointmen
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeListAppointmentsResponse(resp)
 	if err != nil {
@@ -2844,14 +3763,24 @@ func (c *Client) sendListAppointments(ctx context.Context, params ListAppointmen
 // List the free periods of practitioners.
 //
 // GET /appointments/availability
-func (c *Client) ListAvailability(ctx context.Context, params ListAvailabilityParams) (*AvailabilitySlotList, error) {
-	res, err := c.sendListAvailability(ctx, params)
+func (c *Client) ListAvailability(ctx context.Context, params ListAvailabilityParams, options ...RequestOption) (*AvailabilitySlotList, error) {
+	res, err := c.sendListAvailability(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendListAvailability(ctx context.Context, params ListAvailabilityParams) (res *AvailabilitySlotList, err error) {
+func (c *Client) sendListAvailability(ctx context.Context, params ListAvailabilityParams, requestOptions ...RequestOption) (res *AvailabilitySlotList, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/appointments/availability"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -2975,7 +3904,15 @@ func (c *Client) sendListAvailability(ctx context.Context, params ListAvailabili
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -2987,6 +3924,14 @@ func (c *Client) sendListAvailability(ctx context.Context, params ListAvailabili
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeListAvailabilityResponse(resp)
 	if err != nil {
@@ -3001,14 +3946,24 @@ func (c *Client) sendListAvailability(ctx context.Context, params ListAvailabili
 // List contracts.
 //
 // GET /contracts
-func (c *Client) ListContracts(ctx context.Context, params ListContractsParams) (*ContractList, error) {
-	res, err := c.sendListContracts(ctx, params)
+func (c *Client) ListContracts(ctx context.Context, params ListContractsParams, options ...RequestOption) (*ContractList, error) {
+	res, err := c.sendListContracts(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendListContracts(ctx context.Context, params ListContractsParams) (res *ContractList, err error) {
+func (c *Client) sendListContracts(ctx context.Context, params ListContractsParams, requestOptions ...RequestOption) (res *ContractList, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/contracts"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -3140,7 +4095,15 @@ func (c *Client) sendListContracts(ctx context.Context, params ListContractsPara
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -3152,6 +4115,14 @@ func (c *Client) sendListContracts(ctx context.Context, params ListContractsPara
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeListContractsResponse(resp)
 	if err != nil {
@@ -3166,14 +4137,24 @@ func (c *Client) sendListContracts(ctx context.Context, params ListContractsPara
 // List custom fields.
 //
 // GET /custom_fields
-func (c *Client) ListCustomFields(ctx context.Context, params ListCustomFieldsParams) (*CustomFieldList, error) {
-	res, err := c.sendListCustomFields(ctx, params)
+func (c *Client) ListCustomFields(ctx context.Context, params ListCustomFieldsParams, options ...RequestOption) (*CustomFieldList, error) {
+	res, err := c.sendListCustomFields(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendListCustomFields(ctx context.Context, params ListCustomFieldsParams) (res *CustomFieldList, err error) {
+func (c *Client) sendListCustomFields(ctx context.Context, params ListCustomFieldsParams, requestOptions ...RequestOption) (res *CustomFieldList, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/custom_fields"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -3305,7 +4286,15 @@ func (c *Client) sendListCustomFields(ctx context.Context, params ListCustomFiel
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -3317,6 +4306,14 @@ func (c *Client) sendListCustomFields(ctx context.Context, params ListCustomFiel
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeListCustomFieldsResponse(resp)
 	if err != nil {
@@ -3331,14 +4328,24 @@ func (c *Client) sendListCustomFields(ctx context.Context, params ListCustomFiel
 // List fees.
 //
 // GET /fees
-func (c *Client) ListFees(ctx context.Context, params ListFeesParams) (*FeeList, error) {
-	res, err := c.sendListFees(ctx, params)
+func (c *Client) ListFees(ctx context.Context, params ListFeesParams, options ...RequestOption) (*FeeList, error) {
+	res, err := c.sendListFees(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendListFees(ctx context.Context, params ListFeesParams) (res *FeeList, err error) {
+func (c *Client) sendListFees(ctx context.Context, params ListFeesParams, requestOptions ...RequestOption) (res *FeeList, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/fees"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -3470,7 +4477,15 @@ func (c *Client) sendListFees(ctx context.Context, params ListFeesParams) (res *
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -3482,6 +4497,14 @@ func (c *Client) sendListFees(ctx context.Context, params ListFeesParams) (res *
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeListFeesResponse(resp)
 	if err != nil {
@@ -3496,14 +4519,24 @@ func (c *Client) sendListFees(ctx context.Context, params ListFeesParams) (res *
 // List invoice items.
 //
 // GET /invoice_items
-func (c *Client) ListInvoiceItems(ctx context.Context, params ListInvoiceItemsParams) (*InvoiceItemList, error) {
-	res, err := c.sendListInvoiceItems(ctx, params)
+func (c *Client) ListInvoiceItems(ctx context.Context, params ListInvoiceItemsParams, options ...RequestOption) (*InvoiceItemList, error) {
+	res, err := c.sendListInvoiceItems(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendListInvoiceItems(ctx context.Context, params ListInvoiceItemsParams) (res *InvoiceItemList, err error) {
+func (c *Client) sendListInvoiceItems(ctx context.Context, params ListInvoiceItemsParams, requestOptions ...RequestOption) (res *InvoiceItemList, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/invoice_items"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -3618,7 +4651,15 @@ func (c *Client) sendListInvoiceItems(ctx context.Context, params ListInvoiceIte
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -3630,6 +4671,14 @@ func (c *Client) sendListInvoiceItems(ctx context.Context, params ListInvoiceIte
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeListInvoiceItemsResponse(resp)
 	if err != nil {
@@ -3644,14 +4693,24 @@ func (c *Client) sendListInvoiceItems(ctx context.Context, params ListInvoiceIte
 // List invoices.
 //
 // GET /invoices
-func (c *Client) ListInvoices(ctx context.Context, params ListInvoicesParams) (*InvoiceList, error) {
-	res, err := c.sendListInvoices(ctx, params)
+func (c *Client) ListInvoices(ctx context.Context, params ListInvoicesParams, options ...RequestOption) (*InvoiceList, error) {
+	res, err := c.sendListInvoices(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendListInvoices(ctx context.Context, params ListInvoicesParams) (res *InvoiceList, err error) {
+func (c *Client) sendListInvoices(ctx context.Context, params ListInvoicesParams, requestOptions ...RequestOption) (res *InvoiceList, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/invoices"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -3902,7 +4961,15 @@ func (c *Client) sendListInvoices(ctx context.Context, params ListInvoicesParams
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -3914,6 +4981,14 @@ func (c *Client) sendListInvoices(ctx context.Context, params ListInvoicesParams
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeListInvoicesResponse(resp)
 	if err != nil {
@@ -3928,14 +5003,24 @@ func (c *Client) sendListInvoices(ctx context.Context, params ListInvoicesParams
 // List NHS claims.
 //
 // GET /nhs_claims
-func (c *Client) ListNhsClaims(ctx context.Context, params ListNhsClaimsParams) (*NHSClaimList, error) {
-	res, err := c.sendListNhsClaims(ctx, params)
+func (c *Client) ListNhsClaims(ctx context.Context, params ListNhsClaimsParams, options ...RequestOption) (*NHSClaimList, error) {
+	res, err := c.sendListNhsClaims(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendListNhsClaims(ctx context.Context, params ListNhsClaimsParams) (res *NHSClaimList, err error) {
+func (c *Client) sendListNhsClaims(ctx context.Context, params ListNhsClaimsParams, requestOptions ...RequestOption) (res *NHSClaimList, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/nhs_claims"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -4135,7 +5220,15 @@ func (c *Client) sendListNhsClaims(ctx context.Context, params ListNhsClaimsPara
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -4147,6 +5240,14 @@ func (c *Client) sendListNhsClaims(ctx context.Context, params ListNhsClaimsPara
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeListNhsClaimsResponse(resp)
 	if err != nil {
@@ -4161,14 +5262,24 @@ func (c *Client) sendListNhsClaims(ctx context.Context, params ListNhsClaimsPara
 // List patients.
 //
 // GET /patients
-func (c *Client) ListPatients(ctx context.Context, params ListPatientsParams) (*PatientList, error) {
-	res, err := c.sendListPatients(ctx, params)
+func (c *Client) ListPatients(ctx context.Context, params ListPatientsParams, options ...RequestOption) (*PatientList, error) {
+	res, err := c.sendListPatients(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendListPatients(ctx context.Context, params ListPatientsParams) (res *PatientList, err error) {
+func (c *Client) sendListPatients(ctx context.Context, params ListPatientsParams, requestOptions ...RequestOption) (res *PatientList, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/patients"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -4351,7 +5462,15 @@ func (c *Client) sendListPatients(ctx context.Context, params ListPatientsParams
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -4363,6 +5482,14 @@ func (c *Client) sendListPatients(ctx context.Context, params ListPatientsParams
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeListPatientsResponse(resp)
 	if err != nil {
@@ -4377,14 +5504,24 @@ func (c *Client) sendListPatients(ctx context.Context, params ListPatientsParams
 // List payment plans.
 //
 // GET /payment_plans
-func (c *Client) ListPaymentPlans(ctx context.Context, params ListPaymentPlansParams) (*PaymentPlanList, error) {
-	res, err := c.sendListPaymentPlans(ctx, params)
+func (c *Client) ListPaymentPlans(ctx context.Context, params ListPaymentPlansParams, options ...RequestOption) (*PaymentPlanList, error) {
+	res, err := c.sendListPaymentPlans(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendListPaymentPlans(ctx context.Context, params ListPaymentPlansParams) (res *PaymentPlanList, err error) {
+func (c *Client) sendListPaymentPlans(ctx context.Context, params ListPaymentPlansParams, requestOptions ...RequestOption) (res *PaymentPlanList, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/payment_plans"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -4499,7 +5636,15 @@ func (c *Client) sendListPaymentPlans(ctx context.Context, params ListPaymentPla
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -4511,6 +5656,14 @@ func (c *Client) sendListPaymentPlans(ctx context.Context, params ListPaymentPla
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeListPaymentPlansResponse(resp)
 	if err != nil {
@@ -4525,14 +5678,24 @@ func (c *Client) sendListPaymentPlans(ctx context.Context, params ListPaymentPla
 // List payments.
 //
 // GET /payments
-func (c *Client) ListPayments(ctx context.Context, params ListPaymentsParams) (*PaymentList, error) {
-	res, err := c.sendListPayments(ctx, params)
+func (c *Client) ListPayments(ctx context.Context, params ListPaymentsParams, options ...RequestOption) (*PaymentList, error) {
+	res, err := c.sendListPayments(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendListPayments(ctx context.Context, params ListPaymentsParams) (res *PaymentList, err error) {
+func (c *Client) sendListPayments(ctx context.Context, params ListPaymentsParams, requestOptions ...RequestOption) (res *PaymentList, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/payments"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -4698,7 +5861,15 @@ func (c *Client) sendListPayments(ctx context.Context, params ListPaymentsParams
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -4710,6 +5881,14 @@ func (c *Client) sendListPayments(ctx context.Context, params ListPaymentsParams
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeListPaymentsResponse(resp)
 	if err != nil {
@@ -4724,14 +5903,24 @@ func (c *Client) sendListPayments(ctx context.Context, params ListPaymentsParams
 // List practitioners.
 //
 // GET /practitioners
-func (c *Client) ListPractitioners(ctx context.Context, params ListPractitionersParams) (*PractitionerList, error) {
-	res, err := c.sendListPractitioners(ctx, params)
+func (c *Client) ListPractitioners(ctx context.Context, params ListPractitionersParams, options ...RequestOption) (*PractitionerList, error) {
+	res, err := c.sendListPractitioners(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendListPractitioners(ctx context.Context, params ListPractitionersParams) (res *PractitionerList, err error) {
+func (c *Client) sendListPractitioners(ctx context.Context, params ListPractitionersParams, requestOptions ...RequestOption) (res *PractitionerList, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/practitioners"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -4863,7 +6052,15 @@ func (c *Client) sendListPractitioners(ctx context.Context, params ListPractitio
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -4875,6 +6072,14 @@ func (c *Client) sendListPractitioners(ctx context.Context, params ListPractitio
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeListPractitionersResponse(resp)
 	if err != nil {
@@ -4889,14 +6094,24 @@ func (c *Client) sendListPractitioners(ctx context.Context, params ListPractitio
 // List rooms.
 //
 // GET /rooms
-func (c *Client) ListRooms(ctx context.Context, params ListRoomsParams) (*RoomList, error) {
-	res, err := c.sendListRooms(ctx, params)
+func (c *Client) ListRooms(ctx context.Context, params ListRoomsParams, options ...RequestOption) (*RoomList, error) {
+	res, err := c.sendListRooms(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendListRooms(ctx context.Context, params ListRoomsParams) (res *RoomList, err error) {
+func (c *Client) sendListRooms(ctx context.Context, params ListRoomsParams, requestOptions ...RequestOption) (res *RoomList, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/rooms"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -5028,7 +6243,15 @@ func (c *Client) sendListRooms(ctx context.Context, params ListRoomsParams) (res
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -5040,6 +6263,14 @@ func (c *Client) sendListRooms(ctx context.Context, params ListRoomsParams) (res
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeListRoomsResponse(resp)
 	if err != nil {
@@ -5054,14 +6285,24 @@ func (c *Client) sendListRooms(ctx context.Context, params ListRoomsParams) (res
 // List sites.
 //
 // GET /sites
-func (c *Client) ListSites(ctx context.Context, params ListSitesParams) (*SiteList, error) {
-	res, err := c.sendListSites(ctx, params)
+func (c *Client) ListSites(ctx context.Context, params ListSitesParams, options ...RequestOption) (*SiteList, error) {
+	res, err := c.sendListSites(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendListSites(ctx context.Context, params ListSitesParams) (res *SiteList, err error) {
+func (c *Client) sendListSites(ctx context.Context, params ListSitesParams, requestOptions ...RequestOption) (res *SiteList, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/sites"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -5176,7 +6417,15 @@ func (c *Client) sendListSites(ctx context.Context, params ListSitesParams) (res
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -5188,6 +6437,14 @@ func (c *Client) sendListSites(ctx context.Context, params ListSitesParams) (res
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeListSitesResponse(resp)
 	if err != nil {
@@ -5202,14 +6459,24 @@ func (c *Client) sendListSites(ctx context.Context, params ListSitesParams) (res
 // List sundries.
 //
 // GET /sundries
-func (c *Client) ListSundries(ctx context.Context, params ListSundriesParams) (*SundryList, error) {
-	res, err := c.sendListSundries(ctx, params)
+func (c *Client) ListSundries(ctx context.Context, params ListSundriesParams, options ...RequestOption) (*SundryList, error) {
+	res, err := c.sendListSundries(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendListSundries(ctx context.Context, params ListSundriesParams) (res *SundryList, err error) {
+func (c *Client) sendListSundries(ctx context.Context, params ListSundriesParams, requestOptions ...RequestOption) (res *SundryList, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/sundries"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -5341,7 +6608,15 @@ func (c *Client) sendListSundries(ctx context.Context, params ListSundriesParams
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -5353,6 +6628,14 @@ func (c *Client) sendListSundries(ctx context.Context, params ListSundriesParams
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeListSundriesResponse(resp)
 	if err != nil {
@@ -5367,14 +6650,24 @@ func (c *Client) sendListSundries(ctx context.Context, params ListSundriesParams
 // List treatment categories.
 //
 // GET /treatment_categories
-func (c *Client) ListTreatmentCategories(ctx context.Context, params ListTreatmentCategoriesParams) (*TreatmentCategoryList, error) {
-	res, err := c.sendListTreatmentCategories(ctx, params)
+func (c *Client) ListTreatmentCategories(ctx context.Context, params ListTreatmentCategoriesParams, options ...RequestOption) (*TreatmentCategoryList, error) {
+	res, err := c.sendListTreatmentCategories(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendListTreatmentCategories(ctx context.Context, params ListTreatmentCategoriesParams) (res *TreatmentCategoryList, err error) {
+func (c *Client) sendListTreatmentCategories(ctx context.Context, params ListTreatmentCategoriesParams, requestOptions ...RequestOption) (res *TreatmentCategoryList, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/treatment_categories"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -5472,7 +6765,15 @@ func (c *Client) sendListTreatmentCategories(ctx context.Context, params ListTre
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -5484,6 +6785,14 @@ func (c *Client) sendListTreatmentCategories(ctx context.Context, params ListTre
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeListTreatmentCategoriesResponse(resp)
 	if err != nil {
@@ -5498,14 +6807,24 @@ func (c *Client) sendListTreatmentCategories(ctx context.Context, params ListTre
 // List treatment plan items.
 //
 // GET /treatment_plan_items
-func (c *Client) ListTreatmentPlanItems(ctx context.Context, params ListTreatmentPlanItemsParams) (*TreatmentPlanItemList, error) {
-	res, err := c.sendListTreatmentPlanItems(ctx, params)
+func (c *Client) ListTreatmentPlanItems(ctx context.Context, params ListTreatmentPlanItemsParams, options ...RequestOption) (*TreatmentPlanItemList, error) {
+	res, err := c.sendListTreatmentPlanItems(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendListTreatmentPlanItems(ctx context.Context, params ListTreatmentPlanItemsParams) (res *TreatmentPlanItemList, err error) {
+func (c *Client) sendListTreatmentPlanItems(ctx context.Context, params ListTreatmentPlanItemsParams, requestOptions ...RequestOption) (res *TreatmentPlanItemList, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/treatment_plan_items"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -5637,7 +6956,15 @@ func (c *Client) sendListTreatmentPlanItems(ctx context.Context, params ListTrea
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -5649,6 +6976,14 @@ func (c *Client) sendListTreatmentPlanItems(ctx context.Context, params ListTrea
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeListTreatmentPlanItemsResponse(resp)
 	if err != nil {
@@ -5663,14 +6998,24 @@ func (c *Client) sendListTreatmentPlanItems(ctx context.Context, params ListTrea
 // List treatment plans.
 //
 // GET /treatment_plans
-func (c *Client) ListTreatmentPlans(ctx context.Context, params ListTreatmentPlansParams) (*TreatmentPlanList, error) {
-	res, err := c.sendListTreatmentPlans(ctx, params)
+func (c *Client) ListTreatmentPlans(ctx context.Context, params ListTreatmentPlansParams, options ...RequestOption) (*TreatmentPlanList, error) {
+	res, err := c.sendListTreatmentPlans(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendListTreatmentPlans(ctx context.Context, params ListTreatmentPlansParams) (res *TreatmentPlanList, err error) {
+func (c *Client) sendListTreatmentPlans(ctx context.Context, params ListTreatmentPlansParams, requestOptions ...RequestOption) (res *TreatmentPlanList, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/treatment_plans"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -5802,7 +7147,15 @@ func (c *Client) sendListTreatmentPlans(ctx context.Context, params ListTreatmen
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -5814,6 +7167,14 @@ func (c *Client) sendListTreatmentPlans(ctx context.Context, params ListTreatmen
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeListTreatmentPlansResponse(resp)
 	if err != nil {
@@ -5828,14 +7189,24 @@ func (c *Client) sendListTreatmentPlans(ctx context.Context, params ListTreatmen
 // List treatments.
 //
 // GET /treatments
-func (c *Client) ListTreatments(ctx context.Context, params ListTreatmentsParams) (*TreatmentList, error) {
-	res, err := c.sendListTreatments(ctx, params)
+func (c *Client) ListTreatments(ctx context.Context, params ListTreatmentsParams, options ...RequestOption) (*TreatmentList, error) {
+	res, err := c.sendListTreatments(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendListTreatments(ctx context.Context, params ListTreatmentsParams) (res *TreatmentList, err error) {
+func (c *Client) sendListTreatments(ctx context.Context, params ListTreatmentsParams, requestOptions ...RequestOption) (res *TreatmentList, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/treatments"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -5950,7 +7321,15 @@ func (c *Client) sendListTreatments(ctx context.Context, params ListTreatmentsPa
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -5962,6 +7341,14 @@ func (c *Client) sendListTreatments(ctx context.Context, params ListTreatmentsPa
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeListTreatmentsResponse(resp)
 	if err != nil {
@@ -5976,14 +7363,24 @@ func (c *Client) sendListTreatments(ctx context.Context, params ListTreatmentsPa
 // List users.
 //
 // GET /users
-func (c *Client) ListUsers(ctx context.Context, params ListUsersParams) (*UserList, error) {
-	res, err := c.sendListUsers(ctx, params)
+func (c *Client) ListUsers(ctx context.Context, params ListUsersParams, options ...RequestOption) (*UserList, error) {
+	res, err := c.sendListUsers(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendListUsers(ctx context.Context, params ListUsersParams) (res *UserList, err error) {
+func (c *Client) sendListUsers(ctx context.Context, params ListUsersParams, requestOptions ...RequestOption) (res *UserList, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [1]string
 	pathParts[0] = "/users"
 	uri.AddPathParts(u, pathParts[:]...)
@@ -6115,7 +7512,15 @@ func (c *Client) sendListUsers(ctx context.Context, params ListUsersParams) (res
 		return res, errors.Wrap(err, "create request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -6127,6 +7532,14 @@ func (c *Client) sendListUsers(ctx context.Context, params ListUsersParams) (res
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeListUsersResponse(resp)
 	if err != nil {
@@ -6141,14 +7554,24 @@ func (c *Client) sendListUsers(ctx context.Context, params ListUsersParams) (res
 // Change an appointment.
 //
 // PATCH /appointments/{id}
-func (c *Client) UpdateAppointment(ctx context.Context, request *AppointmentInputRequest, params UpdateAppointmentParams) (*AppointmentResponse, error) {
-	res, err := c.sendUpdateAppointment(ctx, request, params)
+func (c *Client) UpdateAppointment(ctx context.Context, request *AppointmentInputRequest, params UpdateAppointmentParams, options ...RequestOption) (*AppointmentResponse, error) {
+	res, err := c.sendUpdateAppointment(ctx, request, params, options...)
 	return res, err
 }
 
-func (c *Client) sendUpdateAppointment(ctx context.Context, request *AppointmentInputRequest, params UpdateAppointmentParams) (res *AppointmentResponse, err error) {
+func (c *Client) sendUpdateAppointment(ctx context.Context, request *AppointmentInputRequest, params UpdateAppointmentParams, requestOptions ...RequestOption) (res *AppointmentResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/appointments/"
 	{
@@ -6179,7 +7602,15 @@ func (c *Client) sendUpdateAppointment(ctx context.Context, request *Appointment
 		return res, errors.Wrap(err, "encode request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -6191,6 +7622,14 @@ func (c *Client) sendUpdateAppointment(ctx context.Context, request *Appointment
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeUpdateAppointmentResponse(resp)
 	if err != nil {
@@ -6205,14 +7644,24 @@ func (c *Client) sendUpdateAppointment(ctx context.Context, request *Appointment
 // Change a fee.
 //
 // PATCH /fees/{id}
-func (c *Client) UpdateFee(ctx context.Context, request *FeeInputRequest, params UpdateFeeParams) (*FeeResponse, error) {
-	res, err := c.sendUpdateFee(ctx, request, params)
+func (c *Client) UpdateFee(ctx context.Context, request *FeeInputRequest, params UpdateFeeParams, options ...RequestOption) (*FeeResponse, error) {
+	res, err := c.sendUpdateFee(ctx, request, params, options...)
 	return res, err
 }
 
-func (c *Client) sendUpdateFee(ctx context.Context, request *FeeInputRequest, params UpdateFeeParams) (res *FeeResponse, err error) {
+func (c *Client) sendUpdateFee(ctx context.Context, request *FeeInputRequest, params UpdateFeeParams, requestOptions ...RequestOption) (res *FeeResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/fees/"
 	{
@@ -6243,7 +7692,15 @@ func (c *Client) sendUpdateFee(ctx context.Context, request *FeeInputRequest, pa
 		return res, errors.Wrap(err, "encode request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -6255,6 +7712,14 @@ func (c *Client) sendUpdateFee(ctx context.Context, request *FeeInputRequest, pa
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeUpdateFeeResponse(resp)
 	if err != nil {
@@ -6269,14 +7734,24 @@ func (c *Client) sendUpdateFee(ctx context.Context, request *FeeInputRequest, pa
 // Change a patient.
 //
 // PATCH /patients/{id}
-func (c *Client) UpdatePatient(ctx context.Context, request *PatientInputRequest, params UpdatePatientParams) (*PatientResponse, error) {
-	res, err := c.sendUpdatePatient(ctx, request, params)
+func (c *Client) UpdatePatient(ctx context.Context, request *PatientInputRequest, params UpdatePatientParams, options ...RequestOption) (*PatientResponse, error) {
+	res, err := c.sendUpdatePatient(ctx, request, params, options...)
 	return res, err
 }
 
-func (c *Client) sendUpdatePatient(ctx context.Context, request *PatientInputRequest, params UpdatePatientParams) (res *PatientResponse, err error) {
+func (c *Client) sendUpdatePatient(ctx context.Context, request *PatientInputRequest, params UpdatePatientParams, requestOptions ...RequestOption) (res *PatientResponse, err error) {
 
-	u := uri.Clone(c.requestURL(ctx))
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
 	var pathParts [2]string
 	pathParts[0] = "/patients/"
 	{
@@ -6307,7 +7782,15 @@ func (c *Client) sendUpdatePatient(ctx context.Context, request *PatientInputReq
 		return res, errors.Wrap(err, "encode request")
 	}
 
-	resp, err := c.cfg.Client.Do(r)
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
 	if err != nil {
 		return res, errors.Wrap(err, "do request")
 	}
@@ -6319,6 +7802,14 @@ func (c *Client) sendUpdatePatient(ctx context.Context, request *PatientInputReq
 		_, _ = io.Copy(io.Discard, body)
 		_ = body.Close()
 	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
 
 	result, err := decodeUpdatePatientResponse(resp)
 	if err != nil {

@@ -3,11 +3,16 @@
 package ogent
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/go-faster/jx"
 	"github.com/google/uuid"
 )
+
+func (s *ErrorStatusCode) Error() string {
+	return fmt.Sprintf("code %d: %+v", s.StatusCode, s.Response)
+}
 
 // The money of each patient.
 // Ref: #/components/schemas/Account
@@ -1109,6 +1114,46 @@ func (s *AvailabilitySlotList) SetMeta(val PageMeta) {
 	s.Meta = val
 }
 
+// Ref: #/components/schemas/Conflict
+type Conflict struct {
+	// The appointment in the way.
+	ID int64 `json:"id"`
+	// Its start.
+	StartTime time.Time `json:"start_time"`
+	// Its end.
+	FinishTime time.Time `json:"finish_time"`
+}
+
+// GetID returns the value of ID.
+func (s *Conflict) GetID() int64 {
+	return s.ID
+}
+
+// GetStartTime returns the value of StartTime.
+func (s *Conflict) GetStartTime() time.Time {
+	return s.StartTime
+}
+
+// GetFinishTime returns the value of FinishTime.
+func (s *Conflict) GetFinishTime() time.Time {
+	return s.FinishTime
+}
+
+// SetID sets the value of ID.
+func (s *Conflict) SetID(val int64) {
+	s.ID = val
+}
+
+// SetStartTime sets the value of StartTime.
+func (s *Conflict) SetStartTime(val time.Time) {
+	s.StartTime = val
+}
+
+// SetFinishTime sets the value of FinishTime.
+func (s *Conflict) SetFinishTime(val time.Time) {
+	s.FinishTime = val
+}
+
 // Agreements with the NHS.
 // Ref: #/components/schemas/Contract
 type Contract struct {
@@ -1634,6 +1679,145 @@ type DeleteAppointmentNoContent struct{}
 
 // DeletePatientNoContent is response for DeletePatient operation.
 type DeletePatientNoContent struct{}
+
+// Ref: #/components/schemas/Error
+type Error struct {
+	Error ErrorError `json:"error"`
+}
+
+// GetError returns the value of Error.
+func (s *Error) GetError() ErrorError {
+	return s.Error
+}
+
+// SetError sets the value of Error.
+func (s *Error) SetError(val ErrorError) {
+	s.Error = val
+}
+
+type ErrorError struct {
+	// Kind of error.
+	Type string `json:"type"`
+	// What went wrong.
+	Code string `json:"code"`
+	// The same in words.
+	Message string `json:"message"`
+	// Where it is explained.
+	DocumentationURL string `json:"documentation_url"`
+	// The request, for support.
+	RequestID string `json:"request_id"`
+	// Messages about each offending field or parameter.
+	Params    OptErrorErrorParams `json:"params"`
+	Conflicts []Conflict          `json:"conflicts"`
+}
+
+// GetType returns the value of Type.
+func (s *ErrorError) GetType() string {
+	return s.Type
+}
+
+// GetCode returns the value of Code.
+func (s *ErrorError) GetCode() string {
+	return s.Code
+}
+
+// GetMessage returns the value of Message.
+func (s *ErrorError) GetMessage() string {
+	return s.Message
+}
+
+// GetDocumentationURL returns the value of DocumentationURL.
+func (s *ErrorError) GetDocumentationURL() string {
+	return s.DocumentationURL
+}
+
+// GetRequestID returns the value of RequestID.
+func (s *ErrorError) GetRequestID() string {
+	return s.RequestID
+}
+
+// GetParams returns the value of Params.
+func (s *ErrorError) GetParams() OptErrorErrorParams {
+	return s.Params
+}
+
+// GetConflicts returns the value of Conflicts.
+func (s *ErrorError) GetConflicts() []Conflict {
+	return s.Conflicts
+}
+
+// SetType sets the value of Type.
+func (s *ErrorError) SetType(val string) {
+	s.Type = val
+}
+
+// SetCode sets the value of Code.
+func (s *ErrorError) SetCode(val string) {
+	s.Code = val
+}
+
+// SetMessage sets the value of Message.
+func (s *ErrorError) SetMessage(val string) {
+	s.Message = val
+}
+
+// SetDocumentationURL sets the value of DocumentationURL.
+func (s *ErrorError) SetDocumentationURL(val string) {
+	s.DocumentationURL = val
+}
+
+// SetRequestID sets the value of RequestID.
+func (s *ErrorError) SetRequestID(val string) {
+	s.RequestID = val
+}
+
+// SetParams sets the value of Params.
+func (s *ErrorError) SetParams(val OptErrorErrorParams) {
+	s.Params = val
+}
+
+// SetConflicts sets the value of Conflicts.
+func (s *ErrorError) SetConflicts(val []Conflict) {
+	s.Conflicts = val
+}
+
+// Messages about each offending field or parameter.
+type ErrorErrorParams map[string][]string
+
+func (s *ErrorErrorParams) init() ErrorErrorParams {
+	m := *s
+	if m == nil {
+		m = map[string][]string{}
+		*s = m
+	}
+	return m
+}
+
+// ErrorStatusCode wraps Error with StatusCode.
+type ErrorStatusCode struct {
+	StatusCode int
+	Response   Error
+}
+
+// GetStatusCode returns the value of StatusCode.
+func (s *ErrorStatusCode) GetStatusCode() int {
+	return s.StatusCode
+}
+
+// GetResponse returns the value of Response.
+func (s *ErrorStatusCode) GetResponse() Error {
+	return s.Response
+}
+
+// SetStatusCode sets the value of StatusCode.
+func (s *ErrorStatusCode) SetStatusCode(val int) {
+	s.StatusCode = val
+}
+
+// SetResponse sets the value of Response.
+func (s *ErrorStatusCode) SetResponse(val Error) {
+	s.Response = val
+}
 
 // Prices and durations of treatments within payment plans.
 // Ref: #/components/schemas/Fee
@@ -3604,6 +3788,52 @@ func (o OptDateTime) Get() (v time.Time, ok bool) {
 
 // Or returns value if set, or given parameter if does not.
 func (o OptDateTime) Or(d time.Time) time.Time {
+	if v, ok := o.Get(); ok {
+		return v
+	}
+	return d
+}
+
+// NewOptErrorErrorParams returns new OptErrorErrorParams with value set to v.
+func NewOptErrorErrorParams(v ErrorErrorParams) OptErrorErrorParams {
+	return OptErrorErrorParams{
+		Value: v,
+		Set:   true,
+	}
+}
+
+// OptErrorErrorParams is optional ErrorErrorParams.
+type OptErrorErrorParams struct {
+	Value ErrorErrorParams
+	Set   bool
+}
+
+// IsSet returns true if OptErrorErrorParams was set.
+func (o OptErrorErrorParams) IsSet() bool { return o.Set }
+
+// Reset unsets value.
+func (o *OptErrorErrorParams) Reset() {
+	var v ErrorErrorParams
+	o.Value = v
+	o.Set = false
+}
+
+// SetTo sets value to v.
+func (o *OptErrorErrorParams) SetTo(v ErrorErrorParams) {
+	o.Set = true
+	o.Value = v
+}
+
+// Get returns value and boolean that denotes whether value was set.
+func (o OptErrorErrorParams) Get() (v ErrorErrorParams, ok bool) {
+	if !o.Set {
+		return v, false
+	}
+	return o.Value, true
+}
+
+// Or returns value if set, or given parameter if does not.
+func (o OptErrorErrorParams) Or(d ErrorErrorParams) ErrorErrorParams {
 	if v, ok := o.Get(); ok {
 		return v
 	}

@@ -338,6 +338,10 @@ type Handler interface {
 	//
 	// PATCH /patients/{id}
 	UpdatePatient(ctx context.Context, req *PatientInputRequest, params UpdatePatientParams) (*PatientResponse, error)
+	// NewError creates *ErrorStatusCode from error returned by handler.
+	//
+	// Used for common default response.
+	NewError(ctx context.Context, err error) *ErrorStatusCode
 }
 
 // Server implements http server based on OpenAPI v3 specification and

@@ -13,8 +13,6 @@ type Handler struct {
 	work *cache.Cache[int64, work] // by practitioner
 }
 
-var _ ogent.Handler = (*Handler)(nil)
-
 // New gives the handler over an open database. baseURL is this server's public
 // address without a final slash.
 func New(db *store.DB, baseURL string) *Handler {

@@ -125,7 +125,7 @@ func generateAPI(m *model) (*ogengen.Generator, error) {
 	g, err := ogengen.NewGenerator(spec, ogengen.Options{Generator: ogengen.GenerateOptions{
 		Features: &ogengen.FeatureOptions{
 			DisableAll: true,
-			Enable:     ogengen.FeatureSet{"paths/client": {}, "paths/server": {}},
+			Enable:     ogengen.FeatureSet{"paths/client": {}, "paths/server": {}, "client/editors": {}, "client/request/options": {}},
 		},
 	}})
 	if err != nil {

@@ -26,6 +26,10 @@ func newDocument(m *model, published bool) *ogen.Spec {
 	for name, s := range metaSchemas() {
 		d.AddSchema(name, s)
 	}
+	d.addErrorBody(m)
+	if !published {
+		d.AddResponse("Error", ogen.NewResponse().SetDescription("Failure.").SetJSONContent(ref("Error")))
+	}
 	for _, e := range m.Entities {
 		d.addEntity(e)
 	}

@@ -66,8 +66,8 @@ Scripts in a browser can read the response headers ETag and X-OAuth-Scopes alone
 // operation is an operation with what all of them share.
 func (d *document) operation(e *entity, id, verb, doc, rules string) *ogen.Operation {
 	o := ogen.NewOperation().SetOperationID(id).SetSummary(strings.TrimSuffix(doc, ".")).AddTags(e.R.Plural)
-	if !d.published {
-		return o
+	if !d.published { // one response for all failures: the client's error type
+		return o.AddResponse("default", ogen.NewResponse().SetRef("#/components/responses/Error"))
 	}
 	needed := e.R.Scope + ":" + verb
 	if rules != "" {
@@ -111,18 +111,23 @@ func (d *document) example(x example) ogen.ExampleValue {
 
 func errorName(status int) string { return strings.ReplaceAll(http.StatusText(status), " ", "") }
 
-// addErrors adds the error body and one response per status.
-func (d *document) addErrors(m *model) {
+// addErrorBody adds the body of every error.
+func (d *document) addErrorBody(m *model) {
 	text := func(name, doc string) *ogen.Property { return property(name, ogen.String().SetDescription(doc)) }
 	params := object().SetDescription("Messages about each offending field or parameter.")
 	params.AdditionalProperties = &ogen.AdditionalProperties{Schema: *ogen.String().AsArray()}
-	conflicts, conflict, docs := m.conflicts()
+	conflicts, _, _ := m.conflicts()
 	d.AddSchema("Conflict", d.item(conflicts))
 	inner := object(
 		text("type", "Kind of error."), text("code", "What went wrong."), text("message", "The same in words."),
 		text("documentation_url", "Where it is explained."), text("request_id", "The request, for support."))
 	inner.AddOptionalProperties(property("params", params), property("conflicts", ref("Conflict").AsArray()))
 	d.AddSchema("Error", object(property("error", inner)))
+}
+
+// addErrors adds one response per status.
+func (d *document) addErrors(m *model) {
+	_, conflict, docs := m.conflicts()
 	for _, e := range []struct {
 		status          int
 		kind, code, doc string

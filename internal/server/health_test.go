@@ -16,7 +16,7 @@ func TestReadyOnlyWithMigrations(t *testing.T) {
 	}
 	defer db.Close()
 	b := setup(t)
-	if b.Server, err = build(Options{DB: db, BaseURL: "https://api.example.test", Logger: b.Logger}, api.New(db, "")); err != nil {
+	if b.Server, err = build(Options{DB: db, BaseURL: "https://api.example.test", Logger: b.Logger}, operations{api.New(db, "")}); err != nil {
 		t.Fatal(err)
 	}
 	b.get("/healthz").ok(t, 200)

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"strconv"
@@ -10,10 +11,13 @@ import (
 	"sync"
 
 	"github.com/go-faster/jx"
+	ht "github.com/ogen-go/ogen/http"
 	"github.com/ogen-go/ogen/middleware"
 
+	"chairside/internal/api"
 	"chairside/internal/apierror"
 	"chairside/internal/etag"
+	"chairside/ogent"
 )
 
 // privateAnswer marks an answer as one token's own: it may be kept, but has to
@@ -22,20 +26,31 @@ var privateAnswer = http.Header{"Cache-Control": {"private, no-cache"}, "Vary": 
 
 func private(h http.Header) { maps.Copy(h, privateAnswer) }
 
-// keepError is the generated server's error handler: call looks at the error,
-// errors.go writes it.
+// operations are the methods of package api as the generated server calls them.
+type operations struct{ *api.Handler }
+
+// NewError keeps the failure of an operation for call, because errors.go writes all
+// errors. The response that it returns goes into an answer that is not sent.
+func (operations) NewError(ctx context.Context, err error) *ogent.ErrorStatusCode {
+	of(ctx).err = err
+	return &ogent.ErrorStatusCode{StatusCode: http.StatusInternalServerError}
+}
+
+// keepError is the generated server's error handler. It keeps what could not be decoded
+// for call, as NewError does.
 func keepError(ctx context.Context, _ http.ResponseWriter, _ *http.Request, err error) {
 	if !errors.Is(err, errAnswered) {
 		of(ctx).err = err
 	}
 }
 
-// errAnswered keeps the generated server from writing what encode has written.
-var errAnswered = errors.New("server: the answer is written")
+// errAnswered keeps the generated server from writing what encode has written: it
+// leaves errors of this kind to its error handler.
+var errAnswered = fmt.Errorf("server: the answer is written: %w", ht.ErrNotImplemented)
 
-// encode is the generated server's middleware. It writes what an operation gives
-// into the answer's memory, which is used again, where the generated server
-// would let a buffer grow anew for each. What has no body is left to that.
+// encode is the generated server's middleware. It writes a response into the answer's
+// pooled memory, where the generated server would grow a buffer for each. Responses
+// without a body are left to the generated server.
 func encode(r middleware.Request, next middleware.Next) (middleware.Response, error) {
 	response, err := next(r)
 	body, ok := response.Type.(interface{ Encode(*jx.Encoder) })

@@ -67,11 +67,11 @@ type Server struct {
 // New builds a server. Nothing is read from the database yet.
 func New(o Options) (*Server, error) {
 	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
-	return build(o, api.New(o.DB, o.BaseURL))
+	return build(o, operations{api.New(o.DB, o.BaseURL)})
 }
 
 // build is New for any implementation of the operations.
-func build(o Options, operations ogent.Handler) (s *Server, err error) {
+func build(o Options, handler ogent.Handler) (s *Server, err error) {
 	if (o.CertFile == "") != (o.KeyFile == "") {
 		return nil, errors.New("server: a TLS certificate needs its key, and a key its certificate")
 	}
@@ -81,7 +81,7 @@ func build(o Options, operations ogent.Handler) (s *Server, err error) {
 	o.OperationTime = cmp.Or(o.OperationTime, operationTime)
 	s = &Server{Options: o, tokens: token.NewCache(o.DB.Ent), limiter: newLimiter(o.RateLimit), unsent: newUnsent(maxUnsent)}
 	s.metrics = newMetrics(o.DB, s.unsent)
-	s.routes, err = ogent.NewServer(operations, ogent.WithErrorHandler(keepError), ogent.WithNotFound(keepNotFound), ogent.WithMiddleware(encode))
+	s.routes, err = ogent.NewServer(handler, ogent.WithErrorHandler(keepError), ogent.WithNotFound(keepNotFound), ogent.WithMiddleware(encode))
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,7 @@ func setup(t *testing.T, configure ...func(*Options, *double)) *bundle {
 		Clock:  func() time.Time { return b.now },
 		Logger: slog.New(slog.NewJSONHandler(b.log, nil)),
 	}
-	s := double{Handler: api.New(db, "https://api.example.test")}
+	s := double{Handler: operations{api.New(db, "https://api.example.test")}}
 	for _, c := range configure {
 		c(&o, &s)
 	}
