@@ -3,7 +3,7 @@
 //	schema/              source of truth: one file per entity with its columns, edges, checks and its whole API
 //	schema/ask           queries to a practice's records, for other Go programs
 //	ent/, ogent/         generated from it; never edited
-//	internal/codegen     the generator
+//	internal/codegen     the generator; codegen/examples: the source of ogent's examples
 //	internal/apispec     the annotations it reads; apispec/limit: what the values of a column may be
 //	internal/entx        what generated ent code calls; entx/rowscan: scans rows without copies
 //	internal/list        reads a page of a list; internal/write: creates, updates and deletes a row

@@ -1579,13 +1579,13 @@ func (s *AppointmentInput) encodeFields(e *jx.Encoder) {
 	{
 		if s.StartTime.Set {
 			e.FieldStart("start_time")
-			s.StartTime.Encode(e, json.EncodeDateTime)
+			s.StartTime.Encode(e, json.NewTimeEncoder("2006-01-02T15:04:05.999999999Z07:00"))
 		}
 	}
 	{
 		if s.FinishTime.Set {
 			e.FieldStart("finish_time")
-			s.FinishTime.Encode(e, json.EncodeDateTime)
+			s.FinishTime.Encode(e, json.NewTimeEncoder("2006-01-02T15:04:05.999999999Z07:00"))
 		}
 	}
 	{
@@ -1655,7 +1655,7 @@ func (s *AppointmentInput) Decode(d *jx.Decoder) error {
 		case "start_time":
 			if err := func() error {
 				s.StartTime.Reset()
-				if err := s.StartTime.Decode(d, json.DecodeDateTime); err != nil {
+				if err := s.StartTime.Decode(d, json.NewTimeDecoder("2006-01-02T15:04:05.999999999Z07:00")); err != nil {
 					return err
 				}
 				return nil
@@ -1665,7 +1665,7 @@ func (s *AppointmentInput) Decode(d *jx.Decoder) error {
 		case "finish_time":
 			if err := func() error {
 				s.FinishTime.Reset()
-				if err := s.FinishTime.Decode(d, json.DecodeDateTime); err != nil {
+				if err := s.FinishTime.Decode(d, json.NewTimeDecoder("2006-01-02T15:04:05.999999999Z07:00")); err != nil {
 					return err
 				}
 				return nil
@@ -8358,14 +8358,14 @@ func (o *OptDateTime) Decode(d *jx.Decoder, format func(*jx.Decoder) (time.Time,
 // MarshalJSON implements stdjson.Marshaler.
 func (s OptDateTime) MarshalJSON() ([]byte, error) {
 	e := jx.Encoder{}
-	s.Encode(&e, json.EncodeDateTime)
+	s.Encode(&e, json.NewTimeEncoder("2006-01-02T15:04:05.999999999Z07:00"))
 	return e.Bytes(), nil
 }
 
 // UnmarshalJSON implements stdjson.Unmarshaler.
 func (s *OptDateTime) UnmarshalJSON(data []byte) error {
 	d := jx.DecodeBytes(data)
-	return s.Decode(d, json.DecodeDateTime)
+	return s.Decode(d, json.NewTimeDecoder("2006-01-02T15:04:05.999999999Z07:00"))
 }
 
 // Encode encodes ErrorErrorParams as json.

@@ -1961,7 +1961,7 @@ func decodeListAccountsParams(args [0]string, argsEscaped bool, r *http.Request)
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -2286,7 +2286,7 @@ func decodeListAcquisitionSourcesParams(args [0]string, argsEscaped bool, r *htt
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -2652,7 +2652,7 @@ func decodeListAppointmentReasonsParams(args [0]string, argsEscaped bool, r *htt
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -3065,7 +3065,7 @@ func decodeListAppointmentsParams(args [0]string, argsEscaped bool, r *http.Requ
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -3106,7 +3106,7 @@ func decodeListAppointmentsParams(args [0]string, argsEscaped bool, r *http.Requ
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -3352,7 +3352,7 @@ func decodeListAppointmentsParams(args [0]string, argsEscaped bool, r *http.Requ
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -3595,7 +3595,7 @@ func decodeListAvailabilityParams(args [0]string, argsEscaped bool, r *http.Requ
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -3636,7 +3636,7 @@ func decodeListAvailabilityParams(args [0]string, argsEscaped bool, r *http.Requ
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -4016,7 +4016,7 @@ func decodeListContractsParams(args [0]string, argsEscaped bool, r *http.Request
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -4393,7 +4393,7 @@ func decodeListCustomFieldsParams(args [0]string, argsEscaped bool, r *http.Requ
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -4434,7 +4434,7 @@ func decodeListCustomFieldsParams(args [0]string, argsEscaped bool, r *http.Requ
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -4852,7 +4852,7 @@ func decodeListFeesParams(args [0]string, argsEscaped bool, r *http.Request) (pa
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -5177,7 +5177,7 @@ func decodeListInvoiceItemsParams(args [0]string, argsEscaped bool, r *http.Requ
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -5754,7 +5754,7 @@ func decodeListInvoicesParams(args [0]string, argsEscaped bool, r *http.Request)
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -5795,7 +5795,7 @@ func decodeListInvoicesParams(args [0]string, argsEscaped bool, r *http.Request)
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -5836,7 +5836,7 @@ func decodeListInvoicesParams(args [0]string, argsEscaped bool, r *http.Request)
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -6257,7 +6257,7 @@ func decodeListNhsClaimsParams(args [0]string, argsEscaped bool, r *http.Request
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -6462,7 +6462,7 @@ func decodeListNhsClaimsParams(args [0]string, argsEscaped bool, r *http.Request
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -6873,7 +6873,7 @@ func decodeListPatientsParams(args [0]string, argsEscaped bool, r *http.Request)
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -6914,7 +6914,7 @@ func decodeListPatientsParams(args [0]string, argsEscaped bool, r *http.Request)
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -6955,7 +6955,7 @@ func decodeListPatientsParams(args [0]string, argsEscaped bool, r *http.Request)
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -7321,7 +7321,7 @@ func decodeListPaymentPlansParams(args [0]string, argsEscaped bool, r *http.Requ
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -7761,7 +7761,7 @@ func decodeListPaymentsParams(args [0]string, argsEscaped bool, r *http.Request)
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -8138,7 +8138,7 @@ func decodeListPractitionersParams(args [0]string, argsEscaped bool, r *http.Req
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -8515,7 +8515,7 @@ func decodeListRoomsParams(args [0]string, argsEscaped bool, r *http.Request) (p
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -8881,7 +8881,7 @@ func decodeListSitesParams(args [0]string, argsEscaped bool, r *http.Request) (p
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -9217,7 +9217,7 @@ func decodeListSundriesParams(args [0]string, argsEscaped bool, r *http.Request)
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -9572,7 +9572,7 @@ func decodeListTreatmentCategoriesParams(args [0]string, argsEscaped bool, r *ht
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -9908,7 +9908,7 @@ func decodeListTreatmentPlanItemsParams(args [0]string, argsEscaped bool, r *htt
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -10285,7 +10285,7 @@ func decodeListTreatmentPlansParams(args [0]string, argsEscaped bool, r *http.Re
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -10610,7 +10610,7 @@ func decodeListTreatmentsParams(args [0]string, argsEscaped bool, r *http.Reques
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}
@@ -10946,7 +10946,7 @@ func decodeListUsersParams(args [0]string, argsEscaped bool, r *http.Request) (p
 						return err
 					}
 
-					c, err := conv.ToDateTime(val)
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
 					if err != nil {
 						return err
 					}

@@ -3,6 +3,7 @@ package codegen
 import (
 	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/go-faster/yaml"
 	"github.com/ogen-go/ogen"
@@ -178,9 +179,14 @@ func (d *document) internal(s *ogen.Schema, k codec.Kind) *ogen.Schema {
 		s = anything().SetDescription(s.Description)
 	}
 	if k == codec.Time {
-		s.Common.Extensions = ogen.Extensions{"x-ogen-time-format": {Kind: yaml.ScalarNode, Tag: "!!str", Value: codec.TimeLayout}}
+		timeFormat(s, codec.TimeLayout)
 	}
 	return s
+}
+
+// timeFormat makes ogen write times in a layout. Its own has no fractions of a second.
+func timeFormat(s *ogen.Schema, layout string) {
+	s.Common.Extensions = ogen.Extensions{"x-ogen-time-format": {Kind: yaml.ScalarNode, Tag: "!!str", Value: layout}}
 }
 
 // input is the schema of a record in requests. The internal form serves create
@@ -188,11 +194,13 @@ func (d *document) internal(s *ogen.Schema, k codec.Kind) *ogen.Schema {
 func (d *document) input(e *entity, create bool) *ogen.Schema {
 	s := object()
 	for _, c := range e.Written() {
-		p := inputSchema(c)
+		p := d.inputSchema(c)
 		if d.published {
 			p.Example = ogen.ExampleValue(columnExample(c))
 		} else if c.Kind == codec.Enum {
 			p = ogen.String().SetNullable(p.Nullable)
+		} else if c.Kind == codec.Time {
+			timeFormat(p, time.RFC3339Nano)
 		}
 		if d.published && create && c.API.Required {
 			s.AddRequiredProperties(property(c.Name, p))
@@ -213,11 +221,15 @@ func (d *document) input(e *entity, create bool) *ogen.Schema {
 	return s
 }
 
-// inputSchema carries the limits that clients can check themselves.
-func inputSchema(c *column) *ogen.Schema {
+// inputSchema is the schema of a column in requests. The published form carries the limits,
+// which clients can check themselves; the server checks them before it decodes.
+func (d *document) inputSchema(c *column) *ogen.Schema {
 	s := copyOf(c.schema)
 	if c.API.Required {
 		s.SetNullable(false)
+	}
+	if !d.published {
+		return s
 	}
 	if c.API.Min != nil && c.Kind != codec.Decimal {
 		s.SetMinimum(c.API.Min)
@@ -365,6 +377,9 @@ func (d *document) parameter(p documented) *ogen.Parameter {
 		if p.Default != "" {
 			s.Default = ogen.Default(defaultOf(p))
 		}
+	}
+	if !d.published && p.Kind == codec.Time {
+		timeFormat(s, time.RFC3339Nano)
 	}
 	if p.Array {
 		s = s.AsArray()

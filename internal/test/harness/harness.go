@@ -84,12 +84,20 @@ type Env struct {
 // Start runs a server on the seeded database at url.
 func Start(t testing.TB, url string, change ...func(*server.Options)) *Env {
 	t.Helper()
-	db, err := store.Open(t.Context(), url)
+	e, stop, err := start(t.Context(), url, change...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { db.Close() })
-	e := &Env{DB: db, Clock: &Clock{now: Now}, Log: &Log{}}
+	t.Cleanup(stop)
+	return e
+}
+
+func start(ctx context.Context, url string, change ...func(*server.Options)) (e *Env, stop func(), err error) {
+	db, err := store.Open(ctx, url)
+	if err != nil {
+		return nil, nil, err
+	}
+	e = &Env{DB: db, Clock: &Clock{now: Now}, Log: &Log{}}
 	listener := httptest.NewUnstartedServer(nil)
 	e.URL = "http://" + listener.Listener.Addr().String()
 	o := server.Options{DB: db, BaseURL: e.URL, Clock: e.Clock.Now, Logger: slog.New(slog.NewJSONHandler(e.Log, nil))}
@@ -97,12 +105,16 @@ func Start(t testing.TB, url string, change ...func(*server.Options)) *Env {
 		c(&o)
 	}
 	if e.Server, err = server.New(o); err != nil {
-		t.Fatal(err)
+		listener.Close()
+		db.Close()
+		return nil, nil, err
 	}
 	listener.Config.Handler = e.serve(e.Server.Handler())
 	listener.Start()
-	t.Cleanup(listener.Close)
-	return e
+	return e, func() {
+		listener.Close()
+		db.Close()
+	}, nil
 }
 
 func (e *Env) serve(handler http.Handler) http.Handler {
@@ -235,27 +247,30 @@ func (e *Env) Token(t testing.TB, scopes string) string {
 // scopes are all that the user's role may hold for "".
 func (e *Env) TokenOf(t testing.TB, email, scopes string, site *uuid.UUID) string {
 	t.Helper()
-	ctx := principal.AsSystem(t.Context())
-	u, err := e.DB.Ent.User.Query().Where(user.Email(email)).Only(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	set := u.Role.PermissionLevel().MayHold()
-	if scopes != "" {
-		if set, err = scope.Parse(scopes); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var value string
-	ctx = clock.With(ctx, e.Clock.Now())
-	err = e.DB.Tx(ctx, func(tx *ent.Client) (err error) {
-		value, _, err = token.Create(ctx, tx, u, token.Grant{Name: t.Name(), Scopes: set, Site: site})
-		return err
-	})
+	value, err := e.tokenOf(t.Context(), t.Name(), email, scopes, site)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return value
+}
+
+func (e *Env) tokenOf(ctx context.Context, name, email, scopes string, site *uuid.UUID) (value string, err error) {
+	ctx = clock.With(principal.AsSystem(ctx), e.Clock.Now())
+	u, err := e.DB.Ent.User.Query().Where(user.Email(email)).Only(ctx)
+	if err != nil {
+		return "", err
+	}
+	set := u.Role.PermissionLevel().MayHold()
+	if scopes != "" {
+		if set, err = scope.Parse(scopes); err != nil {
+			return "", err
+		}
+	}
+	err = e.DB.Tx(ctx, func(tx *ent.Client) (err error) {
+		value, _, err = token.Create(ctx, tx, u, token.Grant{Name: name, Scopes: set, Site: site})
+		return err
+	})
+	return value, err
 }
 
 // Clock is a clock that tests move.

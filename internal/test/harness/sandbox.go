@@ -1,0 +1,58 @@
+package harness
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"chairside/internal/seed"
+)
+
+// Sandbox is a server for examples, which have no testing.T: the seeded practices on
+// SQLite, with the clock at Now.
+type Sandbox struct {
+	URL   string // without a final slash
+	Token string // of the main practice's administrator, with every scope
+	stop  []func()
+}
+
+// NewSandbox starts a server. It panics where that fails.
+func NewSandbox() *Sandbox {
+	s := &Sandbox{}
+	if err := s.start(context.Background()); err != nil {
+		s.Close()
+		panic(err)
+	}
+	return s
+}
+
+func (s *Sandbox) start(ctx context.Context) error {
+	template, err := sqliteTemplate()
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "chairside-sandbox-*")
+	if err != nil {
+		return err
+	}
+	s.stop = append(s.stop, func() { os.RemoveAll(dir) })
+	path := filepath.Join(dir, "sandbox.db")
+	if err := os.WriteFile(path, template, 0o600); err != nil {
+		return err
+	}
+	e, stop, err := start(ctx, "sqlite:"+path)
+	if err != nil {
+		return err
+	}
+	s.stop = append(s.stop, stop)
+	s.URL = e.URL
+	s.Token, err = e.tokenOf(ctx, "sandbox", seed.DemoAdmin, "", nil)
+	return err
+}
+
+// Close stops the server.
+func (s *Sandbox) Close() {
+	for i := range s.stop {
+		s.stop[len(s.stop)-1-i]()
+	}
+}
