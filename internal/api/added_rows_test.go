@@ -303,8 +303,8 @@ func TestChangeThatIsRefused(t *testing.T) {
 // when it is asked what was.
 func TestBookingWhatIsCancelledMeanwhile(t *testing.T) {
 	e := harness.Start(t, harness.Postgres(t)) // SQLite has one writer at a time
-	token, dentist := e.Token(t, ""), hire(t, e)
-	book(t, e, token, dentist, "09:00", "09:30")
+	c, dentist := e.Client(t, e.Token(t, "")), hire(t, e)
+	book(t, c, dentist, "09:00", "09:30")
 	tried := false
 	e.DB.Ent.Appointment.Use(func(next ent.Mutator) ent.Mutator {
 		return ent.MutateFunc(func(ctx context.Context, m ent.Mutation) (ent.Value, error) {
@@ -320,5 +320,5 @@ func TestBookingWhatIsCancelledMeanwhile(t *testing.T) {
 		tried = false
 		return err
 	}))
-	book(t, e, token, dentist, "09:15", "09:45")
+	book(t, c, dentist, "09:15", "09:45")
 }

@@ -8,6 +8,7 @@ import (
 
 	"chairside/ent"
 	"chairside/internal/test/harness"
+	"chairside/ogent"
 	"chairside/schema"
 )
 
@@ -15,7 +16,7 @@ func TestCreateAppointmentAnswersEveryField(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, practitioner := e.Token(t, ""), hire(t, e)
 		patient := e.Get(t, "/v1/patients?per_page=1", token).Status(t, 200).At(t, "patients.0").(row)
-		res := e.Post(t, "/v1/appointments", token, booking(practitioner, "09:30", "10:15", row{
+		res := e.Post(t, "/v1/appointments", token, rawBooking(practitioner, "09:30", "10:15", row{
 			"patient_id": patient["id"], "notes": "Ring the bell ✓\nthen wait", "metadata": row{"crm": "42", "n": 7, "vip": true},
 		})).Status(t, 201)
 		got := res.At(t, "appointment").(row)
@@ -45,16 +46,18 @@ func TestCreateAppointmentAnswersEveryField(t *testing.T) {
 func TestCreateAppointmentWithoutPatientIsABreak(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
-		for _, changes := range []row{{}, {"patient_id": null}, {"patient_id": ""}} {
-			res := e.Post(t, "/v1/appointments", token, booking(hire(t, e), "12:00", "12:30", changes, row{"reason": "Other"})).Status(t, 201)
-			for _, name := range []string{"patient_id", "patient_name", "patient_image_url", "payment_plan_id", "notes"} {
-				if v := res.At(t, "appointment."+name); v != nil {
-					t.Errorf("%s is %v", name, v)
-				}
+		c := e.Client(t, token)
+		empty := func(a ogent.Appointment) bool {
+			return a.PatientID.Null && a.PatientName.Null && a.PatientImageURL.Null && a.PaymentPlanID.Null && a.Notes.Null && string(a.Metadata) == "{}"
+		}
+		for _, nobody := range []set{func(*ogent.AppointmentInput) {}, func(in *ogent.AppointmentInput) { in.PatientID.SetToNull() }} {
+			if a := book(t, c, hire(t, e), "12:00", "12:30", reason("Other"), nobody); !empty(a) {
+				t.Errorf("got %+v", a)
 			}
-			if v := res.At(t, "appointment.metadata"); !reflect.DeepEqual(v, row{}) {
-				t.Errorf("metadata is %v", v)
-			}
+		}
+		res := e.Post(t, "/v1/appointments", token, rawBooking(hire(t, e), "12:00", "12:30", row{"patient_id": "", "reason": "Other"})).Status(t, 201)
+		if a := harness.Call(t, c.GetAppointment, ogent.GetAppointmentParams{ID: number(res.At(t, "appointment.id"))}).Appointment; !empty(a) {
+			t.Errorf("of a blank patient: %+v", a)
 		}
 	})
 }
@@ -66,7 +69,7 @@ func TestCreateAppointmentTakesTimesAndIDsInEveryForm(t *testing.T) {
 			"2026-07-06T09:30:00+01:00", "2026-07-06T08:30:00Z", "2026-07-06T08:30:00.000Z", "2026-07-06T04:30:00-04:00", "2026-07-06T09:30:00", "2026-07-06T09:30", "2026-07-06T08:30:00.0004Z",
 		} {
 			practitioner := hire(t, e)
-			res := e.Post(t, "/v1/appointments", token, booking(text(practitioner), "09:00", "10:00", row{"start_time": start})).Status(t, 201)
+			res := e.Post(t, "/v1/appointments", token, rawBooking(text(practitioner), "09:00", "10:00", row{"start_time": start})).Status(t, 201)
 			if got := res.Text(t, "appointment.start_time"); got != "2026-07-06T09:30:00.000+01:00" || number(res.At(t, "appointment.practitioner_id")) != practitioner {
 				t.Errorf("%s is answered as %s", start, got)
 			}
@@ -74,29 +77,30 @@ func TestCreateAppointmentTakesTimesAndIDsInEveryForm(t *testing.T) {
 	})
 }
 
-func TestCreateAppointmentInEachState(t *testing.T) {
-	stamps := map[string]string{
-		"Pending": "pending_at", "Confirmed": "confirmed_at", "Arrived": "arrived_at", "In surgery": "in_surgery_at",
-		"Completed": "completed_at", "Cancelled": "cancelled_at", "Did not attend": "did_not_attend_at",
+// stamps are when an appointment entered each state.
+func stamps(a ogent.Appointment) map[string]ogent.NilDateTime {
+	return map[string]ogent.NilDateTime{
+		"Pending": a.PendingAt, "Confirmed": a.ConfirmedAt, "Arrived": a.ArrivedAt, "In surgery": a.InSurgeryAt,
+		"Completed": a.CompletedAt, "Cancelled": a.CancelledAt, "Did not attend": a.DidNotAttendAt,
 	}
+}
+
+func TestCreateAppointmentInEachState(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
-		for state, stamped := range stamps {
-			res := e.Post(t, "/v1/appointments", token, booking(hire(t, e), "09:00", "09:30", row{"state": state})).Status(t, 201)
-			if got := res.Text(t, "appointment.state"); got != state {
-				t.Errorf("%s is %s", state, got)
+		c := e.Client(t, token)
+		for entered := range stamps(ogent.Appointment{}) {
+			a := book(t, c, hire(t, e), "09:00", "09:30", state(entered))
+			if a.State != entered {
+				t.Errorf("%s is %s", entered, a.State)
 			}
-			for _, column := range stamps {
-				want := ""
-				if column == stamped {
-					want = shown(harness.Now)
-				}
-				if got := res.Text(t, "appointment."+column); got != want {
-					t.Errorf("%s: %s is %q, want %q", state, column, got, want)
+			for other, stamp := range stamps(a) {
+				if stamp.Null != (other != entered) || !stamp.Null && !stamp.Value.Equal(harness.Now) {
+					t.Errorf("%s: %s since %+v", entered, other, stamp)
 				}
 			}
 		}
-		res := e.Post(t, "/v1/appointments", token, booking(hire(t, e), "09:00", "09:30", row{"state": null})).Status(t, 201)
+		res := e.Post(t, "/v1/appointments", token, rawBooking(hire(t, e), "09:00", "09:30", row{"state": null})).Status(t, 201)
 		if res.Text(t, "appointment.state") != "Pending" || res.Text(t, "appointment.pending_at") == "" {
 			t.Errorf("without a state: %s", res.Raw)
 		}
@@ -118,14 +122,15 @@ func TestCreateAppointmentReasons(t *testing.T) {
 		e.Tx(t, there, func(tx *ent.Client) error {
 			return tx.AppointmentReason.Create().SetReason("Of the second practice").SetPosition(90).Exec(there)
 		})
+		c := e.Client(t, token)
 		for _, good := range append([]string{own}, schema.Reasons...) {
-			res := e.Post(t, "/v1/appointments", token, booking(hire(t, e), "09:00", "09:30", row{"reason": good})).Status(t, 201)
-			if got := res.Text(t, "appointment.reason"); got != good {
+			if got := book(t, c, hire(t, e), "09:00", "09:30", reason(good)).Reason; got != good {
 				t.Errorf("%q is answered as %q", good, got)
 			}
 		}
 		for _, bad := range []string{gone, "Of the second practice", "exam", "Exam ", "Check-up at noon", "null", " "} {
-			e.Post(t, "/v1/appointments", token, booking(hire(t, e), "09:00", "09:30", row{"reason": bad})).Error(t, 422, "validation_failed", "reason")
+			_, err := c.CreateAppointment(t.Context(), booking(hire(t, e), "09:00", "09:30", reason(bad)))
+			harness.Refused(t, err, 422, "validation_failed", "reason")
 		}
 	})
 }
@@ -173,7 +178,7 @@ func TestCreateAppointmentRefuses(t *testing.T) {
 		before := systemRows(t, e, "SELECT count(*) FROM appointments")
 		for name, c := range cases {
 			t.Run(name, func(t *testing.T) {
-				e.Post(t, "/v1/appointments", token, booking(practitioner, "09:00", "09:30", c.changes)).Error(t, 422, "validation_failed", c.params...)
+				e.Post(t, "/v1/appointments", token, rawBooking(practitioner, "09:00", "09:30", c.changes)).Error(t, 422, "validation_failed", c.params...)
 			})
 		}
 		if after := systemRows(t, e, "SELECT count(*) FROM appointments"); after != before {
@@ -197,7 +202,7 @@ func TestCreateAppointmentNeedsItsWrapper(t *testing.T) {
 func TestCreateAppointmentIgnoresWhatItDoesNotWrite(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "appointment")
-		res := e.Post(t, "/v1/appointments", token, booking(hire(t, e), "09:00", "09:30", row{
+		res := e.Post(t, "/v1/appointments", token, rawBooking(hire(t, e), "09:00", "09:30", row{
 			"id": 5, "duration": 500, "booked_via_api": false, "user_id": 1, "created_at": "2001-01-01T00:00:00Z", "cancelled_at": at("09:00"), "pending_at": "x",
 			"practice_id": "019f3a52-7d1c-7b6e-8c55-0a1b2c3d4e5f", "patient_name": "Nobody", "unheard_of": row{},
 		})).Status(t, 201)
@@ -212,24 +217,23 @@ func TestCreateAppointmentIgnoresWhatItDoesNotWrite(t *testing.T) {
 // of archived patients, of exactly 24 hours, of a minute.
 func TestAppointmentsThatPracticesRecord(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		token := e.Token(t, "")
-		archived := first(t, e, token, "patients", "active=false")
-		for name, changes := range map[string]row{
-			"in the past":            {"start_time": "2019-07-06T09:00:00Z", "finish_time": "2019-07-06T09:30:00Z"},
-			"at night":               {"start_time": at("02:00"), "finish_time": at("03:00")},
-			"of an archived patient": {"patient_id": archived},
-			"24 hours long":          {"finish_time": "2026-07-07T09:00:00+01:00"},
-			"a minute long":          {"finish_time": at("09:01")},
-			"over the lost hour":     {"start_time": "2027-03-28T00:30:00Z", "finish_time": "2027-03-28T02:30:00+01:00"},
+		c := e.Client(t, e.Token(t, ""))
+		archived := harness.Call(t, c.ListPatients, ogent.ListPatientsParams{Active: ogent.NewOptBool(false)}).Patients[0].ID
+		for name, sets := range map[string][]set{
+			"in the past":            {starts(instant("2019-07-06T09:00:00Z")), finishes(instant("2019-07-06T09:30:00Z"))},
+			"at night":               {startsAt("02:00"), finishesAt("03:00")},
+			"of an archived patient": {ofPatient(archived)},
+			"24 hours long":          {finishes(instant("2026-07-07T09:00:00+01:00"))},
+			"a minute long":          {finishesAt("09:01")},
+			"over the lost hour":     {starts(instant("2027-03-28T00:30:00Z")), finishes(instant("2027-03-28T02:30:00+01:00"))},
 		} {
-			res := e.Post(t, "/v1/appointments", token, booking(hire(t, e), "09:00", "09:30", changes))
-			if res.Code != 201 {
-				t.Errorf("%s: %s", name, res.Raw)
+			res, err := c.CreateAppointment(t.Context(), booking(hire(t, e), "09:00", "09:30", sets...))
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
 				continue
 			}
-			length := instant(res.Text(t, "appointment.finish_time")).Sub(instant(res.Text(t, "appointment.start_time")))
-			if number(res.At(t, "appointment.duration")) != int64(length/time.Minute) {
-				t.Errorf("%s: %s", name, res.Raw)
+			if a := res.Appointment; time.Duration(a.Duration)*time.Minute != a.FinishTime.Sub(a.StartTime) {
+				t.Errorf("%s: %+v", name, a)
 			}
 		}
 	})
@@ -237,12 +241,15 @@ func TestAppointmentsThatPracticesRecord(t *testing.T) {
 
 func TestAppointmentsNeedAnActivePractitionerOfThePractice(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		token, left := e.Token(t, ""), hire(t, e)
+		c, theirs, left := e.Client(t, e.Token(t, "")), e.Client(t, elsewhere(t, e)), hire(t, e)
 		dismiss(t, e, left)
-		theirs, theirPatient := first(t, e, elsewhere(t, e), "practitioners", "active=true"), first(t, e, elsewhere(t, e), "patients", "")
-		for _, practitioner := range []any{left, theirs, 0, 999999} {
-			e.Post(t, "/v1/appointments", token, booking(practitioner, "09:00", "09:30")).Error(t, 422, "validation_failed", "practitioner_id")
+		dentist := harness.Call(t, theirs.ListPractitioners, ogent.ListPractitionersParams{Active: ogent.NewOptBool(true)}).Practitioners[0].ID
+		somebody := harness.Call(t, theirs.ListPatients, ogent.ListPatientsParams{}).Patients[0].ID
+		for _, who := range []int64{left, dentist, 0, 999999} {
+			_, err := c.CreateAppointment(t.Context(), booking(who, "09:00", "09:30"))
+			harness.Refused(t, err, 422, "validation_failed", "practitioner_id")
 		}
-		e.Post(t, "/v1/appointments", token, booking(hire(t, e), "09:00", "09:30", row{"patient_id": theirPatient})).Error(t, 422, "validation_failed", "patient_id")
+		_, err := c.CreateAppointment(t.Context(), booking(hire(t, e), "09:00", "09:30", ofPatient(somebody)))
+		harness.Refused(t, err, 422, "validation_failed", "patient_id")
 	})
 }

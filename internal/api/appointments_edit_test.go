@@ -8,12 +8,13 @@ import (
 
 	"chairside/ent"
 	"chairside/internal/test/harness"
+	"chairside/ogent"
 )
 
 func TestEditAppointmentChangesOnlyWhatIsSent(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
-		patient, elsewhere := first(t, e, token, "patients", ""), hire(t, e)
+		client, somebody, elsewhere := e.Client(t, token), number(first(t, e, token, "patients", "")), hire(t, e)
 		for _, method := range []string{"PUT", "PATCH"} {
 			for name, c := range map[string]struct{ sent, changed row }{
 				"nothing":             {row{}, row{}},
@@ -29,7 +30,9 @@ func TestEditAppointmentChangesOnlyWhatIsSent(t *testing.T) {
 				"read-only fields":    {row{"duration": 5, "created_at": "2001-01-01T00:00:00Z", "booked_via_api": false, "cancelled_at": at("09:00"), "room_id": "x"}, row{}},
 				"only force_changes":  {row{"force_changes": true}, row{}},
 			} {
-				path := book(t, e, token, hire(t, e), "09:00", "09:30", row{"patient_id": patient, "notes": "before", "metadata": row{"a": "1", "b": "2"}})
+				path := appointmentPath(book(t, client, hire(t, e), "09:00", "09:30", ofPatient(somebody), notes("before"), func(in *ogent.AppointmentInput) {
+					in.Metadata.SetTo(ogent.AppointmentInputMetadata{"a": "1", "b": "2"})
+				}))
 				e.Clock.Advance(time.Minute)
 				old := e.Get(t, path, token).Status(t, 200)
 				res := e.Do(t, harness.Request{Method: method, Path: path, Token: token, Body: edit("appointment", c.sent)}).Status(t, 200)
@@ -75,7 +78,7 @@ func TestEditAppointmentRefuses(t *testing.T) {
 	}
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "appointment")
-		path := book(t, e, token, hire(t, e), "09:00", "09:30", row{"state": "Confirmed"})
+		path := appointmentPath(book(t, e.Client(t, token), hire(t, e), "09:00", "09:30", state("Confirmed")))
 		old := e.Get(t, path, token)
 		for name, c := range cases {
 			t.Run(name, func(t *testing.T) {
@@ -109,36 +112,34 @@ func TestTheRecordIsLookedForBeforeItsFields(t *testing.T) {
 // with returns.
 func TestStatesStampTheirTimes(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		token := e.Token(t, "appointment")
-		path := book(t, e, token, hire(t, e), "09:00", "09:30")
-		stamps := map[string]any{
-			"pending_at": shown(e.Clock.Now()), "confirmed_at": nil, "arrived_at": nil, "in_surgery_at": nil, "completed_at": nil, "cancelled_at": nil, "did_not_attend_at": nil,
-		}
+		c := e.Client(t, e.Token(t, "appointment"))
+		id := book(t, c, hire(t, e), "09:00", "09:30").ID
+		want := map[string]time.Time{"Pending": e.Clock.Now()}
 		for _, step := range []struct {
-			state, set, clear string // the columns that change
+			state   string
+			entered bool   // or it was in the state already
+			clears  string // the state whose time is cleared
 		}{
-			{"Pending", "", ""}, {"Confirmed", "confirmed_at", ""}, {"Confirmed", "", ""}, {"Arrived", "arrived_at", ""}, {"In surgery", "in_surgery_at", ""},
-			{"Completed", "completed_at", ""}, {"Confirmed", "confirmed_at", ""}, {"Cancelled", "cancelled_at", ""}, {"Cancelled", "", ""},
-			{"Did not attend", "did_not_attend_at", "cancelled_at"}, {"Did not attend", "", ""}, {"Cancelled", "cancelled_at", "did_not_attend_at"},
-			{"Pending", "pending_at", "cancelled_at"}, {"Did not attend", "did_not_attend_at", ""}, {"Arrived", "arrived_at", "did_not_attend_at"},
+			{"Pending", false, ""}, {"Confirmed", true, ""}, {"Confirmed", false, ""}, {"Arrived", true, ""}, {"In surgery", true, ""},
+			{"Completed", true, ""}, {"Confirmed", true, ""}, {"Cancelled", true, ""}, {"Cancelled", false, ""},
+			{"Did not attend", true, "Cancelled"}, {"Did not attend", false, ""}, {"Cancelled", true, "Did not attend"},
+			{"Pending", true, "Cancelled"}, {"Did not attend", true, ""}, {"Arrived", true, "Did not attend"},
 		} {
 			e.Clock.Advance(90*time.Second + 7*time.Millisecond)
-			if step.set != "" {
-				stamps[step.set] = shown(e.Clock.Now())
+			if step.entered {
+				want[step.state] = e.Clock.Now()
 			}
-			if step.clear != "" {
-				stamps[step.clear] = nil
-			}
-			res := e.Patch(t, path, token, edit("appointment", row{"state": step.state})).Status(t, 200)
-			for column, want := range stamps {
-				if got := res.At(t, "appointment."+column); got != want {
-					t.Errorf("after %s: %s is %v, want %v", step.state, column, got, want)
+			delete(want, step.clears)
+			a := reschedule(t, c, id, state(step.state))
+			for entered, stamp := range stamps(a) {
+				if at, is := want[entered]; is == stamp.Null || is && !stamp.Value.Equal(at) {
+					t.Errorf("after %s: %s since %+v, want %v", step.state, entered, stamp, at)
 				}
 			}
-			if got := res.Text(t, "appointment.state"); got != step.state {
-				t.Errorf("state is %s, want %s", got, step.state)
+			if a.State != step.state {
+				t.Errorf("state is %s, want %s", a.State, step.state)
 			}
-			if step.set == "" && res.Text(t, "appointment.updated_at") == shown(e.Clock.Now()) {
+			if !step.entered && a.UpdatedAt.Equal(e.Clock.Now()) {
 				t.Errorf("the same state, %s, is a change", step.state)
 			}
 		}
@@ -148,26 +149,22 @@ func TestStatesStampTheirTimes(t *testing.T) {
 // TestLeavingCancelledShowsTheAppointmentAgain in lists.
 func TestLeavingCancelledShowsTheAppointmentAgain(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		token, practitioner := e.Token(t, "appointment"), hire(t, e)
-		path := book(t, e, token, practitioner, "09:00", "09:30")
-		list := "/v1/appointments?practitioner_id=" + text(practitioner)
+		c, who := e.Client(t, e.Token(t, "appointment")), hire(t, e)
+		id := book(t, c, who, "09:00", "09:30").ID
 		for _, step := range []struct {
-			state       string
-			shown, with int // rows without and with cancelled=true
-		}{{"Cancelled", 0, 1}, {"Confirmed", 1, 1}, {"Did not attend", 0, 1}, {"Pending", 1, 1}} {
-			e.Patch(t, path, token, edit("appointment", row{"state": step.state})).Status(t, 200)
-			shown, with := len(e.Get(t, list, token).List(t, "appointments")), len(e.Get(t, list+"&cancelled=true", token).List(t, "appointments"))
-			if shown != step.shown || with != step.with {
+			state string
+			shown int // rows without cancelled=true
+		}{{"Cancelled", 0}, {"Confirmed", 1}, {"Did not attend", 0}, {"Pending", 1}} {
+			reschedule(t, c, id, state(step.state))
+			byState := func(p *ogent.ListAppointmentsParams) { p.State.SetTo(step.state) }
+			shown, with := len(appointments(t, c, who).Appointments), len(appointments(t, c, who, withCancelled).Appointments)
+			if shown != step.shown || with != 1 {
 				t.Errorf("%s: %d and with cancelled %d rows", step.state, shown, with)
 			}
-			byState := "&state=" + map[string]string{"Did not attend": "Did+not+attend"}[step.state]
-			if byState == "&state=" {
-				byState += step.state
-			}
-			if got := len(e.Get(t, list+byState, token).Status(t, 200).List(t, "appointments")); got != step.shown {
+			if got := len(appointments(t, c, who, byState).Appointments); got != step.shown {
 				t.Errorf("state=%s lifts the rule: %d rows", step.state, got)
 			}
-			if got := len(e.Get(t, list+byState+"&cancelled=true", token).List(t, "appointments")); got != 1 {
+			if got := len(appointments(t, c, who, byState, withCancelled).Appointments); got != 1 {
 				t.Errorf("state=%s with cancelled: %d rows", step.state, got)
 			}
 		}
@@ -178,18 +175,17 @@ func TestLeavingCancelledShowsTheAppointmentAgain(t *testing.T) {
 // records may have it.
 func TestADidNotAttendDateHides(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		token, practitioner := e.Token(t, "appointment"), hire(t, e)
-		id := e.Post(t, "/v1/appointments", token, booking(practitioner, "09:00", "09:30")).Status(t, 201).At(t, "appointment.id")
+		c, who := e.Client(t, e.Token(t, "appointment")), hire(t, e)
+		id := book(t, c, who, "09:00", "09:30").ID
 		ctx := e.As(t, "demo")
 		e.Tx(t, ctx, func(tx *ent.Client) error {
-			return tx.Appointment.UpdateOneID(number(id)).SetDidNotAttendAt(harness.Now).Exec(ctx)
+			return tx.Appointment.UpdateOneID(id).SetDidNotAttendAt(harness.Now).Exec(ctx)
 		})
-		list := "/v1/appointments?practitioner_id=" + text(practitioner)
-		if got := e.Get(t, list, token).Text(t, "meta.total"); got != "0" {
-			t.Errorf("%s rows", got)
+		if got := appointments(t, c, who).Meta.Total; got != 0 {
+			t.Errorf("%d rows", got)
 		}
-		if got := e.Get(t, list+"&cancelled=true", token).Text(t, "meta.total"); got != "1" {
-			t.Errorf("%s rows with cancelled=true", got)
+		if got := appointments(t, c, who, withCancelled).Meta.Total; got != 1 {
+			t.Errorf("%d rows with cancelled=true", got)
 		}
 	})
 }
@@ -198,19 +194,20 @@ func TestADidNotAttendDateHides(t *testing.T) {
 // deleted and an own reason hinder no change of something else.
 func TestWhatAnAppointmentHasMayStay(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		token, practitioner := e.Token(t, "appointment"), hire(t, e)
+		c, who := e.Client(t, e.Token(t, "appointment")), hire(t, e)
 		ctx := e.As(t, "demo")
-		var reason *ent.AppointmentReason
+		var own *ent.AppointmentReason
 		e.Tx(t, ctx, func(tx *ent.Client) (err error) {
-			reason, err = tx.AppointmentReason.Create().SetReason("Short-lived").SetPosition(90).Save(ctx)
+			own, err = tx.AppointmentReason.Create().SetReason("Short-lived").SetPosition(90).Save(ctx)
 			return err
 		})
-		path := book(t, e, token, practitioner, "09:00", "09:30", row{"reason": "Short-lived"})
-		dismiss(t, e, practitioner)
-		e.Tx(t, ctx, func(tx *ent.Client) error { return tx.AppointmentReason.UpdateOne(reason).SetDeleted(true).Exec(ctx) })
-		e.Patch(t, path, token, edit("appointment", row{"notes": "x", "reason": "Short-lived", "practitioner_id": practitioner, "state": "Cancelled"})).Status(t, 200)
-		e.Patch(t, path, token, edit("appointment", row{"reason": "Exam"})).Status(t, 200)
-		e.Patch(t, path, token, edit("appointment", row{"reason": "Short-lived"})).Error(t, 422, "validation_failed", "reason")
+		id := book(t, c, who, "09:00", "09:30", reason("Short-lived")).ID
+		dismiss(t, e, who)
+		e.Tx(t, ctx, func(tx *ent.Client) error { return tx.AppointmentReason.UpdateOne(own).SetDeleted(true).Exec(ctx) })
+		reschedule(t, c, id, notes("x"), reason("Short-lived"), with(who), state("Cancelled"))
+		reschedule(t, c, id, reason("Exam"))
+		_, err := c.UpdateAppointment(t.Context(), of(reason("Short-lived")), ogent.UpdateAppointmentParams{ID: id})
+		harness.Refused(t, err, 422, "validation_failed", "reason")
 	})
 }
 
@@ -218,23 +215,25 @@ func TestWhatAnAppointmentHasMayStay(t *testing.T) {
 // of changes keeps that it was there.
 func TestDeleteAppointmentRemovesIt(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		token, practitioner := e.Token(t, "appointment"), hire(t, e)
-		path := book(t, e, token, practitioner, "09:00", "09:30")
-		res := e.Delete(t, path, token).Status(t, 204)
+		token, who := e.Token(t, "appointment"), hire(t, e)
+		c := e.Client(t, token)
+		a := book(t, c, who, "09:00", "09:30")
+		res := e.Delete(t, appointmentPath(a), token).Status(t, 204)
 		if len(res.Raw) != 0 {
 			t.Errorf("got %s", res.Raw)
 		}
-		e.Get(t, path, token).Error(t, 404, "not_found")
-		e.Patch(t, path, token, edit("appointment", row{})).Error(t, 404, "not_found")
-		e.Delete(t, path, token).Error(t, 404, "not_found")
-		if got := e.Get(t, "/v1/appointments?cancelled=true&practitioner_id="+text(practitioner), token).Text(t, "meta.total"); got != "0" {
-			t.Errorf("the list still has %s", got)
+		_, err := c.GetAppointment(t.Context(), ogent.GetAppointmentParams{ID: a.ID})
+		harness.Refused(t, err, 404, "not_found")
+		_, err = c.UpdateAppointment(t.Context(), of(), ogent.UpdateAppointmentParams{ID: a.ID})
+		harness.Refused(t, err, 404, "not_found")
+		harness.Refused(t, c.DeleteAppointment(t.Context(), ogent.DeleteAppointmentParams{ID: a.ID}), 404, "not_found")
+		if got := appointments(t, c, who, withCancelled).Meta.Total; got != 0 {
+			t.Errorf("the list still has %d", got)
 		}
-		again := book(t, e, token, practitioner, "09:00", "09:30")
-		if again == path {
+		if again := book(t, c, who, "09:00", "09:30"); again.ID == a.ID {
 			t.Error("the id was given out again")
 		}
-		if n := systemRows(t, e, "SELECT count(*) FROM changes WHERE action = 'delete' AND record_id = '"+path[len("/v1/appointments/"):]+"'"); n != 1 {
+		if n := systemRows(t, e, "SELECT count(*) FROM changes WHERE action = 'delete' AND record_id = '"+text(a.ID)+"'"); n != 1 {
 			t.Errorf("%d tombstones", n)
 		}
 	})

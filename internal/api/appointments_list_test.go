@@ -39,18 +39,18 @@ func TestOnIsTheLocalDay(t *testing.T) {
 	}
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "appointment")
+		client := e.Client(t, token)
 		for name, c := range cases {
-			practitioner := hire(t, e)
+			who := hire(t, e)
 			var want []string
 			for i, start := range append(slices.Clone(c.in), c.out...) {
-				finish := shown(instant(start).Add(1e9 * 60))
-				res := e.Post(t, "/v1/appointments", token, booking(practitioner, "", "", row{"start_time": start, "finish_time": finish})).Status(t, 201)
+				a := book(t, client, who, "09:00", "09:30", starts(instant(start)), finishes(instant(start).Add(time.Minute)))
 				if i < len(c.in) {
-					want = append(want, res.Text(t, "appointment.id"))
+					want = append(want, text(a.ID))
 				}
 			}
 			for _, on := range c.on {
-				query := url.Values{"practitioner_id": {text(practitioner)}, "on": {on}}
+				query := url.Values{"practitioner_id": {text(who)}, "on": {on}}
 				if got := e.Get(t, "/v1/appointments?"+query.Encode(), token).Status(t, 200).Column(t, "appointments", "id"); !slices.Equal(got, want) {
 					t.Errorf("%s: on=%s: got %v, want %v", name, on, got, want)
 				}
@@ -64,7 +64,7 @@ func TestOnIsTheLocalDay(t *testing.T) {
 func TestBeforeAndAfterCompareTheStart(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, practitioner := e.Token(t, "appointment"), hire(t, e)
-		book(t, e, token, practitioner, "10:00", "11:00")
+		book(t, e.Client(t, token), practitioner, "10:00", "11:00")
 		for query, want := range map[string]string{
 			"after=2026-07-06T10:00:00": "1", "after=2026-07-06T10:00:00.001": "0", "after=2026-07-06T09:00:00Z": "1", "after=2026-07-06": "1", "after=2026-07-07": "0", "after=2026-07-06T10:30:00": "0",
 			"before=2026-07-06T10:00:00": "0", "before=2026-07-06T10:00:00.001": "1", "before=2026-07-06": "0", "before=2026-07-07": "1",
@@ -82,24 +82,23 @@ func TestBeforeAndAfterCompareTheStart(t *testing.T) {
 // changed nothing.
 func TestUpdatedAfterFindsChanges(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		token, practitioner := e.Token(t, "appointment"), hire(t, e)
-		path := book(t, e, token, practitioner, "10:00", "11:00")
-		e.Clock.Advance(1e9)
-		since := func() string { return url.Values{"updated_after": {shown(e.Clock.Now())}}.Encode() }
-		list := "/v1/appointments?practitioner_id=" + text(practitioner) + "&cancelled=true&"
-		expect := func(when, want string) {
+		c, who := e.Client(t, e.Token(t, "appointment")), hire(t, e)
+		id := book(t, c, who, "10:00", "11:00").ID
+		e.Clock.Advance(time.Second)
+		since := func(p *ogent.ListAppointmentsParams) { p.UpdatedAfter.SetTo(e.Clock.Now()) }
+		expect := func(when string, want int) {
 			t.Helper()
-			if got := e.Get(t, list+since(), token).Status(t, 200).Text(t, "meta.total"); got != want {
-				t.Errorf("%s: %s rows, want %s", when, got, want)
+			if got := appointments(t, c, who, withCancelled, since).Meta.Total; got != want {
+				t.Errorf("%s: %d rows, want %d", when, got, want)
 			}
 		}
-		expect("before the change", "0")
-		e.Patch(t, path, token, edit("appointment", row{"state": "Pending", "notes": null})).Status(t, 200)
-		expect("after what changes nothing", "0")
-		e.Patch(t, path, token, edit("appointment", row{"state": "Cancelled"})).Status(t, 200)
-		expect("after the change", "1")
-		e.Clock.Advance(1e6)
-		expect("a millisecond later", "0")
+		expect("before the change", 0)
+		reschedule(t, c, id, state("Pending"), func(in *ogent.AppointmentInput) { in.Notes.SetToNull() })
+		expect("after what changes nothing", 0)
+		reschedule(t, c, id, state("Cancelled"))
+		expect("after the change", 1)
+		e.Clock.Advance(time.Millisecond)
+		expect("a millisecond later", 0)
 	})
 }
 

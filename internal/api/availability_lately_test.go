@@ -20,11 +20,11 @@ import (
 // TestWorkingHoursAreRemembered so that the diary alone is read.
 func TestWorkingHoursAreRemembered(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		token, path := e.Token(t, ""), window(hire(t, e, mondays...))
+		c, asked := e.Client(t, e.Token(t, "")), window(hire(t, e, mondays...))
 		trips := int64(math.MaxInt64)
 		for range 50 { // the machine may rest for longer than they are remembered
 			before := e.DB.RoundTrips()
-			free(t, e, token, path)
+			free(t, c, asked)
 			trips = min(trips, e.DB.RoundTrips()-before)
 		}
 		if trips != 1 {
@@ -84,18 +84,18 @@ func TestNewWorkingHoursCount(t *testing.T) {
 			token, ctx := here.Token(t, ""), here.As(t, "demo")
 			for _, roster := range rosters {
 				id := hire(t, here, mondays...)
-				path := window(id)
+				asked := window(id)
 				for _, e := range []*harness.Env{here, there} {
-					if got := fmt.Sprint(free(t, e, token, path)); got != "[09:00-12:00 180 13:00-17:00 240]" {
+					if got := fmt.Sprint(free(t, e.Client(t, token), asked)); got != "[09:00-12:00 180 13:00-17:00 240]" {
 						t.Errorf("before %s: %s", roster.name, got)
 					}
 				}
 				here.Tx(t, ctx, func(tx *ent.Client) error { return roster.make(ctx, tx, id) })
-				if got := fmt.Sprint(free(t, here, token, path)); got != roster.want {
+				if got := fmt.Sprint(free(t, here.Client(t, token), asked)); got != roster.want {
 					t.Errorf("%s: %s", roster.name, got)
 				}
 				soon, cancel := context.WithTimeout(t.Context(), 20*time.Second) // a busy machine may take longer than a second
-				for got := ""; got != roster.want; got = fmt.Sprint(free(t, there, token, path)) {
+				for got := ""; got != roster.want; got = fmt.Sprint(free(t, there.Client(t, token), asked)) {
 					if soon.Err() != nil {
 						t.Fatalf("%s in another process: still %s", roster.name, got)
 					}
@@ -119,12 +119,13 @@ func TestWorkingHoursAreRememberedForWhoSeesThem(t *testing.T) {
 		whole, own, other := e.Token(t, ""), e.TokenOf(t, seed.DemoAdmin, "", &at[0]), e.TokenOf(t, seed.DemoAdmin, "", &at[1])
 		for range 3 { // also while they are remembered, unless the machine is very slow
 			for _, token := range []string{whole, own} {
-				if got := free(t, e, token, window(id)); len(got) != 2 {
+				if got := free(t, e.Client(t, token), window(id)); len(got) != 2 {
 					t.Errorf("who sees them: %v", got)
 				}
 			}
 			for _, token := range []string{other, elsewhere(t, e)} {
-				e.Get(t, window(id), token).Error(t, 400, "invalid_parameter", "practitioner_ids")
+				_, err := e.Client(t, token).ListAvailability(t.Context(), window(id))
+				harness.Refused(t, err, 400, "invalid_parameter", "practitioner_ids")
 			}
 		}
 	})

@@ -3,6 +3,7 @@ package api_test
 import (
 	"fmt"
 	"maps"
+	"math"
 	"net/url"
 	"slices"
 	"strings"
@@ -12,15 +13,39 @@ import (
 	"chairside/ent"
 	"chairside/internal/diary"
 	"chairside/internal/test/harness"
+	"chairside/ogent"
 	"chairside/schema"
 )
 
 // mondays are the sessions from 9 to 12 and from 13 to 17 o'clock.
 var mondays = []diary.Hours{{Weekday: time.Monday, Start: 540, Finish: 720}, {Weekday: time.Monday, Start: 780, Finish: 1020}}
 
-// window asks for the free time of monday, with changes; a change to "" leaves
-// a parameter out.
-func window(practitioner any, changes ...map[string]string) string {
+// option changes what is asked of availability.
+type option = func(*ogent.ListAvailabilityParams)
+
+func between(start, finish string) option {
+	return func(p *ogent.ListAvailabilityParams) {
+		p.StartTime.SetTo(instant(start))
+		p.FinishTime.SetTo(instant(finish))
+	}
+}
+
+func lasting(minutes int) option {
+	return func(p *ogent.ListAvailabilityParams) { p.Duration.SetTo(minutes) }
+}
+
+// window asks for the free time of monday, with changes.
+func window(who int64, changes ...option) ogent.ListAvailabilityParams {
+	p := ogent.ListAvailabilityParams{PractitionerIds: []int64{who}}
+	for _, change := range append([]option{between(at("00:00"), at("23:59"))}, changes...) {
+		change(&p)
+	}
+	return p
+}
+
+// rawWindow is window as a path, with changes that the client cannot send; a change to ""
+// leaves a parameter out.
+func rawWindow(practitioner any, changes ...map[string]string) string {
 	query := url.Values{"start_time": {at("00:00")}, "finish_time": {monday + "T23:59:00+01:00"}, "practitioner_ids[]": {fmt.Sprint(practitioner)}}
 	for _, c := range changes {
 		for name, value := range c {
@@ -33,13 +58,11 @@ func window(practitioner any, changes ...map[string]string) string {
 }
 
 // free asks for slots and writes each as "09:00-12:00 180".
-func free(t *testing.T, e *harness.Env, token, path string) []string {
+func free(t *testing.T, c *ogent.Client, asked ogent.ListAvailabilityParams) []string {
 	t.Helper()
-	res := e.Get(t, path, token).Status(t, 200)
 	slots := []string{}
-	for _, s := range res.List(t, "availability") {
-		slot := s.(row)
-		slots = append(slots, fmt.Sprintf("%s-%s %v", text(slot["start_time"])[11:16], text(slot["finish_time"])[11:16], slot["available_duration"]))
+	for _, s := range harness.Call(t, c.ListAvailability, asked).Availability {
+		slots = append(slots, fmt.Sprintf("%s-%s %d", s.StartTime.Format("15:04"), s.FinishTime.Format("15:04"), s.AvailableDuration))
 	}
 	return slots
 }
@@ -47,11 +70,13 @@ func free(t *testing.T, e *harness.Env, token, path string) []string {
 func TestAvailability(t *testing.T) {
 	type appointment struct {
 		start, finish string
-		changes       row
+		sets          []set
 	}
+	fromTheDayBefore := []set{starts(instant("2026-07-05T22:00:00+01:00")), finishesAt("09:45")}
+	gaps := []appointment{{"09:15", "10:00", nil}, {"10:14", "12:00", nil}}
 	cases := map[string]struct {
 		booked []appointment
-		asked  map[string]string
+		asked  []option
 		want   []string
 	}{
 		"nothing booked":                       {want: []string{"09:00-12:00 180", "13:00-17:00 240"}},
@@ -59,35 +84,53 @@ func TestAvailability(t *testing.T) {
 		"at the start and the end":             {booked: []appointment{{"09:00", "09:30", nil}, {"16:30", "17:00", nil}}, want: []string{"09:30-12:00 150", "13:00-16:30 210"}},
 		"over the lunch break":                 {booked: []appointment{{"11:30", "13:30", nil}}, want: []string{"09:00-11:30 150", "13:30-17:00 210"}},
 		"booked out":                           {booked: []appointment{{"08:00", "18:00", nil}}, want: []string{}},
-		"a cancelled one leaves the time free": {booked: []appointment{{"09:00", "12:00", row{"state": "Cancelled"}}}, want: []string{"09:00-12:00 180", "13:00-17:00 240"}},
-		"so does one that was not attended":    {booked: []appointment{{"09:00", "12:00", row{"state": "Did not attend"}}}, want: []string{"09:00-12:00 180", "13:00-17:00 240"}},
-		"a completed one does not":             {booked: []appointment{{"09:00", "12:00", row{"state": "Completed"}}}, want: []string{"13:00-17:00 240"}},
-		"a forced one does not":                {booked: []appointment{{"09:00", "12:00", nil}, {"11:00", "14:00", row{"force_changes": true}}}, want: []string{"14:00-17:00 180"}},
-		"gaps of the practice's minimum":       {booked: []appointment{{"09:15", "10:00", nil}, {"10:14", "12:00", nil}}, want: []string{"09:00-09:15 15", "13:00-17:00 240"}},
-		"gaps of a given length":               {booked: []appointment{{"09:15", "10:00", nil}, {"10:14", "12:00", nil}}, asked: map[string]string{"duration": "14"}, want: []string{"09:00-09:15 15", "10:00-10:14 14", "13:00-17:00 240"}},
-		"longer than any":                      {asked: map[string]string{"duration": "241"}, want: []string{}},
-		"longer than one":                      {asked: map[string]string{"duration": "240"}, want: []string{"13:00-17:00 240"}},
-		"longer than any day":                  {asked: map[string]string{"duration": "99999999999"}, want: []string{}},
-		"a window that cuts":                   {asked: map[string]string{"start_time": at("10:10"), "finish_time": at("13:30")}, want: []string{"10:10-12:00 110", "13:00-13:30 30"}},
-		"a window in another offset":           {asked: map[string]string{"start_time": "2026-07-06T09:10:00Z", "finish_time": "2026-07-06T18:00:00+05:30"}, want: []string{"10:10-12:00 110", "13:00-13:30 30"}},
-		"a window in local time":               {asked: map[string]string{"start_time": monday + "T10:10", "finish_time": monday + "T13:30:00"}, want: []string{"10:10-12:00 110", "13:00-13:30 30"}},
-		"a window of dates":                    {asked: map[string]string{"start_time": monday, "finish_time": "2026-07-07"}, want: []string{"09:00-12:00 180", "13:00-17:00 240"}},
-		"a window outside the sessions":        {asked: map[string]string{"start_time": at("12:00"), "finish_time": at("13:00")}, want: []string{}},
-		"a window on a day off":                {asked: map[string]string{"start_time": "2026-07-07", "finish_time": "2026-07-12"}, want: []string{}},
-		"a booking from the day before":        {booked: []appointment{{"", "", row{"start_time": "2026-07-05T22:00:00+01:00", "finish_time": at("09:45")}}}, want: []string{"09:45-12:00 135", "13:00-17:00 240"}},
+		"a cancelled one leaves the time free": {booked: []appointment{{"09:00", "12:00", []set{state("Cancelled")}}}, want: []string{"09:00-12:00 180", "13:00-17:00 240"}},
+		"so does one that was not attended":    {booked: []appointment{{"09:00", "12:00", []set{state("Did not attend")}}}, want: []string{"09:00-12:00 180", "13:00-17:00 240"}},
+		"a completed one does not":             {booked: []appointment{{"09:00", "12:00", []set{state("Completed")}}}, want: []string{"13:00-17:00 240"}},
+		"a forced one does not":                {booked: []appointment{{"09:00", "12:00", nil}, {"11:00", "14:00", []set{forced}}}, want: []string{"14:00-17:00 180"}},
+		"gaps of the practice's minimum":       {booked: gaps, want: []string{"09:00-09:15 15", "13:00-17:00 240"}},
+		"gaps of a given length":               {booked: gaps, asked: []option{lasting(14)}, want: []string{"09:00-09:15 15", "10:00-10:14 14", "13:00-17:00 240"}},
+		"longer than any":                      {asked: []option{lasting(241)}, want: []string{}},
+		"longer than one":                      {asked: []option{lasting(240)}, want: []string{"13:00-17:00 240"}},
+		"longer than any day":                  {asked: []option{lasting(math.MaxInt)}, want: []string{}},
+		"a window that cuts":                   {asked: []option{between(at("10:10"), at("13:30"))}, want: []string{"10:10-12:00 110", "13:00-13:30 30"}},
+		"a window in another offset":           {asked: []option{between("2026-07-06T09:10:00Z", "2026-07-06T18:00:00+05:30")}, want: []string{"10:10-12:00 110", "13:00-13:30 30"}},
+		"a window outside the sessions":        {asked: []option{between(at("12:00"), at("13:00"))}, want: []string{}},
+		"a window on a day off":                {asked: []option{between("2026-07-07", "2026-07-12")}, want: []string{}},
+		"a booking from the day before":        {booked: []appointment{{"09:00", "09:45", fromTheDayBefore}}, want: []string{"09:45-12:00 135", "13:00-17:00 240"}},
 	}
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		token := e.Token(t, "appointment")
-		for name, c := range cases {
+		c := e.Client(t, e.Token(t, "appointment"))
+		for name, test := range cases {
 			t.Run(name, func(t *testing.T) {
-				practitioner := hire(t, e, mondays...)
-				for _, a := range c.booked {
-					book(t, e, token, practitioner, a.start, a.finish, a.changes)
+				who := hire(t, e, mondays...)
+				for _, a := range test.booked {
+					book(t, c, who, a.start, a.finish, a.sets...)
 				}
-				if got := free(t, e, token, window(practitioner, c.asked)); !slices.Equal(got, c.want) {
-					t.Errorf("got %v, want %v", got, c.want)
+				if got := free(t, c, window(who, test.asked...)); !slices.Equal(got, test.want) {
+					t.Errorf("got %v, want %v", got, test.want)
 				}
 			})
+		}
+	})
+}
+
+// TestAvailabilityTakesTimesInEveryForm: local times, and dates.
+func TestAvailabilityTakesTimesInEveryForm(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		token, who := e.Token(t, "appointment"), hire(t, e, mondays...)
+		for _, c := range []struct{ start, finish, want string }{
+			{monday + "T10:10", monday + "T13:30:00", "[10:10 110 13:00 30]"},
+			{monday, "2026-07-07", "[09:00 180 13:00 240]"},
+		} {
+			res := e.Get(t, rawWindow(who, map[string]string{"start_time": c.start, "finish_time": c.finish}), token).Status(t, 200)
+			var got []string
+			for _, s := range res.List(t, "availability") {
+				got = append(got, text(s.(row)["start_time"])[11:16], text(s.(row)["available_duration"]))
+			}
+			if fmt.Sprint(got) != c.want {
+				t.Errorf("%s to %s: got %v, want %s", c.start, c.finish, got, c.want)
+			}
 		}
 	})
 }
@@ -95,7 +138,7 @@ func TestAvailability(t *testing.T) {
 func TestAvailabilitySlotHasEveryDocumentedField(t *testing.T) {
 	kinds := map[string]string{"start_time": "datetime", "finish_time": "datetime", "available_duration": "int", "practitioner_id": "int"}
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		res := e.Get(t, window(hire(t, e, mondays...)), e.Token(t, "appointment")).Status(t, 200)
+		res := e.Get(t, rawWindow(hire(t, e, mondays...)), e.Token(t, "appointment")).Status(t, 200)
 		for _, slot := range res.List(t, "availability") {
 			checkFields(t, e, kinds, slot.(row))
 		}
@@ -113,7 +156,7 @@ func TestAvailabilityFallsBackToOpeningHours(t *testing.T) {
 				from, until := instant(date+"T"+text(open["open"])+":00Z"), instant(date+"T"+text(open["close"])+":00Z")
 				want = append(want, fmt.Sprintf("%v-%v %v", open["open"], open["close"], until.Sub(from).Minutes()))
 			}
-			got := free(t, e, token, window(practitioner, map[string]string{"start_time": date + "T00:00", "finish_time": date + "T23:59"}))
+			got := free(t, e.Client(t, token), window(practitioner, between(date, instant(date).Add(24*time.Hour-time.Minute).Format(time.RFC3339))))
 			if !slices.Equal(got, want) {
 				t.Errorf("%s: got %v, want %v", day, got, want)
 			}
@@ -125,12 +168,12 @@ func TestAvailabilityFallsBackToOpeningHours(t *testing.T) {
 // window is.
 func TestAvailabilityOfNobody(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		token, left, closed := e.Token(t, ""), hire(t, e, mondays...), hire(t, e)
+		c, left, closed := e.Client(t, e.Token(t, "")), hire(t, e, mondays...), hire(t, e)
 		dismiss(t, e, left)
 		e.ChangePractice(t, func(p *ent.PracticeUpdateOne) { p.SetOpeningHours(schema.OpeningHours{}) })
 		for name, practitioner := range map[string]int64{"who left": left, "whose practice is closed": closed} {
 			before := e.DB.RoundTrips()
-			if got := free(t, e, token, window(practitioner, map[string]string{"start_time": monday, "finish_time": "2027-07-01"})); len(got) > 0 {
+			if got := free(t, c, window(practitioner, between(monday, "2027-07-01"))); len(got) > 0 {
 				t.Errorf("of somebody %s: %v", name, got)
 			}
 			const most = 3 // the token, that it was used, and the hours
@@ -143,17 +186,17 @@ func TestAvailabilityOfNobody(t *testing.T) {
 
 func TestAvailabilityDurationIsThePracticesMinimum(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		token, practitioner := e.Token(t, ""), hire(t, e, mondays...)
+		c, practitioner := e.Client(t, e.Token(t, "")), hire(t, e, mondays...)
 		e.ChangePractice(t, func(p *ent.PracticeUpdateOne) {
 			p.SetMinimumAppointmentDuration(200).SetOpeningHours(schema.OpeningHours{})
 		})
-		if got := e.Get(t, "/v1/practice", token).Text(t, "practice.minimum_appointment_duration"); got != "200" {
-			t.Errorf("the practice shows %s", got)
+		if got, err := c.GetPractice(t.Context()); err != nil || got.Practice.MinimumAppointmentDuration != 200 {
+			t.Errorf("the practice shows %+v, %v", got, err)
 		}
-		if got, want := free(t, e, token, window(practitioner)), []string{"13:00-17:00 240"}; !slices.Equal(got, want) {
+		if got, want := free(t, c, window(practitioner)), []string{"13:00-17:00 240"}; !slices.Equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)
 		}
-		if got := free(t, e, token, window(hire(t, e))); len(got) != 0 {
+		if got := free(t, c, window(hire(t, e))); len(got) != 0 {
 			t.Errorf("without sessions and opening hours: %v", got)
 		}
 	})
@@ -173,7 +216,7 @@ func TestAvailabilityAcrossClockChanges(t *testing.T) {
 		token := e.Token(t, "appointment")
 		practitioner := hire(t, e, diary.Hours{Weekday: time.Sunday, Start: 0, Finish: 180}, diary.Hours{Weekday: time.Sunday, Start: 540, Finish: 600})
 		for name, c := range cases {
-			res := e.Get(t, window(practitioner, map[string]string{"start_time": c.start, "finish_time": c.finish}), token).Status(t, 200)
+			res := e.Get(t, rawWindow(practitioner, map[string]string{"start_time": c.start, "finish_time": c.finish}), token).Status(t, 200)
 			var got []string
 			for _, s := range res.List(t, "availability") {
 				slot := s.(row)
@@ -190,7 +233,7 @@ func TestAvailabilityOfSeveralIsOrderedByStartThenPractitioner(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "appointment")
 		a, b := hire(t, e, mondays...), hire(t, e, mondays...)
-		book(t, e, token, b, "09:30", "10:00")
+		book(t, e.Client(t, token), b, "09:30", "10:00")
 		want := fmt.Sprintf("[09:00 %d 09:00 %d 10:00 %d 13:00 %d 13:00 %d]", a, b, b, a, b)
 		both := url.Values{"start_time": {at("00:00")}, "finish_time": {at("23:00")}}.Encode() + "&"
 		for _, notation := range []string{"practitioner_ids[]=%[2]d&practitioner_ids[]=%[1]d", "practitioner_ids[0]=%d&practitioner_ids[1]=%d", "practitioner_ids=%d,%d", "practitioner_ids[]=%d,%d", "practitioner_ids=%d&practitioner_ids[]=%d", "practitioner_ids=%[1]d,%[2]d,%[1]d"} {
@@ -240,7 +283,7 @@ func TestAvailabilityErrors(t *testing.T) {
 		token, practitioner := e.Token(t, "appointment"), hire(t, e, mondays...)
 		for name, c := range cases {
 			t.Run(name, func(t *testing.T) {
-				res := e.Get(t, window(practitioner, c.asked), token).Error(t, 400, "invalid_parameter", slices.Collect(maps.Keys(c.want))...)
+				res := e.Get(t, rawWindow(practitioner, c.asked), token).Error(t, 400, "invalid_parameter", slices.Collect(maps.Keys(c.want))...)
 				for key, message := range c.want {
 					if got := res.Text(t, "error.params."+key+".0"); message != "" && got != message {
 						t.Errorf("%s: %q, want %q", key, got, message)
@@ -248,11 +291,11 @@ func TestAvailabilityErrors(t *testing.T) {
 				}
 			})
 		}
-		e.Get(t, window(practitioner, map[string]string{"finish_time": "2027-07-07T00:00:00+01:00"}), token).Status(t, 200) // 366 days
+		e.Get(t, rawWindow(practitioner, map[string]string{"finish_time": "2027-07-07T00:00:00+01:00"}), token).Status(t, 200) // 366 days
 		theirs := first(t, e, elsewhere(t, e), "practitioners", "")
-		e.Get(t, window(fmt.Sprint(practitioner, ",", theirs)), token).Error(t, 400, "invalid_parameter", "practitioner_ids")
+		e.Get(t, rawWindow(fmt.Sprint(practitioner, ",", theirs)), token).Error(t, 400, "invalid_parameter", "practitioner_ids")
 		dismiss(t, e, practitioner)
-		if got := free(t, e, token, window(practitioner)); len(got) != 0 {
+		if got := free(t, e.Client(t, token), window(practitioner)); len(got) != 0 {
 			t.Errorf("of one who cannot be booked: %v", got)
 		}
 	})
@@ -260,33 +303,33 @@ func TestAvailabilityErrors(t *testing.T) {
 
 func TestAvailabilityPages(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		token, practitioner := e.Token(t, "appointment"), hire(t, e, mondays...)
+		token, who := e.Token(t, "appointment"), hire(t, e, mondays...)
+		client := e.Client(t, token)
 		const slots = 2 * 26 // of half a year
-		asked := map[string]string{"start_time": "2026-07-06", "finish_time": "2027-01-04"}
 		for _, c := range []struct {
-			page, size   string
+			page, size   int // asked for, 0 is not
 			number, per  int
 			first, shown int
 			more         bool
 		}{
-			{"", "", 1, 20, 0, 20, true}, {"1", "", 1, 20, 0, 20, true}, {"2", "20", 2, 20, 20, 20, true}, {"3", "", 3, 20, 40, 12, false}, {"4", "", 4, 20, 52, 0, false},
-			{"1", "1", 1, 1, 0, 1, true}, {"1", "21", 1, 20, 0, 20, true}, {"1", "1000", 1, 20, 0, 20, true}, {"13", "4", 13, 4, 48, 4, false}, {"12", "4", 12, 4, 44, 4, true}, {"52", "1", 52, 1, 51, 1, false},
-			{"9223372036854775807", "20", 0, 20, slots, 0, false},
+			{0, 0, 1, 20, 0, 20, true}, {1, 0, 1, 20, 0, 20, true}, {2, 20, 2, 20, 20, 20, true}, {3, 0, 3, 20, 40, 12, false}, {4, 0, 4, 20, 52, 0, false},
+			{1, 1, 1, 1, 0, 1, true}, {1, 21, 1, 20, 0, 20, true}, {1, 1000, 1, 20, 0, 20, true}, {13, 4, 13, 4, 48, 4, false}, {12, 4, 12, 4, 44, 4, true}, {52, 1, 52, 1, 51, 1, false},
+			{math.MaxInt, 20, 0, 20, slots, 0, false},
 		} {
-			asked["page"], asked["per_page"] = c.page, c.size
-			res := e.Get(t, window(practitioner, asked), token).Status(t, 200)
-			if got := len(res.List(t, "availability")); got != c.shown {
-				t.Errorf("page %s of %s: %d slots, want %d", c.page, c.size, got, c.shown)
+			list := harness.Call(t, client.ListAvailability, window(who, between("2026-07-06", "2027-01-04"), func(p *ogent.ListAvailabilityParams) {
+				p.Page, p.PerPage = ogent.OptInt{Value: c.page, Set: c.page > 0}, ogent.OptInt{Value: c.size, Set: c.size > 0}
+			}))
+			if got := len(list.Availability); got != c.shown {
+				t.Errorf("page %d of %d: %d slots, want %d", c.page, c.size, got, c.shown)
 			}
 			if c.shown > 0 {
 				want := instant("2026-07-06").AddDate(0, 0, c.first/2*7).Format(time.DateOnly)
-				if got := res.Text(t, "availability.0.start_time"); !strings.HasPrefix(got, want) {
-					t.Errorf("page %s of %s starts at %s, want %s", c.page, c.size, got, want)
+				if got := list.Availability[0].StartTime.Format(time.DateOnly); got != want {
+					t.Errorf("page %d of %d starts at %s, want %s", c.page, c.size, got, want)
 				}
 			}
-			meta := res.At(t, "meta").(row)
-			if c.number > 0 && (meta["page"] != jsonNumber(c.number) || meta["current_page"] != jsonNumber(c.number)) || meta["per_page"] != jsonNumber(c.per) || meta["more"] != c.more || len(meta) != 4 {
-				t.Errorf("page %s of %s: meta %v", c.page, c.size, meta)
+			if m := list.Meta; c.number > 0 && (m.Page != c.number || m.CurrentPage != c.number) || m.PerPage != c.per || m.More != c.more {
+				t.Errorf("page %d of %d: meta %+v", c.page, c.size, m)
 			}
 		}
 	})
@@ -296,37 +339,32 @@ func TestAvailabilityPages(t *testing.T) {
 // is read at one time, and nothing that is offered is refused.
 func TestAvailabilityAndBookingsMakeUpTheSessions(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		token := e.Token(t, "appointment")
+		c := e.Client(t, e.Token(t, "appointment"))
 		var daily []diary.Hours
 		for day := time.Sunday; day <= time.Saturday; day++ {
 			daily = append(daily, diary.Hours{Weekday: day, Start: 0, Finish: 1440})
 		}
-		practitioner := hire(t, e, daily...)
+		who := hire(t, e, daily...)
 		start := instant("2026-10-01")
 		booked := 0
 		for i := range 40 { // from half an hour to 24 hours, over midnights and the change of the clocks
 			from, length := start.Add(time.Duration(i*29+i*i%7)*time.Hour), time.Duration(30+i*i*37%1411)*time.Minute
-			e.Post(t, "/v1/appointments", token, row{"appointment": row{"practitioner_id": practitioner, "reason": "Exam", "start_time": shown(from), "finish_time": shown(from.Add(length))}}).Status(t, 201)
+			book(t, c, who, "09:00", "09:30", starts(from), finishes(from.Add(length)))
 			booked += int(length.Minutes())
 		}
-		asked := map[string]string{"start_time": "2026-10-01", "finish_time": "2026-11-19", "duration": "1"}
-		var slots []row
+		var slots []ogent.AvailabilitySlot
 		for page, more := 1, true; more; page++ {
-			asked["page"] = fmt.Sprint(page)
-			res := e.Get(t, window(practitioner, asked), token).Status(t, 200)
-			for _, s := range res.List(t, "availability") {
-				slots = append(slots, s.(row))
-			}
-			more = res.At(t, "meta.more").(bool)
+			list := harness.Call(t, c.ListAvailability, window(who, between("2026-10-01", "2026-11-19"), lasting(1), func(p *ogent.ListAvailabilityParams) { p.Page.SetTo(page) }))
+			slots, more = append(slots, list.Availability...), list.Meta.More
 		}
 		offered, last := 0, start
 		for _, slot := range slots {
-			from, until := instant(text(slot["start_time"])), instant(text(slot["finish_time"]))
-			if from.Before(last) || int64(until.Sub(from).Minutes()) != number(slot["available_duration"]) {
-				t.Errorf("after %s comes %v", last, slot)
+			length := slot.FinishTime.Sub(slot.StartTime)
+			if slot.StartTime.Before(last) || int(length.Minutes()) != slot.AvailableDuration {
+				t.Errorf("after %s comes %+v", last, slot)
 			}
-			offered, last = offered+int(until.Sub(from).Minutes()), until
-			e.Post(t, "/v1/appointments", token, row{"appointment": change(slot, row{"practitioner_id": practitioner, "reason": "Exam"})}).Status(t, 201)
+			offered, last = offered+int(length.Minutes()), slot.FinishTime
+			book(t, c, slot.PractitionerID, "09:00", "09:30", starts(slot.StartTime), finishes(slot.FinishTime))
 		}
 		if want := 49*1440 + 60 - booked; offered != want {
 			t.Errorf("%d minutes are offered, want %d", offered, want)

@@ -13,6 +13,7 @@ import (
 	"chairside/internal/principal"
 	"chairside/internal/store"
 	"chairside/internal/test/harness"
+	"chairside/ogent"
 )
 
 // TestBookingWaitsForTheOneBeforeIt: while somebody else books a practitioner,
@@ -22,26 +23,26 @@ func TestBookingWaitsForTheOneBeforeIt(t *testing.T) {
 		name string
 		// request is what waits, given a free practitioner and the one who is
 		// being booked at 09:00.
-		request func(t *testing.T, e *harness.Env, token string, free, booked int64) harness.Request
+		request func(t *testing.T, c *ogent.Client, free, booked int64) func() error
 	}{
-		{"a new appointment", func(_ *testing.T, _ *harness.Env, token string, _, booked int64) harness.Request {
-			return harness.Request{Method: "POST", Path: "/v1/appointments", Token: token, Body: booking(booked, "09:15", "09:45")}
+		{"a new appointment", func(t *testing.T, c *ogent.Client, _, booked int64) func() error {
+			return func() error {
+				_, err := c.CreateAppointment(t.Context(), booking(booked, "09:15", "09:45"))
+				return err
+			}
 		}},
-		{"other times", func(t *testing.T, e *harness.Env, token string, _, booked int64) harness.Request {
-			path := book(t, e, token, booked, "15:00", "15:30")
-			return harness.Request{Method: "PATCH", Path: path, Token: token, Body: edit("appointment", row{"start_time": at("09:15"), "finish_time": at("09:45")})}
+		{"other times", func(t *testing.T, c *ogent.Client, _, booked int64) func() error {
+			return updateOf(t, c, book(t, c, booked, "15:00", "15:30").ID, startsAt("09:15"), finishesAt("09:45"))
 		}},
-		{"another practitioner", func(t *testing.T, e *harness.Env, token string, free, booked int64) harness.Request {
-			path := book(t, e, token, free, "09:15", "09:45")
-			return harness.Request{Method: "PATCH", Path: path, Token: token, Body: edit("appointment", row{"practitioner_id": booked})}
+		{"another practitioner", func(t *testing.T, c *ogent.Client, free, booked int64) func() error {
+			return updateOf(t, c, book(t, c, free, "09:15", "09:45").ID, with(booked))
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			harness.Each(t, func(t *testing.T, e *harness.Env) {
-				token, ctx := e.Token(t, ""), e.As(t, "demo")
-				booked := hire(t, e)
-				request := test.request(t, e, token, hire(t, e), booked)
-				answer := make(chan *harness.Response, 1)
+				ctx, booked := e.As(t, "demo"), hire(t, e)
+				request := test.request(t, e.Client(t, e.Token(t, "")), hire(t, e), booked)
+				answer := make(chan error, 1)
 				e.Tx(t, ctx, func(tx *ent.Client) error {
 					if err := store.TakeLocks(ctx, tx, store.LockOf("diary", principal.Must(ctx).PracticeID, booked)); err != nil {
 						return err
@@ -51,21 +52,27 @@ func TestBookingWaitsForTheOneBeforeIt(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					go func() { answer <- e.Do(t, request) }()
+					go func() { answer <- request() }()
 					return untilItWaits(t, e, tx, answer)
 				})
-				if code := (<-answer).Code; code != http.StatusConflict {
-					t.Errorf("answered %d", code)
-				}
+				harness.Refused(t, <-answer, http.StatusConflict, "double_booking")
 			})
 		})
+	}
+}
+
+// updateOf changes an appointment when it is called.
+func updateOf(t *testing.T, c *ogent.Client, id int64, sets ...set) func() error {
+	return func() error {
+		_, err := c.UpdateAppointment(t.Context(), of(sets...), ogent.UpdateAppointmentParams{ID: id})
+		return err
 	}
 }
 
 // untilItWaits returns when a transaction other than tx, the holder's, waits for a row, or
 // asks again for locks that it was refused.
 // SQLite does not tell; there a second transaction does not even begin.
-func untilItWaits(t *testing.T, e *harness.Env, tx *ent.Client, answer <-chan *harness.Response) error {
+func untilItWaits(t *testing.T, e *harness.Env, tx *ent.Client, answer <-chan error) error {
 	t.Helper()
 	if e.DB.Dialect != dialect.Postgres {
 		return nil
@@ -86,19 +93,18 @@ func untilItWaits(t *testing.T, e *harness.Env, tx *ent.Client, answer <-chan *h
 // place among the bookings of its practitioner, and all its mistakes are told.
 func TestARefusedBookingWaitsForNobody(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		token, ctx := e.Token(t, ""), e.As(t, "demo")
-		practitioner := hire(t, e)
-		booked := book(t, e, token, practitioner, "15:00", "15:30") // writes the token's first use, too
+		c, ctx := e.Client(t, e.Token(t, "")), e.As(t, "demo")
+		who := hire(t, e)
+		booked := book(t, c, who, "15:00", "15:30") // writes the token's first use, too
 		e.Tx(t, ctx, func(tx *ent.Client) error {
-			if err := store.TakeLocks(ctx, tx, store.LockOf("diary", principal.Must(ctx).PracticeID, practitioner)); err != nil {
+			if err := store.TakeLocks(ctx, tx, store.LockOf("diary", principal.Must(ctx).PracticeID, who)); err != nil {
 				return err
 			}
-			e.Post(t, "/v1/appointments", token, booking(practitioner, "09:15", "09:00", row{"patient_id": 999999, "reason": "Whim"})).
-				Error(t, http.StatusUnprocessableEntity, "validation_failed", "finish_time", "patient_id", "reason")
+			_, err := c.CreateAppointment(t.Context(), booking(who, "09:15", "09:00", ofPatient(999999), reason("Whim")))
+			harness.Refused(t, err, http.StatusUnprocessableEntity, "validation_failed", "finish_time", "patient_id", "reason")
 			if e.DB.Dialect == dialect.Postgres { // on SQLite an edit waits to read its row
-				changes := row{"start_time": at("09:15"), "finish_time": at("09:00"), "reason": "Whim"}
-				e.Do(t, harness.Request{Method: "PATCH", Path: booked, Token: token, Body: edit("appointment", changes)}).
-					Error(t, http.StatusUnprocessableEntity, "validation_failed", "finish_time", "reason")
+				err := updateOf(t, c, booked.ID, startsAt("09:15"), finishesAt("09:00"), reason("Whim"))()
+				harness.Refused(t, err, http.StatusUnprocessableEntity, "validation_failed", "finish_time", "reason")
 			}
 			return nil
 		})
@@ -112,13 +118,13 @@ func TestABookingDoesNotWaitForAnEditOfItsPatient(t *testing.T) {
 		if e.DB.Dialect != dialect.Postgres {
 			return
 		}
-		token, ctx := e.Token(t, ""), e.As(t, "demo")
-		practitioner, patient := hire(t, e), e.DB.Ent.Patient.Query().FirstIDX(ctx)
+		c, ctx := e.Client(t, e.Token(t, "")), e.As(t, "demo")
+		who, edited := hire(t, e), e.DB.Ent.Patient.Query().FirstIDX(ctx)
 		e.Tx(t, ctx, func(tx *ent.Client) error {
-			if _, err := tx.Patient.Query().Where(locked.ID(patient), store.ForUpdate).Only(ctx); err != nil {
+			if _, err := tx.Patient.Query().Where(locked.ID(edited), store.ForUpdate).Only(ctx); err != nil {
 				return err
 			}
-			e.Post(t, "/v1/appointments", token, booking(practitioner, "09:15", "09:45", row{"patient_id": patient})).Status(t, http.StatusCreated)
+			book(t, c, who, "09:15", "09:45", ofPatient(edited))
 			return nil
 		})
 	})

@@ -7,10 +7,11 @@ import (
 
 	"chairside/ent"
 	fees "chairside/ent/fee"
-	patients "chairside/ent/patient"
+	stored "chairside/ent/patient"
 	"chairside/internal/principal"
 	"chairside/internal/store"
 	"chairside/internal/test/harness"
+	"chairside/ogent"
 )
 
 // TestChangeBearsTheTimeAtWhichItIsMade: a change that has waited for another
@@ -18,71 +19,99 @@ import (
 // what was updated after it would never hear of this one.
 func TestChangeBearsTheTimeAtWhichItIsMade(t *testing.T) {
 	type hold func(ctx context.Context, tx *ent.Client) error
-	patient := func(ctx context.Context, tx *ent.Client, id int64) error {
-		_, err := tx.Patient.Query().Where(patients.ID(id), store.ForUpdate).Only(ctx)
+	// request answers when the record was updated.
+	type request func() (time.Time, error)
+	patientOne := func(ctx context.Context, tx *ent.Client) error {
+		_, err := tx.Patient.Query().Where(stored.ID(1), store.ForUpdate).Only(ctx)
 		return err
+	}
+	diaryOf := func(who int64) hold {
+		return func(ctx context.Context, tx *ent.Client) error {
+			return store.TakeLocks(ctx, tx, store.LockOf("diary", principal.Must(ctx).PracticeID, who))
+		}
 	}
 	for _, test := range []struct {
 		name string
 		// request is what waits for hold.
-		request func(t *testing.T, e *harness.Env, token string) (harness.Request, hold)
+		request func(t *testing.T, e *harness.Env, c *ogent.Client) (request, hold)
 	}{
-		{"a new appointment", func(t *testing.T, e *harness.Env, token string) (harness.Request, hold) {
-			booked := hire(t, e)
-			return harness.Request{Method: "POST", Path: "/v1/appointments", Token: token, Body: booking(booked, "09:00", "09:30")},
-				func(ctx context.Context, tx *ent.Client) error {
-					return store.TakeLocks(ctx, tx, store.LockOf("diary", principal.Must(ctx).PracticeID, booked))
+		{"a new appointment", func(t *testing.T, e *harness.Env, c *ogent.Client) (request, hold) {
+			who := hire(t, e)
+			return func() (time.Time, error) {
+				r, err := c.CreateAppointment(t.Context(), booking(who, "09:00", "09:30"))
+				if err != nil {
+					return time.Time{}, err
 				}
+				return r.Appointment.UpdatedAt, nil
+			}, diaryOf(who)
 		}},
-		{"an appointment that moves", func(t *testing.T, e *harness.Env, token string) (harness.Request, hold) {
-			booked := hire(t, e)
-			path := book(t, e, token, booked, "09:00", "09:30")
-			return harness.Request{Method: "PATCH", Path: path, Token: token, Body: edit("appointment", row{"finish_time": at("09:45")})},
-				func(ctx context.Context, tx *ent.Client) error {
-					return store.TakeLocks(ctx, tx, store.LockOf("diary", principal.Must(ctx).PracticeID, booked))
+		{"an appointment that moves", func(t *testing.T, e *harness.Env, c *ogent.Client) (request, hold) {
+			who := hire(t, e)
+			id := book(t, c, who, "09:00", "09:30").ID
+			return func() (time.Time, error) {
+				r, err := c.UpdateAppointment(t.Context(), of(finishesAt("09:45")), ogent.UpdateAppointmentParams{ID: id})
+				if err != nil {
+					return time.Time{}, err
 				}
+				return r.Appointment.UpdatedAt, nil
+			}, diaryOf(who)
 		}},
-		{"a patient", func(_ *testing.T, _ *harness.Env, token string) (harness.Request, hold) {
-			return harness.Request{Method: "PATCH", Path: "/v1/patients/1", Token: token, Body: edit("patient", row{"occupation": "Glazier"})},
-				func(ctx context.Context, tx *ent.Client) error { return patient(ctx, tx, 1) }
+		{"a patient", func(t *testing.T, _ *harness.Env, c *ogent.Client) (request, hold) {
+			return func() (time.Time, error) {
+				r, err := c.UpdatePatient(t.Context(), person(func(in *ogent.PatientInput) { in.Occupation.SetTo("Glazier") }), ogent.UpdatePatientParams{ID: 1})
+				if err != nil {
+					return time.Time{}, err
+				}
+				return r.Patient.UpdatedAt, nil
+			}, patientOne
 		}},
-		{"a patient who is archived", func(_ *testing.T, _ *harness.Env, token string) (harness.Request, hold) {
-			return harness.Request{Method: "DELETE", Path: "/v1/patients/1", Token: token},
-				func(ctx context.Context, tx *ent.Client) error { return patient(ctx, tx, 1) }
+		{"a patient who is archived", func(t *testing.T, _ *harness.Env, c *ogent.Client) (request, hold) {
+			return func() (time.Time, error) {
+				if err := c.DeletePatient(t.Context(), ogent.DeletePatientParams{ID: 1}); err != nil {
+					return time.Time{}, err
+				}
+				r, err := c.GetPatient(t.Context(), ogent.GetPatientParams{ID: 1})
+				if err != nil {
+					return time.Time{}, err
+				}
+				return r.Patient.UpdatedAt, nil
+			}, patientOne
 		}},
-		{"a fee", func(t *testing.T, e *harness.Env, token string) (harness.Request, hold) {
-			fee := e.DB.Ent.Fee.Query().FirstX(e.As(t, "demo"))
-			return harness.Request{Method: "PATCH", Path: "/v1/fees/" + fee.ID.String(), Token: token, Body: edit("fee", row{"price_five": "987.65"})},
-				func(ctx context.Context, tx *ent.Client) error {
-					_, err := tx.Fee.Query().Where(fees.ID(fee.ID), store.ForUpdate).Only(ctx)
+		{"a fee", func(t *testing.T, e *harness.Env, c *ogent.Client) (request, hold) {
+			id := e.DB.Ent.Fee.Query().FirstX(e.As(t, "demo")).ID
+			return func() (time.Time, error) {
+					r, err := c.UpdateFee(t.Context(), &ogent.FeeInputRequest{Fee: ogent.FeeInput{PriceFive: ogent.NewOptString("987.65")}}, ogent.UpdateFeeParams{ID: id})
+					if err != nil {
+						return time.Time{}, err
+					}
+					return r.Fee.UpdatedAt, nil
+				}, func(ctx context.Context, tx *ent.Client) error {
+					_, err := tx.Fee.Query().Where(fees.ID(id), store.ForUpdate).Only(ctx)
 					return err
 				}
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			harness.Each(t, func(t *testing.T, e *harness.Env) {
-				token, ctx := e.Token(t, ""), e.As(t, "demo")
-				request, hold := test.request(t, e, token)
-				answer := make(chan *harness.Response, 1)
+				ctx := e.As(t, "demo")
+				request, hold := test.request(t, e, e.Client(t, e.Token(t, "")))
+				var updated time.Time
+				answer := make(chan error, 1)
 				e.Tx(t, ctx, func(tx *ent.Client) error {
 					if err := hold(ctx, tx); err != nil {
 						return err
 					}
-					go func() { answer <- e.Do(t, request) }()
+					go func() {
+						at, err := request()
+						updated = at
+						answer <- err
+					}()
 					err := untilItWaits(t, e, tx, answer)
 					e.Clock.Advance(time.Minute)
 					return err
 				})
-				r := <-answer
-				if request.Method == "DELETE" {
-					r.Status(t, 204)
-					r = e.Get(t, request.Path, token)
-				}
-				for _, record := range r.JSON {
-					got, err := time.Parse(time.RFC3339, record.(map[string]any)["updated_at"].(string))
-					if err != nil || !got.Equal(e.Clock.Now()) {
-						t.Errorf("changed at %v, want %v: %v", got, e.Clock.Now(), err)
-					}
+				if err := <-answer; err != nil || !updated.Equal(e.Clock.Now()) {
+					t.Errorf("changed at %v, want %v: %v", updated, e.Clock.Now(), err)
 				}
 			})
 		})

@@ -1,59 +1,76 @@
 package api_test
 
 import (
-	"reflect"
 	"slices"
 	"testing"
-
-	"github.com/google/uuid"
+	"time"
 
 	"chairside/ent"
 	"chairside/internal/civil"
 	"chairside/internal/test/harness"
+	"chairside/ogent"
 	"chairside/schema"
 )
+
+// claims are all claims that match what is asked.
+func claims(t *testing.T, c *ogent.Client, asked ogent.ListNhsClaimsParams) []ogent.NHSClaim {
+	t.Helper()
+	return everyPage(t, func(page, size ogent.OptInt) ([]ogent.NHSClaim, int) {
+		asked.Page, asked.PerPage = page, size
+		l := harness.Call(t, c.ListNhsClaims, asked)
+		return l.NhsClaims, l.Meta.Total
+	})
+}
 
 // TestClaimStatuses are the nine of spec.md; complete means completed.
 func TestClaimStatuses(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w := newWorld(t, e)
-		claims := w.all(t, "nhs_claims", "nhs_claims", nil)
+		token := e.Token(t, "")
+		c := e.Client(t, token)
+		all := claims(t, c, ogent.ListNhsClaimsParams{})
 		for _, status := range []string{"new", "queued", "submitted", "completed", "error", "invalid", "received", "queried", "withdrawn", "complete"} {
-			var want []string
-			for _, c := range claims {
-				if c["claim_status"] == status || status == "complete" && c["claim_status"] == "completed" {
-					want = append(want, text(c["id"]))
+			var want []ogent.NHSClaim
+			for _, c := range all {
+				if c.ClaimStatus == status || status == "complete" && c.ClaimStatus == "completed" {
+					want = append(want, c)
 				}
 			}
-			if got := ids(w.all(t, "nhs_claims", "nhs_claims", map[string][]string{"claim_status": {status}})); !slices.Equal(got, want) {
-				t.Errorf("%s: got %v, want %v", status, head(got), head(want))
+			if got := claims(t, c, ogent.ListNhsClaimsParams{ClaimStatus: ogent.NewOptString(status)}); !slices.EqualFunc(got, want, func(a, b ogent.NHSClaim) bool { return a.ID == b.ID }) {
+				t.Errorf("%s: got %+v, want %+v", status, got, want)
 			}
 			if len(want) == 0 {
 				t.Logf("no claim is %s", status)
 			}
 		}
-		for _, status := range []string{"Completed", "done", ""} {
-			e.Get(t, "/v1/nhs_claims?claim_status="+status, w.token).Error(t, 400, "invalid_parameter", "claim_status")
+		for _, status := range []string{"Completed", "done"} {
+			_, err := c.ListNhsClaims(t.Context(), ogent.ListNhsClaimsParams{ClaimStatus: ogent.NewOptString(status)})
+			harness.Refused(t, err, 400, "invalid_parameter", "claim_status")
 		}
+		e.Get(t, "/v1/nhs_claims?claim_status=", token).Error(t, 400, "invalid_parameter", "claim_status")
 	})
 }
 
 // TestClaimsCreatedAfterIsExclusive, as spec.md words it.
 func TestClaimsCreatedAfterIsExclusive(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w := newWorld(t, e)
-		claim := w.all(t, "nhs_claims", "nhs_claims", nil)[0]
-		id, at := text(claim["id"]), instant(text(claim["created_at"]))
-		for _, c := range []struct {
-			param string
-			value string
+		c := e.Client(t, e.Token(t, ""))
+		claim := claims(t, c, ogent.ListNhsClaimsParams{})[0]
+		created := func(at time.Time) ogent.ListNhsClaimsParams {
+			return ogent.ListNhsClaimsParams{CreatedAfter: ogent.NewOptDateTime(at)}
+		}
+		updated := func(at time.Time) ogent.ListNhsClaimsParams {
+			return ogent.ListNhsClaimsParams{UpdatedAfter: ogent.NewOptDateTime(at)}
+		}
+		for _, test := range []struct {
+			asked ogent.ListNhsClaimsParams
 			found bool
 		}{
-			{"created_after", shown(at), false}, {"created_after", shown(at.Add(-1e6)), true},
-			{"updated_after", shown(instant(text(claim["updated_at"]))), true}, {"updated_after", shown(instant(text(claim["updated_at"])).Add(1e6)), false},
+			{created(claim.CreatedAt), false}, {created(claim.CreatedAt.Add(-time.Millisecond)), true},
+			{updated(claim.UpdatedAt), true}, {updated(claim.UpdatedAt.Add(time.Millisecond)), false},
 		} {
-			if got := slices.Contains(ids(w.all(t, "nhs_claims", "nhs_claims", map[string][]string{c.param: {c.value}})), id); got != c.found {
-				t.Errorf("%s=%s: found %v", c.param, c.value, got)
+			found := slices.ContainsFunc(claims(t, c, test.asked), func(c ogent.NHSClaim) bool { return c.ID == claim.ID })
+			if found != test.found {
+				t.Errorf("%+v: found %v", test.asked, found)
 			}
 		}
 	})
@@ -62,22 +79,21 @@ func TestClaimsCreatedAfterIsExclusive(t *testing.T) {
 // TestClaimsOfEveryNation fills in what the seeded claims leave null.
 func TestClaimsOfEveryNation(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w := newWorld(t, e)
-		id := uuid.MustParse(text(w.all(t, "nhs_claims", "nhs_claims", nil)[0]["id"]))
+		c := e.Client(t, e.Token(t, ""))
+		want := claims(t, c, ogent.ListNhsClaimsParams{})[0]
 		ctx := e.As(t, "demo")
 		e.Tx(t, ctx, func(tx *ent.Client) error {
-			return tx.NHSClaim.UpdateOneID(id).SetNiCalculatedDentistFee(1205).SetNiCalculatedPatientFee(0).SetScotAmountAuthorised(-5).SetScotAmountExpected(99_999_999_999).
+			return tx.NHSClaim.UpdateOneID(want.ID).SetNiCalculatedDentistFee(1205).SetNiCalculatedPatientFee(0).SetScotAmountAuthorised(-5).SetScotAmountExpected(99_999_999_999).
 				SetStatusComments("Rejected: §12\nsee letter").SetContinuationPartNumber(2).SetOrtho(true).SetClaimStatus(schema.ClaimQueried).SetApprovalDate(civil.MustParse("2026-02-28")).Exec(ctx)
 		})
-		got := e.Get(t, "/v1/nhs_claims/"+id.String(), w.token).Status(t, 200).At(t, "nhs_claim").(row)
-		want := row{
-			"ni_calculated_dentist_fee": "12.05", "ni_calculated_patient_fee": "0.00", "scot_amount_authorised": "-0.05", "scot_amount_expected": "999999999.99",
-			"status_comments": "Rejected: §12\nsee letter", "continuation_part_number": jsonNumber(2), "ortho": true, "claim_status": "queried", "approval_date": "2026-02-28",
-		}
-		for name, v := range want {
-			if !reflect.DeepEqual(got[name], v) {
-				t.Errorf("%s is %#v, want %#v", name, got[name], v)
-			}
+		got := harness.Call(t, c.GetNHSClaim, ogent.GetNHSClaimParams{ID: want.ID}).NhsClaim
+		want.NiCalculatedDentistFee, want.NiCalculatedPatientFee = ogent.NewNilString("12.05"), ogent.NewNilString("0.00")
+		want.ScotAmountAuthorised, want.ScotAmountExpected = ogent.NewNilString("-0.05"), ogent.NewNilString("999999999.99")
+		want.StatusComments, want.ContinuationPartNumber = ogent.NewNilString("Rejected: §12\nsee letter"), ogent.NewNilInt(2)
+		want.Ortho, want.ClaimStatus, want.ApprovalDate = true, "queried", ogent.NewNilDate(utc("2026-02-28"))
+		want.UpdatedAt = got.UpdatedAt
+		if wire(t, &got) != wire(t, &want) {
+			t.Errorf("got %+v, want %+v", got, want)
 		}
 	})
 }
@@ -85,12 +101,12 @@ func TestClaimsOfEveryNation(t *testing.T) {
 // TestInvoicesOfScotland have an NHS amount.
 func TestInvoicesOfScotland(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		token := e.Token(t, "")
-		id := first(t, e, token, "invoices", "")
+		c := e.Client(t, e.Token(t, ""))
+		id := harness.Call(t, c.ListInvoices, ogent.ListInvoicesParams{}).Invoices[0].ID
 		ctx := e.As(t, "demo")
-		e.Tx(t, ctx, func(tx *ent.Client) error { return tx.Invoice.UpdateOneID(number(id)).SetNhsAmount(2050).Exec(ctx) })
-		if got := e.Get(t, "/v1/invoices"+harness.ID(id), token).Status(t, 200).At(t, "invoice.nhs_amount"); got != "20.50" {
-			t.Errorf("nhs_amount is %v", got)
+		e.Tx(t, ctx, func(tx *ent.Client) error { return tx.Invoice.UpdateOneID(id).SetNhsAmount(2050).Exec(ctx) })
+		if got := harness.Call(t, c.GetInvoice, ogent.GetInvoiceParams{ID: id}).Invoice.NhsAmount; got != ogent.NewNilString("20.50") {
+			t.Errorf("nhs_amount is %+v", got)
 		}
 	})
 }

@@ -72,13 +72,13 @@ func TestAnswersByType(t *testing.T) {
 		token := e.Token(t, "")
 		for _, c := range cases {
 			field := ask(t, e, "demo", schema.CustomizesPatient, c.kind, "Never", "Often")
-			path := patientPath(t, register(t, e, token).Status(t, 201))
+			path := patientPath(t, rawRegister(t, e, token).Status(t, 201))
 			if v, there := answerIn(t, e.Get(t, path, token), field); v != nil || there != c.kind.Asks() {
 				t.Errorf("%s: unanswered it is %v (%v)", c.kind, v, there)
 			}
 			for _, good := range c.good {
 				sent := row{"custom_fields": []row{answer(field, good[0])}}
-				if v, _ := answerIn(t, register(t, e, token, sent).Status(t, 201), field); v != good[1] {
+				if v, _ := answerIn(t, rawRegister(t, e, token, sent).Status(t, 201), field); v != good[1] {
 					t.Errorf("%s: %#v is answered on create as %#v, want %#v", c.kind, good[0], v, good[1])
 				}
 				e.Clock.Advance(time.Minute)
@@ -92,7 +92,7 @@ func TestAnswersByType(t *testing.T) {
 			}
 			for _, bad := range c.bad {
 				e.Patch(t, path, token, edit("patient", row{"custom_fields": []row{answer(field, bad)}})).Error(t, 422, "validation_failed", "custom_fields")
-				register(t, e, token, row{"custom_fields": []row{answer(field, bad)}, "title": "x"}).Error(t, 422, "validation_failed", "custom_fields", "title")
+				rawRegister(t, e, token, row{"custom_fields": []row{answer(field, bad)}, "title": "x"}).Error(t, 422, "validation_failed", "custom_fields", "title")
 			}
 			if !c.kind.Asks() {
 				continue
@@ -111,7 +111,7 @@ func TestAnswersAreNotedByTheirPatient(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		field := ask(t, e, "demo", schema.CustomizesPatient, schema.QuestionText)
-		created := register(t, e, token, row{"custom_fields": []row{answer(field, "one")}}).Status(t, 201)
+		created := rawRegister(t, e, token, row{"custom_fields": []row{answer(field, "one")}}).Status(t, 201)
 		path, id := patientPath(t, created), created.Text(t, "patient.id")
 		for name, r := range map[string]*harness.Response{
 			"create": created,
@@ -132,7 +132,7 @@ func TestAnswersOfOthersStay(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		a, b := ask(t, e, "demo", schema.CustomizesPatient, schema.QuestionText), ask(t, e, "demo", schema.CustomizesPatient, schema.QuestionText)
-		path := patientPath(t, register(t, e, token, row{"custom_fields": []row{answer(a, "one"), answer(b, "two")}}).Status(t, 201))
+		path := patientPath(t, rawRegister(t, e, token, row{"custom_fields": []row{answer(a, "one"), answer(b, "two")}}).Status(t, 201))
 		for _, step := range []struct {
 			sent any
 			a, b any
@@ -158,7 +158,7 @@ func TestAnswersOfOthersStay(t *testing.T) {
 func TestAnswersToNoQuestionAreRefused(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
-		path := patientPath(t, register(t, e, token).Status(t, 201))
+		path := patientPath(t, rawRegister(t, e, token).Status(t, 201))
 		for _, field := range []any{
 			uuid.New(), uuid.Nil, ask(t, e, "demo", schema.CustomizesTreatment, schema.QuestionText), ask(t, e, "second", schema.CustomizesPatient, schema.QuestionText), "x", 5, null,
 		} {
@@ -178,8 +178,8 @@ func TestAnswersAreListedByPosition(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		field := ask(t, e, "demo", schema.CustomizesPatient, schema.QuestionText)
-		with := patientPath(t, register(t, e, token, row{"custom_fields": []row{answer(field, "kept")}}).Status(t, 201))
-		without := patientPath(t, register(t, e, token).Status(t, 201))
+		with := patientPath(t, rawRegister(t, e, token, row{"custom_fields": []row{answer(field, "kept")}}).Status(t, 201))
+		without := patientPath(t, rawRegister(t, e, token).Status(t, 201))
 		ctx := e.As(t, "demo")
 		e.Tx(t, ctx, func(tx *ent.Client) error {
 			return tx.CustomField.UpdateOneID(field).SetActive(false).SetPosition(-1).Exec(ctx)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"chairside/internal/test/harness"
+	"chairside/ogent"
 )
 
 func TestFeeListNeedsAPlanOrATreatment(t *testing.T) {
@@ -15,25 +16,32 @@ func TestFeeListNeedsAPlanOrATreatment(t *testing.T) {
 			e.Get(t, "/v1/fees"+query, token).Error(t, 400, "invalid_parameter", "payment_plan_id", "treatment_id")
 		}
 		e.Get(t, "/v1/fees?payment_plan_id=x", token).Error(t, 400, "invalid_parameter", "payment_plan_id")
-		w := newWorld(t, e)
-		fee := w.all(t, "fees", "fees", map[string][]string{"payment_plan_id": {w.plan}})[3]
-		for query, want := range map[string]func(r row) bool{
-			"payment_plan_id": func(r row) bool { return r["payment_plan_id"] == fee["payment_plan_id"] },
-			"treatment_id":    func(r row) bool { return r["treatment_id"] == fee["treatment_id"] },
-		} {
-			found := w.all(t, "fees", "fees", map[string][]string{query: {text(fee[query])}})
-			if len(found) < 2 {
-				t.Errorf("%s finds %d fees", query, len(found))
-			}
-			for _, r := range found {
-				if !want(r) {
-					t.Errorf("%s finds %v", query, r)
-				}
+		c := e.Client(t, token)
+		fees := func(plan, treatment ogent.OptInt64) []ogent.Fee {
+			return everyPage(t, func(page, size ogent.OptInt) ([]ogent.Fee, int) {
+				l := harness.Call(t, c.ListFees, ogent.ListFeesParams{Page: page, PerPage: size, PaymentPlanID: plan, TreatmentID: treatment})
+				return l.Fees, l.Meta.Total
+			})
+		}
+		active := harness.Call(t, e.Client(t, e.Token(t, "")).ListPaymentPlans, ogent.ListPaymentPlansParams{Active: ogent.NewOptBool(true)}).PaymentPlans[0]
+		fee := fees(ogent.NewOptInt64(active.ID), ogent.OptInt64{})[3]
+		plan, treatment := ogent.NewOptInt64(fee.PaymentPlanID), ogent.NewOptInt64(fee.TreatmentID)
+		ofPlan, ofTreatment, both := fees(plan, ogent.OptInt64{}), fees(ogent.OptInt64{}, treatment), fees(plan, treatment)
+		if len(ofPlan) < 2 || len(ofTreatment) < 2 {
+			t.Errorf("%d fees of a plan, %d of a treatment", len(ofPlan), len(ofTreatment))
+		}
+		for _, f := range ofPlan {
+			if f.PaymentPlanID != fee.PaymentPlanID {
+				t.Errorf("payment_plan_id finds %+v", f)
 			}
 		}
-		both := w.all(t, "fees", "fees", map[string][]string{"payment_plan_id": {text(fee["payment_plan_id"])}, "treatment_id": {text(fee["treatment_id"])}})
-		if len(both) != 1 || !reflect.DeepEqual(both[0], fee) {
-			t.Errorf("both find %v, want %v", both, fee)
+		for _, f := range ofTreatment {
+			if f.TreatmentID != fee.TreatmentID {
+				t.Errorf("treatment_id finds %+v", f)
+			}
+		}
+		if len(both) != 1 || wire(t, &both[0]) != wire(t, &fee) {
+			t.Errorf("both find %+v, want %+v", both, fee)
 		}
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"chairside/internal/test/harness"
+	"chairside/ogent"
 )
 
 // shapes are the forms of behaviour.md section 2.
@@ -208,7 +209,9 @@ func TestEmbeddedObjects(t *testing.T) {
 func TestMetadataIsAnsweredInOneOrder(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
-		path := book(t, e, token, hire(t, e), "09:00", "09:30", row{"metadata": row{"c": "1", "a": "<2>", "b": "3"}})
+		path := appointmentPath(book(t, e.Client(t, token), hire(t, e), "09:00", "09:30", func(in *ogent.AppointmentInput) {
+			in.Metadata.SetTo(ogent.AppointmentInputMetadata{"c": "1", "a": "<2>", "b": "3"})
+		}))
 		tag := e.Get(t, path, token).Header.Get("ETag")
 		for range 20 {
 			if got := e.Get(t, path, token).Header.Get("ETag"); got != tag {

@@ -73,7 +73,7 @@ func TestLocalTimesAcrossClockChanges(t *testing.T) {
 // such an hour ends with the second.
 func TestSessionsAcrossClockChanges(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		token := e.Token(t, "appointment")
+		client := e.Client(t, e.Token(t, "appointment"))
 		starts := hire(t, e, diary.Hours{Weekday: time.Sunday, Start: 90, Finish: 240})
 		ends := hire(t, e, diary.Hours{Weekday: time.Sunday, Start: 0, Finish: 90})
 		for _, c := range []struct {
@@ -85,10 +85,10 @@ func TestSessionsAcrossClockChanges(t *testing.T) {
 			{"2026-07-05", []string{"01:30-04:00 150"}, []string{"00:00-01:30 90"}},
 		} {
 			next := instant(c.day).AddDate(0, 0, 1).Format(time.DateOnly)
-			if got := free(t, e, token, window(starts, map[string]string{"start_time": c.day, "finish_time": next})); !slices.Equal(got, c.starts) {
+			if got := free(t, client, window(starts, between(c.day, next))); !slices.Equal(got, c.starts) {
 				t.Errorf("%s: from half past one there is %v, want %v", c.day, got, c.starts)
 			}
-			if got := free(t, e, token, window(ends, map[string]string{"start_time": c.day, "finish_time": next})); !slices.Equal(got, c.ends) {
+			if got := free(t, client, window(ends, between(c.day, next))); !slices.Equal(got, c.ends) {
 				t.Errorf("%s: until half past one there is %v, want %v", c.day, got, c.ends)
 			}
 		}

@@ -2,13 +2,13 @@ package api_test
 
 import (
 	"cmp"
-	"fmt"
-	"net/url"
 	"slices"
 	"testing"
+	"time"
 
 	"chairside/internal/decimal"
 	"chairside/internal/test/harness"
+	"chairside/ogent"
 )
 
 // TestMoney runs the tests of this file on one copy of the data for each
@@ -35,28 +35,50 @@ func TestMoney(t *testing.T) {
 }
 
 // books are the rows from which balances follow.
-type books struct{ accounts, invoices, payments, items []row }
+type books struct {
+	*ogent.Client
+	accounts []ogent.Account
+	invoices []ogent.InvoiceSummary
+	payments []ogent.Payment
+	items    []ogent.TreatmentPlanItem
+}
 
-func openBooks(t *testing.T, w *world) books {
+func openBooks(t *testing.T, e *harness.Env) books {
 	t.Helper()
+	c := e.Client(t, e.Token(t, ""))
 	return books{
-		w.all(t, "accounts", "accounts", nil), w.all(t, "invoices", "invoices", nil), w.all(t, "payments", "payments", nil),
-		w.all(t, "treatment_plan_items", "treatment_plan_items", nil),
+		c,
+		everyPage(t, func(page, size ogent.OptInt) ([]ogent.Account, int) {
+			l := harness.Call(t, c.ListAccounts, ogent.ListAccountsParams{Page: page, PerPage: size})
+			return l.Accounts, l.Meta.Total
+		}),
+		everyPage(t, func(page, size ogent.OptInt) ([]ogent.InvoiceSummary, int) {
+			l := harness.Call(t, c.ListInvoices, ogent.ListInvoicesParams{Page: page, PerPage: size})
+			return l.Invoices, l.Meta.Total
+		}),
+		everyPage(t, func(page, size ogent.OptInt) ([]ogent.Payment, int) {
+			l := harness.Call(t, c.ListPayments, ogent.ListPaymentsParams{Page: page, PerPage: size})
+			return l.Payments, l.Meta.Total
+		}),
+		everyPage(t, func(page, size ogent.OptInt) ([]ogent.TreatmentPlanItem, int) {
+			l := harness.Call(t, c.ListTreatmentPlanItems, ogent.ListTreatmentPlanItemsParams{Page: page, PerPage: size})
+			return l.TreatmentPlanItems, l.Meta.Total
+		}),
 	}
 }
 
 // balance is what behaviour.md says: opening balance plus payments minus
 // invoices that are not void, dated until a day.
-func (b books) balance(account row, until string) (sum int64) {
-	sum = hundredths(account["opening_balance"])
+func (b books) balance(account ogent.Account, until time.Time) (sum int64) {
+	sum = hundredths(account.OpeningBalance)
 	for _, p := range b.payments {
-		if p["patient_id"] == account["patient_id"] && p["deleted"] == false && text(p["dated_on"]) <= until {
-			sum += hundredths(p["amount"])
+		if p.PatientID == account.PatientID && !p.Deleted && !p.DatedOn.After(until) {
+			sum += hundredths(p.Amount)
 		}
 	}
 	for _, i := range b.invoices {
-		if i["patient_id"] == account["patient_id"] && i["status"] != "void" && text(i["dated_on"]) <= until {
-			sum -= hundredths(i["amount"])
+		if i.PatientID == account.PatientID && i.Status != "void" && !i.DatedOn.After(until) {
+			sum -= hundredths(i.Amount)
 		}
 	}
 	return sum
@@ -64,15 +86,23 @@ func (b books) balance(account row, until string) (sum int64) {
 
 func shownAmount(n int64) string { return decimal.Decimal(n).String() }
 
+// utc is midnight of a day as the client reads dates.
+func utc(day string) time.Time {
+	at, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		panic(err)
+	}
+	return at
+}
+
 // balancesFollowFromInvoicesAndPayments for every account.
 func balancesFollowFromInvoicesAndPayments(t *testing.T, e *harness.Env) {
-	w := newWorld(t, e)
-	b := openBooks(t, w)
+	b := openBooks(t, e)
 	signs := map[bool]int{}
 	for _, a := range b.accounts {
-		want := b.balance(a, "9999-12-31")
-		if hundredths(a["current_balance"]) != want {
-			t.Errorf("account %v has %v, want %s", a["id"], a["current_balance"], shownAmount(want))
+		want := b.balance(a, utc("9999-12-31"))
+		if a.CurrentBalance != shownAmount(want) {
+			t.Errorf("account %d has %s, want %s", a.ID, a.CurrentBalance, shownAmount(want))
 		}
 		signs[want < 0]++
 	}
@@ -90,32 +120,32 @@ func balancesAgreeWithTheDatabase(t *testing.T, e *harness.Env) {
 		t.Errorf("%d balances are wrong", wrong)
 	}
 	total := systemRows(t, e, "SELECT SUM(a.current_balance) FROM accounts a JOIN practices p ON p.id = a.practice_id WHERE p.slug = 'demo'")
-	if got := e.Get(t, "/v1/accounts", e.Token(t, "financials:read")).Status(t, 200).Text(t, "meta.total_balance"); got != shownAmount(int64(total)) {
+	c := e.Client(t, e.Token(t, "financials:read"))
+	if got := harness.Call(t, c.ListAccounts, ogent.ListAccountsParams{}).Meta.TotalBalance; got != shownAmount(int64(total)) {
 		t.Errorf("total_balance is %s, want %s", got, shownAmount(int64(total)))
 	}
 }
 
 // plannedValuesAreTheSumsOfWhatIsNotCompleted, by the plan's kind.
 func plannedValuesAreTheSumsOfWhatIsNotCompleted(t *testing.T, e *harness.Env) {
-	w := newWorld(t, e)
-	b := openBooks(t, w)
-	nhs := map[string]bool{}
-	for _, p := range w.all(t, "payment_plans", "payment_plans", nil) {
-		nhs[text(p["id"])] = p["nhs"].(bool)
+	b := openBooks(t, e)
+	nhs := map[int64]bool{}
+	for _, p := range harness.Call(t, b.ListPaymentPlans, ogent.ListPaymentPlansParams{PerPage: ogent.NewOptInt(100)}).PaymentPlans {
+		nhs[p.ID] = p.Nhs
 	}
 	for _, a := range b.accounts {
 		var planned [2]int64
 		for _, i := range b.items {
-			if i["patient_id"] == a["patient_id"] && i["completed"] == false {
-				if nhs[text(i["payment_plan_id"])] {
-					planned[0] += hundredths(i["price"])
+			if i.PatientID == a.PatientID && !i.Completed {
+				if nhs[i.PaymentPlanID] {
+					planned[0] += hundredths(i.Price)
 				} else {
-					planned[1] += hundredths(i["price"])
+					planned[1] += hundredths(i.Price)
 				}
 			}
 		}
-		if hundredths(a["planned_nhs_treatment_value"]) != planned[0] || hundredths(a["planned_private_treatment_value"]) != planned[1] {
-			t.Errorf("account %v: %v NHS and %v private, want %s and %s", a["id"], a["planned_nhs_treatment_value"], a["planned_private_treatment_value"], shownAmount(planned[0]), shownAmount(planned[1]))
+		if a.PlannedNhsTreatmentValue != shownAmount(planned[0]) || a.PlannedPrivateTreatmentValue != shownAmount(planned[1]) {
+			t.Errorf("account %d: %s NHS and %s private, want %s and %s", a.ID, a.PlannedNhsTreatmentValue, a.PlannedPrivateTreatmentValue, shownAmount(planned[0]), shownAmount(planned[1]))
 		}
 	}
 }
@@ -123,75 +153,78 @@ func plannedValuesAreTheSumsOfWhatIsNotCompleted(t *testing.T, e *harness.Env) {
 // accountsAsAtADay: balances at the end of the day, in the rows, in the
 // filter, in the order and in the total.
 func accountsAsAtADay(t *testing.T, e *harness.Env) {
-	w := newWorld(t, e)
-	b := openBooks(t, w)
-	days := []string{"1990-01-01", "2999-12-31", text(b.invoices[len(b.invoices)/2]["dated_on"]), text(b.payments[len(b.payments)/3]["dated_on"]), "2026-03-29"}
+	b := openBooks(t, e)
+	days := []time.Time{utc("1990-01-01"), utc("2999-12-31"), b.invoices[len(b.invoices)/2].DatedOn, b.payments[len(b.payments)/3].DatedOn, utc("2026-03-29")}
 	for _, day := range days {
 		for _, state := range []string{"", "credit", "debit"} {
-			type due struct {
-				id      string
-				balance int64
-			}
+			type due struct{ id, balance int64 }
 			var want []due
 			var total int64
 			for _, a := range b.accounts {
 				balance := b.balance(a, day)
 				if state == "" || state == "credit" && balance > 0 || state == "debit" && balance < 0 {
-					want = append(want, due{text(a["id"]), balance})
+					want = append(want, due{a.ID, balance})
 					total += balance
 				}
 			}
 			slices.SortFunc(want, func(a, b due) int {
-				return cmp.Or(cmp.Compare(b.balance, a.balance), cmp.Compare(number(b.id), number(a.id)))
+				return cmp.Or(cmp.Compare(b.balance, a.balance), cmp.Compare(b.id, a.id))
 			})
-			query := url.Values{"as_at": {day}, "sort_by": {"current_balance"}, "sort_direction": {"desc"}, "per_page": {"10"}}
-			if state != "" {
-				query.Set("state", state)
+			asked := ogent.ListAccountsParams{
+				AsAt: ogent.NewOptDate(day), SortBy: ogent.NewOptString("current_balance"), SortDirection: ogent.NewOptString("desc"),
+				PerPage: ogent.NewOptInt(10), State: ogent.OptString{Value: state, Set: state != ""},
 			}
-			res := e.Get(t, "/v1/accounts?"+query.Encode(), w.token).Status(t, 200)
-			for i, got := range res.List(t, "accounts") {
-				a := got.(row)
-				if text(a["id"]) != want[i].id || hundredths(a["current_balance"]) != want[i].balance {
-					t.Errorf("%s: row %d is %v with %v, want %v", query.Encode(), i, a["id"], a["current_balance"], want[i])
+			list := harness.Call(t, b.ListAccounts, asked)
+			for i, a := range list.Accounts {
+				if a.ID != want[i].id || a.CurrentBalance != shownAmount(want[i].balance) {
+					t.Errorf("%+v: row %d is %d with %s, want %v", asked, i, a.ID, a.CurrentBalance, want[i])
 				}
 			}
-			if got := res.Text(t, "meta.total"); got != fmt.Sprint(len(want)) || res.Text(t, "meta.total_balance") != shownAmount(total) {
-				t.Errorf("%s: total %s of %d, balance %s, want %s", query.Encode(), got, len(want), res.Text(t, "meta.total_balance"), shownAmount(total))
+			if list.Meta.Total != len(want) || list.Meta.TotalBalance != shownAmount(total) {
+				t.Errorf("%+v: total %d of %d, balance %s, want %s", asked, list.Meta.Total, len(want), list.Meta.TotalBalance, shownAmount(total))
 			}
 		}
 	}
-	e.Get(t, "/v1/accounts?as_at=yesterday", w.token).Error(t, 400, "invalid_parameter", "as_at")
-	day := e.Get(t, "/v1/accounts?as_at=2026-03-29", w.token).Status(t, 200)
+	token := e.Token(t, "")
+	e.Get(t, "/v1/accounts?as_at=yesterday", token).Error(t, 400, "invalid_parameter", "as_at")
+	day := e.Get(t, "/v1/accounts?as_at=2026-03-29", token).Status(t, 200)
 	for _, form := range []string{"2026-03-29T22:59:59Z", "2026-03-29T00:00:00", "2026-03-29T23:30:00%2B01:00"} {
-		if other := e.Get(t, "/v1/accounts?as_at="+form, w.token).Status(t, 200); string(other.Raw) != string(day.Raw) {
+		if other := e.Get(t, "/v1/accounts?as_at="+form, token).Status(t, 200); string(other.Raw) != string(day.Raw) {
 			t.Errorf("as_at=%s is another day", form)
 		}
 	}
 }
 
+// pagesOfTotals are pages of a list, whose totals must be the same.
+var pagesOfTotals = []struct{ page, size ogent.OptInt }{
+	{}, {ogent.NewOptInt(2), ogent.NewOptInt(3)}, {ogent.NewOptInt(1000), ogent.OptInt{}},
+}
+
 // accountTotalsCoverAllPages and honour the filters.
 func accountTotalsCoverAllPages(t *testing.T, e *harness.Env) {
-	w := newWorld(t, e)
-	accounts := w.all(t, "accounts", "accounts", nil)
-	for query, keep := range map[string]func(balance int64) bool{
-		"":                                     func(int64) bool { return true },
-		"state=credit":                         func(b int64) bool { return b > 0 },
-		"state=debit":                          func(b int64) bool { return b < 0 },
-		"patient_id=999999":                    func(int64) bool { return false },
-		"state=debit&updated_after=2000-01-01": func(b int64) bool { return b < 0 },
+	b := openBooks(t, e)
+	debit, somebody := ogent.NewOptString("debit"), ogent.NewOptInt64(999999)
+	for _, c := range []struct {
+		asked ogent.ListAccountsParams
+		keep  func(balance int64) bool
+	}{
+		{ogent.ListAccountsParams{}, func(int64) bool { return true }},
+		{ogent.ListAccountsParams{State: ogent.NewOptString("credit")}, func(b int64) bool { return b > 0 }},
+		{ogent.ListAccountsParams{State: debit}, func(b int64) bool { return b < 0 }},
+		{ogent.ListAccountsParams{PatientID: somebody}, func(int64) bool { return false }},
+		{ogent.ListAccountsParams{State: debit, UpdatedAfter: ogent.NewOptDateTime(instant("2000-01-01"))}, func(b int64) bool { return b < 0 }},
 	} {
 		var balance, nhs, private int64
-		for _, a := range accounts {
-			if b := hundredths(a["current_balance"]); keep(b) {
-				balance, nhs, private = balance+b, nhs+hundredths(a["planned_nhs_treatment_value"]), private+hundredths(a["planned_private_treatment_value"])
+		for _, a := range b.accounts {
+			if b := hundredths(a.CurrentBalance); c.keep(b) {
+				balance, nhs, private = balance+b, nhs+hundredths(a.PlannedNhsTreatmentValue), private+hundredths(a.PlannedPrivateTreatmentValue)
 			}
 		}
-		for _, page := range []string{"", "&page=2&per_page=3", "&page=1000"} {
-			res := e.Get(t, "/v1/accounts?"+query+page, w.token).Status(t, 200)
-			for name, want := range map[string]int64{"total_balance": balance, "total_nhs": nhs, "total_private": private} {
-				if got := res.Text(t, "meta."+name); got != shownAmount(want) {
-					t.Errorf("%s%s: %s is %s, want %s", query, page, name, got, shownAmount(want))
-				}
+		for _, p := range pagesOfTotals {
+			c.asked.Page, c.asked.PerPage = p.page, p.size
+			m := harness.Call(t, b.ListAccounts, c.asked).Meta
+			if m.TotalBalance != shownAmount(balance) || m.TotalNhs != shownAmount(nhs) || m.TotalPrivate != shownAmount(private) {
+				t.Errorf("%+v: totals are %+v, want %s, %s NHS and %s private", c.asked, m, shownAmount(balance), shownAmount(nhs), shownAmount(private))
 			}
 		}
 	}
@@ -200,30 +233,32 @@ func accountTotalsCoverAllPages(t *testing.T, e *harness.Env) {
 // paymentTotalsCoverAllPages and honour the filters; a payment that was
 // taken back counts for nothing.
 func paymentTotalsCoverAllPages(t *testing.T, e *harness.Env) {
-	w := newWorld(t, e)
-	payments := w.all(t, "payments", "payments", nil)
-	middle := text(payments[len(payments)/2]["dated_on"])
-	patient := text(payments[0]["patient_id"])
+	b := openBooks(t, e)
+	middle, payer, site := b.payments[len(b.payments)/2].DatedOn, b.payments[0].PatientID, b.payments[0].SiteID
 	deleted := 0
-	for query, keep := range map[string]func(r row) bool{
-		"":                      func(row) bool { return true },
-		"start_date=" + middle:  func(r row) bool { return text(r["dated_on"]) >= middle },
-		"end_date=" + middle:    func(r row) bool { return text(r["dated_on"]) <= middle },
-		"patient_id=" + patient: func(r row) bool { return text(r["patient_id"]) == patient },
-		"patient_id=999999":     func(row) bool { return false },
-		"site_id=" + text(payments[0]["site_id"]): func(r row) bool { return r["site_id"] == payments[0]["site_id"] },
+	for _, c := range []struct {
+		asked ogent.ListPaymentsParams
+		keep  func(p ogent.Payment) bool
+	}{
+		{ogent.ListPaymentsParams{}, func(ogent.Payment) bool { return true }},
+		{ogent.ListPaymentsParams{StartDate: ogent.NewOptDate(middle)}, func(p ogent.Payment) bool { return !p.DatedOn.Before(middle) }},
+		{ogent.ListPaymentsParams{EndDate: ogent.NewOptDate(middle)}, func(p ogent.Payment) bool { return !p.DatedOn.After(middle) }},
+		{ogent.ListPaymentsParams{PatientID: ogent.NewOptInt64(payer)}, func(p ogent.Payment) bool { return p.PatientID == payer }},
+		{ogent.ListPaymentsParams{PatientID: ogent.NewOptInt64(999999)}, func(ogent.Payment) bool { return false }},
+		{ogent.ListPaymentsParams{SiteID: ogent.NewOptUUID(site)}, func(p ogent.Payment) bool { return p.SiteID == site }},
 	} {
 		var sum int64
-		for _, p := range payments {
-			if p["deleted"] == true {
+		for _, p := range b.payments {
+			if p.Deleted {
 				deleted++
-			} else if keep(p) {
-				sum += hundredths(p["amount"])
+			} else if c.keep(p) {
+				sum += hundredths(p.Amount)
 			}
 		}
-		for _, page := range []string{"", "&page=2&per_page=3", "&page=1000"} {
-			if got := e.Get(t, "/v1/payments?"+query+page, w.token).Status(t, 200).Text(t, "meta.total_amount"); got != shownAmount(sum) {
-				t.Errorf("%s%s: total_amount is %s, want %s", query, page, got, shownAmount(sum))
+		for _, p := range pagesOfTotals {
+			c.asked.Page, c.asked.PerPage = p.page, p.size
+			if got := harness.Call(t, b.ListPayments, c.asked).Meta.TotalAmount; got != shownAmount(sum) {
+				t.Errorf("%+v: total_amount is %s, want %s", c.asked, got, shownAmount(sum))
 			}
 		}
 	}
@@ -234,22 +269,21 @@ func paymentTotalsCoverAllPages(t *testing.T, e *harness.Env) {
 
 // paymentsAgreeWithTheirExplanations in every payment.
 func paymentsAgreeWithTheirExplanations(t *testing.T, e *harness.Env) {
-	w := newWorld(t, e)
 	statuses := map[string]int{}
-	for _, p := range w.all(t, "payments", "payments", nil) {
+	for _, p := range openBooks(t, e).payments {
 		var explained int64
-		for _, x := range p["explanations"].([]any) {
-			explained += hundredths(x.(row)["amount"])
+		for _, x := range p.Explanations {
+			explained += hundredths(x.Amount)
 		}
-		rest, want := hundredths(p["amount"])-explained, "partially_explained"
+		rest, want := hundredths(p.Amount)-explained, "partially_explained"
 		switch rest {
 		case 0:
 			want = "paid"
-		case hundredths(p["amount"]):
+		case hundredths(p.Amount):
 			want = "unexplained"
 		}
-		if hundredths(p["amount_unexplained"]) != rest || p["status"] != want || p["fully_explained"] != (rest == 0) {
-			t.Errorf("%v: %s is left, want %s", p, shownAmount(rest), want)
+		if p.AmountUnexplained != shownAmount(rest) || p.Status != want || p.FullyExplained != (rest == 0) {
+			t.Errorf("%+v: %s is left, want %s", p, shownAmount(rest), want)
 		}
 		statuses[want]++
 	}
@@ -260,61 +294,61 @@ func paymentsAgreeWithTheirExplanations(t *testing.T, e *harness.Env) {
 
 // invoicesAgreeWithTheirItemsAndPayments: amounts, paid and status.
 func invoicesAgreeWithTheirItemsAndPayments(t *testing.T, e *harness.Env) {
-	w := newWorld(t, e)
-	paid := map[string]int64{}
-	for _, p := range w.all(t, "payments", "payments", nil) {
-		for _, x := range p["explanations"].([]any) {
-			if p["deleted"] == false {
-				paid[text(x.(row)["invoice_id"])] += hundredths(x.(row)["amount"])
+	b := openBooks(t, e)
+	for _, listed := range e.Get(t, "/v1/invoices?per_page=100", e.Token(t, "")).Status(t, 200).List(t, "invoices") {
+		if _, has := listed.(row)["invoice_items"]; has {
+			t.Errorf("the list has items: %v", listed)
+		}
+	}
+	paid := map[int64]int64{}
+	for _, p := range b.payments {
+		for _, x := range p.Explanations {
+			if !p.Deleted {
+				paid[x.InvoiceID] += hundredths(x.Amount)
 			}
 		}
 	}
 	statuses := map[string]int{}
-	for i, invoice := range w.all(t, "invoices", "invoices", nil) {
-		amount, owed, status := hundredths(invoice["amount"]), hundredths(invoice["amount_outstanding"]), text(invoice["status"])
-		statuses[status]++
-		if _, has := invoice["invoice_items"]; has {
-			t.Errorf("the list has items: %v", invoice)
-		}
-		if status == "void" {
+	for i, invoice := range b.invoices {
+		amount, owed := hundredths(invoice.Amount), hundredths(invoice.AmountOutstanding)
+		statuses[invoice.Status]++
+		if invoice.Status == "void" {
 			amount = 0 // nothing is owed, and nothing was paid on it
 		}
-		if owed != amount-paid[text(invoice["id"])] {
-			t.Errorf("%v: %s was paid", invoice, shownAmount(paid[text(invoice["id"])]))
+		if owed != amount-paid[invoice.ID] {
+			t.Errorf("%+v: %s was paid", invoice, shownAmount(paid[invoice.ID]))
 		}
 		want := "new"
 		switch {
-		case status == "void":
+		case invoice.Status == "void":
 			want = "void"
 		case owed == 0 && amount != 0:
 			want = "paid"
 		case owed < amount:
 			want = "part_paid"
-		case invoice["sent_at"] != nil:
+		case !invoice.SentAt.Null:
 			want = "sent"
 		}
-		if status != want || invoice["paid"] != (want == "paid") || (invoice["paid_on"] != nil) != (want == "paid") {
-			t.Errorf("%v should be %s", invoice, want)
+		if invoice.Status != want || invoice.Paid != (want == "paid") || invoice.PaidOn.Null != (want != "paid") {
+			t.Errorf("%+v should be %s", invoice, want)
 		}
 		if i%5 != 0 {
 			continue
 		}
 		var sum int64
-		single := e.Get(t, "/v1/invoices"+harness.ID(invoice["id"]), w.token).Status(t, 200)
-		items := single.List(t, "invoice.invoice_items")
-		listed := w.all(t, "invoice_items", "invoice_items", url.Values{"invoice_id": {text(invoice["id"])}})
-		if len(items) == 0 || fmt.Sprint(items) != fmt.Sprint(listed) {
-			t.Errorf("items %v, in their list %v", items, listed)
+		items := harness.Call(t, b.GetInvoice, ogent.GetInvoiceParams{ID: invoice.ID}).Invoice.InvoiceItems
+		listed := harness.Call(t, b.ListInvoiceItems, ogent.ListInvoiceItemsParams{InvoiceID: ogent.NewOptInt64(invoice.ID), PerPage: ogent.NewOptInt(100)}).InvoiceItems
+		if len(items) == 0 || !slices.EqualFunc(items, listed, func(a, b ogent.InvoiceItem) bool { return wire(t, &a) == wire(t, &b) }) {
+			t.Errorf("items %+v, in their list %+v", items, listed)
 		}
-		for _, found := range items {
-			item := found.(row)
-			sum += hundredths(item["total_price"])
-			if hundredths(item["total_price"]) != number(item["quantity"])*hundredths(item["item_price"]) || item["invoice_id"] != invoice["id"] {
-				t.Errorf("item %v of invoice %v", item, invoice["id"])
+		for _, item := range items {
+			sum += hundredths(item.TotalPrice)
+			if hundredths(item.TotalPrice) != int64(item.Quantity)*hundredths(item.ItemPrice) || item.InvoiceID != invoice.ID {
+				t.Errorf("item %+v of invoice %d", item, invoice.ID)
 			}
 		}
-		if sum != hundredths(invoice["amount"]) {
-			t.Errorf("invoice %v has %v, its items %s", invoice["id"], invoice["amount"], shownAmount(sum))
+		if sum != hundredths(invoice.Amount) {
+			t.Errorf("invoice %d has %s, its items %s", invoice.ID, invoice.Amount, shownAmount(sum))
 		}
 	}
 	for _, status := range []string{"new", "sent", "part_paid", "paid", "void"} {

@@ -3,17 +3,53 @@ package api_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"chairside/internal/test/harness"
+	"chairside/ogent"
 )
 
-// newPatient is a valid body of a patient with nothing but what is required,
-// with changes; a change to nil leaves a field out.
-func newPatient(plan any, changes ...row) row {
+// field changes what is sent about a patient.
+type field = func(*ogent.PatientInput)
+
+// person is a body that has what is set alone.
+func person(fields ...field) *ogent.PatientInputRequest {
+	body := &ogent.PatientInputRequest{}
+	for _, change := range fields {
+		change(&body.Patient)
+	}
+	return body
+}
+
+// newPatient is the body of a patient with nothing but what is required, with changes.
+func newPatient(t *testing.T, c *ogent.Client, fields ...field) *ogent.PatientInputRequest {
+	t.Helper()
+	plan := harness.Call(t, c.ListPaymentPlans, ogent.ListPaymentPlansParams{Active: ogent.NewOptBool(true)}).PaymentPlans[0].ID
+	return person(append([]field{func(in *ogent.PatientInput) {
+		*in = ogent.PatientInput{
+			Title: ogent.NewOptString("Mrs"), FirstName: ogent.NewOptString("Ada"), LastName: ogent.NewOptString("Okonkwo-Łuczak"), DateOfBirth: ogent.NewOptDate(instant("1985-03-09")),
+			Gender: ogent.NewOptBool(false), Ethnicity: ogent.NewOptString("A"), AddressLine1: ogent.NewOptString("4 Mill Lane"), Postcode: ogent.NewOptString("S1 2AB"), PaymentPlanID: ogent.NewOptInt64(plan),
+		}
+	}}, fields...)...)
+}
+
+// register creates a patient.
+func register(t *testing.T, c *ogent.Client, fields ...field) ogent.Patient {
+	t.Helper()
+	return harness.Call(t, c.CreatePatient, newPatient(t, c, fields...)).Patient
+}
+
+func lastName(s string) field  { return func(in *ogent.PatientInput) { in.LastName.SetTo(s) } }
+func firstName(s string) field { return func(in *ogent.PatientInput) { in.FirstName.SetTo(s) } }
+func active(is bool) field     { return func(in *ogent.PatientInput) { in.Active.SetTo(is) } }
+
+// rawPatient is newPatient as JSON, for values that the client cannot send; a change to
+// nil leaves a field out.
+func rawPatient(plan any, changes ...row) row {
 	fields := row{
 		"title": "Mrs", "first_name": "Ada", "last_name": "Okonkwo-Łuczak", "date_of_birth": "1985-03-09", "gender": false, "ethnicity": "A",
 		"address_line_1": "4 Mill Lane", "postcode": "S1 2AB", "payment_plan_id": plan,
@@ -21,10 +57,10 @@ func newPatient(plan any, changes ...row) row {
 	return row{"patient": change(fields, changes...)}
 }
 
-// register creates a patient and gives the response.
-func register(t *testing.T, e *harness.Env, token string, changes ...row) *harness.Response {
+// rawRegister creates a patient and gives the response.
+func rawRegister(t *testing.T, e *harness.Env, token string, changes ...row) *harness.Response {
 	t.Helper()
-	return e.Post(t, "/v1/patients", token, newPatient(first(t, e, token, "payment_plans", "active=true"), changes...))
+	return e.Post(t, "/v1/patients", token, rawPatient(first(t, e, token, "payment_plans", "active=true"), changes...))
 }
 
 func patientPath(t *testing.T, r *harness.Response) string {
@@ -35,7 +71,7 @@ func patientPath(t *testing.T, r *harness.Response) string {
 func TestCreatePatientWithWhatIsRequired(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
-		res := register(t, e, token).Status(t, 201)
+		res := rawRegister(t, e, token).Status(t, 201)
 		got := res.At(t, "patient").(row)
 		for _, r := range resources {
 			if r.one == "patient" {
@@ -68,24 +104,30 @@ func TestCreatePatientWithWhatIsRequired(t *testing.T) {
 
 func TestCreatePatientOpensTheAccount(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		token := e.Token(t, "")
-		res := register(t, e, token).Status(t, 201)
-		account := e.Get(t, "/v1/accounts"+harness.ID(res.At(t, "patient.account_id")), token).Status(t, 200).At(t, "account").(row)
-		want := row{"patient_id": res.At(t, "patient.id"), "patient_name": "Ada Okonkwo-Łuczak", "current_balance": "0.00", "opening_balance": "0.00", "planned_nhs_treatment_value": "0.00", "planned_private_treatment_value": "0.00"}
-		for name, v := range want {
-			if account[name] != v {
-				t.Errorf("%s is %v, want %v", name, account[name], v)
-			}
+		c := e.Client(t, e.Token(t, ""))
+		var request string
+		p := harness.Call(t, c.CreatePatient, newPatient(t, c), ogent.WithEditResponse(func(r *http.Response) error {
+			request = r.Header.Get("X-Request-Id")
+			return nil
+		})).Patient
+		got := harness.Call(t, c.GetAccount, ogent.GetAccountParams{ID: p.AccountID.Value}).Account
+		want := ogent.Account{
+			ID: p.AccountID.Value, PatientID: p.ID, PatientName: "Ada Okonkwo-Łuczak", CurrentBalance: "0.00", OpeningBalance: "0.00",
+			PlannedNhsTreatmentValue: "0.00", PlannedPrivateTreatmentValue: "0.00", CreatedAt: got.CreatedAt, UpdatedAt: got.UpdatedAt,
+		}
+		if got != want {
+			t.Errorf("got %+v, want %+v", got, want)
 		}
 		e.Settle() // the answer told of both: so does the record of accesses
-		told := fmt.Sprintf(`"accounts":["%v"]`, res.At(t, "patient.account_id"))
+		told := fmt.Sprintf(`"accounts":["%d"]`, p.AccountID.Value)
 		if !slices.ContainsFunc(strings.Split(e.Log.String(), "\n"), func(line string) bool {
-			return strings.Contains(line, res.Header.Get("X-Request-Id")) && strings.Contains(line, told)
-		}) {
+			return strings.Contains(line, request) && strings.Contains(line, told)
+		}) || request == "" {
 			t.Error("that the account was read is not on record")
 		}
 		patients, accounts := systemRows(t, e, "SELECT count(*) FROM patients"), systemRows(t, e, "SELECT count(*) FROM accounts")
-		register(t, e, token, row{"ethnicity": "?"}).Status(t, 422)
+		_, err := c.CreatePatient(t.Context(), newPatient(t, c, func(in *ogent.PatientInput) { in.Ethnicity.SetTo("?") }))
+		harness.Refused(t, err, 422, "validation_failed", "ethnicity")
 		if systemRows(t, e, "SELECT count(*) FROM patients") != patients || systemRows(t, e, "SELECT count(*) FROM accounts") != accounts {
 			t.Error("a refused patient left rows")
 		}
@@ -136,9 +178,9 @@ func TestEveryPatientFieldRoundTrips(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		sent, answered := everyOptionalField(t, e, token)
-		checkSent(t, register(t, e, token, sent).Status(t, 201), sent, answered)
+		checkSent(t, rawRegister(t, e, token, sent).Status(t, 201), sent, answered)
 		for _, method := range []string{"PUT", "PATCH"} {
-			path := patientPath(t, register(t, e, token).Status(t, 201))
+			path := patientPath(t, rawRegister(t, e, token).Status(t, 201))
 			edited := e.Do(t, harness.Request{Method: method, Path: path, Token: token, Body: edit("patient", sent)}).Status(t, 200)
 			checkSent(t, edited, sent, answered)
 			if read := e.Get(t, path, token); string(read.Raw) != string(edited.Raw) {
@@ -197,28 +239,44 @@ func TestCreatePatientRefuses(t *testing.T) {
 		token := e.Token(t, "")
 		for name, c := range cases {
 			t.Run(name, func(t *testing.T) {
-				register(t, e, token, c.changes).Error(t, 422, "validation_failed", c.params...)
+				rawRegister(t, e, token, c.changes).Error(t, 422, "validation_failed", c.params...)
 			})
 		}
-		register(t, e, token, row{"metadata": row{strings.Repeat("😀", 40): strings.Repeat("😀", 500), "": nil}}).Error(t, 422, "validation_failed", "metadata")
-		register(t, e, token, row{"metadata": row{strings.Repeat("😀", 40): strings.Repeat("😀", 500), "b": 1, "c": true}, "first_name": long[:2*255]}).Status(t, 201)
+		rawRegister(t, e, token, row{"metadata": row{strings.Repeat("😀", 40): strings.Repeat("😀", 500), "": nil}}).Error(t, 422, "validation_failed", "metadata")
+		rawRegister(t, e, token, row{"metadata": row{strings.Repeat("😀", 40): strings.Repeat("😀", 500), "b": 1, "c": true}, "first_name": long[:2*255]}).Status(t, 201)
 	})
 }
 
 // TestPatientReferencesAreOfTheSamePractice and the plan is an active one.
 func TestPatientReferencesAreOfTheSamePractice(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		token, other := e.Token(t, ""), elsewhere(t, e)
-		theirs := row{
-			"payment_plan_id": first(t, e, other, "payment_plans", "active=true"), "dentist_id": first(t, e, other, "practitioners", ""), "hygienist_id": first(t, e, other, "practitioners", ""),
-			"site_id": first(t, e, other, "sites", ""), "acquisition_source_id": first(t, e, other, "acquisition_sources", ""),
+		c, there := e.Client(t, e.Token(t, "")), e.Client(t, elsewhere(t, e))
+		plan := harness.Call(t, there.ListPaymentPlans, ogent.ListPaymentPlansParams{Active: ogent.NewOptBool(true)}).PaymentPlans[0].ID
+		dentist := harness.Call(t, there.ListPractitioners, ogent.ListPractitionersParams{}).Practitioners[0].ID
+		site := harness.Call(t, there.ListSites, ogent.ListSitesParams{}).Sites[0].ID
+		source := harness.Call(t, there.ListAcquisitionSources, ogent.ListAcquisitionSourcesParams{}).AcquisitionSources[0].ID
+		theirs := func(in *ogent.PatientInput) {
+			in.PaymentPlanID.SetTo(plan)
+			in.DentistID.SetTo(dentist)
+			in.HygienistID.SetTo(dentist)
+			in.SiteID.SetTo(site)
+			in.AcquisitionSourceID.SetTo(source)
 		}
-		register(t, e, token, theirs).Error(t, 422, "validation_failed", "payment_plan_id", "dentist_id", "hygienist_id", "site_id", "acquisition_source_id")
-		closed := first(t, e, token, "payment_plans", "active=false")
-		register(t, e, token, row{"payment_plan_id": closed}).Error(t, 422, "validation_failed", "payment_plan_id")
-		path := patientPath(t, register(t, e, token).Status(t, 201))
-		e.Patch(t, path, token, edit("patient", theirs)).Error(t, 422, "validation_failed", "payment_plan_id", "dentist_id", "hygienist_id", "site_id", "acquisition_source_id")
-		e.Patch(t, path, token, edit("patient", row{"payment_plan_id": closed})).Error(t, 422, "validation_failed", "payment_plan_id")
+		closed := harness.Call(t, c.ListPaymentPlans, ogent.ListPaymentPlansParams{Active: ogent.NewOptBool(false)}).PaymentPlans[0].ID
+		inactive := func(in *ogent.PatientInput) { in.PaymentPlanID.SetTo(closed) }
+		ours := ogent.UpdatePatientParams{ID: register(t, c).ID}
+		for _, test := range []struct {
+			change field
+			params []string
+		}{
+			{theirs, []string{"payment_plan_id", "dentist_id", "hygienist_id", "site_id", "acquisition_source_id"}},
+			{inactive, []string{"payment_plan_id"}},
+		} {
+			_, err := c.CreatePatient(t.Context(), newPatient(t, c, test.change))
+			harness.Refused(t, err, 422, "validation_failed", test.params...)
+			_, err = c.UpdatePatient(t.Context(), person(test.change), ours)
+			harness.Refused(t, err, 422, "validation_failed", test.params...)
+		}
 	})
 }
 
@@ -239,7 +297,7 @@ func TestPatientLeniency(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		for _, c := range cases {
-			res := register(t, e, token, row{c.field: c.sent}).Status(t, 201)
+			res := rawRegister(t, e, token, row{c.field: c.sent}).Status(t, 201)
 			if got := res.At(t, "patient."+c.field); !reflect.DeepEqual(got, c.want) {
 				t.Errorf("%s: %#v is answered as %#v, want %#v", c.field, c.sent, got, c.want)
 			}
@@ -250,17 +308,14 @@ func TestPatientLeniency(t *testing.T) {
 // TestPatientSiteDefaults to the user's site, else to the practice's first.
 func TestPatientSiteDefaults(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		token := e.Token(t, "")
-		w := newWorld(t, e)
-		sites := w.rows(t, resource{path: "sites", many: "sites"})
-		for _, u := range w.all(t, "users", "users", map[string][]string{"active": {"true"}}) {
-			want := u["site_id"]
-			if want == nil {
-				want = sites[0]["id"]
-			}
-			res := e.Post(t, "/v1/patients", e.TokenOf(t, u["email"].(string), "patient:create", nil), newPatient(first(t, e, token, "payment_plans", "active=true"))).Status(t, 201)
-			if got := res.At(t, "patient.site_id"); got != want {
-				t.Errorf("%v works at %v, the patient is at %v", u["email"], u["site_id"], got)
+		c := e.Client(t, e.Token(t, ""))
+		hundred := ogent.NewOptInt(100)
+		first := harness.Call(t, c.ListSites, ogent.ListSitesParams{}).Sites[0].ID
+		for _, u := range harness.Call(t, c.ListUsers, ogent.ListUsersParams{Active: ogent.NewOptBool(true), PerPage: hundred}).Users {
+			theirs := e.Client(t, e.TokenOf(t, u.Email, "patient:create", nil))
+			want := u.SiteID.Or(first)
+			if got := harness.Call(t, theirs.CreatePatient, newPatient(t, c)).Patient.SiteID; got != want {
+				t.Errorf("%s works at %v, the patient is at %v", u.Email, u.SiteID, got)
 			}
 		}
 	})

@@ -2,13 +2,13 @@ package api_test
 
 import (
 	"maps"
-	"net/url"
 	"reflect"
 	"slices"
 	"testing"
 	"time"
 
 	"chairside/internal/test/harness"
+	"chairside/ogent"
 )
 
 // TestEditPatientChangesOnlyWhatIsSent, one field at a time, and null clears
@@ -20,8 +20,8 @@ func TestEditPatientChangesOnlyWhatIsSent(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		sent, answered := everyOptionalField(t, e, token)
-		path := patientPath(t, register(t, e, token).Status(t, 201))
-		required := newPatient(0)["patient"].(row)
+		path := patientPath(t, rawRegister(t, e, token).Status(t, 201))
+		required := rawPatient(0)["patient"].(row)
 		for name, value := range sent {
 			e.Clock.Advance(time.Minute)
 			old := e.Get(t, path, token).Status(t, 200).At(t, "patient").(row)
@@ -54,10 +54,10 @@ func TestEditPatientChangesOnlyWhatIsSent(t *testing.T) {
 }
 
 func TestEditPatientRefusesToClearWhatIsRequired(t *testing.T) {
-	required := slices.Collect(maps.Keys(newPatient(1)["patient"].(row)))
+	required := slices.Collect(maps.Keys(rawPatient(1)["patient"].(row)))
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
-		res := register(t, e, token).Status(t, 201)
+		res := rawRegister(t, e, token).Status(t, 201)
 		for _, v := range []any{null, "", "  "} {
 			all := row{}
 			for _, name := range required {
@@ -80,7 +80,7 @@ func TestEditPatientRefusesToClearWhatIsRequired(t *testing.T) {
 func TestEditPatientIgnoresReadOnlyFields(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
-		res := register(t, e, token, row{"home_phone": "0114 496 0123"}).Status(t, 201)
+		res := rawRegister(t, e, token, row{"home_phone": "0114 496 0123"}).Status(t, 201)
 		e.Clock.Advance(time.Hour)
 		same := e.Patch(t, patientPath(t, res), token, edit("patient", row{
 			"id": 1, "account_id": 1, "created_at": "2001-01-01T00:00:00Z", "updated_at": "x", "image_url": "http://elsewhere.test/", "home_phone_normalized": "+1",
@@ -92,27 +92,45 @@ func TestEditPatientIgnoresReadOnlyFields(t *testing.T) {
 	})
 }
 
+// patients are those that a query finds.
+func patients(t *testing.T, c *ogent.Client, query string, ask ...func(*ogent.ListPatientsParams)) *ogent.PatientList {
+	t.Helper()
+	params := ogent.ListPatientsParams{Query: ogent.NewOptString(query), PerPage: ogent.NewOptInt(100)}
+	for _, change := range ask {
+		change(&params)
+	}
+	return harness.Call(t, c.ListPatients, params)
+}
+
+func patientIDs(list *ogent.PatientList) (ids []int64) {
+	for _, p := range list.Patients {
+		ids = append(ids, p.ID)
+	}
+	return ids
+}
+
 // TestDeletePatientArchives: 204; the patient can still be read and comes back.
 func TestDeletePatientArchives(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
-		path := patientPath(t, register(t, e, token, row{"last_name": "Zzyzx"}).Status(t, 201))
-		listed := func(query string) int {
-			return len(e.Get(t, "/v1/patients?query=Zzyzx"+query, token).Status(t, 200).List(t, "patients"))
-		}
+		c := e.Client(t, token)
+		id := register(t, c, lastName("Zzyzx")).ID
+		listed := func(ask ...func(*ogent.ListPatientsParams)) int { return len(patients(t, c, "Zzyzx", ask...).Patients) }
+		current := func(p *ogent.ListPatientsParams) { p.Active.SetTo(true) }
+		archived := func(p *ogent.ListPatientsParams) { p.Active.SetTo(false) }
 		for range 2 { // archiving again changes nothing
-			if res := e.Delete(t, path, token).Status(t, 204); len(res.Raw) > 0 {
+			if res := e.Delete(t, "/v1/patients"+harness.ID(id), token).Status(t, 204); len(res.Raw) > 0 {
 				t.Errorf("got %s", res.Raw)
 			}
-			if e.Get(t, path, token).Status(t, 200).At(t, "patient.active") != false {
+			if harness.Call(t, c.GetPatient, ogent.GetPatientParams{ID: id}).Patient.Active {
 				t.Error("it is active")
 			}
 		}
-		if listed("") != 1 || listed("&active=true") != 0 || listed("&active=false") != 1 {
+		if listed() != 1 || listed(current) != 0 || listed(archived) != 1 {
 			t.Error("the list shows archived patients, unless active=true")
 		}
-		if e.Patch(t, path, token, edit("patient", row{"active": true})).Status(t, 200).At(t, "patient.active") != true || listed("&active=true") != 1 {
-			t.Error("it did not come back")
+		if r, err := c.UpdatePatient(t.Context(), person(active(true)), ogent.UpdatePatientParams{ID: id}); err != nil || !r.Patient.Active || listed(current) != 1 {
+			t.Errorf("it did not come back: %+v, %v", r, err)
 		}
 	})
 }
@@ -134,7 +152,7 @@ func TestPhonesAreNormalized(t *testing.T) {
 	}
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
-		path := patientPath(t, register(t, e, token).Status(t, 201))
+		path := patientPath(t, rawRegister(t, e, token).Status(t, 201))
 		for _, phone := range []string{"home_phone", "mobile_phone", "work_phone", "emergency_contact_phone"} {
 			for _, step := range steps {
 				sent := row{}
@@ -155,9 +173,18 @@ func TestPhonesAreNormalized(t *testing.T) {
 
 // TestSearchFindsPatients by everything that behaviour.md names.
 func TestSearchFindsPatients(t *testing.T) {
-	fields := row{
-		"first_name": "Zoë", "middle_name": "Aurélie", "last_name": "O'Brien-Łuczak", "preferred_name": "Zozo", "postcode": "QX1A 9ZZ", "email_address": "Zoe.OB+x@Quux.example.com",
-		"nhs_number": "943 476 5919", "legacy_id": "4711-08", "home_phone": "0114 496 0777 (evenings)", "mobile_phone": "+44 7700 900777", "work_phone": "ext. 98765",
+	fields := func(in *ogent.PatientInput) {
+		in.FirstName.SetTo("Zoë")
+		in.MiddleName.SetTo("Aurélie")
+		in.LastName.SetTo("O'Brien-Łuczak")
+		in.PreferredName.SetTo("Zozo")
+		in.Postcode.SetTo("QX1A 9ZZ")
+		in.EmailAddress.SetTo("Zoe.OB+x@Quux.example.com")
+		in.NhsNumber.SetTo("943 476 5919")
+		in.LegacyID.SetTo("4711-08")
+		in.HomePhone.SetTo("0114 496 0777 (evenings)")
+		in.MobilePhone.SetTo("+44 7700 900777")
+		in.WorkPhone.SetTo("ext. 98765")
 	}
 	found := []string{
 		"Zoë", "zoë", "ZOE", "zo", "O'Brien-Łuczak", "o'brien", "Łuczak", "łucz", "Zoë O'Brien-Łuczak", "O'Brien-Łuczak Zoë", "łuczak  aurelie zoe", "Aurélie", "aurelie brien", "zozo",
@@ -168,12 +195,10 @@ func TestSearchFindsPatients(t *testing.T) {
 	missed := []string{"smith 943 476 5919", "zoex", "oe", "brienn", "zoe smith", "%", "_", "z_e", "qx1a 9zy", "9434765918", "07700 900778", "4711-09", `\`, "'", "zoe@nowhere"}
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "patient")
-		plan := first(t, e, e.Token(t, ""), "payment_plans", "active=true")
-		id := e.Post(t, "/v1/patients", token, newPatient(plan, fields)).Status(t, 201).Text(t, "patient.id")
-		e.Post(t, "/v1/patients", elsewhere(t, e), newPatient(first(t, e, elsewhere(t, e), "payment_plans", "active=true"), fields)).Status(t, 201)
-		search := func(query string) []string {
-			return e.Get(t, "/v1/patients?per_page=100&query="+url.QueryEscape(query), token).Status(t, 200).Column(t, "patients", "id")
-		}
+		c, everything, there := e.Client(t, token), e.Client(t, e.Token(t, "")), e.Client(t, elsewhere(t, e))
+		id := harness.Call(t, c.CreatePatient, newPatient(t, everything, fields)).Patient.ID
+		register(t, there, fields)
+		search := func(query string) []int64 { return patientIDs(patients(t, c, query)) }
 		for _, query := range found {
 			if !slices.Contains(search(query), id) {
 				t.Errorf("%q does not find the patient", query)
@@ -184,7 +209,7 @@ func TestSearchFindsPatients(t *testing.T) {
 				t.Errorf("%q finds the patient", query)
 			}
 		}
-		if got := search("łuczak zozo"); !slices.Equal(got, []string{id}) {
+		if got := search("łuczak zozo"); !slices.Equal(got, []int64{id}) {
 			t.Errorf("the other practice's patient is found: %v", got)
 		}
 		if all := e.Get(t, "/v1/patients", token).Text(t, "meta.total"); e.Get(t, "/v1/patients?query=", token).Text(t, "meta.total") != all || e.Get(t, "/v1/patients?query=++", token).Text(t, "meta.total") != all {
@@ -197,25 +222,32 @@ func TestSearchFindsPatients(t *testing.T) {
 // TestSearchFollowsEdits and combines with the other filters.
 func TestSearchFollowsEdits(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		token := e.Token(t, "")
-		path := patientPath(t, register(t, e, token, row{"last_name": "Quetzal", "mobile_phone": "07700 900999"}).Status(t, 201))
-		total := func(query string) string {
-			return e.Get(t, "/v1/patients?"+query, token).Status(t, 200).Text(t, "meta.total")
-		}
-		site := e.Get(t, path, token).Text(t, "patient.site_id")
-		other := first(t, e, token, "sites", "sort_direction=desc")
-		for query, want := range map[string]string{
-			"query=quetzal": "1", "query=quetzal&active=true": "1", "query=quetzal&active=false": "0", "query=quetzal&site_id=" + site: "1", "query=quetzal&site_id=" + text(other): "0",
-			"query=quetzal&created_after=2026-07-01T09:15:00Z": "1", "query=quetzal&created_before=2026-07-01T09:15:00Z": "0",
+		c := e.Client(t, e.Token(t, ""))
+		p := register(t, c, lastName("Quetzal"), func(in *ogent.PatientInput) { in.MobilePhone.SetTo("07700 900999") })
+		other := harness.Call(t, c.ListSites, ogent.ListSitesParams{SortDirection: ogent.NewOptString("desc")}).Sites[0].ID
+		for name, filter := range map[string]struct {
+			ask  func(*ogent.ListPatientsParams)
+			want int
+		}{
+			"no more":                {func(*ogent.ListPatientsParams) {}, 1},
+			"active":                 {func(p *ogent.ListPatientsParams) { p.Active.SetTo(true) }, 1},
+			"archived":               {func(p *ogent.ListPatientsParams) { p.Active.SetTo(false) }, 0},
+			"the patient's site":     {func(q *ogent.ListPatientsParams) { q.SiteID.SetTo(p.SiteID) }, 1},
+			"another site":           {func(p *ogent.ListPatientsParams) { p.SiteID.SetTo(other) }, 0},
+			"created since then":     {func(p *ogent.ListPatientsParams) { p.CreatedAfter.SetTo(harness.Now) }, 1},
+			"created before it then": {func(p *ogent.ListPatientsParams) { p.CreatedBefore.SetTo(harness.Now) }, 0},
 		} {
-			if got := total(query); got != want {
-				t.Errorf("%s: %s, want %s", query, got, want)
+			if got := patients(t, c, "quetzal", filter.ask).Meta.Total; got != filter.want {
+				t.Errorf("%s: %d, want %d", name, got, filter.want)
 			}
 		}
-		e.Patch(t, path, token, edit("patient", row{"last_name": "Axolotl", "mobile_phone": null})).Status(t, 200)
-		for query, want := range map[string]string{"query=quetzal": "0", "query=axolotl+ada": "1", "query=ada+axolotl": "1"} {
-			if got := total(query); got != want {
-				t.Errorf("after the edit, %s: %s, want %s", query, got, want)
+		renamed := person(lastName("Axolotl"), func(in *ogent.PatientInput) { in.MobilePhone.SetToNull() })
+		if _, err := c.UpdatePatient(t.Context(), renamed, ogent.UpdatePatientParams{ID: p.ID}); err != nil {
+			t.Fatal(err)
+		}
+		for query, want := range map[string]int{"quetzal": 0, "axolotl ada": 1, "ada axolotl": 1} {
+			if got := patients(t, c, query).Meta.Total; got != want {
+				t.Errorf("after the edit, %s: %d, want %d", query, got, want)
 			}
 		}
 	})

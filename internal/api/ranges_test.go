@@ -11,6 +11,7 @@ import (
 
 	"chairside/ent/site"
 	"chairside/internal/test/harness"
+	"chairside/ogent"
 )
 
 // beyond is more rows than package ogent's few, and so than its near.
@@ -27,14 +28,15 @@ func TestRangesInAnotherOrder(t *testing.T) {
 			since[name] = url.Values{"updated_after": {shown(e.Clock.Now())}}.Encode()
 		}
 		note("many")
-		many := id(book(t, e, token, practitioner, "12:00", "12:10", row{"patient_id": first(t, e, e.Token(t, ""), "patients", "")}))
+		c, somebody := e.Client(t, token), ofPatient(number(first(t, e, e.Token(t, ""), "patients", "")))
+		many := id(book(t, c, practitioner, "12:00", "12:10", somebody))
 		copyAppointment(t, e, many, beyond)
 		note("three")
-		late := id(book(t, e, token, practitioner, "15:00", "15:10"))
+		late := id(book(t, c, practitioner, "15:00", "15:10"))
 		e.Clock.Advance(1e9)
-		early := id(book(t, e, token, practitioner, "09:00", "09:10"))
+		early := id(book(t, c, practitioner, "09:00", "09:10"))
 		e.Clock.Advance(1e9)
-		middle := id(book(t, e, token, practitioner, "14:00", "14:10"))
+		middle := id(book(t, c, practitioner, "14:00", "14:10"))
 		note("none")
 
 		ctx := e.As(t, "demo")
@@ -139,9 +141,9 @@ func TestPagesByID(t *testing.T) {
 func TestValuesInAnotherOrder(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, few, many := e.Token(t, "appointment"), hire(t, e), hire(t, e)
-		patient := row{"patient_id": first(t, e, e.Token(t, ""), "patients", "")}
-		first := id(book(t, e, token, few, "09:00", "09:10"))
-		usual := id(book(t, e, token, many, "12:00", "12:10", patient))
+		client, somebody := e.Client(t, token), ofPatient(number(first(t, e, e.Token(t, ""), "patients", "")))
+		first := id(book(t, client, few, "09:00", "09:10"))
+		usual := id(book(t, client, many, "12:00", "12:10", somebody))
 		copyAppointment(t, e, usual, beyond)
 		number, err := strconv.Atoi(usual)
 		if err != nil {
@@ -149,8 +151,9 @@ func TestValuesInAnotherOrder(t *testing.T) {
 		}
 		const picked = 200_000
 		e.Clock.Advance(1e9)
-		last := id(book(t, e, token, few, "15:00", "15:10"))
-		e.Do(t, harness.Request{Method: "PATCH", Path: "/v1/appointments/" + last, Token: token, Body: `{"appointment":{"state":"Arrived"}}`}).Status(t, 200)
+		arrived := book(t, client, few, "15:00", "15:10")
+		last := id(arrived)
+		reschedule(t, client, arrived.ID, state("Arrived"))
 
 		ctx := e.As(t, "demo")
 		sites, err := e.DB.Ent.Site.Query().Order(site.ByID()).IDs(ctx)
@@ -194,8 +197,8 @@ func TestValuesInAnotherOrder(t *testing.T) {
 	})
 }
 
-// id is the last part of a path.
-func id(path string) string { return path[len("/v1/appointments/"):] }
+// id is an appointment's id as text.
+func id(a ogent.Appointment) string { return text(a.ID) }
 
 // copyAppointment stores n appointments like one that is there.
 func copyAppointment(t *testing.T, e *harness.Env, id string, n int) {

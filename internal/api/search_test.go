@@ -14,6 +14,7 @@ import (
 	"chairside/ent/site"
 	"chairside/internal/principal"
 	"chairside/internal/test/harness"
+	"chairside/ogent"
 	"chairside/schema"
 )
 
@@ -28,8 +29,9 @@ func TestSearchFindsByEveryBeginning(t *testing.T) {
 	}
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, ctx := e.Token(t, ""), e.As(t, "demo")
+		c, newestFirst := e.Client(t, token), func(p *ogent.ListPatientsParams) { p.SortDirection.SetTo("desc") }
 		for _, fields := range odd {
-			id := register(t, e, token, fields).Status(t, 201).Text(t, "patient.id")
+			id := number(rawRegister(t, e, token, fields).Status(t, 201).At(t, "patient.id"))
 			stored, err := e.DB.Ent.Patient.Query().Order(patient.ByID()).All(ctx)
 			if err != nil {
 				t.Fatal(err)
@@ -40,7 +42,7 @@ func TestSearchFindsByEveryBeginning(t *testing.T) {
 					if strings.Trim(query, "0123456789") == "" {
 						continue // a number is found by more than beginnings, see TestSearchFindsPatients
 					}
-					if found := e.Get(t, "/v1/patients?per_page=100&sort_direction=desc&query="+url.QueryEscape(query), token).Status(t, 200).Column(t, "patients", "id"); !slices.Contains(found, id) {
+					if !slices.Contains(patientIDs(patients(t, c, query, newestFirst)), id) {
 						t.Errorf("%q of %q does not find the patient", query, word)
 					}
 				}
@@ -57,29 +59,45 @@ func TestSearchIsAList(t *testing.T) {
 		if err != nil || len(sites) < 2 {
 			t.Fatalf("sites are %v, %v", sites, err)
 		}
-		add := func(first string, site int) string {
-			return register(t, e, token, row{"first_name": first, "last_name": "Quetzal", "site_id": sites[site].String()}).Status(t, 201).Text(t, "patient.id")
+		c := e.Client(t, token)
+		add := func(first string, site int) int64 {
+			return register(t, c, firstName(first), lastName("Quetzal"), func(in *ogent.PatientInput) { in.SiteID.SetTo(sites[site]) }).ID
 		}
 		carl, anna, bob := add("Carl", 0), add("Anna", 0), add("Bob", 1)
 		here, there := e.TokenOf(t, "admin@demo.chairside.test", "", &sites[0]), e.TokenOf(t, "admin@demo.chairside.test", "", &sites[1])
-		for _, c := range []struct {
-			name, query, token, total string
-			ids                       []string
+		asked := func(sort, direction string, page, size int) func(*ogent.ListPatientsParams) {
+			return func(p *ogent.ListPatientsParams) {
+				p.SortBy.SetTo(sort)
+				p.SortDirection.SetTo(direction)
+				p.Page.SetTo(page)
+				p.PerPage.SetTo(size)
+			}
+		}
+		plain := func(*ogent.ListPatientsParams) {}
+		for _, test := range []struct {
+			name  string
+			ask   func(*ogent.ListPatientsParams)
+			token string
+			total int
+			ids   []int64
 		}{
-			{"by id", "", token, "3", []string{carl, anna, bob}},
-			{"by name", "&sort_by=first_name", token, "3", []string{anna, bob, carl}},
-			{"backwards", "&sort_by=first_name&sort_direction=desc", token, "3", []string{carl, bob, anna}},
-			{"a page", "&sort_by=first_name&per_page=2", token, "3", []string{anna, bob}},
-			{"the next", "&sort_by=first_name&per_page=2&page=2", token, "3", []string{carl}},
-			{"past the end", "&per_page=2&page=3", token, "3", nil},
-			{"with a range", "&sort_by=first_name&updated_after=2000-01-01", token, "3", []string{anna, bob, carl}},
-			{"of a site", "&sort_by=first_name", here, "2", []string{anna, carl}},
-			{"of another", "", there, "1", []string{bob}},
-			{"of another practice", "", elsewhere(t, e), "0", nil},
+			{"by id", plain, token, 3, []int64{carl, anna, bob}},
+			{"by name", func(p *ogent.ListPatientsParams) { p.SortBy.SetTo("first_name") }, token, 3, []int64{anna, bob, carl}},
+			{"backwards", asked("first_name", "desc", 1, 25), token, 3, []int64{carl, bob, anna}},
+			{"a page", asked("first_name", "asc", 1, 2), token, 3, []int64{anna, bob}},
+			{"the next", asked("first_name", "asc", 2, 2), token, 3, []int64{carl}},
+			{"past the end", asked("id", "asc", 3, 2), token, 3, nil},
+			{"with a range", func(p *ogent.ListPatientsParams) {
+				p.SortBy.SetTo("first_name")
+				p.UpdatedAfter.SetTo(instant("2000-01-01"))
+			}, token, 3, []int64{anna, bob, carl}},
+			{"of a site", asked("first_name", "asc", 1, 25), here, 2, []int64{anna, carl}},
+			{"of another", plain, there, 1, []int64{bob}},
+			{"of another practice", plain, elsewhere(t, e), 0, nil},
 		} {
-			res := e.Get(t, "/v1/patients?query=quetzal"+c.query, c.token).Status(t, 200)
-			if got := res.Column(t, "patients", "id"); res.Text(t, "meta.total") != c.total || !slices.Equal(got, c.ids) {
-				t.Errorf("%s: %v of %s, want %v of %s", c.name, got, res.Text(t, "meta.total"), c.ids, c.total)
+			list := patients(t, e.Client(t, test.token), "quetzal", test.ask)
+			if got := patientIDs(list); list.Meta.Total != test.total || !slices.Equal(got, test.ids) {
+				t.Errorf("%s: %v of %d, want %v of %d", test.name, got, list.Meta.Total, test.ids, test.total)
 			}
 		}
 	})
@@ -104,7 +122,7 @@ func TestSearchFindsWhatAScanFinds(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, ctx := e.Token(t, ""), e.As(t, "demo")
 		for _, fields := range odd {
-			register(t, e, token, fields).Status(t, 201)
+			rawRegister(t, e, token, fields).Status(t, 201)
 		}
 		stored, err := e.DB.Ent.Patient.Query().Order(patient.ByID()).All(ctx)
 		if err != nil {
@@ -122,17 +140,17 @@ func TestSearchFindsWhatAScanFinds(t *testing.T) {
 			if strings.TrimSpace(query) == "" {
 				continue // is none
 			}
-			var want []string
+			var want []int64
 			for _, p := range stored {
 				if scan(p.SearchText, query) {
-					want = append(want, strconv.FormatInt(p.ID, 10))
+					want = append(want, p.ID)
 				}
 			}
-			res := e.Get(t, "/v1/patients?per_page=100&query="+url.QueryEscape(query), token).Status(t, 200)
-			if total := res.Text(t, "meta.total"); total != strconv.Itoa(len(want)) {
-				t.Errorf("%q: %s, a scan finds %d", query, total, len(want))
+			list := patients(t, e.Client(t, token), query)
+			if list.Meta.Total != len(want) {
+				t.Errorf("%q: %d, a scan finds %d", query, list.Meta.Total, len(want))
 			}
-			if got := res.Column(t, "patients", "id"); !slices.Equal(got, want[:min(len(want), 100)]) {
+			if got := patientIDs(list); !slices.Equal(got, want[:min(len(want), 100)]) {
 				t.Errorf("%q: %v, a scan finds %v", query, got, want)
 			}
 		}
@@ -186,9 +204,9 @@ func spelled(text, word string) bool {
 // is asked for.
 func TestSearchKnowsEveryApostropheAndHyphen(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		token, ids := e.Token(t, ""), map[string]string{}
+		c, ids := e.Client(t, e.Token(t, "")), map[string]int64{}
 		for _, last := range []string{"Q’Arcyx", "Q'Arcyx", "Quill‐Xander", "Quill-Xander", "Qua Marix", "Qua-Marix", "Quarcyx"} {
-			ids[last] = register(t, e, token, row{"first_name": "Jo", "last_name": last}).Status(t, 201).Text(t, "patient.id")
+			ids[last] = register(t, c, firstName("Jo"), lastName(last)).ID
 		}
 		for query, found := range map[string][]string{
 			"Q'Arcyx":       {"Q’Arcyx", "Q'Arcyx"},
@@ -202,11 +220,11 @@ func TestSearchKnowsEveryApostropheAndHyphen(t *testing.T) {
 			"Xander-Quill":  {"Quill‐Xander", "Quill-Xander"},
 			"Q-Marix":       nil,
 		} {
-			var want []string
+			var want []int64
 			for _, last := range found {
 				want = append(want, ids[last])
 			}
-			if got := e.Get(t, "/v1/patients?query="+url.QueryEscape(query), token).Status(t, 200).Column(t, "patients", "id"); !slices.Equal(got, want) {
+			if got := patientIDs(patients(t, c, query)); !slices.Equal(got, want) {
 				t.Errorf("%q finds %v, want %v", query, got, want)
 			}
 		}

@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"chairside/internal/report"
 	"chairside/internal/test/harness"
 	"chairside/internal/transfer"
+	"chairside/ogent"
 )
 
 // delivered imports the files of another system into the demo practice.
@@ -47,8 +47,8 @@ files:
 // that was void and unpaid: every list and report says the same of them.
 func TestVoidInvoicesOweNothing(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w := newWorld(t, e)
-		plan := text(w.all(t, "payment_plans", "payment_plans", nil)[0]["name"])
+		c := e.Client(t, e.Token(t, ""))
+		plan := harness.Call(t, c.ListPaymentPlans, ogent.ListPaymentPlansParams{}).PaymentPlans[0].Name
 		income, debt := figures(t, e, "income"), figures(t, e, "aged-debt")
 		files := map[string]string{
 			"pt.csv":  "No\nVoided\n",
@@ -57,8 +57,11 @@ func TestVoidInvoicesOweNothing(t *testing.T) {
 			"pay.csv": "No,Pt,D,A,Inv\nP1,Voided,2026-06-02,25,I1\nP2,Voided,2026-06-02,30,I2\n",
 		}
 		delivered(t, e, plan, files)
-		patient := w.all(t, "patients", "patients", url.Values{"query": {"Voided"}})[0]
-		of := url.Values{"patient_id": {text(patient["id"])}}
+		of := ogent.NewOptInt64(patients(t, c, "Voided").Patients[0].ID)
+		invoicesOf := func(asked ogent.ListInvoicesParams) []ogent.InvoiceSummary {
+			asked.PatientID = of
+			return harness.Call(t, c.ListInvoices, asked).Invoices
+		}
 		check := func(when, key string, want, got any) {
 			if want != got {
 				t.Errorf("%s: %s is %v, want %v", when, key, got, want)
@@ -66,48 +69,46 @@ func TestVoidInvoicesOweNothing(t *testing.T) {
 		}
 		look := func(when string, statuses, unexplained []string, balance, invoiced string) {
 			t.Helper()
-			invoices := w.all(t, "invoices", "invoices", of)
-			payments := w.all(t, "payments", "payments", of)
-			if len(invoices) != 2 || len(payments) != 2 {
+			invoices := invoicesOf(ogent.ListInvoicesParams{})
+			payments := harness.Call(t, c.ListPayments, ogent.ListPaymentsParams{PatientID: of})
+			if len(invoices) != 2 || len(payments.Payments) != 2 {
 				t.Fatalf("%s: %v %v", when, invoices, payments)
 			}
 			voids := 0
 			for i, invoice := range invoices {
-				check(when, "status", statuses[i], invoice["status"])
-				check(when, "amount_outstanding", "0.00", invoice["amount_outstanding"])
-				check(when, "paid", statuses[i] == "paid", invoice["paid"])
-				check(when, "paid_on", statuses[i] == "paid", invoice["paid_on"] != nil)
-				single := e.Get(t, "/v1/invoices"+harness.ID(invoice["id"]), w.token).Status(t, 200)
-				check(when, "the invoice by itself", invoice["amount_outstanding"], single.Text(t, "invoice.amount_outstanding"))
+				check(when, "status", statuses[i], invoice.Status)
+				check(when, "amount_outstanding", "0.00", invoice.AmountOutstanding)
+				check(when, "paid", statuses[i] == "paid", invoice.Paid)
+				check(when, "paid_on", statuses[i] != "paid", invoice.PaidOn.Null)
+				single := harness.Call(t, c.GetInvoice, ogent.GetInvoiceParams{ID: invoice.ID}).Invoice
+				check(when, "the invoice by itself", invoice.AmountOutstanding, single.AmountOutstanding)
 				if statuses[i] == "void" {
 					voids++
 				}
 			}
-			for filter, n := range map[string]int{"paid=true": 2 - voids, "paid=false": voids, "status=void": voids, "status=paid": 2 - voids} {
-				key, value, _ := strings.Cut(filter, "=")
-				q := url.Values{"patient_id": of["patient_id"], key: {value}}
-				check(when, filter, n, len(w.all(t, "invoices", "invoices", q)))
-			}
-			for i, p := range payments {
-				check(when, "amount_unexplained", unexplained[i], p["amount_unexplained"])
+			check(when, "paid=true", 2-voids, len(invoicesOf(ogent.ListInvoicesParams{Paid: ogent.NewOptBool(true)})))
+			check(when, "paid=false", voids, len(invoicesOf(ogent.ListInvoicesParams{Paid: ogent.NewOptBool(false)})))
+			check(when, "status=void", voids, len(invoicesOf(ogent.ListInvoicesParams{Status: ogent.NewOptString("void")})))
+			check(when, "status=paid", 2-voids, len(invoicesOf(ogent.ListInvoicesParams{Status: ogent.NewOptString("paid")})))
+			for i, p := range payments.Payments {
+				check(when, "amount_unexplained", unexplained[i], p.AmountUnexplained)
 				explained := int64(0)
-				for _, x := range p["explanations"].([]any) {
-					explained += hundredths(x.(row)["amount"])
+				for _, x := range p.Explanations {
+					explained += hundredths(x.Amount)
 				}
-				check(when, "what the explanations leave", hundredths(unexplained[i]), hundredths(p["amount"])-explained)
-				check(when, "fully_explained", unexplained[i] == "0.00", p["fully_explained"])
-				status := map[bool]string{true: "unexplained", false: "partially_explained"}[unexplained[i] == p["amount"]]
-				check(when, "payment status", status, p["status"])
-				single := e.Get(t, "/v1/payments"+harness.ID(p["id"]), w.token).Status(t, 200)
-				check(when, "the explanations of the payment by itself", len(p["explanations"].([]any)), len(single.List(t, "payment.explanations")))
+				check(when, "what the explanations leave", hundredths(unexplained[i]), hundredths(p.Amount)-explained)
+				check(when, "fully_explained", unexplained[i] == "0.00", p.FullyExplained)
+				status := map[bool]string{true: "unexplained", false: "partially_explained"}[unexplained[i] == p.Amount]
+				check(when, "payment status", status, p.Status)
+				single := harness.Call(t, c.GetPayment, ogent.GetPaymentParams{ID: p.ID}).Payment
+				check(when, "the explanations of the payment by itself", len(p.Explanations), len(single.Explanations))
 			}
-			accounts := e.Get(t, "/v1/accounts?patient_id="+text(patient["id"]), w.token).Status(t, 200)
-			check(when, "current_balance", balance, accounts.List(t, "accounts")[0].(row)["current_balance"])
-			check(when, "total_balance", balance, accounts.Text(t, "meta.total_balance"))
-			at := e.Get(t, "/v1/accounts?as_at=2026-07-01&patient_id="+text(patient["id"]), w.token).Status(t, 200)
-			check(when, "the balance at a day", balance, at.List(t, "accounts")[0].(row)["current_balance"])
-			sum := e.Get(t, "/v1/payments?patient_id="+text(patient["id"]), w.token).Status(t, 200)
-			check(when, "total_amount", "55.00", sum.Text(t, "meta.total_amount"))
+			accounts := harness.Call(t, c.ListAccounts, ogent.ListAccountsParams{PatientID: of})
+			check(when, "current_balance", balance, accounts.Accounts[0].CurrentBalance)
+			check(when, "total_balance", balance, accounts.Meta.TotalBalance)
+			at := harness.Call(t, c.ListAccounts, ogent.ListAccountsParams{PatientID: of, AsAt: ogent.NewOptDate(utc("2026-07-01"))})
+			check(when, "the balance at a day", balance, at.Accounts[0].CurrentBalance)
+			check(when, "total_amount", "55.00", payments.Meta.TotalAmount)
 
 			now, owed := figures(t, e, "income"), figures(t, e, "aged-debt")
 			check(when, "income: invoiced", hundredths(invoiced), now["invoiced"]-income["invoiced"])
@@ -125,10 +126,10 @@ func TestVoidInvoicesOweNothing(t *testing.T) {
 
 		// An explanation that is left, by whatever way, is not shown either.
 		ctx := e.As(t, "demo")
-		invoice := w.all(t, "invoices", "invoices", of)[0]
-		payment := w.all(t, "payments", "payments", of)[0]
+		invoice := invoicesOf(ogent.ListInvoicesParams{})[0]
+		payment := harness.Call(t, c.ListPayments, ogent.ListPaymentsParams{PatientID: of}).Payments[0]
 		e.Tx(t, ctx, func(tx *ent.Client) error {
-			return tx.PaymentExplanation.Create().SetPaymentID(number(payment["id"])).SetInvoiceID(number(invoice["id"])).SetAmount(1_00).Exec(ctx)
+			return tx.PaymentExplanation.Create().SetPaymentID(payment.ID).SetInvoiceID(invoice.ID).SetAmount(1_00).Exec(ctx)
 		})
 		look("explained again", []string{"void", "void"}, []string{"25.00", "30.00"}, "55.00", "0.00")
 		for _, change := range []string{"amount_outstanding = 1", "paid = true", "status = 'new', amount_outstanding = 0"} {

@@ -9,6 +9,7 @@ import (
 	"chairside/ent"
 	"chairside/internal/diary"
 	"chairside/internal/test/harness"
+	"chairside/ogent"
 )
 
 // relocate moves the demo practice to another time zone.
@@ -36,19 +37,17 @@ func TestTimesAreThoseOfThePracticesZone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			harness.Each(t, func(t *testing.T, e *harness.Env) {
 				relocate(t, e, c.zone)
-				token, practitioner := e.Token(t, "appointment"), hire(t, e)
-				create := func(start, finish string) *harness.Response {
-					return e.Post(t, "/v1/appointments", token, row{"appointment": row{"practitioner_id": practitioner, "reason": "Exam", "start_time": start, "finish_time": finish, "force_changes": true}}).Status(t, 201)
-				}
-				if got := create(c.local, shown(instant(c.shown).Add(time.Minute))).Text(t, "appointment.start_time"); got != c.shown {
+				token := e.Token(t, "appointment")
+				local := row{"start_time": c.local, "finish_time": shown(instant(c.shown).Add(time.Minute))}
+				if got := e.Post(t, "/v1/appointments", token, rawBooking(hire(t, e), "", "", local)).Status(t, 201).Text(t, "appointment.start_time"); got != c.shown {
 					t.Errorf("%s is answered as %s, want %s", c.local, got, c.shown)
 				}
-				practitioner = hire(t, e)
+				practitioner := hire(t, e)
 				var want []string
 				for i, start := range append(slices.Clone(c.in), c.out...) {
-					res := create(start, shown(instant(start).Add(time.Minute)))
+					a := book(t, e.Client(t, token), practitioner, "09:00", "09:30", starts(instant(start)), finishes(instant(start).Add(time.Minute)), forced)
 					if i < len(c.in) {
-						want = append(want, res.Text(t, "appointment.id"))
+						want = append(want, text(a.ID))
 					}
 				}
 				query := url.Values{"practitioner_id": {text(practitioner)}, "on": {c.day}}
@@ -69,15 +68,23 @@ func TestTimesAreThoseOfThePracticesZone(t *testing.T) {
 func TestAvailabilityInThePracticesZone(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		relocate(t, e, "America/Havana")
-		token := e.Token(t, "appointment")
+		havana, err := time.LoadLocation("America/Havana")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := e.Client(t, e.Token(t, "appointment"))
 		practitioner := hire(t, e, diary.Hours{Weekday: time.Sunday, Start: 0, Finish: 120}, diary.Hours{Weekday: time.Monday, Start: 0, Finish: 60})
 		for day, want := range map[string][]string{
 			"2026-11-01": {"00:00-02:00 180", "00:00-01:00 60"}, // midnight to one o'clock is shown twice
 			"2027-03-14": {"01:00-02:00 60", "00:00-01:00 60"},  // midnight to one o'clock is skipped
 			"2026-07-05": {"00:00-02:00 120", "00:00-01:00 60"},
 		} {
-			end := instant(day).AddDate(0, 0, 2).Format(time.DateOnly)
-			if got := free(t, e, token, window(practitioner, map[string]string{"start_time": day, "finish_time": end})); !slices.Equal(got, want) {
+			start, err := time.ParseInLocation(time.DateOnly, day, havana)
+			if err != nil {
+				t.Fatal(err)
+			}
+			days := between(start.Format(time.RFC3339), start.AddDate(0, 0, 2).Format(time.RFC3339))
+			if got := free(t, c, window(practitioner, days)); !slices.Equal(got, want) {
 				t.Errorf("%s: got %v, want %v", day, got, want)
 			}
 		}
@@ -88,9 +95,11 @@ func TestAvailabilityInThePracticesZone(t *testing.T) {
 // the next day in London's summer.
 func TestBornTodayIsTodayInThePracticesZone(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		token := e.Token(t, "")
+		c := e.Client(t, e.Token(t, ""))
 		e.Clock.Set(time.Date(2026, 6, 30, 23, 30, 0, 0, time.UTC))
-		register(t, e, token, row{"date_of_birth": "2026-07-01"}).Status(t, 201)
-		register(t, e, token, row{"date_of_birth": "2026-07-02"}).Error(t, 422, "validation_failed", "date_of_birth")
+		born := func(day string) field { return func(in *ogent.PatientInput) { in.DateOfBirth.SetTo(instant(day)) } }
+		register(t, c, born("2026-07-01"))
+		_, err := c.CreatePatient(t.Context(), newPatient(t, c, born("2026-07-02")))
+		harness.Refused(t, err, 422, "validation_failed", "date_of_birth")
 	})
 }
