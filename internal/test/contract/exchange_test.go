@@ -29,6 +29,7 @@ func send(t testing.TB, e *harness.Env, op operation, q harness.Request) *harnes
 		t.Errorf("%s %.300s %.300v: status %d: %s\n%s", q.Method, q.Path, q.Body, r.Code, r.Raw, cause(e, r))
 	}
 	check(t, op, q, r)
+	decodes(t, op, r)
 	return r
 }
 
