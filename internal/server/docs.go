@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"embed"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -13,7 +14,6 @@ import (
 
 	"chairside/internal/apierror"
 	"chairside/internal/etag"
-	"chairside/ogent"
 )
 
 // static is what the reference page and answers link to. Everything is served
@@ -37,7 +37,18 @@ const (
 
 // openapi is the contract as a machine reads it.
 func (s *Server) openapi(w http.ResponseWriter, r *http.Request) {
-	serveAsset(w, r, "application/json", refresh, ogent.Document)
+	serveAsset(w, r, "application/json", refresh, s.document)
+}
+
+// absolute is the document with base in front of its servers' addresses, because tools
+// also read it from a file or from another host.
+func absolute(document []byte, base string) ([]byte, error) {
+	quoted, err := json.Marshal(base)
+	if err != nil {
+		return nil, err
+	}
+	open := append([]byte(`"url": `), quoted[:len(quoted)-1]...)
+	return bytes.ReplaceAll(document, []byte(`"url": "/`), append(open, '/')), nil
 }
 
 // docs is the contract as a person reads it, with a section on every error code.

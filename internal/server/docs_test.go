@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"chairside/internal/scope"
+	"chairside/ogent"
 	"chairside/schema"
 )
 
@@ -85,6 +86,11 @@ func TestOpenAPIAndAvatar(t *testing.T) {
 	a := b.get("/openapi.json", "Authorization:").ok(t, 200)
 	if !json.Valid([]byte(a.body)) || a.Header.Get("Content-Type") != "application/json" {
 		t.Errorf("%s, %.60s", a.Header.Get("Content-Type"), a.body)
+	}
+	// The servers' addresses are absolute; everything else is as in the published document.
+	published := strings.NewReplacer(`"url": "/v1"`, `"url": "https://api.example.test/v1"`, `"url": "/"`, `"url": "https://api.example.test/"`).Replace(string(ogent.Document))
+	if a.body != published || strings.Count(a.body, `"url": "https://api.example.test/`) != 2 {
+		t.Error("the served document is not the published one with absolute addresses")
 	}
 	b.get("/openapi.json", "If-None-Match: "+a.Header.Get("ETag")).ok(t, 304)
 	avatar := b.get("/static/avatar.svg", "Authorization:").ok(t, 200)

@@ -53,6 +53,7 @@ type Options struct {
 type Server struct {
 	Options
 	routes   *ogent.Server
+	document []byte // the OpenAPI document as it is served
 	tokens   *token.Cache
 	oauth    *oauth.Server
 	site     *web.Site
@@ -83,6 +84,9 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 	s.metrics = newMetrics(o.DB, s.unsent)
 	s.routes, err = ogent.NewServer(handler, ogent.WithErrorHandler(keepError), ogent.WithNotFound(keepNotFound), ogent.WithMiddleware(encode))
 	if err != nil {
+		return nil, err
+	}
+	if s.document, err = absolute(ogent.Document, o.BaseURL); err != nil {
 		return nil, err
 	}
 	s.oauth = oauth.New(oauth.Options{DB: o.DB, Issuer: o.BaseURL, Explain: s.explain})
