@@ -52,17 +52,17 @@ func Each(t *testing.T, test func(t *testing.T, e *Env)) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		test(t, Start(t, SQLite(t), patient))
+		test(t, Start(t, SQLite(t), Patient))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		test(t, Start(t, Postgres(t), patient))
+		test(t, Start(t, Postgres(t), Patient))
 	})
 }
 
-// patient gives operations time on a machine that runs many tests at once under the
+// Patient gives operations time on a machine that runs many tests at once under the
 // race detector.
-func patient(o *server.Options) { o.OperationTime = time.Minute }
+func Patient(o *server.Options) { o.OperationTime = time.Minute }
 
 // Env is a running server and its database.
 type Env struct {
