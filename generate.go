@@ -26,7 +26,7 @@
 //	internal/seed        demo data; internal/provision: a new practice
 //	internal/config      flags and environment
 //	internal/arch        import rules as tests, decisions/, departures.md
-//	internal/test        harness, contract suite, browser suite, local PostgreSQL servers
+//	internal/test        harness, contract suite, browser suite, template databases, local PostgreSQL servers
 //	cmd/chairside        the program, one file per command
 //	cmd/chairside-bench  measures it beside a hand-written server
 //

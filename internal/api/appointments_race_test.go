@@ -20,7 +20,7 @@ func TestRacedBookingsLeaveNoOverlap(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			where := database(t)
-			servers := []*harness.Env{harness.Start(t, where), harness.Start(t, where)}
+			servers := []*harness.Env{harness.Start(t, where, harness.Patient), harness.Start(t, where, harness.Patient)}
 			token := servers[0].Token(t, "appointment")
 			practitioners := []int64{hire(t, servers[0]), hire(t, servers[0])}
 			race(t, servers, token, practitioners)

@@ -56,7 +56,7 @@ func TestConsentLeavesOutWhatTheRoleMayNotHold(t *testing.T) {
 		_, b := w.employee(schema.RoleReceptionist)
 		const asked = "scope=patient+financials:read+user"
 		page := w.ask(b, asked).Status(t, http.StatusOK).
-			Has(t, "See, add and change patients", "Your role, receptionist, does not allow it, so it is left out", "Delete patients", "See accounts, invoices and payments", "Add, change and delete users")
+			Has(t, "Read, create and update patients", "Your role, receptionist, does not allow it, so it is left out", "Delete patients", "Read accounts, invoices and payments", "Create, update and delete users")
 		form := page.Form(t, oauth.AuthorizePath)
 		const granted = "patient:create patient:read patient:update user:read"
 		if got := form.Values.Get("granted"); got != granted {
@@ -170,15 +170,15 @@ func TestRolesAndApplicationsLimitLivingTokens(t *testing.T) {
 			}
 			b.Get("/settings/authorizations").Status(t, http.StatusOK).Has(t, words)
 		}
-		check("financials patient user:read", "See, add, change and delete patients")
+		check("financials patient user:read", "Read, create, update and delete patients")
 		w.setRole(u, schema.RoleReceptionist)
-		check("patient:create patient:read patient:update user:read", "See, add and change patients; see users.")
+		check("patient:create patient:read patient:update user:read", "Read, create and update patients; read users.")
 		w.widen("patient:read", "financials")
-		check("patient:read", "See patients.")
+		check("patient:read", "Read patients.")
 		w.widen("financials")
 		check("", "Nothing: your role or the application’s registration no longer allows it.")
 		w.widen("patient", "financials", "user")
 		w.setRole(u, schema.RoleAdministrator)
-		check("financials patient user:read", "See, add, change and delete patients")
+		check("financials patient user:read", "Read, create, update and delete patients")
 	})
 }

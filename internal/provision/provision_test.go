@@ -2,7 +2,6 @@ package provision
 
 import (
 	"errors"
-	"path/filepath"
 	"testing"
 
 	"chairside/ent"
@@ -10,19 +9,17 @@ import (
 	"chairside/ent/user"
 	"chairside/internal/principal"
 	"chairside/internal/store"
+	"chairside/internal/test/testdb"
 	"chairside/schema"
 )
 
 func open(t *testing.T) *store.DB {
 	t.Helper()
-	db, err := store.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "test.db"))
+	db, err := store.Open(t.Context(), testdb.Migrated.SQLite(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	return db
 }
 

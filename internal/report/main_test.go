@@ -2,27 +2,22 @@ package report_test
 
 import (
 	"context"
-	"os"
-	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
 	"chairside/ent"
-	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/principal"
 	"chairside/internal/report"
-	"chairside/internal/seed"
 	"chairside/internal/store"
 	"chairside/internal/test/harness"
-	"chairside/internal/test/localpg/pgtest"
+	"chairside/internal/test/testdb"
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
 // today is the day on which the seeded practices stand.
-var today = civil.MustParse("2026-07-01")
+var today = testdb.Day
 
 // ours is the id of the main practice, in SQL.
 const ours = "(SELECT id FROM practices WHERE slug = 'demo')"
@@ -38,7 +33,7 @@ type practice struct {
 func each(t *testing.T, test func(t *testing.T, p practice)) {
 	t.Helper()
 	t.Parallel()
-	for name, url := range map[string]func(testing.TB) string{"sqlite": sqliteURL, "postgres": postgresURL} {
+	for name, url := range map[string]func(testing.TB) string{"sqlite": testdb.Reported.SQLite, "postgres": testdb.Reported.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db, err := store.Open(t.Context(), url(t))
@@ -92,61 +87,4 @@ func (p practice) tx(t testing.TB, work func(tx *ent.Client) error) {
 	if err := p.Tx(p.ctx, work); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func fill(url string) error {
-	ctx := context.Background()
-	db, err := store.Open(ctx, url)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	if _, err := db.Migrate(ctx); err != nil {
-		return err
-	}
-	return seed.Run(ctx, db, seed.Options{Patients: 700, Years: 2, RandomSeed: 7, AsOf: today})
-}
-
-var sqliteTemplate = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "chairside-report-*")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "template.db")
-	if err := fill("sqlite:" + path); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(path)
-})
-
-func sqliteURL(t testing.TB) string {
-	template, err := sqliteTemplate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "test.db")
-	if err := os.WriteFile(path, template, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return "sqlite:" + path
-}
-
-var postgresTemplate = sync.OnceValues(func() (string, error) {
-	name, url, err := pgtest.Create("template0")
-	if err != nil {
-		return "", err
-	}
-	return name, fill(url)
-})
-
-func postgresURL(t testing.TB) string {
-	if pgtest.Missing() != nil {
-		return pgtest.New(t) // skips
-	}
-	template, err := postgresTemplate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pgtest.Clone(t, template)
 }

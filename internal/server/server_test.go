@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +20,7 @@ import (
 	"chairside/internal/provision"
 	"chairside/internal/scope"
 	"chairside/internal/store"
+	"chairside/internal/test/testdb"
 	"chairside/internal/token"
 	"chairside/ogent"
 )
@@ -52,14 +52,11 @@ func setup(t *testing.T, configure ...func(*Options, *double)) *bundle {
 	t.Helper()
 	b := &bundle{t: t, log: &lockedBuffer{}, now: time.Date(2026, 7, 1, 9, 0, 0, 0, time.UTC)}
 	ctx := clock.With(t.Context(), b.now)
-	db, err := store.Open(ctx, "sqlite:"+filepath.Join(t.TempDir(), "test.db"))
+	db, err := store.Open(ctx, testdb.Migrated.SQLite(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := db.Migrate(ctx); err != nil {
-		t.Fatal(err)
-	}
 	o := Options{
 		DB: db, BaseURL: "https://api.example.test",
 		Clock:  func() time.Time { return b.now },

@@ -8,7 +8,7 @@ import (
 
 	"chairside/internal/civil"
 	"chairside/internal/seed"
-	"chairside/internal/test/localpg/pgtest"
+	"chairside/internal/test/testdb"
 )
 
 // BenchmarkExport and BenchmarkRestore measure a practice of 20,000 patients
@@ -16,7 +16,7 @@ import (
 //
 //	GOGC=400 go test -run '^$' -bench 'Export|Restore' -benchtime 1x ./internal/transfer
 func BenchmarkExport(b *testing.B) {
-	db := open(b, pgtest.New(b))
+	db := open(b, testdb.Migrated.Postgres(b))
 	o := seed.Options{Patients: 20_000, Years: 2, RandomSeed: 1, AsOf: civil.MustParse("2026-07-01")}
 	if err := seed.Run(b.Context(), db, o); err != nil {
 		b.Fatal(err)
@@ -39,7 +39,7 @@ func BenchmarkExport(b *testing.B) {
 }
 
 func BenchmarkRestore(b *testing.B) {
-	source := open(b, "sqlite:"+filepath.Join(b.TempDir(), "source.db"))
+	source := open(b, testdb.Migrated.SQLite(b))
 	o := seed.Options{Patients: 20_000, Years: 2, RandomSeed: 1, AsOf: civil.MustParse("2026-07-01")}
 	if err := seed.Run(b.Context(), source, o); err != nil {
 		b.Fatal(err)
@@ -51,7 +51,7 @@ func BenchmarkRestore(b *testing.B) {
 	var rows int64
 	for b.Loop() {
 		b.StopTimer()
-		db := open(b, pgtest.New(b))
+		db := open(b, testdb.Migrated.Postgres(b))
 		b.StartTimer()
 		done, err := Restore(b.Context(), db, dir, RestoreOptions{})
 		if err != nil {
@@ -91,7 +91,7 @@ func BenchmarkImport(b *testing.B) {
 			rows := 0
 			for b.Loop() {
 				b.StopTimer()
-				db := open(b, pgtest.New(b))
+				db := open(b, testdb.Migrated.Postgres(b))
 				bright(b, db)
 				for _, file := range strings.Fields(m.before) {
 					importing(b, db, dir, ImportOptions{Mapping: alone(b, dir, file)})

@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"chairside/internal/civil"
-	"chairside/internal/seed"
 	"chairside/internal/store"
 	"chairside/internal/test/localpg/pgtest"
+	"chairside/internal/test/testdb"
 )
 
 func TestMain(m *testing.M) {
@@ -20,13 +19,10 @@ func TestMain(m *testing.M) {
 	pgtest.Main(m)
 }
 
-// demo is the size of seeded practices.
-var demo = seed.Options{Patients: 60, Years: 1, RandomSeed: 1, AsOf: civil.MustParse("2026-07-01")}
-
-// kinds are the two kinds of database: the URL of a new, empty one.
+// kinds are the two kinds of database: the URL of a new one that has its tables.
 var kinds = map[string]func(t testing.TB) string{
-	"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
-	"postgres": pgtest.New,
+	"sqlite":   testdb.Migrated.SQLite,
+	"postgres": testdb.Migrated.Postgres,
 }
 
 // each runs test with an empty database of each kind.
@@ -41,17 +37,16 @@ func each(t *testing.T, test func(t *testing.T, db *store.DB)) {
 	}
 }
 
-// seeded gives a database with the demo's practices.
+// seeded opens a database with the demo's practices.
 func seeded(t testing.TB, kind string) *store.DB {
 	t.Helper()
-	db := open(t, kinds[kind](t))
-	if err := seed.Run(t.Context(), db, demo); err != nil {
-		t.Fatal(err)
+	if kind == "sqlite" {
+		return open(t, testdb.Practice.SQLite(t))
 	}
-	return db
+	return open(t, testdb.Practice.Postgres(t))
 }
 
-// open opens a database and gives it its tables.
+// open opens a database until the test ends.
 func open(t testing.TB, url string) *store.DB {
 	t.Helper()
 	db, err := store.Open(t.Context(), url)
@@ -59,9 +54,6 @@ func open(t testing.TB, url string) *store.DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	if _, err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	return db
 }
 

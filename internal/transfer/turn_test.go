@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"chairside/internal/test/localpg/pgtest"
+	"chairside/internal/test/testdb"
 )
 
 // plainFile writes rows of bigPractice that are stored two batches at a time,
@@ -35,7 +35,7 @@ const outOfOrder = `SELECT count(*) FROM (
 
 func TestBatchesAtTheSameTimeKeepTheOrder(t *testing.T) {
 	t.Parallel()
-	db := open(t, pgtest.New(t))
+	db := open(t, testdb.Migrated.Postgres(t))
 	bright(t, db)
 	const rows = 4*batchRows + 7
 	report := importing(t, db, plainFile(t, rows), ImportOptions{})
@@ -51,7 +51,7 @@ func TestBatchesAtTheSameTimeKeepTheOrder(t *testing.T) {
 // same time.
 func TestBatchesAtTheSameTimeAreRefusedAlone(t *testing.T) {
 	t.Parallel()
-	db := open(t, pgtest.New(t))
+	db := open(t, testdb.Migrated.Postgres(t))
 	bright(t, db)
 	execute(t, db, "ALTER TABLE treatments ADD CONSTRAINT odd CHECK (nomenclature NOT IN ('Filling of 3 surfaces', 'Filling of 2600 surfaces', 'Filling of 5001 surfaces'))")
 	rejects := t.TempDir()
@@ -70,7 +70,7 @@ func TestBatchesAtTheSameTimeAreRefusedAlone(t *testing.T) {
 // Where a batch fails, those before it are in, and none after it.
 func TestBatchesAtTheSameTimeStopTogether(t *testing.T) {
 	t.Parallel()
-	db := open(t, pgtest.New(t))
+	db := open(t, testdb.Migrated.Postgres(t))
 	bright(t, db)
 	before := number(t, db, "SELECT count(*) FROM treatments")
 	execute(t, db, "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'the disk is full'; END $$")

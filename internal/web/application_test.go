@@ -84,7 +84,7 @@ func TestConnectByThePages(t *testing.T) {
 		if run(t, again)["access_token"] == nil {
 			t.Error("the command of the application's page does not work")
 		}
-		b.Get("/settings/applications").Has(t, "Recall & Robot", "within the last hour", "With a secret")
+		b.Get("/settings/applications").Has(t, "Recall & Robot", "within the last hour", "Confidential client")
 		if strings.Contains(e.Log.String(), secret) || strings.Contains(e.Log.String(), code) {
 			t.Error("a secret is in the log")
 		}
@@ -128,7 +128,7 @@ func TestApplicationErrors(t *testing.T) {
 			}{
 				{"name", " ", "Enter a name"},
 				{"name", strings.Repeat("x", 101), "The name is too long (maximum is 100 characters)."},
-				{"redirect_uris", "\r\n \r\n", "Enter at least one address."},
+				{"redirect_uris", "\r\n \r\n", "Enter at least one redirect URI."},
 				{"redirect_uris", "http://example.com/", "must use https"},
 				{"redirect_uris", callback + "\r\n/callback", "must be whole addresses"},
 				{"redirect_uris", callback + "#x", "must not have a fragment"},
@@ -184,12 +184,12 @@ func TestApplicationChanges(t *testing.T) {
 		e.Get(t, "/v1/user", token).Status(t, http.StatusOK)
 
 		saved := b.Submit(form, url.Values{"name": {"Renamed"}, "redirect_uris": {"https://other.example.com/"}, "scopes": {"user:read", "patient:read"}})
-		b.Follow(saved).Status(t, http.StatusOK).Has(t, "The changes are saved.", "Renamed")
+		b.Follow(saved).Status(t, http.StatusOK).Has(t, "Changes saved.", "Renamed")
 		b.Get(strings.TrimPrefix(link, e.URL)).Status(t, http.StatusBadRequest) // the address is no longer its own
 		e.Get(t, "/v1/user", token).Status(t, http.StatusOK)
 
 		gone := b.Submit(page.Form(t, path+"/delete"), nil)
-		b.Follow(gone).Status(t, http.StatusOK).Has(t, "The application is deleted.", "No applications yet")
+		b.Follow(gone).Status(t, http.StatusOK).Has(t, "Application deleted.", "No applications yet")
 		e.Get(t, "/v1/user", token).Error(t, http.StatusUnauthorized, "invalid_token")
 		b.Get(path).Status(t, http.StatusNotFound)
 		b.Submit(page.Form(t, path+"/delete"), nil).Status(t, http.StatusNotFound)
@@ -211,7 +211,7 @@ func TestConsent(t *testing.T) {
 		page := stranger.Follow(stranger.Submit(form, url.Values{"email": {seed.SecondAdmin}, "password": {seed.Password}})).Status(t, http.StatusOK)
 		sound(t, page)
 		guarded(t, page, strings.Replace(policy, "form-action 'self'", "form-action 'self' https:", 1))
-		page.Has(t, "Allow Recall <Robot>?", "registered by Demo", "in Second", "See patients", "See, add, change and delete users", seed.SecondAdmin, "app.example.com")
+		page.Has(t, "Authorise Recall <Robot>", "registered by Demo", "in Second", "Read patients", "Read, create, update and delete users", seed.SecondAdmin, "app.example.com")
 		decide := page.Form(t, "/oauth/authorize")
 
 		denied := stranger.Submit(decide, url.Values{"decision": {"deny"}})
@@ -219,7 +219,7 @@ func TestConsent(t *testing.T) {
 			t.Errorf("denying leads to %s", to)
 		}
 		guarded(t, denied, policy)
-		stranger.Submit(decide, nil).Status(t, http.StatusUnprocessableEntity).Has(t, "Allow Recall")
+		stranger.Submit(decide, nil).Status(t, http.StatusUnprocessableEntity).Has(t, "Authorise Recall")
 		stranger.Submit(decide, url.Values{"decision": {"perhaps"}}).Status(t, http.StatusUnprocessableEntity)
 
 		// Another user has signed in in the same browser meanwhile: the page is
@@ -238,17 +238,17 @@ func TestConsent(t *testing.T) {
 		}
 
 		// Allowed: listed, with what it may do, until it is taken back.
-		b.Get("/settings/authorizations").Has(t, "No application may act for you")
+		b.Get("/settings/authorizations").Has(t, "No authorised applications")
 		code := b.Submit(b.Get(request).Form(t, "/oauth/authorize"), url.Values{"decision": {"allow"}}).Redirect(t).Query().Get("code")
 		token := e.Post(t, "/oauth/token", "", map[string]string{
 			"grant_type": "authorization_code", "code": code, "redirect_uri": callback, "client_id": id, "client_secret": secret,
 		}).Status(t, http.StatusOK).Text(t, "access_token")
 		e.Get(t, "/v1/user", token).Status(t, http.StatusOK)
-		list := b.Get("/settings/authorizations").Has(t, "Recall <Robot>", "Registered by Demo", "See patients; see, add, change and delete users.", "within the last hour")
+		list := b.Get("/settings/authorizations").Has(t, "Recall <Robot>", "Registered by Demo", "Read patients; read, create, update and delete users.", "within the last hour")
 		sound(t, list)
 		b.Get("/settings/tokens").Has(t, "No tokens yet")
 		path := "/settings/authorizations/" + id + "/revoke"
-		b.Follow(b.Submit(list.Form(t, path), nil)).Has(t, "may no longer act for you", "No application may act for you")
+		b.Follow(b.Submit(list.Form(t, path), nil)).Has(t, "Access revoked", "No authorised applications")
 		e.Get(t, "/v1/user", token).Error(t, http.StatusUnauthorized, "invalid_token")
 		b.Submit(list.Form(t, path), nil).Status(t, http.StatusSeeOther) // twice is no mistake
 	})

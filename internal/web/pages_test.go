@@ -186,7 +186,7 @@ func TestPagesSignedIn(t *testing.T) {
 			}
 			for _, path := range []string{"/settings/applications", "/settings/applications/" + id, "/settings/applications/" + id + "/secret", "/settings/applications/" + id + "/delete"} {
 				p := b.Post(path, url.Values{"name": {"Mine"}, "redirect_uris": {callback}, "scopes": {"patient"}, "kind": {"public"}})
-				p.Status(t, http.StatusForbidden).Has(t, "registered by managers and administrators")
+				p.Status(t, http.StatusForbidden).Has(t, "Only managers and administrators can register applications")
 				guarded(t, p, policy)
 				sound(t, p)
 			}

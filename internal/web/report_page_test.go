@@ -57,7 +57,7 @@ func TestReportFailsHalfway(t *testing.T) {
 		}
 		rename("payments", "mislaid") // what was invoiced can still be read
 		p := b.Get("/reports/income").Status(t, http.StatusOK).
-			Has(t, "Income", "Something went wrong on our side", "quote the request id").Lacks(t, "mislaid", "payments\"", "Download")
+			Has(t, "Income", "Something went wrong", "quote request ID").Lacks(t, "mislaid", "payments\"", "Download")
 		guarded(t, p, policy)
 		sound(t, p)
 		e.Settle()

@@ -43,21 +43,21 @@ func TestReportQuestions(t *testing.T) {
 		{"contract-performance?to=2199-12-31", map[string]string{"to": "2199-12-31"}, nil},
 		{"income?from=1900-01-01&to=1910-01-01", map[string]string{"from": "1900-01-01"}, nil},
 		// What cannot be read, or does not fit together.
-		{"income?from=1.4.2026", map[string]string{"from": "1.4.2026"}, map[string]string{"from": "Enter the first day like 2026-07-01."}},
+		{"income?from=1.4.2026", map[string]string{"from": "1.4.2026"}, map[string]string{"from": "Enter the first day, for example 2026-07-01."}},
 		{"income?from=2026-02-30&to=soon", map[string]string{"to": "soon"}, map[string]string{"from": "Enter the first day", "to": "Enter the last day"}},
 		{"income?to=%22%3E%3Cscript%3E", map[string]string{"to": `"><script>`}, map[string]string{"to": "Enter the last day"}},
 		{"income?to=%00%ff", nil, map[string]string{"to": "Enter the last day"}},
 		{"day-sheet?to=2026-7-1", nil, map[string]string{"to": "Enter the day"}},
-		{"aged-debt?to=9999-12-31", nil, map[string]string{"to": "Choose the day from 1900 to 2199."}},
-		{"income?from=0001-01-01", nil, map[string]string{"from": "Choose the first day from 1900 to 2199."}},
-		{"income?from=2026-05-02&to=2026-05-01", nil, map[string]string{"to": "The last day is before the first."}},
+		{"aged-debt?to=9999-12-31", nil, map[string]string{"to": "Choose the day between 1900 and 2199."}},
+		{"income?from=0001-01-01", nil, map[string]string{"from": "Choose the first day between 1900 and 2199."}},
+		{"income?from=2026-05-02&to=2026-05-01", nil, map[string]string{"to": "The last day must not be before the first."}},
 		{"income?from=2016-05-01&to=2026-05-02", nil, map[string]string{"from": "Choose at most 10 years."}},
-		{"income?site=1", nil, map[string]string{"site": "no such site"}},
-		{"income?site=01980f3e-0000-7000-8000-000000000000", nil, map[string]string{"site": "no such site"}},
-		{"income?practitioner=one", nil, map[string]string{"practitioner": "no such practitioner"}},
-		{"income?practitioner=99999999999999999999", nil, map[string]string{"practitioner": "no such practitioner"}},
-		{"income?practitioner=-1", nil, map[string]string{"practitioner": "no such practitioner"}},
-		{"income?to=x&site=x&practitioner=x", nil, map[string]string{"to": "Enter", "site": "no such", "practitioner": "no such"}},
+		{"income?site=1", nil, map[string]string{"site": "Choose a site from the list"}},
+		{"income?site=01980f3e-0000-7000-8000-000000000000", nil, map[string]string{"site": "Choose a site from the list"}},
+		{"income?practitioner=one", nil, map[string]string{"practitioner": "Choose a practitioner from the list"}},
+		{"income?practitioner=99999999999999999999", nil, map[string]string{"practitioner": "Choose a practitioner from the list"}},
+		{"income?practitioner=-1", nil, map[string]string{"practitioner": "Choose a practitioner from the list"}},
+		{"income?to=x&site=x&practitioner=x", nil, map[string]string{"to": "Enter", "site": "Choose a site", "practitioner": "Choose a practitioner"}},
 	}
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
@@ -135,11 +135,11 @@ func TestReportIsLimited(t *testing.T) {
 			}
 			for _, ending := range []string{"", ".csv", ".json"} {
 				p := b.Get(path + ending + "?site=" + theirs.ID.String())
-				wrong(t, p, map[string]string{"site": "no such site"})
+				wrong(t, p, map[string]string{"site": "Choose a site from the list"})
 				p.Lacks(t, theirs.Name)
 				if r.Practitioners {
 					p := b.Get(path + ending + "?practitioner=" + strconv.FormatInt(they.ID, 10))
-					wrong(t, p, map[string]string{"practitioner": "no such practitioner"})
+					wrong(t, p, map[string]string{"practitioner": "Choose a practitioner from the list"})
 					p.Lacks(t, they.Edges.User.LastName+"</option>")
 				}
 			}
@@ -147,7 +147,7 @@ func TestReportIsLimited(t *testing.T) {
 
 		// Reports are about the past, too: what is not active any more is offered.
 		e.Tx(t, demo, func(tx *ent.Client) error { return tx.Site.UpdateOne(mine).SetActive(false).Exec(demo) })
-		b.Get("/reports/income").Has(t, mine.Name+" (not active)")
+		b.Get("/reports/income").Has(t, mine.Name+" (inactive)")
 		closed := b.Get("/reports/income?site="+mine.ID.String()).Status(t, http.StatusOK)
 		if got := closed.Form(t, "/reports/income").Values.Get("site"); got != mine.ID.String() {
 			t.Errorf("the site shown is not the one chosen: %q", got)

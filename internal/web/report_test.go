@@ -56,7 +56,7 @@ func TestReportsAreForRoles(t *testing.T) {
 					continue
 				}
 				for _, ending := range []string{"", ".csv", ".json"} {
-					p := b.Get(path+ending).Status(t, http.StatusForbidden).Has(t, "You may not see this report")
+					p := b.Get(path+ending).Status(t, http.StatusForbidden).Has(t, "You don't have access to this report")
 					guarded(t, p, policy)
 					sound(t, p)
 				}

@@ -51,7 +51,7 @@ func TestNewTokenStaysWithinTheRole(t *testing.T) {
 					continue
 				}
 				p := b.Submit(form, url.Values{"name": {"More"}, "scopes": {"appointment:read", s}})
-				message := "Your role, " + name + ", does not allow " + strings.Join((scope.Set{s}).Beyond(held), ", ") + ". Of your choice it allows appointment:read"
+				message := "Your role, " + name + ", does not allow " + strings.Join((scope.Set{s}).Beyond(held), ", ") + ". You can choose appointment:read"
 				wrong(t, p, map[string]string{"scopes": message})
 				sound(t, p)
 			}
@@ -67,12 +67,12 @@ func TestTokensShowWhatTheyMayDoNow(t *testing.T) {
 		b := e.Browser(t).SignIn(u.Email)
 		makeToken(t, b, "Import", url.Values{"scopes": {"patient", "financials:read"}})
 		makeToken(t, b, "Money", url.Values{"scopes": {"financials"}})
-		b.Get("/settings/tokens").Has(t, "See, add, change and delete patients; see accounts, invoices and payments.").Lacks(t, "Not allowed by your role")
+		b.Get("/settings/tokens").Has(t, "Read, create, update and delete patients; read accounts, invoices and payments.").Lacks(t, "Not allowed by your role")
 		ctx := e.As(t, seed.DemoSlug)
 		e.Tx(t, ctx, func(tx *ent.Client) error {
 			return tx.User.UpdateOneID(u.ID).SetRole(schema.RoleReceptionist).Exec(ctx)
 		})
-		p := b.Get("/settings/tokens").Has(t, "See, add and change patients.", "Not allowed by your role: financials:read patient:delete", "Nothing.", "Not allowed by your role: financials")
+		p := b.Get("/settings/tokens").Has(t, "Read, create and update patients.", "Not allowed by your role: financials:read patient:delete", "No access.", "Not allowed by your role: financials")
 		sound(t, p)
 	})
 }

@@ -50,12 +50,12 @@ func TestSessions(t *testing.T) {
 			}
 			phone.At(other).Get("/settings/tokens").Status(t, http.StatusOK)
 			back := b.Submit(p.Form(t, phones), nil)
-			b.Follow(back).Has(t, "The session is ended.").Lacks(t, "Safari")
+			b.Follow(back).Has(t, "Session revoked.").Lacks(t, "Safari")
 			phone.At(other).Get("/settings/tokens").Status(t, http.StatusSeeOther)
 			b.Submit(p.Form(t, phones), nil).Status(t, http.StatusNotFound) // it is no more
 
 			back = b.At(other).Submit(b.Get("/settings/sessions").Form(t, "/settings/sessions/end-others"), nil)
-			b.Follow(back).Has(t, "signed out everywhere else", "nowhere else")
+			b.Follow(back).Has(t, "signed out everywhere else", "not signed in anywhere else")
 			odd.Get("/settings/tokens").Status(t, http.StatusSeeOther)
 			stranger.Get("/settings/tokens").Status(t, http.StatusOK)
 
@@ -104,9 +104,9 @@ func TestPasswordChange(t *testing.T) {
 			wrong                    map[string]string
 		}{
 			{"", "", "", map[string]string{"current": "Enter your current password.", "password": "Enter a new password."}},
-			{seed.Password, chosen, chosen + "x", map[string]string{"again": "not the same"}},
-			{"", chosen, "", map[string]string{"current": "Enter", "again": "not the same"}},
-			{"wrong", chosen, chosen, map[string]string{"current": "The password is wrong."}},
+			{seed.Password, chosen, chosen + "x", map[string]string{"again": "do not match"}},
+			{"", chosen, "", map[string]string{"current": "Enter", "again": "do not match"}},
+			{"wrong", chosen, chosen, map[string]string{"current": "Incorrect password."}},
 			{seed.Password, "Password2026!", "Password2026!", map[string]string{"password": "The password is too common"}},
 			{seed.Password, "Admin demo Chairside test", "Admin demo Chairside test", map[string]string{"password": "The password must not be your name"}},
 			{seed.Password, "short", "short", map[string]string{"password": "The password must have at least 10 characters."}},
@@ -122,7 +122,7 @@ func TestPasswordChange(t *testing.T) {
 		elsewhere.Get("/settings/tokens").Status(t, http.StatusOK)
 
 		back := b.Submit(form, url.Values{"current": {seed.Password}, "password": {chosen}, "again": {chosen}})
-		b.Follow(back).Status(t, http.StatusOK).Has(t, "Your password is changed.")
+		b.Follow(back).Status(t, http.StatusOK).Has(t, "Password changed.")
 		elsewhere.Get("/settings/tokens").Status(t, http.StatusSeeOther)
 		b.Get("/settings/tokens").Status(t, http.StatusOK)
 		e.Get(t, "/v1/user", token).Status(t, http.StatusOK)

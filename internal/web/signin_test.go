@@ -29,7 +29,7 @@ func TestSignIn(t *testing.T) {
 			t.Errorf("the cookie is %s", cookie)
 		}
 		guarded(t, p, policy)
-		b.Get("/settings/sessions").Status(t, http.StatusOK).Has(t, "Firefox on Linux", "This browser", "127.0.0.1", "1 Jul 2026, 10:15", "nowhere else")
+		b.Get("/settings/sessions").Status(t, http.StatusOK).Has(t, "Firefox on Linux", "This browser", "127.0.0.1", "1 Jul 2026, 10:15", "not signed in anywhere else")
 
 		// Somebody who has signed in may do so as another user.
 		again := b.Get("/sign-in?next=/settings/tokens").Status(t, http.StatusOK).Has(t, "You are signed in as")
@@ -66,11 +66,11 @@ func TestSignInErrors(t *testing.T) {
 		}{
 			{"", "", map[string]string{"email": "Enter your e-mail address.", "password": "Enter your password."}},
 			{seed.DemoAdmin, "", map[string]string{"password": "Enter your password."}},
-			{seed.DemoAdmin, "not-<it>", map[string]string{"password": "The e-mail address or the password is wrong."}},
-			{"nobody@example.org", seed.Password, map[string]string{"password": "The e-mail address or the password is wrong."}},
-			{"no address", seed.Password, map[string]string{"password": "The e-mail address or the password is wrong."}},
-			{disabled.Email, seed.Password, map[string]string{"email": "This user may no longer sign in."}},
-			{disabled.Email, "not-<it>", map[string]string{"password": "The e-mail address or the password is wrong."}},
+			{seed.DemoAdmin, "not-<it>", map[string]string{"password": "Incorrect e-mail address or password."}},
+			{"nobody@example.org", seed.Password, map[string]string{"password": "Incorrect e-mail address or password."}},
+			{"no address", seed.Password, map[string]string{"password": "Incorrect e-mail address or password."}},
+			{disabled.Email, seed.Password, map[string]string{"email": "This account is disabled."}},
+			{disabled.Email, "not-<it>", map[string]string{"password": "Incorrect e-mail address or password."}},
 		} {
 			p := b.Submit(form, url.Values{"email": {test.email}, "password": {test.password}})
 			wrong(t, p, test.wrong)

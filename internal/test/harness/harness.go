@@ -10,9 +10,8 @@
 //		})
 //	}
 //
-// Every test has a database of its own, copied from one that is migrated and
-// seeded once in a process. The data are those of seed.Run with Options; the
-// clock of the server stands at Now until the test moves it.
+// Every test has a database of its own, a copy of testdb.Practice. The clock of
+// the server stands at Now until the test moves it.
 package harness
 
 import (
@@ -21,15 +20,12 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
 	"chairside/ent"
 	"chairside/ent/user"
-	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/principal"
 	"chairside/internal/scope"
@@ -37,6 +33,7 @@ import (
 	"chairside/internal/server"
 	"chairside/internal/store"
 	"chairside/internal/test/localpg/pgtest"
+	"chairside/internal/test/testdb"
 	"chairside/internal/token"
 
 	"github.com/google/uuid"
@@ -45,9 +42,6 @@ import (
 // Now is where the clock of a test's server stands at first: a Wednesday in
 // summer time, at 10:15 in London.
 var Now = time.Date(2026, 7, 1, 9, 15, 0, 0, time.UTC)
-
-// Options are the size of the seeded data.
-var Options = seed.Options{Patients: 60, Years: 1, RandomSeed: 1, AsOf: civil.MustParse("2026-07-01")}
 
 // Main runs the tests of a package; it is called by TestMain.
 func Main(m *testing.M) { pgtest.Main(m) }
@@ -58,17 +52,17 @@ func Each(t *testing.T, test func(t *testing.T, e *Env)) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		test(t, Start(t, SQLite(t), patient))
+		test(t, Start(t, SQLite(t), Patient))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		test(t, Start(t, Postgres(t), patient))
+		test(t, Start(t, Postgres(t), Patient))
 	})
 }
 
-// patient gives operations time on a machine that runs many tests at once under the
+// Patient gives operations time on a machine that runs many tests at once under the
 // race detector.
-func patient(o *server.Options) { o.OperationTime = time.Minute }
+func Patient(o *server.Options) { o.OperationTime = time.Minute }
 
 // Env is a running server and its database.
 type Env struct {
@@ -132,67 +126,11 @@ func (e *Env) Settle() {
 	defer e.serving.Unlock()
 }
 
-// SQLite gives the URL of a fresh copy of the seeded database.
-func SQLite(t testing.TB) string {
-	t.Helper()
-	template, err := sqliteTemplate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "test.db")
-	if err := os.WriteFile(path, template, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return "sqlite:" + path
-}
+// SQLite returns the URL of a new copy of the seeded database.
+func SQLite(t testing.TB) string { t.Helper(); return testdb.Practice.SQLite(t) }
 
-// Postgres gives the URL of a fresh copy of the seeded database, or skips.
-func Postgres(t testing.TB) string {
-	t.Helper()
-	if pgtest.Missing() != nil {
-		return pgtest.New(t) // skips
-	}
-	template, err := postgresTemplate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pgtest.Clone(t, template)
-}
-
-var sqliteTemplate = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "chairside-template-*")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "template.db")
-	if err := fill("sqlite:" + path); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(path)
-})
-
-var postgresTemplate = sync.OnceValues(func() (string, error) {
-	name, url, err := pgtest.Create("template0")
-	if err != nil {
-		return "", err
-	}
-	return name, fill(url)
-})
-
-// fill migrates and seeds a database.
-func fill(url string) error {
-	ctx := context.Background()
-	db, err := store.Open(ctx, url)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	if _, err := db.Migrate(ctx); err != nil {
-		return err
-	}
-	return seed.Run(ctx, db, Options)
-}
+// Postgres returns the URL of a new copy of the seeded database, or skips the test.
+func Postgres(t testing.TB) string { t.Helper(); return testdb.Practice.Postgres(t) }
 
 // As gives a context in which the program acts for a user of the main practice
 // ("demo") or the other one ("second"), to read and prepare rows past HTTP.

@@ -3,9 +3,9 @@ package harness
 import (
 	"context"
 	"os"
-	"path/filepath"
 
 	"chairside/internal/seed"
+	"chairside/internal/test/testdb"
 )
 
 // Sandbox is a server for examples, which have no testing.T: the seeded practices on
@@ -27,20 +27,16 @@ func NewSandbox() *Sandbox {
 }
 
 func (s *Sandbox) start(ctx context.Context) error {
-	template, err := sqliteTemplate()
-	if err != nil {
-		return err
-	}
 	dir, err := os.MkdirTemp("", "chairside-sandbox-*")
 	if err != nil {
 		return err
 	}
 	s.stop = append(s.stop, func() { os.RemoveAll(dir) })
-	path := filepath.Join(dir, "sandbox.db")
-	if err := os.WriteFile(path, template, 0o600); err != nil {
+	url, err := testdb.Practice.CopySQLite(dir)
+	if err != nil {
 		return err
 	}
-	e, stop, err := start(ctx, "sqlite:"+path)
+	e, stop, err := start(ctx, url)
 	if err != nil {
 		return err
 	}

@@ -136,7 +136,7 @@ func (s *Server) listen(ctx context.Context, account *syscall.Credential) error 
 	arguments := []string{"-D", s.data(), "-p", strconv.Itoa(port),
 		"-c", "listen_addresses=127.0.0.1",
 		"-c", "unix_socket_directories=" + s.dir,
-		"-c", "max_connections=300", // many parallel tests, each with its own pool
+		"-c", "max_connections=900", // many parallel tests of several packages, each with its own pool
 		"-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off",
 		"-c", "wal_level=minimal", "-c", "max_wal_senders=0",
 	}
