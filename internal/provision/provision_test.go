@@ -10,6 +10,7 @@ import (
 	"chairside/ent/user"
 	"chairside/internal/principal"
 	"chairside/internal/store"
+	"chairside/internal/store/migrate"
 	"chairside/schema"
 )
 
@@ -20,7 +21,7 @@ func open(t *testing.T) *store.DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := db.Migrate(t.Context()); err != nil {
+	if _, err := migrate.Up(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	return db

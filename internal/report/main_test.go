@@ -15,6 +15,7 @@ import (
 	"chairside/internal/report"
 	"chairside/internal/seed"
 	"chairside/internal/store"
+	"chairside/internal/store/migrate"
 	"chairside/internal/test/harness"
 	"chairside/internal/test/localpg/pgtest"
 )
@@ -101,7 +102,7 @@ func fill(url string) error {
 		return err
 	}
 	defer db.Close()
-	if _, err := db.Migrate(ctx); err != nil {
+	if _, err := migrate.Up(ctx, db); err != nil {
 		return err
 	}
 	return seed.Run(ctx, db, seed.Options{Patients: 700, Years: 2, RandomSeed: 7, AsOf: today})

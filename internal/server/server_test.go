@@ -21,6 +21,7 @@ import (
 	"chairside/internal/provision"
 	"chairside/internal/scope"
 	"chairside/internal/store"
+	"chairside/internal/store/migrate"
 	"chairside/internal/token"
 	"chairside/ogent"
 )
@@ -57,7 +58,7 @@ func setup(t *testing.T, configure ...func(*Options, *double)) *bundle {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := db.Migrate(ctx); err != nil {
+	if _, err := migrate.Up(ctx, db); err != nil {
 		t.Fatal(err)
 	}
 	o := Options{

@@ -36,6 +36,7 @@ import (
 	"chairside/internal/seed"
 	"chairside/internal/server"
 	"chairside/internal/store"
+	"chairside/internal/store/migrate"
 	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/token"
 
@@ -176,7 +177,7 @@ func fill(url string) error {
 		return err
 	}
 	defer db.Close()
-	if _, err := db.Migrate(ctx); err != nil {
+	if _, err := migrate.Up(ctx, db); err != nil {
 		return err
 	}
 	return seed.Run(ctx, db, Options)
