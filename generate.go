@@ -20,7 +20,7 @@
 //	internal/oauth       the authorization server: applications, codes, tokens
 //	internal/signin      sessions and second factors; signin/password: hashing and checks
 //	internal/web         the pages: sign-in, consent, settings, reports
-//	internal/report      reports for managers and analysts, and their rendering
+//	internal/report      reports for managers and analysts; report/render: tables, charts, HTML, CSV and JSON
 //	internal/transfer    export, import, moving between databases
 //	internal/store       databases: opening, transactions, errors; below it admission, bulk, counters, dbconn
 //	internal/store/migrate  versions of the schema; plan, lint and diff write the next one

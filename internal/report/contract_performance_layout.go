@@ -112,7 +112,7 @@ func (p *Performance) summary() (figures []Figure) {
 		var worth any // not known where no contract names a price
 		note := ""
 		if priced {
-			worth, note = value, "worth "+Money.text(cost)
+			worth, note = value, "worth "+Money.Format(cost)
 		}
 		figures = append(figures,
 			Figure{Key: key + "_target", Label: unit + " target", Kind: Units, Value: target},
@@ -132,7 +132,7 @@ func (p *Performance) share(delivered, target decimal.Decimal) string {
 	if target == 0 {
 		return year
 	}
-	return fmt.Sprintf("%s of the target, %s", Percent.text(percent(int64(delivered), int64(target))), year)
+	return fmt.Sprintf("%s of the target, %s", Percent.Format(percent(int64(delivered), int64(target))), year)
 }
 
 // progressChart compares dental units with the share of the target that

@@ -1,4 +1,4 @@
-package report
+package render
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"chairside/internal/report"
 )
 
 const (
@@ -25,13 +27,13 @@ func wrap(s string, width int) string {
 }
 
 // writeTable writes everything but the charts.
-func (a *Answer) writeTable(w io.Writer, width int) error {
+func writeTable(w io.Writer, a *report.Answer, width int) error {
 	prose := proseWidth
 	if width > 0 {
 		prose = min(prose, width)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s\n", a.Title, wrap(printable(a.Practice)+" · "+a.Scope(), prose))
+	fmt.Fprintf(&b, "%s\n%s\n", a.Title, wrap(report.Printable(a.Practice)+" · "+a.Scope(), prose))
 	if len(a.Summary) > 0 {
 		b.WriteString("\n" + figures(a.Summary) + "\n")
 	}
@@ -45,7 +47,7 @@ func (a *Answer) writeTable(w io.Writer, width int) error {
 			b.WriteString(wrap(s.Empty, prose) + "\n")
 			continue
 		}
-		s.draw(&b, width)
+		draw(&b, s, width)
 	}
 	fmt.Fprintf(&b, "\n%s\n", wrap(a.Doc, prose))
 	_, err := io.WriteString(w, b.String())
@@ -53,14 +55,14 @@ func (a *Answer) writeTable(w io.Writer, width int) error {
 }
 
 // figures writes the summary, a line each.
-func figures(all []Figure) string {
+func figures(all []report.Figure) string {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleDefault)
 	t.Style().Options = table.OptionsNoBordersAndSeparators
 	t.Style().Box.PaddingLeft = ""
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, Align: text.AlignRight}})
 	for _, f := range all {
-		t.AppendRow(table.Row{f.Label, f.Kind.text(f.Value), f.Note})
+		t.AppendRow(table.Row{f.Label, f.Kind.Format(f.Value), f.Note})
 	}
 	t.SuppressTrailingSpaces()
 	return t.Render()
@@ -68,8 +70,8 @@ func figures(all []Figure) string {
 
 // draw writes the table. Where there is no room for all columns, those that are
 // not so important are left out; then headings and text are wrapped.
-func (s *Section) draw(b *strings.Builder, width int) {
-	columns, left := s.measure(), []string(nil)
+func draw(b *strings.Builder, s *report.Section, width int) {
+	columns, left := measure(s), []string(nil)
 	if width > 0 {
 		columns, left = fit(columns, width)
 		squeeze(columns, width)
@@ -83,12 +85,12 @@ func (s *Section) draw(b *strings.Builder, width int) {
 	for i, c := range columns {
 		head = append(head, c.Title)
 		config := table.ColumnConfig{Number: i + 1, WidthMax: c.width, WidthMaxEnforcer: wrap}
-		if c.Kind.number() {
+		if c.Kind.Numeric() {
 			config.Align, config.AlignHeader, config.AlignFooter = text.AlignRight, text.AlignRight, text.AlignRight
 		}
 		configs = append(configs, config)
 		if s.Total != nil {
-			foot = append(foot, s.sum(c.at))
+			foot = append(foot, sum(s, c.at))
 		}
 	}
 	t.SetColumnConfigs(configs)
@@ -96,7 +98,7 @@ func (s *Section) draw(b *strings.Builder, width int) {
 	for _, row := range s.Rows {
 		var cells table.Row
 		for _, c := range columns {
-			cells = append(cells, c.Kind.text(row[c.at]))
+			cells = append(cells, c.Kind.Format(row[c.at]))
 		}
 		t.AppendRow(cells)
 	}
@@ -111,37 +113,37 @@ func (s *Section) draw(b *strings.Builder, width int) {
 
 // sum is the value of a column in the last line. Columns that cannot be added
 // up stay blank.
-func (s *Section) sum(column int) string {
+func sum(s *report.Section, column int) string {
 	switch v := s.Total[column].(type) {
 	case nil:
 		return ""
 	case string:
-		return printable(v)
+		return report.Printable(v)
 	default:
-		return s.Columns[column].Kind.text(v)
+		return s.Columns[column].Kind.Format(v)
 	}
 }
 
 // drawn is a column on a terminal.
 type drawn struct {
-	Column
+	report.Column
 	at       int // in the rows
 	width    int // of the widest value, and of the heading
 	narrowed int // of the widest value that must not be wrapped, and the longest word of the heading
 }
 
-func (s *Section) measure() []drawn {
+func measure(s *report.Section) []drawn {
 	var columns []drawn
 	for i, c := range s.Columns {
 		d := drawn{Column: c, at: i}
 		for _, row := range s.Rows {
-			d.width = max(d.width, text.StringWidth(c.Kind.text(row[i])))
+			d.width = max(d.width, text.StringWidth(c.Kind.Format(row[i])))
 		}
 		if s.Total != nil {
-			d.width = max(d.width, text.StringWidth(s.sum(i)))
+			d.width = max(d.width, text.StringWidth(sum(s, i)))
 		}
 		d.narrowed = d.width
-		if c.Kind == Text {
+		if c.Kind == report.Text {
 			d.narrowed = min(d.narrowed, narrowColumn)
 		}
 		for _, word := range strings.Fields(c.Title) {

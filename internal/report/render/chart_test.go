@@ -1,4 +1,4 @@
-package report
+package render
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"github.com/go-analyze/charts"
 
 	"chairside/internal/civil"
+	"chairside/internal/report"
 )
 
 var (
@@ -25,12 +26,12 @@ func TestLabelsStandUnderTheirBars(t *testing.T) {
 	t.Parallel()
 	colours := []string{"rgb(0,114,178)", "rgb(230,159,0)", "rgb(0,158,115)"}
 	for _, z := range sizes {
-		for _, form := range []Form{Bars, Stacked} {
+		for _, form := range []report.Form{report.Bars, report.Stacked} {
 			for _, series := range []int{1, 2, 3} {
 				for _, n := range []int{1, 2, 6, 7, 12, 13, 24, 37, 60, 120} {
-					c := &Chart{Form: form, Title: "T", Kind: Count, Series: make([]Series, series)}
+					c := chart{&report.Chart{Form: form, Title: "T", Kind: report.Count, Series: make([]report.Series, series)}}
 					for i := range n {
-						c.add(Month.text(civil.MustParse("2020-01-01").AddMonths(i)), []int64{1000, 900, 800}[:series]...)
+						c.Add(report.Month.Format(civil.MustParse("2020-01-01").AddMonths(i)), []int64{1000, 900, 800}[:series]...)
 					}
 					svg, err := c.svgOf(z)
 					if err != nil {
@@ -79,9 +80,9 @@ func TestPartsHaveTheirColours(t *testing.T) {
 	colours := []string{"rgb(0,114,178)", "rgb(230,159,0)", "rgb(0,158,115)"}
 	for _, z := range sizes {
 		for hours := range int64(12) {
-			c := &Chart{Form: Parts, Title: "T", Kind: Minutes, Series: []Series{{Name: "Patients"}, {Name: "Other"}, {Name: "Free"}}}
-			c.add("Sylvia", 60, 30, 60*hours)
-			c.add("Zoe", 60, 0, 60)
+			c := chart{&report.Chart{Form: report.Parts, Title: "T", Kind: report.Minutes, Series: []report.Series{{Name: "Patients"}, {Name: "Other"}, {Name: "Free"}}}}
+			c.Add("Sylvia", 60, 30, 60*hours)
+			c.Add("Zoe", 60, 0, 60)
 			svg, err := c.svgOf(z)
 			if err != nil {
 				t.Fatal(err)
@@ -110,18 +111,18 @@ func TestPartsHaveTheirColours(t *testing.T) {
 func TestAnAxisCountsInOneUnit(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		kind    Kind
+		kind    report.Kind
 		highest float64
 		values  []float64
 		want    string
 	}{
-		{Money, 8_000, []float64{0, 2_000, 8_000}, "0, 2,000, 8,000"},
-		{Money, 25_000, []float64{-5_000, 0, 5_000, 25_000}, "-5k, 0, 5k, 25k"},
-		{Money, 1_500_000, []float64{0, 500_000, 1_500_000}, "0, 0.5m, 1.5m"},
-		{Minutes, 20_000, []float64{0, 2_500}, "0 h, 2.5k h"},
-		{Percent, 2.5, []float64{0, 0.5, 2.5}, "0 %, 0.5 %, 2.5 %"},
+		{report.Money, 8_000, []float64{0, 2_000, 8_000}, "0, 2,000, 8,000"},
+		{report.Money, 25_000, []float64{-5_000, 0, 5_000, 25_000}, "-5k, 0, 5k, 25k"},
+		{report.Money, 1_500_000, []float64{0, 500_000, 1_500_000}, "0, 0.5m, 1.5m"},
+		{report.Minutes, 20_000, []float64{0, 2_500}, "0 h, 2.5k h"},
+		{report.Percent, 2.5, []float64{0, 0.5, 2.5}, "0 %, 0.5 %, 2.5 %"},
 	} {
-		label := (&Chart{Kind: c.kind}).label(c.highest)
+		label := chart{&report.Chart{Kind: c.kind}}.label(c.highest)
 		var got []string
 		for _, v := range c.values {
 			got = append(got, label(v))
@@ -129,19 +130,6 @@ func TestAnAxisCountsInOneUnit(t *testing.T) {
 		if strings.Join(got, ", ") != c.want {
 			t.Errorf("up to %v: %q, want %s", c.highest, got, c.want)
 		}
-	}
-}
-
-func TestMonthsWithoutClaimsAreGaps(t *testing.T) {
-	t.Parallel()
-	month := civil.MustParse("2026-11-01")
-	s, _ := (&ClaimsReport{Awards: []ClaimAwards{
-		{Month: month.AddMonths(-1), Ortho: true, Expected: 7_00}, {Month: month, Expected: 3_00, Awarded: 2_00},
-		{Month: month.AddMonths(3), Expected: 5_00}, {Month: month.AddMonths(3), Ortho: true, Expected: 7_00},
-	}}).awarded()
-	want := "[Nov 2026 Dec 2026 Jan 2027 Feb 2027] [{Expected [300 0 0 500]} {Awarded [200 0 0 0]}]"
-	if got := fmt.Sprint(s.Chart.Labels, s.Chart.Series); got != want || len(s.Rows) != 4 {
-		t.Errorf("%d rows, and the chart is %s, want %s", len(s.Rows), got, want)
 	}
 }
 

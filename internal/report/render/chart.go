@@ -1,4 +1,4 @@
-package report
+package render
 
 import (
 	"bytes"
@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/go-analyze/charts"
+
+	"chairside/internal/report"
 )
 
 // Sizes in a drawing, in its own units.
@@ -51,42 +53,45 @@ var palette = charts.MakeTheme(charts.ThemeOption{
 	},
 })
 
+// chart draws a report's chart.
+type chart struct{ *report.Chart }
+
 // blank reports whether there is nothing to be seen on the chart.
-func (c *Chart) blank() bool {
-	return c == nil || len(c.Labels) == 0 || !slices.ContainsFunc(c.Series, func(s Series) bool {
+func (c chart) blank() bool {
+	return c.Chart == nil || len(c.Labels) == 0 || !slices.ContainsFunc(c.Series, func(s report.Series) bool {
 		return slices.ContainsFunc(s.Values, func(v int64) bool { return v != 0 })
 	})
 }
 
 // cut tells how many rows at the end of the table the chart does not show.
-func (c *Chart) cut() int {
+func (c chart) cut() int {
 	if c.lying() {
 		return max(0, len(c.Labels)-mostRows)
 	}
 	return 0
 }
 
-func (c *Chart) lying() bool   { return c.Form == Rows || c.Form == Parts }
-func (c *Chart) stacked() bool { return c.Form == Stacked || c.Form == Parts }
+func (c chart) lying() bool   { return c.Form == report.Rows || c.Form == report.Parts }
+func (c chart) stacked() bool { return c.Form == report.Stacked || c.Form == report.Parts }
 
 // svg draws the chart in each of the sizes, of which the style sheet shows one;
 // nothing where it is blank. It holds no script and no style attributes, which
 // a page's content security policy may forbid.
-func (c *Chart) svg() (drawings template.HTML, err error) {
+func (c chart) svg() (drawings template.HTML, err error) {
 	if c.blank() {
 		return "", nil
 	}
 	for _, z := range sizes {
 		drawing, err := c.svgOf(z)
 		if err != nil {
-			return "", fmt.Errorf("report: draw %q: %w", c.Title, err)
+			return "", fmt.Errorf("draw %q: %w", c.Title, err)
 		}
 		drawings += drawing
 	}
 	return drawings, nil
 }
 
-func (c *Chart) svgOf(z size) (template.HTML, error) {
+func (c chart) svgOf(z size) (template.HTML, error) {
 	n := len(c.Labels) - c.cut()
 	names := make([]string, len(c.Series))
 	values := make([][]float64, len(c.Series))
@@ -101,7 +106,7 @@ func (c *Chart) svgOf(z size) (template.HTML, error) {
 	}
 	labels := make([]string, n)
 	for i, l := range c.Labels[:n] {
-		labels[i] = html.EscapeString(shorten(printable(l), z.longestLabel)) // the library writes text as it is
+		labels[i] = html.EscapeString(shorten(report.Printable(l), z.longestLabel)) // the library writes text as it is
 	}
 	drawn, err := c.draw(z, labels, names, values)
 	if err != nil {
@@ -110,7 +115,7 @@ func (c *Chart) svgOf(z size) (template.HTML, error) {
 	return accessible(string(drawn), z.class, c.Title), nil
 }
 
-func (c *Chart) draw(z size, labels, names []string, values [][]float64) ([]byte, error) {
+func (c chart) draw(z size, labels, names []string, values [][]float64) ([]byte, error) {
 	o := charts.PainterOptions{OutputFormat: charts.ChartOutputSVG, Width: z.width, Height: z.tall, Theme: palette}
 	legend := charts.LegendOption{SeriesNames: names, Show: charts.Ptr(len(names) > 1), Offset: charts.OffsetLeft, Symbol: charts.SymbolSquare, FontStyle: charts.NewFontStyleWithSize(11)}
 	padding, words := charts.NewBox(10, 10, 20, 10), charts.NewFontStyleWithSize(10)
@@ -191,7 +196,7 @@ func finished(p *charts.Painter, err error) ([]byte, error) {
 // axis gives the ends of the axis of values, and a round distance between its
 // marks, which are so many at most. It holds all values, and nothing: bars
 // begin there.
-func (c *Chart) axis(values [][]float64, marks float64) (low, high, step float64) {
+func (c chart) axis(values [][]float64, marks float64) (low, high, step float64) {
 	for i := range values[0] {
 		var sum float64
 		for _, v := range values {
@@ -209,7 +214,7 @@ func (c *Chart) axis(values [][]float64, marks float64) (low, high, step float64
 			break
 		}
 	}
-	if c.Kind == Count {
+	if c.Kind == report.Count {
 		step = max(step, 1)
 	}
 	return math.Floor(low/step) * step, (math.Floor(high/step) + 1) * step, step
@@ -256,11 +261,11 @@ func thin(labels []string, width int) {
 }
 
 // scaled is a value in the units of the axis: a drawing need not be exact.
-func (c *Chart) scaled(v int64) float64 {
+func (c chart) scaled(v int64) float64 {
 	switch c.Kind {
-	case Money, Units, Percent:
+	case report.Money, report.Units, report.Percent:
 		return float64(v) / 100
-	case Minutes:
+	case report.Minutes:
 		return float64(v) / 60
 	default:
 		return float64(v)
@@ -269,7 +274,7 @@ func (c *Chart) scaled(v int64) float64 {
 
 // label writes values on an axis that ends at the highest, all in thousands or
 // millions where that is large.
-func (c *Chart) label(highest float64) func(v float64) string {
+func (c chart) label(highest float64) func(v float64) string {
 	unit, size := "", 1.0
 	switch {
 	case highest >= 1e6:
@@ -279,9 +284,9 @@ func (c *Chart) label(highest float64) func(v float64) string {
 	}
 	after := ""
 	switch c.Kind {
-	case Percent:
+	case report.Percent:
 		after = " %"
-	case Minutes:
+	case report.Minutes:
 		after = " h"
 	}
 	return func(v float64) string {
@@ -289,7 +294,7 @@ func (c *Chart) label(highest float64) func(v float64) string {
 		if n == 0 {
 			return "0" + after
 		}
-		return grouped(strconv.FormatFloat(n, 'f', -1, 64)) + unit + after
+		return report.Grouped(strconv.FormatFloat(n, 'f', -1, 64)) + unit + after
 	}
 }
 

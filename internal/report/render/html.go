@@ -1,4 +1,4 @@
-package report
+package render
 
 import (
 	"cmp"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"chairside/internal/report"
 )
 
 // Style is the style sheet of Fragment, for a page on screen and on paper.
@@ -18,40 +20,42 @@ var Style string
 //go:embed report.html
 var markup string
 
-// The templates "page" and "report". This is the only place beside package web
-// that makes HTML: a report on the command line is a page, too.
+// pages are the templates "page" and "body". Only this package and package web make HTML:
+// a report on the command line is a page, too.
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
-	"text":   Kind.text,
-	"cell":   func(s Section, i int, v any) string { return s.Columns[i].Kind.text(v) },
+	"text":   report.Kind.Format,
+	"cell":   func(s report.Section, i int, v any) string { return s.Columns[i].Kind.Format(v) },
 	"shape":  shape,
-	"foot":   Section.foot,
-	"class":  Section.class,
-	"minor":  Section.minor,
-	"group":  Section.group,
+	"foot":   foot,
+	"class":  class,
+	"minor":  minor,
+	"group":  group,
 	"groups": groups,
-	"shown":  Section.shown,
-	"hidden": Section.hidden,
-	"count":  func(n int) string { return Count.text(n) },
-	"svg":    (*Chart).svg,
-	"cut":    (*Chart).cut,
-	"blank":  (*Chart).blank,
-	"print":  printable,
+	"shown":  shown,
+	"hidden": hidden,
+	"count":  func(n int) string { return report.Count.Format(n) },
+	"svg":    func(c *report.Chart) (template.HTML, error) { return chart{c}.svg() },
+	"cut":    func(c *report.Chart) int { return chart{c}.cut() },
+	"blank":  func(c *report.Chart) bool { return chart{c}.blank() },
+	"print":  report.Printable,
 	"style":  func() template.CSS { return template.CSS(Style) }, //nolint:gosec // our own file
 }).Parse(markup))
 
 // page is an answer with at most so many rows in a table, 0 for all of them.
 type page struct {
-	*Answer
+	*report.Answer
 	Most int
 }
 
 // writeHTML writes a whole page that needs nothing beside itself.
-func (a *Answer) writeHTML(w io.Writer) error { return pages.ExecuteTemplate(w, "page", page{a, 0}) }
+func writeHTML(w io.Writer, a *report.Answer) error {
+	return pages.ExecuteTemplate(w, "page", page{a, 0})
+}
 
-// Fragment is the report without its heading, for a page that has its own, puts
+// Fragment returns the report without its heading, for a page that has its own, puts
 // it into an element of the class "report", and uses Style. Tables have at most
 // so many rows, all of them for 0. It holds no scripts and no style attributes.
-func (a *Answer) Fragment(most int) (template.HTML, error) {
+func Fragment(a *report.Answer, most int) (template.HTML, error) {
 	var b strings.Builder
 	if err := pages.ExecuteTemplate(&b, "body", page{a, most}); err != nil {
 		return "", err
@@ -60,10 +64,10 @@ func (a *Answer) Fragment(most int) (template.HTML, error) {
 }
 
 // shown are the first rows of a section.
-func (s Section) shown(most int) [][]any { return s.Rows[:len(s.Rows)-s.hidden(most)] }
+func shown(s report.Section, most int) [][]any { return s.Rows[:len(s.Rows)-hidden(s, most)] }
 
 // hidden is the number of rows after those.
-func (s Section) hidden(most int) int {
+func hidden(s report.Section, most int) int {
 	if most == 0 {
 		return 0
 	}
@@ -101,18 +105,18 @@ func shape(v any) (class string) {
 }
 
 // group is the column whose values are lines above the rows, -1 for none.
-func (s Section) group() int {
-	return slices.IndexFunc(s.Columns, func(c Column) bool { return c.Group })
+func group(s report.Section) int {
+	return slices.IndexFunc(s.Columns, func(c report.Column) bool { return c.Group })
 }
 
 // foot is the value of a column in the last line. There is no line above it that
 // could say whose sum it is: what the column of those lines says stands in the
 // one after it.
-func (s Section) foot(column int) string {
-	if group := s.group(); group >= 0 && column == group+1 {
-		return s.sum(group)
+func foot(s report.Section, column int) string {
+	if group := group(s); group >= 0 && column == group+1 {
+		return sum(&s, group)
 	}
-	return s.sum(column)
+	return sum(&s, column)
 }
 
 // rowGroup is rows under one line.
@@ -128,7 +132,7 @@ func groups(column int, rows [][]any) (all []rowGroup) {
 		return []rowGroup{{"", rows}}
 	}
 	for _, row := range rows {
-		name := cmp.Or(Text.text(row[column]), Text.text(nil)) // a line in any case, or they would seem to belong to those above
+		name := cmp.Or(report.Text.Format(row[column]), report.Text.Format(nil)) // a line in any case, or they would seem to belong to those above
 		if n := len(all); n == 0 || all[n-1].Name != name {
 			all = append(all, rowGroup{Name: name})
 		}
@@ -143,31 +147,31 @@ const crowded = 8 // columns
 
 // leavesOut reports whether narrow pages leave a column out. What only programs
 // need, the ids beside names, they leave out always.
-func (s Section) leavesOut(c Column) bool {
-	return c.Minor && (len(s.Columns) > crowded || c.Kind == ID)
+func leavesOut(s report.Section, c report.Column) bool {
+	return c.Minor && (len(s.Columns) > crowded || c.Kind == report.ID)
 }
 
 // class is how the style sheet knows the cells of a column.
-func (s Section) class(i int) string {
+func class(s report.Section, i int) string {
 	c := s.Columns[i]
 	class := "text"
 	switch {
-	case c.Kind.number():
+	case c.Kind.Numeric():
 		class = "number"
-	case c.Kind != Text:
+	case c.Kind != report.Text:
 		class = "day"
 	}
-	if s.leavesOut(c) {
+	if leavesOut(s, c) {
 		class += " minor"
 	}
 	return class
 }
 
 // minor names the columns that narrow pages leave out.
-func (s Section) minor() string {
+func minor(s report.Section) string {
 	var titles []string
 	for _, c := range s.Columns {
-		if s.leavesOut(c) {
+		if leavesOut(s, c) {
 			titles = append(titles, c.Title)
 		}
 	}

@@ -1,4 +1,4 @@
-package report
+package render
 
 import (
 	"encoding/csv"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"chairside/internal/report"
 )
 
 // Format is a form in which an answer is written.
@@ -13,39 +15,35 @@ type Format string
 
 // The formats.
 const (
-	// AsTable is for the eye: all sections, for a terminal.
-	AsTable Format = "table"
-	// AsCSV is for a spreadsheet: the first section, RFC 4180, one header row.
-	AsCSV Format = "csv"
-	// AsJSON is for programs: one object with all sections.
-	AsJSON Format = "json"
-	// AsHTML is a page that needs nothing beside itself, with charts.
-	AsHTML Format = "html"
+	Table Format = "table" // for people: all sections, for a terminal
+	CSV   Format = "csv"   // for a spreadsheet: the first section, RFC 4180, one header row
+	JSON  Format = "json"  // for programs: one object with all sections
+	HTML  Format = "html"  // a page that needs nothing beside itself, with charts
 )
 
 // Formats are all of them, the default one first.
-func Formats() []Format { return []Format{AsTable, AsCSV, AsJSON, AsHTML} }
+func Formats() []Format { return []Format{Table, CSV, JSON, HTML} }
 
-// Write writes the answer. width is that of the terminal in columns, 0 for any;
-// only AsTable heeds it.
-func (a *Answer) Write(w io.Writer, format Format, width int) error {
+// Write writes the answer. width is the number of columns of the terminal, 0 for no
+// limit; only Table uses it.
+func Write(w io.Writer, a *report.Answer, format Format, width int) error {
 	switch format {
-	case AsTable:
-		return a.writeTable(w, width)
-	case AsCSV:
-		return a.writeCSV(w)
-	case AsJSON:
-		return a.writeJSON(w)
-	case AsHTML:
-		return a.writeHTML(w)
+	case Table:
+		return writeTable(w, a, width)
+	case CSV:
+		return writeCSV(w, a)
+	case JSON:
+		return writeJSON(w, a)
+	case HTML:
+		return writeHTML(w, a)
 	}
-	return fmt.Errorf("report: there is no format %q", format)
+	return fmt.Errorf("format must be one of table, csv, json, html, not %q", format)
 }
 
 // writeCSV writes the first section: a spreadsheet takes one table, whose rows
 // are all alike, so without the sum. Text that a spreadsheet would take for a
 // formula has an apostrophe before it.
-func (a *Answer) writeCSV(w io.Writer) error {
+func writeCSV(w io.Writer, a *report.Answer) error {
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
 	s := a.Sections[0]
@@ -62,8 +60,8 @@ func (a *Answer) writeCSV(w io.Writer) error {
 		}
 		for _, row := range part.Rows {
 			for i, c := range s.Columns {
-				record[i] = c.Kind.plain(row[i])
-				if c.Kind == Text && strings.IndexAny(record[i], "=+-@\t\r") == 0 {
+				record[i] = c.Kind.Plain(row[i])
+				if c.Kind == report.Text && strings.IndexAny(record[i], "=+-@\t\r") == 0 {
 					record[i] = "'" + record[i]
 				}
 			}
@@ -78,7 +76,7 @@ func (a *Answer) writeCSV(w io.Writer) error {
 
 // writeJSON writes one object: what the report is about, the summary, and each
 // section under its key, as an array of objects.
-func (a *Answer) writeJSON(w io.Writer) error {
+func writeJSON(w io.Writer, a *report.Answer) error {
 	o := object{{"report", a.Name}, {"practice", a.Practice}}
 	if a.AsAt {
 		o = append(o, member{"as_at", a.Filter.To})
@@ -92,7 +90,7 @@ func (a *Answer) writeJSON(w io.Writer) error {
 	o = append(o, member{"site_id", a.Filter.SiteID}, member{"practitioner_id", a.Filter.PractitionerID})
 	summary := object{}
 	for _, f := range a.Summary {
-		summary = append(summary, member{f.Key, f.Kind.json(f.Value)})
+		summary = append(summary, member{f.Key, jsonValue(f.Kind, f.Value)})
 	}
 	o = append(o, member{"summary", summary})
 	for i, s := range a.Sections {
@@ -103,7 +101,7 @@ func (a *Answer) writeJSON(w io.Writer) error {
 		for _, row := range s.Rows {
 			line := make(object, len(row))
 			for i, c := range s.Columns {
-				line[i] = member{c.Key, c.Kind.json(row[i])}
+				line[i] = member{c.Key, jsonValue(c.Kind, row[i])}
 			}
 			rows = append(rows, line)
 		}
@@ -113,6 +111,16 @@ func (a *Answer) writeJSON(w io.Writer) error {
 	out.SetIndent("", "  ")
 	out.SetEscapeHTML(false)
 	return out.Encode(o)
+}
+
+// jsonValue returns a value as encoding/json takes it: numbers where they are whole,
+// text for all else.
+func jsonValue(k report.Kind, v any) any {
+	switch v.(type) {
+	case nil, int, int64:
+		return v
+	}
+	return k.Plain(v)
 }
 
 // object is a JSON object whose members keep their order.

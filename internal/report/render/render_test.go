@@ -1,4 +1,4 @@
-package report
+package render
 
 import (
 	"encoding/csv"
@@ -14,20 +14,21 @@ import (
 
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
+	"chairside/internal/report"
 )
 
 // sample is an answer with everything that is hard to write.
-func sample(rows ...[]any) *Answer {
-	r := &Report{Name: "sample", Title: "Sample", Doc: "What is counted: <all> & everything."}
-	return &Answer{
-		Report: r, Practice: "Smile & \x1b[31mCo", Filter: Filter{From: civil.MustParse("2026-04-01"), To: civil.MustParse("2026-04-30")},
-		Result: &Result{
-			Summary: []Figure{{Key: "sum", Label: "Sum", Kind: Money, Value: decimal.Decimal(-1234567_05), Note: "a <note>"}},
-			Sections: []Section{{
+func sample(rows ...[]any) *report.Answer {
+	r := &report.Report{Name: "sample", Title: "Sample", Doc: "What is counted: <all> & everything."}
+	return &report.Answer{
+		Report: r, Practice: "Smile & \x1b[31mCo", Filter: report.Filter{From: civil.MustParse("2026-04-01"), To: civil.MustParse("2026-04-30")},
+		Result: &report.Result{
+			Summary: []report.Figure{{Key: "sum", Label: "Sum", Kind: report.Money, Value: decimal.Decimal(-1234567_05), Note: "a <note>"}},
+			Sections: []report.Section{{
 				Key: "lines", Title: "Lines", Empty: "There is nothing: do something.",
-				Columns: []Column{
-					{Key: "name", Title: "Name of the thing"}, {Key: "money", Title: "Money", Kind: Money}, {Key: "minutes", Title: "Time", Kind: Minutes},
-					{Key: "share", Title: "Share", Kind: Percent}, {Key: "on", Title: "On", Kind: Date}, {Key: "month", Title: "Month", Kind: Month, Minor: true},
+				Columns: []report.Column{
+					{Key: "name", Title: "Name of the thing"}, {Key: "money", Title: "Money", Kind: report.Money}, {Key: "minutes", Title: "Time", Kind: report.Minutes},
+					{Key: "share", Title: "Share", Kind: report.Percent}, {Key: "on", Title: "On", Kind: report.Date}, {Key: "month", Title: "Month", Kind: report.Month, Minor: true},
 				},
 				Rows: rows,
 			}},
@@ -44,7 +45,7 @@ func TestCSVIsSafeInASpreadsheet(t *testing.T) {
 		rows = append(rows, []any{n, decimal.Decimal(-12_50), 90, decimal.Decimal(33_33), day, day})
 	}
 	var b strings.Builder
-	if err := sample(rows...).Write(&b, AsCSV, 0); err != nil {
+	if err := Write(&b, sample(rows...), CSV, 0); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(b.String(), "name,money,minutes,share,on,month\r\n") {
@@ -69,7 +70,7 @@ func TestJSONIsTyped(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	day := civil.MustParse("2026-04-09")
-	if err := sample([]any{"<a>", decimal.Decimal(5), 90, nil, day, day}).Write(&b, AsJSON, 0); err != nil {
+	if err := Write(&b, sample([]any{"<a>", decimal.Decimal(5), 90, nil, day, day}), JSON, 0); err != nil {
 		t.Fatal(err)
 	}
 	var got map[string]any
@@ -85,9 +86,9 @@ func TestJSONIsTyped(t *testing.T) {
 
 func TestEmptySectionsSaySo(t *testing.T) {
 	t.Parallel()
-	for format, want := range map[Format]string{AsTable: "There is nothing: do something.", AsHTML: "There is nothing: do something.", AsJSON: `"lines": []`, AsCSV: "name,"} {
+	for format, want := range map[Format]string{Table: "There is nothing: do something.", HTML: "There is nothing: do something.", JSON: `"lines": []`, CSV: "name,"} {
 		var b strings.Builder
-		if err := sample().Write(&b, format, 80); err != nil {
+		if err := Write(&b, sample(), format, 80); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(b.String(), want) {
@@ -102,7 +103,7 @@ func TestTablesFitTheTerminal(t *testing.T) {
 	row := []any{strings.Repeat("long name ", 12), decimal.Decimal(1234567_89), 12345, decimal.Decimal(100_00), day, day}
 	for _, width := range []int{200, 100, 80, 60, 40} {
 		var b strings.Builder
-		if err := sample(row).Write(&b, AsTable, width); err != nil {
+		if err := Write(&b, sample(row), Table, width); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(b.String()) {
@@ -120,8 +121,8 @@ func TestTablesFitTheTerminal(t *testing.T) {
 func TestColumnsGiveWay(t *testing.T) {
 	t.Parallel()
 	columns := []drawn{
-		{Column: Column{Title: "a", Spare: true}, narrowed: 7}, {Column: Column{Title: "b", Minor: true}, narrowed: 7},
-		{Column: Column{Title: "c", Spare: true}, narrowed: 7}, {Column: Column{Title: "d"}, narrowed: 7}, {Column: Column{Title: "e"}, narrowed: 7},
+		{Column: report.Column{Title: "a", Spare: true}, narrowed: 7}, {Column: report.Column{Title: "b", Minor: true}, narrowed: 7},
+		{Column: report.Column{Title: "c", Spare: true}, narrowed: 7}, {Column: report.Column{Title: "d"}, narrowed: 7}, {Column: report.Column{Title: "e"}, narrowed: 7},
 	}
 	for width, want := range map[int]string{51: "", 50: "b", 40: "b c", 30: "b c a", 1: "b c a"} {
 		if _, left := fit(slices.Clone(columns), width); strings.Join(left, " ") != want {
@@ -133,12 +134,12 @@ func TestColumnsGiveWay(t *testing.T) {
 func TestLinesAboveRows(t *testing.T) {
 	t.Parallel()
 	a := sample()
-	a.Sections[0] = Section{
-		Columns: []Column{{Title: "Who", Group: true}, {Title: "Where"}, {Title: "Time", Kind: Minutes}},
+	a.Sections[0] = report.Section{
+		Columns: []report.Column{{Title: "Who", Group: true}, {Title: "Where"}, {Title: "Time", Kind: report.Minutes}},
 		Rows:    [][]any{{"Ann", "Here", 60}, {"Ann", "There", 30}, {"Bob", "Here", 15}, {"", "There", 0}},
 		Total:   []any{"All", nil, 105},
 	}
-	whole, err := a.Fragment(0)
+	whole, err := Fragment(a, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,8 +158,8 @@ func TestPagesAreSafe(t *testing.T) {
 	t.Parallel()
 	day := civil.MustParse("2026-04-09")
 	a := sample([]any{"<script>alert(1)</script>", decimal.Decimal(5), 90, nil, day, day})
-	a.Sections[0].Chart = &Chart{Form: Rows, Title: `A "chart" & $1`, Kind: Money, Labels: []string{"<script>alert(1)</script>"}, Series: []Series{{"<b>", []int64{5}}}}
-	whole, err := a.Fragment(0)
+	a.Sections[0].Chart = &report.Chart{Form: report.Rows, Title: `A "chart" & $1`, Kind: report.Money, Labels: []string{"<script>alert(1)</script>"}, Series: []report.Series{{Name: "<b>", Values: []int64{5}}}}
+	whole, err := Fragment(a, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,13 +187,13 @@ func TestCharts(t *testing.T) {
 		}
 		return all
 	}
-	for _, form := range []Form{Bars, Stacked, Rows, Parts} {
+	for _, form := range []report.Form{report.Bars, report.Stacked, report.Rows, report.Parts} {
 		for _, n := range []int{0, 1, 12, 60} {
 			for name, value := range map[string]func(int) int64{
 				"rising": func(i int) int64 { return int64(i+1) * 1000 }, "none": func(int) int64 { return 0 },
 				"negative": func(i int) int64 { return int64(i%5)*700 - 1400 - int64(i) }, "large": func(i int) int64 { return 900_000_000_00 + int64(i) },
 			} {
-				c := &Chart{Form: form, Title: "T", Kind: Money, Labels: labels(n), Series: []Series{{"One", values(n, value)}, {"Two & <three>", values(n, value)}}}
+				c := chart{&report.Chart{Form: form, Title: "T", Kind: report.Money, Labels: labels(n), Series: []report.Series{{Name: "One", Values: values(n, value)}, {Name: "Two & <three>", Values: values(n, value)}}}}
 				svg, err := c.svg()
 				if err != nil {
 					t.Errorf("form %d, %d %s values: %v", form, n, name, err)
@@ -214,24 +215,6 @@ func TestCharts(t *testing.T) {
 					}
 				}
 			}
-		}
-	}
-}
-
-func TestValues(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		kind Kind
-		v    any
-		want string
-	}{
-		{Money, decimal.Decimal(-1234567_05), "-1,234,567.05"}, {Money, decimal.Decimal(5), "0.05"}, {Money, nil, "–"},
-		{Count, 1234, "1,234"}, {ID, int64(1234), "1234"}, {Minutes, 450, "7:30"}, {Minutes, -5, "-0:05"}, {Minutes, 600000, "10,000:00"},
-		{Percent, decimal.Decimal(33_33), "33.33 %"}, {Percent, decimal.Decimal(1234_50), "1,234.50 %"}, {Percent, decimal.Decimal(-5), "-0.05 %"},
-		{Date, civil.MustParse("2026-04-09"), "9 Apr 2026"}, {Month, civil.MustParse("2026-04-09"), "Apr 2026"}, {Text, "a\x1b[0mb\u202e", "a [0mb "},
-	} {
-		if got := c.kind.text(c.v); got != c.want {
-			t.Errorf("%v is %q, want %q", c.v, got, c.want)
 		}
 	}
 }
