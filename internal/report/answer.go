@@ -9,7 +9,6 @@ import (
 	"chairside/ent/practitioner"
 	"chairside/ent/site"
 	"chairside/internal/principal"
-	"chairside/schema"
 )
 
 // The refusals of Ask.
@@ -76,10 +75,7 @@ func (a *Answer) names(ctx context.Context, client *ent.Client) error {
 		} else if err != nil {
 			return err
 		}
-		a.Practitioner = fmt.Sprintf("Practitioner %d", p.ID)
-		if u := p.Edges.User; u != nil {
-			a.Practitioner = schema.FullName(u.FirstName, u.LastName)
-		}
+		a.Practitioner = practitionerName(p)
 	}
 	return nil
 }

@@ -138,8 +138,10 @@ func (p *Performance) share(delivered, target decimal.Decimal) string {
 // progressChart compares dental units with the share of the target that
 // belongs to the days gone by.
 func progressChart(rows []Progress, name func(Progress) string, p *Performance) *Chart {
-	var due, delivered []int64
-	c := &Chart{Form: Rows, Title: "Delivered against the share of the target that is due by now", Kind: Units}
+	c := &Chart{
+		Form: Rows, Title: "Delivered against the share of the target that is due by now", Kind: Units,
+		Series: []Series{{Name: "Due by now"}, {Name: "Delivered"}},
+	}
 	for _, row := range rows {
 		if row.Target == nil {
 			continue
@@ -148,11 +150,8 @@ func progressChart(rows []Progress, name func(Progress) string, p *Performance) 
 		if row.Ortho {
 			label = "UOA " + label // in front: the end of long names is cut
 		}
-		c.Labels = append(c.Labels, label)
 		elapsed, all := p.span(row.Contract)
-		due = append(due, ratio(int64(*row.Target), elapsed, all))
-		delivered = append(delivered, int64(row.Delivered))
+		c.Add(label, ratio(int64(*row.Target), elapsed, all), int64(row.Delivered))
 	}
-	c.Series = []Series{{"Due by now", due}, {"Delivered", delivered}}
 	return c
 }

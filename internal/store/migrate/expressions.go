@@ -3,7 +3,6 @@ package migrate
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -202,12 +201,7 @@ func queryOne(ctx context.Context, conn entsql.ExecQuerier, value any, query str
 		return err
 	}
 	defer rows.Close()
-	for rows.Next() {
-		if err := rows.Scan(value); err != nil {
-			return err
-		}
-	}
-	return errors.Join(rows.Err(), rows.Close())
+	return entsql.ScanOne(rows, value)
 }
 
 // createFunctions makes all functions, in the first schema of the search path.

@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	engine "ariga.io/atlas/sql/migrate"
 	atlas "ariga.io/atlas/sql/schema"
+	entsql "entgo.io/ent/dialect/sql"
 
 	"chairside/internal/store"
 )
@@ -66,25 +68,23 @@ func (h history) create(ctx context.Context) error {
 
 // tables reports whether the record exists, and how many other tables there are.
 func (h history) tables(ctx context.Context) (exists bool, others int, err error) {
-	text := "SELECT count(CASE WHEN name = '" + historyTable + "' THEN 1 END), count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+	text := "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
 	if h.postgres {
-		text = "SELECT count(CASE WHEN tablename = '" + historyTable + "' THEN 1 END), count(*) FROM pg_tables WHERE schemaname = current_schema()"
+		text = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
 	}
 	rows, err := h.conn.QueryContext(ctx, text)
 	if err != nil {
 		return false, 0, fmt.Errorf("list the tables: %w", err)
 	}
 	defer rows.Close()
-	var record, all int
-	for rows.Next() {
-		if err := rows.Scan(&record, &all); err != nil {
-			return false, 0, fmt.Errorf("list the tables: %w", err)
-		}
-	}
-	if err := rows.Err(); err != nil {
+	var names []string
+	if err := entsql.ScanSlice(rows, &names); err != nil {
 		return false, 0, fmt.Errorf("list the tables: %w", err)
 	}
-	return record == 1, all - record, nil
+	if slices.Contains(names, historyTable) {
+		return true, len(names) - 1, nil
+	}
+	return false, len(names), nil
 }
 
 // Ident names the table for the Atlas engine.

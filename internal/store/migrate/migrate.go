@@ -81,7 +81,7 @@ func Status(ctx context.Context, db *store.DB) ([]Migration, error) { return of(
 // costs one or two queries.
 func Check(ctx context.Context, db *store.DB) error { return of(db).Check(ctx) }
 
-// Status is the function Status.
+// Status is the function Status, with the files of m.
 func (m *migrator) Status(ctx context.Context) ([]Migration, error) {
 	s, err := m.state(ctx, m.db.SQL)
 	if s == nil {
@@ -105,7 +105,7 @@ func (m *migrator) Status(ctx context.Context) ([]Migration, error) {
 	return list, err
 }
 
-// Check is the function Check.
+// Check is the function Check, with the files of m.
 func (m *migrator) Check(ctx context.Context) error {
 	s, err := m.state(ctx, m.db.SQL)
 	if err != nil {

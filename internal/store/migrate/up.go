@@ -11,6 +11,7 @@ import (
 	engine "ariga.io/atlas/sql/migrate"
 	"ariga.io/atlas/sql/postgres"
 	atlas "ariga.io/atlas/sql/schema"
+	entsql "entgo.io/ent/dialect/sql"
 
 	"chairside/internal/clock"
 	"chairside/internal/store"
@@ -45,7 +46,7 @@ func Up(ctx context.Context, db *store.DB, progress ...Progress) (applied []Migr
 	return of(db).Up(ctx, progress...)
 }
 
-// Up is the function Up.
+// Up is the function Up, with the files of m.
 func (m *migrator) Up(ctx context.Context, progress ...Progress) (applied []Migration, err error) {
 	pool := m.maintenance()
 	defer pool.Close()
@@ -221,21 +222,14 @@ func headline(statement string) string {
 // checkForeignKeys finds rows that point nowhere after a migration, during
 // which SQLite did not look.
 func checkForeignKeys(ctx context.Context, conn atlas.ExecQuerier) error {
-	rows, err := conn.QueryContext(ctx, "SELECT `table`, `parent`, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2 ORDER BY 1, 2")
+	const query = "SELECT count(*) || ' rows of ' || `table` || ' point at no row of ' || `parent` FROM pragma_foreign_key_check GROUP BY `table`, `parent` ORDER BY `table`, `parent`"
+	rows, err := conn.QueryContext(ctx, query)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	var broken []string
-	for rows.Next() {
-		var table, parent string
-		var count int
-		if err := rows.Scan(&table, &parent, &count); err != nil {
-			return err
-		}
-		broken = append(broken, fmt.Sprintf("%d rows of %s point at no row of %s", count, table, parent))
-	}
-	if err := rows.Err(); err != nil {
+	if err := entsql.ScanSlice(rows, &broken); err != nil {
 		return err
 	}
 	if len(broken) > 0 {

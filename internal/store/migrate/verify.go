@@ -34,7 +34,7 @@ func (e *DriftError) Error() string {
 // server brings their definitions into its normal form, and rolled back.
 func Verify(ctx context.Context, db *store.DB) error { return of(db).Verify(ctx) }
 
-// Verify is the function Verify.
+// Verify is the function Verify, with the files of m.
 func (m *migrator) Verify(ctx context.Context) error {
 	if err := m.Check(ctx); err != nil {
 		return err

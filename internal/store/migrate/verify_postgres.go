@@ -10,6 +10,7 @@ import (
 
 	engine "ariga.io/atlas/sql/migrate"
 	atlas "ariga.io/atlas/sql/schema"
+	entsql "entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/schema"
 
 	"chairside/internal/store/counters"
@@ -119,14 +120,7 @@ func definitionDifferences(ctx context.Context, transaction *sql.Tx, live, scrat
 		return nil, fmt.Errorf("compare the definitions: %w", err)
 	}
 	defer rows.Close()
-	for rows.Next() {
-		var difference string
-		if err := rows.Scan(&difference); err != nil {
-			return nil, fmt.Errorf("compare the definitions: %w", err)
-		}
-		list = append(list, difference)
-	}
-	if err := rows.Err(); err != nil {
+	if err := entsql.ScanSlice(rows, &list); err != nil {
 		return nil, fmt.Errorf("compare the definitions: %w", err)
 	}
 	return list, nil
