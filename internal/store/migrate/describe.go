@@ -43,7 +43,7 @@ func describePostgres(ctx context.Context, db *store.DB, tables []*schema.Table)
 	if err := createFunctions(ctx, transaction, db.Dialect); err != nil {
 		return nil, err
 	}
-	driver, err := driverOn(transaction, db.Dialect)
+	driver, err := DriverOn(transaction, db.Dialect)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func describeSQLite(ctx context.Context, db *store.DB, tables []*schema.Table) (
 	}
 	defer scratch.Close()
 	scratch.SetMaxOpenConns(1) // each connection would have a database of its own
-	driver, err := driverOn(scratch, db.Dialect)
+	driver, err := DriverOn(scratch, db.Dialect)
 	if err != nil {
 		return nil, err
 	}

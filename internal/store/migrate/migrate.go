@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 	"time"
 
 	engine "ariga.io/atlas/sql/migrate"
@@ -210,7 +209,7 @@ func incomplete(r *engine.Revision) bool { return r.Applied != r.Total || r.Erro
 // resumable reports whether a migration of this record broke off between its
 // statements and may go on with the next one.
 func (m *migrator) resumable(f engine.File, r *engine.Revision) bool {
-	return m.postgres() && incomplete(r) && transactionMode(f) == notInTransaction
+	return m.postgres() && incomplete(r) && Repeatable(f)
 }
 
 func changed(err error) bool { return errors.Is(err, ErrChanged) }
@@ -245,23 +244,25 @@ func open(files fs.FS) (engine.Dir, []engine.File, error) {
 	return dir, list, nil
 }
 
-// transactionMode is the file's "-- atlas:txmode" directive, if it has one.
-func transactionMode(file engine.File) string {
-	local, ok := file.(*engine.LocalFile)
-	if !ok {
-		return ""
-	}
-	return strings.Join(local.Directive("txmode"), "")
+// NotInTransaction is the first line, followed by an empty one, of a PostgreSQL file whose
+// statements are applied one by one (CREATE INDEX CONCURRENTLY, backfills).
+const NotInTransaction = "-- atlas:txmode none"
+
+// Repeatable reports whether a file is applied outside a transaction, each statement by
+// itself.
+func Repeatable(f engine.File) bool {
+	local, ok := f.(*engine.LocalFile)
+	return ok && slices.Equal(local.Directive("txmode"), []string{"none"})
 }
 
 // postgres reports whether the database is a PostgreSQL database.
 func (m *migrator) postgres() bool { return m.db.Dialect == dialect.Postgres }
 
 // Driver returns Atlas's driver for the database, for writing migrations.
-func Driver(db *store.DB) (engine.Driver, error) { return driverOn(db.SQL, db.Dialect) }
+func Driver(db *store.DB) (engine.Driver, error) { return DriverOn(db.SQL, db.Dialect) }
 
-// driverOn returns Atlas's driver for a connection.
-func driverOn(conn atlas.ExecQuerier, dialectName string) (engine.Driver, error) {
+// DriverOn returns Atlas's driver for a connection.
+func DriverOn(conn atlas.ExecQuerier, dialectName string) (engine.Driver, error) {
 	open := sqlite.Open
 	if dialectName == dialect.Postgres {
 		open = postgres.Open

@@ -22,9 +22,6 @@ const (
 	migrationLock = "atlas_migrate_execute"
 	// migrationLockTimeout is how long a second migration waits for the first.
 	migrationLockTimeout = 5 * time.Minute
-	// notInTransaction is the directive of a PostgreSQL file whose statements are
-	// applied one by one (CREATE INDEX CONCURRENTLY, backfills).
-	notInTransaction = "none"
 )
 
 // Progress receives a sentence for the operator while Up works: the copy it
@@ -157,7 +154,7 @@ func (a *applier) transaction(ctx context.Context) (_ *Migration, alone *state, 
 		return nil, nil, err
 	}
 	file := s.pending[0]
-	if a.postgres() && transactionMode(file) == notInTransaction {
+	if a.postgres() && Repeatable(file) {
 		if err := tx.Commit(); err != nil { // the record of migrations
 			return nil, nil, fmt.Errorf("migrate: %w", err)
 		}
@@ -186,7 +183,7 @@ func (a *applier) transaction(ctx context.Context) (_ *Migration, alone *state, 
 
 // applyFile runs the statements of a file on conn and records each in h.
 func (m *migrator) applyFile(ctx context.Context, conn atlas.ExecQuerier, h history, dir engine.Dir, file engine.File) (*Migration, error) {
-	driver, err := driverOn(conn, m.db.Dialect)
+	driver, err := DriverOn(conn, m.db.Dialect)
 	if err != nil {
 		return nil, err
 	}

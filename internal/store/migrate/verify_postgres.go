@@ -38,7 +38,7 @@ func (m *migrator) verifyPostgres(ctx context.Context, tables []*schema.Table) (
 			return nil, err
 		}
 	}
-	driver, err := driverOn(transaction, m.db.Dialect)
+	driver, err := DriverOn(transaction, m.db.Dialect)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,6 @@ import (
 	"chairside/ent"
 	"chairside/internal/store"
 	"chairside/internal/store/migrate"
-	"chairside/internal/store/migrate/lint"
 	"chairside/internal/test/localpg/pgtest"
 )
 
@@ -59,7 +58,7 @@ func migrated(t *testing.T, dir string, test func(t *testing.T, query func(strin
 			for _, s := range statements {
 				texts = append(texts, s.Text)
 			}
-			if !lint.Repeatable(f) { // a transaction, as Up applies it
+			if !migrate.Repeatable(f) { // a transaction, as Up applies it
 				texts = slices.Concat([]string{"BEGIN"}, texts, []string{"COMMIT"})
 			}
 			for _, text := range texts {

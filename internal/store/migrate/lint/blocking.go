@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"chairside/internal/store/migrate"
 )
 
 // watcher applies the statements of a PostgreSQL file and observes, in the
@@ -50,7 +52,7 @@ func pattern(text string) *regexp.Regexp {
 	return regexp.MustCompile(`(?is)^\s*` + strings.ReplaceAll(text, " ", `\s+`))
 }
 
-const inFileOfItsOwn = ` in a file of its own whose first line is "` + NotInTransaction + `"`
+const inFileOfItsOwn = ` in a file of its own whose first line is "` + migrate.NotInTransaction + `"`
 
 var rules = []rule{
 	{pattern(`DROP INDEX (IF EXISTS )?[^cC]`), true, "write DROP INDEX CONCURRENTLY IF EXISTS" + inFileOfItsOwn},

@@ -19,6 +19,7 @@ import (
 	"entgo.io/ent/dialect"
 
 	"chairside/internal/store"
+	"chairside/internal/store/migrate"
 )
 
 // The names of analyzers, as a nolint directive gives them.
@@ -30,10 +31,6 @@ const (
 	Narrowed     = "narrowed"
 	Blocking     = "blocking"
 )
-
-// NotInTransaction is the first line of a file that is applied statement by
-// statement.
-const NotInTransaction = "-- atlas:txmode none"
 
 const (
 	nolint  = "nolint"
@@ -76,14 +73,13 @@ func Check(ctx context.Context, db *store.DB, files []engine.File) ([]Finding, e
 	}
 	defer func() { _ = conn.Close() }() // the database is thrown away
 	c := &checker{conn: conn, dialect: db.Dialect, schema: "main"}
-	open := sqlite.Open
 	if db.Dialect == dialect.Postgres {
-		open, c.schema = postgres.Open, "public"
+		c.schema = "public"
 	} else if _, err := conn.ExecContext(ctx, "PRAGMA foreign_keys = off"); err != nil { // as migrations are applied
 		return nil, fmt.Errorf("lint: %w", err)
 	}
-	if c.driver, err = open(conn); err != nil {
-		return nil, fmt.Errorf("lint: %w", err)
+	if c.driver, err = migrate.DriverOn(conn, db.Dialect); err != nil {
+		return nil, err
 	}
 	for i, f := range files {
 		if err := c.file(ctx, f, i > 0); err != nil {
@@ -121,7 +117,7 @@ func (c *checker) file(ctx context.Context, f engine.File, judge bool) error {
 		return err
 	}
 	checked := &sqlcheck.File{File: f, From: realm(before), Parser: parser{}}
-	watch := &watcher{conn: c.conn, repeatable: Repeatable(f)}
+	watch := &watcher{conn: c.conn, repeatable: migrate.Repeatable(f)}
 	if c.dialect == dialect.Postgres {
 		if err := watch.begin(ctx); err != nil {
 			return err
@@ -174,13 +170,6 @@ func (c *checker) file(ctx context.Context, f engine.File, judge bool) error {
 }
 
 var truncate = regexp.MustCompile(`(?i)^\s*TRUNCATE\b`)
-
-// Repeatable reports whether a file is applied outside a transaction, each
-// statement by itself.
-func Repeatable(f engine.File) bool {
-	first, _, _ := strings.Cut(string(f.Bytes()), "\n")
-	return strings.TrimSpace(first) == NotInTransaction
-}
 
 func realm(s *atlas.Schema) *atlas.Realm { return &atlas.Realm{Schemas: []*atlas.Schema{s}} }
 

@@ -8,6 +8,7 @@ import (
 	atlas "ariga.io/atlas/sql/schema"
 
 	"chairside/internal/store"
+	"chairside/internal/store/migrate"
 	"chairside/internal/test/localpg/pgtest"
 )
 
@@ -19,7 +20,7 @@ CREATE TABLE other (id bigint PRIMARY KEY, t_id bigint REFERENCES t (id));
 CREATE INDEX t_a ON t (a);
 `
 
-const none = NotInTransaction + "\n\n"
+const none = migrate.NotInTransaction + "\n\n"
 
 func check(t *testing.T, url string, files ...string) ([]Finding, error) {
 	t.Helper()

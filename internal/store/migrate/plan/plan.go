@@ -92,7 +92,7 @@ func (p *planner) execute(ctx context.Context, f engine.File) error {
 	for _, s := range statements {
 		texts = append(texts, s.Text)
 	}
-	if err := p.apply(ctx, lint.Repeatable(f), texts); err != nil {
+	if err := p.apply(ctx, migrate.Repeatable(f), texts); err != nil {
 		return fmt.Errorf("%s: %w", f.Name(), err)
 	}
 	return nil
@@ -331,7 +331,7 @@ func (p *planner) format() (files []engine.File, err error) {
 		}
 		var text strings.Builder
 		if f.repeatable {
-			text.WriteString(lint.NotInTransaction + "\n\n")
+			text.WriteString(migrate.NotInTransaction + "\n\n")
 		}
 		for _, s := range f.statements {
 			for line := range strings.SplitSeq(s.Comment, "\n") {

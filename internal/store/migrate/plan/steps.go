@@ -18,10 +18,6 @@ func (p *planner) inSteps(ctx context.Context) error {
 	for _, b := range filled {
 		b.column.Type.Null = true
 	}
-	var restore []func()
-	for _, b := range filled {
-		restore = append(restore, func() { b.column.Type.Null = b.nullable })
-	}
 	changes, err := p.changes(ctx) // with the columns still nullable
 	if err != nil {
 		return err
@@ -49,8 +45,8 @@ func (p *planner) inSteps(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, r := range restore {
-		r()
+	for _, b := range filled {
+		b.column.Type.Null = b.nullable
 	}
 	return p.constrain(ctx, filled, fills, constraints)
 }
