@@ -6,9 +6,9 @@
 //   atlas migrate lint     --env sqlite --latest 1
 //   atlas migrate status   --env postgres
 //
-// New files come from "go run ./internal/store/diff NAME", not from "atlas
+// New files come from "go run ./internal/store/migrate/diff NAME", not from "atlas
 // migrate diff": foreign keys that also compare the practice and the collation
-// of text are added to the Ent schema there (internal/store/desired.go), and
+// of text are added to the Ent schema there (internal/store/migrate/tables.go), and
 // Atlas, which reads ent://schema itself, would take them out again.
 
 variable "postgres_url" {
@@ -31,7 +31,7 @@ env "postgres" {
   url = var.postgres_url
   dev = var.postgres_dev_url
   migration {
-    dir = "file://internal/store/migrations/postgres"
+    dir = "file://internal/store/migrate/migrations/postgres"
   }
 }
 
@@ -40,7 +40,7 @@ env "sqlite" {
   url = var.sqlite_url
   dev = "sqlite://dev?mode=memory&_fk=1"
   migration {
-    dir = "file://internal/store/migrations/sqlite"
+    dir = "file://internal/store/migrate/migrations/sqlite"
   }
 }
 

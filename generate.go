@@ -20,9 +20,10 @@
 //	internal/oauth       the authorization server: applications, codes, tokens
 //	internal/signin      sessions and second factors; signin/password: hashing and checks
 //	internal/web         the pages: sign-in, consent, settings, reports
-//	internal/report      reports for managers and analysts, and their rendering
+//	internal/report      reports for managers and analysts; report/render: tables, charts, HTML, CSV and JSON
 //	internal/transfer    export, import, moving between databases
-//	internal/store       databases: opening, transactions, errors; below it connections, admission, counters, bulk loading and migrations
+//	internal/store       databases: opening, transactions, errors; below it admission, bulk, counters, dbconn
+//	internal/store/migrate  versions of the schema; plan, lint and diff write the next one
 //	internal/seed        demo data; internal/provision: a new practice
 //	internal/config      flags and environment
 //	internal/arch        import rules as tests, decisions/, departures.md
@@ -33,7 +34,7 @@
 // After a change of schema/:
 //
 //	go generate ./...
-//	go run ./internal/store/diff NAME
+//	go run ./internal/store/migrate/diff NAME
 //
 // .github/CONTRIBUTING.md has recipes.
 package chairside

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 var elsewhere = []string{
 	"go test ./...",     // is running
 	"go generate ./...", // internal/codegen, in a copy of the repository
-	"go run ./internal/store/diff resource_name",
+	"go run ./internal/store/migrate/diff resource_name",
 }
 
 // Every command of the README does what it says there: the blocks run in

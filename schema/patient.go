@@ -112,7 +112,7 @@ func (Patient) Indexes() []ent.Index {
 		index.Fields("practice_id", "site_id", "id"),           // site_id
 		index.Fields("practice_id", "active", "id"),            // active
 		index.Fields("practice_id", "legacy_id"),               // matching records of a previous system
-		// query has an index of a function: internal/store/expressions.go
+		// query has an index of a function: internal/store/migrate/expressions.go
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"chairside/internal/config"
 	"chairside/internal/store"
+	"chairside/internal/store/migrate"
 )
 
 // withDatabase is withNewDatabase for work on what is there: in a mistyped or
@@ -39,16 +40,16 @@ func (c *console) with(open func(context.Context, string) (*store.DB, error), d 
 }
 
 // prepare applies pending migrations, or refuses a database that has some.
-func (c *console) prepare(db *store.DB, migrate bool) error {
-	if migrate {
-		applied, err := db.Migrate(c, c.progress)
+func (c *console) prepare(db *store.DB, apply bool) error {
+	if apply {
+		applied, err := migrate.Up(c, db, c.progress)
 		for _, m := range applied {
 			fmt.Fprintf(c.err, "applied migration %s %s\n", m.Version, m.Name)
 		}
 		return err
 	}
-	err := db.Pending(c)
-	if errors.Is(err, store.ErrPending) {
+	err := migrate.Check(c, db)
+	if errors.Is(err, migrate.ErrPending) {
 		return fmt.Errorf("%w; run \"chairside migrate up\" first", err)
 	}
 	return err

@@ -7,6 +7,7 @@ import (
 
 	"chairside/internal/config"
 	"chairside/internal/store"
+	"chairside/internal/store/migrate"
 )
 
 type migrateCommands struct {
@@ -33,7 +34,7 @@ func (m *migrateUp) Run(c *console) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	applied, err := db.Migrate(c, c.progress)
+	applied, err := migrate.Up(c, db, c.progress)
 	for _, step := range applied {
 		fmt.Fprintln(c.out, step.Version, step.Name)
 	}
@@ -52,7 +53,7 @@ func (m *migrateStatus) Run(c *console) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	list, err := db.Status(c)
+	list, err := migrate.Status(c, db)
 	table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	for _, step := range list {
 		state := "pending"
@@ -76,8 +77,8 @@ func (m *migrateVerify) Run(c *console) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	err = db.Verify(c)
-	if drift := (*store.DriftError)(nil); errors.As(err, &drift) {
+	err = migrate.Verify(c, db)
+	if drift := (*migrate.DriftError)(nil); errors.As(err, &drift) {
 		for _, difference := range drift.Differences {
 			fmt.Fprintln(c.out, difference)
 		}

@@ -20,6 +20,7 @@ import (
 	"chairside/internal/config"
 	"chairside/internal/principal"
 	"chairside/internal/report"
+	"chairside/internal/report/render"
 	"chairside/internal/store"
 )
 
@@ -86,11 +87,11 @@ func (r *reportShow) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		format := report.Format(flags.Format)
+		format := render.Format(flags.Format)
 		if flags.Output != "" {
-			return replaceFile(flags.Output, func(w io.Writer) error { return answer.Write(w, format, 0) })
+			return replaceFile(flags.Output, func(w io.Writer) error { return render.Write(w, answer, format, 0) })
 		}
-		return answer.Write(c.out, format, c.width())
+		return render.Write(c.out, answer, format, c.width())
 	})
 }
 

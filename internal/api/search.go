@@ -24,7 +24,7 @@ import (
 // an identifier of a previous system.
 //
 // The search text is what decides. PostgreSQL reads no more of them than its
-// index of keys leads to (practice_search_keys, internal/store/migrations/postgres): the first
+// index of keys leads to (practice_search_keys, internal/store/migrate/migrations/postgres): the first
 // 2, 3 and 5 characters of each word, the first where it is not from a to z,
 // what an address has up to its @, and of a number each 5 digits in a row and
 // the last 4 and 3; each behind the end of the practice's id, so that a search

@@ -68,7 +68,7 @@ func TestGenerate(t *testing.T) {
 		t.Fatal(err)
 	}
 	run(t, copied, "go", "generate", ".")
-	run(t, copied, "go", "run", "./internal/store/diff", "vaccines")
+	run(t, copied, "go", "run", "./internal/store/migrate/diff", "vaccines")
 	run(t, copied, "go", "build", "-o", "chairside", "./cmd/chairside")
 	read(t, copied)
 }

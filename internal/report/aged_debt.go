@@ -277,11 +277,11 @@ func agedDebtResult(debts []Debt, credits []Credit) *Result {
 		if sum.Total() == 0 {
 			return ""
 		}
-		return Percent.text(percent(int64(d), int64(sum.Total())))
+		return Percent.Format(percent(int64(d), int64(sum.Total())))
 	}
 	return &Result{
 		Summary: []Figure{
-			{Key: "total", Label: "Owed in total", Kind: Money, Value: sum.Total(), Note: fmt.Sprintf("by %s patients", Count.text(len(debts)))},
+			{Key: "total", Label: "Owed in total", Kind: Money, Value: sum.Total(), Note: fmt.Sprintf("by %s patients", Count.Format(len(debts)))},
 			{Key: "current", Label: "Current", Kind: Money, Value: sum.Current, Note: part(sum.Current)},
 			{Key: "days_31_60", Label: "31–60 days", Kind: Money, Value: sum.To60, Note: part(sum.To60)},
 			{Key: "days_61_90", Label: "61–90 days", Kind: Money, Value: sum.To90, Note: part(sum.To90)},

@@ -9,7 +9,6 @@ import (
 	"chairside/ent/practitioner"
 	"chairside/ent/site"
 	"chairside/internal/principal"
-	"chairside/schema"
 )
 
 // The refusals of Ask.
@@ -76,10 +75,7 @@ func (a *Answer) names(ctx context.Context, client *ent.Client) error {
 		} else if err != nil {
 			return err
 		}
-		a.Practitioner = fmt.Sprintf("Practitioner %d", p.ID)
-		if u := p.Edges.User; u != nil {
-			a.Practitioner = schema.FullName(u.FirstName, u.LastName)
-		}
+		a.Practitioner = practitionerName(p)
 	}
 	return nil
 }
@@ -126,20 +122,20 @@ func (s *Section) check(row []any, holds func(Kind, any) bool) error {
 
 // Scope says in words what the report is about: period, site, practitioner.
 func (a *Answer) Scope() string {
-	period := Date.text(a.Filter.From) + " to " + Date.text(a.Filter.To)
+	period := Date.Format(a.Filter.From) + " to " + Date.Format(a.Filter.To)
 	switch {
 	case a.OneDay():
 		period = a.Filter.To.Time().Format("Monday 2 January 2006")
 	case a.AsAt:
-		period = "as at " + Date.text(a.Filter.To)
+		period = "as at " + Date.Format(a.Filter.To)
 	case a.Filter.From == a.Filter.To:
-		period = Date.text(a.Filter.To)
+		period = Date.Format(a.Filter.To)
 	case a.Filter.From.IsZero():
-		period = "up to " + Date.text(a.Filter.To)
+		period = "up to " + Date.Format(a.Filter.To)
 	}
 	for _, name := range []string{a.Site, a.Practitioner} {
 		if name != "" {
-			period += " · " + printable(name)
+			period += " · " + Printable(name)
 		}
 	}
 	return period

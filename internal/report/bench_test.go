@@ -20,6 +20,7 @@ import (
 	"chairside/internal/report"
 	"chairside/internal/seed"
 	"chairside/internal/store"
+	"chairside/internal/store/migrate"
 	"chairside/internal/test/localpg/pgtest"
 )
 
@@ -46,7 +47,7 @@ func BenchmarkReports(b *testing.B) {
 	}
 	b.Cleanup(func() { db.Close() })
 	if fresh {
-		if _, err := db.Migrate(b.Context()); err != nil {
+		if _, err := migrate.Up(b.Context(), db); err != nil {
 			b.Fatal(err)
 		}
 		o := seed.Options{Patients: number("CHAIRSIDE_BENCH_PATIENTS", 2000), Years: number("CHAIRSIDE_BENCH_YEARS", 2), RandomSeed: 1, AsOf: asOf}

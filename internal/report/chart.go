@@ -28,8 +28,8 @@ type Series struct {
 	Values []int64
 }
 
-// add adds a label with a value of each series.
-func (c *Chart) add(label string, values ...int64) {
+// Add adds a label with a value of each series.
+func (c *Chart) Add(label string, values ...int64) {
 	c.Labels = append(c.Labels, label)
 	for i, v := range values {
 		c.Series[i].Values = append(c.Series[i].Values, v)

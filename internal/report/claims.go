@@ -285,7 +285,7 @@ func (c *ClaimsReport) result() *Result {
 		sum.AwardedUDA += r.AwardedUDA
 		sum.ExpectedUOA += r.ExpectedUOA
 		sum.AwardedUOA += r.AwardedUOA
-		status.Chart.add(string(r.Status), int64(r.To30), int64(r.To60), int64(r.To90), int64(r.Older))
+		status.Chart.Add(string(r.Status), int64(r.To30), int64(r.To60), int64(r.To90), int64(r.Older))
 	}
 	status.Total = []any{"All", sum.Claims, sum.To30, sum.To60, sum.To90, sum.Older, nil, sum.ExpectedUDA, sum.AwardedUDA, sum.ExpectedUOA, sum.AwardedUOA}
 	awards, total := c.awarded()
@@ -345,9 +345,9 @@ func (c *ClaimsReport) awarded() (s Section, dental ClaimAwards) {
 		dental.Awaited += r.Awaited
 		dental.Lost += r.Lost
 		for ; !next.IsZero() && next.Before(r.Month); next = next.AddMonths(1) {
-			s.Chart.add(Month.text(next), 0, 0)
+			s.Chart.Add(Month.Format(next), 0, 0)
 		}
-		s.Chart.add(Month.text(r.Month), int64(r.Expected), int64(r.Awarded))
+		s.Chart.Add(Month.Format(r.Month), int64(r.Expected), int64(r.Awarded))
 		next = r.Month.AddMonths(1)
 	}
 	return s, dental

@@ -112,7 +112,7 @@ func (p *Performance) summary() (figures []Figure) {
 		var worth any // not known where no contract names a price
 		note := ""
 		if priced {
-			worth, note = value, "worth "+Money.text(cost)
+			worth, note = value, "worth "+Money.Format(cost)
 		}
 		figures = append(figures,
 			Figure{Key: key + "_target", Label: unit + " target", Kind: Units, Value: target},
@@ -132,14 +132,16 @@ func (p *Performance) share(delivered, target decimal.Decimal) string {
 	if target == 0 {
 		return year
 	}
-	return fmt.Sprintf("%s of the target, %s", Percent.text(percent(int64(delivered), int64(target))), year)
+	return fmt.Sprintf("%s of the target, %s", Percent.Format(percent(int64(delivered), int64(target))), year)
 }
 
 // progressChart compares dental units with the share of the target that
 // belongs to the days gone by.
 func progressChart(rows []Progress, name func(Progress) string, p *Performance) *Chart {
-	var due, delivered []int64
-	c := &Chart{Form: Rows, Title: "Delivered against the share of the target that is due by now", Kind: Units}
+	c := &Chart{
+		Form: Rows, Title: "Delivered against the share of the target that is due by now", Kind: Units,
+		Series: []Series{{Name: "Due by now"}, {Name: "Delivered"}},
+	}
 	for _, row := range rows {
 		if row.Target == nil {
 			continue
@@ -148,11 +150,8 @@ func progressChart(rows []Progress, name func(Progress) string, p *Performance) 
 		if row.Ortho {
 			label = "UOA " + label // in front: the end of long names is cut
 		}
-		c.Labels = append(c.Labels, label)
 		elapsed, all := p.span(row.Contract)
-		due = append(due, ratio(int64(*row.Target), elapsed, all))
-		delivered = append(delivered, int64(row.Delivered))
+		c.Add(label, ratio(int64(*row.Target), elapsed, all), int64(row.Delivered))
 	}
-	c.Series = []Series{{"Due by now", due}, {"Delivered", delivered}}
 	return c
 }

@@ -11,6 +11,7 @@ import (
 	"chairside/ent/patient"
 	"chairside/internal/civil"
 	"chairside/internal/report"
+	"chairside/internal/report/render"
 	"chairside/schema"
 )
 
@@ -238,14 +239,14 @@ func TestDaySheetIsOneTable(t *testing.T) {
 			rows += len(s.Rows)
 		}
 		var text, json strings.Builder
-		if err := a.Write(&text, report.AsCSV, 0); err != nil {
+		if err := render.Write(&text, a, render.CSV, 0); err != nil {
 			t.Fatal(err)
 		}
 		records, err := csv.NewReader(strings.NewReader(text.String())).ReadAll()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := a.Write(&json, report.AsJSON, 0); err != nil {
+		if err := render.Write(&json, a, render.JSON, 0); err != nil {
 			t.Fatal(err)
 		}
 		if len(a.Sections) < 3 || len(records) != rows+1 || strings.Count(json.String(), `"entries"`) != 1 || strings.Count(json.String(), `"entry"`) != rows {

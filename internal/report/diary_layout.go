@@ -83,14 +83,10 @@ func diaryResult(rows []DiaryRow, f Filter) *Result {
 		note = "The whole period."
 	}
 	main.Total = append([]any{sum, nil, nil}, all.cells()...)
-	booked, free := Series{Name: "Booked"}, Series{Name: "Free"}
-	main.Chart = &Chart{Form: Stacked, Title: "Session time by month", Kind: Minutes}
+	main.Chart = &Chart{Form: Stacked, Title: "Session time by month", Kind: Minutes, Series: []Series{{Name: "Booked"}, {Name: "Free"}}}
 	for _, m := range months {
-		main.Chart.Labels = append(main.Chart.Labels, m.Time().Format("Jan 2006"))
-		booked.Values = append(booked.Values, int64(inMonth[m].Booked))
-		free.Values = append(free.Values, int64(inMonth[m].Free))
+		main.Chart.Add(Month.Format(m), int64(inMonth[m].Booked), int64(inMonth[m].Free))
 	}
-	main.Chart.Series = []Series{booked, free}
 
 	whole := Section{
 		Key: "practitioners", Title: "By practitioner", Note: note,
@@ -100,8 +96,7 @@ func diaryResult(rows []DiaryRow, f Filter) *Result {
 	for _, p := range people {
 		whole.Rows = append(whole.Rows, append([]any{p.name}, p.cells()...))
 		if used, ok := percent(int64(p.Booked), int64(p.Session)).(decimal.Decimal); ok {
-			whole.Chart.Labels = append(whole.Chart.Labels, p.name)
-			whole.Chart.Series[0].Values = append(whole.Chart.Series[0].Values, int64(used))
+			whole.Chart.Add(p.name, int64(used))
 		}
 	}
 	return &Result{

@@ -16,6 +16,7 @@ import (
 	"chairside/internal/decimal"
 	"chairside/internal/principal"
 	"chairside/internal/report"
+	"chairside/internal/report/render"
 	"chairside/schema"
 )
 
@@ -245,8 +246,8 @@ func TestReportsOfAnEmptyPractice(t *testing.T) {
 					t.Errorf("%s: %s does not say what it means that it is empty", r.Name, s.Key)
 				}
 			}
-			for _, format := range report.Formats() {
-				if err := a.Write(&strings.Builder{}, format, 80); err != nil {
+			for _, format := range render.Formats() {
+				if err := render.Write(&strings.Builder{}, a, format, 80); err != nil {
 					t.Errorf("%s as %s: %v", r.Name, format, err)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"chairside/internal/report"
+	"chairside/internal/report/render"
 	"chairside/internal/test/harness"
 )
 
@@ -27,9 +28,9 @@ func TestGolden(t *testing.T) {
 			f := report.Filter{}
 			f.From, f.To = r.Period(today)
 			answer := p.ask(t, r.Name, f)
-			for _, format := range report.Formats() {
+			for _, format := range render.Formats() {
 				var b strings.Builder
-				if err := answer.Write(&b, format, 120); err != nil {
+				if err := render.Write(&b, answer, format, 120); err != nil {
 					t.Fatal(err)
 				}
 				checkGolden(t, r.Name+"."+string(format), b.String())

@@ -139,10 +139,7 @@ func incomeSection(key, title string, form Form, sums []incomeSum, total incomeS
 	}
 	for _, sum := range sums {
 		s.Rows = append(s.Rows, line(sum.id, sum.label, sum, percent(int64(sum.invoiced), int64(total.invoiced))))
-		s.Chart.Labels = append(s.Chart.Labels, label.Kind.text(sum.label))
-		for i, v := range []decimal.Decimal{sum.invoiced, sum.paid, sum.outstanding} {
-			s.Chart.Series[i].Values = append(s.Chart.Series[i].Values, int64(v))
-		}
+		s.Chart.Add(label.Kind.Format(sum.label), int64(sum.invoiced), int64(sum.paid), int64(sum.outstanding))
 	}
 	s.Total = line(nil, "All", total, nil)
 	return s

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/uuid"
@@ -57,5 +58,18 @@ func TestDiarySaysWhatItIsOf(t *testing.T) {
 		if sum, note := r.Sections[0].Total[0], r.Sections[1].Note; sum != c.sum || note != c.note {
 			t.Errorf("%+v: %q, %q", c.filter, sum, note)
 		}
+	}
+}
+
+func TestMonthsWithoutClaimsAreGaps(t *testing.T) {
+	t.Parallel()
+	month := civil.MustParse("2026-11-01")
+	s, _ := (&ClaimsReport{Awards: []ClaimAwards{
+		{Month: month.AddMonths(-1), Ortho: true, Expected: 7_00}, {Month: month, Expected: 3_00, Awarded: 2_00},
+		{Month: month.AddMonths(3), Expected: 5_00}, {Month: month.AddMonths(3), Ortho: true, Expected: 7_00},
+	}}).awarded()
+	want := "[Nov 2026 Dec 2026 Jan 2027 Feb 2027] [{Expected [300 0 0 500]} {Awarded [200 0 0 0]}]"
+	if got := fmt.Sprint(s.Chart.Labels, s.Chart.Series); got != want || len(s.Rows) != 4 {
+		t.Errorf("%d rows, and the chart is %s, want %s", len(s.Rows), got, want)
 	}
 }

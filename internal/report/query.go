@@ -26,12 +26,17 @@ func practitionerNames(ctx context.Context, client *ent.Client) (map[int64]strin
 	}
 	names := make(map[int64]string, len(rows))
 	for _, r := range rows {
-		names[r.ID] = fmt.Sprintf("Practitioner %d", r.ID)
-		if u := r.Edges.User; u != nil {
-			names[r.ID] = schema.FullName(u.FirstName, u.LastName)
-		}
+		names[r.ID] = practitionerName(r)
 	}
 	return names, nil
+}
+
+// practitionerName is the name of a practitioner's user, or a number without one.
+func practitionerName(p *ent.Practitioner) string {
+	if u := p.Edges.User; u != nil {
+		return schema.FullName(u.FirstName, u.LastName)
+	}
+	return fmt.Sprintf("Practitioner %d", p.ID)
 }
 
 // idsAtOnce keeps lists of ids under what a statement of either database takes.

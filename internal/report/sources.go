@@ -195,14 +195,14 @@ func sourcesResult(rows []SourceRow, f Filter) *Result {
 			{Key: "source", Title: "Source"}, {Key: "patients", Title: "New patients", Kind: Count}, {Key: "share", Title: "Share", Kind: Percent},
 			{Key: "invoiced", Title: "Invoiced in the first year", Kind: Money}, {Key: "paid", Title: "Paid in the first year", Kind: Money}, {Key: "paid_per_patient", Title: "Paid per patient", Kind: Money},
 		},
-		Chart: &Chart{Form: Rows, Title: "Paid in the first year", Kind: Money},
+		Chart: &Chart{Form: Rows, Title: "Paid in the first year", Kind: Money, Series: []Series{{Name: "Paid"}}},
 	}
 	var all SourceRow
 	var each []SourceRow
 	months := months(f)
 	main.Chart = &Chart{Form: Stacked, Title: "New patients by month", Kind: Count}
 	for _, m := range months {
-		main.Chart.Labels = append(main.Chart.Labels, m.Time().Format("Jan 2006"))
+		main.Chart.Labels = append(main.Chart.Labels, Month.Format(m))
 	}
 	for i := range rows {
 		row := &rows[i]
@@ -222,13 +222,11 @@ func sourcesResult(rows []SourceRow, f Filter) *Result {
 	perPatient := func(row *SourceRow) decimal.Decimal {
 		return decimal.Decimal(ratio(int64(row.Paid), 1, int64(row.Patients)))
 	}
-	paid := Series{Name: "Paid"}
 	for i := range each {
 		s := &each[i]
 		whole.Rows = append(whole.Rows, []any{s.Source, s.Patients, percent(int64(s.Patients), int64(all.Patients)), s.Invoiced, s.Paid, perPatient(s)})
-		whole.Chart.Labels, paid.Values = append(whole.Chart.Labels, s.Source), append(paid.Values, int64(s.Paid))
+		whole.Chart.Add(s.Source, int64(s.Paid))
 	}
-	whole.Chart.Series = []Series{paid}
 	main.Chart.Series = fewer(main.Chart.Series)
 	whole.Total = []any{"All sources", all.Patients, percent(1, 1), all.Invoiced, all.Paid, perPatient(&all)}
 	return &Result{

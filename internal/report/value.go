@@ -37,11 +37,11 @@ func (k Kind) holds(v any) bool {
 	return ok
 }
 
-// number reports whether values stand under each other to the right.
-func (k Kind) number() bool { return k != Text && k != Date && k != Month && k != Clock }
+// Numeric reports whether values are aligned to the right.
+func (k Kind) Numeric() bool { return k != Text && k != Date && k != Month && k != Clock }
 
-// text is a value as people read it.
-func (k Kind) text(v any) string {
+// Format returns a value as people read it.
+func (k Kind) Format(v any) string {
 	switch {
 	case v == nil && (k == Clock || k == ID):
 		return "" // nobody came, or there is nobody: not a value that is missing
@@ -50,17 +50,17 @@ func (k Kind) text(v any) string {
 	}
 	switch v := v.(type) {
 	case string:
-		return printable(v)
+		return Printable(v)
 	case int:
 		if k == Minutes {
 			return hours(v)
 		}
-		return grouped(strconv.Itoa(v))
+		return Grouped(strconv.Itoa(v))
 	case decimal.Decimal:
 		if k == Percent {
-			return grouped(v.String()) + " %"
+			return Grouped(v.String()) + " %"
 		}
-		return grouped(v.String())
+		return Grouped(v.String())
 	case civil.Date:
 		if k == Month {
 			return v.Time().Format("Jan 2006")
@@ -69,11 +69,11 @@ func (k Kind) text(v any) string {
 	case time.Time:
 		return v.Format("15:04")
 	}
-	return k.plain(v)
+	return k.Plain(v)
 }
 
-// plain is a value as programs read it.
-func (k Kind) plain(v any) string {
+// Plain returns a value as programs read it.
+func (k Kind) Plain(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
@@ -88,27 +88,17 @@ func (k Kind) plain(v any) string {
 	return fmt.Sprint(v)
 }
 
-// json is a value as encoding/json takes it: numbers where they are whole,
-// text for all else.
-func (k Kind) json(v any) any {
-	switch v.(type) {
-	case nil, int, int64:
-		return v
-	}
-	return k.plain(v)
-}
-
 // hours are minutes as hours and minutes, "7:30".
 func hours(minutes int) string {
 	sign := ""
 	if minutes < 0 {
 		sign, minutes = "-", -minutes
 	}
-	return fmt.Sprintf("%s%s:%02d", sign, grouped(strconv.Itoa(minutes/60)), minutes%60)
+	return fmt.Sprintf("%s%s:%02d", sign, Grouped(strconv.Itoa(minutes/60)), minutes%60)
 }
 
-// grouped puts commas between the thousands of a number.
-func grouped(number string) string {
+// Grouped puts commas between the thousands of a number.
+func Grouped(number string) string {
 	whole, fraction, _ := strings.Cut(number, ".")
 	sign := ""
 	if strings.HasPrefix(whole, "-") {
@@ -123,8 +113,8 @@ func grouped(number string) string {
 	return sign + whole
 }
 
-// printable is text without what would move the cursor of a terminal.
-func printable(s string) string {
+// Printable returns text without the characters that would move the cursor of a terminal.
+func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
 			return ' '

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"chairside/internal/store"
+	"chairside/internal/store/migrate"
 	"chairside/internal/test/localpg/pgtest"
 )
 
@@ -19,7 +20,7 @@ func BenchmarkRun(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := db.Migrate(b.Context()); err != nil {
+		if _, err := migrate.Up(b.Context(), db); err != nil {
 			b.Fatal(err)
 		}
 		o := demo

@@ -7,6 +7,7 @@ import (
 
 	"chairside/internal/civil"
 	"chairside/internal/store"
+	"chairside/internal/store/migrate"
 	"chairside/internal/test/localpg/pgtest"
 )
 
@@ -36,7 +37,7 @@ func open(t *testing.T, url string) *store.DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	if _, err := db.Migrate(t.Context()); err != nil {
+	if _, err := migrate.Up(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	return db

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"chairside/internal/store/migrate"
 	"chairside/schema"
 )
 
@@ -104,7 +105,7 @@ func TestRules(t *testing.T) {
 				}
 			})
 		}
-		if err := db.Verify(t.Context()); err != nil {
+		if err := migrate.Verify(t.Context(), db); err != nil {
 			t.Errorf("the database is no longer what the migrations made: %v", err)
 		}
 		t.Run("changes at many times", func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"chairside/internal/apierror"
+	"chairside/internal/store/migrate"
 )
 
 // probeTime is how long the database may take to answer a readiness probe.
@@ -34,7 +35,7 @@ func (s *Server) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	if !s.migrated.Load() {
-		if err := s.DB.Pending(ctx); err != nil {
+		if err := migrate.Check(ctx, s.DB); err != nil {
 			return err
 		}
 		s.migrated.Store(true)

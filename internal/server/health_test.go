@@ -6,6 +6,7 @@ import (
 
 	"chairside/internal/api"
 	"chairside/internal/store"
+	"chairside/internal/store/migrate"
 )
 
 func TestReadyOnlyWithMigrations(t *testing.T) {
@@ -21,7 +22,7 @@ func TestReadyOnlyWithMigrations(t *testing.T) {
 	}
 	b.get("/healthz").ok(t, 200)
 	b.get("/readyz").refused(t, 503, "unavailable")
-	if _, err := db.Migrate(t.Context()); err != nil {
+	if _, err := migrate.Up(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	b.get("/readyz").ok(t, 200)

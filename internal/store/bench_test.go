@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 	"chairside/ent"
 	"chairside/ent/practice"
 	"chairside/internal/principal"
+	"chairside/internal/store/storetest"
 	"chairside/internal/test/localpg/pgtest"
 )
 
@@ -21,7 +22,7 @@ func BenchmarkGet(b *testing.B) {
 				if postgres == "" {
 					postgres = pgtest.New(b)
 				}
-				url = with(postgres, variant.parameters)
+				url = storetest.With(postgres, variant.parameters)
 			}
 			ctx := principal.AsSystem(b.Context())
 			db := migrated(b, url)

@@ -1,27 +1,38 @@
 package store
 
 import (
-	"io/fs"
-	"testing"
+	"context"
+
+	"entgo.io/ent/dialect"
+
+	"chairside/ent"
+	"chairside/internal/store/dbconn"
 )
 
-// AddMigrations gives db further migrations, by the names of their files.
-func (db *DB) AddMigrations(t *testing.T, files map[string]string) {
-	t.Helper()
-	all := map[string]string{}
-	names, err := fs.Glob(db.files, "*.sql")
+const (
+	SQLiteBusyTimeout = sqliteBusyTimeout
+	StatementJournal  = statementJournal
+)
+
+var SQLiteDSN = sqliteDSN
+
+// TxHolding is Tx with locks that are taken when it begins, as those of TxSingleStatement
+// are where it needs a transaction.
+func (db *DB) TxHolding(ctx context.Context, locks []Lock, work func(tx *ent.Client) error) error {
+	leave, err := db.enter(ctx, locks)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
-	for _, name := range names {
-		text, err := fs.ReadFile(db.files, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all[name] = string(text)
-	}
-	for name, text := range files {
-		all[name] = text
-	}
-	db.files = migrationFiles(t, all)
+	defer leave()
+	return db.tx(ctx, dbconn.TxOptions{Locks: locks}, work)
+}
+
+// ViewThrough is View with a driver around that of the transaction.
+func (db *DB) ViewThrough(ctx context.Context, through func(dialect.Driver) dialect.Driver, work func(client *ent.Client) error) error {
+	return db.view(ctx, through, work)
+}
+
+// TxWith is Tx that does not wait for other transactions of this process.
+func (db *DB) TxWith(ctx context.Context, options dbconn.TxOptions, work func(tx *ent.Client) error) error {
+	return db.tx(ctx, options, work)
 }

@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"chairside/internal/apierror"
+	"chairside/internal/store"
+	"chairside/internal/store/storetest"
 	"chairside/internal/test/localpg/pgtest"
 )
 
@@ -20,55 +22,55 @@ func isUnavailable(err error) bool {
 func TestFaultLeavesTheRestAlone(t *testing.T) {
 	known := apierror.NotFound()
 	for _, err := range []error{nil, known, errors.New("other"), context.Canceled} {
-		if got := APIError(t.Context(), err); got != err {
+		if got := store.APIError(t.Context(), err); got != err {
 			t.Errorf("Fault(%v) = %v", err, got)
 		}
 	}
 }
 
 func TestFaultOfALostConnection(t *testing.T) {
-	if err := APIError(t.Context(), driver.ErrBadConn); !isUnavailable(err) {
+	if err := store.APIError(t.Context(), driver.ErrBadConn); !isUnavailable(err) {
 		t.Error(err)
 	}
-	_, err := Open(t.Context(), "postgres://user@127.0.0.1:1/db?sslmode=disable")
-	if !isUnavailable(APIError(t.Context(), err)) {
+	_, err := store.Open(t.Context(), "postgres://user@127.0.0.1:1/db?sslmode=disable")
+	if !isUnavailable(store.APIError(t.Context(), err)) {
 		t.Errorf("refused connection: %v", err)
 	}
-	db := openTest(t, pgtest.New(t))
-	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
+	db := storetest.Open(t, pgtest.New(t))
+	ctx, cancel := context.WithTimeout(t.Context(), storetest.Timeout)
 	defer cancel()
 	_, err = db.SQL.ExecContext(ctx, "SELECT pg_terminate_backend(pg_backend_pid())")
-	if !isUnavailable(APIError(ctx, err)) {
+	if !isUnavailable(store.APIError(ctx, err)) {
 		t.Errorf("terminated: %v", err)
 	}
-	if got := one(t, db.SQL, "SELECT 1"); got != "1" {
+	if got := storetest.Value(t, db.SQL, "SELECT 1"); got != "1" {
 		t.Errorf("the pool does not recover: %s", got)
 	}
 }
 
 func TestFaultOfAQueryThatTakesTooLong(t *testing.T) {
-	db := openTest(t, with(pgtest.New(t), "statement_timeout=50ms&pool_size=2"))
+	db := storetest.Open(t, storetest.With(pgtest.New(t), "statement_timeout=50ms&pool_size=2"))
 	_, err := db.SQL.ExecContext(t.Context(), "SELECT pg_sleep(10)")
-	if !isUnavailable(APIError(t.Context(), err)) {
+	if !isUnavailable(store.APIError(t.Context(), err)) {
 		t.Errorf("statement_timeout: %v", err)
 	}
 
 	// The same SQLSTATE, but the client is gone: nobody is to be told.
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(20*time.Millisecond, cancel)
-	if _, err := db.SQL.ExecContext(ctx, "SELECT pg_sleep(10)"); err == nil || isUnavailable(APIError(ctx, err)) {
+	if _, err := db.SQL.ExecContext(ctx, "SELECT pg_sleep(10)"); err == nil || isUnavailable(store.APIError(ctx, err)) {
 		t.Errorf("cancelled: %v", err)
 	}
 
 	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := db.SQL.ExecContext(ctx, "SELECT pg_sleep(10)"); !isUnavailable(APIError(ctx, err)) {
+	if _, err := db.SQL.ExecContext(ctx, "SELECT pg_sleep(10)"); !isUnavailable(store.APIError(ctx, err)) {
 		t.Errorf("deadline: %v", err)
 	}
 }
 
 func TestFaultOfAnExhaustedPool(t *testing.T) {
-	db := openTest(t, with(pgtest.New(t), "pool_size=2"))
+	db := storetest.Open(t, storetest.With(pgtest.New(t), "pool_size=2"))
 	for range 2 {
 		c, err := db.SQL.Conn(t.Context())
 		if err != nil {
@@ -78,22 +80,22 @@ func TestFaultOfAnExhaustedPool(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if err := db.SQL.PingContext(ctx); !isUnavailable(APIError(ctx, err)) {
+	if err := db.SQL.PingContext(ctx); !isUnavailable(store.APIError(ctx, err)) {
 		t.Error(err)
 	}
 }
 
 func TestFaultOfALock(t *testing.T) {
-	onBoth(t, func(t *testing.T, url string) {
-		db := openTest(t, url)
-		exec(t, db, "CREATE TABLE things (id integer PRIMARY KEY)")
+	storetest.Each(t, func(t *testing.T, url string) {
+		db := storetest.Open(t, url)
+		storetest.Exec(t, db, "CREATE TABLE things (id integer PRIMARY KEY)")
 		holder, err := db.SQL.BeginTx(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer holder.Rollback()
 		wait := "PRAGMA busy_timeout = 10"
-		if db.postgres() {
+		if storetest.Postgres(db) {
 			wait = "SET lock_timeout = '10ms'"
 			if _, err := holder.ExecContext(t.Context(), "LOCK TABLE things"); err != nil {
 				t.Fatal(err)
@@ -107,20 +109,20 @@ func TestFaultOfALock(t *testing.T) {
 		if _, err := c.ExecContext(t.Context(), wait); err != nil {
 			t.Fatal(err)
 		}
-		_, err = c.ExecContext(t.Context(), "INSERT INTO things VALUES ("+parameter(db)+")", 1)
-		if !isUnavailable(APIError(t.Context(), err)) {
+		_, err = c.ExecContext(t.Context(), "INSERT INTO things VALUES ("+storetest.Parameter(db)+")", 1)
+		if !isUnavailable(store.APIError(t.Context(), err)) {
 			t.Errorf("a lock that another holds: %v", err)
 		}
 	})
 }
 
 func TestFaultOfAConstraintIsUnchanged(t *testing.T) {
-	onBoth(t, func(t *testing.T, url string) {
-		db := openTest(t, url)
-		exec(t, db, "CREATE TABLE things (id integer PRIMARY KEY)")
-		exec(t, db, "INSERT INTO things VALUES (1)")
+	storetest.Each(t, func(t *testing.T, url string) {
+		db := storetest.Open(t, url)
+		storetest.Exec(t, db, "CREATE TABLE things (id integer PRIMARY KEY)")
+		storetest.Exec(t, db, "INSERT INTO things VALUES (1)")
 		_, err := db.SQL.ExecContext(t.Context(), "INSERT INTO things VALUES (1)")
-		if err == nil || APIError(t.Context(), err) != err {
+		if err == nil || store.APIError(t.Context(), err) != err {
 			t.Errorf("a duplicate key: %v", err)
 		}
 	})

@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"context"
@@ -8,29 +8,20 @@ import (
 	"testing"
 
 	"chairside/ent"
+	"chairside/internal/store"
 	"chairside/internal/store/dbconn"
+	"chairside/internal/store/storetest"
 	"chairside/internal/test/localpg/pgtest"
 )
-
-// txHolding is Tx with locks that are taken when it begins, as those of TxSingleStatement
-// are where it needs a transaction.
-func (db *DB) txHolding(ctx context.Context, locks []Lock, work func(tx *ent.Client) error) error {
-	leave, err := db.enter(ctx, locks)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	return db.tx(ctx, dbconn.TxOptions{Locks: locks}, work)
-}
 
 // TestTransactionsHoldingLocks: on one connection, transactions with and without
 // locks follow each other, whatever became of those before.
 func TestTransactionsHoldingLocks(t *testing.T) {
-	onBoth(t, func(t *testing.T, url string) {
-		db := openTest(t, url)
+	storetest.Each(t, func(t *testing.T, url string) {
+		db := storetest.Open(t, url)
 		db.SQL.SetMaxOpenConns(1)
-		exec(t, db, "CREATE TABLE things (id integer PRIMARY KEY)")
-		locks := []Lock{LockOf("b"), LockOf("a"), LockOf("b")}
+		storetest.Exec(t, db, "CREATE TABLE things (id integer PRIMARY KEY)")
+		locks := []store.Lock{store.LockOf("b"), store.LockOf("a"), store.LockOf("b")}
 		nothing := func(*ent.Client) error { return nil }
 		for range 5 {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -38,13 +29,13 @@ func TestTransactionsHoldingLocks(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := db.RoundTrips()
-			if err := db.txHolding(ctx, locks, nothing); err != nil {
+			if err := db.TxHolding(ctx, locks, nothing); err != nil {
 				t.Fatal(err)
 			}
 			if trips := db.RoundTrips() - before; trips != 2 {
 				t.Errorf("%d round trips to begin and to commit", trips)
 			}
-			if err := db.txHolding(ctx, locks[:1], func(tx *ent.Client) error { return TakeLocks(ctx, tx, locks...) }); err != nil {
+			if err := db.TxHolding(ctx, locks[:1], func(tx *ent.Client) error { return store.TakeLocks(ctx, tx, locks...) }); err != nil {
 				t.Fatal(err)
 			}
 			cancel()
@@ -57,13 +48,13 @@ func TestTransactionsHoldingLocks(t *testing.T) {
 func TestLockTimesOut(t *testing.T) {
 	t.Parallel()
 	url := pgtest.New(t)
-	holder, waiter := openTest(t, url), openTest(t, url)
+	holder, waiter := storetest.Open(t, url), storetest.Open(t, url)
 	waiter.SQL.SetMaxOpenConns(1)
-	locks := []Lock{LockOf("diary", 1)}
+	locks := []store.Lock{store.LockOf("diary", 1)}
 	nothing := func(*ent.Client) error { return nil }
-	err := holder.txHolding(t.Context(), locks, func(*ent.Client) error {
-		err := waiter.txHolding(t.Context(), locks, nothing)
-		if !isUnavailable(APIError(t.Context(), err)) {
+	err := holder.TxHolding(t.Context(), locks, func(*ent.Client) error {
+		err := waiter.TxHolding(t.Context(), locks, nothing)
+		if !isUnavailable(store.APIError(t.Context(), err)) {
 			t.Errorf("while another transaction has the lock: %v", err)
 		}
 		return nil
@@ -71,7 +62,7 @@ func TestLockTimesOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := waiter.txHolding(t.Context(), locks, nothing); err != nil {
+	if err := waiter.TxHolding(t.Context(), locks, nothing); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
 }
@@ -80,14 +71,14 @@ func TestLockTimesOut(t *testing.T) {
 // leave the connections to others, one after the other get their turn, and one
 // whose caller has gone lets the next one pass.
 func TestWaitingTakesNoConnection(t *testing.T) {
-	onBoth(t, func(t *testing.T, url string) {
-		db := openTest(t, url)
+	storetest.Each(t, func(t *testing.T, url string) {
+		db := storetest.Open(t, url)
 		db.SQL.SetMaxOpenConns(3)
-		locks := []Lock{LockOf("diary", 1), LockOf("diary", 2)}
+		locks := []store.Lock{store.LockOf("diary", 1), store.LockOf("diary", 2)}
 		var waiting, ended sync.WaitGroup
 		var inside, most atomic.Int64
 		gone, leave := context.WithCancel(t.Context())
-		err := db.txHolding(t.Context(), locks, func(*ent.Client) error {
+		err := db.TxHolding(t.Context(), locks, func(*ent.Client) error {
 			for i := range 40 {
 				waiting.Add(1)
 				ended.Go(func() {
@@ -96,7 +87,7 @@ func TestWaitingTakesNoConnection(t *testing.T) {
 						ctx = gone
 					}
 					waiting.Done()
-					err := db.txHolding(ctx, locks[i%2:], func(*ent.Client) error {
+					err := db.TxHolding(ctx, locks[i%2:], func(*ent.Client) error {
 						most.Store(max(most.Load(), inside.Add(1)))
 						inside.Add(-1)
 						return nil
@@ -130,11 +121,11 @@ func TestWaitingTakesNoConnection(t *testing.T) {
 func TestIsolationIsNotTheDatabasesDefault(t *testing.T) {
 	t.Parallel()
 	url := pgtest.New(t)
-	first, second := openTest(t, url), openTest(t, with(url, "default_transaction_isolation=repeatable%20read"))
-	exec(t, first, "CREATE TABLE things (id integer PRIMARY KEY)")
-	locks := []Lock{LockOf("diary", 1)}
+	first, second := storetest.Open(t, url), storetest.Open(t, storetest.With(url, "default_transaction_isolation=repeatable%20read"))
+	storetest.Exec(t, first, "CREATE TABLE things (id integer PRIMARY KEY)")
+	locks := []store.Lock{store.LockOf("diary", 1)}
 	seen := make(chan int, 1)
-	err := first.txHolding(t.Context(), locks, func(*ent.Client) error {
+	err := first.TxHolding(t.Context(), locks, func(*ent.Client) error {
 		go func() {
 			n := -1
 			defer func() { seen <- n }()
@@ -153,7 +144,7 @@ func TestIsolationIsNotTheDatabasesDefault(t *testing.T) {
 				return err
 			}
 		}
-		exec(t, first, "INSERT INTO things VALUES (1)") // committed by another connection, while it waits
+		storetest.Exec(t, first, "INSERT INTO things VALUES (1)") // committed by another connection, while it waits
 		return nil
 	})
 	if err != nil {

@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"context"
@@ -11,7 +11,9 @@ import (
 
 	"chairside/ent"
 	"chairside/internal/entx"
+	"chairside/internal/store"
 	"chairside/internal/store/dbconn"
+	"chairside/internal/store/storetest"
 	"chairside/internal/test/localpg"
 	"chairside/internal/test/localpg/pgtest"
 )
@@ -37,22 +39,22 @@ func TestWaitingForLocksLogsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Stop()
-	holder, waiter := openTest(t, server.URL("postgres")), openTest(t, server.URL("postgres"))
-	exec(t, waiter, "CREATE TABLE things (id integer PRIMARY KEY)")
+	holder, waiter := storetest.Open(t, server.URL("postgres")), storetest.Open(t, server.URL("postgres"))
+	storetest.Exec(t, waiter, "CREATE TABLE things (id integer PRIMARY KEY)")
 	nothing := func(*ent.Client) error { return nil }
-	err = holder.txHolding(t.Context(), diaryLock, func(*ent.Client) error {
+	err = holder.TxHolding(t.Context(), diaryLock, func(*ent.Client) error {
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
 				if err := insertThing(t.Context(), waiter); err == nil {
 					t.Error("the lock was held twice")
 				}
-				err := waiter.tx(t.Context(), dbconn.TxOptions{Locks: diaryLock}, nothing)
-				if !isUnavailable(APIError(t.Context(), err)) {
+				err := waiter.TxWith(t.Context(), dbconn.TxOptions{Locks: diaryLock}, nothing)
+				if !isUnavailable(store.APIError(t.Context(), err)) {
 					t.Errorf("in vain: %v", err)
 				}
-				err = waiter.Tx(t.Context(), func(tx *ent.Client) error { return TakeLocks(t.Context(), tx, diaryLock...) })
-				if !isUnavailable(APIError(t.Context(), err)) {
+				err = waiter.Tx(t.Context(), func(tx *ent.Client) error { return store.TakeLocks(t.Context(), tx, diaryLock...) })
+				if !isUnavailable(store.APIError(t.Context(), err)) {
 					t.Errorf("in vain, later: %v", err)
 				}
 			})
@@ -63,14 +65,14 @@ func TestWaitingForLocksLogsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := one(t, waiter.SQL, "SELECT count(*) FROM things"); got != "0" {
+	if got := storetest.Value(t, waiter.SQL, "SELECT count(*) FROM things"); got != "0" {
 		t.Errorf("%s things were written without the lock", got)
 	}
 	if _, err := waiter.SQL.ExecContext(t.Context(), "SELECT 1/0"); err == nil {
 		t.Fatal("1/0 is a number")
 	}
 	var log []byte
-	for deadline := time.Now().Add(testTimeout); !strings.Contains(string(log), "division by zero") && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(storetest.Timeout); !strings.Contains(string(log), "division by zero") && time.Now().Before(deadline); {
 		if log, err = os.ReadFile(filepath.Join(dir, "data", "log", "log")); err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +83,7 @@ func TestWaitingForLocksLogsNothing(t *testing.T) {
 }
 
 // insertThing inserts in a single-statement transaction that needs diaryLock.
-func insertThing(ctx context.Context, db *DB) error {
+func insertThing(ctx context.Context, db *store.DB) error {
 	tx, err := db.SQL.BeginTx(dbconn.WithTxOptions(ctx, dbconn.TxOptions{Locks: diaryLock, Single: new(bool)}), nil)
 	if err != nil {
 		return err

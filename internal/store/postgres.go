@@ -14,7 +14,6 @@ import (
 	"github.com/lib/pq"
 
 	"chairside/internal/store/dbconn"
-	"chairside/internal/store/migrations"
 )
 
 const (
@@ -35,7 +34,7 @@ var session = map[string]string{
 
 // maintenanceSession holds what maintenance (migrations, verify, totals) sets,
 // whatever the URL says: it may take long, but must not queue for a lock, because
-// all requests queue behind. Migrations wait for less (apply_locks.go).
+// all requests queue behind. Migrations wait for less (package migrate, locks.go).
 var maintenanceSession = map[string]string{
 	"statement_timeout":                   "0",
 	"lock_timeout":                        "10s",
@@ -65,7 +64,7 @@ func openPostgres(raw string) (*DB, error) {
 		return nil, err
 	}
 
-	db := &DB{Dialect: dialect.Postgres, files: migrations.Postgres(), lockRetry: retryFor, health: sql.OpenDB(probe)}
+	db := &DB{Dialect: dialect.Postgres, health: sql.OpenDB(probe)}
 	if options.statementCache {
 		db.SQL = sql.OpenDB(dbconn.CachedPostgres(connector, &db.roundTrips))
 	} else {
@@ -75,7 +74,7 @@ func openPostgres(raw string) (*DB, error) {
 	db.SQL.SetMaxIdleConns(options.poolSize) // a closed connection loses its statements
 	db.SQL.SetConnMaxIdleTime(postgresMaxIdleTime)
 	db.SQL.SetConnMaxLifetime(postgresMaxLifetime)
-	db.maintenance = func() *sql.DB {
+	db.Maintenance = func() *sql.DB {
 		pool := sql.OpenDB(maintenanceConnector)
 		pool.SetMaxOpenConns(3) // one holds the lock, one migrates, one to spare
 		return pool

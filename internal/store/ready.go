@@ -44,7 +44,7 @@ func (db *DB) readTables() error {
 	ctx, cancel := context.WithTimeout(context.Background(), readyTime)
 	defer cancel()
 	var text strings.Builder
-	text.WriteString("SELECT (SELECT count(*) FROM " + historyTable + ")")
+	text.WriteString("SELECT (SELECT count(*) FROM " + MigrationsTable + ")")
 	for _, t := range db.tables {
 		if t.Name != counters.ChangesTable { // a queue, whose first rows are dead
 			text.WriteString(" + (SELECT count(*) FROM (SELECT * FROM " + t.Name + " LIMIT 1) AS row)")

@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"context"
@@ -6,11 +6,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"chairside/internal/store/storetest"
 )
 
 // TestReadyReadsTheTables and does not wait for the pool.
 func TestReadyReadsTheTables(t *testing.T) {
-	onBoth(t, func(t *testing.T, url string) {
+	storetest.Each(t, func(t *testing.T, url string) {
 		db := migrated(t, url)
 		db.SQL.SetMaxOpenConns(1)
 		busy, err := db.SQL.Conn(t.Context())
@@ -23,11 +25,11 @@ func TestReadyReadsTheTables(t *testing.T) {
 		if err := busy.Close(); err != nil {
 			t.Fatal(err)
 		}
-		exec(t, db, "ALTER TABLE patients RENAME TO away")
+		storetest.Exec(t, db, "ALTER TABLE patients RENAME TO away")
 		if err := db.Ready(t.Context()); err == nil {
 			t.Error("ready without a table")
 		}
-		exec(t, db, "ALTER TABLE away RENAME TO patients")
+		storetest.Exec(t, db, "ALTER TABLE away RENAME TO patients")
 		if err := db.Ready(t.Context()); err != nil {
 			t.Errorf("with all tables: %v", err)
 		}
@@ -48,7 +50,7 @@ func TestReadyOfADamagedFile(t *testing.T) {
 	if err := db.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, db, "PRAGMA wal_checkpoint(TRUNCATE)")
+	storetest.Exec(t, db, "PRAGMA wal_checkpoint(TRUNCATE)")
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,6 @@ import (
 	"modernc.org/sqlite"
 
 	"chairside/internal/store/dbconn"
-	"chairside/internal/store/migrations"
 )
 
 const (
@@ -69,7 +68,7 @@ func openSQLite(path string, create bool) (*DB, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 
-	db := &DB{Dialect: dialect.SQLite, files: migrations.SQLite(), path: path}
+	db := &DB{Dialect: dialect.SQLite, File: path}
 	db.SQL = sql.OpenDB(dbconn.CachedSQLite(connector, &db.roundTrips))
 	db.health = sql.OpenDB(connector)
 	// Readers run side by side; writers queue at BEGIN IMMEDIATE however many
@@ -77,7 +76,7 @@ func openSQLite(path string, create bool) (*DB, error) {
 	connections := max(4, 2*runtime.GOMAXPROCS(0)) + sqliteSpare
 	db.SQL.SetMaxOpenConns(connections)
 	db.SQL.SetMaxIdleConns(connections)
-	db.maintenance = func() *sql.DB {
+	db.Maintenance = func() *sql.DB {
 		pool := sql.OpenDB(maintenanceConnector)
 		pool.SetMaxOpenConns(1) // a second one would wait for the first for ever
 		return pool

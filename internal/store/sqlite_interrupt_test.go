@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"modernc.org/sqlite"
+
+	"chairside/internal/store"
 )
 
 // counted is a driver.Connector that counts what it connects.
@@ -31,7 +33,7 @@ func (c counted) Connect(ctx context.Context) (driver.Conn, error) {
 // rows between two of them.
 func TestSQLiteInterrupted(t *testing.T) {
 	t.Parallel()
-	connector, err := sqlite.NewConnector(sqliteDSN(t.TempDir()+"/test.db", sqliteBusyTimeout, true))
+	connector, err := sqlite.NewConnector(store.SQLiteDSN(t.TempDir()+"/test.db", store.SQLiteBusyTimeout, true))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"fmt"
@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"chairside/internal/principal"
+	"chairside/internal/store"
+	"chairside/internal/store/storetest"
 )
 
 // TestSQLiteStatementJournal: SQLite makes no file for a statement that changes as
@@ -20,7 +22,7 @@ func TestSQLiteStatementJournal(t *testing.T) {
 		t.Skip("only Linux lists the files that are open")
 	}
 	for _, pages := range []int{25, 40} {
-		db := openTest(t, "sqlite:"+t.TempDir()+"/test.db")
+		db := storetest.Open(t, "sqlite:"+t.TempDir()+"/test.db")
 		visits(t, db, pages)
 		tx, err := db.SQL.BeginTx(t.Context(), nil)
 		if err != nil {
@@ -30,7 +32,7 @@ func TestSQLiteStatementJournal(t *testing.T) {
 		if _, err := tx.ExecContext(t.Context(), "UPDATE visits SET note = 'new' WHERE id < $1", pages); err != nil {
 			t.Fatal(err)
 		}
-		if made, want := temporary(t), pages*page > statementJournal; made != want {
+		if made, want := temporary(t), pages*page > store.StatementJournal; made != want {
 			t.Errorf("%d pages: a temporary file is open: %v", pages, made)
 		}
 	}
@@ -50,10 +52,10 @@ func temporary(t *testing.T) bool {
 }
 
 // visits makes a table of so many pages; the last row's note may not be new.
-func visits(t *testing.T, db *DB, pages int) {
+func visits(t *testing.T, db *store.DB, pages int) {
 	t.Helper()
-	exec(t, db, "CREATE TABLE visits (id integer NOT NULL PRIMARY KEY, note text NOT NULL CHECK (note <> 'new' OR id < "+fmt.Sprint(pages)+"), padding blob NOT NULL)")
-	exec(t, db, "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < $1) INSERT INTO visits SELECT n, 'old', randomblob($2) FROM n", pages, page/2+1)
+	storetest.Exec(t, db, "CREATE TABLE visits (id integer NOT NULL PRIMARY KEY, note text NOT NULL CHECK (note <> 'new' OR id < "+fmt.Sprint(pages)+"), padding blob NOT NULL)")
+	storetest.Exec(t, db, "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < $1) INSERT INTO visits SELECT n, 'old', randomblob($2) FROM n", pages, page/2+1)
 }
 
 // page is how many bytes are in each of SQLite's pages.
@@ -63,11 +65,11 @@ const page = 4096
 // nothing stays, however much it has changed, and the transaction goes on.
 func TestSQLiteTakesStatementsBack(t *testing.T) {
 	t.Parallel()
-	const most = statementJournal / page // in memory
+	const most = store.StatementJournal / page // in memory
 	for _, pages := range []int{10, most - 2, most - 1, most, most + 1, most + 2, 2 * most, 2000} {
 		t.Run(fmt.Sprint(pages, " pages"), func(t *testing.T) {
 			t.Parallel()
-			db := openTest(t, "sqlite:"+t.TempDir()+"/test.db")
+			db := storetest.Open(t, "sqlite:"+t.TempDir()+"/test.db")
 			visits(t, db, pages)
 
 			ctx := principal.AsSystem(t.Context())

@@ -5,10 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
+	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
@@ -16,6 +15,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"chairside/ent"
+	"chairside/ent/migrate"
 	_ "chairside/ent/runtime" // registers the schema's hooks and defaults
 	"chairside/internal/store/admission"
 	"chairside/internal/store/counters"
@@ -30,21 +30,21 @@ type DB struct {
 	Ent *ent.Client
 	// Dialect is dialect.Postgres or dialect.SQLite, Ent's names.
 	Dialect string
+	// File is the path of an embedded database, empty for PostgreSQL.
+	File string
 	// Counters maintains the counts of rows that lists show.
 	Counters *counters.Counters
+	// Maintenance opens a small pool without the time limits of a request, on
+	// SQLite also without foreign keys (a table is altered by rebuilding it). It is for
+	// migrations and counters.
+	Maintenance func() *sql.DB
 
-	// maintenance opens a small pool without the time limits of a request, on
-	// SQLite also without foreign keys (a table is altered by rebuilding it).
-	maintenance func() *sql.DB
-	files       fs.FS         // the migrations
-	path        string        // of an embedded database's file
-	lockRetry   time.Duration // see retryFor
-	health      *sql.DB       // one connection, for Ready alone
-	readiness   singleflight.Group
-	roundTrips  atomic.Int64
-	queues      *queues         // of transactions that hold locks
-	gate        *admission.Gate // in front of the pool, for all that goes through Ent, Tx and View
-	tables      []*schema.Table // what they have to amount to
+	health     *sql.DB // one connection, for Ready alone
+	readiness  singleflight.Group
+	roundTrips atomic.Int64
+	queues     *queues         // of transactions that hold locks
+	gate       *admission.Gate // in front of the pool, for all that goes through Ent, Tx and View
+	tables     []*schema.Table // Tables of its dialect
 }
 
 // ErrURL is returned by Open for an address of neither form it knows.
@@ -52,7 +52,7 @@ var ErrURL = errors.New("store: a database URL is sqlite:PATH or postgres://USER
 
 // Open connects to the database at url (see the package documentation for its
 // forms and limits) and checks that it answers. It creates the file of an
-// embedded database but no tables: that is Migrate. No error of Open contains
+// embedded database but no tables: see package migrate. No error of Open contains
 // the URL's password.
 func Open(ctx context.Context, url string) (*DB, error) { return openDB(ctx, url, true) }
 
@@ -79,8 +79,8 @@ func openDB(ctx context.Context, url string, create bool) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db.tables, db.queues = allTables(db.Dialect), newQueues()
-	db.Counters = counters.New(db.SQL, db.Dialect, db.tables, db.maintenance)
+	db.tables, db.queues = Tables(db.Dialect), newQueues()
+	db.Counters = counters.New(db.SQL, db.Dialect, db.tables, db.Maintenance)
 	db.gate = admission.NewGate(db.SQL.Stats().MaxOpenConnections)
 	db.health.SetMaxOpenConns(1)
 	db.Ent = ent.NewClient(ent.Driver(&gated{driver: entsql.OpenDB(db.Dialect, db.SQL), gate: db.gate}))
@@ -91,6 +91,15 @@ func openDB(ctx context.Context, url string, create bool) (*DB, error) {
 		return nil, errors.Join(fmt.Errorf("store: connect to the database: %w", err), db.Close())
 	}
 	return db, nil
+}
+
+// MigrationsTable records the applied migrations (package migrate). It is not an entity.
+const MigrationsTable = "atlas_schema_revisions"
+
+// Tables returns the tables of a database in Ent's form: those that the schema describes,
+// and those of counters.
+func Tables(dialectName string) []*schema.Table {
+	return slices.Concat(migrate.Tables, counters.Tables(dialectName))
 }
 
 // RoundTrips returns how many statements, and beginnings and ends of transactions, this

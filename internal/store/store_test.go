@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"errors"
@@ -8,17 +8,19 @@ import (
 	"testing"
 	"time"
 
+	"chairside/internal/store"
+	"chairside/internal/store/storetest"
 	"chairside/internal/test/localpg/pgtest"
 )
 
 func TestOpenRefusesOtherAddresses(t *testing.T) {
 	for _, url := range []string{"", "chairside.db", "mysql://host/db", "sqlite", "sqlite3:x", "host=localhost dbname=x"} {
-		if _, err := Open(t.Context(), url); err == nil {
+		if _, err := store.Open(t.Context(), url); err == nil {
 			t.Errorf("Open(%q) succeeded", url)
 		}
 	}
 	for _, url := range []string{"sqlite:", "sqlite::memory:", "sqlite:/no/such/directory/x.db"} {
-		if _, err := Open(t.Context(), url); err == nil || errors.Is(err, ErrURL) {
+		if _, err := store.Open(t.Context(), url); err == nil || errors.Is(err, store.ErrURL) {
 			t.Errorf("Open(%q) = %v", url, err)
 		}
 	}
@@ -36,7 +38,7 @@ func TestOpenKeepsThePasswordSecret(t *testing.T) {
 		"postgres://user:hunter2@host/db?pool_size=1",
 		"postgres://user:hunter2@host/db?binary_parameters=yes",
 	} {
-		db, err := Open(t.Context(), url)
+		db, err := store.Open(t.Context(), url)
 		if err == nil {
 			db.Close()
 			t.Errorf("Open(%q) succeeded", url)
@@ -48,8 +50,8 @@ func TestOpenKeepsThePasswordSecret(t *testing.T) {
 
 func TestEmbeddedDatabaseIsPrivate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "private.db")
-	db := openTest(t, "sqlite:"+path)
-	exec(t, db, "CREATE TABLE x (y)")
+	db := storetest.Open(t, "sqlite:"+path)
+	storetest.Exec(t, db, "CREATE TABLE x (y)")
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		info, err := os.Stat(path + suffix)
 		if err != nil {
@@ -62,7 +64,7 @@ func TestEmbeddedDatabaseIsPrivate(t *testing.T) {
 }
 
 func TestEmbeddedDatabaseSettings(t *testing.T) {
-	db := openTest(t, "sqlite:"+t.TempDir()+"/x.db")
+	db := storetest.Open(t, "sqlite:"+t.TempDir()+"/x.db")
 	for name, want := range map[string]string{
 		"foreign_keys": "1", "journal_mode": "wal", "synchronous": "1", "busy_timeout": "2000",
 	} {
@@ -71,9 +73,9 @@ func TestEmbeddedDatabaseSettings(t *testing.T) {
 			t.Errorf("%s = %s, %v, want %s", name, got, err, want)
 		}
 	}
-	exec(t, db, "CREATE TABLE times (at datetime)")
+	storetest.Exec(t, db, "CREATE TABLE times (at datetime)")
 	at := time.Date(2026, 7, 1, 9, 30, 0, 123e6, time.FixedZone("", 3600))
-	exec(t, db, "INSERT INTO times VALUES (?)", at)
+	storetest.Exec(t, db, "INSERT INTO times VALUES (?)", at)
 	var got time.Time
 	var kind string
 	if err := db.SQL.QueryRowContext(t.Context(), "SELECT at, typeof(at) FROM times").Scan(&got, &kind); err != nil {
@@ -87,7 +89,7 @@ func TestEmbeddedDatabaseSettings(t *testing.T) {
 func TestPostgresSession(t *testing.T) {
 	setting := func(url, name string) string {
 		var value string
-		if err := openTest(t, url).SQL.QueryRowContext(t.Context(), "SELECT current_setting($1)", name).Scan(&value); err != nil {
+		if err := storetest.Open(t, url).SQL.QueryRowContext(t.Context(), "SELECT current_setting($1)", name).Scan(&value); err != nil {
 			t.Fatal(err)
 		}
 		return value
@@ -101,7 +103,7 @@ func TestPostgresSession(t *testing.T) {
 			t.Errorf("%s = %s, want %s", name, got, want)
 		}
 	}
-	given := with(url, "statement_timeout=7s&application_name=other&options=-c%20lock_timeout%3D3s&pool_size=2&statement_cache=off")
+	given := storetest.With(url, "statement_timeout=7s&application_name=other&options=-c%20lock_timeout%3D3s&pool_size=2&statement_cache=off")
 	for name, want := range map[string]string{"statement_timeout": "7s", "application_name": "other", "lock_timeout": "3s"} {
 		if got := setting(given, name); got != want {
 			t.Errorf("%s = %s, want the URL's %s", name, got, want)
@@ -110,7 +112,7 @@ func TestPostgresSession(t *testing.T) {
 }
 
 func TestPostgresPoolIsBounded(t *testing.T) {
-	db := openTest(t, with(pgtest.New(t), "pool_size=3"))
+	db := storetest.Open(t, storetest.With(pgtest.New(t), "pool_size=3"))
 	if got := db.SQL.Stats().MaxOpenConnections; got != 3 {
 		t.Errorf("at most %d connections, want 3", got)
 	}

@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"errors"
@@ -12,10 +12,12 @@ import (
 	"chairside/ent/practice"
 	"chairside/internal/entx"
 	"chairside/internal/principal"
+	"chairside/internal/store"
+	"chairside/internal/store/storetest"
 	"chairside/internal/test/localpg/pgtest"
 )
 
-var diaryLock = []Lock{LockOf("diary", 1)}
+var diaryLock = []store.Lock{store.LockOf("diary", 1)}
 
 // ifLocked makes a query depend on its pipelined locks.
 func ifLocked(s *entsql.Selector) {
@@ -32,7 +34,7 @@ const asksForLocks = "SELECT count(*) FROM pg_stat_activity WHERE datname = curr
 func TestSingleStatementRunsAgain(t *testing.T) {
 	t.Parallel()
 	address := pgtest.New(t)
-	first, second := migrated(t, address), openTest(t, address)
+	first, second := migrated(t, address), storetest.Open(t, address)
 	ctx := principal.AsSystem(t.Context())
 	tries, want := 0, 0
 	fast := func(tx *ent.Client) error {
@@ -49,9 +51,9 @@ func TestSingleStatementRunsAgain(t *testing.T) {
 	}
 	want = 1
 	done := make(chan error, 1)
-	err := first.txHolding(ctx, diaryLock, func(tx *ent.Client) error {
+	err := first.TxHolding(ctx, diaryLock, func(tx *ent.Client) error {
 		go func() { done <- second.TxSingleStatement(ctx, diaryLock, fast, fallback) }()
-		for one(t, first.SQL, asksForLocks) == "0" && len(done) == 0 {
+		for storetest.Value(t, first.SQL, asksForLocks) == "0" && len(done) == 0 {
 		}
 		_, err := addPractice(ctx, tx, "new")
 		return err
@@ -64,7 +66,7 @@ func TestSingleStatementRunsAgain(t *testing.T) {
 // TestSingleStatementFallsBack where its conditions do not hold: in a transaction of its own on
 // PostgreSQL, in the same one on SQLite.
 func TestSingleStatementFallsBack(t *testing.T) {
-	onBoth(t, func(t *testing.T, address string) {
+	storetest.Each(t, func(t *testing.T, address string) {
 		db := migrated(t, address)
 		ctx := principal.AsSystem(t.Context())
 		err := db.TxSingleStatement(ctx, diaryLock, func(tx *ent.Client) error {
@@ -96,20 +98,20 @@ func TestSingleStatementFallsBack(t *testing.T) {
 func TestSingleStatementOnALostConnection(t *testing.T) {
 	t.Parallel()
 	address := pgtest.New(t)
-	db, other := migrated(t, address), openTest(t, address)
+	db, other := migrated(t, address), storetest.Open(t, address)
 	db.SQL.SetMaxOpenConns(1)
 	ctx := principal.AsSystem(t.Context())
 	for _, lose := range []func(){
 		func() {},
 		func() {
-			exec(t, other, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'")
+			storetest.Exec(t, other, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'")
 			const left = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'"
-			for one(t, other.SQL, left) != "1" {
+			for storetest.Value(t, other.SQL, left) != "1" {
 			}
 		},
-		func() { exec(t, db, "DEALLOCATE chairside_lock") },
-		func() { exec(t, db, "DEALLOCATE ALL") },
-		func() { exec(t, db, "ALTER TABLE practices ADD COLUMN added integer") },
+		func() { storetest.Exec(t, db, "DEALLOCATE chairside_lock") },
+		func() { storetest.Exec(t, db, "DEALLOCATE ALL") },
+		func() { storetest.Exec(t, db, "ALTER TABLE practices ADD COLUMN added integer") },
 	} {
 		for range 2 {
 			lose()

@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"context"
@@ -10,24 +10,16 @@ import (
 	"chairside/ent"
 	"chairside/internal/apierror"
 	"chairside/internal/principal"
+	"chairside/internal/store"
+	"chairside/internal/store/storetest"
 )
-
-// migrated opens a database that has the schema.
-func migrated(t testing.TB, url string) *DB {
-	t.Helper()
-	db := openTest(t, url)
-	if _, err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return db
-}
 
 func addPractice(ctx context.Context, client *ent.Client, slug string) (*ent.Practice, error) {
 	return client.Practice.Create().SetName(slug).SetSlug(slug).SetCountry("GB").SetTimeZone("Europe/London").Save(ctx)
 }
 
 // newPractice adds a practice in a transaction of its own.
-func newPractice(ctx context.Context, db *DB, slug string) (practice *ent.Practice, err error) {
+func newPractice(ctx context.Context, db *store.DB, slug string) (practice *ent.Practice, err error) {
 	err = db.Tx(ctx, func(tx *ent.Client) error {
 		practice, err = addPractice(ctx, tx, slug)
 		return err
@@ -36,7 +28,7 @@ func newPractice(ctx context.Context, db *DB, slug string) (practice *ent.Practi
 }
 
 func TestTx(t *testing.T) {
-	onBoth(t, func(t *testing.T, url string) {
+	storetest.Each(t, func(t *testing.T, url string) {
 		db := migrated(t, url)
 		ctx := principal.AsSystem(t.Context())
 		count := func() int {
@@ -95,7 +87,7 @@ func TestTx(t *testing.T) {
 			t.Errorf("after a cancellation %d practices, %v", count(), err)
 		}
 		// After a cancellation the pool rolls back on its own time.
-		for deadline := time.Now().Add(testTimeout); db.SQL.Stats().InUse > 0; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(storetest.Timeout); db.SQL.Stats().InUse > 0; time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("%d connections were not given back", db.SQL.Stats().InUse)
 			}
@@ -104,7 +96,7 @@ func TestTx(t *testing.T) {
 }
 
 func TestTxIsVisibleToHooks(t *testing.T) {
-	onBoth(t, func(t *testing.T, url string) {
+	storetest.Each(t, func(t *testing.T, url string) {
 		db := migrated(t, url)
 		ctx := principal.AsSystem(t.Context())
 		seen := false
@@ -126,7 +118,7 @@ func TestTxIsVisibleToHooks(t *testing.T) {
 }
 
 func TestFaultOfWhatEntReports(t *testing.T) {
-	onBoth(t, func(t *testing.T, url string) {
+	storetest.Each(t, func(t *testing.T, url string) {
 		db := migrated(t, url)
 		ctx := principal.AsSystem(t.Context())
 		practice, err := newPractice(ctx, db, "twice")
@@ -137,11 +129,11 @@ func TestFaultOfWhatEntReports(t *testing.T) {
 		other[0]++
 		_, err = db.Ent.Practice.Get(ctx, other)
 		var f *apierror.Error
-		if !errors.As(APIError(ctx, err), &f) || f.Status != http.StatusNotFound {
+		if !errors.As(store.APIError(ctx, err), &f) || f.Status != http.StatusNotFound {
 			t.Errorf("no such row: %v", err)
 		}
 		_, err = newPractice(ctx, db, "twice")
-		if got := APIError(ctx, err); !ent.IsConstraintError(got) {
+		if got := store.APIError(ctx, err); !ent.IsConstraintError(got) {
 			t.Errorf("a duplicate: %v", got)
 		}
 	})
@@ -149,7 +141,7 @@ func TestFaultOfWhatEntReports(t *testing.T) {
 
 // Whatever the program does wrong, a row cannot point into another practice.
 func TestDatabaseKeepsPracticesApart(t *testing.T) {
-	onBoth(t, func(t *testing.T, url string) {
+	storetest.Each(t, func(t *testing.T, url string) {
 		db := migrated(t, url)
 		ctx := principal.AsSystem(t.Context())
 		ours, err := newPractice(ctx, db, "ours")

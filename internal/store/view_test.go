@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"context"
@@ -9,10 +9,12 @@ import (
 
 	"chairside/ent"
 	"chairside/internal/principal"
+	"chairside/internal/store"
+	"chairside/internal/store/storetest"
 )
 
 func TestViewShowsOneStateAndWritesNothing(t *testing.T) {
-	onBoth(t, func(t *testing.T, url string) {
+	storetest.Each(t, func(t *testing.T, url string) {
 		db := migrated(t, url)
 		ctx := principal.AsSystem(t.Context())
 		if _, err := newPractice(ctx, db, "before"); err != nil {
@@ -35,13 +37,13 @@ func TestViewShowsOneStateAndWritesNothing(t *testing.T) {
 			if n := count(); n != 1 {
 				t.Errorf("a view shows what was written meanwhile: %d practices", n)
 			}
-			if _, err := addPractice(ctx, client, "inside"); !errors.Is(err, ErrReadOnly) {
+			if _, err := addPractice(ctx, client, "inside"); !errors.Is(err, store.ErrReadOnly) {
 				t.Errorf("a view creates: %v", err)
 			}
-			if _, err := client.Practice.Update().SetName("x").Save(ctx); !errors.Is(err, ErrReadOnly) {
+			if _, err := client.Practice.Update().SetName("x").Save(ctx); !errors.Is(err, store.ErrReadOnly) {
 				t.Errorf("a view updates: %v", err)
 			}
-			if _, err := client.Practice.Delete().Exec(ctx); !errors.Is(err, ErrReadOnly) {
+			if _, err := client.Practice.Delete().Exec(ctx); !errors.Is(err, store.ErrReadOnly) {
 				t.Errorf("a view deletes: %v", err)
 			}
 			return nil
@@ -58,7 +60,7 @@ func TestViewShowsOneStateAndWritesNothing(t *testing.T) {
 // The database itself refuses to write in a view, and its connection writes again
 // however the view ends.
 func TestViewIsReadOnlyInTheDatabase(t *testing.T) {
-	onBoth(t, func(t *testing.T, url string) {
+	storetest.Each(t, func(t *testing.T, url string) {
 		db := migrated(t, url)
 		db.SQL.SetMaxOpenConns(1)
 		ctx := principal.AsSystem(t.Context())
@@ -78,7 +80,7 @@ func TestViewIsReadOnlyInTheDatabase(t *testing.T) {
 			func() {
 				defer func() { _ = recover() }()
 				var inside dialect.Driver
-				_ = db.view(within, func(d dialect.Driver) dialect.Driver { inside = d; return d }, func(*ent.Client) error {
+				_ = db.ViewThrough(within, func(d dialect.Driver) dialect.Driver { inside = d; return d }, func(*ent.Client) error {
 					if err := write(within, inside); err == nil {
 						t.Errorf("%s: a view writes", name)
 					}

@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"chairside/internal/store/migrations"
+	"entgo.io/ent/dialect"
+
+	"chairside/internal/store/migrate"
 )
 
 // Format is the encoding of an export's files.
@@ -61,11 +63,11 @@ func schemaVersion() (string, error) {
 		}
 		return list, err
 	}
-	postgres, err := versions(migrations.Postgres())
+	postgres, err := versions(migrate.Files(dialect.Postgres))
 	if err != nil {
 		return "", fmt.Errorf("transfer: %w", err)
 	}
-	sqlite, err := versions(migrations.SQLite())
+	sqlite, err := versions(migrate.Files(dialect.SQLite))
 	if err != nil {
 		return "", fmt.Errorf("transfer: %w", err)
 	}

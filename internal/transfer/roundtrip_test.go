@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"chairside/internal/store"
+	"chairside/internal/store/migrate"
 )
 
 // enrich gives a seeded database the rows and values that are rarest.
@@ -63,7 +64,7 @@ func TestRoundTrips(t *testing.T) {
 						if len(got) != len(want) {
 							t.Errorf("%d files, want %d", len(got), len(want))
 						}
-						if err := target.Verify(t.Context()); err != nil {
+						if err := migrate.Verify(t.Context(), target); err != nil {
 							t.Error(err)
 						}
 						if again, err := Restore(t.Context(), target, first, RestoreOptions{}); err != nil || !again.Already {

@@ -9,7 +9,7 @@ import (
 
 	"chairside/internal/apierror"
 	"chairside/internal/etag"
-	"chairside/internal/report"
+	"chairside/internal/report/render"
 )
 
 // AssetsPath is below which the files of the pages have their addresses.
@@ -57,7 +57,7 @@ func asset(name string) []byte {
 		panic(err) // a file that this package names is embedded
 	}
 	if name == "style.css" {
-		content = append(content, report.Style...)
+		content = append(content, render.Style...)
 	}
 	return content
 }

@@ -8,6 +8,7 @@ import (
 	"chairside/ent"
 	"chairside/internal/apierror"
 	"chairside/internal/report"
+	"chairside/internal/report/render"
 	"chairside/internal/signin"
 )
 
@@ -31,7 +32,7 @@ type reportView struct {
 }
 
 // fileFormats are the endings under which a report is a file.
-var fileFormats = []report.Format{report.AsCSV, report.AsJSON}
+var fileFormats = []render.Format{render.CSV, render.JSON}
 
 // report shows a report, or sends it as a file. All that is read, names for
 // the form included, is one state of the database.
@@ -65,8 +66,8 @@ func (s *Site) report(w http.ResponseWriter, r *http.Request) error {
 	case err == nil && page.Answer != nil && file != "":
 		return sendReport(w, r, page.Answer, file)
 	case err == nil && page.Answer != nil:
-		page.CSV, page.JSON = q.address("."+string(report.AsCSV)), q.address("."+string(report.AsJSON))
-		page.Fragment, err = page.Answer.Fragment(reportRows)
+		page.CSV, page.JSON = q.address("."+string(render.CSV)), q.address("."+string(render.JSON))
+		page.Fragment, err = render.Fragment(page.Answer, reportRows)
 	}
 	switch {
 	case page.begun:
@@ -86,7 +87,7 @@ func (s *Site) report(w http.ResponseWriter, r *http.Request) error {
 
 // pathReport is the report that the address names, and the format of the file
 // if it is to be one.
-func pathReport(r *http.Request) (found *report.Report, file report.Format, err error) {
+func pathReport(r *http.Request) (found *report.Report, file render.Format, err error) {
 	name := r.PathValue("name")
 	for _, f := range fileFormats {
 		if base, ok := strings.CutSuffix(name, "."+string(f)); ok {

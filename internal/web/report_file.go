@@ -7,18 +7,19 @@ import (
 	"strconv"
 
 	"chairside/internal/report"
+	"chairside/internal/report/render"
 )
 
-var fileTypes = map[report.Format]string{
-	report.AsCSV:  "text/csv; charset=utf-8; header=present",
-	report.AsJSON: "application/json",
+var fileTypes = map[render.Format]string{
+	render.CSV:  "text/csv; charset=utf-8; header=present",
+	render.JSON: "application/json",
 }
 
 // sendReport sends a report as a file. It writes the file at once: what its reader has
 // not taken counts as unsent, and readers who leave too much of it are cut off.
-func sendReport(w http.ResponseWriter, r *http.Request, a *report.Answer, format report.Format) error {
+func sendReport(w http.ResponseWriter, r *http.Request, a *report.Answer, format render.Format) error {
 	var content bytes.Buffer
-	if err := a.Write(&content, format, 0); err != nil {
+	if err := render.Write(&content, a, format, 0); err != nil {
 		return err
 	}
 	h := w.Header()

@@ -17,6 +17,7 @@ import (
 	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/report"
+	"chairside/internal/report/render"
 	"chairside/internal/seed"
 	"chairside/internal/test/harness"
 )
@@ -217,14 +218,14 @@ func TestReportFiles(t *testing.T) {
 				asked += "&from=" + from.String()
 			}
 			page := b.Get("/reports/"+r.Name+asked).Status(t, http.StatusOK)
-			for format, mediaType := range map[report.Format]string{report.AsCSV: "text/csv; charset=utf-8; header=present", report.AsJSON: "application/json"} {
+			for format, mediaType := range map[render.Format]string{render.CSV: "text/csv; charset=utf-8; header=present", render.JSON: "application/json"} {
 				var want bytes.Buffer
 				err := e.DB.View(ctx, func(client *ent.Client) error {
 					answer, err := r.Ask(ctx, client, report.Filter{From: from, To: to})
 					if err != nil {
 						return err
 					}
-					return answer.Write(&want, format, 0)
+					return render.Write(&want, answer, format, 0)
 				})
 				if err != nil {
 					t.Fatal(err)

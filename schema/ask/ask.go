@@ -41,6 +41,7 @@ import (
 	"chairside/internal/decimal"
 	"chairside/internal/principal"
 	"chairside/internal/store"
+	"chairside/internal/store/migrate"
 )
 
 // Date is a day without a time, as records hold it and predicates take it. It
@@ -94,7 +95,7 @@ func Open(ctx context.Context, url, name string) (*Practice, error) {
 }
 
 func find(ctx context.Context, db *store.DB, name string) (*Practice, error) {
-	if err := db.Pending(ctx); err != nil {
+	if err := migrate.Check(ctx, db); err != nil {
 		return nil, err
 	}
 	where := practice.Slug(name)

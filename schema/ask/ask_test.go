@@ -16,6 +16,7 @@ import (
 	"chairside/internal/civil"
 	"chairside/internal/seed"
 	"chairside/internal/store"
+	"chairside/internal/store/migrate"
 	"chairside/schema/ask"
 )
 
@@ -31,7 +32,7 @@ func demo(ctx context.Context) (url string, remove func()) {
 		log.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.Migrate(ctx); err != nil {
+	if _, err := migrate.Up(ctx, db); err != nil {
 		log.Fatal(err)
 	}
 	if err := seed.Run(ctx, db, seed.Options{Patients: 60, Years: 1, RandomSeed: 1, AsOf: civil.MustParse("2026-07-01")}); err != nil {
@@ -47,7 +48,7 @@ func TestOpenRefuses(t *testing.T) {
 	if _, err := ask.Open(t.Context(), url, "nobody"); !errors.Is(err, ask.ErrNoPractice) {
 		t.Errorf("a practice that is not there: %v", err)
 	}
-	if _, err := ask.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "empty.db"), "demo"); !errors.Is(err, store.ErrPending) {
+	if _, err := ask.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "empty.db"), "demo"); !errors.Is(err, migrate.ErrPending) {
 		t.Errorf("a database without tables: %v", err)
 	}
 	p, err := ask.Open(t.Context(), url, "second")

@@ -22,4 +22,9 @@
 //     without passing the gate.
 //
 // Requests without a kind are of the kind "other" and share its half.
+//
+// # When to reach for it
+//
+// Package server names the kind of each request, package store has the gate. A new kind of
+// work that may be slow needs a kind of its own (With).
 package admission

@@ -11,4 +11,9 @@
 //
 // No hook runs: the caller fills derived columns with the functions of the schema. The
 // database's own rules (keys, checks, counters) hold as always.
+//
+// # When to reach for it
+//
+// Use it for thousands of rows, outside requests. For fewer use Ent's CreateBulk, which runs
+// the hooks.
 package bulk

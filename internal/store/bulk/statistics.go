@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"entgo.io/ent/dialect"
+	entsql "entgo.io/ent/dialect/sql"
 
 	"chairside/internal/store"
 )
@@ -47,14 +48,7 @@ func due(ctx context.Context, db *store.DB) (statements []string, err error) {
 		return nil, fmt.Errorf("store: measure tables: %w", err)
 	}
 	defer rows.Close()
-	for rows.Next() {
-		var statement string
-		if err := rows.Scan(&statement); err != nil {
-			return nil, fmt.Errorf("store: measure tables: %w", err)
-		}
-		statements = append(statements, statement)
-	}
-	if err := rows.Err(); err != nil {
+	if err := entsql.ScanSlice(rows, &statements); err != nil {
 		return nil, fmt.Errorf("store: measure tables: %w", err)
 	}
 	return statements, nil

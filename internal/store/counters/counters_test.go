@@ -19,6 +19,7 @@ import (
 
 	"chairside/internal/store"
 	"chairside/internal/store/bulk"
+	"chairside/internal/store/migrate"
 	"chairside/internal/store/storetest"
 	"chairside/internal/test/harness"
 )
@@ -230,7 +231,7 @@ func TestCountersOfBulkLoad(t *testing.T) {
 	storetest.CheckCounters(t, db)
 	storetest.Exec(t, db, "DELETE FROM appointments WHERE id % 2 = 0")
 	storetest.CheckCounters(t, db)
-	if err := db.Verify(t.Context()); err != nil {
+	if err := migrate.Verify(t.Context(), db); err != nil {
 		t.Error(err)
 	}
 }
@@ -312,7 +313,7 @@ func TestCountersAreCheckedAndRepaired(t *testing.T) {
 func TestVerifyNamesTriggers(t *testing.T) {
 	seeded(t, func(t *testing.T, url string) {
 		db := storetest.Open(t, url)
-		if err := db.Verify(t.Context()); err != nil {
+		if err := migrate.Verify(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		if db.Dialect == dialect.Postgres {
@@ -329,8 +330,8 @@ func TestVerifyNamesTriggers(t *testing.T) {
 			storetest.Exec(t, db, "CREATE TRIGGER keep_invoices_update AFTER UPDATE ON invoices BEGIN SELECT 1; END")
 			storetest.Exec(t, db, "CREATE TRIGGER mine AFTER INSERT ON rooms BEGIN SELECT 1; END")
 		}
-		var drift *store.DriftError
-		if err := db.Verify(t.Context()); !errors.As(err, &drift) {
+		var drift *migrate.DriftError
+		if err := migrate.Verify(t.Context(), db); !errors.As(err, &drift) {
 			t.Fatal(err)
 		}
 		want := []string{
@@ -352,7 +353,7 @@ func TestVerifyNamesTriggers(t *testing.T) {
 			}
 			storetest.Exec(t, db, strings.Join(step.Statements, ";\n")) // in one transaction on PostgreSQL
 		}
-		if err := db.Verify(t.Context()); err != nil {
+		if err := migrate.Verify(t.Context(), db); err != nil {
 			t.Error(err)
 		}
 		storetest.CheckCounters(t, db)

@@ -1,5 +1,5 @@
 // Package dbconn is the layer between database/sql and the drivers. Package store builds
-// its pools from it; nothing else uses it but for locks and errors.
+// its pools from it; only the packages below store import it.
 //
 //	database/sql
 //	   │

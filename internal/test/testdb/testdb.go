@@ -19,6 +19,7 @@ import (
 	"chairside/internal/civil"
 	"chairside/internal/seed"
 	"chairside/internal/store"
+	"chairside/internal/store/migrate"
 	"chairside/internal/test/localpg"
 	"chairside/internal/test/localpg/pgtest"
 )
@@ -140,7 +141,7 @@ func (x *Template) fill(ctx context.Context, url string) error {
 		return fmt.Errorf("template %s: %w", x.name, err)
 	}
 	defer db.Close()
-	if _, err := db.Migrate(ctx); err != nil {
+	if _, err := migrate.Up(ctx, db); err != nil {
 		return fmt.Errorf("template %s: %w", x.name, err)
 	}
 	if x.seeded == nil {

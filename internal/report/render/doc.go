@@ -1,0 +1,28 @@
+// Package render writes the answers of reports: for terminals, spreadsheets, programs and
+// browsers.
+//
+//	err = render.Write(os.Stdout, answer, render.Table, 120) // or CSV, JSON, HTML
+//	html, err := render.Fragment(answer, 500)                // for a page of package web
+//
+//	report.Answer ─▶ Write   render.go   CSV, JSON
+//	                   ├──▶  table.go    terminals: columns that fit the width
+//	                   └──▶  html.go     report.html, report.css: a page on screen and on paper
+//	                           └──▶ chart.go   charts, as SVG
+//
+// It knows kinds of values, sections and charts, but no single report: a new report needs no
+// change here.
+//
+// # What the formats hold
+//
+// JSON is one object: report, practice, as_at or from and to, site_id, practitioner_id,
+// summary, and each section of the report under its key as an array of objects. Money, units
+// and percentages are strings with two decimals, minutes and counts are numbers, days are
+// YYYY-MM-DD, months YYYY-MM.
+//
+// CSV (RFC 4180) is the first section, with those after it that continue the same table, with
+// one header row and no sum, because a spreadsheet wants one table. Text that a spreadsheet
+// would take for a formula has an apostrophe before it.
+//
+// HTML is one page that needs nothing beside itself, without scripts, made for paper as well.
+// A terminal table leaves out columns that do not fit, and names them.
+package render

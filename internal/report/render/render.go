@@ -1,0 +1,148 @@
+package render
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"chairside/internal/report"
+)
+
+// Format is a form in which an answer is written.
+type Format string
+
+// The formats.
+const (
+	Table Format = "table" // for people: all sections, for a terminal
+	CSV   Format = "csv"   // for a spreadsheet: the first section, RFC 4180, one header row
+	JSON  Format = "json"  // for programs: one object with all sections
+	HTML  Format = "html"  // a page that needs nothing beside itself, with charts
+)
+
+// Formats are all of them, the default one first.
+func Formats() []Format { return []Format{Table, CSV, JSON, HTML} }
+
+// Write writes the answer. width is the number of columns of the terminal, 0 for no
+// limit; only Table uses it.
+func Write(w io.Writer, a *report.Answer, format Format, width int) error {
+	switch format {
+	case Table:
+		return writeTable(w, a, width)
+	case CSV:
+		return writeCSV(w, a)
+	case JSON:
+		return writeJSON(w, a)
+	case HTML:
+		return writeHTML(w, a)
+	}
+	return fmt.Errorf("format must be one of table, csv, json, html, not %q", format)
+}
+
+// writeCSV writes the first section: a spreadsheet takes one table, whose rows
+// are all alike, so without the sum. Text that a spreadsheet would take for a
+// formula has an apostrophe before it.
+func writeCSV(w io.Writer, a *report.Answer) error {
+	out := csv.NewWriter(w)
+	out.UseCRLF = true
+	s := a.Sections[0]
+	record := make([]string, len(s.Columns))
+	for i, c := range s.Columns {
+		record[i] = c.Key
+	}
+	if err := out.Write(record); err != nil {
+		return err
+	}
+	for _, part := range a.Sections {
+		if part.Key != s.Key {
+			break
+		}
+		for _, row := range part.Rows {
+			for i, c := range s.Columns {
+				record[i] = c.Kind.Plain(row[i])
+				if c.Kind == report.Text && strings.IndexAny(record[i], "=+-@\t\r") == 0 {
+					record[i] = "'" + record[i]
+				}
+			}
+			if err := out.Write(record); err != nil {
+				return err
+			}
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// writeJSON writes one object: what the report is about, the summary, and each
+// section under its key, as an array of objects.
+func writeJSON(w io.Writer, a *report.Answer) error {
+	o := object{{"report", a.Name}, {"practice", a.Practice}}
+	if a.AsAt {
+		o = append(o, member{"as_at", a.Filter.To})
+	} else {
+		var from any // null for no beginning
+		if !a.Filter.From.IsZero() {
+			from = a.Filter.From
+		}
+		o = append(o, member{"from", from}, member{"to", a.Filter.To})
+	}
+	o = append(o, member{"site_id", a.Filter.SiteID}, member{"practitioner_id", a.Filter.PractitionerID})
+	summary := object{}
+	for _, f := range a.Summary {
+		summary = append(summary, member{f.Key, jsonValue(f.Kind, f.Value)})
+	}
+	o = append(o, member{"summary", summary})
+	for i, s := range a.Sections {
+		rows := make([]object, 0, len(s.Rows))
+		if i > 0 && a.Sections[i-1].Key == s.Key { // the same table goes on
+			rows, o = o[len(o)-1].value.([]object), o[:len(o)-1]
+		}
+		for _, row := range s.Rows {
+			line := make(object, len(row))
+			for i, c := range s.Columns {
+				line[i] = member{c.Key, jsonValue(c.Kind, row[i])}
+			}
+			rows = append(rows, line)
+		}
+		o = append(o, member{s.Key, rows})
+	}
+	out := json.NewEncoder(w)
+	out.SetIndent("", "  ")
+	out.SetEscapeHTML(false)
+	return out.Encode(o)
+}
+
+// jsonValue returns a value as encoding/json takes it: numbers where they are whole,
+// text for all else.
+func jsonValue(k report.Kind, v any) any {
+	switch v.(type) {
+	case nil, int, int64:
+		return v
+	}
+	return k.Plain(v)
+}
+
+// object is a JSON object whose members keep their order.
+type object []member
+
+type member struct {
+	key   string
+	value any
+}
+
+// MarshalJSON writes the members in order.
+func (o object) MarshalJSON() ([]byte, error) {
+	text := []byte{'{'}
+	for i, m := range o {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		value, err := json.Marshal(m.value)
+		if err != nil {
+			return nil, err
+		}
+		text = append(append(append(append(text, '"'), m.key...), '"', ':'), value...)
+	}
+	return append(text, '}'), nil
+}

@@ -1,0 +1,232 @@
+package render
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"chairside/internal/civil"
+	"chairside/internal/decimal"
+	"chairside/internal/report"
+)
+
+// sample is an answer with everything that is hard to write.
+func sample(rows ...[]any) *report.Answer {
+	r := &report.Report{Name: "sample", Title: "Sample", Doc: "What is counted: <all> & everything."}
+	return &report.Answer{
+		Report: r, Practice: "Smile & \x1b[31mCo", Filter: report.Filter{From: civil.MustParse("2026-04-01"), To: civil.MustParse("2026-04-30")},
+		Result: &report.Result{
+			Summary: []report.Figure{{Key: "sum", Label: "Sum", Kind: report.Money, Value: decimal.Decimal(-1234567_05), Note: "a <note>"}},
+			Sections: []report.Section{{
+				Key: "lines", Title: "Lines", Empty: "There is nothing: do something.",
+				Columns: []report.Column{
+					{Key: "name", Title: "Name of the thing"}, {Key: "money", Title: "Money", Kind: report.Money}, {Key: "minutes", Title: "Time", Kind: report.Minutes},
+					{Key: "share", Title: "Share", Kind: report.Percent}, {Key: "on", Title: "On", Kind: report.Date}, {Key: "month", Title: "Month", Kind: report.Month, Minor: true},
+				},
+				Rows: rows,
+			}},
+		},
+	}
+}
+
+func TestCSVIsSafeInASpreadsheet(t *testing.T) {
+	t.Parallel()
+	day := civil.MustParse("2026-04-09")
+	names := []string{"=1+2", "+44", "-x", "@cmd", "\tx", "plain", "a \"quoted\", one", "two\nlines"}
+	var rows [][]any
+	for _, n := range names {
+		rows = append(rows, []any{n, decimal.Decimal(-12_50), 90, decimal.Decimal(33_33), day, day})
+	}
+	var b strings.Builder
+	if err := Write(&b, sample(rows...), CSV, 0); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(b.String(), "name,money,minutes,share,on,month\r\n") {
+		t.Errorf("it begins with %.60q", b.String())
+	}
+	records, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range names {
+		want := n
+		if i < 5 {
+			want = "'" + n
+		}
+		if got := records[i+1]; got[0] != want || got[1] != "-12.50" || got[2] != "90" || got[3] != "33.33" || got[4] != "2026-04-09" || got[5] != "2026-04" {
+			t.Errorf("%q is %q", n, got)
+		}
+	}
+}
+
+func TestJSONIsTyped(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	day := civil.MustParse("2026-04-09")
+	if err := Write(&b, sample([]any{"<a>", decimal.Decimal(5), 90, nil, day, day}), JSON, 0); err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal([]byte(b.String()), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := `map[from:2026-04-01 lines:[map[minutes:90 money:0.05 month:2026-04 name:<a> on:2026-04-09 share:<nil>]] ` +
+		`practice:Smile & ` + "\x1b" + `[31mCo practitioner_id:<nil> report:sample site_id:<nil> summary:map[sum:-1234567.05] to:2026-04-30]`
+	if fmt.Sprint(got) != want {
+		t.Errorf("got  %v\nwant %s", got, want)
+	}
+}
+
+func TestEmptySectionsSaySo(t *testing.T) {
+	t.Parallel()
+	for format, want := range map[Format]string{Table: "There is nothing: do something.", HTML: "There is nothing: do something.", JSON: `"lines": []`, CSV: "name,"} {
+		var b strings.Builder
+		if err := Write(&b, sample(), format, 80); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%s lacks %q:\n%s", format, want, b.String())
+		}
+	}
+}
+
+func TestTablesFitTheTerminal(t *testing.T) {
+	t.Parallel()
+	day := civil.MustParse("2026-04-09")
+	row := []any{strings.Repeat("long name ", 12), decimal.Decimal(1234567_89), 12345, decimal.Decimal(100_00), day, day}
+	for _, width := range []int{200, 100, 80, 60, 40} {
+		var b strings.Builder
+		if err := Write(&b, sample(row), Table, width); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(b.String()) {
+			line = strings.TrimSuffix(line, "\n")
+			if text.StringWidth(line) > width || strings.HasSuffix(line, " ") {
+				t.Errorf("at %d: %q", width, line)
+			}
+			if strings.ContainsRune(line, '\x1b') {
+				t.Errorf("a name speaks to the terminal: %q", line)
+			}
+		}
+	}
+}
+
+func TestColumnsGiveWay(t *testing.T) {
+	t.Parallel()
+	columns := []drawn{
+		{Column: report.Column{Title: "a", Spare: true}, narrowed: 7}, {Column: report.Column{Title: "b", Minor: true}, narrowed: 7},
+		{Column: report.Column{Title: "c", Spare: true}, narrowed: 7}, {Column: report.Column{Title: "d"}, narrowed: 7}, {Column: report.Column{Title: "e"}, narrowed: 7},
+	}
+	for width, want := range map[int]string{51: "", 50: "b", 40: "b c", 30: "b c a", 1: "b c a"} {
+		if _, left := fit(slices.Clone(columns), width); strings.Join(left, " ") != want {
+			t.Errorf("at %d: %v is left out, want %s", width, left, want)
+		}
+	}
+}
+
+func TestLinesAboveRows(t *testing.T) {
+	t.Parallel()
+	a := sample()
+	a.Sections[0] = report.Section{
+		Columns: []report.Column{{Title: "Who", Group: true}, {Title: "Where"}, {Title: "Time", Kind: report.Minutes}},
+		Rows:    [][]any{{"Ann", "Here", 60}, {"Ann", "There", 30}, {"Bob", "Here", 15}, {"", "There", 0}},
+		Total:   []any{"All", nil, 105},
+	}
+	whole, err := Fragment(a, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := string(whole)
+	if n := strings.Count(body, "<tbody>"); n != 3 {
+		t.Errorf("%d bodies for three people: a line is the heading of its own", n)
+	}
+	for _, want := range []string{`<span>Ann</span>`, `<span>Bob</span>`, `<span>–</span>`, `<tfoot><tr><td class="text">All</td><td class="number">1:45</td></tr></tfoot>`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("there is no %s in\n%s", want, body)
+		}
+	}
+}
+
+func TestPagesAreSafe(t *testing.T) {
+	t.Parallel()
+	day := civil.MustParse("2026-04-09")
+	a := sample([]any{"<script>alert(1)</script>", decimal.Decimal(5), 90, nil, day, day})
+	a.Sections[0].Chart = &report.Chart{Form: report.Rows, Title: `A "chart" & $1`, Kind: report.Money, Labels: []string{"<script>alert(1)</script>"}, Series: []report.Series{{Name: "<b>", Values: []int64{5}}}}
+	whole, err := Fragment(a, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{"<script", "<b>", " style=", "<note>", "<all>"} {
+		if strings.Contains(string(whole), bad) {
+			t.Errorf("the page holds %s", bad)
+		}
+	}
+	if !strings.Contains(string(whole), `role="img" aria-label="A &#34;chart&#34; &amp; $1.`) {
+		t.Error("the chart has no name")
+	}
+}
+
+func TestCharts(t *testing.T) {
+	t.Parallel()
+	labels := func(n int) (all []string) {
+		for i := range n {
+			all = append(all, fmt.Sprintf("Bartholomew Featherstonehaugh-Cholmondeley the %dth & <Sons>", i))
+		}
+		return all
+	}
+	values := func(n int, value func(int) int64) (all []int64) {
+		for i := range n {
+			all = append(all, value(i))
+		}
+		return all
+	}
+	for _, form := range []report.Form{report.Bars, report.Stacked, report.Rows, report.Parts} {
+		for _, n := range []int{0, 1, 12, 60} {
+			for name, value := range map[string]func(int) int64{
+				"rising": func(i int) int64 { return int64(i+1) * 1000 }, "none": func(int) int64 { return 0 },
+				"negative": func(i int) int64 { return int64(i%5)*700 - 1400 - int64(i) }, "large": func(i int) int64 { return 900_000_000_00 + int64(i) },
+			} {
+				c := chart{&report.Chart{Form: form, Title: "T", Kind: report.Money, Labels: labels(n), Series: []report.Series{{Name: "One", Values: values(n, value)}, {Name: "Two & <three>", Values: values(n, value)}}}}
+				svg, err := c.svg()
+				if err != nil {
+					t.Errorf("form %d, %d %s values: %v", form, n, name, err)
+					continue
+				}
+				if blank := n == 0 || name == "none"; blank != (svg == "") {
+					t.Errorf("form %d, %d %s values: blank is %t", form, n, name, svg == "")
+				}
+				if strings.Contains(string(svg), "NaN") || strings.Contains(string(svg), "style=") {
+					t.Errorf("form %d, %d %s values: %s", form, n, name, svg)
+				}
+				decoder := xml.NewDecoder(strings.NewReader(string(svg)))
+				for {
+					if _, err := decoder.Token(); err == io.EOF {
+						break
+					} else if err != nil {
+						t.Errorf("form %d, %d %s values: %v", form, n, name, err)
+						break
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestShapes(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[any]string{
+		"": " word", "UDA": " word", "Adam Jones": "", 12: "", "abigail.butterworth@example.org": " unbroken long", "a name of " + strings.Repeat("Ж", 31): " unbroken long",
+		strings.Repeat("Ж", 30): " word", "The NHS refused it, and says why.": " long",
+	} {
+		if got := shape(v); got != want {
+			t.Errorf("%v is %q, want %q", v, got, want)
+		}
+	}
+}

@@ -1,0 +1,263 @@
+package lint
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	engine "ariga.io/atlas/sql/migrate"
+	"ariga.io/atlas/sql/postgres"
+	_ "ariga.io/atlas/sql/postgres/postgrescheck" // registers the analyzers
+	atlas "ariga.io/atlas/sql/schema"
+	"ariga.io/atlas/sql/sqlcheck"
+	"ariga.io/atlas/sql/sqlclient"
+	"ariga.io/atlas/sql/sqlite"
+	_ "ariga.io/atlas/sql/sqlite/sqlitecheck" // registers the analyzers
+	"entgo.io/ent/dialect"
+
+	"chairside/internal/store"
+	"chairside/internal/store/migrate"
+)
+
+// The names of analyzers, as a nolint directive gives them.
+const (
+	Destructive  = "destructive"
+	DataDepend   = "data_depend"
+	Incompatible = "incompatible"
+	Dropped      = "condrop"
+	Narrowed     = "narrowed"
+	Blocking     = "blocking"
+)
+
+const (
+	nolint  = "nolint"
+	because = "-- Because: "
+)
+
+// Allow gives the comment lines that let a statement pass named analyzers.
+func Allow(reason string, analyzers ...string) string {
+	return "atlas:" + nolint + " " + strings.Join(analyzers, " ") + "\n" + strings.TrimPrefix(because, "-- ") + reason
+}
+
+// Finding is what is wrong with a statement of a file.
+type Finding struct {
+	File      string
+	Line      int
+	Analyzer  string
+	Text      string
+	Statement string
+}
+
+// String is the finding in one line.
+func (f Finding) String() string {
+	return fmt.Sprintf("%s:%d: %s [%s]\n\t%s", f.File, f.Line, f.Text, f.Analyzer, firstLine(f.Statement))
+}
+
+func firstLine(text string) string {
+	line, rest, _ := strings.Cut(text, "\n")
+	if rest != "" {
+		line += " …"
+	}
+	return line
+}
+
+// Check applies files to db, an empty database, and returns what is wrong with
+// those after the first.
+func Check(ctx context.Context, db *store.DB, files []engine.File) ([]Finding, error) {
+	conn, err := db.SQL.Conn(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("lint: %w", err)
+	}
+	defer func() { _ = conn.Close() }() // the database is thrown away
+	c := &checker{conn: conn, dialect: db.Dialect, schema: "main"}
+	if db.Dialect == dialect.Postgres {
+		c.schema = "public"
+	} else if _, err := conn.ExecContext(ctx, "PRAGMA foreign_keys = off"); err != nil { // as migrations are applied
+		return nil, fmt.Errorf("lint: %w", err)
+	}
+	if c.driver, err = migrate.DriverOn(conn, db.Dialect); err != nil {
+		return nil, err
+	}
+	for i, f := range files {
+		if err := c.file(ctx, f, i > 0); err != nil {
+			return c.findings, fmt.Errorf("%s: %w", f.Name(), err)
+		}
+	}
+	return c.findings, nil
+}
+
+// checker applies files on one connection.
+type checker struct {
+	conn     *sql.Conn
+	driver   engine.Driver
+	dialect  string
+	schema   string
+	findings []Finding
+}
+
+// file applies a file, and judges it unless it is the baseline.
+func (c *checker) file(ctx context.Context, f engine.File, judge bool) error {
+	statements, err := engine.FileStmtDecls(c.driver, f)
+	if err != nil {
+		return err
+	}
+	if !judge {
+		for _, s := range statements {
+			if _, err := c.conn.ExecContext(ctx, s.Text); err != nil {
+				return fmt.Errorf("%w\n\t%s", err, firstLine(s.Text))
+			}
+		}
+		return nil
+	}
+	before, err := c.inspect(ctx)
+	if err != nil {
+		return err
+	}
+	checked := &sqlcheck.File{File: f, From: realm(before), Parser: parser{}}
+	watch := &watcher{conn: c.conn, repeatable: migrate.Repeatable(f)}
+	if c.dialect == dialect.Postgres {
+		if err := watch.begin(ctx); err != nil {
+			return err
+		}
+	}
+	report := func(s *engine.Stmt, analyzer, text string) { c.report(f, s, analyzer, text) }
+	for _, s := range statements {
+		exec := func() error {
+			if _, err := c.conn.ExecContext(ctx, s.Text); err != nil {
+				return fmt.Errorf("%w\n\t%s", err, firstLine(s.Text))
+			}
+			return nil
+		}
+		if c.dialect == dialect.Postgres {
+			problems, err := watch.exec(ctx, s.Text, exec)
+			if err != nil {
+				return err
+			}
+			for _, problem := range problems {
+				report(s, Blocking, problem)
+			}
+		} else if err := exec(); err != nil {
+			return err
+		}
+		after, err := c.inspect(ctx)
+		if err != nil {
+			return err
+		}
+		changes, err := c.driver.SchemaDiff(before, after, atlas.DiffNormalized()) // compares checks by name and expression
+		if err != nil {
+			return err
+		}
+		for _, change := range changes {
+			withChecks(change, before)
+		}
+		checked.Changes = append(checked.Changes, &sqlcheck.Change{Changes: Simplify(renames(s.Text, changes)), Stmt: s})
+		if truncate.MatchString(s.Text) {
+			report(s, Destructive, "TRUNCATE removes all rows")
+		}
+		c.directives(f, s)
+		before = after
+	}
+	if c.dialect == dialect.Postgres {
+		if err := watch.end(ctx); err != nil {
+			return err
+		}
+	}
+	checked.To = realm(before)
+	return c.analyze(ctx, checked, statements)
+}
+
+var truncate = regexp.MustCompile(`(?i)^\s*TRUNCATE\b`)
+
+func realm(s *atlas.Schema) *atlas.Realm { return &atlas.Realm{Schemas: []*atlas.Schema{s}} }
+
+func (c *checker) inspect(ctx context.Context) (*atlas.Schema, error) {
+	return c.driver.InspectSchema(ctx, c.schema, &atlas.InspectOptions{Mode: atlas.InspectTables})
+}
+
+// analyze runs the analyzers over a file.
+func (c *checker) analyze(ctx context.Context, file *sqlcheck.File, statements []*engine.Stmt) error {
+	name := postgres.DriverName
+	if c.dialect == dialect.SQLite {
+		name = sqlite.DriverName
+	}
+	analyzers, err := sqlcheck.AnalyzerFor(name, nil)
+	if err != nil {
+		return err
+	}
+	if len(analyzers) < 4 {
+		return fmt.Errorf("lint: %d analyzers of Atlas for %s; want destructive, data_depend, condrop and incompatible", len(analyzers), name)
+	}
+	analyzers = append(analyzers, own{c.dialect, Narrowed, narrowed}, own{c.dialect, DataDepend, constrained})
+	client := &sqlclient.Client{Name: name, Driver: c.driver}
+	for i, a := range analyzers {
+		reported := false
+		pass := &sqlcheck.Pass{File: file, Dev: client, Reporter: sqlcheck.ReportWriterFunc(func(r sqlcheck.Report) {
+			for _, d := range r.Diagnostics {
+				reported = true
+				for _, s := range statements {
+					if s.Pos == d.Pos {
+						c.report(file.File, s, a.(sqlcheck.NamedAnalyzer).Name(), d.Text)
+					}
+				}
+			}
+		})}
+		// An analyzer that is set to fail also returns what it has reported.
+		if err := a.Analyze(ctx, pass); err != nil && !reported {
+			return err
+		}
+		if c.dialect == dialect.SQLite && i == 0 { // it has joined the statements that rebuild a table
+			for _, change := range file.Changes {
+				change.Changes = Simplify(change.Changes)
+			}
+		}
+	}
+	return nil
+}
+
+// report notes a finding unless the statement allows it.
+func (c *checker) report(f engine.File, s *engine.Stmt, analyzer, text string) {
+	if slices.Contains(allowed(s), analyzer) {
+		return
+	}
+	c.note(f, s, analyzer, text)
+}
+
+func (c *checker) note(f engine.File, s *engine.Stmt, analyzer, text string) {
+	line := 1 + strings.Count(string(f.Bytes()[:min(s.Pos, len(f.Bytes()))]), "\n")
+	c.findings = append(c.findings, Finding{f.Name(), line, analyzer, text, s.Text})
+}
+
+// allowed are the analyzers that a statement's directives name, if it gives a reason.
+func allowed(s *engine.Stmt) (names []string) {
+	if !slices.ContainsFunc(s.Comments, hasReason) {
+		return nil
+	}
+	for _, d := range s.Directive(nolint) {
+		names = append(names, strings.Fields(d)...)
+	}
+	return names
+}
+
+func hasReason(comment string) bool {
+	for line := range strings.Lines(comment) {
+		if reason, ok := strings.CutPrefix(strings.TrimSpace(line), strings.TrimSpace(because)); ok && len(strings.Fields(reason)) > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// directives refuses a nolint without names or reason.
+func (c *checker) directives(f engine.File, s *engine.Stmt) {
+	for _, d := range s.Directive(nolint) {
+		if strings.TrimSpace(d) == "" {
+			c.note(f, s, nolint, "-- atlas:nolint must name the analyzers")
+		}
+		if !slices.ContainsFunc(s.Comments, hasReason) {
+			c.note(f, s, nolint, `-- atlas:nolint needs a reason: a line "`+because+`…" below it`)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package plan
+
+import (
+	"context"
+	"regexp"
+	"strings"
+
+	"chairside/internal/store/migrate"
+	"chairside/internal/store/migrate/lint"
+)
+
+// definition matches the statements of a counter that a baseline needs: on an
+// empty database there is nothing to lock, to forget or to count.
+var definition = regexp.MustCompile(`^CREATE (OR REPLACE FUNCTION|TRIGGER) `)
+
+// counters adds the statements of the counters. On PostgreSQL the triggers change in
+// a file of their own, which locks their table briefly, and the rows are counted
+// in the next one, without a lock.
+func (p *planner) counters(ctx context.Context) error {
+	steps, err := p.db.Counters.Plan(ctx, p.counted...)
+	if err != nil {
+		return err
+	}
+	for _, step := range steps {
+		var statements []migrate.Statement
+		for _, s := range step.Statements {
+			if p.baseline && !definition.MatchString(s) {
+				continue
+			}
+			statement := migrate.Statement{Text: s}
+			if strings.HasPrefix(s, "LOCK ") {
+				statement.Comment = lint.Allow("writers under the old triggers have to end first; the lock lasts milliseconds", lint.Blocking)
+			}
+			statements = append(statements, statement)
+		}
+		suffix := "counters"
+		switch {
+		case p.baseline:
+			suffix = ""
+		case step.Name != "":
+			suffix = step.Name
+		case p.together():
+			suffix = ""
+		}
+		if err := p.add(ctx, suffix, false, statements...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// together reports whether columns or tables go, or get other names. The
+// functions of the counters, which may name them, are then replaced in the same
+// transaction.
+func (p *planner) together() bool {
+	return len(p.request.Renames)+len(p.request.RenameTables)+len(p.request.Drops) > 0
+}

@@ -1,0 +1,161 @@
+package migrate
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"entgo.io/ent/dialect"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/dialect/sql/schema"
+	"entgo.io/ent/schema/field"
+
+	"chairside/ent"
+	"chairside/internal/store"
+)
+
+const (
+	tenantColumn = "practice_id"
+	// byteOrder is PostgreSQL's collation that sorts by code point, as SQLite does.
+	byteOrder = "C"
+	// maxNameLength is the longest name of an index or constraint PostgreSQL
+	// keeps, in bytes.
+	maxNameLength = 63
+)
+
+// Desired returns the tables that a database of a dialect is to have, in Ent's form:
+// store.Tables, rewritten as desired describes.
+func Desired(dialectName string) ([]*schema.Table, error) {
+	return desired(store.Tables(dialectName), dialectName)
+}
+
+// desired rewrites the tables Ent generates into those the database has:
+//
+//   - A foreign key between two tables that belong to practices,
+//     x_id → t(id), becomes (practice_id, x_id) → t(practice_id, id): no row
+//     can point at another practice's row, whatever the program does wrong.
+//     Each table pointed at gets the UNIQUE index this needs. All are NO
+//     ACTION: SET NULL, Ent's choice for optional edges, would null the
+//     practice as well.
+//   - On PostgreSQL text is collated "C", so that both databases sort alike,
+//     whatever locale the server was installed with.
+//   - On SQLite, which has no INCLUDE, columns that an index is to include follow
+//     those of its key, unless it is unique.
+//   - Each limit and rule of the schema (package limit) becomes a CHECK, so that
+//     neither a restore nor SQL by hand stores what the API never would.
+//   - Names of indexes, keys and checks are short enough for PostgreSQL.
+//
+// The argument is not changed.
+func desired(tables []*schema.Table, dialectName string) ([]*schema.Table, error) {
+	copied, err := schema.CopyTables(tables)
+	if err != nil {
+		return nil, fmt.Errorf("%w", err)
+	}
+	for _, t := range copied {
+		for _, key := range t.ForeignKeys {
+			confineToPractice(t, key)
+			key.Symbol = shorten(key.Symbol)
+		}
+		addChecks(t, dialectName == dialect.Postgres)
+		if dialectName == dialect.Postgres {
+			for _, c := range t.Columns {
+				if isText(c) && c.Collation == "" {
+					c.Collation = byteOrder
+				}
+			}
+		}
+	}
+	for _, t := range copied { // the keys above have added indexes
+		for _, i := range t.Indexes {
+			i.Name = shorten(i.Name)
+			if dialectName == dialect.SQLite {
+				includeInKey(t, i)
+			}
+		}
+	}
+	return copied, nil
+}
+
+// addChecks gives t the CHECKs of its limits and rules.
+func addChecks(t *schema.Table, postgres bool) {
+	checks := map[string]string{}
+	for _, l := range ent.Limits {
+		if l.Table == t.Name {
+			checks[shorten(l.Constraint())] = l.Condition(postgres)
+		}
+	}
+	for _, r := range ent.Rules {
+		if r.Table == t.Name {
+			checks[shorten(r.Constraint())] = r.Condition(postgres)
+		}
+	}
+	if len(checks) == 0 {
+		return
+	}
+	var a entsql.Annotation // the copied table shares the schema's
+	if t.Annotation != nil {
+		a = *t.Annotation
+	}
+	maps.Copy(checks, a.Checks)
+	a.Checks = checks
+	t.Annotation = &a
+}
+
+// confineToPractice makes a simple foreign key of t one that also compares the
+// practice, where both tables belong to one. A table whose practice may be null
+// keeps its simple keys: a composite key with a null in it checks nothing.
+func confineToPractice(t *schema.Table, key *schema.ForeignKey) {
+	own, ok := t.Column(tenantColumn)
+	if !ok || own.Nullable || len(key.Columns) != 1 || key.Columns[0].Name == tenantColumn {
+		return
+	}
+	theirs, ok := key.RefTable.Column(tenantColumn)
+	if !ok || theirs.Nullable {
+		return
+	}
+	key.Columns = []*schema.Column{own, key.Columns[0]}
+	key.RefColumns = []*schema.Column{theirs, key.RefColumns[0]}
+	key.OnDelete, key.OnUpdate = schema.NoAction, schema.NoAction
+	if !slices.ContainsFunc(key.RefTable.Indexes, func(i *schema.Index) bool { return i.Unique && slices.Equal(i.Columns, key.RefColumns) }) {
+		key.RefTable.Indexes = append(key.RefTable.Indexes, &schema.Index{
+			Name:    key.RefTable.Name + "_" + theirs.Name + "_" + key.RefColumns[1].Name,
+			Unique:  true,
+			Columns: key.RefColumns,
+		})
+	}
+}
+
+// includeInKey has the columns that an index is to include follow its key. One
+// that is unique stays as it is: longer, it would allow what it forbids.
+func includeInKey(t *schema.Table, i *schema.Index) {
+	if i.Annotation == nil || i.Unique {
+		return
+	}
+	for _, name := range i.Annotation.IncludeColumns {
+		if c, ok := t.Column(name); ok {
+			i.Columns = append(i.Columns, c)
+		}
+	}
+}
+
+// shorten gives a name that PostgreSQL does not cut off (and then confuses with
+// another): the end of a longer one is replaced by a checksum.
+func shorten(name string) string {
+	if len(name) <= maxNameLength {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	end := "_" + hex.EncodeToString(sum[:4])
+	return name[:maxNameLength-len(end)] + end
+}
+
+// isText reports whether PostgreSQL stores c as text, which has a collation.
+func isText(c *schema.Column) bool {
+	if kind := strings.ToLower(c.SchemaType[dialect.Postgres]); kind != "" {
+		return kind == "text" || strings.HasPrefix(kind, "varchar") || strings.HasPrefix(kind, "char")
+	}
+	return c.Type == field.TypeString || c.Type == field.TypeEnum
+}
