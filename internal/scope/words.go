@@ -2,7 +2,7 @@ package scope
 
 import "strings"
 
-// objects are what a family is about, as the object of a sentence.
+// objects names the records of each family, as the object of a sentence.
 var objects = map[string]string{
 	"appointment": "appointments",
 	"patient":     "patients",
@@ -12,12 +12,12 @@ var objects = map[string]string{
 	"user":        "users",
 }
 
-// Does says what a verb lets a program do, in plain words: "see".
+// Does returns what a verb allows, in plain words: "see".
 func Does(verb string) string {
 	return map[string]string{"read": "see", "create": "add", "update": "change", "delete": "delete"}[verb]
 }
 
-// Title names a family for people: "Patients"; "" for an unknown one.
+// Title returns the display name of a family: "Patients"; "" for an unknown one.
 func Title(family string) string {
 	return map[string]string{
 		"appointment": "Appointments",
@@ -29,14 +29,14 @@ func Title(family string) string {
 	}[family]
 }
 
-// Permission is what a set allows with one family.
+// Permission describes what a set allows in one family.
 type Permission struct {
 	Sentence string // "See and change patients"
-	Covers   string // all that belongs to the family, as Describe has it
+	Covers   string // the records of the family (Describe)
 }
 
-// Permissions says in plain words what the set allows: one sentence for each
-// family in it, in the order in which families are documented.
+// Permissions describes what the set allows: one sentence for each family in it, in the order
+// of Families.
 func (s Set) Permissions() []Permission {
 	var all []Permission
 	for _, family := range Families {
@@ -53,8 +53,7 @@ func (s Set) Permissions() []Permission {
 	return all
 }
 
-// Summary says in one line what the set allows: "See and change patients; see
-// users".
+// Summary describes in one line what the set allows: "See and change patients; see users".
 func (s Set) Summary() string {
 	all := s.Permissions()
 	every := len(all) == len(Families)
@@ -72,8 +71,8 @@ func (s Set) Summary() string {
 	return strings.Join(words, "; ")
 }
 
-// Explain says in plain words what one scope allows: "Add patients"; of a bare
-// family "See, add, change and delete patients".
+// Explain describes what one scope allows: "Add patients", or for a bare family "See, add,
+// change and delete patients".
 func Explain(scope string) string {
 	family, verb, narrow := strings.Cut(scope, ":")
 	if narrow {
