@@ -11,10 +11,9 @@ import (
 	"chairside/schema"
 )
 
-// TestRacedBookingsLeaveNoOverlap has many clients book, move, hand over,
-// cancel and revive appointments of two practitioners through two servers, each
-// with a database connection pool of its own.
-func TestRacedBookingsLeaveNoOverlap(t *testing.T) {
+// TestConcurrentBookingsNeverOverlap: many clients book, move, hand over, cancel and revive
+// appointments of two practitioners through two servers, each with its own connection pool.
+func TestConcurrentBookingsNeverOverlap(t *testing.T) {
 	for name, database := range map[string]func(testing.TB) string{"sqlite": harness.SQLite, "postgres": harness.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -24,17 +23,17 @@ func TestRacedBookingsLeaveNoOverlap(t *testing.T) {
 			practitioners := []int64{hire(t, servers[0]), hire(t, servers[0])}
 			race(t, servers, token, practitioners)
 
-			var kept []row
+			var booked []row
 			for _, p := range practitioners {
 				for _, a := range servers[1].Get(t, fmt.Sprintf("/v1/appointments?per_page=100&practitioner_id=%d", p), token).Status(t, 200).List(t, "appointments") {
-					kept = append(kept, a.(row))
+					booked = append(booked, a.(row))
 				}
 			}
-			if len(kept) < 2 {
-				t.Errorf("only %d were booked", len(kept))
+			if len(booked) < 2 {
+				t.Errorf("only %d appointments are booked", len(booked))
 			}
-			for i, a := range kept {
-				for _, b := range kept[:i] {
+			for i, a := range booked {
+				for _, b := range booked[:i] {
 					if a["practitioner_id"] == b["practitioner_id"] && instant(text(a["start_time"])).Before(instant(text(b["finish_time"]))) && instant(text(b["start_time"])).Before(instant(text(a["finish_time"]))) {
 						t.Errorf("%v overlaps %v", a, b)
 					}
@@ -44,7 +43,7 @@ func TestRacedBookingsLeaveNoOverlap(t *testing.T) {
 	}
 }
 
-// race has each client do the same steps in another order of times and practitioners.
+// race runs clients that take the same steps in different orders of times and practitioners.
 func race(t *testing.T, servers []*harness.Env, token string, practitioners []int64) {
 	const clients, rounds, slots = 8, 6, 5
 	day := instant(monday).Add(9 * time.Hour)
@@ -81,14 +80,14 @@ func race(t *testing.T, servers []*harness.Env, token string, practitioners []in
 	all.Wait()
 	for _, code := range slices.Concat(answers...) {
 		if !slices.Contains([]int{200, 201, 204, 409}, code) {
-			t.Errorf("a request was answered with %d", code)
+			t.Errorf("got status %d", code)
 		}
 	}
 }
 
-// TestOfTwoServersOneBooks the same time, over and over: soon each books in one
-// statement, prepared, whose lock is all that keeps them apart.
-func TestOfTwoServersOneBooks(t *testing.T) {
+// TestOneOfTwoServersBooks: both book the same time again and again. Soon each uses one
+// prepared statement, which only its lock keeps apart.
+func TestOneOfTwoServersBooks(t *testing.T) {
 	t.Parallel()
 	where := harness.Postgres(t)
 	servers := []*harness.Env{harness.Start(t, where), harness.Start(t, where)}
@@ -104,14 +103,13 @@ func TestOfTwoServersOneBooks(t *testing.T) {
 		}
 		both.Wait()
 		if slices.Sort(codes); !slices.Equal(codes, []int{201, 409}) {
-			t.Fatalf("the servers answered %v", codes)
+			t.Fatalf("the servers responded %v", codes)
 		}
 	}
 }
 
-// TestOfManyEditsOfOneVersionOneWins on each server: the others are told that
-// the record has changed since they read it.
-func TestOfManyEditsOfOneVersionOneWins(t *testing.T) {
+// TestOneOfManyUpdatesOfAVersionWins: on each server the others get 412.
+func TestOneOfManyUpdatesOfAVersionWins(t *testing.T) {
 	for name, database := range map[string]func(testing.TB) string{"sqlite": harness.SQLite, "postgres": harness.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -138,7 +136,7 @@ func TestOfManyEditsOfOneVersionOneWins(t *testing.T) {
 				all.Wait()
 				slices.Sort(codes)
 				if want := []int{200, 412, 412, 412, 412, 412, 412, 412}; !slices.Equal(codes, want) {
-					t.Errorf("%s: answered %v, want %v", key, codes, want)
+					t.Errorf("%s: got %v, want %v", key, codes, want)
 				}
 			}
 		})

@@ -15,11 +15,11 @@ import (
 	"chairside/schema"
 )
 
-// mondays are the sessions from 9 to 12 and from 13 to 17 o'clock.
+// mondays are sessions from 9:00 to 12:00 and from 13:00 to 17:00.
 var mondays = []diary.Hours{{Weekday: time.Monday, Start: 540, Finish: 720}, {Weekday: time.Monday, Start: 780, Finish: 1020}}
 
-// window asks for the free time of monday, with changes; a change to "" leaves
-// a parameter out.
+// window returns the path of availability on monday, with changed parameters; "" leaves one
+// out.
 func window(practitioner any, changes ...map[string]string) string {
 	query := url.Values{"start_time": {at("00:00")}, "finish_time": {monday + "T23:59:00+01:00"}, "practitioner_ids[]": {fmt.Sprint(practitioner)}}
 	for _, c := range changes {
@@ -32,7 +32,7 @@ func window(practitioner any, changes ...map[string]string) string {
 	return "/v1/appointments/availability?" + query.Encode()
 }
 
-// free asks for slots and writes each as "09:00-12:00 180".
+// free requests slots and returns each as "09:00-12:00 180".
 func free(t *testing.T, e *harness.Env, token, path string) []string {
 	t.Helper()
 	res := e.Get(t, path, token).Status(t, 200)
@@ -54,27 +54,27 @@ func TestAvailability(t *testing.T) {
 		asked  map[string]string
 		want   []string
 	}{
-		"nothing booked":                       {want: []string{"09:00-12:00 180", "13:00-17:00 240"}},
-		"in the middle":                        {booked: []appointment{{"10:00", "10:30", nil}}, want: []string{"09:00-10:00 60", "10:30-12:00 90", "13:00-17:00 240"}},
-		"at the start and the end":             {booked: []appointment{{"09:00", "09:30", nil}, {"16:30", "17:00", nil}}, want: []string{"09:30-12:00 150", "13:00-16:30 210"}},
-		"over the lunch break":                 {booked: []appointment{{"11:30", "13:30", nil}}, want: []string{"09:00-11:30 150", "13:30-17:00 210"}},
-		"booked out":                           {booked: []appointment{{"08:00", "18:00", nil}}, want: []string{}},
-		"a cancelled one leaves the time free": {booked: []appointment{{"09:00", "12:00", row{"state": "Cancelled"}}}, want: []string{"09:00-12:00 180", "13:00-17:00 240"}},
-		"so does one that was not attended":    {booked: []appointment{{"09:00", "12:00", row{"state": "Did not attend"}}}, want: []string{"09:00-12:00 180", "13:00-17:00 240"}},
-		"a completed one does not":             {booked: []appointment{{"09:00", "12:00", row{"state": "Completed"}}}, want: []string{"13:00-17:00 240"}},
-		"a forced one does not":                {booked: []appointment{{"09:00", "12:00", nil}, {"11:00", "14:00", row{"force_changes": true}}}, want: []string{"14:00-17:00 180"}},
-		"gaps of the practice's minimum":       {booked: []appointment{{"09:15", "10:00", nil}, {"10:14", "12:00", nil}}, want: []string{"09:00-09:15 15", "13:00-17:00 240"}},
-		"gaps of a given length":               {booked: []appointment{{"09:15", "10:00", nil}, {"10:14", "12:00", nil}}, asked: map[string]string{"duration": "14"}, want: []string{"09:00-09:15 15", "10:00-10:14 14", "13:00-17:00 240"}},
-		"longer than any":                      {asked: map[string]string{"duration": "241"}, want: []string{}},
-		"longer than one":                      {asked: map[string]string{"duration": "240"}, want: []string{"13:00-17:00 240"}},
-		"longer than any day":                  {asked: map[string]string{"duration": "99999999999"}, want: []string{}},
-		"a window that cuts":                   {asked: map[string]string{"start_time": at("10:10"), "finish_time": at("13:30")}, want: []string{"10:10-12:00 110", "13:00-13:30 30"}},
-		"a window in another offset":           {asked: map[string]string{"start_time": "2026-07-06T09:10:00Z", "finish_time": "2026-07-06T18:00:00+05:30"}, want: []string{"10:10-12:00 110", "13:00-13:30 30"}},
-		"a window in local time":               {asked: map[string]string{"start_time": monday + "T10:10", "finish_time": monday + "T13:30:00"}, want: []string{"10:10-12:00 110", "13:00-13:30 30"}},
-		"a window of dates":                    {asked: map[string]string{"start_time": monday, "finish_time": "2026-07-07"}, want: []string{"09:00-12:00 180", "13:00-17:00 240"}},
-		"a window outside the sessions":        {asked: map[string]string{"start_time": at("12:00"), "finish_time": at("13:00")}, want: []string{}},
-		"a window on a day off":                {asked: map[string]string{"start_time": "2026-07-07", "finish_time": "2026-07-12"}, want: []string{}},
-		"a booking from the day before":        {booked: []appointment{{"", "", row{"start_time": "2026-07-05T22:00:00+01:00", "finish_time": at("09:45")}}}, want: []string{"09:45-12:00 135", "13:00-17:00 240"}},
+		"nothing booked":                    {want: []string{"09:00-12:00 180", "13:00-17:00 240"}},
+		"in the middle":                     {booked: []appointment{{"10:00", "10:30", nil}}, want: []string{"09:00-10:00 60", "10:30-12:00 90", "13:00-17:00 240"}},
+		"at the start and the end":          {booked: []appointment{{"09:00", "09:30", nil}, {"16:30", "17:00", nil}}, want: []string{"09:30-12:00 150", "13:00-16:30 210"}},
+		"over the lunch break":              {booked: []appointment{{"11:30", "13:30", nil}}, want: []string{"09:00-11:30 150", "13:30-17:00 210"}},
+		"fully booked":                      {booked: []appointment{{"08:00", "18:00", nil}}, want: []string{}},
+		"cancelled appointment is free":     {booked: []appointment{{"09:00", "12:00", row{"state": "Cancelled"}}}, want: []string{"09:00-12:00 180", "13:00-17:00 240"}},
+		"missed appointment is free":        {booked: []appointment{{"09:00", "12:00", row{"state": "Did not attend"}}}, want: []string{"09:00-12:00 180", "13:00-17:00 240"}},
+		"completed appointment is not free": {booked: []appointment{{"09:00", "12:00", row{"state": "Completed"}}}, want: []string{"13:00-17:00 240"}},
+		"forced appointment is not free":    {booked: []appointment{{"09:00", "12:00", nil}, {"11:00", "14:00", row{"force_changes": true}}}, want: []string{"14:00-17:00 180"}},
+		"gaps of the practice's minimum":    {booked: []appointment{{"09:15", "10:00", nil}, {"10:14", "12:00", nil}}, want: []string{"09:00-09:15 15", "13:00-17:00 240"}},
+		"gaps of a given length":            {booked: []appointment{{"09:15", "10:00", nil}, {"10:14", "12:00", nil}}, asked: map[string]string{"duration": "14"}, want: []string{"09:00-09:15 15", "10:00-10:14 14", "13:00-17:00 240"}},
+		"longer than any slot":              {asked: map[string]string{"duration": "241"}, want: []string{}},
+		"longer than one slot":              {asked: map[string]string{"duration": "240"}, want: []string{"13:00-17:00 240"}},
+		"longer than any day":               {asked: map[string]string{"duration": "99999999999"}, want: []string{}},
+		"a window that cuts":                {asked: map[string]string{"start_time": at("10:10"), "finish_time": at("13:30")}, want: []string{"10:10-12:00 110", "13:00-13:30 30"}},
+		"a window in another offset":        {asked: map[string]string{"start_time": "2026-07-06T09:10:00Z", "finish_time": "2026-07-06T18:00:00+05:30"}, want: []string{"10:10-12:00 110", "13:00-13:30 30"}},
+		"a window in local time":            {asked: map[string]string{"start_time": monday + "T10:10", "finish_time": monday + "T13:30:00"}, want: []string{"10:10-12:00 110", "13:00-13:30 30"}},
+		"a window of dates":                 {asked: map[string]string{"start_time": monday, "finish_time": "2026-07-07"}, want: []string{"09:00-12:00 180", "13:00-17:00 240"}},
+		"a window outside the sessions":     {asked: map[string]string{"start_time": at("12:00"), "finish_time": at("13:00")}, want: []string{}},
+		"a window on a day off":             {asked: map[string]string{"start_time": "2026-07-07", "finish_time": "2026-07-12"}, want: []string{}},
+		"a booking from the day before":     {booked: []appointment{{"", "", row{"start_time": "2026-07-05T22:00:00+01:00", "finish_time": at("09:45")}}}, want: []string{"09:45-12:00 135", "13:00-17:00 240"}},
 	}
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "appointment")
@@ -121,27 +121,26 @@ func TestAvailabilityFallsBackToOpeningHours(t *testing.T) {
 	})
 }
 
-// TestAvailabilityOfNobody: where nobody works, no diary is read, however long the
-// window is.
-func TestAvailabilityOfNobody(t *testing.T) {
+// TestAvailabilityWithoutWorkReadsNoDiary: however long the window is.
+func TestAvailabilityWithoutWorkReadsNoDiary(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, left, closed := e.Token(t, ""), hire(t, e, mondays...), hire(t, e)
 		dismiss(t, e, left)
 		e.ChangePractice(t, func(p *ent.PracticeUpdateOne) { p.SetOpeningHours(schema.OpeningHours{}) })
-		for name, practitioner := range map[string]int64{"who left": left, "whose practice is closed": closed} {
+		for name, practitioner := range map[string]int64{"who is inactive": left, "whose practice is closed": closed} {
 			before := e.DB.RoundTrips()
 			if got := free(t, e, token, window(practitioner, map[string]string{"start_time": monday, "finish_time": "2027-07-01"})); len(got) > 0 {
-				t.Errorf("of somebody %s: %v", name, got)
+				t.Errorf("a practitioner %s: %v", name, got)
 			}
-			const most = 3 // the token, that it was used, and the hours
+			const most = 3 // the token, its last use, and the working hours
 			if trips := e.DB.RoundTrips() - before; trips > most {
-				t.Errorf("of somebody %s: %d round trips", name, trips)
+				t.Errorf("a practitioner %s: %d round trips", name, trips)
 			}
 		}
 	})
 }
 
-func TestAvailabilityDurationIsThePracticesMinimum(t *testing.T) {
+func TestAvailabilityDurationDefaultsToThePracticesMinimum(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, practitioner := e.Token(t, ""), hire(t, e, mondays...)
 		e.ChangePractice(t, func(p *ent.PracticeUpdateOne) {
@@ -159,7 +158,7 @@ func TestAvailabilityDurationIsThePracticesMinimum(t *testing.T) {
 	})
 }
 
-// TestAvailabilityAcrossClockChanges has sessions of Sunday nights and mornings.
+// TestAvailabilityAcrossClockChanges: sessions are on Sunday nights and mornings.
 func TestAvailabilityAcrossClockChanges(t *testing.T) {
 	cases := map[string]struct{ start, finish, want string }{
 		"October, 25 hours": {"2026-10-25", "2026-10-26",
@@ -186,7 +185,7 @@ func TestAvailabilityAcrossClockChanges(t *testing.T) {
 	})
 }
 
-func TestAvailabilityOfSeveralIsOrderedByStartThenPractitioner(t *testing.T) {
+func TestAvailabilityIsOrderedByStartThenPractitioner(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "appointment")
 		a, b := hire(t, e, mondays...), hire(t, e, mondays...)
@@ -207,14 +206,14 @@ func TestAvailabilityOfSeveralIsOrderedByStartThenPractitioner(t *testing.T) {
 	})
 }
 
-// TestAvailabilityErrors name only the offending keys.
-func TestAvailabilityErrors(t *testing.T) {
+// TestAvailabilityErrorsNameTheOffendingParameters: and no others.
+func TestAvailabilityErrorsNameTheOffendingParameters(t *testing.T) {
 	const future, missing, after = "must be in the future", "is missing", "must be after start_time"
 	cases := map[string]struct {
 		asked map[string]string
 		want  map[string]string
 	}{
-		"nothing":                     {map[string]string{"start_time": "", "finish_time": "", "practitioner_ids[]": ""}, map[string]string{"start_time": missing, "finish_time": missing, "practitioner_ids": missing}},
+		"no parameters":               {map[string]string{"start_time": "", "finish_time": "", "practitioner_ids[]": ""}, map[string]string{"start_time": missing, "finish_time": missing, "practitioner_ids": missing}},
 		"no start":                    {map[string]string{"start_time": ""}, map[string]string{"start_time": missing}},
 		"no finish":                   {map[string]string{"finish_time": ""}, map[string]string{"finish_time": missing}},
 		"no practitioners":            {map[string]string{"practitioner_ids[]": ""}, map[string]string{"practitioner_ids": missing}},
@@ -231,7 +230,7 @@ func TestAvailabilityErrors(t *testing.T) {
 		"malformed practitioner":      {map[string]string{"practitioner_ids[]": "Hetty"}, map[string]string{"practitioner_ids": ""}},
 		"unknown practitioner":        {map[string]string{"practitioner_ids[]": "999999"}, map[string]string{"practitioner_ids": ""}},
 		"practitioner beyond 64 bits": {map[string]string{"practitioner_ids[]": "99999999999999999999999"}, map[string]string{"practitioner_ids": ""}},
-		"duration of nothing":         {map[string]string{"duration": "0"}, map[string]string{"duration": ""}},
+		"duration of 0":               {map[string]string{"duration": "0"}, map[string]string{"duration": ""}},
 		"negative duration":           {map[string]string{"duration": "-15"}, map[string]string{"duration": ""}},
 		"malformed duration":          {map[string]string{"duration": "short"}, map[string]string{"duration": ""}},
 		"page below 1":                {map[string]string{"page": "0", "per_page": "0"}, map[string]string{"page": "", "per_page": ""}},
@@ -253,15 +252,15 @@ func TestAvailabilityErrors(t *testing.T) {
 		e.Get(t, window(fmt.Sprint(practitioner, ",", theirs)), token).Error(t, 400, "invalid_parameter", "practitioner_ids")
 		dismiss(t, e, practitioner)
 		if got := free(t, e, token, window(practitioner)); len(got) != 0 {
-			t.Errorf("of one who cannot be booked: %v", got)
+			t.Errorf("an inactive practitioner: %v", got)
 		}
 	})
 }
 
-func TestAvailabilityPages(t *testing.T) {
+func TestAvailabilityIsPaged(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, practitioner := e.Token(t, "appointment"), hire(t, e, mondays...)
-		const slots = 2 * 26 // of half a year
+		const slots = 2 * 26 // in half a year
 		asked := map[string]string{"start_time": "2026-07-06", "finish_time": "2027-01-04"}
 		for _, c := range []struct {
 			page, size   string
@@ -292,9 +291,9 @@ func TestAvailabilityPages(t *testing.T) {
 	})
 }
 
-// TestAvailabilityAndBookingsMakeUpTheSessions over seven weeks, far more than
-// is read at one time, and nothing that is offered is refused.
-func TestAvailabilityAndBookingsMakeUpTheSessions(t *testing.T) {
+// TestAvailabilityAndBookingsFillTheSessions: over seven weeks, more than one statement reads;
+// every slot can be booked.
+func TestAvailabilityAndBookingsFillTheSessions(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "appointment")
 		var daily []diary.Hours
@@ -329,7 +328,7 @@ func TestAvailabilityAndBookingsMakeUpTheSessions(t *testing.T) {
 			e.Post(t, "/v1/appointments", token, row{"appointment": change(slot, row{"practitioner_id": practitioner, "reason": "Exam"})}).Status(t, 201)
 		}
 		if want := 49*1440 + 60 - booked; offered != want {
-			t.Errorf("%d minutes are offered, want %d", offered, want)
+			t.Errorf("slots of %d minutes, want %d", offered, want)
 		}
 	})
 }

@@ -15,12 +15,11 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// TestBookingWaitsForTheOneBeforeIt: while somebody else books a practitioner,
-// a booking of the same one waits, and then sees what was booked.
-func TestBookingWaitsForTheOneBeforeIt(t *testing.T) {
+// TestBookingWaitsForAnotherOfThePractitioner: and then sees what the other one has booked.
+func TestBookingWaitsForAnotherOfThePractitioner(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		// request is what waits, given a free practitioner and the one who is
+		// request is the booking that waits, given a free practitioner and the one who is
 		// being booked at 09:00.
 		request func(t *testing.T, e *harness.Env, token string, free, booked int64) harness.Request
 	}{
@@ -55,22 +54,21 @@ func TestBookingWaitsForTheOneBeforeIt(t *testing.T) {
 					return untilItWaits(t, e, tx, answer)
 				})
 				if code := (<-answer).Code; code != http.StatusConflict {
-					t.Errorf("answered %d", code)
+					t.Errorf("got status %d", code)
 				}
 			})
 		})
 	}
 }
 
-// untilItWaits returns when a transaction other than tx, the holder's, waits for a row, or
-// asks again for locks that it was refused.
-// SQLite does not tell; there a second transaction does not even begin.
+// untilItWaits returns when another transaction than tx, the holder's, waits for a row or
+// retries locks. On SQLite it cannot know: there a second transaction does not even begin.
 func untilItWaits(t *testing.T, e *harness.Env, tx *ent.Client, answer <-chan *harness.Response) error {
 	t.Helper()
 	if e.DB.Dialect != dialect.Postgres {
 		return nil
 	}
-	// The holder's last statement must not be the one that takes locks, or it would pass for the waiter.
+	// The holder's last statement must not be the one that takes locks, or it would be mistaken for the waiter.
 	if _, err := tx.Practice.Query().Exist(e.As(t, "demo")); err != nil {
 		return err
 	}
@@ -79,23 +77,22 @@ func untilItWaits(t *testing.T, e *harness.Env, tx *ent.Client, answer <-chan *h
 			return nil
 		}
 	}
-	return errors.New("nobody waits")
+	return errors.New("no transaction waits")
 }
 
-// TestARefusedBookingWaitsForNobody: what cannot be booked in any case takes no
-// place among the bookings of its practitioner, and all its mistakes are told.
-func TestARefusedBookingWaitsForNobody(t *testing.T) {
+// TestInvalidBookingTakesNoLock: it is refused at once, with all its problems.
+func TestInvalidBookingTakesNoLock(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, ctx := e.Token(t, ""), e.As(t, "demo")
 		practitioner := hire(t, e)
-		booked := book(t, e, token, practitioner, "15:00", "15:30") // writes the token's first use, too
+		booked := book(t, e, token, practitioner, "15:00", "15:30") // also writes the token's first use
 		e.Tx(t, ctx, func(tx *ent.Client) error {
 			if err := store.TakeLocks(ctx, tx, store.LockOf("diary", principal.Must(ctx).PracticeID, practitioner)); err != nil {
 				return err
 			}
 			e.Post(t, "/v1/appointments", token, booking(practitioner, "09:15", "09:00", row{"patient_id": 999999, "reason": "Whim"})).
 				Error(t, http.StatusUnprocessableEntity, "validation_failed", "finish_time", "patient_id", "reason")
-			if e.DB.Dialect == dialect.Postgres { // on SQLite an edit waits to read its row
+			if e.DB.Dialect == dialect.Postgres { // on SQLite an update waits to read its row
 				changes := row{"start_time": at("09:15"), "finish_time": at("09:00"), "reason": "Whim"}
 				e.Do(t, harness.Request{Method: "PATCH", Path: booked, Token: token, Body: edit("appointment", changes)}).
 					Error(t, http.StatusUnprocessableEntity, "validation_failed", "finish_time", "reason")
@@ -105,9 +102,9 @@ func TestARefusedBookingWaitsForNobody(t *testing.T) {
 	})
 }
 
-// TestABookingDoesNotWaitForAnEditOfItsPatient, or all who book the practitioner
-// would wait with it. On SQLite every write waits for the one before it.
-func TestABookingDoesNotWaitForAnEditOfItsPatient(t *testing.T) {
+// TestBookingDoesNotWaitForAnUpdateOfItsPatient: or all bookings of the practitioner would
+// wait. (SQLite has one writer at a time.)
+func TestBookingDoesNotWaitForAnUpdateOfItsPatient(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		if e.DB.Dialect != dialect.Postgres {
 			return

@@ -13,10 +13,9 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// TestChangeBearsTheTimeAtWhichItIsMade: a change that has waited for another
-// one is dated after it, or a client that has seen the other one and asks for
-// what was updated after it would never hear of this one.
-func TestChangeBearsTheTimeAtWhichItIsMade(t *testing.T) {
+// TestUpdateIsDatedAfterTheOneItWaitedFor: or a client that asks for later changes would miss
+// it.
+func TestUpdateIsDatedAfterTheOneItWaitedFor(t *testing.T) {
 	type hold func(ctx context.Context, tx *ent.Client) error
 	patient := func(ctx context.Context, tx *ent.Client, id int64) error {
 		_, err := tx.Patient.Query().Where(patients.ID(id), store.ForUpdate).Only(ctx)
@@ -24,7 +23,7 @@ func TestChangeBearsTheTimeAtWhichItIsMade(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name string
-		// request is what waits for hold.
+		// request is the write that waits for hold.
 		request func(t *testing.T, e *harness.Env, token string) (harness.Request, hold)
 	}{
 		{"a new appointment", func(t *testing.T, e *harness.Env, token string) (harness.Request, hold) {
@@ -46,7 +45,7 @@ func TestChangeBearsTheTimeAtWhichItIsMade(t *testing.T) {
 			return harness.Request{Method: "PATCH", Path: "/v1/patients/1", Token: token, Body: edit("patient", row{"occupation": "Glazier"})},
 				func(ctx context.Context, tx *ent.Client) error { return patient(ctx, tx, 1) }
 		}},
-		{"a patient who is archived", func(_ *testing.T, _ *harness.Env, token string) (harness.Request, hold) {
+		{"archiving a patient", func(_ *testing.T, _ *harness.Env, token string) (harness.Request, hold) {
 			return harness.Request{Method: "DELETE", Path: "/v1/patients/1", Token: token},
 				func(ctx context.Context, tx *ent.Client) error { return patient(ctx, tx, 1) }
 		}},

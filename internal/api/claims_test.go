@@ -13,7 +13,7 @@ import (
 	"chairside/schema"
 )
 
-// TestClaimStatuses are the nine of spec.md; complete means completed.
+// TestClaimStatuses: the nine statuses of spec.md; complete means completed.
 func TestClaimStatuses(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w := newWorld(t, e)
@@ -29,7 +29,7 @@ func TestClaimStatuses(t *testing.T) {
 				t.Errorf("%s: got %v, want %v", status, head(got), head(want))
 			}
 			if len(want) == 0 {
-				t.Logf("no claim is %s", status)
+				t.Logf("no claim has status %s", status)
 			}
 		}
 		for _, status := range []string{"Completed", "done", ""} {
@@ -38,7 +38,7 @@ func TestClaimStatuses(t *testing.T) {
 	})
 }
 
-// TestClaimsCreatedAfterIsExclusive, as spec.md words it.
+// TestClaimsCreatedAfterIsExclusive: as spec.md says.
 func TestClaimsCreatedAfterIsExclusive(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w := newWorld(t, e)
@@ -59,7 +59,7 @@ func TestClaimsCreatedAfterIsExclusive(t *testing.T) {
 	})
 }
 
-// TestClaimsOfEveryNation fills in what the seeded claims leave null.
+// TestClaimsOfEveryNation: it sets the columns that are null in the seeded claims.
 func TestClaimsOfEveryNation(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w := newWorld(t, e)
@@ -82,8 +82,7 @@ func TestClaimsOfEveryNation(t *testing.T) {
 	})
 }
 
-// TestInvoicesOfScotland have an NHS amount.
-func TestInvoicesOfScotland(t *testing.T) {
+func TestScottishInvoicesHaveAnNHSAmount(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		id := first(t, e, token, "invoices", "")

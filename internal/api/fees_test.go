@@ -8,7 +8,7 @@ import (
 	"chairside/internal/test/harness"
 )
 
-func TestFeeListNeedsAPlanOrATreatment(t *testing.T) {
+func TestFeeListRequiresAPlanOrATreatment(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "treatments:read")
 		for _, query := range []string{"", "?page=2", "?sort_by=id", "?updated_after=2026-01-01"} {
@@ -23,29 +23,29 @@ func TestFeeListNeedsAPlanOrATreatment(t *testing.T) {
 		} {
 			found := w.all(t, "fees", "fees", map[string][]string{query: {text(fee[query])}})
 			if len(found) < 2 {
-				t.Errorf("%s finds %d fees", query, len(found))
+				t.Errorf("%s: got %d fees", query, len(found))
 			}
 			for _, r := range found {
 				if !want(r) {
-					t.Errorf("%s finds %v", query, r)
+					t.Errorf("%s: got %v", query, r)
 				}
 			}
 		}
 		both := w.all(t, "fees", "fees", map[string][]string{"payment_plan_id": {text(fee["payment_plan_id"])}, "treatment_id": {text(fee["treatment_id"])}})
 		if len(both) != 1 || !reflect.DeepEqual(both[0], fee) {
-			t.Errorf("both find %v, want %v", both, fee)
+			t.Errorf("both: got %v, want %v", both, fee)
 		}
 	})
 }
 
-// fee gives the path of a fee.
+// fee returns the path of a fee.
 func fee(t *testing.T, e *harness.Env, token string) string {
 	t.Helper()
 	plan := first(t, e, token, "payment_plans", "active=true")
 	return "/v1/fees" + harness.ID(e.Get(t, "/v1/fees?payment_plan_id="+text(plan), token).Status(t, 200).At(t, "fees.0.id"))
 }
 
-func TestEditFeeChangesOnlyWhatIsSent(t *testing.T) {
+func TestUpdateFeeChangesOnlySentFields(t *testing.T) {
 	cases := []struct{ sent, changed row }{
 		{row{}, row{}},
 		{row{"multiple_pricing": true}, row{"multiple_pricing": true}},
@@ -73,13 +73,13 @@ func TestEditFeeChangesOnlyWhatIsSent(t *testing.T) {
 				t.Errorf("%v: got %v, want %v", c.sent, got, want)
 			}
 			if read := e.Get(t, path, token); string(read.Raw) != string(res.Raw) {
-				t.Errorf("%v: answered %s, read %s", c.sent, res.Raw, read.Raw)
+				t.Errorf("%v: wrote %s, read %s", c.sent, res.Raw, read.Raw)
 			}
 		}
 	})
 }
 
-func TestEditFeeRefuses(t *testing.T) {
+func TestUpdateFeeRefusesInvalidFields(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		path := fee(t, e, token)
@@ -95,7 +95,7 @@ func TestEditFeeRefuses(t *testing.T) {
 			Error(t, 422, "validation_failed", "price_one", "duration_one", "multiple_pricing")
 		e.Patch(t, path, token, `{"price_one":"5"}`).Error(t, 422, "validation_failed", "fee")
 		if now := e.Get(t, path, token); string(now.Raw) != string(old.Raw) {
-			t.Errorf("it changed to %s", now.Raw)
+			t.Errorf("the fee changed to %s", now.Raw)
 		}
 		e.Post(t, "/v1/fees", token, edit("fee", row{})).Error(t, 405, "method_not_allowed")
 		e.Delete(t, path, token).Error(t, 405, "method_not_allowed")

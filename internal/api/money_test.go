@@ -11,8 +11,7 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// TestMoney runs the tests of this file on one copy of the data for each
-// database: they only read.
+// TestMoney: its tests only read, so they share one copy of the data for each database.
 func TestMoney(t *testing.T) {
 	tests := []struct {
 		name string
@@ -34,7 +33,7 @@ func TestMoney(t *testing.T) {
 	})
 }
 
-// books are the rows from which balances follow.
+// books has the rows that determine balances.
 type books struct{ accounts, invoices, payments, items []row }
 
 func openBooks(t *testing.T, w *world) books {
@@ -45,8 +44,8 @@ func openBooks(t *testing.T, w *world) books {
 	}
 }
 
-// balance is what behaviour.md says: opening balance plus payments minus
-// invoices that are not void, dated until a day.
+// balance returns the opening balance plus payments minus invoices that are not void, dated
+// until a day (behaviour.md).
 func (b books) balance(account row, until string) (sum int64) {
 	sum = hundredths(account["opening_balance"])
 	for _, p := range b.payments {
@@ -64,7 +63,7 @@ func (b books) balance(account row, until string) (sum int64) {
 
 func shownAmount(n int64) string { return decimal.Decimal(n).String() }
 
-// balancesFollowFromInvoicesAndPayments for every account.
+// balancesFollowFromInvoicesAndPayments: for every account.
 func balancesFollowFromInvoicesAndPayments(t *testing.T, e *harness.Env) {
 	w := newWorld(t, e)
 	b := openBooks(t, w)
@@ -77,11 +76,11 @@ func balancesFollowFromInvoicesAndPayments(t *testing.T, e *harness.Env) {
 		signs[want < 0]++
 	}
 	if signs[true] == 0 || signs[false] == 0 {
-		t.Errorf("not both kinds of balance: %v", signs)
+		t.Errorf("balances of one sign only: %v", signs)
 	}
 }
 
-// balancesAgreeWithTheDatabase: the same rule, in SQL, for both practices.
+// balancesAgreeWithTheDatabase: the same rule in SQL, for both practices.
 func balancesAgreeWithTheDatabase(t *testing.T, e *harness.Env) {
 	wrong := systemRows(t, e, `SELECT count(*) FROM accounts a WHERE a.current_balance <> a.opening_balance
 		+ COALESCE((SELECT SUM(p.amount) FROM payments p WHERE p.patient_id = a.patient_id AND NOT p.deleted), 0)
@@ -95,7 +94,7 @@ func balancesAgreeWithTheDatabase(t *testing.T, e *harness.Env) {
 	}
 }
 
-// plannedValuesAreTheSumsOfWhatIsNotCompleted, by the plan's kind.
+// plannedValuesAreTheSumsOfWhatIsNotCompleted: by the kind of plan.
 func plannedValuesAreTheSumsOfWhatIsNotCompleted(t *testing.T, e *harness.Env) {
 	w := newWorld(t, e)
 	b := openBooks(t, w)
@@ -120,8 +119,7 @@ func plannedValuesAreTheSumsOfWhatIsNotCompleted(t *testing.T, e *harness.Env) {
 	}
 }
 
-// accountsAsAtADay: balances at the end of the day, in the rows, in the
-// filter, in the order and in the total.
+// accountsAsAtADay: rows, filter, order and total use the balances at the end of the day.
 func accountsAsAtADay(t *testing.T, e *harness.Env) {
 	w := newWorld(t, e)
 	b := openBooks(t, w)
@@ -164,12 +162,12 @@ func accountsAsAtADay(t *testing.T, e *harness.Env) {
 	day := e.Get(t, "/v1/accounts?as_at=2026-03-29", w.token).Status(t, 200)
 	for _, form := range []string{"2026-03-29T22:59:59Z", "2026-03-29T00:00:00", "2026-03-29T23:30:00%2B01:00"} {
 		if other := e.Get(t, "/v1/accounts?as_at="+form, w.token).Status(t, 200); string(other.Raw) != string(day.Raw) {
-			t.Errorf("as_at=%s is another day", form)
+			t.Errorf("as_at=%s selects another day", form)
 		}
 	}
 }
 
-// accountTotalsCoverAllPages and honour the filters.
+// accountTotalsCoverAllPages: and follow the filters.
 func accountTotalsCoverAllPages(t *testing.T, e *harness.Env) {
 	w := newWorld(t, e)
 	accounts := w.all(t, "accounts", "accounts", nil)
@@ -197,8 +195,7 @@ func accountTotalsCoverAllPages(t *testing.T, e *harness.Env) {
 	}
 }
 
-// paymentTotalsCoverAllPages and honour the filters; a payment that was
-// taken back counts for nothing.
+// paymentTotalsCoverAllPages: and follow the filters; deleted payments are excluded.
 func paymentTotalsCoverAllPages(t *testing.T, e *harness.Env) {
 	w := newWorld(t, e)
 	payments := w.all(t, "payments", "payments", nil)
@@ -228,11 +225,11 @@ func paymentTotalsCoverAllPages(t *testing.T, e *harness.Env) {
 		}
 	}
 	if deleted == 0 {
-		t.Log("no payment was taken back")
+		t.Log("no payment is deleted")
 	}
 }
 
-// paymentsAgreeWithTheirExplanations in every payment.
+// paymentsAgreeWithTheirExplanations: for every payment.
 func paymentsAgreeWithTheirExplanations(t *testing.T, e *harness.Env) {
 	w := newWorld(t, e)
 	statuses := map[string]int{}
@@ -249,12 +246,12 @@ func paymentsAgreeWithTheirExplanations(t *testing.T, e *harness.Env) {
 			want = "unexplained"
 		}
 		if hundredths(p["amount_unexplained"]) != rest || p["status"] != want || p["fully_explained"] != (rest == 0) {
-			t.Errorf("%v: %s is left, want %s", p, shownAmount(rest), want)
+			t.Errorf("%v: %s remains, want %s", p, shownAmount(rest), want)
 		}
 		statuses[want]++
 	}
 	if len(statuses) < 2 {
-		t.Errorf("all payments are alike: %v", statuses)
+		t.Errorf("all payments have one status: %v", statuses)
 	}
 }
 
@@ -277,7 +274,7 @@ func invoicesAgreeWithTheirItemsAndPayments(t *testing.T, e *harness.Env) {
 			t.Errorf("the list has items: %v", invoice)
 		}
 		if status == "void" {
-			amount = 0 // nothing is owed, and nothing was paid on it
+			amount = 0 // a void invoice owes nothing and has no payments
 		}
 		if owed != amount-paid[text(invoice["id"])] {
 			t.Errorf("%v: %s was paid", invoice, shownAmount(paid[text(invoice["id"])]))
@@ -319,7 +316,7 @@ func invoicesAgreeWithTheirItemsAndPayments(t *testing.T, e *harness.Env) {
 	}
 	for _, status := range []string{"new", "sent", "part_paid", "paid", "void"} {
 		if statuses[status] == 0 {
-			t.Logf("no invoice is %s", status)
+			t.Logf("no invoice has status %s", status)
 		}
 	}
 }

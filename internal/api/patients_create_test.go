@@ -11,8 +11,7 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// newPatient is a valid body of a patient with nothing but what is required,
-// with changes; a change to nil leaves a field out.
+// newPatient returns a valid body with the required fields and changes; nil leaves a field out.
 func newPatient(plan any, changes ...row) row {
 	fields := row{
 		"title": "Mrs", "first_name": "Ada", "last_name": "Okonkwo-Łuczak", "date_of_birth": "1985-03-09", "gender": false, "ethnicity": "A",
@@ -21,7 +20,7 @@ func newPatient(plan any, changes ...row) row {
 	return row{"patient": change(fields, changes...)}
 }
 
-// register creates a patient and gives the response.
+// register creates a patient and returns the response.
 func register(t *testing.T, e *harness.Env, token string, changes ...row) *harness.Response {
 	t.Helper()
 	return e.Post(t, "/v1/patients", token, newPatient(first(t, e, token, "payment_plans", "active=true"), changes...))
@@ -32,7 +31,7 @@ func patientPath(t *testing.T, r *harness.Response) string {
 	return "/v1/patients" + harness.ID(r.At(t, "patient.id"))
 }
 
-func TestCreatePatientWithWhatIsRequired(t *testing.T) {
+func TestCreatePatientWithRequiredFields(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		res := register(t, e, token).Status(t, 201)
@@ -77,12 +76,12 @@ func TestCreatePatientOpensTheAccount(t *testing.T) {
 				t.Errorf("%s is %v, want %v", name, account[name], v)
 			}
 		}
-		e.Settle() // the answer told of both: so does the record of accesses
+		e.Settle() // the response has both, so both are audited
 		told := fmt.Sprintf(`"accounts":["%v"]`, res.At(t, "patient.account_id"))
 		if !slices.ContainsFunc(strings.Split(e.Log.String(), "\n"), func(line string) bool {
 			return strings.Contains(line, res.Header.Get("X-Request-Id")) && strings.Contains(line, told)
 		}) {
-			t.Error("that the account was read is not on record")
+			t.Error("the account is not audited")
 		}
 		patients, accounts := systemRows(t, e, "SELECT count(*) FROM patients"), systemRows(t, e, "SELECT count(*) FROM accounts")
 		register(t, e, token, row{"ethnicity": "?"}).Status(t, 422)
@@ -92,8 +91,7 @@ func TestCreatePatientOpensTheAccount(t *testing.T) {
 	})
 }
 
-// everyOptionalField of a patient with a value, and how it is answered where
-// that differs.
+// everyOptionalField of a patient with a value, and the value in the response if it differs.
 func everyOptionalField(t *testing.T, e *harness.Env, token string) (sent, answered row) {
 	dentist := first(t, e, token, "practitioners", "active=true")
 	sent = row{
@@ -131,7 +129,7 @@ func checkSent(t *testing.T, res *harness.Response, sent, answered row) {
 	}
 }
 
-// TestEveryPatientFieldRoundTrips on create and on edit.
+// TestEveryPatientFieldRoundTrips: on create and on update.
 func TestEveryPatientFieldRoundTrips(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
@@ -142,14 +140,14 @@ func TestEveryPatientFieldRoundTrips(t *testing.T) {
 			edited := e.Do(t, harness.Request{Method: method, Path: path, Token: token, Body: edit("patient", sent)}).Status(t, 200)
 			checkSent(t, edited, sent, answered)
 			if read := e.Get(t, path, token); string(read.Raw) != string(edited.Raw) {
-				t.Errorf("edited %s, read %s", edited.Raw, read.Raw)
+				t.Errorf("updated %s, read %s", edited.Raw, read.Raw)
 			}
 		}
 	})
 }
 
-// TestCreatePatientRefuses names exactly the offending fields, all of them.
-func TestCreatePatientRefuses(t *testing.T) {
+// TestCreatePatientRefusesInvalidFields: and names exactly those.
+func TestCreatePatientRefusesInvalidFields(t *testing.T) {
 	required := []string{"title", "first_name", "last_name", "date_of_birth", "gender", "ethnicity", "address_line_1", "postcode", "payment_plan_id"}
 	each := func(v any) row {
 		all := row{}
@@ -205,7 +203,7 @@ func TestCreatePatientRefuses(t *testing.T) {
 	})
 }
 
-// TestPatientReferencesAreOfTheSamePractice and the plan is an active one.
+// TestPatientReferencesAreOfTheSamePractice: and the payment plan is active.
 func TestPatientReferencesAreOfTheSamePractice(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, other := e.Token(t, ""), elsewhere(t, e)
@@ -222,8 +220,8 @@ func TestPatientReferencesAreOfTheSamePractice(t *testing.T) {
 	})
 }
 
-// TestPatientLeniency: what clients send for the same value.
-func TestPatientLeniency(t *testing.T) {
+// TestPatientFieldsAcceptOtherForms: of the same value.
+func TestPatientFieldsAcceptOtherForms(t *testing.T) {
 	cases := []struct {
 		field      string
 		sent, want any
@@ -241,13 +239,13 @@ func TestPatientLeniency(t *testing.T) {
 		for _, c := range cases {
 			res := register(t, e, token, row{c.field: c.sent}).Status(t, 201)
 			if got := res.At(t, "patient."+c.field); !reflect.DeepEqual(got, c.want) {
-				t.Errorf("%s: %#v is answered as %#v, want %#v", c.field, c.sent, got, c.want)
+				t.Errorf("%s: sent %#v, got %#v, want %#v", c.field, c.sent, got, c.want)
 			}
 		}
 	})
 }
 
-// TestPatientSiteDefaults to the user's site, else to the practice's first.
+// TestPatientSiteDefaults: to the user's site, else to the practice's first.
 func TestPatientSiteDefaults(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
