@@ -32,7 +32,7 @@ func TestGeneratorRefusesInvalidCounters(t *testing.T) {
 		{"a column without a filter", []apispec.Counter{{Name: "x", By: "room_number"}}, "no filter compares room_number alone"},
 		{"By and Day", []apispec.Counter{{Name: "all"}, {Name: "x", By: "dentist_id", Day: "at"}}, "cannot have both By and Day"},
 		{"a day of a date", []apispec.Counter{{Name: "all"}, {Name: "x", Day: "reason"}}, "needs a time column"},
-		{"a day of another order", []apispec.Counter{{Name: "all"}, {Name: "x", Day: "made_at"}}, `the default order is "at"`},
+		{"a day of another order", []apispec.Counter{{Name: "all"}, {Name: "x", Day: "made_at"}}, `Day must be the default order, "at"`},
 		{"days without a total", []apispec.Counter{whole, {Name: "x", Day: "at"}}, "another counter must count the same rows"},
 		{"Where without Unless", []apispec.Counter{{Name: "x", Where: "closed_at IS NULL"}}, "needs both Where and Unless"},
 		{"Unless without Where", []apispec.Counter{{Name: "x", Unless: "closed"}}, "needs both Where and Unless"},
