@@ -11,6 +11,7 @@ import (
 
 	"chairside/internal/apierror"
 	"chairside/internal/civil"
+	"chairside/internal/decimal"
 )
 
 // maxQueryRunes is the maximum length of a text parameter, which becomes part of a statement.
@@ -101,7 +102,7 @@ func (p Param) value(s string, zone *time.Location) (string, string) {
 		return "", "must not contain NUL"
 	}
 	switch p.Kind {
-	case Boolean:
+	case Boolean, Flag, Gender:
 		switch s {
 		case "true", "1", "True": // as Python prints it
 			return "true", ""
@@ -109,7 +110,7 @@ func (p Param) value(s string, zone *time.Location) (string, string) {
 			return "false", ""
 		}
 		return "", "must be true or false"
-	case Integer:
+	case Integer, Consent:
 		n, ok := ParseID(strings.TrimPrefix(s, "-"))
 		if !ok {
 			return "", "must be a whole number"
@@ -154,7 +155,13 @@ func (p Param) value(s string, zone *time.Location) (string, string) {
 			return "", message
 		}
 		return t.Format(time.RFC3339Nano), ""
-	case Text:
+	case Decimal:
+		d, err := decimal.Parse(s)
+		if err != nil {
+			return "", err.Error()
+		}
+		return d.String(), ""
+	case Text, Email, Country, Ethnicity:
 		if utf8.RuneCountInString(s) > maxQueryRunes {
 			return "", "must not be longer than " + strconv.Itoa(maxQueryRunes) + " characters"
 		}

@@ -28,6 +28,7 @@ var known = []codec.Param{
 	{Name: "cancelled", Kind: codec.Boolean},
 	{Name: "claim_status", Kind: codec.Enum, Values: []string{"new", "completed"}},
 	{Name: "query", Kind: codec.Text},
+	{Name: "price_from", Kind: codec.Decimal},
 	{Name: "practitioner_ids", Kind: codec.ID, Array: true},
 }
 
@@ -82,6 +83,7 @@ func TestReadQueryReturnsTheCanonicalForm(t *testing.T) {
 		"claim_status=completed":                       "claim_status=completed",
 		"claim_status=complete":                        "claim_status=completed",
 		"cancelled=0":                                  "cancelled=false",
+		"price_from=12.5":                              "price_from=12.50",
 		"query=":                                       "query=",
 		"query=O'Brien+%2B44":                          "query=O'Brien+%2B44",
 		"practitioner_ids[]=1&practitioner_ids[]=2":    "practitioner_ids=1&practitioner_ids=2",
@@ -110,6 +112,7 @@ func TestReadQueryRefusesInvalidValues(t *testing.T) {
 		"patient_id":       {"", "abc", "-1", "1.5", "1,2"},
 		"site_id":          {"", "1", "019f3a52", u + "0"},
 		"cancelled":        {"", "yes", "TRUE", "2", "null"},
+		"price_from":       {"", "dear", "1.234", "1e3"},
 		"query":            {"a\x00"},
 		"practitioner_ids": {"1,x", "x", "1,,2", "-1", "1;2"},
 	} {

@@ -48,14 +48,9 @@ func (e *entity) Predicate(f apispec.Filter) (string, error) {
 	if c == nil {
 		return "", fmt.Errorf("%s has no column %q", owner.Name, columnOf(f))
 	}
-	v := "v"
-	switch {
-	case c.IsBool() && f.Kind == codec.Enum:
+	v := e.FromInput(c, "v")
+	if c.IsBool() && f.Kind == codec.Enum {
 		v = fmt.Sprintf("v == %q", f.Values[1])
-	case c.IsEnum():
-		v = fmt.Sprintf("%s(v)", c.Type)
-	case c.Kind == codec.Date:
-		v = "civil.Of(v)"
 	}
 	op := f.Op
 	if op == "" {
