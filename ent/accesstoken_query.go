@@ -35,7 +35,7 @@ type AccessTokenQuery struct {
 	withApplication *ApplicationQuery
 	confinement     entx.Confinement
 	isConfined      bool
-	asked           []predicate.AccessToken
+	requested       []predicate.AccessToken
 	shapes          []func(*sql.Selector)
 	modifiers       []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

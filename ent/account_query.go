@@ -34,7 +34,7 @@ type AccountQuery struct {
 	withInvoices *InvoiceQuery
 	confinement  entx.Confinement
 	isConfined   bool
-	asked        []predicate.Account
+	requested    []predicate.Account
 	shapes       []func(*sql.Selector)
 	modifiers    []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

@@ -29,7 +29,7 @@ type AcquisitionSourceQuery struct {
 	withPractice *PracticeQuery
 	confinement  entx.Confinement
 	isConfined   bool
-	asked        []predicate.AcquisitionSource
+	requested    []predicate.AcquisitionSource
 	shapes       []func(*sql.Selector)
 	modifiers    []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

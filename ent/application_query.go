@@ -31,7 +31,7 @@ type ApplicationQuery struct {
 	withUser    *UserQuery
 	confinement entx.Confinement
 	isConfined  bool
-	asked       []predicate.Application
+	requested   []predicate.Application
 	shapes      []func(*sql.Selector)
 	modifiers   []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

@@ -9,6 +9,7 @@ import (
 	"chairside/ent/practitioner"
 	"chairside/ent/room"
 	"chairside/ent/user"
+	"chairside/internal/entx"
 	"chairside/schema"
 	"context"
 	"errors"
@@ -23,8 +24,9 @@ import (
 // AppointmentCreate is the builder for creating a Appointment entity.
 type AppointmentCreate struct {
 	config
-	mutation *AppointmentMutation
-	hooks    []Hook
+	mutation   *AppointmentMutation
+	hooks      []Hook
+	conditions []entx.Condition
 }
 
 // SetPracticeID sets the "practice_id" field.

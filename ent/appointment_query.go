@@ -37,7 +37,7 @@ type AppointmentQuery struct {
 	withUser         *UserQuery
 	confinement      entx.Confinement
 	isConfined       bool
-	asked            []predicate.Appointment
+	requested        []predicate.Appointment
 	shapes           []func(*sql.Selector)
 	modifiers        []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

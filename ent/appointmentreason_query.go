@@ -29,7 +29,7 @@ type AppointmentReasonQuery struct {
 	withPractice *PracticeQuery
 	confinement  entx.Confinement
 	isConfined   bool
-	asked        []predicate.AppointmentReason
+	requested    []predicate.AppointmentReason
 	shapes       []func(*sql.Selector)
 	modifiers    []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

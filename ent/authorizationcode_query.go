@@ -35,7 +35,7 @@ type AuthorizationCodeQuery struct {
 	withToken       *AccessTokenQuery
 	confinement     entx.Confinement
 	isConfined      bool
-	asked           []predicate.AuthorizationCode
+	requested       []predicate.AuthorizationCode
 	shapes          []func(*sql.Selector)
 	modifiers       []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

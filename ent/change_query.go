@@ -26,7 +26,7 @@ type ChangeQuery struct {
 	predicates  []predicate.Change
 	confinement entx.Confinement
 	isConfined  bool
-	asked       []predicate.Change
+	requested   []predicate.Change
 	shapes      []func(*sql.Selector)
 	modifiers   []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

@@ -45,7 +45,7 @@ import (
 	"chairside/internal/entx"
 )
 
-// FailedConditions reports, by one statement, which conditions do not hold.
+// FailedConditions reports which conditions do not hold (entx.FailedConditions).
 func (c *Client) FailedConditions(ctx context.Context, conditions ...entx.Condition) ([]bool, error) {
 	return entx.FailedConditions(ctx, c.driver, conditions...)
 }
@@ -55,12 +55,12 @@ func (c *Client) UnionAll(ctx context.Context, first entx.Part, others ...entx.P
 	return entx.UnionAll(ctx, c.driver, storedTypes, first, others...)
 }
 
-// TryLock reports whether the transaction has the advisory locks (entx.TryLock).
+// TryLock takes advisory locks without waiting for them (entx.TryLock).
 func (c *Client) TryLock(ctx context.Context, keys ...int64) (held bool, err error) {
 	return entx.TryLock(ctx, c.driver, keys...)
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *AccessTokenQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (q *AccessTokenQuery) Subquery(ctx context.Context) (*sql.Selector, error) 
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *AccountQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (q *AccountQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *AcquisitionSourceQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (q *AcquisitionSourceQuery) Subquery(ctx context.Context) (*sql.Selector, e
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *ApplicationQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (q *ApplicationQuery) Subquery(ctx context.Context) (*sql.Selector, error) 
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *AppointmentQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (q *AppointmentQuery) Subquery(ctx context.Context) (*sql.Selector, error) 
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *AppointmentReasonQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (q *AppointmentReasonQuery) Subquery(ctx context.Context) (*sql.Selector, e
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *AuthorizationCodeQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (q *AuthorizationCodeQuery) Subquery(ctx context.Context) (*sql.Selector, e
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *ChangeQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (q *ChangeQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *ContractQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func (q *ContractQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *CustomFieldQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (q *CustomFieldQuery) Subquery(ctx context.Context) (*sql.Selector, error) 
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *CustomFieldAnswerQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func (q *CustomFieldAnswerQuery) Subquery(ctx context.Context) (*sql.Selector, e
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *FeeQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func (q *FeeQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *ImportRunQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ func (q *ImportRunQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *ImportedRecordQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -200,7 +200,7 @@ func (q *ImportedRecordQuery) Subquery(ctx context.Context) (*sql.Selector, erro
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *InvoiceQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -210,7 +210,7 @@ func (q *InvoiceQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *InvoiceItemQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -220,7 +220,7 @@ func (q *InvoiceItemQuery) Subquery(ctx context.Context) (*sql.Selector, error) 
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *NHSClaimQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -230,7 +230,7 @@ func (q *NHSClaimQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *PatientQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -240,7 +240,7 @@ func (q *PatientQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *PaymentQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -250,7 +250,7 @@ func (q *PaymentQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *PaymentExplanationQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -260,7 +260,7 @@ func (q *PaymentExplanationQuery) Subquery(ctx context.Context) (*sql.Selector, 
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *PaymentPlanQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -270,7 +270,7 @@ func (q *PaymentPlanQuery) Subquery(ctx context.Context) (*sql.Selector, error) 
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *PracticeQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -280,7 +280,7 @@ func (q *PracticeQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *PractitionerQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -290,7 +290,7 @@ func (q *PractitionerQuery) Subquery(ctx context.Context) (*sql.Selector, error)
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *RoomQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -300,7 +300,7 @@ func (q *RoomQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *SessionQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -310,7 +310,7 @@ func (q *SessionQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *SignInAttemptQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -320,7 +320,7 @@ func (q *SignInAttemptQuery) Subquery(ctx context.Context) (*sql.Selector, error
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *SiteQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -330,7 +330,7 @@ func (q *SiteQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *SundryQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -340,7 +340,7 @@ func (q *SundryQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *TreatmentQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -350,7 +350,7 @@ func (q *TreatmentQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *TreatmentCategoryQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -360,7 +360,7 @@ func (q *TreatmentCategoryQuery) Subquery(ctx context.Context) (*sql.Selector, e
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *TreatmentPlanQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -370,7 +370,7 @@ func (q *TreatmentPlanQuery) Subquery(ctx context.Context) (*sql.Selector, error
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *TreatmentPlanItemQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -380,7 +380,7 @@ func (q *TreatmentPlanItemQuery) Subquery(ctx context.Context) (*sql.Selector, e
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *UserQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
@@ -390,7 +390,7 @@ func (q *UserQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	return q.sqlQuery(ctx), nil
 }
 
-// Subquery implements entx.Subquery. It uses the query up.
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *WorkingSessionQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err

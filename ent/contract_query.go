@@ -34,7 +34,7 @@ type ContractQuery struct {
 	withClaims   *NHSClaimQuery
 	confinement  entx.Confinement
 	isConfined   bool
-	asked        []predicate.Contract
+	requested    []predicate.Contract
 	shapes       []func(*sql.Selector)
 	modifiers    []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

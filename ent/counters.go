@@ -19,7 +19,7 @@ import (
 	"chairside/internal/principal"
 )
 
-// Counters are the counters of all tables, those of one table together.
+// Counters are the counters of all tables, grouped by table.
 var Counters = []entx.Counter{
 	{Name: "appointments.listed", Table: "appointments", By: "", Day: "", Where: "cancelled_at IS NULL AND did_not_attend_at IS NULL", Columns: []string{"cancelled_at", "did_not_attend_at"}},
 	{Name: "appointments.practitioner", Table: "appointments", By: "practitioner_id", Day: "", Where: "cancelled_at IS NULL AND did_not_attend_at IS NULL", Columns: []string{"cancelled_at", "did_not_attend_at", "practitioner_id"}},
@@ -34,153 +34,145 @@ var Counters = []entx.Counter{
 	{Name: "treatment_plan_items.all", Table: "treatment_plan_items", By: "", Day: "", Where: "", Columns: []string(nil)},
 }
 
-// Counters returns the counters of the rows that q finds, or nil unless q finds exactly
-// the rows of one practice: not where it has a predicate or a modifier, or where an
-// interceptor or a limit to a site has added one. Then only q can count them.
+// Counters returns the counters of the practice if q finds exactly its rows, or nil if
+// something narrows q: a predicate, a modifier, an interceptor or a limit to a site.
 func (q *AppointmentQuery) Counters(ctx context.Context) (*entx.Counters, error) {
 	c, err := principal.From(ctx)
 	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
 		return nil, nil
 	}
-	as := q.Clone()
-	if err := as.prepareQuery(setContextOp(ctx, as.ctx, ent.OpQueryCount)); err != nil {
+	prepared := q.Clone()
+	if err := prepared.prepareQuery(setContextOp(ctx, prepared.ctx, ent.OpQueryCount)); err != nil {
 		return nil, err
 	}
-	if !as.isConfined || len(as.asked) > 0 || len(as.predicates) != 1 || len(as.modifiers) > 0 || len(as.shapes) > 0 || as.path != nil || as.ctx.Limit != nil || as.ctx.Offset != nil ||
-		!as.confinement.Exactly(as.inters, appointment.Table, appointment.FieldPracticeID, c.PracticeID) {
+	if !prepared.isConfined || len(prepared.requested) > 0 || len(prepared.predicates) != 1 || len(prepared.modifiers) > 0 || len(prepared.shapes) > 0 || prepared.path != nil || prepared.ctx.Limit != nil || prepared.ctx.Offset != nil ||
+		!prepared.confinement.Exactly(prepared.inters, appointment.Table, appointment.FieldPracticeID, c.PracticeID) {
 		return nil, nil
 	}
 	return entx.NewCounters(q.driver, c.PracticeID), nil
 }
 
-// Counters returns the counters of the rows that q finds, or nil unless q finds exactly
-// the rows of one practice: not where it has a predicate or a modifier, or where an
-// interceptor or a limit to a site has added one. Then only q can count them.
+// Counters returns the counters of the practice if q finds exactly its rows, or nil if
+// something narrows q: a predicate, a modifier, an interceptor or a limit to a site.
 func (q *InvoiceQuery) Counters(ctx context.Context) (*entx.Counters, error) {
 	c, err := principal.From(ctx)
 	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
 		return nil, nil
 	}
-	as := q.Clone()
-	if err := as.prepareQuery(setContextOp(ctx, as.ctx, ent.OpQueryCount)); err != nil {
+	prepared := q.Clone()
+	if err := prepared.prepareQuery(setContextOp(ctx, prepared.ctx, ent.OpQueryCount)); err != nil {
 		return nil, err
 	}
-	if !as.isConfined || len(as.asked) > 0 || len(as.predicates) != 1 || len(as.modifiers) > 0 || len(as.shapes) > 0 || as.path != nil || as.ctx.Limit != nil || as.ctx.Offset != nil ||
-		!as.confinement.Exactly(as.inters, invoice.Table, invoice.FieldPracticeID, c.PracticeID) {
+	if !prepared.isConfined || len(prepared.requested) > 0 || len(prepared.predicates) != 1 || len(prepared.modifiers) > 0 || len(prepared.shapes) > 0 || prepared.path != nil || prepared.ctx.Limit != nil || prepared.ctx.Offset != nil ||
+		!prepared.confinement.Exactly(prepared.inters, invoice.Table, invoice.FieldPracticeID, c.PracticeID) {
 		return nil, nil
 	}
 	return entx.NewCounters(q.driver, c.PracticeID), nil
 }
 
-// Counters returns the counters of the rows that q finds, or nil unless q finds exactly
-// the rows of one practice: not where it has a predicate or a modifier, or where an
-// interceptor or a limit to a site has added one. Then only q can count them.
+// Counters returns the counters of the practice if q finds exactly its rows, or nil if
+// something narrows q: a predicate, a modifier, an interceptor or a limit to a site.
 func (q *InvoiceItemQuery) Counters(ctx context.Context) (*entx.Counters, error) {
 	c, err := principal.From(ctx)
 	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
 		return nil, nil
 	}
-	as := q.Clone()
-	if err := as.prepareQuery(setContextOp(ctx, as.ctx, ent.OpQueryCount)); err != nil {
+	prepared := q.Clone()
+	if err := prepared.prepareQuery(setContextOp(ctx, prepared.ctx, ent.OpQueryCount)); err != nil {
 		return nil, err
 	}
-	if !as.isConfined || len(as.asked) > 0 || len(as.predicates) != 1 || len(as.modifiers) > 0 || len(as.shapes) > 0 || as.path != nil || as.ctx.Limit != nil || as.ctx.Offset != nil ||
-		!as.confinement.Exactly(as.inters, invoiceitem.Table, invoiceitem.FieldPracticeID, c.PracticeID) {
+	if !prepared.isConfined || len(prepared.requested) > 0 || len(prepared.predicates) != 1 || len(prepared.modifiers) > 0 || len(prepared.shapes) > 0 || prepared.path != nil || prepared.ctx.Limit != nil || prepared.ctx.Offset != nil ||
+		!prepared.confinement.Exactly(prepared.inters, invoiceitem.Table, invoiceitem.FieldPracticeID, c.PracticeID) {
 		return nil, nil
 	}
 	return entx.NewCounters(q.driver, c.PracticeID), nil
 }
 
-// Counters returns the counters of the rows that q finds, or nil unless q finds exactly
-// the rows of one practice: not where it has a predicate or a modifier, or where an
-// interceptor or a limit to a site has added one. Then only q can count them.
+// Counters returns the counters of the practice if q finds exactly its rows, or nil if
+// something narrows q: a predicate, a modifier, an interceptor or a limit to a site.
 func (q *NHSClaimQuery) Counters(ctx context.Context) (*entx.Counters, error) {
 	c, err := principal.From(ctx)
 	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
 		return nil, nil
 	}
-	as := q.Clone()
-	if err := as.prepareQuery(setContextOp(ctx, as.ctx, ent.OpQueryCount)); err != nil {
+	prepared := q.Clone()
+	if err := prepared.prepareQuery(setContextOp(ctx, prepared.ctx, ent.OpQueryCount)); err != nil {
 		return nil, err
 	}
-	if !as.isConfined || len(as.asked) > 0 || len(as.predicates) != 1 || len(as.modifiers) > 0 || len(as.shapes) > 0 || as.path != nil || as.ctx.Limit != nil || as.ctx.Offset != nil ||
-		!as.confinement.Exactly(as.inters, nhsclaim.Table, nhsclaim.FieldPracticeID, c.PracticeID) {
+	if !prepared.isConfined || len(prepared.requested) > 0 || len(prepared.predicates) != 1 || len(prepared.modifiers) > 0 || len(prepared.shapes) > 0 || prepared.path != nil || prepared.ctx.Limit != nil || prepared.ctx.Offset != nil ||
+		!prepared.confinement.Exactly(prepared.inters, nhsclaim.Table, nhsclaim.FieldPracticeID, c.PracticeID) {
 		return nil, nil
 	}
 	return entx.NewCounters(q.driver, c.PracticeID), nil
 }
 
-// Counters returns the counters of the rows that q finds, or nil unless q finds exactly
-// the rows of one practice: not where it has a predicate or a modifier, or where an
-// interceptor or a limit to a site has added one. Then only q can count them.
+// Counters returns the counters of the practice if q finds exactly its rows, or nil if
+// something narrows q: a predicate, a modifier, an interceptor or a limit to a site.
 func (q *PatientQuery) Counters(ctx context.Context) (*entx.Counters, error) {
 	c, err := principal.From(ctx)
 	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
 		return nil, nil
 	}
-	as := q.Clone()
-	if err := as.prepareQuery(setContextOp(ctx, as.ctx, ent.OpQueryCount)); err != nil {
+	prepared := q.Clone()
+	if err := prepared.prepareQuery(setContextOp(ctx, prepared.ctx, ent.OpQueryCount)); err != nil {
 		return nil, err
 	}
-	if !as.isConfined || len(as.asked) > 0 || len(as.predicates) != 1 || len(as.modifiers) > 0 || len(as.shapes) > 0 || as.path != nil || as.ctx.Limit != nil || as.ctx.Offset != nil ||
-		!as.confinement.Exactly(as.inters, patient.Table, patient.FieldPracticeID, c.PracticeID) {
+	if !prepared.isConfined || len(prepared.requested) > 0 || len(prepared.predicates) != 1 || len(prepared.modifiers) > 0 || len(prepared.shapes) > 0 || prepared.path != nil || prepared.ctx.Limit != nil || prepared.ctx.Offset != nil ||
+		!prepared.confinement.Exactly(prepared.inters, patient.Table, patient.FieldPracticeID, c.PracticeID) {
 		return nil, nil
 	}
 	return entx.NewCounters(q.driver, c.PracticeID), nil
 }
 
-// Counters returns the counters of the rows that q finds, or nil unless q finds exactly
-// the rows of one practice: not where it has a predicate or a modifier, or where an
-// interceptor or a limit to a site has added one. Then only q can count them.
+// Counters returns the counters of the practice if q finds exactly its rows, or nil if
+// something narrows q: a predicate, a modifier, an interceptor or a limit to a site.
 func (q *PaymentQuery) Counters(ctx context.Context) (*entx.Counters, error) {
 	c, err := principal.From(ctx)
 	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
 		return nil, nil
 	}
-	as := q.Clone()
-	if err := as.prepareQuery(setContextOp(ctx, as.ctx, ent.OpQueryCount)); err != nil {
+	prepared := q.Clone()
+	if err := prepared.prepareQuery(setContextOp(ctx, prepared.ctx, ent.OpQueryCount)); err != nil {
 		return nil, err
 	}
-	if !as.isConfined || len(as.asked) > 0 || len(as.predicates) != 1 || len(as.modifiers) > 0 || len(as.shapes) > 0 || as.path != nil || as.ctx.Limit != nil || as.ctx.Offset != nil ||
-		!as.confinement.Exactly(as.inters, payment.Table, payment.FieldPracticeID, c.PracticeID) {
+	if !prepared.isConfined || len(prepared.requested) > 0 || len(prepared.predicates) != 1 || len(prepared.modifiers) > 0 || len(prepared.shapes) > 0 || prepared.path != nil || prepared.ctx.Limit != nil || prepared.ctx.Offset != nil ||
+		!prepared.confinement.Exactly(prepared.inters, payment.Table, payment.FieldPracticeID, c.PracticeID) {
 		return nil, nil
 	}
 	return entx.NewCounters(q.driver, c.PracticeID), nil
 }
 
-// Counters returns the counters of the rows that q finds, or nil unless q finds exactly
-// the rows of one practice: not where it has a predicate or a modifier, or where an
-// interceptor or a limit to a site has added one. Then only q can count them.
+// Counters returns the counters of the practice if q finds exactly its rows, or nil if
+// something narrows q: a predicate, a modifier, an interceptor or a limit to a site.
 func (q *TreatmentPlanQuery) Counters(ctx context.Context) (*entx.Counters, error) {
 	c, err := principal.From(ctx)
 	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
 		return nil, nil
 	}
-	as := q.Clone()
-	if err := as.prepareQuery(setContextOp(ctx, as.ctx, ent.OpQueryCount)); err != nil {
+	prepared := q.Clone()
+	if err := prepared.prepareQuery(setContextOp(ctx, prepared.ctx, ent.OpQueryCount)); err != nil {
 		return nil, err
 	}
-	if !as.isConfined || len(as.asked) > 0 || len(as.predicates) != 1 || len(as.modifiers) > 0 || len(as.shapes) > 0 || as.path != nil || as.ctx.Limit != nil || as.ctx.Offset != nil ||
-		!as.confinement.Exactly(as.inters, treatmentplan.Table, treatmentplan.FieldPracticeID, c.PracticeID) {
+	if !prepared.isConfined || len(prepared.requested) > 0 || len(prepared.predicates) != 1 || len(prepared.modifiers) > 0 || len(prepared.shapes) > 0 || prepared.path != nil || prepared.ctx.Limit != nil || prepared.ctx.Offset != nil ||
+		!prepared.confinement.Exactly(prepared.inters, treatmentplan.Table, treatmentplan.FieldPracticeID, c.PracticeID) {
 		return nil, nil
 	}
 	return entx.NewCounters(q.driver, c.PracticeID), nil
 }
 
-// Counters returns the counters of the rows that q finds, or nil unless q finds exactly
-// the rows of one practice: not where it has a predicate or a modifier, or where an
-// interceptor or a limit to a site has added one. Then only q can count them.
+// Counters returns the counters of the practice if q finds exactly its rows, or nil if
+// something narrows q: a predicate, a modifier, an interceptor or a limit to a site.
 func (q *TreatmentPlanItemQuery) Counters(ctx context.Context) (*entx.Counters, error) {
 	c, err := principal.From(ctx)
 	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
 		return nil, nil
 	}
-	as := q.Clone()
-	if err := as.prepareQuery(setContextOp(ctx, as.ctx, ent.OpQueryCount)); err != nil {
+	prepared := q.Clone()
+	if err := prepared.prepareQuery(setContextOp(ctx, prepared.ctx, ent.OpQueryCount)); err != nil {
 		return nil, err
 	}
-	if !as.isConfined || len(as.asked) > 0 || len(as.predicates) != 1 || len(as.modifiers) > 0 || len(as.shapes) > 0 || as.path != nil || as.ctx.Limit != nil || as.ctx.Offset != nil ||
-		!as.confinement.Exactly(as.inters, treatmentplanitem.Table, treatmentplanitem.FieldPracticeID, c.PracticeID) {
+	if !prepared.isConfined || len(prepared.requested) > 0 || len(prepared.predicates) != 1 || len(prepared.modifiers) > 0 || len(prepared.shapes) > 0 || prepared.path != nil || prepared.ctx.Limit != nil || prepared.ctx.Offset != nil ||
+		!prepared.confinement.Exactly(prepared.inters, treatmentplanitem.Table, treatmentplanitem.FieldPracticeID, c.PracticeID) {
 		return nil, nil
 	}
 	return entx.NewCounters(q.driver, c.PracticeID), nil

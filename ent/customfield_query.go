@@ -29,7 +29,7 @@ type CustomFieldQuery struct {
 	withPractice *PracticeQuery
 	confinement  entx.Confinement
 	isConfined   bool
-	asked        []predicate.CustomField
+	requested    []predicate.CustomField
 	shapes       []func(*sql.Selector)
 	modifiers    []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

@@ -35,7 +35,7 @@ type CustomFieldAnswerQuery struct {
 	withTreatmentPlanItem *TreatmentPlanItemQuery
 	confinement           entx.Confinement
 	isConfined            bool
-	asked                 []predicate.CustomFieldAnswer
+	requested             []predicate.CustomFieldAnswer
 	shapes                []func(*sql.Selector)
 	modifiers             []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

@@ -33,7 +33,7 @@ type FeeQuery struct {
 	withTreatment   *TreatmentQuery
 	confinement     entx.Confinement
 	isConfined      bool
-	asked           []predicate.Fee
+	requested       []predicate.Fee
 	shapes          []func(*sql.Selector)
 	modifiers       []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

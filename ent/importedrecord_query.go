@@ -26,7 +26,7 @@ type ImportedRecordQuery struct {
 	predicates  []predicate.ImportedRecord
 	confinement entx.Confinement
 	isConfined  bool
-	asked       []predicate.ImportedRecord
+	requested   []predicate.ImportedRecord
 	shapes      []func(*sql.Selector)
 	modifiers   []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

@@ -26,7 +26,7 @@ type ImportRunQuery struct {
 	predicates  []predicate.ImportRun
 	confinement entx.Confinement
 	isConfined  bool
-	asked       []predicate.ImportRun
+	requested   []predicate.ImportRun
 	shapes      []func(*sql.Selector)
 	modifiers   []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

@@ -42,7 +42,7 @@ type InvoiceQuery struct {
 	withExplanations *PaymentExplanationQuery
 	confinement      entx.Confinement
 	isConfined       bool
-	asked            []predicate.Invoice
+	requested        []predicate.Invoice
 	shapes           []func(*sql.Selector)
 	modifiers        []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

@@ -41,7 +41,7 @@ type InvoiceItemQuery struct {
 	withUser              *UserQuery
 	confinement           entx.Confinement
 	isConfined            bool
-	asked                 []predicate.InvoiceItem
+	requested             []predicate.InvoiceItem
 	shapes                []func(*sql.Selector)
 	modifiers             []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

@@ -4,7 +4,7 @@ package ent
 
 import "chairside/internal/apispec/limit"
 
-// Limits are what the schema declares of single columns, table by table.
+// Limits are the limits of all columns, grouped by table.
 var Limits = []limit.Column{
 	{Table: "access_tokens", Name: "hash", MaxBytes: 32},
 	{Table: "access_tokens", Name: "scopes", Words: []string{"appointment", "appointment:read", "appointment:create", "appointment:update", "appointment:delete", "patient", "patient:read", "patient:create", "patient:update", "patient:delete", "practice", "practice:read", "practice:create", "practice:update", "practice:delete", "financials", "financials:read", "financials:create", "financials:update", "financials:delete", "treatments", "treatments:read", "treatments:create", "treatments:update", "treatments:delete", "user", "user:read", "user:create", "user:update", "user:delete"}},
@@ -154,7 +154,7 @@ var Limits = []limit.Column{
 	{Table: "working_sessions", Name: "finish_minute", Min: new(int64(0)), Max: new(int64(1440))},
 }
 
-// Rules are what the schema declares between the columns of a row.
+// Rules are the rules between the columns of a row.
 var Rules = []limit.Row{
 	{Table: "appointments", Name: "finishes_after_start", SQL: "finish_time > start_time"},
 	{Table: "appointments", Name: "lasts_a_day_at_most", SQL: "milliseconds(start_time, finish_time) <= 86400000"},

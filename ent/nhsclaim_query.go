@@ -39,7 +39,7 @@ type NHSClaimQuery struct {
 	withSite          *SiteQuery
 	confinement       entx.Confinement
 	isConfined        bool
-	asked             []predicate.NHSClaim
+	requested         []predicate.NHSClaim
 	shapes            []func(*sql.Selector)
 	modifiers         []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

@@ -17,6 +17,7 @@ import (
 	"chairside/ent/site"
 	"chairside/ent/treatmentplan"
 	"chairside/internal/civil"
+	"chairside/internal/entx"
 	"chairside/schema"
 	"context"
 	"errors"
@@ -31,8 +32,9 @@ import (
 // PatientCreate is the builder for creating a Patient entity.
 type PatientCreate struct {
 	config
-	mutation *PatientMutation
-	hooks    []Hook
+	mutation   *PatientMutation
+	hooks      []Hook
+	conditions []entx.Condition
 }
 
 // SetPracticeID sets the "practice_id" field.

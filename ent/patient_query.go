@@ -53,7 +53,7 @@ type PatientQuery struct {
 	withAcquisitionSource *AcquisitionSourceQuery
 	confinement           entx.Confinement
 	isConfined            bool
-	asked                 []predicate.Patient
+	requested             []predicate.Patient
 	shapes                []func(*sql.Selector)
 	modifiers             []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

@@ -36,7 +36,7 @@ type PaymentQuery struct {
 	withExplanations *PaymentExplanationQuery
 	confinement      entx.Confinement
 	isConfined       bool
-	asked            []predicate.Payment
+	requested        []predicate.Payment
 	shapes           []func(*sql.Selector)
 	modifiers        []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

@@ -33,7 +33,7 @@ type PaymentExplanationQuery struct {
 	withInvoice  *InvoiceQuery
 	confinement  entx.Confinement
 	isConfined   bool
-	asked        []predicate.PaymentExplanation
+	requested    []predicate.PaymentExplanation
 	shapes       []func(*sql.Selector)
 	modifiers    []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

@@ -32,7 +32,7 @@ type PaymentPlanQuery struct {
 	withFees     *FeeQuery
 	confinement  entx.Confinement
 	isConfined   bool
-	asked        []predicate.PaymentPlan
+	requested    []predicate.PaymentPlan
 	shapes       []func(*sql.Selector)
 	modifiers    []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

@@ -27,7 +27,7 @@ type PracticeQuery struct {
 	predicates  []predicate.Practice
 	confinement entx.Confinement
 	isConfined  bool
-	asked       []predicate.Practice
+	requested   []predicate.Practice
 	shapes      []func(*sql.Selector)
 	modifiers   []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

@@ -38,7 +38,7 @@ type PractitionerQuery struct {
 	withAppointments    *AppointmentQuery
 	confinement         entx.Confinement
 	isConfined          bool
-	asked               []predicate.Practitioner
+	requested           []predicate.Practitioner
 	shapes              []func(*sql.Selector)
 	modifiers           []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

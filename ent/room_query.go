@@ -31,7 +31,7 @@ type RoomQuery struct {
 	withSite     *SiteQuery
 	confinement  entx.Confinement
 	isConfined   bool
-	asked        []predicate.Room
+	requested    []predicate.Room
 	shapes       []func(*sql.Selector)
 	modifiers    []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

@@ -46,9 +46,8 @@ import (
 	"chairside/internal/entx"
 )
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *AccessTokenQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -58,7 +57,7 @@ func (q *AccessTokenQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 }
 
 func (q *AccessTokenQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{accesstoken.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{accesstoken.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -66,8 +65,8 @@ func (q *AccessTokenQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -78,10 +77,9 @@ func (q *AccessTokenQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table, or of
-// an edge of which one row is joined, for them alone: patient.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table or of an edge, which
+// joins its row: patient.
 func (q *AccountQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -91,7 +89,7 @@ func (q *AccountQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 }
 
 func (q *AccountQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{account.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{account.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -99,8 +97,8 @@ func (q *AccountQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -109,18 +107,17 @@ func (q *AccountQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 		shape(s)
 	}
 	if entx.Names(columns, "patient") {
-		behind := (&PatientClient{config: q.config}).Query()
-		if err := behind.prepareQuery(ctx); err != nil {
+		joined := (&PatientClient{config: q.config}).Query()
+		if err := joined.prepareQuery(ctx); err != nil {
 			return nil, err
 		}
-		entx.LeftJoin(s, patient.Table, "patient", "patient_id", patient.FieldID, behind.predicates)
+		entx.LeftJoin(s, patient.Table, "patient", "patient_id", patient.FieldID, joined.predicates)
 	}
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *AcquisitionSourceQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -130,7 +127,7 @@ func (q *AcquisitionSourceQuery) Rows(ctx context.Context, columns string) (*sql
 }
 
 func (q *AcquisitionSourceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{acquisitionsource.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{acquisitionsource.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -138,8 +135,8 @@ func (q *AcquisitionSourceQuery) sqlRows(ctx context.Context, columns string) (*
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -150,9 +147,8 @@ func (q *AcquisitionSourceQuery) sqlRows(ctx context.Context, columns string) (*
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *ApplicationQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -162,7 +158,7 @@ func (q *ApplicationQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 }
 
 func (q *ApplicationQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{application.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{application.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -170,8 +166,8 @@ func (q *ApplicationQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -182,10 +178,9 @@ func (q *ApplicationQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table, or of
-// an edge of which one row is joined, for them alone: patient.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table or of an edge, which
+// joins its row: patient.
 func (q *AppointmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -195,7 +190,7 @@ func (q *AppointmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 }
 
 func (q *AppointmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{appointment.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{appointment.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -203,8 +198,8 @@ func (q *AppointmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -213,18 +208,17 @@ func (q *AppointmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 		shape(s)
 	}
 	if entx.Names(columns, "patient") {
-		behind := (&PatientClient{config: q.config}).Query()
-		if err := behind.prepareQuery(ctx); err != nil {
+		joined := (&PatientClient{config: q.config}).Query()
+		if err := joined.prepareQuery(ctx); err != nil {
 			return nil, err
 		}
-		entx.LeftJoin(s, patient.Table, "patient", "patient_id", patient.FieldID, behind.predicates)
+		entx.LeftJoin(s, patient.Table, "patient", "patient_id", patient.FieldID, joined.predicates)
 	}
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *AppointmentReasonQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -234,7 +228,7 @@ func (q *AppointmentReasonQuery) Rows(ctx context.Context, columns string) (*sql
 }
 
 func (q *AppointmentReasonQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{appointmentreason.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{appointmentreason.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -242,8 +236,8 @@ func (q *AppointmentReasonQuery) sqlRows(ctx context.Context, columns string) (*
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -254,9 +248,8 @@ func (q *AppointmentReasonQuery) sqlRows(ctx context.Context, columns string) (*
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *AuthorizationCodeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -266,7 +259,7 @@ func (q *AuthorizationCodeQuery) Rows(ctx context.Context, columns string) (*sql
 }
 
 func (q *AuthorizationCodeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{authorizationcode.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{authorizationcode.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -274,8 +267,8 @@ func (q *AuthorizationCodeQuery) sqlRows(ctx context.Context, columns string) (*
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -286,9 +279,8 @@ func (q *AuthorizationCodeQuery) sqlRows(ctx context.Context, columns string) (*
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *ChangeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -298,7 +290,7 @@ func (q *ChangeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, erro
 }
 
 func (q *ChangeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{change.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{change.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -306,8 +298,8 @@ func (q *ChangeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, e
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -318,9 +310,8 @@ func (q *ChangeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, e
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *ContractQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -330,7 +321,7 @@ func (q *ContractQuery) Rows(ctx context.Context, columns string) (*sql.Rows, er
 }
 
 func (q *ContractQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{contract.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{contract.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -338,8 +329,8 @@ func (q *ContractQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -350,9 +341,8 @@ func (q *ContractQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *CustomFieldQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -362,7 +352,7 @@ func (q *CustomFieldQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 }
 
 func (q *CustomFieldQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{customfield.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{customfield.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -370,8 +360,8 @@ func (q *CustomFieldQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -382,9 +372,8 @@ func (q *CustomFieldQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *CustomFieldAnswerQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -394,7 +383,7 @@ func (q *CustomFieldAnswerQuery) Rows(ctx context.Context, columns string) (*sql
 }
 
 func (q *CustomFieldAnswerQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{customfieldanswer.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{customfieldanswer.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -402,8 +391,8 @@ func (q *CustomFieldAnswerQuery) sqlRows(ctx context.Context, columns string) (*
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -414,9 +403,8 @@ func (q *CustomFieldAnswerQuery) sqlRows(ctx context.Context, columns string) (*
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *FeeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -426,7 +414,7 @@ func (q *FeeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) 
 }
 
 func (q *FeeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{fee.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{fee.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -434,8 +422,8 @@ func (q *FeeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, erro
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -446,9 +434,8 @@ func (q *FeeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, erro
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *ImportRunQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -458,7 +445,7 @@ func (q *ImportRunQuery) Rows(ctx context.Context, columns string) (*sql.Rows, e
 }
 
 func (q *ImportRunQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{importrun.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{importrun.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -466,8 +453,8 @@ func (q *ImportRunQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -478,9 +465,8 @@ func (q *ImportRunQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *ImportedRecordQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -490,7 +476,7 @@ func (q *ImportedRecordQuery) Rows(ctx context.Context, columns string) (*sql.Ro
 }
 
 func (q *ImportedRecordQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{importedrecord.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{importedrecord.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -498,8 +484,8 @@ func (q *ImportedRecordQuery) sqlRows(ctx context.Context, columns string) (*sql
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -510,10 +496,9 @@ func (q *ImportedRecordQuery) sqlRows(ctx context.Context, columns string) (*sql
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
-// Those of invoice_items join the rows behind invoice_items: a row for each of them.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
+// Columns of invoice_items join the rows of invoice_items, one result row for each.
 func (q *InvoiceQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -523,7 +508,7 @@ func (q *InvoiceQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 }
 
 func (q *InvoiceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{invoice.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{invoice.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -531,8 +516,8 @@ func (q *InvoiceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -541,18 +526,17 @@ func (q *InvoiceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 		shape(s)
 	}
 	if entx.Names(columns, invoiceitem.Table) {
-		behind := (&InvoiceItemClient{config: q.config}).Query()
-		if err := behind.prepareQuery(ctx); err != nil {
+		joined := (&InvoiceItemClient{config: q.config}).Query()
+		if err := joined.prepareQuery(ctx); err != nil {
 			return nil, err
 		}
-		entx.LeftJoin(s, invoiceitem.Table, invoiceitem.Table, invoice.FieldID, "invoice_id", behind.predicates)
+		entx.LeftJoin(s, invoiceitem.Table, invoiceitem.Table, invoice.FieldID, "invoice_id", joined.predicates)
 	}
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *InvoiceItemQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -562,7 +546,7 @@ func (q *InvoiceItemQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 }
 
 func (q *InvoiceItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{invoiceitem.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{invoiceitem.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -570,8 +554,8 @@ func (q *InvoiceItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -582,9 +566,8 @@ func (q *InvoiceItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *NHSClaimQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -594,7 +577,7 @@ func (q *NHSClaimQuery) Rows(ctx context.Context, columns string) (*sql.Rows, er
 }
 
 func (q *NHSClaimQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{nhsclaim.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{nhsclaim.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -602,8 +585,8 @@ func (q *NHSClaimQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -614,10 +597,9 @@ func (q *NHSClaimQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table, or of
-// an edge of which one row is joined, for them alone: account.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table or of an edge, which
+// joins its row: account.
 func (q *PatientQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -627,7 +609,7 @@ func (q *PatientQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 }
 
 func (q *PatientQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{patient.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{patient.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -635,8 +617,8 @@ func (q *PatientQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -645,19 +627,18 @@ func (q *PatientQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 		shape(s)
 	}
 	if entx.Names(columns, "account") {
-		behind := (&AccountClient{config: q.config}).Query()
-		if err := behind.prepareQuery(ctx); err != nil {
+		joined := (&AccountClient{config: q.config}).Query()
+		if err := joined.prepareQuery(ctx); err != nil {
 			return nil, err
 		}
-		entx.LeftJoin(s, account.Table, "account", patient.FieldID, "patient_id", behind.predicates)
+		entx.LeftJoin(s, account.Table, "account", patient.FieldID, "patient_id", joined.predicates)
 	}
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
-// Those of payment_explanations join the rows behind explanations: a row for each of them.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
+// Columns of payment_explanations join the rows of explanations, one result row for each.
 func (q *PaymentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -667,7 +648,7 @@ func (q *PaymentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 }
 
 func (q *PaymentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{payment.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{payment.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -675,8 +656,8 @@ func (q *PaymentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -685,18 +666,17 @@ func (q *PaymentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 		shape(s)
 	}
 	if entx.Names(columns, paymentexplanation.Table) {
-		behind := (&PaymentExplanationClient{config: q.config}).Query()
-		if err := behind.prepareQuery(ctx); err != nil {
+		joined := (&PaymentExplanationClient{config: q.config}).Query()
+		if err := joined.prepareQuery(ctx); err != nil {
 			return nil, err
 		}
-		entx.LeftJoin(s, paymentexplanation.Table, paymentexplanation.Table, payment.FieldID, "payment_id", behind.predicates)
+		entx.LeftJoin(s, paymentexplanation.Table, paymentexplanation.Table, payment.FieldID, "payment_id", joined.predicates)
 	}
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *PaymentExplanationQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -706,7 +686,7 @@ func (q *PaymentExplanationQuery) Rows(ctx context.Context, columns string) (*sq
 }
 
 func (q *PaymentExplanationQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{paymentexplanation.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{paymentexplanation.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -714,8 +694,8 @@ func (q *PaymentExplanationQuery) sqlRows(ctx context.Context, columns string) (
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -726,9 +706,8 @@ func (q *PaymentExplanationQuery) sqlRows(ctx context.Context, columns string) (
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *PaymentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -738,7 +717,7 @@ func (q *PaymentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 }
 
 func (q *PaymentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{paymentplan.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{paymentplan.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -746,8 +725,8 @@ func (q *PaymentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -758,9 +737,8 @@ func (q *PaymentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *PracticeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -770,7 +748,7 @@ func (q *PracticeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, er
 }
 
 func (q *PracticeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{practice.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{practice.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -778,8 +756,8 @@ func (q *PracticeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -790,10 +768,9 @@ func (q *PracticeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table, or of
-// an edge of which one row is joined, for them alone: user.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table or of an edge, which
+// joins its row: user.
 func (q *PractitionerQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -803,7 +780,7 @@ func (q *PractitionerQuery) Rows(ctx context.Context, columns string) (*sql.Rows
 }
 
 func (q *PractitionerQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{practitioner.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{practitioner.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -811,8 +788,8 @@ func (q *PractitionerQuery) sqlRows(ctx context.Context, columns string) (*sql.R
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -821,18 +798,17 @@ func (q *PractitionerQuery) sqlRows(ctx context.Context, columns string) (*sql.R
 		shape(s)
 	}
 	if entx.Names(columns, "user") {
-		behind := (&UserClient{config: q.config}).Query()
-		if err := behind.prepareQuery(ctx); err != nil {
+		joined := (&UserClient{config: q.config}).Query()
+		if err := joined.prepareQuery(ctx); err != nil {
 			return nil, err
 		}
-		entx.LeftJoin(s, user.Table, "user", "user_id", user.FieldID, behind.predicates)
+		entx.LeftJoin(s, user.Table, "user", "user_id", user.FieldID, joined.predicates)
 	}
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *RoomQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -842,7 +818,7 @@ func (q *RoomQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error)
 }
 
 func (q *RoomQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{room.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{room.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -850,8 +826,8 @@ func (q *RoomQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -862,9 +838,8 @@ func (q *RoomQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *SessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -874,7 +849,7 @@ func (q *SessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 }
 
 func (q *SessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{session.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{session.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -882,8 +857,8 @@ func (q *SessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -894,9 +869,8 @@ func (q *SessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *SignInAttemptQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -906,7 +880,7 @@ func (q *SignInAttemptQuery) Rows(ctx context.Context, columns string) (*sql.Row
 }
 
 func (q *SignInAttemptQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{signinattempt.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{signinattempt.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -914,8 +888,8 @@ func (q *SignInAttemptQuery) sqlRows(ctx context.Context, columns string) (*sql.
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -926,9 +900,8 @@ func (q *SignInAttemptQuery) sqlRows(ctx context.Context, columns string) (*sql.
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *SiteQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -938,7 +911,7 @@ func (q *SiteQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error)
 }
 
 func (q *SiteQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{site.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{site.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -946,8 +919,8 @@ func (q *SiteQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -958,9 +931,8 @@ func (q *SiteQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *SundryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -970,7 +942,7 @@ func (q *SundryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, erro
 }
 
 func (q *SundryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{sundry.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{sundry.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -978,8 +950,8 @@ func (q *SundryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, e
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -990,9 +962,8 @@ func (q *SundryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, e
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *TreatmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -1002,7 +973,7 @@ func (q *TreatmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, e
 }
 
 func (q *TreatmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{treatment.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{treatment.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -1010,8 +981,8 @@ func (q *TreatmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -1022,9 +993,8 @@ func (q *TreatmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *TreatmentCategoryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -1034,7 +1004,7 @@ func (q *TreatmentCategoryQuery) Rows(ctx context.Context, columns string) (*sql
 }
 
 func (q *TreatmentCategoryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{treatmentcategory.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{treatmentcategory.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -1042,8 +1012,8 @@ func (q *TreatmentCategoryQuery) sqlRows(ctx context.Context, columns string) (*
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -1054,9 +1024,8 @@ func (q *TreatmentCategoryQuery) sqlRows(ctx context.Context, columns string) (*
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *TreatmentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -1066,7 +1035,7 @@ func (q *TreatmentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Row
 }
 
 func (q *TreatmentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{treatmentplan.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{treatmentplan.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -1074,8 +1043,8 @@ func (q *TreatmentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -1086,9 +1055,8 @@ func (q *TreatmentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *TreatmentPlanItemQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -1098,7 +1066,7 @@ func (q *TreatmentPlanItemQuery) Rows(ctx context.Context, columns string) (*sql
 }
 
 func (q *TreatmentPlanItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{treatmentplanitem.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{treatmentplanitem.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -1106,8 +1074,8 @@ func (q *TreatmentPlanItemQuery) sqlRows(ctx context.Context, columns string) (*
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -1118,9 +1086,8 @@ func (q *TreatmentPlanItemQuery) sqlRows(ctx context.Context, columns string) (*
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *UserQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -1130,7 +1097,7 @@ func (q *UserQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error)
 }
 
 func (q *UserQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{user.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{user.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -1138,8 +1105,8 @@ func (q *UserQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -1150,9 +1117,8 @@ func (q *UserQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
+// again. Columns are SQL text, each with the name of its table.
 func (q *WorkingSessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -1162,7 +1128,7 @@ func (q *WorkingSessionQuery) Rows(ctx context.Context, columns string) (*sql.Ro
 }
 
 func (q *WorkingSessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
-	q.ctx.Fields = []string{workingsession.FieldID} // for sqlQuery not to name every column
+	q.ctx.Fields = []string{workingsession.FieldID} // or sqlQuery would name every column
 	q.confinement.JoinOnce()
 	if !q.isConfined {
 		q.predicates = entx.Flatten(q.predicates)
@@ -1170,8 +1136,8 @@ func (q *WorkingSessionQuery) sqlRows(ctx context.Context, columns string) (*sql
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
-	// After conditions, order and limits, as of a query for entities, but before the
-	// joins and columns: a modifier that clones the query is not to repeat those.
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns, so that one that clones the selector does not repeat them.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -1194,7 +1160,7 @@ func querierRows[Q interface {
 	})
 }
 
-// storedTypes are the types of the times, days and uuids of all tables.
+// storedTypes are the types of the time, day and uuid columns of all tables.
 var storedTypes = entx.StoredTypes{
 	"access_tokens.id":        "uuid",
 	"acquisition_source_id":   "uuid",

@@ -31,7 +31,7 @@ type SessionQuery struct {
 	withUser     *UserQuery
 	confinement  entx.Confinement
 	isConfined   bool
-	asked        []predicate.Session
+	requested    []predicate.Session
 	shapes       []func(*sql.Selector)
 	modifiers    []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

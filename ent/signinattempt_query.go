@@ -26,7 +26,7 @@ type SignInAttemptQuery struct {
 	predicates  []predicate.SignInAttempt
 	confinement entx.Confinement
 	isConfined  bool
-	asked       []predicate.SignInAttempt
+	requested   []predicate.SignInAttempt
 	shapes      []func(*sql.Selector)
 	modifiers   []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

@@ -29,7 +29,7 @@ type SiteQuery struct {
 	withPractice *PracticeQuery
 	confinement  entx.Confinement
 	isConfined   bool
-	asked        []predicate.Site
+	requested    []predicate.Site
 	shapes       []func(*sql.Selector)
 	modifiers    []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

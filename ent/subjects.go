@@ -4,49 +4,49 @@ package ent
 
 import "github.com/google/uuid"
 
-// Subjects tells which records of patient data a query gave: the table and the
-// id of each, by the kind of its id.
-func Subjects(v Value, number func(table string, id int64), unique func(table string, id uuid.UUID)) {
+// Subjects calls int64ID or uuidID with the table and the id of each record of patient data
+// in the result of a query.
+func Subjects(v Value, int64ID func(table string, id int64), uuidID func(table string, id uuid.UUID)) {
 	switch rows := v.(type) {
 	case []*Account:
 		for _, r := range rows {
-			number("accounts", r.ID)
+			int64ID("accounts", r.ID)
 		}
 	case []*Appointment:
 		for _, r := range rows {
-			number("appointments", r.ID)
+			int64ID("appointments", r.ID)
 		}
 	case []*Invoice:
 		for _, r := range rows {
-			number("invoices", r.ID)
+			int64ID("invoices", r.ID)
 		}
 	case []*InvoiceItem:
 		for _, r := range rows {
-			unique("invoice_items", r.ID)
+			uuidID("invoice_items", r.ID)
 		}
 	case []*NHSClaim:
 		for _, r := range rows {
-			unique("nhs_claims", r.ID)
+			uuidID("nhs_claims", r.ID)
 		}
 	case []*Patient:
 		for _, r := range rows {
-			number("patients", r.ID)
+			int64ID("patients", r.ID)
 		}
 	case []*Payment:
 		for _, r := range rows {
-			number("payments", r.ID)
+			int64ID("payments", r.ID)
 		}
 	case []*PaymentExplanation:
 		for _, r := range rows {
-			unique("payment_explanations", r.ID)
+			uuidID("payment_explanations", r.ID)
 		}
 	case []*TreatmentPlan:
 		for _, r := range rows {
-			number("treatment_plans", r.ID)
+			int64ID("treatment_plans", r.ID)
 		}
 	case []*TreatmentPlanItem:
 		for _, r := range rows {
-			number("treatment_plan_items", r.ID)
+			int64ID("treatment_plan_items", r.ID)
 		}
 	}
 }

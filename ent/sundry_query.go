@@ -31,7 +31,7 @@ type SundryQuery struct {
 	withSite     *SiteQuery
 	confinement  entx.Confinement
 	isConfined   bool
-	asked        []predicate.Sundry
+	requested    []predicate.Sundry
 	shapes       []func(*sql.Selector)
 	modifiers    []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

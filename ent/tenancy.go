@@ -22,28 +22,26 @@ import (
 	"chairside/internal/entx"
 )
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *AccessTokenQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.AccessToken{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.AccessToken{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *AccessTokenQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *AccessTokenMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m); err != nil {
 		return err
@@ -56,26 +54,24 @@ func (m *AccessTokenMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *AccountQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Account{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Account{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *AccountQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *AccountMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m, account.EdgeInvoices); err != nil {
 		return err
@@ -88,28 +84,26 @@ func (m *AccountMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *AcquisitionSourceQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.AcquisitionSource{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.AcquisitionSource{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *AcquisitionSourceQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *AcquisitionSourceMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m); err != nil {
 		return err
@@ -122,28 +116,26 @@ func (m *AcquisitionSourceMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *ApplicationQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Application{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Application{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *ApplicationQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *ApplicationMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m); err != nil {
 		return err
@@ -156,28 +148,26 @@ func (m *ApplicationMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *AppointmentQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Appointment{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Appointment{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *AppointmentQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *AppointmentMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m); err != nil {
 		return err
@@ -190,28 +180,26 @@ func (m *AppointmentMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *AppointmentReasonQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.AppointmentReason{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.AppointmentReason{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *AppointmentReasonQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *AppointmentReasonMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m); err != nil {
 		return err
@@ -224,28 +212,26 @@ func (m *AppointmentReasonMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *AuthorizationCodeQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.AuthorizationCode{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.AuthorizationCode{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *AuthorizationCodeQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *AuthorizationCodeMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m); err != nil {
 		return err
@@ -258,26 +244,24 @@ func (m *AuthorizationCodeMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *ChangeQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Change{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Change{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *ChangeQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *ChangeMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m); err != nil {
 		return err
@@ -290,26 +274,24 @@ func (m *ChangeMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *ContractQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Contract{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Contract{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *ContractQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *ContractMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m, contract.EdgeClaims); err != nil {
 		return err
@@ -322,28 +304,26 @@ func (m *ContractMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *CustomFieldQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.CustomField{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.CustomField{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *CustomFieldQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *CustomFieldMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m); err != nil {
 		return err
@@ -356,28 +336,26 @@ func (m *CustomFieldMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *CustomFieldAnswerQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.CustomFieldAnswer{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.CustomFieldAnswer{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *CustomFieldAnswerQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *CustomFieldAnswerMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m); err != nil {
 		return err
@@ -390,26 +368,24 @@ func (m *CustomFieldAnswerMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *FeeQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Fee{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Fee{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *FeeQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *FeeMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m); err != nil {
 		return err
@@ -422,26 +398,24 @@ func (m *FeeMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *ImportRunQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.ImportRun{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.ImportRun{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *ImportRunQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *ImportRunMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m); err != nil {
 		return err
@@ -454,28 +428,26 @@ func (m *ImportRunMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *ImportedRecordQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.ImportedRecord{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.ImportedRecord{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *ImportedRecordQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *ImportedRecordMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m); err != nil {
 		return err
@@ -488,26 +460,24 @@ func (m *ImportedRecordMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *InvoiceQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Invoice{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Invoice{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *InvoiceQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *InvoiceMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m, invoice.EdgeInvoiceItems, invoice.EdgeExplanations); err != nil {
 		return err
@@ -520,28 +490,26 @@ func (m *InvoiceMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *InvoiceItemQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.InvoiceItem{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.InvoiceItem{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *InvoiceItemQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *InvoiceItemMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m); err != nil {
 		return err
@@ -554,26 +522,24 @@ func (m *InvoiceItemMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *NHSClaimQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.NHSClaim{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.NHSClaim{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *NHSClaimQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *NHSClaimMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m); err != nil {
 		return err
@@ -586,26 +552,24 @@ func (m *NHSClaimMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *PatientQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Patient{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Patient{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *PatientQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *PatientMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m, patient.EdgeAccount, patient.EdgeAppointments, patient.EdgeInvoices, patient.EdgePayments, patient.EdgeTreatmentPlans, patient.EdgeClaims, patient.EdgeAnswers); err != nil {
 		return err
@@ -618,26 +582,24 @@ func (m *PatientMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *PaymentQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Payment{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Payment{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *PaymentQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *PaymentMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m, payment.EdgeExplanations); err != nil {
 		return err
@@ -650,28 +612,26 @@ func (m *PaymentMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *PaymentExplanationQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.PaymentExplanation{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.PaymentExplanation{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *PaymentExplanationQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *PaymentExplanationMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m); err != nil {
 		return err
@@ -684,28 +644,26 @@ func (m *PaymentExplanationMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *PaymentPlanQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.PaymentPlan{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.PaymentPlan{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *PaymentPlanQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *PaymentPlanMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m, paymentplan.EdgeFees); err != nil {
 		return err
@@ -718,26 +676,24 @@ func (m *PaymentPlanMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *PracticeQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Practice{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Practice{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *PracticeQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *PracticeMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m); err != nil {
 		return err
@@ -750,28 +706,26 @@ func (m *PracticeMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *PractitionerQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Practitioner{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Practitioner{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *PractitionerQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *PractitionerMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m, practitioner.EdgeWorkingSessions, practitioner.EdgeAppointments); err != nil {
 		return err
@@ -784,26 +738,24 @@ func (m *PractitionerMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *RoomQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Room{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Room{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *RoomQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *RoomMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m); err != nil {
 		return err
@@ -816,26 +768,24 @@ func (m *RoomMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *SessionQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Session{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Session{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *SessionQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *SessionMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m); err != nil {
 		return err
@@ -848,28 +798,26 @@ func (m *SessionMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *SignInAttemptQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.SignInAttempt{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.SignInAttempt{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *SignInAttemptQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *SignInAttemptMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m); err != nil {
 		return err
@@ -882,26 +830,24 @@ func (m *SignInAttemptMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *SiteQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Site{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Site{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *SiteQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *SiteMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m); err != nil {
 		return err
@@ -914,26 +860,24 @@ func (m *SiteMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *SundryQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Sundry{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Sundry{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *SundryQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *SundryMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m); err != nil {
 		return err
@@ -946,26 +890,24 @@ func (m *SundryMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *TreatmentQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.Treatment{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.Treatment{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *TreatmentQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *TreatmentMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m, treatment.EdgeFees); err != nil {
 		return err
@@ -978,28 +920,26 @@ func (m *TreatmentMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *TreatmentCategoryQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.TreatmentCategory{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.TreatmentCategory{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *TreatmentCategoryQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *TreatmentCategoryMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m); err != nil {
 		return err
@@ -1012,28 +952,26 @@ func (m *TreatmentCategoryMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *TreatmentPlanQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.TreatmentPlan{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.TreatmentPlan{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *TreatmentPlanQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *TreatmentPlanMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m, treatmentplan.EdgeItems); err != nil {
 		return err
@@ -1046,28 +984,26 @@ func (m *TreatmentPlanMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *TreatmentPlanItemQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.TreatmentPlanItem{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.TreatmentPlanItem{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *TreatmentPlanItemQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *TreatmentPlanItemMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m, treatmentplanitem.EdgeInvoiceItems, treatmentplanitem.EdgeAnswers); err != nil {
 		return err
@@ -1080,26 +1016,24 @@ func (m *TreatmentPlanItemMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *UserQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.User{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.User{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *UserQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *UserMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m, user.EdgePractitioner); err != nil {
 		return err
@@ -1112,28 +1046,26 @@ func (m *UserMutation) Confine(ps ...func(*sql.Selector)) error {
 	return nil
 }
 
-// Confine keeps the query to the rows for which the predicates hold, whatever else
-// it is asked: each predicate, order and modifier of its caller only narrows it.
-// The schema confines queries with it.
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *WorkingSessionQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // again: behind the first one is what was asked since
-		q.asked = append(slices.Clip(q.asked), q.predicates[1:]...)
+	if q.isConfined { // after the first predicate are those added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
-		q.asked, q.isConfined = q.predicates, true
+		q.requested, q.isConfined = q.predicates, true
 	}
-	q.predicates = []predicate.WorkingSession{entx.Confined(&q.confinement, q.asked)}
+	q.predicates = []predicate.WorkingSession{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes of the statement that choose a page of the rows, and are not
-// to be confined again: for lists that are generated, no others.
+// Shape adds changes to the statement that are not confined again. Only generated code and
+// package list may call it, to select a page.
 func (q *WorkingSessionQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
 
-// Confine keeps the mutation to the rows for which the predicates hold, whatever
-// else it is asked. It refuses edges whose columns other tables have: those rows
-// would be written without being confined.
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
 func (m *WorkingSessionMutation) Confine(ps ...func(*sql.Selector)) error {
 	if err := entx.RefuseEdges(m); err != nil {
 		return err

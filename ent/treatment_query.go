@@ -34,7 +34,7 @@ type TreatmentQuery struct {
 	withFees              *FeeQuery
 	confinement           entx.Confinement
 	isConfined            bool
-	asked                 []predicate.Treatment
+	requested             []predicate.Treatment
 	shapes                []func(*sql.Selector)
 	modifiers             []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

@@ -29,7 +29,7 @@ type TreatmentCategoryQuery struct {
 	withPractice *PracticeQuery
 	confinement  entx.Confinement
 	isConfined   bool
-	asked        []predicate.TreatmentCategory
+	requested    []predicate.TreatmentCategory
 	shapes       []func(*sql.Selector)
 	modifiers    []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

@@ -38,7 +38,7 @@ type TreatmentPlanQuery struct {
 	withItems        *TreatmentPlanItemQuery
 	confinement      entx.Confinement
 	isConfined       bool
-	asked            []predicate.TreatmentPlan
+	requested        []predicate.TreatmentPlan
 	shapes           []func(*sql.Selector)
 	modifiers        []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

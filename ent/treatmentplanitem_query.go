@@ -46,7 +46,7 @@ type TreatmentPlanItemQuery struct {
 	withAnswers       *CustomFieldAnswerQuery
 	confinement       entx.Confinement
 	isConfined        bool
-	asked             []predicate.TreatmentPlanItem
+	requested         []predicate.TreatmentPlanItem
 	shapes            []func(*sql.Selector)
 	modifiers         []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

@@ -34,7 +34,7 @@ type UserQuery struct {
 	withPractitioner *PractitionerQuery
 	confinement      entx.Confinement
 	isConfined       bool
-	asked            []predicate.User
+	requested        []predicate.User
 	shapes           []func(*sql.Selector)
 	modifiers        []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

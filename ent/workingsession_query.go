@@ -33,7 +33,7 @@ type WorkingSessionQuery struct {
 	withSite         *SiteQuery
 	confinement      entx.Confinement
 	isConfined       bool
-	asked            []predicate.WorkingSession
+	requested        []predicate.WorkingSession
 	shapes           []func(*sql.Selector)
 	modifiers        []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).

@@ -17,15 +17,15 @@ import (
 	"chairside/internal/entx"
 )
 
-// changesOf gives the client of the record of changes, and whether it is one of a
-// transaction. (Tx and Client of a mutation make the clients of all tables.)
+// changesOf returns a client for the audit log and whether it is in a transaction. (Tx and
+// Client of a mutation would make the clients of all tables.)
 func changesOf(c config) (changes *ChangeClient, inTransaction bool) {
 	_, inTransaction = c.driver.(*txDriver)
 	return NewChangeClient(c), inTransaction
 }
 
-// SpecOfWritten returns what the create writes, after its hooks, with the id of the row
-// that entx.Writing writes before it.
+// SpecOfWritten returns the row that the create writes after its hooks, for the record that
+// entx.Writing writes in the same statement.
 func (c *ChangeCreate) SpecOfWritten(ctx context.Context) (*sqlgraph.CreateSpec, error) {
 	c.SetRecordID("")
 	if err := c.defaults(); err != nil {
@@ -40,48 +40,49 @@ func (c *ChangeCreate) SpecOfWritten(ctx context.Context) (*sqlgraph.CreateSpec,
 	}, c.mutation, c.hooks)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *AccessTokenMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *AccountMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *AcquisitionSourceMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *ApplicationMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *AppointmentMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Rows saves the new row and gives columns of it, as Rows of a query does, if
-// the caller can see it; conditions that do not hold give entx.ErrUnmet or no row.
-// On PostgreSQL all takes one statement, and the record of the change goes with
-// it: hooks have to be through with the database before they call the next one.
-func (c *AppointmentCreate) Rows(ctx context.Context, columns string, conditions ...entx.Condition) (*sql.Rows, error) {
+// If adds conditions under which Rows writes the row.
+func (c *AppointmentCreate) If(conditions ...entx.Condition) *AppointmentCreate {
+	c.conditions = append(c.conditions, conditions...)
+	return c
+}
+
+// Rows writes the row and returns columns of it, as Rows of a query does, if the caller may
+// see it. If a condition does not hold, it returns no row or entx.ErrConditionFailed. On
+// PostgreSQL one statement also writes the audit log entry, so hooks must finish with the
+// database before they call the next one.
+func (c *AppointmentCreate) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q := (&AppointmentClient{config: c.config}).Query()
 	if c.driver.Dialect() != dialect.Postgres {
-		switch failed, err := entx.FailedConditions(ctx, c.driver, conditions...); {
+		switch failed, err := entx.FailedConditions(ctx, c.driver, c.conditions...); {
 		case err != nil:
 			return nil, err
 		case slices.Contains(failed, true):
-			return nil, entx.ErrUnmet
+			return nil, entx.ErrConditionFailed
 		}
 		saved, err := c.Save(ctx)
 		if err != nil {
@@ -97,7 +98,7 @@ func (c *AppointmentCreate) Rows(ctx context.Context, columns string, conditions
 			return nil, err
 		}
 		_, spec := c.createSpec()
-		row, err := entx.Insert(ctx, spec, conditions)
+		row, err := entx.Insert(ctx, spec, c.conditions)
 		if err != nil {
 			return nil, err
 		}
@@ -109,10 +110,9 @@ func (c *AppointmentCreate) Rows(ctx context.Context, columns string, conditions
 	}, c.mutation, c.hooks)
 }
 
-// Rows saves the change of the row and gives columns of it, as Rows of a query
-// does, if the caller can see it. On PostgreSQL all takes one statement, as with a
-// new row, and hooks are to be through with the database before they call the next
-// one here, too: its rows are still to be read when it returns.
+// Rows writes the change and returns columns of the row, as Rows of a query does, if the
+// caller may see it. On PostgreSQL one statement also writes the audit log entry, so hooks
+// must finish with the database before they call the next one: the rows are read later.
 func (u *AppointmentUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q := (&AppointmentClient{config: u.config}).Query()
 	if u.driver.Dialect() != dialect.Postgres {
@@ -147,58 +147,50 @@ func (u *AppointmentUpdateOne) Rows(ctx context.Context, columns string) (*sql.R
 	}, u.mutation, u.hooks)
 }
 
-// written makes the query one of the row that is written before it.
+// written makes the query read the row that the prefix writes.
 func (q *AppointmentQuery) written(with sql.Querier) *AppointmentQuery {
 	q.Shape(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(appointment.Table)) })
 	return q
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *AppointmentReasonMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *AuthorizationCodeMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *ChangeMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *ContractMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *CustomFieldMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *CustomFieldAnswerMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *FeeMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Rows saves the change of the row and gives columns of it, as Rows of a query
-// does, if the caller can see it. On PostgreSQL all takes one statement, as with a
-// new row, and hooks are to be through with the database before they call the next
-// one here, too: its rows are still to be read when it returns.
+// Rows writes the change and returns columns of the row, as Rows of a query does, if the
+// caller may see it. On PostgreSQL one statement also writes the audit log entry, so hooks
+// must finish with the database before they call the next one: the rows are read later.
 func (u *FeeUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q := (&FeeClient{config: u.config}).Query()
 	if u.driver.Dialect() != dialect.Postgres {
@@ -233,60 +225,60 @@ func (u *FeeUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, err
 	}, u.mutation, u.hooks)
 }
 
-// written makes the query one of the row that is written before it.
+// written makes the query read the row that the prefix writes.
 func (q *FeeQuery) written(with sql.Querier) *FeeQuery {
 	q.Shape(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(fee.Table)) })
 	return q
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *ImportRunMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *ImportedRecordMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *InvoiceMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *InvoiceItemMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *NHSClaimMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *PatientMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Rows saves the new row and gives columns of it, as Rows of a query does, if
-// the caller can see it; conditions that do not hold give entx.ErrUnmet or no row.
-// On PostgreSQL all takes one statement, and the record of the change goes with
-// it: hooks have to be through with the database before they call the next one.
-func (c *PatientCreate) Rows(ctx context.Context, columns string, conditions ...entx.Condition) (*sql.Rows, error) {
+// If adds conditions under which Rows writes the row.
+func (c *PatientCreate) If(conditions ...entx.Condition) *PatientCreate {
+	c.conditions = append(c.conditions, conditions...)
+	return c
+}
+
+// Rows writes the row and returns columns of it, as Rows of a query does, if the caller may
+// see it. If a condition does not hold, it returns no row or entx.ErrConditionFailed. On
+// PostgreSQL one statement also writes the audit log entry, so hooks must finish with the
+// database before they call the next one.
+func (c *PatientCreate) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q := (&PatientClient{config: c.config}).Query()
 	if c.driver.Dialect() != dialect.Postgres {
-		switch failed, err := entx.FailedConditions(ctx, c.driver, conditions...); {
+		switch failed, err := entx.FailedConditions(ctx, c.driver, c.conditions...); {
 		case err != nil:
 			return nil, err
 		case slices.Contains(failed, true):
-			return nil, entx.ErrUnmet
+			return nil, entx.ErrConditionFailed
 		}
 		saved, err := c.Save(ctx)
 		if err != nil {
@@ -302,7 +294,7 @@ func (c *PatientCreate) Rows(ctx context.Context, columns string, conditions ...
 			return nil, err
 		}
 		_, spec := c.createSpec()
-		row, err := entx.Insert(ctx, spec, conditions)
+		row, err := entx.Insert(ctx, spec, c.conditions)
 		if err != nil {
 			return nil, err
 		}
@@ -314,10 +306,9 @@ func (c *PatientCreate) Rows(ctx context.Context, columns string, conditions ...
 	}, c.mutation, c.hooks)
 }
 
-// Rows saves the change of the row and gives columns of it, as Rows of a query
-// does, if the caller can see it. On PostgreSQL all takes one statement, as with a
-// new row, and hooks are to be through with the database before they call the next
-// one here, too: its rows are still to be read when it returns.
+// Rows writes the change and returns columns of the row, as Rows of a query does, if the
+// caller may see it. On PostgreSQL one statement also writes the audit log entry, so hooks
+// must finish with the database before they call the next one: the rows are read later.
 func (u *PatientUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q := (&PatientClient{config: u.config}).Query()
 	if u.driver.Dialect() != dialect.Postgres {
@@ -352,104 +343,88 @@ func (u *PatientUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows,
 	}, u.mutation, u.hooks)
 }
 
-// written makes the query one of the row that is written before it.
+// written makes the query read the row that the prefix writes.
 func (q *PatientQuery) written(with sql.Querier) *PatientQuery {
 	q.Shape(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(patient.Table)) })
 	return q
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *PaymentMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *PaymentExplanationMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *PaymentPlanMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *PracticeMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *PractitionerMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *RoomMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *SessionMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *SignInAttemptMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *SiteMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *SundryMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *TreatmentMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *TreatmentCategoryMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *TreatmentPlanMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *TreatmentPlanItemMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *UserMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes gives the client that records the mutation, and whether that is within
-// a transaction.
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *WorkingSessionMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }

@@ -13,7 +13,7 @@ import (
 //go:embed openapi.json
 var Document []byte
 
-// Operations is what the server must know of each operation before it calls it, by id.
+// Operations are the operations by id, as the server needs them before it calls one.
 var Operations = map[string]codec.Operation{
 	"listAccounts": {ID: "listAccounts", Scope: "financials:read", Params: []codec.Param{{Name: "page", Kind: "integer", Min: 1},
 		{Name: "per_page", Kind: "integer", Min: 1, Max: 100},

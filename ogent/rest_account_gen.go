@@ -40,15 +40,15 @@ func wrapAccount(o *Account, err error) (*AccountResponse, error) {
 	return &AccountResponse{Account: *o}, nil
 }
 
-// ShowAccount reads one account in its response form, or gives apierror.NotFound.
-func (r Reads) ShowAccount(ctx context.Context, id int64) (*AccountResponse, error) {
+// ReadAccount reads one account, or returns apierror.NotFound.
+func (r Reads) ReadAccount(ctx context.Context, id int64) (*AccountResponse, error) {
 	q := r.Client.Account.Query().Where(account.ID(id))
 	return wrapAccount(list.One(ctx, r.View(ctx), q, AccountForm))
 }
 
-// GetAccount answers one account.
+// GetAccount returns one account.
 func (r Reads) GetAccount(ctx context.Context, p GetAccountParams) (*AccountResponse, error) {
-	return r.ShowAccount(ctx, p.ID)
+	return r.ReadAccount(ctx, p.ID)
 }
 
 // Accounts is the list of accounts.
@@ -64,8 +64,7 @@ var Accounts = list.List[*ent.AccountQuery, predicate.Account, account.OrderOpti
 	Ordered: list.Orders{"current_balance", "created_at", "updated_at"},
 }
 
-// AccountsRequest is a list request; the filters that the schema calls manual are
-// left to the caller.
+// AccountsRequest is a list request. Hand-written filters are not in it.
 func AccountsRequest(p ListAccountsParams) list.Request[predicate.Account] {
 	r := list.Request[predicate.Account]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
@@ -84,8 +83,8 @@ func AccountsRequest(p ListAccountsParams) list.Request[predicate.Account] {
 	return r
 }
 
-// ReadAccounts reads the page that a list request asks for (list.List.Read).
+// ReadAccounts reads the page of a list request (list.List.Read).
 func (r Reads) ReadAccounts(ctx context.Context, p ListAccountsParams, extra ...predicate.Account) ([]Account, Meta, *ent.AccountQuery, error) {
-	shown, meta, all, err := Accounts.Read(ctx, r.View(ctx), r.Client.Account.Query(), AccountsRequest(p), extra...)
-	return shown, Meta(meta), all, err
+	rows, meta, all, err := Accounts.Read(ctx, r.View(ctx), r.Client.Account.Query(), AccountsRequest(p), extra...)
+	return rows, Meta(meta), all, err
 }

@@ -34,15 +34,15 @@ func wrapAcquisitionSource(o *AcquisitionSource, err error) (*AcquisitionSourceR
 	return &AcquisitionSourceResponse{AcquisitionSource: *o}, nil
 }
 
-// ShowAcquisitionSource reads one acquisition source in its response form, or gives apierror.NotFound.
-func (r Reads) ShowAcquisitionSource(ctx context.Context, id uuid.UUID) (*AcquisitionSourceResponse, error) {
+// ReadAcquisitionSource reads one acquisition source, or returns apierror.NotFound.
+func (r Reads) ReadAcquisitionSource(ctx context.Context, id uuid.UUID) (*AcquisitionSourceResponse, error) {
 	q := r.Client.AcquisitionSource.Query().Where(acquisitionsource.ID(id))
 	return wrapAcquisitionSource(list.One(ctx, r.View(ctx), q, AcquisitionSourceForm))
 }
 
-// GetAcquisitionSource answers one acquisition source.
+// GetAcquisitionSource returns one acquisition source.
 func (r Reads) GetAcquisitionSource(ctx context.Context, p GetAcquisitionSourceParams) (*AcquisitionSourceResponse, error) {
-	return r.ShowAcquisitionSource(ctx, p.ID)
+	return r.ReadAcquisitionSource(ctx, p.ID)
 }
 
 // AcquisitionSources is the list of acquisition sources.
@@ -57,8 +57,7 @@ var AcquisitionSources = list.List[*ent.AcquisitionSourceQuery, predicate.Acquis
 	},
 }
 
-// AcquisitionSourcesRequest is a list request; the filters that the schema calls manual are
-// left to the caller.
+// AcquisitionSourcesRequest is a list request. Hand-written filters are not in it.
 func AcquisitionSourcesRequest(p ListAcquisitionSourcesParams) list.Request[predicate.AcquisitionSource] {
 	r := list.Request[predicate.AcquisitionSource]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
@@ -73,17 +72,17 @@ func AcquisitionSourcesRequest(p ListAcquisitionSourcesParams) list.Request[pred
 	return r
 }
 
-// ReadAcquisitionSources reads the page that a list request asks for (list.List.Read).
+// ReadAcquisitionSources reads the page of a list request (list.List.Read).
 func (r Reads) ReadAcquisitionSources(ctx context.Context, p ListAcquisitionSourcesParams, extra ...predicate.AcquisitionSource) ([]AcquisitionSource, Meta, error) {
-	shown, meta, _, err := AcquisitionSources.Read(ctx, r.View(ctx), r.Client.AcquisitionSource.Query(), AcquisitionSourcesRequest(p), extra...)
-	return shown, Meta(meta), err
+	rows, meta, _, err := AcquisitionSources.Read(ctx, r.View(ctx), r.Client.AcquisitionSource.Query(), AcquisitionSourcesRequest(p), extra...)
+	return rows, Meta(meta), err
 }
 
-// ListAcquisitionSources answers a list of acquisition sources.
+// ListAcquisitionSources returns a page of acquisition sources.
 func (r Reads) ListAcquisitionSources(ctx context.Context, p ListAcquisitionSourcesParams) (*AcquisitionSourceList, error) {
-	shown, meta, err := r.ReadAcquisitionSources(ctx, p)
+	rows, meta, err := r.ReadAcquisitionSources(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return &AcquisitionSourceList{AcquisitionSources: shown, Meta: meta}, nil
+	return &AcquisitionSourceList{AcquisitionSources: rows, Meta: meta}, nil
 }

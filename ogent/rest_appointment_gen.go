@@ -69,15 +69,15 @@ func wrapAppointment(o *Appointment, err error) (*AppointmentResponse, error) {
 	return &AppointmentResponse{Appointment: *o}, nil
 }
 
-// ShowAppointment reads one appointment in its response form, or gives apierror.NotFound.
-func (r Reads) ShowAppointment(ctx context.Context, id int64) (*AppointmentResponse, error) {
+// ReadAppointment reads one appointment, or returns apierror.NotFound.
+func (r Reads) ReadAppointment(ctx context.Context, id int64) (*AppointmentResponse, error) {
 	q := r.Client.Appointment.Query().Where(appointment.ID(id))
 	return wrapAppointment(list.One(ctx, r.View(ctx), q, AppointmentForm))
 }
 
-// GetAppointment answers one appointment.
+// GetAppointment returns one appointment.
 func (r Reads) GetAppointment(ctx context.Context, p GetAppointmentParams) (*AppointmentResponse, error) {
-	return r.ShowAppointment(ctx, p.ID)
+	return r.ReadAppointment(ctx, p.ID)
 }
 
 // Appointments is the list of appointments.
@@ -97,8 +97,7 @@ var Appointments = list.List[*ent.AppointmentQuery, predicate.Appointment, appoi
 	DayCounter: "appointments.day", DayColumn: appointment.FieldStartTime, AllCounter: "appointments.listed",
 }
 
-// AppointmentsRequest is a list request; the filters that the schema calls manual are
-// left to the caller.
+// AppointmentsRequest is a list request. Hand-written filters are not in it.
 func AppointmentsRequest(p ListAppointmentsParams) list.Request[predicate.Appointment] {
 	r := list.Request[predicate.Appointment]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
@@ -163,10 +162,10 @@ func AppointmentsRequest(p ListAppointmentsParams) list.Request[predicate.Appoin
 	return r
 }
 
-// ReadAppointments reads the page that a list request asks for (list.List.Read).
+// ReadAppointments reads the page of a list request (list.List.Read).
 func (r Reads) ReadAppointments(ctx context.Context, p ListAppointmentsParams, extra ...predicate.Appointment) ([]Appointment, Meta, error) {
-	shown, meta, _, err := Appointments.Read(ctx, r.View(ctx), r.Client.Appointment.Query(), AppointmentsRequest(p), extra...)
-	return shown, Meta(meta), err
+	rows, meta, _, err := Appointments.Read(ctx, r.View(ctx), r.Client.Appointment.Query(), AppointmentsRequest(p), extra...)
+	return rows, Meta(meta), err
 }
 
 // AppointmentWrite is one create or update of an appointment, as its rule sees it.
@@ -179,7 +178,7 @@ func (w Writes) resourceOfAppointment() *write.Resource[int64, ent.Appointment, 
 			return tx.Appointment.Query().Where(appointment.ID(id), store.ForUpdate).Only(ctx)
 		},
 		Get: func(ctx context.Context, tx *ent.Client, id int64) (*AppointmentResponse, error) {
-			return w.In(tx).ShowAppointment(ctx, id)
+			return w.In(tx).ReadAppointment(ctx, id)
 		},
 		Create: func(tx *ent.Client) (*ent.AppointmentMutation, write.Save[*AppointmentResponse]) {
 			c := tx.Appointment.Create()
@@ -197,59 +196,59 @@ func (w Writes) resourceOfAppointment() *write.Resource[int64, ent.Appointment, 
 			return tx.Appointment.DeleteOne(old).Exec(ctx)
 		},
 		Set: func(m *ent.AppointmentMutation, in *AppointmentInput, old *ent.Appointment) {
-			fresh := old == nil
-			if fresh {
+			isNew := old == nil
+			if isNew {
 				old = &ent.Appointment{}
 			}
 			if x, ok := in.StartTime.Get(); ok {
 				v := x
-				if fresh || !old.StartTime.Equal(v) {
+				if isNew || !old.StartTime.Equal(v) {
 					m.SetStartTime(v)
 				}
 			}
 			if x, ok := in.FinishTime.Get(); ok {
 				v := x
-				if fresh || !old.FinishTime.Equal(v) {
+				if isNew || !old.FinishTime.Equal(v) {
 					m.SetFinishTime(v)
 				}
 			}
 			if x, ok := in.PractitionerID.Get(); ok {
 				v := x
-				if fresh || old.PractitionerID != v {
+				if isNew || old.PractitionerID != v {
 					m.SetPractitionerID(v)
 				}
 			}
 			if x, ok := in.PatientID.Get(); ok {
 				v := x
-				if fresh || (old.PatientID == nil || *old.PatientID != v) {
+				if isNew || (old.PatientID == nil || *old.PatientID != v) {
 					m.SetPatientID(v)
 				}
-			} else if in.PatientID.IsNull() && !fresh && old.PatientID != nil {
+			} else if in.PatientID.IsNull() && !isNew && old.PatientID != nil {
 				m.ClearPatientID()
 			}
 			if x, ok := in.Reason.Get(); ok {
 				v := x
-				if fresh || old.Reason != v {
+				if isNew || old.Reason != v {
 					m.SetReason(v)
 				}
 			}
 			if x, ok := in.State.Get(); ok {
 				v := schema.AppointmentState(x)
-				if fresh || old.State != v {
+				if isNew || old.State != v {
 					m.SetState(v)
 				}
 			}
 			if x, ok := in.Notes.Get(); ok {
 				v := x
-				if fresh || (old.Notes == nil || *old.Notes != v) {
+				if isNew || (old.Notes == nil || *old.Notes != v) {
 					m.SetNotes(v)
 				}
-			} else if in.Notes.IsNull() && !fresh && old.Notes != nil {
+			} else if in.Notes.IsNull() && !isNew && old.Notes != nil {
 				m.ClearNotes()
 			}
 			if x, ok := in.Metadata.Get(); ok {
 				v := map[string]string(x)
-				if fresh || !maps.Equal(old.Metadata, v) {
+				if isNew || !maps.Equal(old.Metadata, v) {
 					m.SetMetadata(v)
 				}
 			}
@@ -270,7 +269,7 @@ func (w Writes) CreateAppointment(ctx context.Context, in *AppointmentInputReque
 	return w.resourceOfAppointment().Post(ctx, &in.Appointment)
 }
 
-// UpdateAppointment changes what was sent (write.Resource.Patch).
+// UpdateAppointment changes an appointment (write.Resource.Patch).
 func (w Writes) UpdateAppointment(ctx context.Context, in *AppointmentInputRequest, p UpdateAppointmentParams) (*AppointmentResponse, error) {
 	return w.resourceOfAppointment().Patch(ctx, p.ID, &in.Appointment)
 }

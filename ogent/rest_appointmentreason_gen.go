@@ -37,15 +37,15 @@ func wrapAppointmentReason(o *AppointmentReason, err error) (*AppointmentReasonR
 	return &AppointmentReasonResponse{AppointmentReason: *o}, nil
 }
 
-// ShowAppointmentReason reads one appointment reason in its response form, or gives apierror.NotFound.
-func (r Reads) ShowAppointmentReason(ctx context.Context, id uuid.UUID) (*AppointmentReasonResponse, error) {
+// ReadAppointmentReason reads one appointment reason, or returns apierror.NotFound.
+func (r Reads) ReadAppointmentReason(ctx context.Context, id uuid.UUID) (*AppointmentReasonResponse, error) {
 	q := r.Client.AppointmentReason.Query().Where(appointmentreason.ID(id))
 	return wrapAppointmentReason(list.One(ctx, r.View(ctx), q, AppointmentReasonForm))
 }
 
-// GetAppointmentReason answers one appointment reason.
+// GetAppointmentReason returns one appointment reason.
 func (r Reads) GetAppointmentReason(ctx context.Context, p GetAppointmentReasonParams) (*AppointmentReasonResponse, error) {
-	return r.ShowAppointmentReason(ctx, p.ID)
+	return r.ReadAppointmentReason(ctx, p.ID)
 }
 
 // AppointmentReasons is the list of appointment reasons.
@@ -60,8 +60,7 @@ var AppointmentReasons = list.List[*ent.AppointmentReasonQuery, predicate.Appoin
 	},
 }
 
-// AppointmentReasonsRequest is a list request; the filters that the schema calls manual are
-// left to the caller.
+// AppointmentReasonsRequest is a list request. Hand-written filters are not in it.
 func AppointmentReasonsRequest(p ListAppointmentReasonsParams) list.Request[predicate.AppointmentReason] {
 	r := list.Request[predicate.AppointmentReason]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
@@ -76,17 +75,17 @@ func AppointmentReasonsRequest(p ListAppointmentReasonsParams) list.Request[pred
 	return r
 }
 
-// ReadAppointmentReasons reads the page that a list request asks for (list.List.Read).
+// ReadAppointmentReasons reads the page of a list request (list.List.Read).
 func (r Reads) ReadAppointmentReasons(ctx context.Context, p ListAppointmentReasonsParams, extra ...predicate.AppointmentReason) ([]AppointmentReason, Meta, error) {
-	shown, meta, _, err := AppointmentReasons.Read(ctx, r.View(ctx), r.Client.AppointmentReason.Query(), AppointmentReasonsRequest(p), extra...)
-	return shown, Meta(meta), err
+	rows, meta, _, err := AppointmentReasons.Read(ctx, r.View(ctx), r.Client.AppointmentReason.Query(), AppointmentReasonsRequest(p), extra...)
+	return rows, Meta(meta), err
 }
 
-// ListAppointmentReasons answers a list of appointment reasons.
+// ListAppointmentReasons returns a page of appointment reasons.
 func (r Reads) ListAppointmentReasons(ctx context.Context, p ListAppointmentReasonsParams) (*AppointmentReasonList, error) {
-	shown, meta, err := r.ReadAppointmentReasons(ctx, p)
+	rows, meta, err := r.ReadAppointmentReasons(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return &AppointmentReasonList{AppointmentReasons: shown, Meta: meta}, nil
+	return &AppointmentReasonList{AppointmentReasons: rows, Meta: meta}, nil
 }

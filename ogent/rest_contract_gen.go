@@ -45,15 +45,15 @@ func wrapContract(o *Contract, err error) (*ContractResponse, error) {
 	return &ContractResponse{Contract: *o}, nil
 }
 
-// ShowContract reads one contract in its response form, or gives apierror.NotFound.
-func (r Reads) ShowContract(ctx context.Context, id uuid.UUID) (*ContractResponse, error) {
+// ReadContract reads one contract, or returns apierror.NotFound.
+func (r Reads) ReadContract(ctx context.Context, id uuid.UUID) (*ContractResponse, error) {
 	q := r.Client.Contract.Query().Where(contract.ID(id))
 	return wrapContract(list.One(ctx, r.View(ctx), q, ContractForm))
 }
 
-// GetContract answers one contract.
+// GetContract returns one contract.
 func (r Reads) GetContract(ctx context.Context, p GetContractParams) (*ContractResponse, error) {
-	return r.ShowContract(ctx, p.ID)
+	return r.ReadContract(ctx, p.ID)
 }
 
 // Contracts is the list of contracts.
@@ -68,8 +68,7 @@ var Contracts = list.List[*ent.ContractQuery, predicate.Contract, contract.Order
 	},
 }
 
-// ContractsRequest is a list request; the filters that the schema calls manual are
-// left to the caller.
+// ContractsRequest is a list request. Hand-written filters are not in it.
 func ContractsRequest(p ListContractsParams) list.Request[predicate.Contract] {
 	r := list.Request[predicate.Contract]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
@@ -87,17 +86,17 @@ func ContractsRequest(p ListContractsParams) list.Request[predicate.Contract] {
 	return r
 }
 
-// ReadContracts reads the page that a list request asks for (list.List.Read).
+// ReadContracts reads the page of a list request (list.List.Read).
 func (r Reads) ReadContracts(ctx context.Context, p ListContractsParams, extra ...predicate.Contract) ([]Contract, Meta, error) {
-	shown, meta, _, err := Contracts.Read(ctx, r.View(ctx), r.Client.Contract.Query(), ContractsRequest(p), extra...)
-	return shown, Meta(meta), err
+	rows, meta, _, err := Contracts.Read(ctx, r.View(ctx), r.Client.Contract.Query(), ContractsRequest(p), extra...)
+	return rows, Meta(meta), err
 }
 
-// ListContracts answers a list of contracts.
+// ListContracts returns a page of contracts.
 func (r Reads) ListContracts(ctx context.Context, p ListContractsParams) (*ContractList, error) {
-	shown, meta, err := r.ReadContracts(ctx, p)
+	rows, meta, err := r.ReadContracts(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return &ContractList{Contracts: shown, Meta: meta}, nil
+	return &ContractList{Contracts: rows, Meta: meta}, nil
 }

@@ -42,15 +42,15 @@ func wrapCustomField(o *CustomField, err error) (*CustomFieldResponse, error) {
 	return &CustomFieldResponse{CustomField: *o}, nil
 }
 
-// ShowCustomField reads one custom field in its response form, or gives apierror.NotFound.
-func (r Reads) ShowCustomField(ctx context.Context, id uuid.UUID) (*CustomFieldResponse, error) {
+// ReadCustomField reads one custom field, or returns apierror.NotFound.
+func (r Reads) ReadCustomField(ctx context.Context, id uuid.UUID) (*CustomFieldResponse, error) {
 	q := r.Client.CustomField.Query().Where(customfield.ID(id))
 	return wrapCustomField(list.One(ctx, r.View(ctx), q, CustomFieldForm))
 }
 
-// GetCustomField answers one custom field.
+// GetCustomField returns one custom field.
 func (r Reads) GetCustomField(ctx context.Context, p GetCustomFieldParams) (*CustomFieldResponse, error) {
-	return r.ShowCustomField(ctx, p.ID)
+	return r.ReadCustomField(ctx, p.ID)
 }
 
 // CustomFields is the list of custom fields.
@@ -65,8 +65,7 @@ var CustomFields = list.List[*ent.CustomFieldQuery, predicate.CustomField, custo
 	},
 }
 
-// CustomFieldsRequest is a list request; the filters that the schema calls manual are
-// left to the caller.
+// CustomFieldsRequest is a list request. Hand-written filters are not in it.
 func CustomFieldsRequest(p ListCustomFieldsParams) list.Request[predicate.CustomField] {
 	r := list.Request[predicate.CustomField]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
@@ -84,17 +83,17 @@ func CustomFieldsRequest(p ListCustomFieldsParams) list.Request[predicate.Custom
 	return r
 }
 
-// ReadCustomFields reads the page that a list request asks for (list.List.Read).
+// ReadCustomFields reads the page of a list request (list.List.Read).
 func (r Reads) ReadCustomFields(ctx context.Context, p ListCustomFieldsParams, extra ...predicate.CustomField) ([]CustomField, Meta, error) {
-	shown, meta, _, err := CustomFields.Read(ctx, r.View(ctx), r.Client.CustomField.Query(), CustomFieldsRequest(p), extra...)
-	return shown, Meta(meta), err
+	rows, meta, _, err := CustomFields.Read(ctx, r.View(ctx), r.Client.CustomField.Query(), CustomFieldsRequest(p), extra...)
+	return rows, Meta(meta), err
 }
 
-// ListCustomFields answers a list of custom fields.
+// ListCustomFields returns a page of custom fields.
 func (r Reads) ListCustomFields(ctx context.Context, p ListCustomFieldsParams) (*CustomFieldList, error) {
-	shown, meta, err := r.ReadCustomFields(ctx, p)
+	rows, meta, err := r.ReadCustomFields(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return &CustomFieldList{CustomFields: shown, Meta: meta}, nil
+	return &CustomFieldList{CustomFields: rows, Meta: meta}, nil
 }

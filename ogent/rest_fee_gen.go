@@ -48,15 +48,15 @@ func wrapFee(o *Fee, err error) (*FeeResponse, error) {
 	return &FeeResponse{Fee: *o}, nil
 }
 
-// ShowFee reads one fee in its response form, or gives apierror.NotFound.
-func (r Reads) ShowFee(ctx context.Context, id uuid.UUID) (*FeeResponse, error) {
+// ReadFee reads one fee, or returns apierror.NotFound.
+func (r Reads) ReadFee(ctx context.Context, id uuid.UUID) (*FeeResponse, error) {
 	q := r.Client.Fee.Query().Where(fee.ID(id))
 	return wrapFee(list.One(ctx, r.View(ctx), q, FeeForm))
 }
 
-// GetFee answers one fee.
+// GetFee returns one fee.
 func (r Reads) GetFee(ctx context.Context, p GetFeeParams) (*FeeResponse, error) {
-	return r.ShowFee(ctx, p.ID)
+	return r.ReadFee(ctx, p.ID)
 }
 
 // Fees is the list of fees.
@@ -70,8 +70,7 @@ var Fees = list.List[*ent.FeeQuery, predicate.Fee, fee.OrderOption, Fee]{
 	},
 }
 
-// FeesRequest is a list request; the filters that the schema calls manual are
-// left to the caller.
+// FeesRequest is a list request. Hand-written filters are not in it.
 func FeesRequest(p ListFeesParams) list.Request[predicate.Fee] {
 	r := list.Request[predicate.Fee]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
@@ -89,10 +88,10 @@ func FeesRequest(p ListFeesParams) list.Request[predicate.Fee] {
 	return r
 }
 
-// ReadFees reads the page that a list request asks for (list.List.Read).
+// ReadFees reads the page of a list request (list.List.Read).
 func (r Reads) ReadFees(ctx context.Context, p ListFeesParams, extra ...predicate.Fee) ([]Fee, Meta, error) {
-	shown, meta, _, err := Fees.Read(ctx, r.View(ctx), r.Client.Fee.Query(), FeesRequest(p), extra...)
-	return shown, Meta(meta), err
+	rows, meta, _, err := Fees.Read(ctx, r.View(ctx), r.Client.Fee.Query(), FeesRequest(p), extra...)
+	return rows, Meta(meta), err
 }
 
 // FeeWrite is one create or update of a fee, as its rule sees it.
@@ -105,7 +104,7 @@ func (w Writes) resourceOfFee() *write.Resource[uuid.UUID, ent.Fee, *ent.FeeMuta
 			return tx.Fee.Query().Where(fee.ID(id), store.ForUpdate).Only(ctx)
 		},
 		Get: func(ctx context.Context, tx *ent.Client, id uuid.UUID) (*FeeResponse, error) {
-			return w.In(tx).ShowFee(ctx, id)
+			return w.In(tx).ReadFee(ctx, id)
 		},
 		Update: func(tx *ent.Client, old *ent.Fee) (*ent.FeeMutation, write.Save[*FeeResponse]) {
 			u := tx.Fee.UpdateOne(old)
@@ -114,73 +113,73 @@ func (w Writes) resourceOfFee() *write.Resource[uuid.UUID, ent.Fee, *ent.FeeMuta
 			}
 		},
 		Set: func(m *ent.FeeMutation, in *FeeInput, old *ent.Fee) {
-			fresh := old == nil
-			if fresh {
+			isNew := old == nil
+			if isNew {
 				old = &ent.Fee{}
 			}
 			if x, ok := in.MultiplePricing.Get(); ok {
 				v := x
-				if fresh || old.MultiplePricing != v {
+				if isNew || old.MultiplePricing != v {
 					m.SetMultiplePricing(v)
 				}
 			}
 			if x, ok := in.DurationOne.Get(); ok {
 				v := x
-				if fresh || old.DurationOne != v {
+				if isNew || old.DurationOne != v {
 					m.SetDurationOne(v)
 				}
 			}
 			if x, ok := in.DurationTwo.Get(); ok {
 				v := x
-				if fresh || old.DurationTwo != v {
+				if isNew || old.DurationTwo != v {
 					m.SetDurationTwo(v)
 				}
 			}
 			if x, ok := in.DurationThree.Get(); ok {
 				v := x
-				if fresh || old.DurationThree != v {
+				if isNew || old.DurationThree != v {
 					m.SetDurationThree(v)
 				}
 			}
 			if x, ok := in.DurationFour.Get(); ok {
 				v := x
-				if fresh || old.DurationFour != v {
+				if isNew || old.DurationFour != v {
 					m.SetDurationFour(v)
 				}
 			}
 			if x, ok := in.DurationFive.Get(); ok {
 				v := x
-				if fresh || old.DurationFive != v {
+				if isNew || old.DurationFive != v {
 					m.SetDurationFive(v)
 				}
 			}
 			if x, ok := in.PriceOne.Get(); ok {
 				v := decimal.MustParse(x)
-				if fresh || old.PriceOne != v {
+				if isNew || old.PriceOne != v {
 					m.SetPriceOne(v)
 				}
 			}
 			if x, ok := in.PriceTwo.Get(); ok {
 				v := decimal.MustParse(x)
-				if fresh || old.PriceTwo != v {
+				if isNew || old.PriceTwo != v {
 					m.SetPriceTwo(v)
 				}
 			}
 			if x, ok := in.PriceThree.Get(); ok {
 				v := decimal.MustParse(x)
-				if fresh || old.PriceThree != v {
+				if isNew || old.PriceThree != v {
 					m.SetPriceThree(v)
 				}
 			}
 			if x, ok := in.PriceFour.Get(); ok {
 				v := decimal.MustParse(x)
-				if fresh || old.PriceFour != v {
+				if isNew || old.PriceFour != v {
 					m.SetPriceFour(v)
 				}
 			}
 			if x, ok := in.PriceFive.Get(); ok {
 				v := decimal.MustParse(x)
-				if fresh || old.PriceFive != v {
+				if isNew || old.PriceFive != v {
 					m.SetPriceFive(v)
 				}
 			}
@@ -190,7 +189,7 @@ func (w Writes) resourceOfFee() *write.Resource[uuid.UUID, ent.Fee, *ent.FeeMuta
 	}
 }
 
-// UpdateFee changes what was sent (write.Resource.Patch).
+// UpdateFee changes a fee (write.Resource.Patch).
 func (w Writes) UpdateFee(ctx context.Context, in *FeeInputRequest, p UpdateFeeParams) (*FeeResponse, error) {
 	return w.resourceOfFee().Patch(ctx, p.ID, &in.Fee)
 }

@@ -11,40 +11,39 @@ import (
 	"chairside/internal/store"
 )
 
-// Reads implements the operations that read.
+// Reads implements the generated operations that read.
 type Reads struct {
 	Client  *ent.Client
 	BaseURL string // this server's public address, without a final slash
 	Members Members
 }
 
-// Members give what no column has of rows with ids, in their order; a member without
-// such a function stays empty.
+// Members are functions that return the values of members that are not columns, for the rows
+// with these ids, in their order. A member without a function stays empty.
 type Members struct {
 	PatientCustomFields           func(ctx context.Context, c *ent.Client, ids []int64) ([][]CustomFieldEntry, error)
 	TreatmentPlanItemCustomFields func(ctx context.Context, c *ent.Client, ids []int64) ([][]CustomFieldEntry, error)
 }
 
-// In gives the reads of a transaction.
+// In returns the reads in a transaction.
 func (r Reads) In(tx *ent.Client) Reads {
 	r.Client = tx
 	return r
 }
 
-// View is how the caller of ctx sees stored values.
+// View returns how stored values appear to the caller.
 func (r Reads) View(ctx context.Context) codec.View {
 	return codec.View{Zone: principal.Must(ctx).Zone, AvatarURL: r.BaseURL + codec.AvatarPath}
 }
 
-// Writes implements the operations that write, and those that read.
+// Writes implements all generated operations.
 type Writes struct {
 	Reads
 	DB    *store.DB
 	Rules Rules
 }
 
-// Rules are the rules of what is written (package write). A resource without one needs
-// no function.
+// Rules are the rules of the writable resources (package write); a rule may be nil.
 type Rules struct {
 	Appointment func(context.Context, *AppointmentWrite) error
 	Fee         func(context.Context, *FeeWrite) error

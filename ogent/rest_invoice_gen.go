@@ -77,8 +77,8 @@ func wrapInvoice(o *Invoice, err error) (*InvoiceResponse, error) {
 	return &InvoiceResponse{Invoice: *o}, nil
 }
 
-// ShowInvoice reads one invoice in its response form, or gives apierror.NotFound.
-func (r Reads) ShowInvoice(ctx context.Context, id int64) (*InvoiceResponse, error) {
+// ReadInvoice reads one invoice, or returns apierror.NotFound.
+func (r Reads) ReadInvoice(ctx context.Context, id int64) (*InvoiceResponse, error) {
 	q := r.Client.Invoice.Query().Where(invoice.ID(id))
 	q.Order(list.ByPart(invoiceitem.Table, invoiceitem.FieldCreatedAt), list.ByPart(invoiceitem.Table, invoiceitem.FieldID))
 	return wrapInvoice(list.OneWithParts(ctx, r.View(ctx), q, InvoiceForm, InvoiceItemForm, func(o *Invoice, p InvoiceItem) {
@@ -86,9 +86,9 @@ func (r Reads) ShowInvoice(ctx context.Context, id int64) (*InvoiceResponse, err
 	}))
 }
 
-// GetInvoice answers one invoice.
+// GetInvoice returns one invoice.
 func (r Reads) GetInvoice(ctx context.Context, p GetInvoiceParams) (*InvoiceResponse, error) {
-	return r.ShowInvoice(ctx, p.ID)
+	return r.ReadInvoice(ctx, p.ID)
 }
 
 // Invoices is the list of invoices.
@@ -107,8 +107,7 @@ var Invoices = list.List[*ent.InvoiceQuery, predicate.Invoice, invoice.OrderOpti
 	Counters: (*ent.InvoiceQuery).Counters,
 }
 
-// InvoicesRequest is a list request; the filters that the schema calls manual are
-// left to the caller.
+// InvoicesRequest is a list request. Hand-written filters are not in it.
 func InvoicesRequest(p ListInvoicesParams) list.Request[predicate.Invoice] {
 	r := list.Request[predicate.Invoice]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
@@ -164,17 +163,17 @@ func InvoicesRequest(p ListInvoicesParams) list.Request[predicate.Invoice] {
 	return r
 }
 
-// ReadInvoices reads the page that a list request asks for (list.List.Read).
+// ReadInvoices reads the page of a list request (list.List.Read).
 func (r Reads) ReadInvoices(ctx context.Context, p ListInvoicesParams, extra ...predicate.Invoice) ([]InvoiceSummary, Meta, error) {
-	shown, meta, _, err := Invoices.Read(ctx, r.View(ctx), r.Client.Invoice.Query(), InvoicesRequest(p), extra...)
-	return shown, Meta(meta), err
+	rows, meta, _, err := Invoices.Read(ctx, r.View(ctx), r.Client.Invoice.Query(), InvoicesRequest(p), extra...)
+	return rows, Meta(meta), err
 }
 
-// ListInvoices answers a list of invoices.
+// ListInvoices returns a page of invoices.
 func (r Reads) ListInvoices(ctx context.Context, p ListInvoicesParams) (*InvoiceList, error) {
-	shown, meta, err := r.ReadInvoices(ctx, p)
+	rows, meta, err := r.ReadInvoices(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return &InvoiceList{Invoices: shown, Meta: meta}, nil
+	return &InvoiceList{Invoices: rows, Meta: meta}, nil
 }

@@ -43,15 +43,15 @@ func wrapInvoiceItem(o *InvoiceItem, err error) (*InvoiceItemResponse, error) {
 	return &InvoiceItemResponse{InvoiceItem: *o}, nil
 }
 
-// ShowInvoiceItem reads one invoice item in its response form, or gives apierror.NotFound.
-func (r Reads) ShowInvoiceItem(ctx context.Context, id uuid.UUID) (*InvoiceItemResponse, error) {
+// ReadInvoiceItem reads one invoice item, or returns apierror.NotFound.
+func (r Reads) ReadInvoiceItem(ctx context.Context, id uuid.UUID) (*InvoiceItemResponse, error) {
 	q := r.Client.InvoiceItem.Query().Where(invoiceitem.ID(id))
 	return wrapInvoiceItem(list.One(ctx, r.View(ctx), q, InvoiceItemForm))
 }
 
-// GetInvoiceItem answers one invoice item.
+// GetInvoiceItem returns one invoice item.
 func (r Reads) GetInvoiceItem(ctx context.Context, p GetInvoiceItemParams) (*InvoiceItemResponse, error) {
-	return r.ShowInvoiceItem(ctx, p.ID)
+	return r.ReadInvoiceItem(ctx, p.ID)
 }
 
 // InvoiceItems is the list of invoice items.
@@ -67,8 +67,7 @@ var InvoiceItems = list.List[*ent.InvoiceItemQuery, predicate.InvoiceItem, invoi
 	Counters: (*ent.InvoiceItemQuery).Counters,
 }
 
-// InvoiceItemsRequest is a list request; the filters that the schema calls manual are
-// left to the caller.
+// InvoiceItemsRequest is a list request. Hand-written filters are not in it.
 func InvoiceItemsRequest(p ListInvoiceItemsParams) list.Request[predicate.InvoiceItem] {
 	r := list.Request[predicate.InvoiceItem]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
@@ -92,17 +91,17 @@ func InvoiceItemsRequest(p ListInvoiceItemsParams) list.Request[predicate.Invoic
 	return r
 }
 
-// ReadInvoiceItems reads the page that a list request asks for (list.List.Read).
+// ReadInvoiceItems reads the page of a list request (list.List.Read).
 func (r Reads) ReadInvoiceItems(ctx context.Context, p ListInvoiceItemsParams, extra ...predicate.InvoiceItem) ([]InvoiceItem, Meta, error) {
-	shown, meta, _, err := InvoiceItems.Read(ctx, r.View(ctx), r.Client.InvoiceItem.Query(), InvoiceItemsRequest(p), extra...)
-	return shown, Meta(meta), err
+	rows, meta, _, err := InvoiceItems.Read(ctx, r.View(ctx), r.Client.InvoiceItem.Query(), InvoiceItemsRequest(p), extra...)
+	return rows, Meta(meta), err
 }
 
-// ListInvoiceItems answers a list of invoice items.
+// ListInvoiceItems returns a page of invoice items.
 func (r Reads) ListInvoiceItems(ctx context.Context, p ListInvoiceItemsParams) (*InvoiceItemList, error) {
-	shown, meta, err := r.ReadInvoiceItems(ctx, p)
+	rows, meta, err := r.ReadInvoiceItems(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return &InvoiceItemList{InvoiceItems: shown, Meta: meta}, nil
+	return &InvoiceItemList{InvoiceItems: rows, Meta: meta}, nil
 }

@@ -56,15 +56,15 @@ func wrapNHSClaim(o *NHSClaim, err error) (*NHSClaimResponse, error) {
 	return &NHSClaimResponse{NhsClaim: *o}, nil
 }
 
-// ShowNHSClaim reads one NHS claim in its response form, or gives apierror.NotFound.
-func (r Reads) ShowNHSClaim(ctx context.Context, id uuid.UUID) (*NHSClaimResponse, error) {
+// ReadNHSClaim reads one NHS claim, or returns apierror.NotFound.
+func (r Reads) ReadNHSClaim(ctx context.Context, id uuid.UUID) (*NHSClaimResponse, error) {
 	q := r.Client.NHSClaim.Query().Where(nhsclaim.ID(id))
 	return wrapNHSClaim(list.One(ctx, r.View(ctx), q, NHSClaimForm))
 }
 
-// GetNHSClaim answers one NHS claim.
+// GetNHSClaim returns one NHS claim.
 func (r Reads) GetNHSClaim(ctx context.Context, p GetNHSClaimParams) (*NHSClaimResponse, error) {
-	return r.ShowNHSClaim(ctx, p.ID)
+	return r.ReadNHSClaim(ctx, p.ID)
 }
 
 // NhsClaims is the list of NHS claims.
@@ -80,8 +80,7 @@ var NhsClaims = list.List[*ent.NHSClaimQuery, predicate.NHSClaim, nhsclaim.Order
 	Counters: (*ent.NHSClaimQuery).Counters,
 }
 
-// NhsClaimsRequest is a list request; the filters that the schema calls manual are
-// left to the caller.
+// NhsClaimsRequest is a list request. Hand-written filters are not in it.
 func NhsClaimsRequest(p ListNhsClaimsParams) list.Request[predicate.NHSClaim] {
 	r := list.Request[predicate.NHSClaim]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
@@ -124,17 +123,17 @@ func NhsClaimsRequest(p ListNhsClaimsParams) list.Request[predicate.NHSClaim] {
 	return r
 }
 
-// ReadNhsClaims reads the page that a list request asks for (list.List.Read).
+// ReadNhsClaims reads the page of a list request (list.List.Read).
 func (r Reads) ReadNhsClaims(ctx context.Context, p ListNhsClaimsParams, extra ...predicate.NHSClaim) ([]NHSClaim, Meta, error) {
-	shown, meta, _, err := NhsClaims.Read(ctx, r.View(ctx), r.Client.NHSClaim.Query(), NhsClaimsRequest(p), extra...)
-	return shown, Meta(meta), err
+	rows, meta, _, err := NhsClaims.Read(ctx, r.View(ctx), r.Client.NHSClaim.Query(), NhsClaimsRequest(p), extra...)
+	return rows, Meta(meta), err
 }
 
-// ListNhsClaims answers a list of NHS claims.
+// ListNhsClaims returns a page of NHS claims.
 func (r Reads) ListNhsClaims(ctx context.Context, p ListNhsClaimsParams) (*NHSClaimList, error) {
-	shown, meta, err := r.ReadNhsClaims(ctx, p)
+	rows, meta, err := r.ReadNhsClaims(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return &NHSClaimList{NhsClaims: shown, Meta: meta}, nil
+	return &NHSClaimList{NhsClaims: rows, Meta: meta}, nil
 }

@@ -101,23 +101,23 @@ func wrapPatient(o *Patient, err error) (*PatientResponse, error) {
 	return &PatientResponse{Patient: *o}, nil
 }
 
-// ShowPatient reads one patient in its response form, or gives apierror.NotFound.
-func (r Reads) ShowPatient(ctx context.Context, id int64) (*PatientResponse, error) {
+// ReadPatient reads one patient, or returns apierror.NotFound.
+func (r Reads) ReadPatient(ctx context.Context, id int64) (*PatientResponse, error) {
 	q := r.Client.Patient.Query().Where(patient.ID(id))
 	return wrapPatient(list.One(ctx, r.View(ctx), q, PatientForm))
 }
 
-// completePatient adds the members that no column has.
-func (r Reads) completePatient(ctx context.Context, shown ...*Patient) error {
-	if err := list.AddMember(ctx, r.Client, r.Members.PatientCustomFields, shown, func(o *Patient) int64 { return o.ID }, func(o *Patient, v []CustomFieldEntry) { o.CustomFields = v }); err != nil {
+// completePatient adds the members that are not columns.
+func (r Reads) completePatient(ctx context.Context, rows ...*Patient) error {
+	if err := list.AddMember(ctx, r.Client, r.Members.PatientCustomFields, rows, func(o *Patient) int64 { return o.ID }, func(o *Patient, v []CustomFieldEntry) { o.CustomFields = v }); err != nil {
 		return err
 	}
 	return nil
 }
 
-// GetPatient answers one patient.
+// GetPatient returns one patient.
 func (r Reads) GetPatient(ctx context.Context, p GetPatientParams) (*PatientResponse, error) {
-	response, err := r.ShowPatient(ctx, p.ID)
+	response, err := r.ReadPatient(ctx, p.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -140,8 +140,7 @@ var Patients = list.List[*ent.PatientQuery, predicate.Patient, patient.OrderOpti
 	Counters: (*ent.PatientQuery).Counters,
 }
 
-// PatientsRequest is a list request; the filters that the schema calls manual are
-// left to the caller.
+// PatientsRequest is a list request. Hand-written filters are not in it.
 func PatientsRequest(p ListPatientsParams) list.Request[predicate.Patient] {
 	r := list.Request[predicate.Patient]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
@@ -178,13 +177,13 @@ func PatientsRequest(p ListPatientsParams) list.Request[predicate.Patient] {
 	return r
 }
 
-// ReadPatients reads the page that a list request asks for (list.List.Read).
+// ReadPatients reads the page of a list request (list.List.Read).
 func (r Reads) ReadPatients(ctx context.Context, p ListPatientsParams, extra ...predicate.Patient) ([]Patient, Meta, error) {
-	shown, meta, _, err := Patients.Read(ctx, r.View(ctx), r.Client.Patient.Query(), PatientsRequest(p), extra...)
+	rows, meta, _, err := Patients.Read(ctx, r.View(ctx), r.Client.Patient.Query(), PatientsRequest(p), extra...)
 	if err == nil {
-		err = r.completePatient(ctx, list.Pointers(shown)...)
+		err = r.completePatient(ctx, list.Pointers(rows)...)
 	}
-	return shown, Meta(meta), err
+	return rows, Meta(meta), err
 }
 
 // PatientWrite is one create or update of a patient, as its rule sees it.
@@ -197,7 +196,7 @@ func (w Writes) resourceOfPatient() *write.Resource[int64, ent.Patient, *ent.Pat
 			return tx.Patient.Query().Where(patient.ID(id), store.ForUpdate).Only(ctx)
 		},
 		Get: func(ctx context.Context, tx *ent.Client, id int64) (*PatientResponse, error) {
-			return w.In(tx).ShowPatient(ctx, id)
+			return w.In(tx).ReadPatient(ctx, id)
 		},
 		Complete: func(ctx context.Context, tx *ent.Client, r *PatientResponse) error {
 			return w.In(tx).completePatient(ctx, &r.Patient)
@@ -221,374 +220,374 @@ func (w Writes) resourceOfPatient() *write.Resource[int64, ent.Patient, *ent.Pat
 			return tx.Patient.UpdateOne(old).SetActive(false).Exec(ctx)
 		},
 		Set: func(m *ent.PatientMutation, in *PatientInput, old *ent.Patient) {
-			fresh := old == nil
-			if fresh {
+			isNew := old == nil
+			if isNew {
 				old = &ent.Patient{}
 			}
 			if x, ok := in.Title.Get(); ok {
 				v := schema.Title(x)
-				if fresh || old.Title != v {
+				if isNew || old.Title != v {
 					m.SetTitle(v)
 				}
 			}
 			if x, ok := in.FirstName.Get(); ok {
 				v := x
-				if fresh || old.FirstName != v {
+				if isNew || old.FirstName != v {
 					m.SetFirstName(v)
 				}
 			}
 			if x, ok := in.MiddleName.Get(); ok {
 				v := x
-				if fresh || (old.MiddleName == nil || *old.MiddleName != v) {
+				if isNew || (old.MiddleName == nil || *old.MiddleName != v) {
 					m.SetMiddleName(v)
 				}
-			} else if in.MiddleName.IsNull() && !fresh && old.MiddleName != nil {
+			} else if in.MiddleName.IsNull() && !isNew && old.MiddleName != nil {
 				m.ClearMiddleName()
 			}
 			if x, ok := in.LastName.Get(); ok {
 				v := x
-				if fresh || old.LastName != v {
+				if isNew || old.LastName != v {
 					m.SetLastName(v)
 				}
 			}
 			if x, ok := in.PreferredName.Get(); ok {
 				v := x
-				if fresh || (old.PreferredName == nil || *old.PreferredName != v) {
+				if isNew || (old.PreferredName == nil || *old.PreferredName != v) {
 					m.SetPreferredName(v)
 				}
-			} else if in.PreferredName.IsNull() && !fresh && old.PreferredName != nil {
+			} else if in.PreferredName.IsNull() && !isNew && old.PreferredName != nil {
 				m.ClearPreferredName()
 			}
 			if x, ok := in.DateOfBirth.Get(); ok {
 				v := civil.Of(x)
-				if fresh || old.DateOfBirth != v {
+				if isNew || old.DateOfBirth != v {
 					m.SetDateOfBirth(v)
 				}
 			}
 			if x, ok := in.Gender.Get(); ok {
 				v := x
-				if fresh || old.Gender != v {
+				if isNew || old.Gender != v {
 					m.SetGender(v)
 				}
 			}
 			if x, ok := in.Ethnicity.Get(); ok {
 				v := x
-				if fresh || old.Ethnicity != v {
+				if isNew || old.Ethnicity != v {
 					m.SetEthnicity(v)
 				}
 			}
 			if x, ok := in.Active.Get(); ok {
 				v := x
-				if fresh || old.Active != v {
+				if isNew || old.Active != v {
 					m.SetActive(v)
 				}
 			}
 			if x, ok := in.AddressLine1.Get(); ok {
 				v := x
-				if fresh || old.AddressLine1 != v {
+				if isNew || old.AddressLine1 != v {
 					m.SetAddressLine1(v)
 				}
 			}
 			if x, ok := in.AddressLine2.Get(); ok {
 				v := x
-				if fresh || (old.AddressLine2 == nil || *old.AddressLine2 != v) {
+				if isNew || (old.AddressLine2 == nil || *old.AddressLine2 != v) {
 					m.SetAddressLine2(v)
 				}
-			} else if in.AddressLine2.IsNull() && !fresh && old.AddressLine2 != nil {
+			} else if in.AddressLine2.IsNull() && !isNew && old.AddressLine2 != nil {
 				m.ClearAddressLine2()
 			}
 			if x, ok := in.Town.Get(); ok {
 				v := x
-				if fresh || (old.Town == nil || *old.Town != v) {
+				if isNew || (old.Town == nil || *old.Town != v) {
 					m.SetTown(v)
 				}
-			} else if in.Town.IsNull() && !fresh && old.Town != nil {
+			} else if in.Town.IsNull() && !isNew && old.Town != nil {
 				m.ClearTown()
 			}
 			if x, ok := in.County.Get(); ok {
 				v := x
-				if fresh || (old.County == nil || *old.County != v) {
+				if isNew || (old.County == nil || *old.County != v) {
 					m.SetCounty(v)
 				}
-			} else if in.County.IsNull() && !fresh && old.County != nil {
+			} else if in.County.IsNull() && !isNew && old.County != nil {
 				m.ClearCounty()
 			}
 			if x, ok := in.Postcode.Get(); ok {
 				v := x
-				if fresh || old.Postcode != v {
+				if isNew || old.Postcode != v {
 					m.SetPostcode(v)
 				}
 			}
 			if x, ok := in.EmailAddress.Get(); ok {
 				v := x
-				if fresh || (old.EmailAddress == nil || *old.EmailAddress != v) {
+				if isNew || (old.EmailAddress == nil || *old.EmailAddress != v) {
 					m.SetEmailAddress(v)
 				}
-			} else if in.EmailAddress.IsNull() && !fresh && old.EmailAddress != nil {
+			} else if in.EmailAddress.IsNull() && !isNew && old.EmailAddress != nil {
 				m.ClearEmailAddress()
 			}
 			if x, ok := in.EmergencyContactName.Get(); ok {
 				v := x
-				if fresh || (old.EmergencyContactName == nil || *old.EmergencyContactName != v) {
+				if isNew || (old.EmergencyContactName == nil || *old.EmergencyContactName != v) {
 					m.SetEmergencyContactName(v)
 				}
-			} else if in.EmergencyContactName.IsNull() && !fresh && old.EmergencyContactName != nil {
+			} else if in.EmergencyContactName.IsNull() && !isNew && old.EmergencyContactName != nil {
 				m.ClearEmergencyContactName()
 			}
 			if x, ok := in.EmergencyContactRelationship.Get(); ok {
 				v := x
-				if fresh || (old.EmergencyContactRelationship == nil || *old.EmergencyContactRelationship != v) {
+				if isNew || (old.EmergencyContactRelationship == nil || *old.EmergencyContactRelationship != v) {
 					m.SetEmergencyContactRelationship(v)
 				}
-			} else if in.EmergencyContactRelationship.IsNull() && !fresh && old.EmergencyContactRelationship != nil {
+			} else if in.EmergencyContactRelationship.IsNull() && !isNew && old.EmergencyContactRelationship != nil {
 				m.ClearEmergencyContactRelationship()
 			}
 			if x, ok := in.PreferredPhoneNumber.Get(); ok {
 				v := x
-				if fresh || (old.PreferredPhoneNumber == nil || *old.PreferredPhoneNumber != v) {
+				if isNew || (old.PreferredPhoneNumber == nil || *old.PreferredPhoneNumber != v) {
 					m.SetPreferredPhoneNumber(v)
 				}
-			} else if in.PreferredPhoneNumber.IsNull() && !fresh && old.PreferredPhoneNumber != nil {
+			} else if in.PreferredPhoneNumber.IsNull() && !isNew && old.PreferredPhoneNumber != nil {
 				m.ClearPreferredPhoneNumber()
 			}
 			if x, ok := in.PaymentPlanID.Get(); ok {
 				v := x
-				if fresh || old.PaymentPlanID != v {
+				if isNew || old.PaymentPlanID != v {
 					m.SetPaymentPlanID(v)
 				}
 			}
 			if x, ok := in.SiteID.Get(); ok {
 				v := x
-				if fresh || old.SiteID != v {
+				if isNew || old.SiteID != v {
 					m.SetSiteID(v)
 				}
 			}
 			if x, ok := in.DentistID.Get(); ok {
 				v := x
-				if fresh || (old.DentistID == nil || *old.DentistID != v) {
+				if isNew || (old.DentistID == nil || *old.DentistID != v) {
 					m.SetDentistID(v)
 				}
-			} else if in.DentistID.IsNull() && !fresh && old.DentistID != nil {
+			} else if in.DentistID.IsNull() && !isNew && old.DentistID != nil {
 				m.ClearDentistID()
 			}
 			if x, ok := in.DentistRecallDate.Get(); ok {
 				v := civil.Of(x)
-				if fresh || (old.DentistRecallDate == nil || *old.DentistRecallDate != v) {
+				if isNew || (old.DentistRecallDate == nil || *old.DentistRecallDate != v) {
 					m.SetDentistRecallDate(v)
 				}
-			} else if in.DentistRecallDate.IsNull() && !fresh && old.DentistRecallDate != nil {
+			} else if in.DentistRecallDate.IsNull() && !isNew && old.DentistRecallDate != nil {
 				m.ClearDentistRecallDate()
 			}
 			if x, ok := in.DentistRecallInterval.Get(); ok {
 				v := x
-				if fresh || (old.DentistRecallInterval == nil || *old.DentistRecallInterval != v) {
+				if isNew || (old.DentistRecallInterval == nil || *old.DentistRecallInterval != v) {
 					m.SetDentistRecallInterval(v)
 				}
-			} else if in.DentistRecallInterval.IsNull() && !fresh && old.DentistRecallInterval != nil {
+			} else if in.DentistRecallInterval.IsNull() && !isNew && old.DentistRecallInterval != nil {
 				m.ClearDentistRecallInterval()
 			}
 			if x, ok := in.HygienistID.Get(); ok {
 				v := x
-				if fresh || (old.HygienistID == nil || *old.HygienistID != v) {
+				if isNew || (old.HygienistID == nil || *old.HygienistID != v) {
 					m.SetHygienistID(v)
 				}
-			} else if in.HygienistID.IsNull() && !fresh && old.HygienistID != nil {
+			} else if in.HygienistID.IsNull() && !isNew && old.HygienistID != nil {
 				m.ClearHygienistID()
 			}
 			if x, ok := in.HygienistRecallDate.Get(); ok {
 				v := civil.Of(x)
-				if fresh || (old.HygienistRecallDate == nil || *old.HygienistRecallDate != v) {
+				if isNew || (old.HygienistRecallDate == nil || *old.HygienistRecallDate != v) {
 					m.SetHygienistRecallDate(v)
 				}
-			} else if in.HygienistRecallDate.IsNull() && !fresh && old.HygienistRecallDate != nil {
+			} else if in.HygienistRecallDate.IsNull() && !isNew && old.HygienistRecallDate != nil {
 				m.ClearHygienistRecallDate()
 			}
 			if x, ok := in.HygienistRecallInterval.Get(); ok {
 				v := x
-				if fresh || (old.HygienistRecallInterval == nil || *old.HygienistRecallInterval != v) {
+				if isNew || (old.HygienistRecallInterval == nil || *old.HygienistRecallInterval != v) {
 					m.SetHygienistRecallInterval(v)
 				}
-			} else if in.HygienistRecallInterval.IsNull() && !fresh && old.HygienistRecallInterval != nil {
+			} else if in.HygienistRecallInterval.IsNull() && !isNew && old.HygienistRecallInterval != nil {
 				m.ClearHygienistRecallInterval()
 			}
 			if x, ok := in.RecallMethod.Get(); ok {
 				v := schema.RecallMethod(x)
-				if fresh || old.RecallMethod != v {
+				if isNew || old.RecallMethod != v {
 					m.SetRecallMethod(v)
 				}
 			}
 			if x, ok := in.AcquisitionSourceID.Get(); ok {
 				v := x
-				if fresh || (old.AcquisitionSourceID == nil || *old.AcquisitionSourceID != v) {
+				if isNew || (old.AcquisitionSourceID == nil || *old.AcquisitionSourceID != v) {
 					m.SetAcquisitionSourceID(v)
 				}
-			} else if in.AcquisitionSourceID.IsNull() && !fresh && old.AcquisitionSourceID != nil {
+			} else if in.AcquisitionSourceID.IsNull() && !isNew && old.AcquisitionSourceID != nil {
 				m.ClearAcquisitionSourceID()
 			}
 			if x, ok := in.DoctorID.Get(); ok {
 				v := x
-				if fresh || (old.DoctorID == nil || *old.DoctorID != v) {
+				if isNew || (old.DoctorID == nil || *old.DoctorID != v) {
 					m.SetDoctorID(v)
 				}
-			} else if in.DoctorID.IsNull() && !fresh && old.DoctorID != nil {
+			} else if in.DoctorID.IsNull() && !isNew && old.DoctorID != nil {
 				m.ClearDoctorID()
 			}
 			if x, ok := in.FamilyID.Get(); ok {
 				v := x
-				if fresh || (old.FamilyID == nil || *old.FamilyID != v) {
+				if isNew || (old.FamilyID == nil || *old.FamilyID != v) {
 					m.SetFamilyID(v)
 				}
-			} else if in.FamilyID.IsNull() && !fresh && old.FamilyID != nil {
+			} else if in.FamilyID.IsNull() && !isNew && old.FamilyID != nil {
 				m.ClearFamilyID()
 			}
 			if x, ok := in.LegacyID.Get(); ok {
 				v := x
-				if fresh || (old.LegacyID == nil || *old.LegacyID != v) {
+				if isNew || (old.LegacyID == nil || *old.LegacyID != v) {
 					m.SetLegacyID(v)
 				}
-			} else if in.LegacyID.IsNull() && !fresh && old.LegacyID != nil {
+			} else if in.LegacyID.IsNull() && !isNew && old.LegacyID != nil {
 				m.ClearLegacyID()
 			}
 			if x, ok := in.Marketing.Get(); ok {
 				v := x
-				if fresh || old.Marketing != v {
+				if isNew || old.Marketing != v {
 					m.SetMarketing(v)
 				}
 			}
 			if x, ok := in.MedicalAlert.Get(); ok {
 				v := x
-				if fresh || old.MedicalAlert != v {
+				if isNew || old.MedicalAlert != v {
 					m.SetMedicalAlert(v)
 				}
 			}
 			if x, ok := in.MedicalAlertText.Get(); ok {
 				v := x
-				if fresh || (old.MedicalAlertText == nil || *old.MedicalAlertText != v) {
+				if isNew || (old.MedicalAlertText == nil || *old.MedicalAlertText != v) {
 					m.SetMedicalAlertText(v)
 				}
-			} else if in.MedicalAlertText.IsNull() && !fresh && old.MedicalAlertText != nil {
+			} else if in.MedicalAlertText.IsNull() && !isNew && old.MedicalAlertText != nil {
 				m.ClearMedicalAlertText()
 			}
 			if x, ok := in.NhsNumber.Get(); ok {
 				v := x
-				if fresh || (old.NhsNumber == nil || *old.NhsNumber != v) {
+				if isNew || (old.NhsNumber == nil || *old.NhsNumber != v) {
 					m.SetNhsNumber(v)
 				}
-			} else if in.NhsNumber.IsNull() && !fresh && old.NhsNumber != nil {
+			} else if in.NhsNumber.IsNull() && !isNew && old.NhsNumber != nil {
 				m.ClearNhsNumber()
 			}
 			if x, ok := in.NiNumber.Get(); ok {
 				v := x
-				if fresh || (old.NiNumber == nil || *old.NiNumber != v) {
+				if isNew || (old.NiNumber == nil || *old.NiNumber != v) {
 					m.SetNiNumber(v)
 				}
-			} else if in.NiNumber.IsNull() && !fresh && old.NiNumber != nil {
+			} else if in.NiNumber.IsNull() && !isNew && old.NiNumber != nil {
 				m.ClearNiNumber()
 			}
 			if x, ok := in.Occupation.Get(); ok {
 				v := x
-				if fresh || (old.Occupation == nil || *old.Occupation != v) {
+				if isNew || (old.Occupation == nil || *old.Occupation != v) {
 					m.SetOccupation(v)
 				}
-			} else if in.Occupation.IsNull() && !fresh && old.Occupation != nil {
+			} else if in.Occupation.IsNull() && !isNew && old.Occupation != nil {
 				m.ClearOccupation()
 			}
 			if x, ok := in.UseEmail.Get(); ok {
 				v := x
-				if fresh || old.UseEmail != v {
+				if isNew || old.UseEmail != v {
 					m.SetUseEmail(v)
 				}
 			}
 			if x, ok := in.UseSMS.Get(); ok {
 				v := x
-				if fresh || old.UseSms != v {
+				if isNew || old.UseSms != v {
 					m.SetUseSms(v)
 				}
 			}
 			if x, ok := in.CustomField1.Get(); ok {
 				v := x
-				if fresh || (old.CustomField1 == nil || *old.CustomField1 != v) {
+				if isNew || (old.CustomField1 == nil || *old.CustomField1 != v) {
 					m.SetCustomField1(v)
 				}
-			} else if in.CustomField1.IsNull() && !fresh && old.CustomField1 != nil {
+			} else if in.CustomField1.IsNull() && !isNew && old.CustomField1 != nil {
 				m.ClearCustomField1()
 			}
 			if x, ok := in.CustomField2.Get(); ok {
 				v := x
-				if fresh || (old.CustomField2 == nil || *old.CustomField2 != v) {
+				if isNew || (old.CustomField2 == nil || *old.CustomField2 != v) {
 					m.SetCustomField2(v)
 				}
-			} else if in.CustomField2.IsNull() && !fresh && old.CustomField2 != nil {
+			} else if in.CustomField2.IsNull() && !isNew && old.CustomField2 != nil {
 				m.ClearCustomField2()
 			}
 			if x, ok := in.Metadata.Get(); ok {
 				v := map[string]string(x)
-				if fresh || !maps.Equal(old.Metadata, v) {
+				if isNew || !maps.Equal(old.Metadata, v) {
 					m.SetMetadata(v)
 				}
 			}
 			if x, ok := in.HomePhone.Get(); ok {
 				v := x
-				if fresh || (old.HomePhone == nil || *old.HomePhone != v) {
+				if isNew || (old.HomePhone == nil || *old.HomePhone != v) {
 					m.SetHomePhone(v)
 				}
-			} else if in.HomePhone.IsNull() && !fresh && old.HomePhone != nil {
+			} else if in.HomePhone.IsNull() && !isNew && old.HomePhone != nil {
 				m.ClearHomePhone()
 			}
 			if x, ok := in.HomePhoneCountry.Get(); ok {
 				v := x
-				if fresh || (old.HomePhoneCountry == nil || *old.HomePhoneCountry != v) {
+				if isNew || (old.HomePhoneCountry == nil || *old.HomePhoneCountry != v) {
 					m.SetHomePhoneCountry(v)
 				}
-			} else if in.HomePhoneCountry.IsNull() && !fresh && old.HomePhoneCountry != nil {
+			} else if in.HomePhoneCountry.IsNull() && !isNew && old.HomePhoneCountry != nil {
 				m.ClearHomePhoneCountry()
 			}
 			if x, ok := in.MobilePhone.Get(); ok {
 				v := x
-				if fresh || (old.MobilePhone == nil || *old.MobilePhone != v) {
+				if isNew || (old.MobilePhone == nil || *old.MobilePhone != v) {
 					m.SetMobilePhone(v)
 				}
-			} else if in.MobilePhone.IsNull() && !fresh && old.MobilePhone != nil {
+			} else if in.MobilePhone.IsNull() && !isNew && old.MobilePhone != nil {
 				m.ClearMobilePhone()
 			}
 			if x, ok := in.MobilePhoneCountry.Get(); ok {
 				v := x
-				if fresh || (old.MobilePhoneCountry == nil || *old.MobilePhoneCountry != v) {
+				if isNew || (old.MobilePhoneCountry == nil || *old.MobilePhoneCountry != v) {
 					m.SetMobilePhoneCountry(v)
 				}
-			} else if in.MobilePhoneCountry.IsNull() && !fresh && old.MobilePhoneCountry != nil {
+			} else if in.MobilePhoneCountry.IsNull() && !isNew && old.MobilePhoneCountry != nil {
 				m.ClearMobilePhoneCountry()
 			}
 			if x, ok := in.WorkPhone.Get(); ok {
 				v := x
-				if fresh || (old.WorkPhone == nil || *old.WorkPhone != v) {
+				if isNew || (old.WorkPhone == nil || *old.WorkPhone != v) {
 					m.SetWorkPhone(v)
 				}
-			} else if in.WorkPhone.IsNull() && !fresh && old.WorkPhone != nil {
+			} else if in.WorkPhone.IsNull() && !isNew && old.WorkPhone != nil {
 				m.ClearWorkPhone()
 			}
 			if x, ok := in.WorkPhoneCountry.Get(); ok {
 				v := x
-				if fresh || (old.WorkPhoneCountry == nil || *old.WorkPhoneCountry != v) {
+				if isNew || (old.WorkPhoneCountry == nil || *old.WorkPhoneCountry != v) {
 					m.SetWorkPhoneCountry(v)
 				}
-			} else if in.WorkPhoneCountry.IsNull() && !fresh && old.WorkPhoneCountry != nil {
+			} else if in.WorkPhoneCountry.IsNull() && !isNew && old.WorkPhoneCountry != nil {
 				m.ClearWorkPhoneCountry()
 			}
 			if x, ok := in.EmergencyContactPhone.Get(); ok {
 				v := x
-				if fresh || (old.EmergencyContactPhone == nil || *old.EmergencyContactPhone != v) {
+				if isNew || (old.EmergencyContactPhone == nil || *old.EmergencyContactPhone != v) {
 					m.SetEmergencyContactPhone(v)
 				}
-			} else if in.EmergencyContactPhone.IsNull() && !fresh && old.EmergencyContactPhone != nil {
+			} else if in.EmergencyContactPhone.IsNull() && !isNew && old.EmergencyContactPhone != nil {
 				m.ClearEmergencyContactPhone()
 			}
 			if x, ok := in.EmergencyContactPhoneCountry.Get(); ok {
 				v := x
-				if fresh || (old.EmergencyContactPhoneCountry == nil || *old.EmergencyContactPhoneCountry != v) {
+				if isNew || (old.EmergencyContactPhoneCountry == nil || *old.EmergencyContactPhoneCountry != v) {
 					m.SetEmergencyContactPhoneCountry(v)
 				}
-			} else if in.EmergencyContactPhoneCountry.IsNull() && !fresh && old.EmergencyContactPhoneCountry != nil {
+			} else if in.EmergencyContactPhoneCountry.IsNull() && !isNew && old.EmergencyContactPhoneCountry != nil {
 				m.ClearEmergencyContactPhoneCountry()
 			}
 		},
@@ -617,7 +616,7 @@ func (w Writes) CreatePatient(ctx context.Context, in *PatientInputRequest) (*Pa
 	return w.resourceOfPatient().Post(ctx, &in.Patient)
 }
 
-// UpdatePatient changes what was sent (write.Resource.Patch).
+// UpdatePatient changes a patient (write.Resource.Patch).
 func (w Writes) UpdatePatient(ctx context.Context, in *PatientInputRequest, p UpdatePatientParams) (*PatientResponse, error) {
 	return w.resourceOfPatient().Patch(ctx, p.ID, &in.Patient)
 }

@@ -36,7 +36,7 @@ var PaymentForm = list.Form[Payment]{
 	},
 }
 
-// PaymentExplanationsForm is the form of explanations.
+// PaymentExplanationsForm is the response form of explanations.
 var PaymentExplanationsForm = list.Form[PaymentExplanations]{
 	Width:   3,
 	Columns: `"payment_explanations"."id", "payment_explanations"."invoice_id", "payment_explanations"."amount"`,
@@ -54,8 +54,8 @@ func wrapPayment(o *Payment, err error) (*PaymentResponse, error) {
 	return &PaymentResponse{Payment: *o}, nil
 }
 
-// ShowPayment reads one payment in its response form, or gives apierror.NotFound.
-func (r Reads) ShowPayment(ctx context.Context, id int64) (*PaymentResponse, error) {
+// ReadPayment reads one payment, or returns apierror.NotFound.
+func (r Reads) ReadPayment(ctx context.Context, id int64) (*PaymentResponse, error) {
 	q := r.Client.Payment.Query().Where(payment.ID(id))
 	q.Order(list.ByPart(paymentexplanation.Table, paymentexplanation.FieldID))
 	return wrapPayment(list.OneWithParts(ctx, r.View(ctx), q, PaymentForm, PaymentExplanationsForm, func(o *Payment, p PaymentExplanations) {
@@ -63,9 +63,9 @@ func (r Reads) ShowPayment(ctx context.Context, id int64) (*PaymentResponse, err
 	}))
 }
 
-// GetPayment answers one payment.
+// GetPayment returns one payment.
 func (r Reads) GetPayment(ctx context.Context, p GetPaymentParams) (*PaymentResponse, error) {
-	return r.ShowPayment(ctx, p.ID)
+	return r.ReadPayment(ctx, p.ID)
 }
 
 // Payments is the list of payments.
@@ -83,8 +83,7 @@ var Payments = list.List[*ent.PaymentQuery, predicate.Payment, payment.OrderOpti
 	Counters: (*ent.PaymentQuery).Counters,
 }
 
-// PaymentsRequest is a list request; the filters that the schema calls manual are
-// left to the caller.
+// PaymentsRequest is a list request. Hand-written filters are not in it.
 func PaymentsRequest(p ListPaymentsParams) list.Request[predicate.Payment] {
 	r := list.Request[predicate.Payment]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
@@ -120,12 +119,12 @@ func PaymentsRequest(p ListPaymentsParams) list.Request[predicate.Payment] {
 	return r
 }
 
-// ReadPayments reads the page that a list request asks for (list.List.Read).
+// ReadPayments reads the page of a list request (list.List.Read).
 func (r Reads) ReadPayments(ctx context.Context, p ListPaymentsParams, extra ...predicate.Payment) ([]Payment, Meta, *ent.PaymentQuery, error) {
-	shown, meta, all, err := Payments.Read(ctx, r.View(ctx), r.Client.Payment.Query(), PaymentsRequest(p), extra...)
-	if err == nil && len(shown) > 0 {
-		parts := r.Client.PaymentExplanation.Query().Where(entx.InArray[predicate.PaymentExplanation](paymentexplanation.FieldPaymentID, list.IDs(shown, func(o Payment) int64 { return o.ID }))).Order(paymentexplanation.ByID())
-		err = list.AddParts(ctx, r.View(ctx), parts, PaymentExplanationsForm, `"payment_explanations"."payment_id"`, (*list.Reader).Int64, shown, func(o *Payment, id int64, p PaymentExplanations) bool {
+	rows, meta, all, err := Payments.Read(ctx, r.View(ctx), r.Client.Payment.Query(), PaymentsRequest(p), extra...)
+	if err == nil && len(rows) > 0 {
+		parts := r.Client.PaymentExplanation.Query().Where(entx.InArray[predicate.PaymentExplanation](paymentexplanation.FieldPaymentID, list.IDs(rows, func(o Payment) int64 { return o.ID }))).Order(paymentexplanation.ByID())
+		err = list.AddParts(ctx, r.View(ctx), parts, PaymentExplanationsForm, `"payment_explanations"."payment_id"`, (*list.Reader).Int64, rows, func(o *Payment, id int64, p PaymentExplanations) bool {
 			if o.ID != id {
 				return false
 			}
@@ -133,5 +132,5 @@ func (r Reads) ReadPayments(ctx context.Context, p ListPaymentsParams, extra ...
 			return true
 		})
 	}
-	return shown, Meta(meta), all, err
+	return rows, Meta(meta), all, err
 }

@@ -32,15 +32,15 @@ func wrapPaymentPlan(o *PaymentPlan, err error) (*PaymentPlanResponse, error) {
 	return &PaymentPlanResponse{PaymentPlan: *o}, nil
 }
 
-// ShowPaymentPlan reads one payment plan in its response form, or gives apierror.NotFound.
-func (r Reads) ShowPaymentPlan(ctx context.Context, id int64) (*PaymentPlanResponse, error) {
+// ReadPaymentPlan reads one payment plan, or returns apierror.NotFound.
+func (r Reads) ReadPaymentPlan(ctx context.Context, id int64) (*PaymentPlanResponse, error) {
 	q := r.Client.PaymentPlan.Query().Where(paymentplan.ID(id))
 	return wrapPaymentPlan(list.One(ctx, r.View(ctx), q, PaymentPlanForm))
 }
 
-// GetPaymentPlan answers one payment plan.
+// GetPaymentPlan returns one payment plan.
 func (r Reads) GetPaymentPlan(ctx context.Context, p GetPaymentPlanParams) (*PaymentPlanResponse, error) {
-	return r.ShowPaymentPlan(ctx, p.ID)
+	return r.ReadPaymentPlan(ctx, p.ID)
 }
 
 // PaymentPlans is the list of payment plans.
@@ -54,8 +54,7 @@ var PaymentPlans = list.List[*ent.PaymentPlanQuery, predicate.PaymentPlan, payme
 	},
 }
 
-// PaymentPlansRequest is a list request; the filters that the schema calls manual are
-// left to the caller.
+// PaymentPlansRequest is a list request. Hand-written filters are not in it.
 func PaymentPlansRequest(p ListPaymentPlansParams) list.Request[predicate.PaymentPlan] {
 	r := list.Request[predicate.PaymentPlan]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
@@ -70,17 +69,17 @@ func PaymentPlansRequest(p ListPaymentPlansParams) list.Request[predicate.Paymen
 	return r
 }
 
-// ReadPaymentPlans reads the page that a list request asks for (list.List.Read).
+// ReadPaymentPlans reads the page of a list request (list.List.Read).
 func (r Reads) ReadPaymentPlans(ctx context.Context, p ListPaymentPlansParams, extra ...predicate.PaymentPlan) ([]PaymentPlan, Meta, error) {
-	shown, meta, _, err := PaymentPlans.Read(ctx, r.View(ctx), r.Client.PaymentPlan.Query(), PaymentPlansRequest(p), extra...)
-	return shown, Meta(meta), err
+	rows, meta, _, err := PaymentPlans.Read(ctx, r.View(ctx), r.Client.PaymentPlan.Query(), PaymentPlansRequest(p), extra...)
+	return rows, Meta(meta), err
 }
 
-// ListPaymentPlans answers a list of payment plans.
+// ListPaymentPlans returns a page of payment plans.
 func (r Reads) ListPaymentPlans(ctx context.Context, p ListPaymentPlansParams) (*PaymentPlanList, error) {
-	shown, meta, err := r.ReadPaymentPlans(ctx, p)
+	rows, meta, err := r.ReadPaymentPlans(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return &PaymentPlanList{PaymentPlans: shown, Meta: meta}, nil
+	return &PaymentPlanList{PaymentPlans: rows, Meta: meta}, nil
 }

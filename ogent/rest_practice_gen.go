@@ -48,8 +48,8 @@ func wrapPractice(o *Practice, err error) (*PracticeResponse, error) {
 	return &PracticeResponse{Practice: *o}, nil
 }
 
-// ShowPractice reads one practice in its response form, or gives apierror.NotFound.
-func (r Reads) ShowPractice(ctx context.Context, id uuid.UUID) (*PracticeResponse, error) {
+// ReadPractice reads one practice, or returns apierror.NotFound.
+func (r Reads) ReadPractice(ctx context.Context, id uuid.UUID) (*PracticeResponse, error) {
 	q := r.Client.Practice.Query().Where(practice.ID(id))
 	return wrapPractice(list.One(ctx, r.View(ctx), q, PracticeForm))
 }

@@ -47,15 +47,15 @@ func wrapPractitioner(o *Practitioner, err error) (*PractitionerResponse, error)
 	return &PractitionerResponse{Practitioner: *o}, nil
 }
 
-// ShowPractitioner reads one practitioner in its response form, or gives apierror.NotFound.
-func (r Reads) ShowPractitioner(ctx context.Context, id int64) (*PractitionerResponse, error) {
+// ReadPractitioner reads one practitioner, or returns apierror.NotFound.
+func (r Reads) ReadPractitioner(ctx context.Context, id int64) (*PractitionerResponse, error) {
 	q := r.Client.Practitioner.Query().Where(practitioner.ID(id))
 	return wrapPractitioner(list.One(ctx, r.View(ctx), q, PractitionerForm))
 }
 
-// GetPractitioner answers one practitioner.
+// GetPractitioner returns one practitioner.
 func (r Reads) GetPractitioner(ctx context.Context, p GetPractitionerParams) (*PractitionerResponse, error) {
-	return r.ShowPractitioner(ctx, p.ID)
+	return r.ReadPractitioner(ctx, p.ID)
 }
 
 // Practitioners is the list of practitioners.
@@ -72,8 +72,7 @@ var Practitioners = list.List[*ent.PractitionerQuery, predicate.Practitioner, pr
 	},
 }
 
-// PractitionersRequest is a list request; the filters that the schema calls manual are
-// left to the caller.
+// PractitionersRequest is a list request. Hand-written filters are not in it.
 func PractitionersRequest(p ListPractitionersParams) list.Request[predicate.Practitioner] {
 	r := list.Request[predicate.Practitioner]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
@@ -91,17 +90,17 @@ func PractitionersRequest(p ListPractitionersParams) list.Request[predicate.Prac
 	return r
 }
 
-// ReadPractitioners reads the page that a list request asks for (list.List.Read).
+// ReadPractitioners reads the page of a list request (list.List.Read).
 func (r Reads) ReadPractitioners(ctx context.Context, p ListPractitionersParams, extra ...predicate.Practitioner) ([]Practitioner, Meta, error) {
-	shown, meta, _, err := Practitioners.Read(ctx, r.View(ctx), r.Client.Practitioner.Query(), PractitionersRequest(p), extra...)
-	return shown, Meta(meta), err
+	rows, meta, _, err := Practitioners.Read(ctx, r.View(ctx), r.Client.Practitioner.Query(), PractitionersRequest(p), extra...)
+	return rows, Meta(meta), err
 }
 
-// ListPractitioners answers a list of practitioners.
+// ListPractitioners returns a page of practitioners.
 func (r Reads) ListPractitioners(ctx context.Context, p ListPractitionersParams) (*PractitionerList, error) {
-	shown, meta, err := r.ReadPractitioners(ctx, p)
+	rows, meta, err := r.ReadPractitioners(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return &PractitionerList{Practitioners: shown, Meta: meta}, nil
+	return &PractitionerList{Practitioners: rows, Meta: meta}, nil
 }

@@ -34,15 +34,15 @@ func wrapRoom(o *Room, err error) (*RoomResponse, error) {
 	return &RoomResponse{Room: *o}, nil
 }
 
-// ShowRoom reads one room in its response form, or gives apierror.NotFound.
-func (r Reads) ShowRoom(ctx context.Context, id uuid.UUID) (*RoomResponse, error) {
+// ReadRoom reads one room, or returns apierror.NotFound.
+func (r Reads) ReadRoom(ctx context.Context, id uuid.UUID) (*RoomResponse, error) {
 	q := r.Client.Room.Query().Where(room.ID(id))
 	return wrapRoom(list.One(ctx, r.View(ctx), q, RoomForm))
 }
 
-// GetRoom answers one room.
+// GetRoom returns one room.
 func (r Reads) GetRoom(ctx context.Context, p GetRoomParams) (*RoomResponse, error) {
-	return r.ShowRoom(ctx, p.ID)
+	return r.ReadRoom(ctx, p.ID)
 }
 
 // Rooms is the list of rooms.
@@ -56,8 +56,7 @@ var Rooms = list.List[*ent.RoomQuery, predicate.Room, room.OrderOption, Room]{
 	},
 }
 
-// RoomsRequest is a list request; the filters that the schema calls manual are
-// left to the caller.
+// RoomsRequest is a list request. Hand-written filters are not in it.
 func RoomsRequest(p ListRoomsParams) list.Request[predicate.Room] {
 	r := list.Request[predicate.Room]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
@@ -75,17 +74,17 @@ func RoomsRequest(p ListRoomsParams) list.Request[predicate.Room] {
 	return r
 }
 
-// ReadRooms reads the page that a list request asks for (list.List.Read).
+// ReadRooms reads the page of a list request (list.List.Read).
 func (r Reads) ReadRooms(ctx context.Context, p ListRoomsParams, extra ...predicate.Room) ([]Room, Meta, error) {
-	shown, meta, _, err := Rooms.Read(ctx, r.View(ctx), r.Client.Room.Query(), RoomsRequest(p), extra...)
-	return shown, Meta(meta), err
+	rows, meta, _, err := Rooms.Read(ctx, r.View(ctx), r.Client.Room.Query(), RoomsRequest(p), extra...)
+	return rows, Meta(meta), err
 }
 
-// ListRooms answers a list of rooms.
+// ListRooms returns a page of rooms.
 func (r Reads) ListRooms(ctx context.Context, p ListRoomsParams) (*RoomList, error) {
-	shown, meta, err := r.ReadRooms(ctx, p)
+	rows, meta, err := r.ReadRooms(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return &RoomList{Rooms: shown, Meta: meta}, nil
+	return &RoomList{Rooms: rows, Meta: meta}, nil
 }

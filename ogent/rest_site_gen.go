@@ -43,15 +43,15 @@ func wrapSite(o *Site, err error) (*SiteResponse, error) {
 	return &SiteResponse{Site: *o}, nil
 }
 
-// ShowSite reads one site in its response form, or gives apierror.NotFound.
-func (r Reads) ShowSite(ctx context.Context, id uuid.UUID) (*SiteResponse, error) {
+// ReadSite reads one site, or returns apierror.NotFound.
+func (r Reads) ReadSite(ctx context.Context, id uuid.UUID) (*SiteResponse, error) {
 	q := r.Client.Site.Query().Where(site.ID(id))
 	return wrapSite(list.One(ctx, r.View(ctx), q, SiteForm))
 }
 
-// GetSite answers one site.
+// GetSite returns one site.
 func (r Reads) GetSite(ctx context.Context, p GetSiteParams) (*SiteResponse, error) {
-	return r.ShowSite(ctx, p.ID)
+	return r.ReadSite(ctx, p.ID)
 }
 
 // Sites is the list of sites.
@@ -65,8 +65,7 @@ var Sites = list.List[*ent.SiteQuery, predicate.Site, site.OrderOption, Site]{
 	},
 }
 
-// SitesRequest is a list request; the filters that the schema calls manual are
-// left to the caller.
+// SitesRequest is a list request. Hand-written filters are not in it.
 func SitesRequest(p ListSitesParams) list.Request[predicate.Site] {
 	r := list.Request[predicate.Site]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
@@ -81,17 +80,17 @@ func SitesRequest(p ListSitesParams) list.Request[predicate.Site] {
 	return r
 }
 
-// ReadSites reads the page that a list request asks for (list.List.Read).
+// ReadSites reads the page of a list request (list.List.Read).
 func (r Reads) ReadSites(ctx context.Context, p ListSitesParams, extra ...predicate.Site) ([]Site, Meta, error) {
-	shown, meta, _, err := Sites.Read(ctx, r.View(ctx), r.Client.Site.Query(), SitesRequest(p), extra...)
-	return shown, Meta(meta), err
+	rows, meta, _, err := Sites.Read(ctx, r.View(ctx), r.Client.Site.Query(), SitesRequest(p), extra...)
+	return rows, Meta(meta), err
 }
 
-// ListSites answers a list of sites.
+// ListSites returns a page of sites.
 func (r Reads) ListSites(ctx context.Context, p ListSitesParams) (*SiteList, error) {
-	shown, meta, err := r.ReadSites(ctx, p)
+	rows, meta, err := r.ReadSites(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return &SiteList{Sites: shown, Meta: meta}, nil
+	return &SiteList{Sites: rows, Meta: meta}, nil
 }

@@ -35,15 +35,15 @@ func wrapSundry(o *Sundry, err error) (*SundryResponse, error) {
 	return &SundryResponse{Sundry: *o}, nil
 }
 
-// ShowSundry reads one sundry in its response form, or gives apierror.NotFound.
-func (r Reads) ShowSundry(ctx context.Context, id uuid.UUID) (*SundryResponse, error) {
+// ReadSundry reads one sundry, or returns apierror.NotFound.
+func (r Reads) ReadSundry(ctx context.Context, id uuid.UUID) (*SundryResponse, error) {
 	q := r.Client.Sundry.Query().Where(sundry.ID(id))
 	return wrapSundry(list.One(ctx, r.View(ctx), q, SundryForm))
 }
 
-// GetSundry answers one sundry.
+// GetSundry returns one sundry.
 func (r Reads) GetSundry(ctx context.Context, p GetSundryParams) (*SundryResponse, error) {
-	return r.ShowSundry(ctx, p.ID)
+	return r.ReadSundry(ctx, p.ID)
 }
 
 // Sundries is the list of sundries.
@@ -57,8 +57,7 @@ var Sundries = list.List[*ent.SundryQuery, predicate.Sundry, sundry.OrderOption,
 	},
 }
 
-// SundriesRequest is a list request; the filters that the schema calls manual are
-// left to the caller.
+// SundriesRequest is a list request. Hand-written filters are not in it.
 func SundriesRequest(p ListSundriesParams) list.Request[predicate.Sundry] {
 	r := list.Request[predicate.Sundry]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
@@ -76,17 +75,17 @@ func SundriesRequest(p ListSundriesParams) list.Request[predicate.Sundry] {
 	return r
 }
 
-// ReadSundries reads the page that a list request asks for (list.List.Read).
+// ReadSundries reads the page of a list request (list.List.Read).
 func (r Reads) ReadSundries(ctx context.Context, p ListSundriesParams, extra ...predicate.Sundry) ([]Sundry, Meta, error) {
-	shown, meta, _, err := Sundries.Read(ctx, r.View(ctx), r.Client.Sundry.Query(), SundriesRequest(p), extra...)
-	return shown, Meta(meta), err
+	rows, meta, _, err := Sundries.Read(ctx, r.View(ctx), r.Client.Sundry.Query(), SundriesRequest(p), extra...)
+	return rows, Meta(meta), err
 }
 
-// ListSundries answers a list of sundries.
+// ListSundries returns a page of sundries.
 func (r Reads) ListSundries(ctx context.Context, p ListSundriesParams) (*SundryList, error) {
-	shown, meta, err := r.ReadSundries(ctx, p)
+	rows, meta, err := r.ReadSundries(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return &SundryList{Sundries: shown, Meta: meta}, nil
+	return &SundryList{Sundries: rows, Meta: meta}, nil
 }

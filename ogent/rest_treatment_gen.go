@@ -35,15 +35,15 @@ func wrapTreatment(o *Treatment, err error) (*TreatmentResponse, error) {
 	return &TreatmentResponse{Treatment: *o}, nil
 }
 
-// ShowTreatment reads one treatment in its response form, or gives apierror.NotFound.
-func (r Reads) ShowTreatment(ctx context.Context, id int64) (*TreatmentResponse, error) {
+// ReadTreatment reads one treatment, or returns apierror.NotFound.
+func (r Reads) ReadTreatment(ctx context.Context, id int64) (*TreatmentResponse, error) {
 	q := r.Client.Treatment.Query().Where(treatment.ID(id))
 	return wrapTreatment(list.One(ctx, r.View(ctx), q, TreatmentForm))
 }
 
-// GetTreatment answers one treatment.
+// GetTreatment returns one treatment.
 func (r Reads) GetTreatment(ctx context.Context, p GetTreatmentParams) (*TreatmentResponse, error) {
-	return r.ShowTreatment(ctx, p.ID)
+	return r.ReadTreatment(ctx, p.ID)
 }
 
 // Treatments is the list of treatments.
@@ -57,8 +57,7 @@ var Treatments = list.List[*ent.TreatmentQuery, predicate.Treatment, treatment.O
 	},
 }
 
-// TreatmentsRequest is a list request; the filters that the schema calls manual are
-// left to the caller.
+// TreatmentsRequest is a list request. Hand-written filters are not in it.
 func TreatmentsRequest(p ListTreatmentsParams) list.Request[predicate.Treatment] {
 	r := list.Request[predicate.Treatment]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
@@ -73,17 +72,17 @@ func TreatmentsRequest(p ListTreatmentsParams) list.Request[predicate.Treatment]
 	return r
 }
 
-// ReadTreatments reads the page that a list request asks for (list.List.Read).
+// ReadTreatments reads the page of a list request (list.List.Read).
 func (r Reads) ReadTreatments(ctx context.Context, p ListTreatmentsParams, extra ...predicate.Treatment) ([]Treatment, Meta, error) {
-	shown, meta, _, err := Treatments.Read(ctx, r.View(ctx), r.Client.Treatment.Query(), TreatmentsRequest(p), extra...)
-	return shown, Meta(meta), err
+	rows, meta, _, err := Treatments.Read(ctx, r.View(ctx), r.Client.Treatment.Query(), TreatmentsRequest(p), extra...)
+	return rows, Meta(meta), err
 }
 
-// ListTreatments answers a list of treatments.
+// ListTreatments returns a page of treatments.
 func (r Reads) ListTreatments(ctx context.Context, p ListTreatmentsParams) (*TreatmentList, error) {
-	shown, meta, err := r.ReadTreatments(ctx, p)
+	rows, meta, err := r.ReadTreatments(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return &TreatmentList{Treatments: shown, Meta: meta}, nil
+	return &TreatmentList{Treatments: rows, Meta: meta}, nil
 }

@@ -30,15 +30,15 @@ func wrapTreatmentCategory(o *TreatmentCategory, err error) (*TreatmentCategoryR
 	return &TreatmentCategoryResponse{TreatmentCategory: *o}, nil
 }
 
-// ShowTreatmentCategory reads one treatment category in its response form, or gives apierror.NotFound.
-func (r Reads) ShowTreatmentCategory(ctx context.Context, id int64) (*TreatmentCategoryResponse, error) {
+// ReadTreatmentCategory reads one treatment category, or returns apierror.NotFound.
+func (r Reads) ReadTreatmentCategory(ctx context.Context, id int64) (*TreatmentCategoryResponse, error) {
 	q := r.Client.TreatmentCategory.Query().Where(treatmentcategory.ID(id))
 	return wrapTreatmentCategory(list.One(ctx, r.View(ctx), q, TreatmentCategoryForm))
 }
 
-// GetTreatmentCategory answers one treatment category.
+// GetTreatmentCategory returns one treatment category.
 func (r Reads) GetTreatmentCategory(ctx context.Context, p GetTreatmentCategoryParams) (*TreatmentCategoryResponse, error) {
-	return r.ShowTreatmentCategory(ctx, p.ID)
+	return r.ReadTreatmentCategory(ctx, p.ID)
 }
 
 // TreatmentCategories is the list of treatment categories.
@@ -52,8 +52,7 @@ var TreatmentCategories = list.List[*ent.TreatmentCategoryQuery, predicate.Treat
 	},
 }
 
-// TreatmentCategoriesRequest is a list request; the filters that the schema calls manual are
-// left to the caller.
+// TreatmentCategoriesRequest is a list request. Hand-written filters are not in it.
 func TreatmentCategoriesRequest(p ListTreatmentCategoriesParams) list.Request[predicate.TreatmentCategory] {
 	r := list.Request[predicate.TreatmentCategory]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
@@ -65,17 +64,17 @@ func TreatmentCategoriesRequest(p ListTreatmentCategoriesParams) list.Request[pr
 	return r
 }
 
-// ReadTreatmentCategories reads the page that a list request asks for (list.List.Read).
+// ReadTreatmentCategories reads the page of a list request (list.List.Read).
 func (r Reads) ReadTreatmentCategories(ctx context.Context, p ListTreatmentCategoriesParams, extra ...predicate.TreatmentCategory) ([]TreatmentCategory, Meta, error) {
-	shown, meta, _, err := TreatmentCategories.Read(ctx, r.View(ctx), r.Client.TreatmentCategory.Query(), TreatmentCategoriesRequest(p), extra...)
-	return shown, Meta(meta), err
+	rows, meta, _, err := TreatmentCategories.Read(ctx, r.View(ctx), r.Client.TreatmentCategory.Query(), TreatmentCategoriesRequest(p), extra...)
+	return rows, Meta(meta), err
 }
 
-// ListTreatmentCategories answers a list of treatment categories.
+// ListTreatmentCategories returns a page of treatment categories.
 func (r Reads) ListTreatmentCategories(ctx context.Context, p ListTreatmentCategoriesParams) (*TreatmentCategoryList, error) {
-	shown, meta, err := r.ReadTreatmentCategories(ctx, p)
+	rows, meta, err := r.ReadTreatmentCategories(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return &TreatmentCategoryList{TreatmentCategories: shown, Meta: meta}, nil
+	return &TreatmentCategoryList{TreatmentCategories: rows, Meta: meta}, nil
 }

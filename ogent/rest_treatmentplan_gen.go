@@ -40,15 +40,15 @@ func wrapTreatmentPlan(o *TreatmentPlan, err error) (*TreatmentPlanResponse, err
 	return &TreatmentPlanResponse{TreatmentPlan: *o}, nil
 }
 
-// ShowTreatmentPlan reads one treatment plan in its response form, or gives apierror.NotFound.
-func (r Reads) ShowTreatmentPlan(ctx context.Context, id int64) (*TreatmentPlanResponse, error) {
+// ReadTreatmentPlan reads one treatment plan, or returns apierror.NotFound.
+func (r Reads) ReadTreatmentPlan(ctx context.Context, id int64) (*TreatmentPlanResponse, error) {
 	q := r.Client.TreatmentPlan.Query().Where(treatmentplan.ID(id))
 	return wrapTreatmentPlan(list.One(ctx, r.View(ctx), q, TreatmentPlanForm))
 }
 
-// GetTreatmentPlan answers one treatment plan.
+// GetTreatmentPlan returns one treatment plan.
 func (r Reads) GetTreatmentPlan(ctx context.Context, p GetTreatmentPlanParams) (*TreatmentPlanResponse, error) {
-	return r.ShowTreatmentPlan(ctx, p.ID)
+	return r.ReadTreatmentPlan(ctx, p.ID)
 }
 
 // TreatmentPlans is the list of treatment plans.
@@ -64,8 +64,7 @@ var TreatmentPlans = list.List[*ent.TreatmentPlanQuery, predicate.TreatmentPlan,
 	Counters: (*ent.TreatmentPlanQuery).Counters,
 }
 
-// TreatmentPlansRequest is a list request; the filters that the schema calls manual are
-// left to the caller.
+// TreatmentPlansRequest is a list request. Hand-written filters are not in it.
 func TreatmentPlansRequest(p ListTreatmentPlansParams) list.Request[predicate.TreatmentPlan] {
 	r := list.Request[predicate.TreatmentPlan]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
@@ -93,17 +92,17 @@ func TreatmentPlansRequest(p ListTreatmentPlansParams) list.Request[predicate.Tr
 	return r
 }
 
-// ReadTreatmentPlans reads the page that a list request asks for (list.List.Read).
+// ReadTreatmentPlans reads the page of a list request (list.List.Read).
 func (r Reads) ReadTreatmentPlans(ctx context.Context, p ListTreatmentPlansParams, extra ...predicate.TreatmentPlan) ([]TreatmentPlan, Meta, error) {
-	shown, meta, _, err := TreatmentPlans.Read(ctx, r.View(ctx), r.Client.TreatmentPlan.Query(), TreatmentPlansRequest(p), extra...)
-	return shown, Meta(meta), err
+	rows, meta, _, err := TreatmentPlans.Read(ctx, r.View(ctx), r.Client.TreatmentPlan.Query(), TreatmentPlansRequest(p), extra...)
+	return rows, Meta(meta), err
 }
 
-// ListTreatmentPlans answers a list of treatment plans.
+// ListTreatmentPlans returns a page of treatment plans.
 func (r Reads) ListTreatmentPlans(ctx context.Context, p ListTreatmentPlansParams) (*TreatmentPlanList, error) {
-	shown, meta, err := r.ReadTreatmentPlans(ctx, p)
+	rows, meta, err := r.ReadTreatmentPlans(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return &TreatmentPlanList{TreatmentPlans: shown, Meta: meta}, nil
+	return &TreatmentPlanList{TreatmentPlans: rows, Meta: meta}, nil
 }

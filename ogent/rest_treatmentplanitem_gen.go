@@ -46,23 +46,23 @@ func wrapTreatmentPlanItem(o *TreatmentPlanItem, err error) (*TreatmentPlanItemR
 	return &TreatmentPlanItemResponse{TreatmentPlanItem: *o}, nil
 }
 
-// ShowTreatmentPlanItem reads one treatment plan item in its response form, or gives apierror.NotFound.
-func (r Reads) ShowTreatmentPlanItem(ctx context.Context, id int64) (*TreatmentPlanItemResponse, error) {
+// ReadTreatmentPlanItem reads one treatment plan item, or returns apierror.NotFound.
+func (r Reads) ReadTreatmentPlanItem(ctx context.Context, id int64) (*TreatmentPlanItemResponse, error) {
 	q := r.Client.TreatmentPlanItem.Query().Where(treatmentplanitem.ID(id))
 	return wrapTreatmentPlanItem(list.One(ctx, r.View(ctx), q, TreatmentPlanItemForm))
 }
 
-// completeTreatmentPlanItem adds the members that no column has.
-func (r Reads) completeTreatmentPlanItem(ctx context.Context, shown ...*TreatmentPlanItem) error {
-	if err := list.AddMember(ctx, r.Client, r.Members.TreatmentPlanItemCustomFields, shown, func(o *TreatmentPlanItem) int64 { return o.ID }, func(o *TreatmentPlanItem, v []CustomFieldEntry) { o.CustomFields = v }); err != nil {
+// completeTreatmentPlanItem adds the members that are not columns.
+func (r Reads) completeTreatmentPlanItem(ctx context.Context, rows ...*TreatmentPlanItem) error {
+	if err := list.AddMember(ctx, r.Client, r.Members.TreatmentPlanItemCustomFields, rows, func(o *TreatmentPlanItem) int64 { return o.ID }, func(o *TreatmentPlanItem, v []CustomFieldEntry) { o.CustomFields = v }); err != nil {
 		return err
 	}
 	return nil
 }
 
-// GetTreatmentPlanItem answers one treatment plan item.
+// GetTreatmentPlanItem returns one treatment plan item.
 func (r Reads) GetTreatmentPlanItem(ctx context.Context, p GetTreatmentPlanItemParams) (*TreatmentPlanItemResponse, error) {
-	response, err := r.ShowTreatmentPlanItem(ctx, p.ID)
+	response, err := r.ReadTreatmentPlanItem(ctx, p.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +82,7 @@ var TreatmentPlanItems = list.List[*ent.TreatmentPlanItemQuery, predicate.Treatm
 	Counters: (*ent.TreatmentPlanItemQuery).Counters,
 }
 
-// TreatmentPlanItemsRequest is a list request; the filters that the schema calls manual are
-// left to the caller.
+// TreatmentPlanItemsRequest is a list request. Hand-written filters are not in it.
 func TreatmentPlanItemsRequest(p ListTreatmentPlanItemsParams) list.Request[predicate.TreatmentPlanItem] {
 	r := list.Request[predicate.TreatmentPlanItem]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
@@ -111,20 +110,20 @@ func TreatmentPlanItemsRequest(p ListTreatmentPlanItemsParams) list.Request[pred
 	return r
 }
 
-// ReadTreatmentPlanItems reads the page that a list request asks for (list.List.Read).
+// ReadTreatmentPlanItems reads the page of a list request (list.List.Read).
 func (r Reads) ReadTreatmentPlanItems(ctx context.Context, p ListTreatmentPlanItemsParams, extra ...predicate.TreatmentPlanItem) ([]TreatmentPlanItem, Meta, error) {
-	shown, meta, _, err := TreatmentPlanItems.Read(ctx, r.View(ctx), r.Client.TreatmentPlanItem.Query(), TreatmentPlanItemsRequest(p), extra...)
+	rows, meta, _, err := TreatmentPlanItems.Read(ctx, r.View(ctx), r.Client.TreatmentPlanItem.Query(), TreatmentPlanItemsRequest(p), extra...)
 	if err == nil {
-		err = r.completeTreatmentPlanItem(ctx, list.Pointers(shown)...)
+		err = r.completeTreatmentPlanItem(ctx, list.Pointers(rows)...)
 	}
-	return shown, Meta(meta), err
+	return rows, Meta(meta), err
 }
 
-// ListTreatmentPlanItems answers a list of treatment plan items.
+// ListTreatmentPlanItems returns a page of treatment plan items.
 func (r Reads) ListTreatmentPlanItems(ctx context.Context, p ListTreatmentPlanItemsParams) (*TreatmentPlanItemList, error) {
-	shown, meta, err := r.ReadTreatmentPlanItems(ctx, p)
+	rows, meta, err := r.ReadTreatmentPlanItems(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return &TreatmentPlanItemList{TreatmentPlanItems: shown, Meta: meta}, nil
+	return &TreatmentPlanItemList{TreatmentPlanItems: rows, Meta: meta}, nil
 }

@@ -42,15 +42,15 @@ func wrapUser(o *User, err error) (*UserResponse, error) {
 	return &UserResponse{User: *o}, nil
 }
 
-// ShowUser reads one user in its response form, or gives apierror.NotFound.
-func (r Reads) ShowUser(ctx context.Context, id int64) (*UserResponse, error) {
+// ReadUser reads one user, or returns apierror.NotFound.
+func (r Reads) ReadUser(ctx context.Context, id int64) (*UserResponse, error) {
 	q := r.Client.User.Query().Where(user.ID(id))
 	return wrapUser(list.One(ctx, r.View(ctx), q, UserForm))
 }
 
-// GetUser answers one user.
+// GetUser returns one user.
 func (r Reads) GetUser(ctx context.Context, p GetUserParams) (*UserResponse, error) {
-	return r.ShowUser(ctx, p.ID)
+	return r.ReadUser(ctx, p.ID)
 }
 
 // Users is the list of users.
@@ -65,8 +65,7 @@ var Users = list.List[*ent.UserQuery, predicate.User, user.OrderOption, User]{
 	},
 }
 
-// UsersRequest is a list request; the filters that the schema calls manual are
-// left to the caller.
+// UsersRequest is a list request. Hand-written filters are not in it.
 func UsersRequest(p ListUsersParams) list.Request[predicate.User] {
 	r := list.Request[predicate.User]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
@@ -84,17 +83,17 @@ func UsersRequest(p ListUsersParams) list.Request[predicate.User] {
 	return r
 }
 
-// ReadUsers reads the page that a list request asks for (list.List.Read).
+// ReadUsers reads the page of a list request (list.List.Read).
 func (r Reads) ReadUsers(ctx context.Context, p ListUsersParams, extra ...predicate.User) ([]User, Meta, error) {
-	shown, meta, _, err := Users.Read(ctx, r.View(ctx), r.Client.User.Query(), UsersRequest(p), extra...)
-	return shown, Meta(meta), err
+	rows, meta, _, err := Users.Read(ctx, r.View(ctx), r.Client.User.Query(), UsersRequest(p), extra...)
+	return rows, Meta(meta), err
 }
 
-// ListUsers answers a list of users.
+// ListUsers returns a page of users.
 func (r Reads) ListUsers(ctx context.Context, p ListUsersParams) (*UserList, error) {
-	shown, meta, err := r.ReadUsers(ctx, p)
+	rows, meta, err := r.ReadUsers(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return &UserList{Users: shown, Meta: meta}, nil
+	return &UserList{Users: rows, Meta: meta}, nil
 }

@@ -19,11 +19,11 @@ import (
 	"chairside/schema"
 )
 
-// balanceAlias is the column under which the balance that is asked for is read.
+// balanceAlias is the name of the balance in queries.
 const balanceAlias = "balance"
 
-// ListAccounts filters by credit and debit, adds sums over all pages, and with
-// as_at shows the balances at the end of a day (behaviour.md section 3).
+// ListAccounts filters by credit or debit and adds sums over all pages. With as_at it returns
+// the balances at the end of that day (behaviour.md section 3).
 func (h *Handler) ListAccounts(ctx context.Context, p ogent.ListAccountsParams) (*ogent.AccountList, error) {
 	balance := currentBalance
 	if day, ok := p.AsAt.Get(); ok {
@@ -38,12 +38,12 @@ func (h *Handler) ListAccounts(ctx context.Context, p ogent.ListAccountsParams) 
 		q.Where(func(s *sql.Selector) { s.Where(sql.ExprP(balance(s) + " < 0")) })
 	}
 	page := q.Clone().Order(accountOrder(request, balance)...).Limit(request.Limit()).Offset(request.Offset())
-	shown, err := list.All(ctx, h.View(ctx), page, ogent.AccountForm, request.Limit())
+	rows, err := list.All(ctx, h.View(ctx), page, ogent.AccountForm, request.Limit())
 	if err != nil {
 		return nil, err
 	}
 	if p.AsAt.Set {
-		if err := h.showBalances(ctx, shown, balance); err != nil {
+		if err := h.setBalances(ctx, rows, balance); err != nil {
 			return nil, err
 		}
 	}
@@ -62,43 +62,39 @@ func (h *Handler) ListAccounts(ctx context.Context, p ogent.ListAccountsParams) 
 		return nil, err
 	}
 	meta := request.Meta(sums[0].Total)
-	return &ogent.AccountList{Accounts: shown, Meta: ogent.AccountMeta{
+	return &ogent.AccountList{Accounts: rows, Meta: ogent.AccountMeta{
 		Total: meta.Total, Page: meta.Page, CurrentPage: meta.CurrentPage, PerPage: meta.PerPage, TotalPages: meta.TotalPages,
 		TotalNhs: total(sums[0].NHS), TotalPrivate: total(sums[0].Private), TotalBalance: total(sums[0].Balance),
 	}}, nil
 }
 
-// showBalances puts the balances that are asked for in place of the current ones.
-func (h *Handler) showBalances(ctx context.Context, shown []ogent.Account, b balance) error {
-	if len(shown) == 0 {
+// setBalances replaces the current balances by those of a day.
+func (h *Handler) setBalances(ctx context.Context, accounts []ogent.Account, b balance) error {
+	if len(accounts) == 0 {
 		return nil
 	}
-	ids := make([]int64, len(shown))
-	for i := range shown {
-		ids[i] = shown[i].ID
-	}
-	var rows []struct {
+	ids := list.IDs(accounts, func(a ogent.Account) int64 { return a.ID })
+	var balances []struct {
 		ID      int64
 		Balance decimal.Decimal
 	}
 	err := h.Client.Account.Query().Where(entx.InArray[predicate.Account](account.FieldID, ids)).Modify(func(s *sql.Selector) {
 		s.Select(s.C(account.FieldID)).AppendSelectExprAs(sql.Raw(b(s)), balanceAlias)
-	}).Scan(ctx, &rows)
-	at := places(ids)
-	for _, r := range rows {
-		shown[at[r.ID]].CurrentBalance = r.Balance.String()
+	}).Scan(ctx, &balances)
+	at := positions(ids)
+	for _, b := range balances {
+		accounts[at[b.ID]].CurrentBalance = b.Balance.String()
 	}
 	return err
 }
 
-// balance is a SQL expression over a row of accounts, in hundredths.
+// balance returns a SQL expression for the balance of an account, in hundredths.
 type balance func(*sql.Selector) string
 
 func currentBalance(s *sql.Selector) string { return s.C(account.FieldCurrentBalance) }
 
-// balanceAt is the balance at the end of a day, served by the indexes that
-// start with the patient and the date. The day is a literal: a Date prints
-// nothing but digits and hyphens.
+// balanceAt returns the balance at the end of a day. Indexes on the patient and the date serve
+// it. The day is a literal, because a civil.Date has only digits and hyphens.
 func balanceAt(day civil.Date) balance {
 	return func(s *sql.Selector) string {
 		sum := func(table, condition string) string {
@@ -115,7 +111,8 @@ func balanceAt(day civil.Date) balance {
 	}
 }
 
-// accountOrder is the generated order, except that balances are ordered as shown.
+// accountOrder returns the generated order, except that current_balance sorts by the balances
+// in the response.
 func accountOrder(r list.Request[predicate.Account], b balance) []account.OrderOption {
 	if r.SortBy != account.FieldCurrentBalance {
 		return ogent.Accounts.Order(r)

@@ -28,14 +28,14 @@ import (
 	"chairside/schema"
 )
 
-// visit is an appointment that is to be made on the Monday.
+// visit returns the create of an appointment on the Monday.
 func visit(ctx context.Context, tx *ent.Client, practitioner int64, hour time.Duration) *ent.AppointmentCreate {
 	start := instant(monday).Add(hour * time.Hour)
 	return tx.Appointment.Create().SetPractitionerID(practitioner).SetReason("Exam").SetStartTime(start).SetFinishTime(start.Add(30 * time.Minute)).
 		SetUserID(principal.Must(ctx).UserID)
 }
 
-// somebody is a context in which a user of the main practice acts with a token.
+// somebody returns a context of a user of the main practice with a token.
 func somebody(t *testing.T, e *harness.Env) context.Context {
 	t.Helper()
 	ctx := e.As(t, "demo")
@@ -48,13 +48,13 @@ func somebody(t *testing.T, e *harness.Env) context.Context {
 	return clock.With(principal.With(ctx, &c), e.Clock.Now())
 }
 
-// insert saves an appointment as a request does.
+// insert inserts an appointment as a request does.
 func insert(ctx context.Context, c *ent.AppointmentCreate, conditions ...entx.Condition) (*ogent.Appointment, error) {
 	return write.Insert(ctx, ogent.Reads{}.View(ctx), c, ogent.AppointmentForm, conditions...)
 }
 
-// records are what the record of changes has of an appointment, without what
-// tells one from another.
+// records returns the audit log entries of an appointment, without the members that always
+// differ.
 func records(t *testing.T, e *harness.Env, ctx context.Context, id int64) []*ent.Change {
 	t.Helper()
 	rows, err := e.DB.Ent.Change.Query().Where(changes.Resource(ent.TypeAppointment), changes.RecordID(strconv.FormatInt(id, 10))).
@@ -65,9 +65,8 @@ func records(t *testing.T, e *harness.Env, ctx context.Context, id int64) []*ent
 	return rows
 }
 
-// TestAddedRowIsRecordedLikeASavedOne: it does not show which statement wrote a
-// row, and its record.
-func TestAddedRowIsRecordedLikeASavedOne(t *testing.T) {
+// TestInsertedRowHasTheSameAuditEntryAsASavedOne: one statement writes both, as two would.
+func TestInsertedRowHasTheSameAuditEntryAsASavedOne(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		ctx, dentist := somebody(t, e), hire(t, e)
 		var saved *ent.Appointment
@@ -81,7 +80,7 @@ func TestAddedRowIsRecordedLikeASavedOne(t *testing.T) {
 		})
 		want, got := records(t, e, ctx, saved.ID), records(t, e, ctx, added.ID)
 		if len(want) != 1 || len(got) != 1 {
-			t.Fatalf("%d and %d records", len(want), len(got))
+			t.Fatalf("%d and %d entries", len(want), len(got))
 		}
 		for _, r := range [][]*ent.Change{want, got} {
 			r[0].ID = 0
@@ -99,9 +98,9 @@ func TestAddedRowIsRecordedLikeASavedOne(t *testing.T) {
 	})
 }
 
-// TestRowIsAddedWhereItsConditionsHold: conditions see what the caller sees; a
-// row that is not added is not recorded either.
-func TestRowIsAddedWhereItsConditionsHold(t *testing.T) {
+// TestRowIsInsertedOnlyIfItsConditionsHold: conditions see only the rows that the caller may
+// see, and a row that is not inserted has no audit entry.
+func TestRowIsInsertedOnlyIfItsConditionsHold(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		ctx, there, dentist := somebody(t, e), e.As(t, "second"), hire(t, e)
 		ours, err := e.DB.Ent.Patient.Query().FirstID(ctx)
@@ -122,14 +121,14 @@ func TestRowIsAddedWhereItsConditionsHold(t *testing.T) {
 			conditions []func(*ent.Client) entx.Condition
 			added      bool
 		}{
-			"nothing is asked":                        {nil, true},
-			"a patient of ours is there":              {[]func(*ent.Client) entx.Condition{some(ours)}, true},
-			"a patient of ours is not":                {[]func(*ent.Client) entx.Condition{none(ours)}, false},
-			"another practice's patient is not seen":  {[]func(*ent.Client) entx.Condition{some(theirs)}, false},
-			"another practice's is not in the way":    {[]func(*ent.Client) entx.Condition{none(theirs)}, true},
-			"the first of two conditions fails":       {[]func(*ent.Client) entx.Condition{none(ours), none(theirs)}, false},
-			"the second of two conditions fails":      {[]func(*ent.Client) entx.Condition{some(ours), some(theirs)}, false},
-			"nobody is there, and somebody else's is": {[]func(*ent.Client) entx.Condition{none(-1), none(theirs)}, true},
+			"no condition":                              {nil, true},
+			"our patient exists":                        {[]func(*ent.Client) entx.Condition{some(ours)}, true},
+			"our patient does not exist":                {[]func(*ent.Client) entx.Condition{none(ours)}, false},
+			"another practice's patient exists":         {[]func(*ent.Client) entx.Condition{some(theirs)}, false},
+			"another practice's patient does not exist": {[]func(*ent.Client) entx.Condition{none(theirs)}, true},
+			"the first of two conditions fails":         {[]func(*ent.Client) entx.Condition{none(ours), none(theirs)}, false},
+			"the second of two conditions fails":        {[]func(*ent.Client) entx.Condition{some(ours), some(theirs)}, false},
+			"both conditions hold":                      {[]func(*ent.Client) entx.Condition{none(-1), none(theirs)}, true},
 		} {
 			appointments, recorded := systemRows(t, e, "SELECT count(*) FROM appointments"), systemRows(t, e, "SELECT count(*) FROM changes")
 			var added *ogent.Appointment
@@ -139,7 +138,7 @@ func TestRowIsAddedWhereItsConditionsHold(t *testing.T) {
 					conditions = append(conditions, c(tx))
 				}
 				added, err = insert(ctx, visit(ctx, tx, dentist, 9), conditions...)
-				if errors.Is(err, entx.ErrUnmet) {
+				if errors.Is(err, entx.ErrConditionFailed) {
 					return nil
 				}
 				return err
@@ -156,9 +155,8 @@ func TestRowIsAddedWhereItsConditionsHold(t *testing.T) {
 	})
 }
 
-// TestAddedRowGoesWithItsTransaction: neither a refusal afterwards nor an error
-// of the database leaves anything.
-func TestAddedRowGoesWithItsTransaction(t *testing.T) {
+// TestInsertedRowIsRolledBack: after an error, neither the row nor its audit entry is left.
+func TestInsertedRowIsRolledBack(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		ctx, there, dentist := somebody(t, e), e.As(t, "second"), hire(t, e)
 		theirs, err := e.DB.Ent.Practitioner.Query().Where(practitioner.Active(true)).FirstID(there)
@@ -171,14 +169,14 @@ func TestAddedRowGoesWithItsTransaction(t *testing.T) {
 			return err
 		}
 		for name, work := range map[string]func(tx *ent.Client) error{
-			"refused later": func(tx *ent.Client) error { return errors.Join(add(visit(ctx, tx, dentist, 9)), refused) },
-			"times that the table refuses": func(tx *ent.Client) error {
+			"a later error": func(tx *ent.Client) error { return errors.Join(add(visit(ctx, tx, dentist, 9)), refused) },
+			"a failed CHECK": func(tx *ent.Client) error {
 				return add(visit(ctx, tx, dentist, 9).SetFinishTime(instant(monday)))
 			},
 			"another practice's practitioner": func(tx *ent.Client) error { return add(visit(ctx, tx, theirs, 9)) },
 		} {
 			recorded := systemRows(t, e, "SELECT count(*) FROM changes")
-			if err := e.DB.Tx(ctx, work); err == nil || errors.Is(err, entx.ErrUnmet) {
+			if err := e.DB.Tx(ctx, work); err == nil || errors.Is(err, entx.ErrConditionFailed) {
 				t.Errorf("%s: %v", name, err)
 			}
 			n, err := e.DB.Ent.Appointment.Query().Where(appointment.PractitionerID(dentist)).Count(ctx)
@@ -189,9 +187,8 @@ func TestAddedRowGoesWithItsTransaction(t *testing.T) {
 	})
 }
 
-// TestChangedRowIsRecordedLikeASavedOne: it does not show which statement changed
-// a row, and wrote its record.
-func TestChangedRowIsRecordedLikeASavedOne(t *testing.T) {
+// TestUpdatedRowHasTheSameAuditEntryAsASavedOne: one statement writes both, as two would.
+func TestUpdatedRowHasTheSameAuditEntryAsASavedOne(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		ctx, dentist := somebody(t, e), hire(t, e)
 		room := e.DB.Ent.Room.Query().FirstIDX(ctx)
@@ -217,7 +214,7 @@ func TestChangedRowIsRecordedLikeASavedOne(t *testing.T) {
 		})
 		want, got := records(t, e, ctx, saved.ID), records(t, e, ctx, other.ID)
 		if len(want) != 2 || len(got) != 2 {
-			t.Fatalf("%d and %d records", len(want), len(got))
+			t.Fatalf("%d and %d entries", len(want), len(got))
 		}
 		for i := range want {
 			want[i].ID, got[i].ID = 0, 0
@@ -230,7 +227,7 @@ func TestChangedRowIsRecordedLikeASavedOne(t *testing.T) {
 		if b := e.DB.Ent.Appointment.GetX(ctx, saved.ID); a.String() != b.String() {
 			t.Errorf("saved:   %v\nchanged: %v", b, a)
 		}
-		shown, err := ogent.Reads{Client: e.DB.Ent}.ShowAppointment(ctx, other.ID)
+		shown, err := ogent.Reads{Client: e.DB.Ent}.ReadAppointment(ctx, other.ID)
 		if err != nil || !reflect.DeepEqual(&shown.Appointment, changed) {
 			t.Errorf("shown %v, %v\nchanged %v", shown, err, changed)
 		}
@@ -242,8 +239,8 @@ func isMissing(err error) bool {
 	return ent.IsNotFound(err) || errors.As(err, &f) && f.Status == http.StatusNotFound
 }
 
-// TestChangeThatIsRefused leaves the row, and no record.
-func TestChangeThatIsRefused(t *testing.T) {
+// TestRefusedUpdateLeavesNoTrace: neither a changed row nor an audit entry.
+func TestRefusedUpdateLeavesNoTrace(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		ctx, there, dentist := somebody(t, e), e.As(t, "second"), hire(t, e)
 		var a *ent.Appointment
@@ -299,9 +296,9 @@ func TestChangeThatIsRefused(t *testing.T) {
 	})
 }
 
-// TestBookingWhatIsCancelledMeanwhile: what was in the way of the row may be gone
-// when it is asked what was.
-func TestBookingWhatIsCancelledMeanwhile(t *testing.T) {
+// TestBookingSucceedsIfTheConflictIsCancelled: the conflicting appointment may be gone when
+// the booking looks for it again.
+func TestBookingSucceedsIfTheConflictIsCancelled(t *testing.T) {
 	e := harness.Start(t, harness.Postgres(t)) // SQLite has one writer at a time
 	c, dentist := e.Client(t, e.Token(t, "")), hire(t, e)
 	book(t, c, dentist, "09:00", "09:30")

@@ -6,25 +6,24 @@ import (
 	"chairside/ogent"
 )
 
-// Handler implements the operations. Those it has no method for are plain reads and
-// writes, and come from ogent.Writes.
+// Handler implements the operations. Those without a method here are generated (ogent.Writes).
 type Handler struct {
 	ogent.Writes
-	work *cache.Cache[int64, work] // by practitioner
+	work *cache.Cache[int64, work] // by practitioner id
 }
 
-// New gives the handler over an open database. baseURL is this server's public
-// address without a final slash.
+// New returns the handler for an open database. baseURL is this server's public address,
+// without a final slash.
 func New(db *store.DB, baseURL string) *Handler {
-	return &Handler{work: rememberWork(db.Ent), Writes: ogent.Writes{
+	return &Handler{work: newWorkCache(db.Ent), Writes: ogent.Writes{
 		DB: db,
 		Reads: ogent.Reads{Client: db.Ent, BaseURL: baseURL, Members: ogent.Members{
-			PatientCustomFields:           patientAnswers,
-			TreatmentPlanItemCustomFields: itemAnswers,
+			PatientCustomFields:           patientCustomFields,
+			TreatmentPlanItemCustomFields: treatmentPlanItemCustomFields,
 		}},
 		Rules: ogent.Rules{
-			Appointment: ruleOfAppointment,
-			Patient:     ruleOfPatient,
+			Appointment: appointmentRule,
+			Patient:     patientRule,
 		},
 	}}
 }

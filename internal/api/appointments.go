@@ -20,14 +20,14 @@ import (
 	"chairside/schema"
 )
 
-// blocking is AppointmentState.Blocks as a predicate: it holds of appointments that keep
-// the practitioner's time. Two comparisons and not one with a list, which PostgreSQL
-// would build anew for each row.
+// blocking is schema.AppointmentState.Blocks as a predicate: the appointment occupies the
+// practitioner's time. It is two comparisons, because PostgreSQL would build a list of states
+// for each row.
 var blocking = appointment.And(appointment.StateNEQ(schema.Cancelled), appointment.StateNEQ(schema.DidNotAttend))
 
-// ListAppointments is the generated list and the filter of a day. The schema holds
-// back cancelled and not attended appointments unless cancelled=true; state= combines
-// with that rule (behaviour.md section 3).
+// ListAppointments adds the filter of a day, on=, to the generated list. Without
+// cancelled=true the list has no cancelled or missed appointments, whatever state= is
+// (behaviour.md section 3).
 func (h *Handler) ListAppointments(ctx context.Context, p ogent.ListAppointmentsParams) (*ogent.AppointmentList, error) {
 	var extra []predicate.Appointment
 	if on, ok := p.On.Get(); ok {
@@ -37,18 +37,18 @@ func (h *Handler) ListAppointments(ctx context.Context, p ogent.ListAppointments
 			entx.OpaqueTime[predicate.Appointment](appointment.FieldStartTime, sql.OpLT, day.AddDays(1).In(zone).UTC()),
 		)
 	}
-	shown, meta, err := h.ReadAppointments(ctx, p, extra...)
+	rows, meta, err := h.ReadAppointments(ctx, p, extra...)
 	if err != nil {
 		return nil, err
 	}
-	return &ogent.AppointmentList{Appointments: shown, Meta: meta}, nil
+	return &ogent.AppointmentList{Appointments: rows, Meta: meta}, nil
 }
 
-// ruleOfAppointment holds that no practitioner is booked twice at one time unless
-// force_changes is set (apierror.DoubleBooking), that an appointment lasts a day at most, and
-// that its reason is one of the practice's.
-func ruleOfAppointment(ctx context.Context, w *ogent.AppointmentWrite) error {
-	b, old := wanted(w), w.Old
+// appointmentRule refuses an appointment that overlaps another of the practitioner, unless
+// force_changes is set (apierror.DoubleBooking), that lasts more than a day, or whose reason
+// is not one of the practice's.
+func appointmentRule(ctx context.Context, w *ogent.AppointmentWrite) error {
+	b, old := newBooking(w), w.Old
 	b.checkTimes(w.Problems)
 	if old == nil {
 		w.Change.SetBookedViaAPI(true)
@@ -67,17 +67,17 @@ func ruleOfAppointment(ctx context.Context, w *ogent.AppointmentWrite) error {
 	return w.Lock(ctx, b.locks(ctx, old)...)
 }
 
-// booking is an appointment as it is to be.
+// booking is an appointment as it will be after a write.
 type booking struct {
-	id            int64 // 0 for a new one
+	id            int64 // 0 for a new appointment
 	practitioner  int64
 	start, finish time.Time
 	state         schema.AppointmentState
 	force         bool
 }
 
-// wanted is the appointment that a write leaves.
-func wanted(w *ogent.AppointmentWrite) booking {
+// newBooking returns the booking of a write: what was sent, else what the row has.
+func newBooking(w *ogent.AppointmentWrite) booking {
 	old := w.Old
 	if old == nil {
 		old = &ent.Appointment{State: schema.Pending}
@@ -92,7 +92,7 @@ func wanted(w *ogent.AppointmentWrite) booking {
 	}
 }
 
-// checkTimes notes what is wrong with the length, where both times could be read.
+// checkTimes adds a problem with the length if both times are valid.
 func (b booking) checkTimes(problems apierror.Params) {
 	if b.start.IsZero() || b.finish.IsZero() || len(problems["start_time"])+len(problems["finish_time"]) > 0 {
 		return
@@ -105,16 +105,15 @@ func (b booking) checkTimes(problems apierror.Params) {
 	}
 }
 
-// moves reports whether the change takes time that the appointment did not have.
+// moves reports whether the booking occupies time that the old appointment did not.
 func (b booking) moves(old *ent.Appointment) bool {
 	return b.practitioner != old.PractitionerID || !b.start.Equal(old.StartTime) || !b.finish.Equal(old.FinishTime) ||
 		b.state.Blocks() && !old.State.Blocks()
 }
 
-// locks are the diaries that the change may take time from: the appointment's
-// practitioner's, and that of the one it is moved away from, so that nobody else
-// moves the same appointments meanwhile. Whoever books the same practitioner
-// waits for this transaction, in this process or another.
+// locks returns the locks of the practitioner's diary and, for an appointment that changes
+// practitioners, of the old one's. Other bookings of the practitioner wait until this
+// transaction ends, in this process or another.
 func (b booking) locks(ctx context.Context, old *ent.Appointment) []store.Lock {
 	practice := principal.Must(ctx).PracticeID
 	locks := []store.Lock{store.LockOf("diary", practice, b.practitioner)}
@@ -124,8 +123,8 @@ func (b booking) locks(ctx context.Context, old *ent.Appointment) []store.Lock {
 	return locks
 }
 
-// conflicting finds what the time is taken by, forced appointments too. What rules
-// most of the diary out is asked first.
+// conflicting returns the query for appointments that overlap the booking, forced ones too.
+// The conditions that rule out most of the diary come first.
 func (b booking) conflicting(tx *ent.Client) *ent.AppointmentQuery {
 	return tx.Appointment.Query().Where(
 		appointment.PractitionerID(b.practitioner),
@@ -134,15 +133,15 @@ func (b booking) conflicting(tx *ent.Client) *ent.AppointmentQuery {
 	)
 }
 
-// refuse gives apierror.DoubleBooking with the first 20 conflicts.
+// refuse returns apierror.DoubleBooking with the first 20 conflicts.
 func (b booking) refuse(ctx context.Context, tx *ent.Client) error {
-	taken, err := b.conflicting(tx).Order(appointment.ByStartTime(), appointment.ByID()).Limit(20).
+	overlapping, err := b.conflicting(tx).Order(appointment.ByStartTime(), appointment.ByID()).Limit(20).
 		Select(appointment.FieldID, appointment.FieldStartTime, appointment.FieldFinishTime).All(ctx)
 	if err != nil {
 		return err
 	}
-	conflicts := make([]apierror.Conflict, len(taken))
-	for i, a := range taken {
+	conflicts := make([]apierror.Conflict, len(overlapping))
+	for i, a := range overlapping {
 		conflicts[i] = apierror.Conflict{ID: a.ID, StartTime: a.StartTime, FinishTime: a.FinishTime}
 	}
 	return apierror.DoubleBooking(conflicts)

@@ -12,10 +12,9 @@ import (
 	"chairside/schema"
 )
 
-// TestRacedBookingsLeaveNoOverlap has many clients book, move, hand over,
-// cancel and revive appointments of two practitioners through two servers, each
-// with a database connection pool of its own.
-func TestRacedBookingsLeaveNoOverlap(t *testing.T) {
+// TestConcurrentBookingsNeverOverlap: many clients book, move, hand over, cancel and revive
+// appointments of two practitioners through two servers, each with its own connection pool.
+func TestConcurrentBookingsNeverOverlap(t *testing.T) {
 	for name, database := range map[string]func(testing.TB) string{"sqlite": harness.SQLite, "postgres": harness.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -25,15 +24,15 @@ func TestRacedBookingsLeaveNoOverlap(t *testing.T) {
 			practitioners := []int64{hire(t, servers[0]), hire(t, servers[0])}
 			race(t, servers, token, practitioners)
 
-			var kept []ogent.Appointment
+			var booked []ogent.Appointment
 			for _, p := range practitioners {
-				kept = append(kept, appointments(t, servers[1].Client(t, token), p).Appointments...)
+				booked = append(booked, appointments(t, servers[1].Client(t, token), p).Appointments...)
 			}
-			if len(kept) < 2 {
-				t.Errorf("only %d were booked", len(kept))
+			if len(booked) < 2 {
+				t.Errorf("only %d appointments are booked", len(booked))
 			}
-			for i, a := range kept {
-				for _, b := range kept[:i] {
+			for i, a := range booked {
+				for _, b := range booked[:i] {
 					if a.PractitionerID == b.PractitionerID && a.StartTime.Before(b.FinishTime) && b.StartTime.Before(a.FinishTime) {
 						t.Errorf("%+v overlaps %+v", a, b)
 					}
@@ -43,7 +42,7 @@ func TestRacedBookingsLeaveNoOverlap(t *testing.T) {
 	}
 }
 
-// race has each client do the same steps in another order of times and practitioners.
+// race runs clients that take the same steps in different orders of times and practitioners.
 func race(t *testing.T, servers []*harness.Env, token string, practitioners []int64) {
 	const clients, rounds, slots = 8, 6, 5
 	day := instant(monday).Add(9 * time.Hour)
@@ -84,9 +83,9 @@ func race(t *testing.T, servers []*harness.Env, token string, practitioners []in
 	}
 }
 
-// TestOfTwoServersOneBooks the same time, over and over: soon each books in one
-// statement, prepared, whose lock is all that keeps them apart.
-func TestOfTwoServersOneBooks(t *testing.T) {
+// TestOneOfTwoServersBooks: both book the same time again and again. Soon each uses one
+// prepared statement, which only its lock keeps apart.
+func TestOneOfTwoServersBooks(t *testing.T) {
 	t.Parallel()
 	where := harness.Postgres(t)
 	servers := []*harness.Env{harness.Start(t, where), harness.Start(t, where)}
@@ -111,9 +110,8 @@ func TestOfTwoServersOneBooks(t *testing.T) {
 	}
 }
 
-// TestOfManyEditsOfOneVersionOneWins on each server: the others are told that
-// the record has changed since they read it.
-func TestOfManyEditsOfOneVersionOneWins(t *testing.T) {
+// TestOneOfManyUpdatesOfAVersionWins: on each server the others get 412.
+func TestOneOfManyUpdatesOfAVersionWins(t *testing.T) {
 	for name, database := range map[string]func(testing.TB) string{"sqlite": harness.SQLite, "postgres": harness.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

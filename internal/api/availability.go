@@ -31,17 +31,17 @@ import (
 )
 
 const (
-	availabilityPage  = 20
-	longestWindow     = 366 * 24 * time.Hour
-	mostDaysAtOneTime = 32 // of bookings that are read
-	shortestPeriod    = 1  // minutes: the least worth telling
-	freePerShift      = 4  // free periods that a day of a practitioner's work is taken to have
-	roomForBookings   = 20 // of each practitioner, before more is made
+	availabilityPage = 20 // default size
+	maxWindow        = 366 * 24 * time.Hour
+	maxDays          = 32 // of bookings read in one statement
+	minSlot          = 1  // minutes
+	slotsPerShift    = 4  // estimate of the free slots in a practitioner's day
+	bookingsCapacity = 20 // initial, for each practitioner
 )
 
-// ListAvailability gives the free periods of practitioners inside their working
-// sessions, or the practice's opening hours where they have none, in order of
-// start, then practitioner (behaviour.md section 4).
+// ListAvailability returns the free slots of practitioners within their working sessions, or
+// within the practice's opening hours if they have none, in order of start, then practitioner
+// (behaviour.md section 4).
 func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailabilityParams) (*ogent.AvailabilitySlotList, error) {
 	window, err := availabilityWindow(clock.Now(ctx), p)
 	if err != nil {
@@ -51,23 +51,23 @@ func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailability
 	if err != nil {
 		return nil, err
 	}
-	minutes := max(p.Duration.Or(shortest), shortestPeriod)
+	minutes := max(p.Duration.Or(shortest), minSlot)
 	page := list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(availabilityPage)}
-	wanted := page.Offset() + page.Limit() + 1 // one more tells whether there is a further page
+	wanted := page.Offset() + page.Limit() + 1 // one more, to know whether there is a next page
 	slots, err := h.freeSlots(ctx, p.PractitionerIds, hours, window, minutes, wanted)
 	if err != nil {
 		return nil, err
 	}
 	view := h.View(ctx)
-	shown := slots[min(page.Offset(), len(slots)):min(page.Offset()+page.Limit(), len(slots))]
+	onPage := slots[min(page.Offset(), len(slots)):min(page.Offset()+page.Limit(), len(slots))]
 	response := &ogent.AvailabilitySlotList{
-		Availability: make([]ogent.AvailabilitySlot, len(shown)),
+		Availability: make([]ogent.AvailabilitySlot, len(onPage)),
 		Meta: ogent.PageMeta{
 			Page: page.Number, CurrentPage: page.Number, PerPage: page.Size,
 			More: len(slots) > page.Offset()+page.Limit(),
 		},
 	}
-	for i, s := range shown {
+	for i, s := range onPage {
 		response.Availability[i] = ogent.AvailabilitySlot{
 			StartTime: view.Time(s.Start), FinishTime: view.Time(s.Finish),
 			AvailableDuration: s.Minutes(), PractitionerID: s.practitioner,
@@ -76,62 +76,61 @@ func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailability
 	return response, nil
 }
 
-// freeSlots gives the free periods of some minutes or more, in order, until there are
-// as many as wanted or the window ends. As many days of the diary are read as should
-// do, then as many as should by what was found, a month at most at one time.
+// freeSlots returns the free slots of at least some minutes, in order, until it has as many as
+// wanted or the window ends. It reads as many days of the diary as should contain them, then
+// more according to what it has found, at most maxDays in one statement.
 func (h *Handler) freeSlots(ctx context.Context, ids []int64, hours map[int64][]diary.Hours, window diary.Period, minutes, wanted int) ([]slot, error) {
 	zone := principal.Must(ctx).Zone
 	var slots []slot
-	shifts, looked := wanted/freePerShift+2, 0 // a day may be half over, or full
+	shifts, read := wanted/slotsPerShift+2, 0 // two more, because a day may be over or full
 	for from := civil.Of(window.Start.In(zone)); len(hours) > 0 && len(slots) < wanted && from.In(zone).Before(window.Finish); {
-		until, spanned := spanning(from, civil.Of(window.Finish.In(zone)), shifts, hours)
+		until, added := daysOfShifts(from, civil.Of(window.Finish.In(zone)), shifts, hours)
 		busy, err := h.bookings(ctx, ids, diary.Period{Start: from.In(zone), Finish: until.In(zone)})
 		if err != nil {
 			return nil, err
 		}
 		for day := from; day.Before(until); day = day.AddDays(1) {
-			slots = append(slots, freeOn(day, hours, busy, window, minutes, zone)...)
+			slots = append(slots, slotsOn(day, hours, busy, window, minutes, zone)...)
 		}
-		from, looked = until, looked+spanned
-		shifts = further(looked, len(slots), wanted-len(slots))
+		from, read = until, read+added
+		shifts = nextShifts(read, len(slots), wanted-len(slots))
 	}
 	return slots, nil
 }
 
-// spanning gives the day before which, from a day on, there are at least so many
-// shifts: days of a practitioner's work; and how many there are. It is not later
-// than the one after the last.
-func spanning(from, last civil.Date, shifts int, hours map[int64][]diary.Hours) (until civil.Date, spanned int) {
+// daysOfShifts returns the first day by which at least that many shifts have passed since
+// from, and their number. A shift is one practitioner's work on one day. The result is at most
+// the day after last, and at most maxDays after from.
+func daysOfShifts(from, last civil.Date, shifts int, hours map[int64][]diary.Hours) (until civil.Date, passed int) {
 	until = from
-	for days := 0; spanned < shifts && days < mostDaysAtOneTime && !last.Before(until); days++ {
+	for days := 0; passed < shifts && days < maxDays && !last.Before(until); days++ {
 		weekday := until.Weekday()
 		for _, weekly := range hours {
 			if slices.ContainsFunc(weekly, func(h diary.Hours) bool { return h.Weekday == weekday }) {
-				spanned++
+				passed++
 			}
 		}
 		until = until.AddDays(1)
 	}
-	return until, spanned
+	return until, passed
 }
 
-// further is how many shifts to read next, when so many had so many free periods:
-// twice as many as should have those that are missing. It is between half and twice
-// of what was read, so that neither a diary that is full nor one that was not so far
-// takes many readings.
-func further(read, found, missing int) (shifts int) {
+// nextShifts returns how many shifts to read next, after found slots in the shifts read so
+// far: twice as many as should contain the missing slots. It is between half and twice the
+// shifts read, so that a diary that is full, or becomes so, takes few statements.
+func nextShifts(read, found, missing int) (shifts int) {
 	likely := 2 * float64(missing) * float64(read) / float64(max(found, 1))
 	return max(int(min(max(likely, float64(read)/2), 2*float64(read))), 1)
 }
 
-// slot is a free period of one practitioner.
+// slot is a free slot of one practitioner.
 type slot struct {
 	diary.Period
 	practitioner int64
 }
 
-// freeOn lists the free periods of one day, in order.
-func freeOn(day civil.Date, hours map[int64][]diary.Hours, busy map[int64][]diary.Period, window diary.Period, minutes int, zone *time.Location) []slot {
+// slotsOn returns the free slots of one day, in order.
+func slotsOn(day civil.Date, hours map[int64][]diary.Hours, busy map[int64][]diary.Period, window diary.Period, minutes int, zone *time.Location) []slot {
 	var slots []slot
 	for id, weekly := range hours {
 		for _, f := range diary.Free(diary.On(day, weekly, zone), busy[id], window, minutes) {
@@ -144,7 +143,7 @@ func freeOn(day civil.Date, hours map[int64][]diary.Hours, busy map[int64][]diar
 	return slots
 }
 
-// availabilityWindow checks what is asked for; the fault names the offending keys alone.
+// availabilityWindow checks the parameters; the error names only the offending ones.
 func availabilityWindow(now time.Time, p ogent.ListAvailabilityParams) (diary.Period, error) {
 	params := apierror.Params{}
 	start, hasStart := p.StartTime.Get()
@@ -160,10 +159,10 @@ func availabilityWindow(now time.Time, p ogent.ListAvailabilityParams) (diary.Pe
 		params.Add("finish_time", "is missing")
 	case !finish.After(now):
 		params.Add("finish_time", "must be in the future")
-	case len(params) > 0: // against a bad start_time no finish_time is wrong
+	case len(params) > 0: // there is no valid start_time to compare with
 	case !finish.After(start):
 		params.Add("finish_time", "must be after start_time")
-	case finish.Sub(start) > longestWindow:
+	case finish.Sub(start) > maxWindow:
 		params.Add("finish_time", "must be at most 366 days after start_time")
 	}
 	if len(p.PractitionerIds) == 0 {
@@ -178,60 +177,60 @@ func availabilityWindow(now time.Time, p ogent.ListAvailabilityParams) (diary.Pe
 	return diary.Period{Start: start, Finish: finish}, nil
 }
 
-// work is when a practitioner can be booked.
+// work is the working hours of a practitioner.
 type work struct {
-	weekly   []diary.Hours // none of who cannot be booked
-	shortest int           // the practice's minimum appointment duration, minutes
+	weekly   []diary.Hours // empty if the practitioner is inactive
+	shortest int           // the practice's minimum appointment duration, in minutes
 }
 
-// rememberedWork is of how many practitioners working hours are remembered, each
-// for less than a second: some 100 bytes, and 24 for each session.
-const rememberedWork = 4096
+// maxWork is the maximum number of practitioners in the cache: about 100 bytes each, and 24
+// for each session.
+const maxWork = 4096
 
-// rememberWork gives an empty memory of working hours, and has client tell it of
-// changes. A server makes none so far: they come from other programs.
-func rememberWork(client *ent.Client) *cache.Cache[int64, work] {
-	m := cache.New[int64, work](rememberedWork)
-	client.Practitioner.Use(m.ClearOnCommit)
-	client.WorkingSession.Use(m.ClearOnCommit)
-	client.Practice.Use(m.ClearOnCommit)
-	return m
+// newWorkCache returns a cache of working hours, which changes through client clear. So far
+// only other programs change working hours.
+func newWorkCache(client *ent.Client) *cache.Cache[int64, work] {
+	c := cache.New[int64, work](maxWork)
+	client.Practitioner.Use(c.ClearOnCommit)
+	client.WorkingSession.Use(c.ClearOnCommit)
+	client.Practice.Use(c.ClearOnCommit)
+	return c
 }
 
-// workingHours gives the weekly hours of each practitioner who has any, and the
-// practice's minimum appointment duration. Unknown practitioners are refused.
+// workingHours returns the weekly hours of each practitioner that has any, and the practice's
+// minimum appointment duration. It refuses unknown practitioners.
 func (h *Handler) workingHours(ctx context.Context, ids []int64) (map[int64][]diary.Hours, int, error) {
-	lately := h.work.For(ctx)
+	cached := h.work.For(ctx)
 	hours := map[int64][]diary.Hours{}
 	shortest := 0
-	var others []int64
+	var missing []int64
 	for _, id := range ids {
-		if w, ok := lately.Get(id); ok {
+		if w, ok := cached.Get(id); ok {
 			hours[id], shortest = w.weekly, w.shortest
 		} else {
-			others = append(others, id)
+			missing = append(missing, id)
 		}
 	}
-	if len(others) > 0 {
-		found, err := h.readWork(ctx, others)
+	if len(missing) > 0 {
+		found, err := h.readWork(ctx, missing)
 		if err != nil {
 			return nil, 0, err
 		}
-		for _, id := range others {
+		for _, id := range missing {
 			w, ok := found[id]
 			if !ok {
 				return nil, 0, apierror.InvalidParameter(apierror.Params{"practitioner_ids": {"includes a practitioner that does not exist"}})
 			}
 			hours[id], shortest = w.weekly, w.shortest
-			lately.Set(id, w)
+			cached.Set(id, w)
 		}
 	}
 	maps.DeleteFunc(hours, func(_ int64, weekly []diary.Hours) bool { return len(weekly) == 0 })
 	return hours, shortest, nil
 }
 
-// readWork reads practitioners, their sessions and their practice at one go. Only
-// the practitioners need be confined to what the caller may see.
+// readWork reads practitioners with their sessions and practice in one statement. The query
+// is confined to the practitioners that the caller may see, and so are the joined rows.
 func (h *Handler) readWork(ctx context.Context, ids []int64) (map[int64]work, error) {
 	q := h.Client.Practitioner.Query().Where(entx.InArray[predicate.Practitioner](practitioner.FieldID, ids))
 	q.Modify(func(s *sql.Selector) {
@@ -254,7 +253,7 @@ func (h *Handler) readWork(ctx context.Context, ids []int64) (map[int64]work, er
 		w.shortest = r.Int(2)
 		switch active, hasSessions := r.Bool(1), r.Null(6); {
 		case !active:
-		case hasSessions: // one a row
+		case hasSessions: // one in each row
 			w.weekly = append(w.weekly, diary.Hours{Weekday: time.Weekday(r.Int(3)), Start: r.Int(4), Finish: r.Int(5)})
 		default:
 			var open schema.OpeningHours
@@ -268,11 +267,11 @@ func (h *Handler) readWork(ctx context.Context, ids []int64) (map[int64]work, er
 	return found, err
 }
 
-// openingHours are the practice's hours as weekly hours.
+// openingHours returns the practice's opening hours as weekly hours.
 func openingHours(open schema.OpeningHours) []diary.Hours {
 	var weekly []diary.Hours
 	for day := time.Sunday; day <= time.Saturday; day++ {
-		h := open[day.String()] // no times on days that are closed
+		h := open[day.String()] // without times if the practice is closed
 		if hours, ok := diary.Opening(day, h.Open, h.Close); ok {
 			weekly = append(weekly, hours)
 		}
@@ -280,9 +279,9 @@ func openingHours(open schema.OpeningHours) []diary.Hours {
 	return weekly
 }
 
-// bookings reads what blocks each practitioner's time within a period, from an
-// index that has all of it. The day before is read for what lasts past midnight:
-// when it ends is asked before its state.
+// bookings reads the blocking appointments of each practitioner within a period, from an
+// index with all the columns. It includes appointments of the day before that last past
+// midnight; their finish is compared before their state.
 func (h *Handler) bookings(ctx context.Context, ids []int64, within diary.Period) (map[int64][]diary.Period, error) {
 	rows, err := h.Client.Appointment.Query().Where(
 		entx.InArray[predicate.Appointment](appointment.FieldPractitionerID, ids),
@@ -299,7 +298,7 @@ func (h *Handler) bookings(ctx context.Context, ids []int64, within diary.Period
 		id := r.Int64(0)
 		own, ok := busy[id]
 		if !ok {
-			own = make([]diary.Period, 0, roomForBookings)
+			own = make([]diary.Period, 0, bookingsCapacity)
 		}
 		busy[id] = append(own, diary.Period{Start: r.Time(1), Finish: r.Time(2)})
 	})

@@ -17,12 +17,12 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// TestWorkingHoursAreRemembered so that the diary alone is read.
-func TestWorkingHoursAreRemembered(t *testing.T) {
+// TestWorkingHoursAreCached: a second request reads only the diary.
+func TestWorkingHoursAreCached(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		c, asked := e.Client(t, e.Token(t, "")), window(hire(t, e, mondays...))
 		trips := int64(math.MaxInt64)
-		for range 50 { // the machine may rest for longer than they are remembered
+		for range 50 { // a slow machine may take longer than the cache is valid
 			before := e.DB.RoundTrips()
 			free(t, c, asked)
 			trips = min(trips, e.DB.RoundTrips()-before)
@@ -33,7 +33,7 @@ func TestWorkingHoursAreRemembered(t *testing.T) {
 	})
 }
 
-// rosters are changes of when somebody who works on mondays can be booked.
+// rosters are changes to the working hours of a practitioner who works on Mondays.
 var rosters = []struct {
 	name string
 	make func(ctx context.Context, tx *ent.Client, id int64) error
@@ -60,22 +60,22 @@ var rosters = []struct {
 		}
 		return tx.WorkingSession.DeleteOneID(morning).Exec(ctx)
 	}, "[13:00-17:00 240]"},
-	{"a practitioner who leaves", func(ctx context.Context, tx *ent.Client, id int64) error {
+	{"an inactive practitioner", func(ctx context.Context, tx *ent.Client, id int64) error {
 		return tx.Practitioner.UpdateOneID(id).SetActive(false).Exec(ctx)
 	}, "[]"},
-	{"longer appointments", func(ctx context.Context, tx *ent.Client, _ int64) error { // the last: it is for all
+	{"longer appointments", func(ctx context.Context, tx *ent.Client, _ int64) error { // last, because it applies to the whole practice
 		return tx.Practice.UpdateOneID(principal.Must(ctx).PracticeID).SetMinimumAppointmentDuration(200).Exec(ctx)
 	}, "[13:00-17:00 240]"},
 }
 
-// morningOf is the session that begins at 9 o'clock.
+// morningOf returns the session that starts at 9:00.
 func morningOf(ctx context.Context, tx *ent.Client, practitioner int64) (uuid.UUID, error) {
 	return tx.WorkingSession.Query().Where(workingsession.PractitionerID(practitioner), workingsession.StartMinute(540)).OnlyID(ctx)
 }
 
-// TestNewWorkingHoursCount with the next request in the process that makes them,
-// and in a moment in others.
-func TestNewWorkingHoursCount(t *testing.T) {
+// TestChangedWorkingHoursTakeEffect: at once in the process that changes them, within a second
+// in others.
+func TestChangedWorkingHoursTakeEffect(t *testing.T) {
 	for name, database := range map[string]func(testing.TB) string{"sqlite": harness.SQLite, "postgres": harness.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -107,17 +107,17 @@ func TestNewWorkingHoursCount(t *testing.T) {
 	}
 }
 
-// TestWorkingHoursAreRememberedForWhoSeesThem: neither another practice nor
-// another site gets to know them because their own have asked.
-func TestWorkingHoursAreRememberedForWhoSeesThem(t *testing.T) {
+// TestCachedWorkingHoursAreConfined: another practice or site does not get them from the
+// cache.
+func TestCachedWorkingHoursAreConfined(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		ctx, id := e.As(t, "demo"), hire(t, e, mondays...)
-		at, err := e.DB.Ent.Site.Query().Order(site.ByID()).IDs(ctx) // who is hired works at the first
+		at, err := e.DB.Ent.Site.Query().Order(site.ByID()).IDs(ctx) // hire uses the first site
 		if err != nil || len(at) < 2 {
 			t.Fatal(len(at), err)
 		}
 		whole, own, other := e.Token(t, ""), e.TokenOf(t, seed.DemoAdmin, "", &at[0]), e.TokenOf(t, seed.DemoAdmin, "", &at[1])
-		for range 3 { // also while they are remembered, unless the machine is very slow
+		for range 3 { // also from the cache, unless the machine is very slow
 			for _, token := range []string{whole, own} {
 				if got := free(t, e.Client(t, token), window(id)); len(got) != 2 {
 					t.Errorf("who sees them: %v", got)

@@ -17,7 +17,7 @@ import (
 	"chairside/schema"
 )
 
-// mondays are the sessions from 9 to 12 and from 13 to 17 o'clock.
+// mondays are sessions from 9:00 to 12:00 and from 13:00 to 17:00.
 var mondays = []diary.Hours{{Weekday: time.Monday, Start: 540, Finish: 720}, {Weekday: time.Monday, Start: 780, Finish: 1020}}
 
 // option changes what is asked of availability.
@@ -164,27 +164,26 @@ func TestAvailabilityFallsBackToOpeningHours(t *testing.T) {
 	})
 }
 
-// TestAvailabilityOfNobody: where nobody works, no diary is read, however long the
-// window is.
-func TestAvailabilityOfNobody(t *testing.T) {
+// TestAvailabilityWithoutWorkReadsNoDiary: however long the window is.
+func TestAvailabilityWithoutWorkReadsNoDiary(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		c, left, closed := e.Client(t, e.Token(t, "")), hire(t, e, mondays...), hire(t, e)
 		dismiss(t, e, left)
 		e.ChangePractice(t, func(p *ent.PracticeUpdateOne) { p.SetOpeningHours(schema.OpeningHours{}) })
-		for name, practitioner := range map[string]int64{"who left": left, "whose practice is closed": closed} {
+		for name, practitioner := range map[string]int64{"who is inactive": left, "whose practice is closed": closed} {
 			before := e.DB.RoundTrips()
 			if got := free(t, c, window(practitioner, between(monday, "2027-07-01"))); len(got) > 0 {
 				t.Errorf("of somebody %s: %v", name, got)
 			}
-			const most = 3 // the token, that it was used, and the hours
+			const most = 3 // the token, its last use, and the working hours
 			if trips := e.DB.RoundTrips() - before; trips > most {
-				t.Errorf("of somebody %s: %d round trips", name, trips)
+				t.Errorf("a practitioner %s: %d round trips", name, trips)
 			}
 		}
 	})
 }
 
-func TestAvailabilityDurationIsThePracticesMinimum(t *testing.T) {
+func TestAvailabilityDurationDefaultsToThePracticesMinimum(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		c, practitioner := e.Client(t, e.Token(t, "")), hire(t, e, mondays...)
 		e.ChangePractice(t, func(p *ent.PracticeUpdateOne) {
@@ -202,7 +201,7 @@ func TestAvailabilityDurationIsThePracticesMinimum(t *testing.T) {
 	})
 }
 
-// TestAvailabilityAcrossClockChanges has sessions of Sunday nights and mornings.
+// TestAvailabilityAcrossClockChanges: sessions are on Sunday nights and mornings.
 func TestAvailabilityAcrossClockChanges(t *testing.T) {
 	cases := map[string]struct{ start, finish, want string }{
 		"October, 25 hours": {"2026-10-25", "2026-10-26",
@@ -229,7 +228,7 @@ func TestAvailabilityAcrossClockChanges(t *testing.T) {
 	})
 }
 
-func TestAvailabilityOfSeveralIsOrderedByStartThenPractitioner(t *testing.T) {
+func TestAvailabilityIsOrderedByStartThenPractitioner(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "appointment")
 		a, b := hire(t, e, mondays...), hire(t, e, mondays...)
@@ -250,14 +249,14 @@ func TestAvailabilityOfSeveralIsOrderedByStartThenPractitioner(t *testing.T) {
 	})
 }
 
-// TestAvailabilityErrors name only the offending keys.
-func TestAvailabilityErrors(t *testing.T) {
+// TestAvailabilityErrorsNameTheOffendingParameters: and no others.
+func TestAvailabilityErrorsNameTheOffendingParameters(t *testing.T) {
 	const future, missing, after = "must be in the future", "is missing", "must be after start_time"
 	cases := map[string]struct {
 		asked map[string]string
 		want  map[string]string
 	}{
-		"nothing":                     {map[string]string{"start_time": "", "finish_time": "", "practitioner_ids[]": ""}, map[string]string{"start_time": missing, "finish_time": missing, "practitioner_ids": missing}},
+		"no parameters":               {map[string]string{"start_time": "", "finish_time": "", "practitioner_ids[]": ""}, map[string]string{"start_time": missing, "finish_time": missing, "practitioner_ids": missing}},
 		"no start":                    {map[string]string{"start_time": ""}, map[string]string{"start_time": missing}},
 		"no finish":                   {map[string]string{"finish_time": ""}, map[string]string{"finish_time": missing}},
 		"no practitioners":            {map[string]string{"practitioner_ids[]": ""}, map[string]string{"practitioner_ids": missing}},
@@ -274,7 +273,7 @@ func TestAvailabilityErrors(t *testing.T) {
 		"malformed practitioner":      {map[string]string{"practitioner_ids[]": "Hetty"}, map[string]string{"practitioner_ids": ""}},
 		"unknown practitioner":        {map[string]string{"practitioner_ids[]": "999999"}, map[string]string{"practitioner_ids": ""}},
 		"practitioner beyond 64 bits": {map[string]string{"practitioner_ids[]": "99999999999999999999999"}, map[string]string{"practitioner_ids": ""}},
-		"duration of nothing":         {map[string]string{"duration": "0"}, map[string]string{"duration": ""}},
+		"duration of 0":               {map[string]string{"duration": "0"}, map[string]string{"duration": ""}},
 		"negative duration":           {map[string]string{"duration": "-15"}, map[string]string{"duration": ""}},
 		"malformed duration":          {map[string]string{"duration": "short"}, map[string]string{"duration": ""}},
 		"page below 1":                {map[string]string{"page": "0", "per_page": "0"}, map[string]string{"page": "", "per_page": ""}},
@@ -301,7 +300,7 @@ func TestAvailabilityErrors(t *testing.T) {
 	})
 }
 
-func TestAvailabilityPages(t *testing.T) {
+func TestAvailabilityIsPaged(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, who := e.Token(t, "appointment"), hire(t, e, mondays...)
 		client := e.Client(t, token)
@@ -335,9 +334,9 @@ func TestAvailabilityPages(t *testing.T) {
 	})
 }
 
-// TestAvailabilityAndBookingsMakeUpTheSessions over seven weeks, far more than
-// is read at one time, and nothing that is offered is refused.
-func TestAvailabilityAndBookingsMakeUpTheSessions(t *testing.T) {
+// TestAvailabilityAndBookingsFillTheSessions: over seven weeks, more than one statement reads;
+// every slot can be booked.
+func TestAvailabilityAndBookingsFillTheSessions(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		c := e.Client(t, e.Token(t, "appointment"))
 		var daily []diary.Hours
@@ -367,7 +366,7 @@ func TestAvailabilityAndBookingsMakeUpTheSessions(t *testing.T) {
 			book(t, c, slot.PractitionerID, "09:00", "09:30", starts(slot.StartTime), finishes(slot.FinishTime))
 		}
 		if want := 49*1440 + 60 - booked; offered != want {
-			t.Errorf("%d minutes are offered, want %d", offered, want)
+			t.Errorf("slots of %d minutes, want %d", offered, want)
 		}
 	})
 }

@@ -14,8 +14,7 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// BenchmarkReads is the processor time and the memory of reading rows and
-// answering with them, without the network.
+// BenchmarkReads measures processor time and memory of read requests, without the network.
 //
 //	go test ./internal/api/ -run ^$ -bench Reads -cpuprofile cpu.out
 func BenchmarkReads(b *testing.B) {
@@ -52,7 +51,7 @@ func BenchmarkReads(b *testing.B) {
 }
 
 // BenchmarkBook books one appointment after another, each 30 minutes after the one before,
-// from a year ahead on.
+// starting in a year.
 //
 //	go test ./internal/api/ -run ^$ -bench Book -benchtime 500x
 func BenchmarkBook(b *testing.B) {
@@ -87,7 +86,7 @@ func BenchmarkBook(b *testing.B) {
 	}
 }
 
-// discard is a client that keeps nothing but the status.
+// discard is a response writer that keeps only the status.
 type discard struct {
 	header http.Header
 	status int

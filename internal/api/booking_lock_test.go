@@ -16,12 +16,11 @@ import (
 	"chairside/ogent"
 )
 
-// TestBookingWaitsForTheOneBeforeIt: while somebody else books a practitioner,
-// a booking of the same one waits, and then sees what was booked.
-func TestBookingWaitsForTheOneBeforeIt(t *testing.T) {
+// TestBookingWaitsForAnotherOfThePractitioner: and then sees what the other one has booked.
+func TestBookingWaitsForAnotherOfThePractitioner(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		// request is what waits, given a free practitioner and the one who is
+		// request is the booking that waits, given a free practitioner and the one who is
 		// being booked at 09:00.
 		request func(t *testing.T, c *ogent.Client, free, booked int64) func() error
 	}{
@@ -77,7 +76,7 @@ func untilItWaits(t *testing.T, e *harness.Env, tx *ent.Client, answer <-chan er
 	if e.DB.Dialect != dialect.Postgres {
 		return nil
 	}
-	// The holder's last statement must not be the one that takes locks, or it would pass for the waiter.
+	// The holder's last statement must not be the one that takes locks, or it would be mistaken for the waiter.
 	if _, err := tx.Practice.Query().Exist(e.As(t, "demo")); err != nil {
 		return err
 	}
@@ -86,12 +85,11 @@ func untilItWaits(t *testing.T, e *harness.Env, tx *ent.Client, answer <-chan er
 			return nil
 		}
 	}
-	return errors.New("nobody waits")
+	return errors.New("no transaction waits")
 }
 
-// TestARefusedBookingWaitsForNobody: what cannot be booked in any case takes no
-// place among the bookings of its practitioner, and all its mistakes are told.
-func TestARefusedBookingWaitsForNobody(t *testing.T) {
+// TestInvalidBookingTakesNoLock: it is refused at once, with all its problems.
+func TestInvalidBookingTakesNoLock(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		c, ctx := e.Client(t, e.Token(t, "")), e.As(t, "demo")
 		who := hire(t, e)
@@ -111,9 +109,9 @@ func TestARefusedBookingWaitsForNobody(t *testing.T) {
 	})
 }
 
-// TestABookingDoesNotWaitForAnEditOfItsPatient, or all who book the practitioner
-// would wait with it. On SQLite every write waits for the one before it.
-func TestABookingDoesNotWaitForAnEditOfItsPatient(t *testing.T) {
+// TestBookingDoesNotWaitForAnUpdateOfItsPatient: or all bookings of the practitioner would
+// wait. (SQLite has one writer at a time.)
+func TestBookingDoesNotWaitForAnUpdateOfItsPatient(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		if e.DB.Dialect != dialect.Postgres {
 			return

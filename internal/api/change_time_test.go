@@ -14,10 +14,9 @@ import (
 	"chairside/ogent"
 )
 
-// TestChangeBearsTheTimeAtWhichItIsMade: a change that has waited for another
-// one is dated after it, or a client that has seen the other one and asks for
-// what was updated after it would never hear of this one.
-func TestChangeBearsTheTimeAtWhichItIsMade(t *testing.T) {
+// TestUpdateIsDatedAfterTheOneItWaitedFor: or a client that asks for later changes would miss
+// it.
+func TestUpdateIsDatedAfterTheOneItWaitedFor(t *testing.T) {
 	type hold func(ctx context.Context, tx *ent.Client) error
 	// request answers when the record was updated.
 	type request func() (time.Time, error)

@@ -39,7 +39,7 @@ func TestClaimStatuses(t *testing.T) {
 				t.Errorf("%s: got %+v, want %+v", status, got, want)
 			}
 			if len(want) == 0 {
-				t.Logf("no claim is %s", status)
+				t.Logf("no claim has status %s", status)
 			}
 		}
 		for _, status := range []string{"Completed", "done"} {
@@ -50,7 +50,7 @@ func TestClaimStatuses(t *testing.T) {
 	})
 }
 
-// TestClaimsCreatedAfterIsExclusive, as spec.md words it.
+// TestClaimsCreatedAfterIsExclusive: as spec.md says.
 func TestClaimsCreatedAfterIsExclusive(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		c := e.Client(t, e.Token(t, ""))
@@ -76,7 +76,7 @@ func TestClaimsCreatedAfterIsExclusive(t *testing.T) {
 	})
 }
 
-// TestClaimsOfEveryNation fills in what the seeded claims leave null.
+// TestClaimsOfEveryNation: it sets the columns that are null in the seeded claims.
 func TestClaimsOfEveryNation(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		c := e.Client(t, e.Token(t, ""))
@@ -98,8 +98,7 @@ func TestClaimsOfEveryNation(t *testing.T) {
 	})
 }
 
-// TestInvoicesOfScotland have an NHS amount.
-func TestInvoicesOfScotland(t *testing.T) {
+func TestScottishInvoicesHaveAnNHSAmount(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		c := e.Client(t, e.Token(t, ""))
 		id := harness.Call(t, c.ListInvoices, ogent.ListInvoicesParams{}).Invoices[0].ID

@@ -19,10 +19,9 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// Every list that takes its total from the database, or finds a page by it,
-// answers what it answers when it has to count: byte for byte the same as with
-// a filter that lets every row through.
-func TestListsThatDoNotCount(t *testing.T) {
+// TestCountersGiveTheSameListAsCounting: byte for byte, compared with a filter that matches
+// every row.
+func TestCountersGiveTheSameListAsCounting(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		ctx := e.As(t, "demo")
 		site, err := e.DB.Ent.Site.Query().FirstID(ctx)
@@ -34,7 +33,7 @@ func TestListsThatDoNotCount(t *testing.T) {
 			t.Fatal(err)
 		}
 		const columns = "created_at, updated_at, start_time, finish_time, duration, reason, state, booked_via_api, metadata, pending_at, confirmed_at, arrived_at, in_surgery_at, completed_at, cancelled_at, did_not_attend_at, practice_id, patient_id, practitioner_id"
-		// Enough to go deep, with many at the same time of one day.
+		// Enough rows for deep pages, many of them at the same time of one day.
 		if _, err := e.DB.SQL.ExecContext(ctx, "INSERT INTO appointments ("+columns+") SELECT "+columns+" FROM appointments UNION ALL SELECT "+columns+" FROM appointments"); err != nil {
 			t.Fatal(err)
 		}
@@ -71,20 +70,20 @@ func TestListsThatDoNotCount(t *testing.T) {
 	})
 }
 
-// sameWithoutCounting sends a request as it is, and again with the filter.
+// sameWithoutCounting sends a request without and with the filter.
 func sameWithoutCounting(t *testing.T, e *harness.Env, token, who, path, query, all string) {
 	t.Helper()
 	query = strings.TrimPrefix(query, "&")
 	plain := e.Get(t, path+"?"+query, token).Status(t, http.StatusOK)
 	counted := e.Get(t, path+"?"+query+"&"+all, token).Status(t, http.StatusOK)
 	if string(plain.Raw) != string(counted.Raw) {
-		t.Errorf("%s: %s?%s answers\n%.300s\ncounted\n%.300s", who, path, query, plain.Raw, counted.Raw)
+		t.Errorf("%s: %s?%s returns\n%.300s\nwith counting\n%.300s", who, path, query, plain.Raw, counted.Raw)
 	}
 }
 
-// Every page around the first and last rows of a day begins where it should,
-// from either end of the list; also where days have a total of nothing.
-func TestPagesAtTheBordersOfDays(t *testing.T) {
+// TestDeepPagesStartAtTheRightRow: around the first and last rows of a day, from both ends of
+// the list, and on days whose count is zero.
+func TestDeepPagesStartAtTheRightRow(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		ctx, token := e.As(t, "demo"), e.Token(t, "")
 		listed := func() []*ent.Appointment {
@@ -107,7 +106,7 @@ func TestPagesAtTheBordersOfDays(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows = listed()
-		borders, asked := 0, 0
+		borders, pages := 0, 0
 		for i := 1; i < len(rows); i++ {
 			if rows[i].StartTime.UTC().YearDay() == rows[i-1].StartTime.UTC().YearDay() {
 				continue
@@ -118,21 +117,21 @@ func TestPagesAtTheBordersOfDays(t *testing.T) {
 				if page <= 500 {
 					continue
 				}
-				asked++
+				pages++
 				got := e.Get(t, fmt.Sprintf("/appointments?per_page=1&page=%d&sort_direction=%s", page, direction), token).Status(t, http.StatusOK)
 				if found := got.Column(t, "appointments", "id"); len(found) != 1 || found[0] != fmt.Sprint(rows[at].ID) || number(got.At(t, "meta.total")) != int64(len(rows)) {
 					t.Errorf("page %d %s: %v of %v, want %d of %d", page, direction, found, got.At(t, "meta.total"), rows[at].ID, len(rows))
 				}
 			}
 		}
-		if asked < 50 {
-			t.Errorf("only %d pages of %d rows", asked, len(rows))
+		if pages < 50 {
+			t.Errorf("only %d pages of %d rows", pages, len(rows))
 		}
 	})
 }
 
-// A counter is that of the caller's own practice, and is not there for queries
-// that hold anything else.
+// TestCountersAreConfined: they count only the caller's practice, and narrower queries have
+// none.
 func TestCountersAreConfined(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		countersOf := func(ctx context.Context, q *ent.PatientQuery) *entx.Counters {
@@ -152,7 +151,7 @@ func TestCountersAreConfined(t *testing.T) {
 			}
 			totals := countersOf(ctx, patients.Query())
 			if totals == nil {
-				t.Fatalf("%s: there are no totals", slug)
+				t.Fatalf("%s: no counters", slug)
 			}
 			if got, err := totals.Read(ctx, totals.Of("patients.all", 0)); got != want || err != nil {
 				t.Errorf("%s: %d patients, %v; want %d", slug, got, err, want)
@@ -160,7 +159,7 @@ func TestCountersAreConfined(t *testing.T) {
 			c := *principal.Must(ctx)
 			c.SiteID = &c.PracticeID
 			if countersOf(principal.With(ctx, &c), patients.Query()) != nil {
-				t.Errorf("%s: a caller of one site was given the total of all", slug)
+				t.Errorf("%s: a caller of one site got counters of all sites", slug)
 			}
 			modified := patients.Query()
 			modified.Modify(func(*sql.Selector) {})
@@ -171,7 +170,7 @@ func TestCountersAreConfined(t *testing.T) {
 				"a path":      e.DB.Ent.Account.Query().QueryPatient(),
 			} {
 				if countersOf(ctx, q) != nil {
-					t.Errorf("%s: there are totals of a query with %s", slug, name)
+					t.Errorf("%s: got counters for a query with %s", slug, name)
 				}
 			}
 			for name, with := range map[string]ent.Interceptor{
@@ -188,12 +187,12 @@ func TestCountersAreConfined(t *testing.T) {
 				client := ent.NewClient(ent.Driver(sql.OpenDB(e.DB.Dialect, e.DB.SQL)))
 				client.Patient.Intercept(with)
 				if countersOf(ctx, client.Patient.Query()) != nil {
-					t.Errorf("%s: there are totals beside an interceptor that may add %s", slug, name)
+					t.Errorf("%s: got counters beside an interceptor that may add %s", slug, name)
 				}
 			}
 		}
 		if countersOf(principal.AsSystem(t.Context()), patients.Query()) != nil {
-			t.Error("work across practices was given totals")
+			t.Error("work across practices got counters")
 		}
 	})
 }

@@ -19,7 +19,7 @@ import (
 	"chairside/schema"
 )
 
-// ask puts a question on a screen of a practice.
+// ask adds a question to a screen of a practice.
 func ask(t *testing.T, e *harness.Env, practice string, on schema.Customizable, kind schema.QuestionType, options ...string) (id uuid.UUID) {
 	t.Helper()
 	ctx := e.As(t, practice)
@@ -37,11 +37,11 @@ func ask(t *testing.T, e *harness.Env, practice string, on schema.Customizable, 
 	return id
 }
 
-// answer is an entry of custom_fields as it is sent.
+// answer returns an entry of custom_fields in a request.
 func answer(field, value any) row { return row{"field_id": field, "value": value} }
 
-// answerIn gives the value of a question in a response; there is false where
-// the question is not listed.
+// answerIn returns the value of a question in a response; there is false if the question is
+// not listed.
 func answerIn(t *testing.T, r *harness.Response, field uuid.UUID) (value any, there bool) {
 	t.Helper()
 	for _, entry := range r.List(t, "patient.custom_fields") {
@@ -52,12 +52,12 @@ func answerIn(t *testing.T, r *harness.Response, field uuid.UUID) (value any, th
 	return nil, false
 }
 
-// TestAnswersByType: a boolean for a checkbox, a decimal string for a number,
-// a string otherwise, null when unanswered.
-func TestAnswersByType(t *testing.T) {
+// TestCustomFieldAnswersByType: a boolean for a checkbox, a decimal string for a number, else
+// a string; null if unanswered.
+func TestCustomFieldAnswersByType(t *testing.T) {
 	cases := []struct {
 		kind schema.QuestionType
-		good [][2]any // sent and answered
+		good [][2]any // sent and returned
 		bad  []any
 	}{
 		{schema.QuestionCheckbox, [][2]any{{true, true}, {false, false}, {"true", true}}, []any{"yes", 2, row{}, []int{}, ""}},
@@ -74,7 +74,7 @@ func TestAnswersByType(t *testing.T) {
 			field := ask(t, e, "demo", schema.CustomizesPatient, c.kind, "Never", "Often")
 			path := patientPath(t, rawRegister(t, e, token).Status(t, 201))
 			if v, there := answerIn(t, e.Get(t, path, token), field); v != nil || there != c.kind.Asks() {
-				t.Errorf("%s: unanswered it is %v (%v)", c.kind, v, there)
+				t.Errorf("%s: unanswered, got %v (%v)", c.kind, v, there)
 			}
 			for _, good := range c.good {
 				sent := row{"custom_fields": []row{answer(field, good[0])}}
@@ -84,10 +84,10 @@ func TestAnswersByType(t *testing.T) {
 				e.Clock.Advance(time.Minute)
 				res := e.Patch(t, path, token, edit("patient", sent)).Status(t, 200)
 				if v, _ := answerIn(t, res, field); v != good[1] || res.At(t, "patient.updated_at") != shown(e.Clock.Now()) {
-					t.Errorf("%s: %#v is answered on edit as %s", c.kind, good[0], res.Raw)
+					t.Errorf("%s: updated with %#v, got %s", c.kind, good[0], res.Raw)
 				}
 				if read := e.Get(t, path, token); string(read.Raw) != string(res.Raw) {
-					t.Errorf("%s: answered %s, read %s", c.kind, res.Raw, read.Raw)
+					t.Errorf("%s: wrote %s, read %s", c.kind, res.Raw, read.Raw)
 				}
 			}
 			for _, bad := range c.bad {
@@ -99,15 +99,15 @@ func TestAnswersByType(t *testing.T) {
 			}
 			for _, none := range []row{answer(field, null), {"field_id": field}, answer(field, null)} {
 				if v, there := answerIn(t, e.Patch(t, path, token, edit("patient", row{"custom_fields": []row{none}})).Status(t, 200), field); v != nil || !there {
-					t.Errorf("%s: removed it is %v", c.kind, v)
+					t.Errorf("%s: removed, got %v", c.kind, v)
 				}
 			}
 		}
 	})
 }
 
-// TestAnswersAreNotedByTheirPatient in the record of accesses, and not by themselves.
-func TestAnswersAreNotedByTheirPatient(t *testing.T) {
+// TestCustomFieldAnswersAreAuditedByPatient: not by themselves.
+func TestCustomFieldAnswersAreAuditedByPatient(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		field := ask(t, e, "demo", schema.CustomizesPatient, schema.QuestionText)
@@ -119,16 +119,16 @@ func TestAnswersAreNotedByTheirPatient(t *testing.T) {
 			"get":    e.Get(t, path, token).Status(t, 200),
 			"list":   e.Get(t, "/v1/patients?sort_by=created_at&sort_direction=desc&per_page=1", token).Status(t, 200),
 		} {
-			read := noted(t, e, r)
+			read := audited(t, e, r)
 			if resources := slices.Sorted(maps.Keys(read)); !slices.Equal(resources, []string{"accounts", "patients"}) || !slices.Equal(read["patients"], []string{id}) {
-				t.Errorf("%s: %v is noted as read, want patient %s and the account", name, read, id)
+				t.Errorf("%s: %v is audited, want patient %s and the account", name, read, id)
 			}
 		}
 	})
 }
 
-// TestAnswersOfOthersStay where only some are sent; the last of two counts.
-func TestAnswersOfOthersStay(t *testing.T) {
+// TestUnsentAnswersStay: and the last of two answers to a question counts.
+func TestUnsentAnswersStay(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		a, b := ask(t, e, "demo", schema.CustomizesPatient, schema.QuestionText), ask(t, e, "demo", schema.CustomizesPatient, schema.QuestionText)
@@ -149,13 +149,14 @@ func TestAnswersOfOthersStay(t *testing.T) {
 		old := e.Get(t, path, token)
 		e.Clock.Advance(time.Minute)
 		if same := e.Patch(t, path, token, edit("patient", row{"custom_fields": []row{answer(a, "1")}})).Status(t, 200); string(same.Raw) != string(old.Raw) {
-			t.Errorf("the same answer is a change: %s", same.Raw)
+			t.Errorf("the same answer changed the patient: %s", same.Raw)
 		}
 	})
 }
 
-// TestAnswersToNoQuestionAreRefused: unknown, of the other screen, of the other practice.
-func TestAnswersToNoQuestionAreRefused(t *testing.T) {
+// TestAnswersToUnknownQuestionsAreRefused: unknown ones, those of the other screen, and those
+// of the other practice.
+func TestAnswersToUnknownQuestionsAreRefused(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		path := patientPath(t, rawRegister(t, e, token).Status(t, 201))
@@ -172,8 +173,7 @@ func TestAnswersToNoQuestionAreRefused(t *testing.T) {
 	})
 }
 
-// TestAnswersAreListedByPosition, those of questions no longer asked only
-// where there is an answer.
+// TestAnswersAreListedByPosition: an inactive question is listed only if it has an answer.
 func TestAnswersAreListedByPosition(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
@@ -185,11 +185,11 @@ func TestAnswersAreListedByPosition(t *testing.T) {
 			return tx.CustomField.UpdateOneID(field).SetActive(false).SetPosition(-1).Exec(ctx)
 		})
 		res := e.Get(t, with, token)
-		if v, _ := answerIn(t, res, field); v != "kept" || res.At(t, "patient.custom_fields.0.field_id") != field.String() {
+		if v, _ := answerIn(t, res, field); v != "stays" || res.At(t, "patient.custom_fields.0.field_id") != field.String() {
 			t.Errorf("got %s", res.Raw)
 		}
 		if _, there := answerIn(t, e.Get(t, without, token), field); there {
-			t.Error("a question that is no longer asked is listed without an answer")
+			t.Error("an inactive question without an answer is listed")
 		}
 		questions := map[any]row{}
 		w := newWorld(t, e)
@@ -203,21 +203,21 @@ func TestAnswersAreListedByPosition(t *testing.T) {
 				found := entry.(row)
 				q := questions[found["field_id"]]
 				if q["customizable_type"] != "Patient" || q["customizable_id"] != practice || !reflect.DeepEqual(found["position"], q["position"]) || number(found["position"]) < last {
-					t.Errorf("%v is an answer to %v, after position %d", found, q, last)
+					t.Errorf("%v answers %v, after position %d", found, q, last)
 				}
 				last = number(found["position"])
 				_, isBool := found["value"].(bool)
 				if found["value"] != nil && isBool != (q["type"] == "checkbox") || q["type"] == "number" && !fits(e, "decimal?", found["value"]) {
-					t.Errorf("%v is an answer to a %v", found["value"], q["type"])
+					t.Errorf("%v answers a %v", found["value"], q["type"])
 				}
 			}
 		}
 	})
 }
 
-// TestReadTogetherConfined holds that each query of a statement sees the
-// caller's practice alone, and nothing without a caller.
-func TestReadTogetherConfined(t *testing.T) {
+// TestUnionAllIsConfined: each query sees only the caller's practice, and nothing without a
+// caller.
+func TestUnionAllIsConfined(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		read := func(ctx context.Context) (practices []uuid.UUID, err error) {
 			rows, err := e.DB.Ent.UnionAll(ctx,
@@ -241,12 +241,12 @@ func TestReadTogetherConfined(t *testing.T) {
 			}
 			for _, id := range practices {
 				if id != own.PracticeID {
-					t.Errorf("%s sees a row of %v", practice, id)
+					t.Errorf("%s sees a row of practice %v", practice, id)
 				}
 			}
 		}
 		if practices, err := read(t.Context()); err == nil {
-			t.Errorf("nobody sees %d rows", len(practices))
+			t.Errorf("without a caller, got %d rows", len(practices))
 		}
 	})
 }

@@ -23,22 +23,22 @@ import (
 	"chairside/schema"
 )
 
-// longestAnswer is in bytes; a request is never longer than 1 MiB.
-const longestAnswer = 65535
+// maxAnswer is the maximum length of an answer, in bytes.
+const maxAnswer = 65535
 
-// patientAnswers gives the custom_fields of each patient, in the order of ids.
-func patientAnswers(ctx context.Context, c *ent.Client, ids []int64) ([][]ogent.CustomFieldEntry, error) {
+// patientCustomFields returns the custom_fields of each patient, in the order of ids.
+func patientCustomFields(ctx context.Context, c *ent.Client, ids []int64) ([][]ogent.CustomFieldEntry, error) {
 	return entries(ctx, c, schema.CustomizesPatient, ids, customfieldanswer.FieldPatientID,
 		c.CustomFieldAnswer.Query().Where(entx.InArray[predicate.CustomFieldAnswer](customfieldanswer.FieldPatientID, ids), customfieldanswer.TreatmentPlanItemIDIsNil()))
 }
 
-// itemAnswers gives the custom_fields of each treatment plan item, in the order of ids.
-func itemAnswers(ctx context.Context, c *ent.Client, ids []int64) ([][]ogent.CustomFieldEntry, error) {
+// treatmentPlanItemCustomFields returns the custom_fields of each item, in the order of ids.
+func treatmentPlanItemCustomFields(ctx context.Context, c *ent.Client, ids []int64) ([][]ogent.CustomFieldEntry, error) {
 	return entries(ctx, c, schema.CustomizesTreatment, ids, customfieldanswer.FieldTreatmentPlanItemID,
 		c.CustomFieldAnswer.Query().Where(entx.InArray[predicate.CustomFieldAnswer](customfieldanswer.FieldTreatmentPlanItemID, ids)))
 }
 
-// question is what an entry tells of a custom field.
+// question is a custom field that takes an answer.
 type question struct {
 	id       uuid.UUID
 	kind     schema.QuestionType
@@ -46,16 +46,16 @@ type question struct {
 	active   bool
 }
 
-// answer is what an owner has said to a question.
+// answer is an owner's answer to a question.
 type answer struct {
 	question uuid.UUID
 	owner    int64
 	text     string
 }
 
-// entries lists, for each owner, every question that is asked on the screen and
-// every further one that has an answer, in order of position. The answers are
-// those that q finds; column points at their owners.
+// entries returns, for each owner, an entry for every active question of a screen and every
+// inactive one with an answer, in order of position. q finds the answers; column is the
+// column with their owner's id.
 func entries(ctx context.Context, c *ent.Client, on schema.Customizable, owners []int64, column string, q *ent.CustomFieldAnswerQuery) ([][]ogent.CustomFieldEntry, error) {
 	all := make([][]ogent.CustomFieldEntry, len(owners))
 	if len(owners) == 0 {
@@ -65,22 +65,22 @@ func entries(ctx context.Context, c *ent.Client, on schema.Customizable, owners 
 	if err != nil || len(questions) == 0 {
 		return all, err
 	}
-	// One entry for every owner and question; null and not asked until answered.
+	// A table of all owners and questions, without answers at first.
 	n := len(questions)
 	table := make([]ogent.CustomFieldEntry, len(owners)*n)
 	for i := range table {
 		table[i] = ogent.CustomFieldEntry{FieldID: questions[i%n].id, Position: questions[i%n].position}
 	}
-	places := places(owners)
+	at := positions(owners)
 	for _, answer := range answers {
-		for i, asked := range questions {
-			if asked.id == answer.question {
-				table[places[answer.owner]*n+i].Value = answerJSON(asked.kind, answer.text)
+		for i, question := range questions {
+			if question.id == answer.question {
+				table[at[answer.owner]*n+i].Value = answerJSON(question.kind, answer.text)
 			}
 		}
 	}
 	for o := range owners {
-		shown := table[o*n : o*n : (o+1)*n]
+		entries := table[o*n : o*n : (o+1)*n] // of this owner, filtered in place
 		for i, entry := range table[o*n : (o+1)*n] {
 			switch {
 			case entry.Value != nil:
@@ -89,20 +89,19 @@ func entries(ctx context.Context, c *ent.Client, on schema.Customizable, owners 
 			default:
 				continue
 			}
-			shown = append(shown, entry)
+			entries = append(entries, entry)
 		}
-		all[o] = shown
+		all[o] = entries
 	}
 	return all, nil
 }
 
-// questionsAndAnswers reads, in one statement, the questions of a screen that
-// take an answer, in order, and the answers that q finds. The record of accesses has
-// their owners, and does not name them.
+// questionsAndAnswers reads, in one statement, the questions of a screen, in order, and the
+// answers that q finds. Answers are audited under their owners.
 func questionsAndAnswers(ctx context.Context, c *ent.Client, on schema.Customizable, column string, q *ent.CustomFieldAnswerQuery) (questions []question, answers []answer, err error) {
-	asking := c.CustomField.Query().Where(customfield.CustomizableTypeEQ(on), customfield.TypeNotIn(schema.QuestionTitle, schema.QuestionSpacer))
+	asked := c.CustomField.Query().Where(customfield.CustomizableTypeEQ(on), customfield.TypeNotIn(schema.QuestionTitle, schema.QuestionSpacer))
 	rows, err := c.UnionAll(ctx,
-		entx.Part{Query: asking, Columns: rowscan.Columns(customfield.Table,
+		entx.Part{Query: asked, Columns: rowscan.Columns(customfield.Table,
 			customfield.FieldID, customfield.FieldType, customfield.FieldPosition, customfield.FieldActive)},
 		entx.Part{Query: q, Columns: rowscan.Columns(customfieldanswer.Table,
 			customfieldanswer.FieldCustomFieldID, customfieldanswer.FieldValue, column) + ", NULL"})
@@ -110,7 +109,7 @@ func questionsAndAnswers(ctx context.Context, c *ent.Client, on schema.Customiza
 		return nil, nil, err
 	}
 	err = rowscan.ForEach(rows, 4, func(r *rowscan.Scanner) {
-		if r.Null(3) { // of an answer: active is never NULL
+		if r.Null(3) { // an answer, because a question's active is never NULL
 			answers = append(answers, answer{r.UUID(0), r.Int64(2), r.Text(1)})
 			return
 		}
@@ -124,8 +123,8 @@ func questionsAndAnswers(ctx context.Context, c *ent.Client, on schema.Customiza
 
 var unanswered = jx.Raw("null")
 
-// places are the positions of ids.
-func places(ids []int64) map[int64]int {
+// positions maps ids to their positions.
+func positions(ids []int64) map[int64]int {
 	at := make(map[int64]int, len(ids))
 	for i, id := range ids {
 		at[id] = i
@@ -133,7 +132,7 @@ func places(ids []int64) map[int64]int {
 	return at
 }
 
-// answerJSON is a boolean for a checkbox, a string for everything else.
+// answerJSON returns an answer as JSON: a boolean for a checkbox, else a string.
 func answerJSON(t schema.QuestionType, value string) jx.Raw {
 	if t == schema.QuestionCheckbox && (value == "true" || value == "false") {
 		return jx.Raw(value)
@@ -146,7 +145,7 @@ func answerJSON(t schema.QuestionType, value string) jx.Raw {
 	return b
 }
 
-// isPlain reports whether json.Marshal would show s as it is.
+// isPlain reports whether json.Marshal would escape nothing in s.
 func isPlain(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -157,7 +156,7 @@ func isPlain(s string) bool {
 	return true
 }
 
-// answersToSave maps a question to the text of its answer, nil to remove it.
+// answersToSave maps a question to the text of its answer, or to nil to remove it.
 type answersToSave map[uuid.UUID]*string
 
 // readAnswers checks the answers of a request against their questions.
@@ -190,7 +189,7 @@ func readAnswers(ctx context.Context, c *ent.Client, sent []ogent.CustomFieldAns
 	return answers, nil
 }
 
-// answerText is the stored form of an answer, or a message.
+// answerText returns the stored form of an answer, or a message.
 func answerText(f *ent.CustomField, value jx.Raw) (text, message string) {
 	if err := json.Unmarshal(value, &text); err != nil {
 		text = string(value) // a number or a boolean
@@ -199,7 +198,7 @@ func answerText(f *ent.CustomField, value jx.Raw) (text, message string) {
 		}
 	}
 	switch {
-	case len(text) > longestAnswer:
+	case len(text) > maxAnswer:
 		return "", "is too long"
 	case f.Type == schema.QuestionCheckbox && text != "true" && text != "false":
 		return "", "must be true or false"
@@ -216,8 +215,8 @@ func answerText(f *ent.CustomField, value jx.Raw) (text, message string) {
 	return text, ""
 }
 
-// save writes the answers of a patient that differ from what is stored, and
-// reports whether any did.
+// save writes the answers of a patient that differ from the stored ones and reports whether
+// any did.
 func (a answersToSave) save(ctx context.Context, tx *ent.Client, patient int64) (changed bool, err error) {
 	if len(a) == 0 {
 		return false, nil

@@ -1,13 +1,12 @@
-// Package api is what the operations do: one file per resource, one method per
-// operation that is more than a plain read.
+// Package api implements the operations that are more than a generated read or write, and the
+// rules of writes: one file per resource that has any.
 //
-//	server (token, scope, query and body read)
-//	  └▶ ogent (route, decode) ─▶ a method here, or ogent.Reads
-//	       read:   filters (generated) + rules (here) ─▶ ent query ─▶ response form (generated)
-//	       write:  one transaction: find and lock ─▶ If-Match ─▶ read the clock ─▶ all field errors ─▶ conflict ─▶ save ─▶ read back
-//	               (a booking saves under conditions, and asks for errors where they do not hold)
+//	server (checks the token and scope, reads query and body)
+//	  └▶ ogent (routes, decodes) ─▶ a method here, or a generated one (ogent.Writes)
+//	       read:   filters (generated) and rules (here) ─▶ Ent query ─▶ response form (generated)
+//	       write:  package write, which calls the resource's rule here
 //
-// Every failure is a *apierror.Error or is internal. Ent adds the caller's
-// practice and site to every query and mutation, and the record of changes to
-// every write (packages schema and store); nothing here asks for either.
+// A failure is a *apierror.Error or internal. Ent confines every query and mutation to the
+// caller's practice and site (package schema) and writes the audit log (package store), so
+// nothing here does.
 package api

@@ -9,7 +9,7 @@ import (
 	"chairside/ogent"
 )
 
-func TestFeeListNeedsAPlanOrATreatment(t *testing.T) {
+func TestFeeListRequiresAPlanOrATreatment(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "treatments:read")
 		for _, query := range []string{"", "?page=2", "?sort_by=id", "?updated_after=2026-01-01"} {
@@ -46,14 +46,14 @@ func TestFeeListNeedsAPlanOrATreatment(t *testing.T) {
 	})
 }
 
-// fee gives the path of a fee.
+// fee returns the path of a fee.
 func fee(t *testing.T, e *harness.Env, token string) string {
 	t.Helper()
 	plan := first(t, e, token, "payment_plans", "active=true")
 	return "/v1/fees" + harness.ID(e.Get(t, "/v1/fees?payment_plan_id="+text(plan), token).Status(t, 200).At(t, "fees.0.id"))
 }
 
-func TestEditFeeChangesOnlyWhatIsSent(t *testing.T) {
+func TestUpdateFeeChangesOnlySentFields(t *testing.T) {
 	cases := []struct{ sent, changed row }{
 		{row{}, row{}},
 		{row{"multiple_pricing": true}, row{"multiple_pricing": true}},
@@ -81,13 +81,13 @@ func TestEditFeeChangesOnlyWhatIsSent(t *testing.T) {
 				t.Errorf("%v: got %v, want %v", c.sent, got, want)
 			}
 			if read := e.Get(t, path, token); string(read.Raw) != string(res.Raw) {
-				t.Errorf("%v: answered %s, read %s", c.sent, res.Raw, read.Raw)
+				t.Errorf("%v: wrote %s, read %s", c.sent, res.Raw, read.Raw)
 			}
 		}
 	})
 }
 
-func TestEditFeeRefuses(t *testing.T) {
+func TestUpdateFeeRefusesInvalidFields(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		path := fee(t, e, token)
@@ -103,7 +103,7 @@ func TestEditFeeRefuses(t *testing.T) {
 			Error(t, 422, "validation_failed", "price_one", "duration_one", "multiple_pricing")
 		e.Patch(t, path, token, `{"price_one":"5"}`).Error(t, 422, "validation_failed", "fee")
 		if now := e.Get(t, path, token); string(now.Raw) != string(old.Raw) {
-			t.Errorf("it changed to %s", now.Raw)
+			t.Errorf("the fee changed to %s", now.Raw)
 		}
 		e.Post(t, "/v1/fees", token, edit("fee", row{})).Error(t, 405, "method_not_allowed")
 		e.Delete(t, path, token).Error(t, 405, "method_not_allowed")

@@ -14,7 +14,7 @@ import (
 	"chairside/ogent"
 )
 
-// shapes are the forms of behaviour.md section 2.
+// shapes are the formats of behaviour.md section 2.
 var shapes = map[string]*regexp.Regexp{
 	"int":      regexp.MustCompile(`^-?\d+$`),
 	"uuid":     regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`),
@@ -24,7 +24,7 @@ var shapes = map[string]*regexp.Regexp{
 	"text":     regexp.MustCompile(`(?s)^.*$`),
 }
 
-// fits reports whether a value has the form of a kind.
+// fits reports whether a value has the format of a kind.
 func fits(e *harness.Env, kind string, v any) bool {
 	if v == nil {
 		return strings.HasSuffix(kind, "?")
@@ -54,8 +54,7 @@ func fits(e *harness.Env, kind string, v any) bool {
 	}
 }
 
-// checkFields holds a record against the documented fields: all of them, no
-// others, each in its form.
+// checkFields checks that a record has exactly the documented fields, each in its format.
 func checkFields(t *testing.T, e *harness.Env, kinds map[string]string, r row) {
 	t.Helper()
 	if got, want := slices.Sorted(maps.Keys(r)), slices.Sorted(maps.Keys(kinds)); !slices.Equal(got, want) {
@@ -68,7 +67,7 @@ func checkFields(t *testing.T, e *harness.Env, kinds map[string]string, r row) {
 	}
 }
 
-// everyDocumentedFieldIsPresent in its form, null where it has no value.
+// everyDocumentedFieldIsPresent: in its format, null if it has no value.
 func everyDocumentedFieldIsPresent(t *testing.T, w *world, r resource) {
 	rows := w.rows(t, r)
 	if len(rows) == 0 {
@@ -88,11 +87,11 @@ func everyDocumentedFieldIsPresent(t *testing.T, w *world, r resource) {
 	}
 }
 
-// oneRecordIsTheListsElement compares the single response with the list's
-// element: the same but for what only the single response has.
+// oneRecordIsTheListsElement: a single record equals the list's element, but for members that
+// only the single response has.
 func oneRecordIsTheListsElement(t *testing.T, w *world, r resource) {
 	for i, listed := range w.rows(t, r) {
-		if i%17 != 0 { // enough to meet every shape of row
+		if i%17 != 0 { // enough for every shape of row
 			continue
 		}
 		res := w.Get(t, "/v1/"+r.path+harness.ID(listed["id"]), w.token).Status(t, 200)
@@ -107,13 +106,13 @@ func oneRecordIsTheListsElement(t *testing.T, w *world, r resource) {
 			}
 		}
 		if !reflect.DeepEqual(single, listed) {
-			t.Errorf("one record is %v, in the list it is %v", single, listed)
+			t.Errorf("the single record is %v, the list's element %v", single, listed)
 		}
 	}
 }
 
-// idsInPaths tries ids that are malformed, huge, or of nothing: 404 with
-// the same body, which does not repeat the id.
+// idsInPaths: malformed, huge and unknown ids are 404 with the same body, which does not
+// repeat the id.
 func idsInPaths(t *testing.T, w *world, r resource) {
 	for _, id := range []string{
 		"0", "-1", "999999999", "9223372036854775807", "9223372036854775808", "99999999999999999999999999", "1.0", "1e1", "+1", "0x1", "abc", "%20", "%00", "null", "1;drop",
@@ -126,8 +125,7 @@ func idsInPaths(t *testing.T, w *world, r resource) {
 	}
 }
 
-// TestThePracticeIsOneObject with the fields that clients need.
-func TestThePracticeIsOneObject(t *testing.T) {
+func TestPracticeHasTheDocumentedFields(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		practice := e.Get(t, "/v1/practice", e.Token(t, "practice:read")).Status(t, 200).At(t, "practice").(row)
 		kinds := resource{fields: "id:uuid name:text slug:text country:text phone_number:text? email_address:text? website:text? logo_url:text? time_zone:text" +
@@ -135,7 +133,7 @@ func TestThePracticeIsOneObject(t *testing.T) {
 		checkFields(t, e, kinds, practice)
 		for day, hours := range practice["opening_hours"].(row) {
 			if _, err := time.Parse("Monday", day); err != nil {
-				t.Errorf("opening hours of %q", day)
+				t.Errorf("unexpected opening hours of %q", day)
 			}
 			checkFields(t, e, map[string]string{"open": "text", "close": "text"}, hours.(row))
 		}
@@ -145,8 +143,7 @@ func TestThePracticeIsOneObject(t *testing.T) {
 	})
 }
 
-// TestTheTokensUser is answered at two addresses.
-func TestTheTokensUser(t *testing.T) {
+func TestCurrentUserHasTwoPaths(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "user:read")
 		current := e.Get(t, "/v1/user", token).Status(t, 200)
@@ -155,7 +152,7 @@ func TestTheTokensUser(t *testing.T) {
 		}
 		for _, path := range []string{"/v1/users/current", "/user", "/v1/users" + harness.ID(current.At(t, "user.id"))} {
 			if other := e.Get(t, path, token).Status(t, 200); string(other.Raw) != string(current.Raw) {
-				t.Errorf("%s answers %s, want %s", path, other.Raw, current.Raw)
+				t.Errorf("%s returns %s, want %s", path, other.Raw, current.Raw)
 			}
 		}
 		if e.Get(t, "/v1/user", e.TokenOf(t, "admin@second.chairside.test", "user", nil)).Status(t, 200).Text(t, "user.id") == current.Text(t, "user.id") {
@@ -164,7 +161,7 @@ func TestTheTokensUser(t *testing.T) {
 	})
 }
 
-// TestEmbeddedObjects checks what is inside the members that hold objects.
+// TestEmbeddedObjects: the members of embedded objects.
 func TestEmbeddedObjects(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w := newWorld(t, e)
@@ -191,7 +188,7 @@ func TestEmbeddedObjects(t *testing.T) {
 					found++
 					if kinds["value"] != "" { // its kind depends on the question
 						if _, there := inner["value"]; !there {
-							t.Errorf("%s has no value: %v", c.member, inner)
+							t.Errorf("%s has no value member: %v", c.member, inner)
 						}
 						inner["value"], kinds["value"] = "", "text"
 					}
@@ -205,8 +202,8 @@ func TestEmbeddedObjects(t *testing.T) {
 	})
 }
 
-// TestMetadataIsAnsweredInOneOrder, or the entity tag would change by itself.
-func TestMetadataIsAnsweredInOneOrder(t *testing.T) {
+// TestMetadataKeysAreSorted: or the entity tag would change by itself.
+func TestMetadataKeysAreSorted(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		path := appointmentPath(book(t, e.Client(t, token), hire(t, e), "09:00", "09:30", func(in *ogent.AppointmentInput) {
@@ -221,8 +218,8 @@ func TestMetadataIsAnsweredInOneOrder(t *testing.T) {
 	})
 }
 
-// TestPicturesNeedNoToken and are the same for everyone: they say nothing of anyone.
-func TestPicturesNeedNoToken(t *testing.T) {
+// TestAvatarNeedsNoToken: and is the same for everyone.
+func TestAvatarNeedsNoToken(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w := newWorld(t, e)
 		addresses := map[any]bool{}

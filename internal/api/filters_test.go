@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// zone is where the practices of the seeded data are.
+// zone is the time zone of the seeded practices.
 var zone = func() *time.Location {
 	loc, err := time.LoadLocation("Europe/London")
 	if err != nil {
@@ -26,7 +26,7 @@ func text(v any) string {
 	return fmt.Sprint(v)
 }
 
-// instant reads a time or a date as it is shown.
+// instant parses a time or a date of a response.
 func instant(s string) time.Time {
 	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
 		if t, err := time.ParseInLocation(layout, s, zone); err == nil {
@@ -36,12 +36,12 @@ func instant(s string) time.Time {
 	return time.Time{}
 }
 
-// equal is a filter on a member of the same name.
+// equal returns a filter on the member of the same name.
 func equal(param string) filter {
 	return filter{param, func(r row) string { return text(r[param]) }, func(_ *world, r row, value string) bool { return text(r[param]) == value }}
 }
 
-// compared is a filter that compares a time or date.
+// compared returns a filter that compares a time or a date.
 func compared(param, member string, keep func(order int) bool) filter {
 	return filter{param, func(r row) string { return text(r[member]) }, func(_ *world, r row, value string) bool {
 		return r[member] != nil && keep(instant(text(r[member])).Compare(instant(value)))
@@ -98,16 +98,15 @@ func cancelled(param string) filter {
 	}}
 }
 
-// hundredths is a decimal as a number.
+// hundredths returns a decimal as a number.
 func hundredths(v any) (n int64) {
 	s := strings.ReplaceAll(text(v), ".", "")
 	fmt.Sscan(s, &n)
 	return n
 }
 
-// valuesFor picks the values to try a filter with: of the first row, of some in
-// the middle, and of the last; with each time the one just after it, with each
-// date the next, so that both sides of every bound are tried.
+// valuesFor returns values to test a filter with: those of the first, the last and some middle
+// rows and, for times and dates, the next one after each, to test both sides of every bound.
 func (w *world) valuesFor(f filter, rows []row) []string {
 	seen := map[string]bool{}
 	for _, i := range []int{0, len(rows) / 3, len(rows) / 2, len(rows) - 1} {
@@ -128,8 +127,8 @@ func (w *world) valuesFor(f filter, rows []row) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// check compares a filtered list with the rows that ought to be in it, in the
-// same order, and its total with their number.
+// check compares a filtered list with the expected rows, in order, and its total with their
+// number.
 func (w *world) check(t *testing.T, r resource, rows []row, filters []filter, values []string) (kept int) {
 	t.Helper()
 	query := w.base(r)
@@ -152,7 +151,7 @@ func (w *world) check(t *testing.T, r resource, rows []row, filters []filter, va
 
 func head(s []string) []string { return s[:min(len(s), 12)] }
 
-// eachFilterSelects compares each filter with a selection made here.
+// eachFilterSelects compares each filter with a selection in Go.
 func eachFilterSelects(t *testing.T, w *world, r resource) {
 	rows := w.rows(t, r)
 	for _, f := range r.everyFilter() {
@@ -161,13 +160,12 @@ func eachFilterSelects(t *testing.T, w *world, r resource) {
 			fewer = w.check(t, r, rows, []filter{f}, []string{value}) < len(rows) || fewer
 		}
 		if !fewer && len(rows) > 1 {
-			t.Logf("%s of %s left no row out", f.param, r.path)
+			t.Logf("%s of %s matches every row", f.param, r.path)
 		}
 	}
 }
 
-// filtersCombine tries every two filters together: they are not mutually
-// exclusive (spec.md, Appointments).
+// filtersCombine tests every two filters together (spec.md, Appointments).
 func filtersCombine(t *testing.T, w *world, r resource) {
 	rows := w.rows(t, r)
 	middle := []row{rows[len(rows)/2]}
@@ -182,7 +180,7 @@ func filtersCombine(t *testing.T, w *world, r resource) {
 	}
 }
 
-// unknownIDsMatchNothing asks for well-formed ids of nothing.
+// unknownIDsMatchNothing: well-formed ids that no record has.
 func unknownIDsMatchNothing(t *testing.T, w *world, r resource) {
 	for _, f := range r.filters {
 		if !strings.HasSuffix(f.param, "_id") {
@@ -204,8 +202,7 @@ func unknownIDsMatchNothing(t *testing.T, w *world, r resource) {
 	}
 }
 
-// malformedFiltersAreRefused sends a malformed value of every parameter:
-// 400 that names the parameter, never ignored.
+// malformedFiltersAreRefused: a malformed value of any parameter is 400 and names it.
 func malformedFiltersAreRefused(t *testing.T, w *world, r resource) {
 	bad := map[string]string{"page": "0", "per_page": "none", "sort_by": "nonsense", "sort_direction": "up"}
 	for _, f := range r.everyFilter() {
@@ -221,7 +218,7 @@ func malformedFiltersAreRefused(t *testing.T, w *world, r resource) {
 	}
 }
 
-// dateOnlyMeansTheStartOfTheLocalDay gives times as dates.
+// dateOnlyMeansTheStartOfTheLocalDay: a date is accepted where a time is expected.
 func dateOnlyMeansTheStartOfTheLocalDay(t *testing.T, w *world, r resource) {
 	rows := w.rows(t, r)
 	for _, f := range r.everyFilter() {
@@ -244,8 +241,7 @@ func dateOnlyMeansTheStartOfTheLocalDay(t *testing.T, w *world, r resource) {
 	}
 }
 
-// aShownTimeCanBeSentBackInAnyForm filters with one instant written in
-// several ways; the answers are the same.
+// aShownTimeCanBeSentBackInAnyForm: the same instant in several formats selects the same rows.
 func aShownTimeCanBeSentBackInAnyForm(t *testing.T, w *world, r resource) {
 	rows := w.rows(t, r)
 	shown := instant(text(rows[len(rows)/2]["updated_at"]))

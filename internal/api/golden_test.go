@@ -13,7 +13,7 @@ import (
 	"chairside/internal/test/harness"
 )
 
-var update = flag.Bool("update", false, "write the documents in testdata/golden anew")
+var update = flag.Bool("update", false, "rewrite the documents in testdata/golden")
 
 // TestGoldenDocuments compares one record of each resource with a document in
 // testdata/golden. The seeded data are the same on both databases, ids
@@ -32,7 +32,7 @@ func TestGoldenDocuments(t *testing.T) {
 	})
 }
 
-// richest is the first row with the most members that have a value.
+// richest returns the first row with the most values.
 func richest(rows []row) (best row) {
 	most := -1
 	for _, r := range rows {
@@ -51,7 +51,7 @@ func richest(rows []row) (best row) {
 	return best
 }
 
-// golden compares the answer at a path with the document of that name.
+// golden compares the response at a path with the document of that name.
 func golden(t *testing.T, w *world, name, path string) {
 	t.Helper()
 	raw := w.Get(t, path, w.token).Status(t, 200).Raw
@@ -72,6 +72,6 @@ func golden(t *testing.T, w *world, name, path string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s differs from %s (write it anew with -update): got %s", path, file, got)
+		t.Errorf("%s differs from %s (update it with -update): got %s", path, file, got)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// TestQueriesWithoutEnd are refused, not passed on to the database.
-func TestQueriesWithoutEnd(t *testing.T) {
+// TestLongQueriesAreRefused: before they reach the database.
+func TestLongQueriesAreRefused(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, practitioner := e.Token(t, ""), hire(t, e, mondays...)
 		for _, query := range []string{strings.Repeat("a ", 100_000), strings.Repeat("1 ", 100_000), strings.Repeat("x", 300_000)} {
@@ -28,9 +28,9 @@ func TestQueriesWithoutEnd(t *testing.T) {
 	})
 }
 
-// TestUnknownParametersOfWrites are named as well, and refused before anything
-// is written to a client that prefers strictness.
-func TestUnknownParametersOfWrites(t *testing.T) {
+// TestUnknownParametersOfWritesAreReported: and refused before anything is written if the
+// client prefers strict handling.
+func TestUnknownParametersOfWritesAreReported(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		path := appointmentPath(book(t, e.Client(t, token), hire(t, e), "09:00", "09:30"))
@@ -39,7 +39,7 @@ func TestUnknownParametersOfWrites(t *testing.T) {
 			before := systemRows(t, e, "SELECT count(*) FROM changes")
 			e.Do(t, q).Error(t, 400, "invalid_parameter", "zebra")
 			if systemRows(t, e, "SELECT count(*) FROM changes") != before {
-				t.Errorf("%s was done nevertheless", method)
+				t.Errorf("%s was executed", method)
 			}
 			q.Header = nil
 			if method != "DELETE" {

@@ -13,8 +13,8 @@ import (
 	"chairside/schema"
 )
 
-// compareBy compares two records by a value of sort_by, as behaviour.md says:
-// numbers and times by their size, text by its case-folded code points.
+// compareBy compares two records by a value of sort_by, as in behaviour.md: numbers and times
+// by size, text by case-folded code points.
 func compareBy(r resource, key string, a, b row) int {
 	if r.path == "practitioners" && key == "last_name" {
 		a, b = a["user"].(row), b["user"].(row)
@@ -26,7 +26,7 @@ func compareBy(r resource, key string, a, b row) int {
 		return cmp.Compare(hundredths(a[key]), hundredths(b[key]))
 	case "datetime", "date":
 		return instant(text(a[key])).Compare(instant(text(b[key])))
-	default: // text, and uuids, whose order is that of their letters
+	default: // text, and UUIDs, which sort as text
 		return cmp.Compare(schema.Fold(text(a[key])), schema.Fold(text(b[key])))
 	}
 }
@@ -36,14 +36,14 @@ func number(v any) int64 {
 	return n
 }
 
-// sorted are rows in the order of key, then id.
+// sorted returns rows in the order of key, then id.
 func sorted(r resource, key string, rows []row) []row {
 	rows = slices.Clone(rows)
 	slices.SortFunc(rows, func(a, b row) int { return cmp.Or(compareBy(r, key, a, b), compareBy(r, "id", a, b)) })
 	return rows
 }
 
-// everySort compares every order with one made here; desc is asc backwards.
+// everySort compares every order with one in Go; desc is asc reversed.
 func everySort(t *testing.T, w *world, r resource) {
 	rows := w.rows(t, r)
 	for _, key := range r.everySort() {
@@ -64,7 +64,7 @@ func everySort(t *testing.T, w *world, r resource) {
 	}
 }
 
-// defaultOrder holds without sort_by; sort_direction alone applies to it.
+// defaultOrder: without sort_by, sort_direction applies to the default order.
 func defaultOrder(t *testing.T, w *world, r resource) {
 	rows := w.rows(t, r)
 	want := ids(sorted(r, r.order, rows))
@@ -79,7 +79,7 @@ func defaultOrder(t *testing.T, w *world, r resource) {
 	}
 }
 
-// unknownSortNamesTheAllowedOnes is 400.
+// unknownSortNamesTheAllowedOnes: it is 400.
 func unknownSortNamesTheAllowedOnes(t *testing.T, w *world, r resource) {
 	query := w.base(r)
 	query.Set("sort_by", "notes")
@@ -91,7 +91,7 @@ func unknownSortNamesTheAllowedOnes(t *testing.T, w *world, r resource) {
 	}
 }
 
-// words are the runs of letters, digits and underscores.
+// words returns the runs of letters, digits and underscores.
 func words(s string) []string {
 	var all []string
 	word := ""
@@ -108,14 +108,14 @@ func words(s string) []string {
 	return all
 }
 
-// pagesMakeUpTheList reads each list in pages of 7.
+// pagesMakeUpTheList: pages of 7 contain the whole list.
 func pagesMakeUpTheList(t *testing.T, w *world, r resource) {
 	rows := w.rows(t, r)
 	const size = 7
 	pages := (len(rows) + size - 1) / size
 	for page := 1; page <= pages+1; page++ {
 		if page > 6 && page < pages-1 {
-			continue // the first and the last ones tell
+			continue // the first and the last pages are enough
 		}
 		query := w.base(r)
 		query.Set("per_page", fmt.Sprint(size))
@@ -133,7 +133,7 @@ func pagesMakeUpTheList(t *testing.T, w *world, r resource) {
 	}
 }
 
-// pageSizes are 25 by default and 100 at most.
+// pageSizes: 25 by default, 100 at most.
 func pageSizes(t *testing.T, w *world, r resource) {
 	total := len(w.rows(t, r))
 	for sent, want := range map[string]int{"": 25, "1": 1, "100": 100, "101": 100, "1000": 100, "99999999999999999999": 100} {
@@ -148,8 +148,7 @@ func pageSizes(t *testing.T, w *world, r resource) {
 	}
 }
 
-// pagesBackwardsMakeUpTheList in order of id, which have their own way of passing
-// over the rows before them.
+// pagesBackwardsMakeUpTheList: in order of id, which skips earlier rows in its own way.
 func pagesBackwardsMakeUpTheList(t *testing.T, w *world, r resource) {
 	want := ids(sorted(r, "id", w.rows(t, r)))
 	slices.Reverse(want)
@@ -168,7 +167,7 @@ func pagesBackwardsMakeUpTheList(t *testing.T, w *world, r resource) {
 	}
 }
 
-// pagesPastTheEndAreEmpty with the right total.
+// pagesPastTheEndAreEmpty: with the right total.
 func pagesPastTheEndAreEmpty(t *testing.T, w *world, r resource) {
 	total := len(w.rows(t, r))
 	for _, page := range []string{"1000", "2147483648", "9223372036854775807", "99999999999999999999999"} {
@@ -181,7 +180,7 @@ func pagesPastTheEndAreEmpty(t *testing.T, w *world, r resource) {
 	}
 }
 
-// pagesBelowOneAreRefused, as is what is no whole number.
+// pagesBelowOneAreRefused: so is anything but a whole number.
 func pagesBelowOneAreRefused(t *testing.T, w *world, r resource) {
 	for _, name := range []string{"page", "per_page"} {
 		for _, value := range []string{"0", "-1", "", "1.5", "ten", "-99999999999999999999999"} {
@@ -192,7 +191,7 @@ func pagesBelowOneAreRefused(t *testing.T, w *world, r resource) {
 	}
 }
 
-// listsAreNeverNull where nothing matches.
+// listsAreNeverNull: a list without matches is [].
 func listsAreNeverNull(t *testing.T, w *world, r resource) {
 	query := w.base(r)
 	query.Set("updated_after", "2999-01-01")
@@ -205,8 +204,7 @@ func listsAreNeverNull(t *testing.T, w *world, r resource) {
 	}
 }
 
-// unknownParametersAreNamed in a header and otherwise ignored; a client
-// that prefers strict handling is refused.
+// unknownParametersAreNamed: a header has them; with strict handling they are refused.
 func unknownParametersAreNamed(t *testing.T, w *world, r resource) {
 	query := w.base(r)
 	known := w.Get(t, "/v1/"+r.path+"?"+query.Encode(), w.token).Status(t, 200)
@@ -228,7 +226,7 @@ func unknownParametersAreNamed(t *testing.T, w *world, r resource) {
 	w.Do(t, harness.Request{Method: "GET", Path: path, Token: w.token, Header: map[string]string{"Prefer": "handling=lenient"}}).Status(t, 200)
 }
 
-// accessTokenIsKnownEverywhere, also to a client that prefers strictness.
+// accessTokenIsKnownEverywhere: even with strict handling.
 func accessTokenIsKnownEverywhere(t *testing.T, w *world, r resource) {
 	query := url.Values{"access_token": {w.token}}
 	for name, values := range w.base(r) {
@@ -236,11 +234,11 @@ func accessTokenIsKnownEverywhere(t *testing.T, w *world, r resource) {
 	}
 	res := w.Do(t, harness.Request{Method: "GET", Path: "/" + r.path + "?" + query.Encode(), Header: map[string]string{"Prefer": "handling=strict"}}).Status(t, 200)
 	if res.Header.Get("X-Unknown-Parameters") != "" {
-		t.Error("access_token is not known")
+		t.Error("access_token is unknown")
 	}
 }
 
-// metaHasWhatTheSpecificationNames for each list.
+// metaHasWhatTheSpecificationNames: its members, for each list.
 func metaHasWhatTheSpecificationNames(t *testing.T, w *world, r resource) {
 	extra := map[string][]string{"accounts": {"total_nhs", "total_private", "total_balance"}, "payments": {"total_amount"}}
 	meta := w.Get(t, "/v1/"+r.path+"?"+w.base(r).Encode(), w.token).Status(t, 200).At(t, "meta").(row)
@@ -259,11 +257,10 @@ func metaHasWhatTheSpecificationNames(t *testing.T, w *world, r resource) {
 	}
 }
 
-// listsHaveEveryRow of the practice, archived and deleted ones included,
-// counted in the database itself.
+// listsHaveEveryRow: also archived and deleted ones, compared with a count in SQL.
 func listsHaveEveryRow(t *testing.T, w *world, r resource) {
 	if r.required {
-		return // a list of fees is never of all
+		return // a list of fees never has all fees
 	}
 	stored := systemRows(t, w.Env, "SELECT count(*) FROM "+r.path+" r JOIN practices p ON p.id = r.practice_id WHERE p.slug = 'demo'")
 	if got := len(w.rows(t, r)); got != stored {

@@ -10,8 +10,8 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// TestLocalTimesAcrossClockChanges: a local time that the clocks show twice means the
-// first, and one that they skip is refused, in bodies and in all filters.
+// TestLocalTimesAcrossClockChanges: a time that the clocks show twice is the first one, and
+// one that they skip is refused, in bodies and in all filters.
 func TestLocalTimesAcrossClockChanges(t *testing.T) {
 	for name, c := range map[string]struct{ zone, twice, first, skipped, beside, until string }{
 		"London":    {"Europe/London", "2026-10-25T01:30", "2026-10-25T01:30:00.000+01:00", "2027-03-28T01:30", "2027-03-28T02:00", "2027-03-28T03:00"},
@@ -51,7 +51,7 @@ func TestLocalTimesAcrossClockChanges(t *testing.T) {
 				}
 				refused(e.Get(t, "/v1/patients?"+url.Values{"created_after": {c.skipped}}.Encode(), token), 400, "invalid_parameter", "created_after")
 				id := booked.Text(t, "appointment.id")
-				for param, want := range map[string]bool{"after": true, "before": false} { // after includes the first, before does not
+				for param, want := range map[string]bool{"after": true, "before": false} { // after is inclusive, before is exclusive
 					got := list(url.Values{param: {c.twice}, "practitioner_id": {text(practitioner)}}).Status(t, 200).Column(t, "appointments", "id")
 					if slices.Contains(got, id) != want {
 						t.Errorf("%s=%s: %v", param, c.twice, got)
@@ -68,9 +68,9 @@ func TestLocalTimesAcrossClockChanges(t *testing.T) {
 	}
 }
 
-// TestSessionsAcrossClockChanges: a session from an hour that is skipped begins where
-// the clocks go on, one from an hour that is shown twice with the first, and one until
-// such an hour ends with the second.
+// TestSessionsAcrossClockChanges: a session from a skipped hour starts when the clocks go on,
+// one from a repeated hour starts with the first, and one until such an hour ends with the
+// second.
 func TestSessionsAcrossClockChanges(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		client := e.Client(t, e.Token(t, "appointment"))

@@ -11,8 +11,7 @@ import (
 	"chairside/ogent"
 )
 
-// TestMoney runs the tests of this file on one copy of the data for each
-// database: they only read.
+// TestMoney: its tests only read, so they share one copy of the data for each database.
 func TestMoney(t *testing.T) {
 	tests := []struct {
 		name string
@@ -107,11 +106,11 @@ func balancesFollowFromInvoicesAndPayments(t *testing.T, e *harness.Env) {
 		signs[want < 0]++
 	}
 	if signs[true] == 0 || signs[false] == 0 {
-		t.Errorf("not both kinds of balance: %v", signs)
+		t.Errorf("balances of one sign only: %v", signs)
 	}
 }
 
-// balancesAgreeWithTheDatabase: the same rule, in SQL, for both practices.
+// balancesAgreeWithTheDatabase: the same rule in SQL, for both practices.
 func balancesAgreeWithTheDatabase(t *testing.T, e *harness.Env) {
 	wrong := systemRows(t, e, `SELECT count(*) FROM accounts a WHERE a.current_balance <> a.opening_balance
 		+ COALESCE((SELECT SUM(p.amount) FROM payments p WHERE p.patient_id = a.patient_id AND NOT p.deleted), 0)
@@ -126,7 +125,7 @@ func balancesAgreeWithTheDatabase(t *testing.T, e *harness.Env) {
 	}
 }
 
-// plannedValuesAreTheSumsOfWhatIsNotCompleted, by the plan's kind.
+// plannedValuesAreTheSumsOfWhatIsNotCompleted: by the kind of plan.
 func plannedValuesAreTheSumsOfWhatIsNotCompleted(t *testing.T, e *harness.Env) {
 	b := openBooks(t, e)
 	nhs := map[int64]bool{}
@@ -150,8 +149,7 @@ func plannedValuesAreTheSumsOfWhatIsNotCompleted(t *testing.T, e *harness.Env) {
 	}
 }
 
-// accountsAsAtADay: balances at the end of the day, in the rows, in the
-// filter, in the order and in the total.
+// accountsAsAtADay: rows, filter, order and total use the balances at the end of the day.
 func accountsAsAtADay(t *testing.T, e *harness.Env) {
 	b := openBooks(t, e)
 	days := []time.Time{utc("1990-01-01"), utc("2999-12-31"), b.invoices[len(b.invoices)/2].DatedOn, b.payments[len(b.payments)/3].DatedOn, utc("2026-03-29")}
@@ -230,8 +228,7 @@ func accountTotalsCoverAllPages(t *testing.T, e *harness.Env) {
 	}
 }
 
-// paymentTotalsCoverAllPages and honour the filters; a payment that was
-// taken back counts for nothing.
+// paymentTotalsCoverAllPages: and follow the filters; deleted payments are excluded.
 func paymentTotalsCoverAllPages(t *testing.T, e *harness.Env) {
 	b := openBooks(t, e)
 	middle, payer, site := b.payments[len(b.payments)/2].DatedOn, b.payments[0].PatientID, b.payments[0].SiteID
@@ -263,11 +260,11 @@ func paymentTotalsCoverAllPages(t *testing.T, e *harness.Env) {
 		}
 	}
 	if deleted == 0 {
-		t.Log("no payment was taken back")
+		t.Log("no payment is deleted")
 	}
 }
 
-// paymentsAgreeWithTheirExplanations in every payment.
+// paymentsAgreeWithTheirExplanations: for every payment.
 func paymentsAgreeWithTheirExplanations(t *testing.T, e *harness.Env) {
 	statuses := map[string]int{}
 	for _, p := range openBooks(t, e).payments {
@@ -288,7 +285,7 @@ func paymentsAgreeWithTheirExplanations(t *testing.T, e *harness.Env) {
 		statuses[want]++
 	}
 	if len(statuses) < 2 {
-		t.Errorf("all payments are alike: %v", statuses)
+		t.Errorf("all payments have one status: %v", statuses)
 	}
 }
 
@@ -353,7 +350,7 @@ func invoicesAgreeWithTheirItemsAndPayments(t *testing.T, e *harness.Env) {
 	}
 	for _, status := range []string{"new", "sent", "part_paid", "paid", "void"} {
 		if statuses[status] == 0 {
-			t.Logf("no invoice is %s", status)
+			t.Logf("no invoice has status %s", status)
 		}
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// TestRecordsWithoutParts holds that a record that lists others is there, with
-// an empty list, when there are none: both are read by one statement.
+// TestRecordsWithoutParts: a record whose list is empty is returned too: one statement reads
+// both.
 func TestRecordsWithoutParts(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
@@ -32,7 +32,7 @@ func TestRecordsWithoutParts(t *testing.T) {
 			}
 			r := e.Get(t, c.path+harness.ID(id), token).Status(t, 200)
 			if got := r.At(t, c.record+".id"); got != id {
-				t.Errorf("%s %v is shown for %v", c.record, got, id)
+				t.Errorf("got %s %v, want %v", c.record, got, id)
 			}
 			if rest := r.List(t, c.record+"."+c.list); len(rest) != 0 {
 				t.Errorf("%s %v still has %v", c.record, id, rest)

@@ -14,19 +14,19 @@ import (
 	"chairside/ogent"
 )
 
-// ListPatients searches with query= and filters.
+// ListPatients adds the search, query=, to the generated list.
 func (h *Handler) ListPatients(ctx context.Context, p ogent.ListPatientsParams) (*ogent.PatientList, error) {
-	search := found(p.Query.Or(""), principal.Must(ctx))
-	p.Query.Set = len(search) > 0 // a blank one is none: the list is not picked, and its total is the kept one
-	shown, meta, err := h.ReadPatients(ctx, p, search...)
+	search := searchPredicates(p.Query.Or(""), principal.Must(ctx))
+	p.Query.Set = len(search) > 0 // a blank search is none, so that a counter has the total
+	rows, meta, err := h.ReadPatients(ctx, p, search...)
 	if err != nil {
 		return nil, err
 	}
-	return &ogent.PatientList{Patients: shown, Meta: meta}, nil
+	return &ogent.PatientList{Patients: rows, Meta: meta}, nil
 }
 
-// ruleOfPatient holds that no birth is in the future. Answers are saved with the patient.
-func ruleOfPatient(ctx context.Context, w *ogent.PatientWrite) error {
+// patientRule refuses a date of birth in the future and saves custom fields with the patient.
+func patientRule(ctx context.Context, w *ogent.PatientWrite) error {
 	today := civil.Of(clock.Now(ctx).In(principal.Must(ctx).Zone))
 	if born, ok := w.In.DateOfBirth.Get(); ok && today.Before(civil.Of(born)) {
 		w.Problems.Add("date_of_birth", "must not be in the future")
@@ -39,17 +39,17 @@ func ruleOfPatient(ctx context.Context, w *ogent.PatientWrite) error {
 		return err
 	}
 	if w.Old == nil {
-		return addPatient(ctx, w, answers)
+		return createPatient(ctx, w, answers)
 	}
 	changed, err := answers.save(ctx, w.Tx, w.Old.ID)
-	if changed { // an answer is part of the patient: updated_after must find it
+	if changed { // custom fields are part of the patient, so updated_after must find it
 		w.Change.SetUpdatedAt(clock.Now(ctx))
 	}
 	return err
 }
 
-// addPatient puts a new patient at a site and opens the account, with a balance of 0.00.
-func addPatient(ctx context.Context, w *ogent.PatientWrite, answers answersToSave) error {
+// createPatient saves a new patient at a site, with an account and custom fields.
+func createPatient(ctx context.Context, w *ogent.PatientWrite, answers answersToSave) error {
 	if err := defaultSite(ctx, w); err != nil {
 		return err
 	}
@@ -63,19 +63,19 @@ func addPatient(ctx context.Context, w *ogent.PatientWrite, answers answersToSav
 	return err
 }
 
-// openAccount opens the account of a patient who is new, and had none when read back.
-func openAccount(ctx context.Context, tx *ent.Client, added *ogent.Patient) error {
-	opened, err := tx.Account.Create().SetPatientID(added.ID).Save(ctx)
+// openAccount creates the account of a new patient and adds its id to the response.
+func openAccount(ctx context.Context, tx *ent.Client, patient *ogent.Patient) error {
+	opened, err := tx.Account.Create().SetPatientID(patient.ID).Save(ctx)
 	if err != nil {
 		return err
 	}
-	added.AccountID.SetTo(opened.ID)
+	patient.AccountID.SetTo(opened.ID)
 	audit.From(ctx).Note(account.Table, opened.ID)
 	return nil
 }
 
-// defaultSite puts a new patient without a site at the user's site, else at the
-// practice's first; a caller limited to a site sees no other.
+// defaultSite sets the site of a new patient without one: the user's, else the practice's
+// first. A caller that is limited to a site sees only that one.
 func defaultSite(ctx context.Context, w *ogent.PatientWrite) error {
 	if w.In.SiteID.Set {
 		return nil

@@ -68,7 +68,7 @@ func patientPath(t *testing.T, r *harness.Response) string {
 	return "/v1/patients" + harness.ID(r.At(t, "patient.id"))
 }
 
-func TestCreatePatientWithWhatIsRequired(t *testing.T) {
+func TestCreatePatientWithRequiredFields(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		res := rawRegister(t, e, token).Status(t, 201)
@@ -134,8 +134,7 @@ func TestCreatePatientOpensTheAccount(t *testing.T) {
 	})
 }
 
-// everyOptionalField of a patient with a value, and how it is answered where
-// that differs.
+// everyOptionalField of a patient with a value, and the value in the response if it differs.
 func everyOptionalField(t *testing.T, e *harness.Env, token string) (sent, answered row) {
 	dentist := first(t, e, token, "practitioners", "active=true")
 	sent = row{
@@ -173,7 +172,7 @@ func checkSent(t *testing.T, res *harness.Response, sent, answered row) {
 	}
 }
 
-// TestEveryPatientFieldRoundTrips on create and on edit.
+// TestEveryPatientFieldRoundTrips: on create and on update.
 func TestEveryPatientFieldRoundTrips(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
@@ -184,14 +183,14 @@ func TestEveryPatientFieldRoundTrips(t *testing.T) {
 			edited := e.Do(t, harness.Request{Method: method, Path: path, Token: token, Body: edit("patient", sent)}).Status(t, 200)
 			checkSent(t, edited, sent, answered)
 			if read := e.Get(t, path, token); string(read.Raw) != string(edited.Raw) {
-				t.Errorf("edited %s, read %s", edited.Raw, read.Raw)
+				t.Errorf("updated %s, read %s", edited.Raw, read.Raw)
 			}
 		}
 	})
 }
 
-// TestCreatePatientRefuses names exactly the offending fields, all of them.
-func TestCreatePatientRefuses(t *testing.T) {
+// TestCreatePatientRefusesInvalidFields: and names exactly those.
+func TestCreatePatientRefusesInvalidFields(t *testing.T) {
 	required := []string{"title", "first_name", "last_name", "date_of_birth", "gender", "ethnicity", "address_line_1", "postcode", "payment_plan_id"}
 	each := func(v any) row {
 		all := row{}
@@ -247,7 +246,7 @@ func TestCreatePatientRefuses(t *testing.T) {
 	})
 }
 
-// TestPatientReferencesAreOfTheSamePractice and the plan is an active one.
+// TestPatientReferencesAreOfTheSamePractice: and the payment plan is active.
 func TestPatientReferencesAreOfTheSamePractice(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		c, there := e.Client(t, e.Token(t, "")), e.Client(t, elsewhere(t, e))
@@ -280,8 +279,8 @@ func TestPatientReferencesAreOfTheSamePractice(t *testing.T) {
 	})
 }
 
-// TestPatientLeniency: what clients send for the same value.
-func TestPatientLeniency(t *testing.T) {
+// TestPatientFieldsAcceptOtherForms: of the same value.
+func TestPatientFieldsAcceptOtherForms(t *testing.T) {
 	cases := []struct {
 		field      string
 		sent, want any
@@ -299,13 +298,13 @@ func TestPatientLeniency(t *testing.T) {
 		for _, c := range cases {
 			res := rawRegister(t, e, token, row{c.field: c.sent}).Status(t, 201)
 			if got := res.At(t, "patient."+c.field); !reflect.DeepEqual(got, c.want) {
-				t.Errorf("%s: %#v is answered as %#v, want %#v", c.field, c.sent, got, c.want)
+				t.Errorf("%s: sent %#v, got %#v, want %#v", c.field, c.sent, got, c.want)
 			}
 		}
 	})
 }
 
-// TestPatientSiteDefaults to the user's site, else to the practice's first.
+// TestPatientSiteDefaults: to the user's site, else to the practice's first.
 func TestPatientSiteDefaults(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		c := e.Client(t, e.Token(t, ""))

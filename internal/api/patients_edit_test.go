@@ -11,10 +11,9 @@ import (
 	"chairside/ogent"
 )
 
-// TestEditPatientChangesOnlyWhatIsSent, one field at a time, and null clears
-// it again.
-func TestEditPatientChangesOnlyWhatIsSent(t *testing.T) {
-	stays := []string{"site_id"} // has no empty value; the required fields neither
+// TestUpdatePatientChangesOnlySentFields: one field at a time; null clears it again.
+func TestUpdatePatientChangesOnlySentFields(t *testing.T) {
+	stays := []string{"site_id"} // cannot be null, like the required fields
 	defaults := row{"active": true, "recall_method": "Letter", "marketing": jsonNumber(0), "medical_alert": false, "use_email": true, "use_sms": true, "metadata": row{}}
 	derived := []string{"updated_at", "home_phone_normalized", "mobile_phone_normalized", "work_phone_normalized", "emergency_contact_phone_normalized"}
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
@@ -47,7 +46,7 @@ func TestEditPatientChangesOnlyWhatIsSent(t *testing.T) {
 			}
 			cleared := e.Patch(t, path, token, edit("patient", row{name: null})).Status(t, 200)
 			if v := cleared.At(t, "patient."+name); !reflect.DeepEqual(v, defaults[name]) {
-				t.Errorf("%s that is cleared is %#v", name, v)
+				t.Errorf("%s, cleared, is %#v", name, v)
 			}
 		}
 	})
@@ -66,18 +65,18 @@ func TestEditPatientRefusesToClearWhatIsRequired(t *testing.T) {
 			e.Patch(t, patientPath(t, res), token, edit("patient", all)).Error(t, 422, "validation_failed", required...)
 		}
 		e.Patch(t, patientPath(t, res), token, edit("patient", row{"site_id": null})).Error(t, 422, "validation_failed", "site_id")
-		for _, id := range []string{`99999999999999999999`, `"9223372036854775808"`} { // no other id is stored for it
+		for _, id := range []string{`99999999999999999999`, `"9223372036854775808"`} { // the largest id must not be stored instead
 			e.Patch(t, patientPath(t, res), token, `{"patient":{"doctor_id":`+id+`}}`).Error(t, 422, "validation_failed", "doctor_id")
 		}
 		e.Patch(t, patientPath(t, res), token, edit("patient", row{"date_of_birth": "2026-07-02", "ethnicity": "??"})).Error(t, 422, "validation_failed", "date_of_birth", "ethnicity")
 		if now := e.Get(t, patientPath(t, res), token); string(now.Raw) != string(res.Raw) {
-			t.Errorf("it changed to %s", now.Raw)
+			t.Errorf("the patient changed to %s", now.Raw)
 		}
 	})
 }
 
-// TestEditPatientIgnoresReadOnlyFields: ids, timestamps and derived fields.
-func TestEditPatientIgnoresReadOnlyFields(t *testing.T) {
+// TestUpdatePatientIgnoresReadOnlyFields: ids, timestamps and derived fields.
+func TestUpdatePatientIgnoresReadOnlyFields(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		res := rawRegister(t, e, token, row{"home_phone": "0114 496 0123"}).Status(t, 201)
@@ -87,7 +86,7 @@ func TestEditPatientIgnoresReadOnlyFields(t *testing.T) {
 			"practice_id": "x", "search_text": "x", "unheard_of": []int{1},
 		})).Status(t, 200)
 		if string(same.Raw) != string(res.Raw) || same.Header.Get("ETag") != res.Header.Get("ETag") {
-			t.Errorf("it changed from %s to %s", res.Raw, same.Raw)
+			t.Errorf("the patient changed from %s to %s", res.Raw, same.Raw)
 		}
 	})
 }
@@ -135,7 +134,7 @@ func TestDeletePatientArchives(t *testing.T) {
 	})
 }
 
-// TestPhonesAreNormalized when the number or its country changes.
+// TestPhonesAreNormalized: when the number or its country changes.
 func TestPhonesAreNormalized(t *testing.T) {
 	steps := []struct {
 		sent row
@@ -171,7 +170,7 @@ func TestPhonesAreNormalized(t *testing.T) {
 	})
 }
 
-// TestSearchFindsPatients by everything that behaviour.md names.
+// TestSearchFindsPatients: by every field of behaviour.md.
 func TestSearchFindsPatients(t *testing.T) {
 	fields := func(in *ogent.PatientInput) {
 		in.FirstName.SetTo("Zoë")
@@ -213,14 +212,14 @@ func TestSearchFindsPatients(t *testing.T) {
 			t.Errorf("the other practice's patient is found: %v", got)
 		}
 		if all := e.Get(t, "/v1/patients", token).Text(t, "meta.total"); e.Get(t, "/v1/patients?query=", token).Text(t, "meta.total") != all || e.Get(t, "/v1/patients?query=++", token).Text(t, "meta.total") != all {
-			t.Error("a blank query is none")
+			t.Error("a blank query must match every patient")
 		}
 		e.Get(t, "/v1/patients?query=a%00b", token).Error(t, 400, "invalid_parameter", "query")
 	})
 }
 
-// TestSearchFollowsEdits and combines with the other filters.
-func TestSearchFollowsEdits(t *testing.T) {
+// TestSearchFollowsUpdates: and combines with the other filters.
+func TestSearchFollowsUpdates(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		c := e.Client(t, e.Token(t, ""))
 		p := register(t, c, lastName("Quetzal"), func(in *ogent.PatientInput) { in.MobilePhone.SetTo("07700 900999") })

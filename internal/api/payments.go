@@ -9,10 +9,10 @@ import (
 	"chairside/ogent"
 )
 
-// ListPayments adds the sum of all pages. Deleted payments are listed and count
-// for nothing in the sum, as they do in balances.
+// ListPayments adds the sum over all pages. Deleted payments are listed but excluded from the
+// sum, as from balances.
 func (h *Handler) ListPayments(ctx context.Context, p ogent.ListPaymentsParams) (*ogent.PaymentList, error) {
-	shown, meta, all, err := h.ReadPayments(ctx, p)
+	rows, meta, all, err := h.ReadPayments(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -20,13 +20,13 @@ func (h *Handler) ListPayments(ctx context.Context, p ogent.ListPaymentsParams) 
 	if err := all.Where(payment.Deleted(false)).Aggregate(ent.Sum(payment.FieldAmount)).Scan(ctx, &sums); err != nil {
 		return nil, err
 	}
-	return &ogent.PaymentList{Payments: shown, Meta: ogent.PaymentMeta{
+	return &ogent.PaymentList{Payments: rows, Meta: ogent.PaymentMeta{
 		Total: meta.Total, Page: meta.Page, CurrentPage: meta.CurrentPage, PerPage: meta.PerPage, TotalPages: meta.TotalPages,
 		TotalAmount: total(sums[0].Sum),
 	}}, nil
 }
 
-// total prints a sum, which is null over no rows.
+// total formats a sum, which is NULL over no rows.
 func total(sum *decimal.Decimal) string {
 	if sum == nil {
 		return decimal.Decimal(0).String()

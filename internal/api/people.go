@@ -7,20 +7,19 @@ import (
 	"chairside/ogent"
 )
 
-// GetPractice answers the practice of the token.
+// GetPractice returns the caller's practice.
 func (h *Handler) GetPractice(ctx context.Context) (*ogent.PracticeResponse, error) {
-	return h.ShowPractice(ctx, principal.Must(ctx).PracticeID)
+	return h.ReadPractice(ctx, principal.Must(ctx).PracticeID)
 }
 
-// GetCurrentUser answers the token's user, also to a token that is limited to
-// another site than the user's.
+// GetCurrentUser returns the caller's user, even if the token is limited to another site.
 func (h *Handler) GetCurrentUser(ctx context.Context) (*ogent.UserResponse, error) {
-	whole := *principal.Must(ctx)
-	whole.SiteID = nil
-	return h.ShowUser(principal.With(ctx, &whole), whole.UserID)
+	everySite := *principal.Must(ctx)
+	everySite.SiteID = nil
+	return h.ReadUser(principal.With(ctx, &everySite), everySite.UserID)
 }
 
-// GetUsersCurrent is the other address of GetCurrentUser.
+// GetUsersCurrent is GetCurrentUser at another path.
 func (h *Handler) GetUsersCurrent(ctx context.Context) (*ogent.UserResponse, error) {
 	return h.GetCurrentUser(ctx)
 }

@@ -112,24 +112,24 @@ func TestListsInAnotherOrder(t *testing.T) {
 	})
 }
 
-// onlyShown wants the record of accesses to have the appointments of a list, and no
-// patients but theirs, however many ways of reading it were tried.
+// onlyShown checks that exactly the appointments of a list are audited, and only their
+// patients, even if a query was tried and dropped.
 func onlyShown(t *testing.T, e *harness.Env, list *harness.Response) {
 	t.Helper()
-	shown, noted := list.Column(t, "appointments", "id"), noted(t, e, list)
-	if read := slices.Sorted(slices.Values(noted["appointments"])); !slices.Equal(read, slices.Sorted(slices.Values(shown))) {
-		t.Errorf("%v are noted as read, %v shown", read, shown)
+	shown, read := list.Column(t, "appointments", "id"), audited(t, e, list)
+	if got := slices.Sorted(slices.Values(read["appointments"])); !slices.Equal(got, slices.Sorted(slices.Values(shown))) {
+		t.Errorf("%v are audited, %v returned", got, shown)
 	}
 	patients := list.Column(t, "appointments", "patient_id")
-	for _, id := range noted["patients"] {
+	for _, id := range read["patients"] {
 		if !slices.Contains(patients, id) {
-			t.Errorf("patient %s is noted as read, %v shown", id, patients)
+			t.Errorf("patient %s is audited, %v returned", id, patients)
 		}
 	}
 }
 
-// noted is what the record of accesses has of a request: ids by resource.
-func noted(t *testing.T, e *harness.Env, r *harness.Response) map[string][]string {
+// audited returns the ids that are logged as read by a request, by resource.
+func audited(t *testing.T, e *harness.Env, r *harness.Response) map[string][]string {
 	t.Helper()
 	var line struct{ Records map[string][]string }
 	e.Settle()
@@ -143,8 +143,7 @@ func noted(t *testing.T, e *harness.Env, r *harness.Response) map[string][]strin
 	return line.Records
 }
 
-// TestPagesByID reads pages in order of id, which begin at an id that is looked for
-// first: with the same filters, and the same limits of the token.
+// TestPagesByID: they start at an id that a sub-query finds, with the same filters and limits.
 func TestPagesByID(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		sites, err := e.DB.Ent.Site.Query().Order(site.ByID()).IDs(e.As(t, "demo"))
@@ -174,11 +173,11 @@ func TestPagesByID(t *testing.T) {
 // id is an appointment's id as text.
 func id(a ogent.Appointment) string { return text(a.ID) }
 
-// copyAppointment stores n appointments like one that is there.
+// copyAppointment inserts n copies of an appointment.
 func copyAppointment(t *testing.T, e *harness.Env, id string, n int) {
 	t.Helper()
 	const columns = "created_at, updated_at, start_time, finish_time, duration, reason, state, metadata, booked_via_api, pending_at, confirmed_at, arrived_at, in_surgery_at, completed_at, cancelled_at, did_not_attend_at, practice_id, practitioner_id, patient_id"
-	const most = 20_000 // at one time: a statement may take 30 s
+	const most = 20_000 // in one statement, which may take 30 s
 	for ; n > 0; n -= most {
 		statement := fmt.Sprintf("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) INSERT INTO appointments (%s) SELECT %s FROM appointments, n WHERE id = %s", min(n, most), columns, columns, id)
 		if _, err := e.DB.SQL.ExecContext(t.Context(), statement); err != nil {

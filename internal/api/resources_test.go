@@ -9,29 +9,29 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// resource is one resource as spec.md and behaviour.md describe it. The tests
-// of fields, orders, pages and filters all read this table.
+// resource describes a resource as spec.md and behaviour.md do, for the tests of fields, orders,
+// pages and filters.
 type resource struct {
 	path, one, many string
-	// fields are "name:kind" separated by spaces; a final "?" allows null. Every
-	// resource has created_at and updated_at beside them.
+	// fields are "name:kind" separated by spaces; a final "?" allows null. created_at and
+	// updated_at are implied.
 	fields   string
-	single   string   // fields of the single response alone
-	sorts    []string // values of sort_by beside id, created_at and updated_at
+	single   string   // fields of the single response only
+	sorts    []string // values of sort_by other than id, created_at and updated_at
 	order    string   // default order
 	filters  []filter
 	required bool // the list needs payment_plan_id or treatment_id
 }
 
-// filter is a query parameter of a list. value picks a value for it from one
-// of the rows; keep tells which rows the list then has.
+// filter is a query parameter of a list. value returns a value for it from one of the rows;
+// keep reports whether the list then has a row.
 type filter struct {
 	param string
 	value func(row) string
 	keep  func(w *world, r row, value string) bool
 }
 
-// row is a record as it was answered.
+// row is a record of a response.
 type row = map[string]any
 
 const (
@@ -199,7 +199,7 @@ var resources = []resource{
 	},
 }
 
-// everyField are the fields of a response with their kinds.
+// everyField returns the fields of a response with their kinds.
 func (r resource) everyField(single bool) map[string]string {
 	kinds := map[string]string{"created_at": "datetime", "updated_at": "datetime"}
 	list := r.fields
@@ -213,17 +213,17 @@ func (r resource) everyField(single bool) map[string]string {
 	return kinds
 }
 
-// everySort are the values that sort_by may have.
+// everySort returns the values of sort_by.
 func (r resource) everySort() []string {
 	return append([]string{"id", "created_at", "updated_at"}, r.sorts...)
 }
 
-// everyFilter are the filters of the table and those that every list has.
+// everyFilter returns the filters of the table and the common ones.
 func (r resource) everyFilter() []filter {
 	return append([]filter{from("updated_after", "updated_at"), from("updated_since", "updated_at")}, r.filters...)
 }
 
-// world is a running server with what the tests look up more than once.
+// world is a running server with values that several tests need.
 type world struct {
 	*harness.Env
 	token string
@@ -240,7 +240,7 @@ func newWorld(t *testing.T, e *harness.Env) *world {
 	return w
 }
 
-// base is the query under which a list shows every row.
+// base returns the query with which a list has every row.
 func (w *world) base(r resource) url.Values {
 	switch {
 	case r.required:
@@ -251,7 +251,7 @@ func (w *world) base(r resource) url.Values {
 	return url.Values{}
 }
 
-// rows are all rows of a resource in its default order.
+// rows returns all rows of a resource in its default order.
 func (w *world) rows(t *testing.T, r resource) []row {
 	t.Helper()
 	return w.all(t, r.path, r.many, w.base(r))
@@ -279,7 +279,7 @@ func (w *world) all(t *testing.T, path, key string, query url.Values) (rows []ro
 	}
 }
 
-// ids are the ids of rows, in order.
+// ids returns the ids of rows, in order.
 func ids(rows []row) []string {
 	all := make([]string, len(rows))
 	for i, r := range rows {
@@ -288,8 +288,8 @@ func ids(rows []row) []string {
 	return all
 }
 
-// TestResources runs every test of this table for every resource, on one copy
-// of the data for each database: these tests only read.
+// TestResources runs every test of this table for every resource. They only read, so they
+// share one copy of the data for each database.
 func TestResources(t *testing.T) {
 	tests := []struct {
 		name string

@@ -16,27 +16,28 @@ import (
 	"chairside/schema"
 )
 
-// found are the predicates of a patient search. A word with a letter in it must
-// be the beginning of a word of the patient's, in any order and with any
-// apostrophe or hyphen. What is left is a
-// number in any format: a phone, also by its international form, or an NHS
-// number, compared by its digits; or the beginnings of words, such as "4711-08",
-// an identifier of a previous system.
+// searchPredicates returns the predicates of a patient search. A word with a letter must be
+// the start of a word in the patient's search text, in any order, with any apostrophe or
+// hyphen. The other words together are a number in any format (a phone number, also in
+// international form, or an NHS number, compared by digits), or each is the start of a word,
+// such as "4711-08", an identifier of a previous system.
 //
-// The search text is what decides. PostgreSQL reads no more of them than its
-// index of keys leads to (practice_search_keys, internal/store/migrate/migrations/postgres): the first
-// 2, 3 and 5 characters of each word, the first where it is not from a to z,
-// what an address has up to its @, and of a number each 5 digits in a row and
-// the last 4 and 3; each behind the end of the practice's id, so that a search
-// reads nothing of other practices. Where two ids end alike it reads too much,
-// and finds no more.
-func found(query string, c *principal.Principal) []predicate.Patient {
+// The search text decides. On PostgreSQL an index of keys narrows the rows to compare
+// (practice_search_keys, internal/store/migrate/migrations/postgres). The keys of a text are:
+//
+//   - the first 2, 3 and 5 characters of each word, and the first one if it is not a to z
+//   - an e-mail address up to its @
+//   - each 5 consecutive digits of a number, and its last 4 and 3
+//
+// Each key starts with the last characters of the practice's id, so a search reads nothing
+// of other practices, unless two ids end alike; then it reads more, but finds no more.
+func searchPredicates(query string, c *principal.Principal) []predicate.Patient {
 	var where []predicate.Patient
 	var rest []string
 	for _, word := range strings.Fields(strings.ReplaceAll(schema.SearchFold(query), ",", " ")) {
 		if strings.ContainsFunc(word, unicode.IsLetter) {
-			word = schema.SearchWords(word)[0] // "Brearley," is Brearley
-			where = append(where, holding(c.PracticeID, names(word)...))
+			word = schema.SearchWords(word)[0] // without punctuation: "Brearley."
+			where = append(where, contains(c.PracticeID, nameForms(word)...))
 			continue
 		}
 		rest = append(rest, word)
@@ -44,69 +45,68 @@ func found(query string, c *principal.Principal) []predicate.Patient {
 	if len(rest) == 0 {
 		return where
 	}
-	return append(where, holding(c.PracticeID, numbers(rest, c.Country)...))
+	return append(where, contains(c.PracticeID, numberForms(rest, c.Country)...))
 }
 
-// form is one way in which a search text may hold what is looked for: with all
-// the parts, and therefore with one key of each set.
+// form is one way to find a term: the search text contains all parts, and so it has a key of
+// each set.
 type form struct {
 	parts []string
 	keys  [][]string
 }
 
-// names are the forms of a word with a letter in it. One with an apostrophe or a
-// hyphen is also found without it, because there are many of either and a name
-// of parts is stored in one as well; and where each part may be a name, by them
-// all: Anne-Marie is Anne Marie to some.
-func names(word string) []form {
-	forms := []form{{[]string{" " + word}, beginning(word)}}
-	parts := strings.FieldsFunc(word, joint)
+// nameForms returns the forms of a word with a letter. A word with an apostrophe or hyphen is
+// also found without it, because search texts contain such names joined, and by its parts if
+// each may be a name: Anne-Marie may be stored as Anne Marie.
+func nameForms(word string) []form {
+	forms := []form{{[]string{" " + word}, prefixKeys(word)}}
+	parts := strings.FieldsFunc(word, isJoint)
 	if len(parts) < 2 {
 		return forms
 	}
-	whole := strings.Join(parts, "")
-	forms = append(forms, form{[]string{" " + whole}, beginning(whole)})
-	var each form
+	joined := strings.Join(parts, "")
+	forms = append(forms, form{[]string{" " + joined}, prefixKeys(joined)})
+	var separate form
 	for _, part := range parts {
 		if utf8.RuneCountInString(part) < 2 || strings.ContainsFunc(part, unicode.IsDigit) {
-			return forms // D'Arcy is nobody's second name with a D before it, nor is AB-12
+			return forms // D'Arcy and AB-12 are no two names
 		}
-		each.parts = append(each.parts, " "+part)
-		each.keys = append(each.keys, beginning(part)...)
+		separate.parts = append(separate.parts, " "+part)
+		separate.keys = append(separate.keys, prefixKeys(part)...)
 	}
-	return append(forms, each)
+	return append(forms, separate)
 }
 
-// joint reports whether r is one of the apostrophes or hyphens there are.
-func joint(r rune) bool { return unicode.Is(unicode.Pd, r) || strings.ContainsRune("'’‘`´", r) }
+// isJoint reports whether r is an apostrophe or a hyphen of any kind.
+func isJoint(r rune) bool { return unicode.Is(unicode.Pd, r) || strings.ContainsRune("'’‘`´", r) }
 
-// numbers are the forms of a number that is given in words.
-func numbers(words []string, country string) []form {
-	var starts form
+// numberForms returns the forms of a number that is written as several words.
+func numberForms(words []string, country string) []form {
+	var separate form
 	for _, word := range slices.Backward(words) {
-		starts.parts = append(starts.parts, " "+word)
-		if len(starts.keys) < 2 { // rule out most patients
-			starts.keys = append(starts.keys, beginning(word)...)
+		separate.parts = append(separate.parts, " "+word)
+		if len(separate.keys) < 2 { // enough to rule out most patients
+			separate.keys = append(separate.keys, prefixKeys(word)...)
 		}
 	}
-	forms := []form{starts}
-	whole := strings.Join(words, " ")
-	for _, number := range []string{schema.Digits(whole), schema.Digits(schema.NormalizePhone(whole, "", country))} {
+	forms := []form{separate}
+	joined := strings.Join(words, " ")
+	for _, number := range []string{schema.Digits(joined), schema.Digits(schema.NormalizePhone(joined, "", country))} {
 		if number != "" {
-			forms = append(forms, form{[]string{number}, ending(number)})
+			forms = append(forms, form{[]string{number}, numberKeys(number)})
 		}
 	}
 	return forms
 }
 
-// beginning are the keys of what begins with a word that the fewest patients
-// have, none of a single letter from a to z.
-func beginning(word string) [][]string {
+// prefixKeys returns the rarest key of words that start with word; none for a single letter
+// from a to z.
+func prefixKeys(word string) [][]string {
 	if name, _, ok := strings.Cut(word, "@"); ok && name != "" {
 		return [][]string{{name + "@"}}
 	}
 	if len(word) >= keyLength && schema.Digits(word) == word {
-		return ending(word)
+		return numberKeys(word)
 	}
 	characters := []rune(word)
 	length := min(len(characters), keyLength)
@@ -119,10 +119,9 @@ func beginning(word string) [][]string {
 	return [][]string{{string(characters[:length])}}
 }
 
-// ending are the keys of the last digits of a number, which fewer patients have
-// than the first ones; of a short number all that begin with it. Those of one or
-// two digits are too many.
-func ending(number string) [][]string {
+// numberKeys returns the keys of a number's last digits, which are rarer than its first ones;
+// for a short number, every key that starts with it. One or two digits would have too many.
+func numberKeys(number string) [][]string {
 	switch n := len(number); {
 	case n > keyLength:
 		return [][]string{{number[n-keyLength:]}, {number[n-keyLength-1 : n-1]}}
@@ -140,20 +139,20 @@ func ending(number string) [][]string {
 
 const (
 	keyLength      = 5 // characters or digits of the longest keys
-	practiceLength = 8 // last characters of the practice's id, which all its keys begin with
+	practiceLength = 8 // last characters of the practice's id, with which its keys start
 )
 
-// holding finds the patients whose search text has one of the forms.
-func holding(practice uuid.UUID, forms ...form) predicate.Patient {
-	return patient.And(func(s *sql.Selector) { // side by side: Where would put each within the next
+// contains returns the condition that the search text contains one of the forms.
+func contains(practice uuid.UUID, forms ...form) predicate.Patient {
+	return patient.And(func(s *sql.Selector) { // And joins side by side; Where would nest
 		if s.Dialect() == dialect.Postgres {
-			askIndex(s, practice, forms)
+			whereKeys(s, practice, forms)
 		}
 		var alternatives []*sql.Predicate
 		for _, f := range forms {
 			var parts []*sql.Predicate
 			for _, part := range f.parts {
-				parts = append(parts, has(s, part))
+				parts = append(parts, containsText(s, part))
 			}
 			alternatives = append(alternatives, sql.And(parts...))
 		}
@@ -161,26 +160,26 @@ func holding(practice uuid.UUID, forms ...form) predicate.Patient {
 	})
 }
 
-// askIndex asks PostgreSQL's index for the first set of the practice's keys of
-// any form, and for the second of any, and so on. A form without keys can be
-// anywhere. That the keys stand in a SELECT keeps the statement from being
-// planned anew for each search, which takes as long as the search.
+// whereKeys adds conditions for PostgreSQL's index of keys: the row has a key of the first set
+// of any form, one of the second set of any form, and so on. A form without keys can be in
+// any row, so then there is no condition. The keys are in a sub-query, because planning the
+// statement for each search would take as long as the search.
 //
-// Of keys that it does not see the planner takes one in a hundred rows to have
-// any, and would read another index of all the practice's patients beside. So it
-// asks twice for no keys at all, which every row has: the planner takes one in
-// two hundred for those, and the index compares nothing.
-func askIndex(s *sql.Selector, practice uuid.UUID, forms []form) {
-	most := 0
+// The planner cannot see the keys and assumes that they match 1 % of rows, so it would also
+// read an index of all the practice's patients. Two more conditions, that the row contains no
+// keys, hold for every row and cost the index nothing, but the planner assumes that each
+// matches 0.5 % of rows.
+func whereKeys(s *sql.Selector, practice uuid.UUID, forms []form) {
+	sets := 0
 	for _, f := range forms {
 		if len(f.keys) == 0 {
 			return
 		}
-		most = max(most, len(f.keys))
+		sets = max(sets, len(f.keys))
 	}
 	id := practice.String()
-	owned := id[len(id)-practiceLength:]
-	ask := func(operator string, keys []string) {
+	prefix := id[len(id)-practiceLength:]
+	where := func(operator string, keys []string) {
 		s.Where(sql.P(func(b *sql.Builder) {
 			b.WriteString("practice_search_keys(").Ident(s.C(patient.FieldPracticeID)).Comma().Ident(s.C(patient.FieldSearchText))
 			b.WriteString(") " + operator + " (SELECT ARRAY[")
@@ -188,25 +187,26 @@ func askIndex(s *sql.Selector, practice uuid.UUID, forms []form) {
 				if i > 0 {
 					b.Comma()
 				}
-				b.Arg(owned + key)
+				b.Arg(prefix + key)
 			}
 			b.WriteString("]::text[])")
 		}))
 	}
-	for i := range most {
+	for i := range sets {
 		var keys []string
 		for _, f := range forms {
 			keys = append(keys, f.keys[min(i, len(f.keys)-1)]...)
 		}
 		slices.Sort(keys)
-		ask("&&", slices.Compact(keys))
+		where("&&", slices.Compact(keys))
 	}
-	ask("@>", nil)
-	ask("@>", nil)
+	where("@>", nil)
+	where("@>", nil)
 }
 
-// has is not LIKE, in which some characters mean others.
-func has(s *sql.Selector, part string) *sql.Predicate {
+// containsText returns the condition that the search text contains part. It does not use LIKE,
+// which has wildcards.
+func containsText(s *sql.Selector, part string) *sql.Predicate {
 	position := "strpos"
 	if s.Dialect() == dialect.SQLite {
 		position = "instr"

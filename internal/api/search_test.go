@@ -18,9 +18,9 @@ import (
 	"chairside/schema"
 )
 
-// TestSearchFindsByEveryBeginning of every word of odd patients, whatever the
-// index is asked for.
-func TestSearchFindsByEveryBeginning(t *testing.T) {
+// TestSearchFindsByEveryPrefix: of every word of unusual patients, whatever index PostgreSQL
+// uses.
+func TestSearchFindsByEveryPrefix(t *testing.T) {
 	odd := []row{
 		{"first_name": "Þóra-Mae", "last_name": "ap Rhys-O'Neill", "email_address": "a.b_c+dé.verylong99@x.example.org", "legacy_id": "AB/12-x"},
 		{"first_name": "Jo", "middle_name": "A.", "last_name": "Ng", "email_address": "jo@ng.example.org", "legacy_id": "x@y@z 7"},
@@ -40,7 +40,7 @@ func TestSearchFindsByEveryBeginning(t *testing.T) {
 				for end := range word + " " {
 					query := word[:end]
 					if strings.Trim(query, "0123456789") == "" {
-						continue // a number is found by more than beginnings, see TestSearchFindsPatients
+						continue // a number is also found by other digits: TestSearchFindsPatients
 					}
 					if !slices.Contains(patientIDs(patients(t, c, query, newestFirst)), id) {
 						t.Errorf("%q of %q does not find the patient", query, word)
@@ -51,8 +51,8 @@ func TestSearchFindsByEveryBeginning(t *testing.T) {
 	})
 }
 
-// TestSearchIsAList in every order, page by page, of what the caller may see.
-func TestSearchIsAList(t *testing.T) {
+// TestSearchIsPagedAndSorted: in every order, within what the caller may see.
+func TestSearchIsPagedAndSorted(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		sites, err := e.DB.Ent.Site.Query().Order(site.ByID()).IDs(e.As(t, "demo"))
@@ -103,9 +103,9 @@ func TestSearchIsAList(t *testing.T) {
 	})
 }
 
-// TestSearchFindsWhatAScanFinds among odd patients and those of the demo: for
-// parts of their search texts, numbers in several formats, and what nobody has.
-func TestSearchFindsWhatAScanFinds(t *testing.T) {
+// TestSearchFindsTheSameAsAScan: for parts of search texts, numbers in several formats, and
+// text that no patient has.
+func TestSearchFindsTheSameAsAScan(t *testing.T) {
 	odd := []row{
 		{"first_name": "Jo", "last_name": "Ng", "legacy_id": "a@b@c 7", "mobile_phone": "07700 900900", "nhs_number": "943 476 5919"},
 		{"first_name": "@home", "last_name": "x@", "legacy_id": "12@34", "mobile_phone": "07 70 09 00 90 9", "home_phone": "0114 496 0568 / 0569"},
@@ -129,7 +129,7 @@ func TestSearchFindsWhatAScanFinds(t *testing.T) {
 			t.Fatal(err)
 		}
 		queries, random := slices.Clone(queries), rand.New(rand.NewPCG(1, 2))
-		for range 250 { // of odd patients, the last ones, and of others in turns
+		for range 250 { // alternately of the unusual patients, which are last, and of others
 			from := stored[len(stored)-1-random.IntN(len(odd))]
 			if random.IntN(2) == 0 {
 				from = stored[random.IntN(len(stored))]
@@ -138,7 +138,7 @@ func TestSearchFindsWhatAScanFinds(t *testing.T) {
 		}
 		for _, query := range queries {
 			if strings.TrimSpace(query) == "" {
-				continue // is none
+				continue // matches every patient
 			}
 			var want []int64
 			for _, p := range stored {
@@ -157,7 +157,7 @@ func TestSearchFindsWhatAScanFinds(t *testing.T) {
 	})
 }
 
-// partOf is a run of characters of a text, sometimes with other punctuation.
+// partOf returns a run of characters of a text, sometimes with other punctuation.
 func partOf(random *rand.Rand, text string) string {
 	characters := []rune(text)
 	from := random.IntN(len(characters))
@@ -172,7 +172,7 @@ func partOf(random *rand.Rand, text string) string {
 	return part
 }
 
-// scan tells whether a search text has what is asked for, by reading it.
+// scan reports whether a search text matches a query, by reading all of it.
 func scan(text, query string) bool {
 	var numbers []string
 	for _, word := range strings.Fields(strings.ReplaceAll(schema.SearchFold(query), ",", " ")) {
@@ -188,7 +188,7 @@ func scan(text, query string) bool {
 	return begun || national != "" && strings.Contains(text, national) || international != "" && strings.Contains(text, international)
 }
 
-// spelled tells whether a search text has a word, by whichever apostrophes and
+// spelled reports whether a search text has a word, with any apostrophes and
 // hyphens it is written.
 func spelled(text, word string) bool {
 	joints := func(r rune) bool { return strings.ContainsRune("'’‘`´-‐‑‒–—", r) }
@@ -200,9 +200,8 @@ func spelled(text, word string) bool {
 	return names || strings.Contains(text, " "+word) || strings.Contains(text, " "+strings.Join(parts, ""))
 }
 
-// TestSearchKnowsEveryApostropheAndHyphen whichever of them is stored and which
-// is asked for.
-func TestSearchKnowsEveryApostropheAndHyphen(t *testing.T) {
+// TestSearchIgnoresTheKindOfApostropheAndHyphen: in the search and in the name.
+func TestSearchIgnoresTheKindOfApostropheAndHyphen(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		c, ids := e.Client(t, e.Token(t, "")), map[string]int64{}
 		for _, last := range []string{"Q’Arcyx", "Q'Arcyx", "Quill‐Xander", "Quill-Xander", "Qua Marix", "Qua-Marix", "Quarcyx"} {
@@ -231,12 +230,12 @@ func TestSearchKnowsEveryApostropheAndHyphen(t *testing.T) {
 	})
 }
 
-// TestSearchReadsItsOwnPractice alone of the index, and no other index of all
-// its patients beside, whoever else has patients of the name.
-func TestSearchReadsItsOwnPractice(t *testing.T) {
+// TestSearchReadsOnlyItsPracticesKeys: and no other index, even if other practices have
+// patients of that name.
+func TestSearchReadsOnlyItsPracticesKeys(t *testing.T) {
 	address, settings, _ := strings.Cut(harness.Postgres(t), "?")
-	e := harness.Start(t, address+"?plan_cache_mode=force_generic_plan&"+settings) // for arguments most patients have, it would read no index
-	e.DB.SQL.SetMaxOpenConns(1)                                                    // what it has read is added up when it is asked again
+	e := harness.Start(t, address+"?plan_cache_mode=force_generic_plan&"+settings) // a plan for common arguments would not use the index
+	e.DB.SQL.SetMaxOpenConns(1)                                                    // the statistics of a connection are flushed by its next statement
 	ctx := principal.AsSystem(t.Context())
 	for practice, copies := range map[string]int{"demo": 2000, "second": 3} {
 		const namesakes = `INSERT INTO patients (created_at, updated_at, title, first_name, last_name, date_of_birth, gender, ethnicity, address_line_1, postcode, metadata, practice_id, payment_plan_id, site_id, search_text)
@@ -264,11 +263,11 @@ func TestSearchReadsItsOwnPractice(t *testing.T) {
 		return total, entries - entriesBefore, others - othersBefore
 	}
 	large, small := e.Token(t, ""), elsewhere(t, e)
-	search(large, "quetzal") // what was read before is added up with it
+	search(large, "quetzal") // flushes the statistics of earlier statements
 	for _, c := range []struct{ token, query, total string }{{large, "quetzal", "2000"}, {small, "quetzal", "3"}, {small, "07700 900123", "3"}, {small, "077", ""}} {
 		total, read, beside := search(c.token, c.query)
 		if c.total != "" && total != c.total || strconv.Itoa(read) != total || beside != 0 {
-			t.Errorf("%q reads %d keys and %d patients beside for %s of %s", c.query, read, beside, total, c.total)
+			t.Errorf("%q reads %d keys and %d more patients for %s of %s", c.query, read, beside, total, c.total)
 		}
 	}
 }

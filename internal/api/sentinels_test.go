@@ -8,9 +8,9 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// TestFiltersTakeAnyYear that has four digits, because clients write the first
-// and the last of them for "always" and "never".
-func TestFiltersTakeAnyYear(t *testing.T) {
+// TestFiltersAcceptAnyYear: of four digits: clients send the first and the last for "always"
+// and "never".
+func TestFiltersAcceptAnyYear(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		for _, c := range []struct {
@@ -44,8 +44,8 @@ func TestFiltersTakeAnyYear(t *testing.T) {
 		claims := func(query string) string {
 			return e.Get(t, "/v1/nhs_claims?per_page=1&"+query, token).Status(t, 200).Text(t, "meta.total")
 		}
-		if got, want := claims("before=9999-12-31"), claims("after=0001-01-01"); got != want || got == "0" { // those that have the date
-			t.Errorf("%s claims before the last day, %s after the first", got, want)
+		if got, want := claims("before=9999-12-31"), claims("after=0001-01-01"); got != want || got == "0" { // claims that have the date
+			t.Errorf("%s claims before the last day, but %s after the first", got, want)
 		}
 		for _, value := range []string{"0000-12-31", "10000-01-01", "0000-12-31T23:59:59Z"} {
 			e.Get(t, "/v1/appointments?after="+value, token).Error(t, 400, "invalid_parameter", "after")
@@ -53,8 +53,8 @@ func TestFiltersTakeAnyYear(t *testing.T) {
 	})
 }
 
-// TestDatesOfAnyYear are stored and shown as they are; times are of the years
-// that are shown with four digits in every zone.
+// TestDatesOfAnyYear: dates are stored as sent; times are limited to the years that have four
+// digits in every zone.
 func TestDatesOfAnyYear(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
@@ -63,7 +63,7 @@ func TestDatesOfAnyYear(t *testing.T) {
 			e.Patch(t, path, token, edit("patient", row{"dentist_recall_date": day, "hygienist_recall_date": day})).Status(t, 200)
 			res := e.Get(t, path, token).Status(t, 200)
 			if got := res.Text(t, "patient.dentist_recall_date") + res.Text(t, "patient.hygienist_recall_date"); got != day+day {
-				t.Errorf("%s is shown as %s", day, got)
+				t.Errorf("%s is returned as %s", day, got)
 			}
 		}
 		e.Patch(t, path, token, edit("patient", row{"dentist_recall_date": "0000-01-01", "hygienist_recall_date": "10000-01-01"})).

@@ -16,8 +16,8 @@ import (
 	"chairside/ogent"
 )
 
-// delivered imports the files of another system into the demo practice.
-func delivered(t *testing.T, e *harness.Env, plan string, files map[string]string) {
+// importFiles imports the files of another system into the demo practice.
+func importFiles(t *testing.T, e *harness.Env, plan string, files map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
 	files["mapping.yaml"] = `source: old
@@ -43,8 +43,8 @@ files:
 	}
 }
 
-// TestVoidInvoicesOweNothing voids an invoice that was paid and brings another
-// that was void and unpaid: every list and report says the same of them.
+// TestVoidInvoicesOweNothing: in every list and report, after voiding a paid invoice and
+// restoring a void one.
 func TestVoidInvoicesOweNothing(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		c := e.Client(t, e.Token(t, ""))
@@ -56,7 +56,7 @@ func TestVoidInvoicesOweNothing(t *testing.T) {
 			"it.csv":  "No,Inv,T,P\n1,I1,a,20\n2,I2,b,30\n",
 			"pay.csv": "No,Pt,D,A,Inv\nP1,Voided,2026-06-02,25,I1\nP2,Voided,2026-06-02,30,I2\n",
 		}
-		delivered(t, e, plan, files)
+		importFiles(t, e, plan, files)
 		of := ogent.NewOptInt64(patients(t, c, "Voided").Patients[0].ID)
 		invoicesOf := func(asked ogent.ListInvoicesParams) []ogent.InvoiceSummary {
 			asked.PatientID = of
@@ -117,14 +117,14 @@ func TestVoidInvoicesOweNothing(t *testing.T) {
 			check(when, "aged debt: owed", int64(0), owed["total"]-debt["total"])
 			check(when, "aged debt: credit", hundredths(unexplained[0])+hundredths(unexplained[1]), owed["credit"]-debt["credit"])
 		}
-		look("as delivered", []string{"paid", "void"}, []string{"5.00", "30.00"}, "35.00", "20.00")
+		look("as imported", []string{"paid", "void"}, []string{"5.00", "30.00"}, "35.00", "20.00")
 
 		files["inv.csv"] = strings.Replace(files["inv.csv"], ",0,paid", ",20,void", 1)
 		files["pay.csv"] = "No,Pt,D,A,Inv\n"
-		delivered(t, e, plan, files)
+		importFiles(t, e, plan, files)
 		look("voided", []string{"void", "void"}, []string{"25.00", "30.00"}, "55.00", "0.00")
 
-		// An explanation that is left, by whatever way, is not shown either.
+		// A remaining explanation of a void invoice is not returned either.
 		ctx := e.As(t, "demo")
 		invoice := invoicesOf(ogent.ListInvoicesParams{})[0]
 		payment := harness.Call(t, c.ListPayments, ogent.ListPaymentsParams{PatientID: of}).Payments[0]
@@ -134,13 +134,13 @@ func TestVoidInvoicesOweNothing(t *testing.T) {
 		look("explained again", []string{"void", "void"}, []string{"25.00", "30.00"}, "55.00", "0.00")
 		for _, change := range []string{"amount_outstanding = 1", "paid = true", "status = 'new', amount_outstanding = 0"} {
 			if _, err := e.DB.SQL.ExecContext(t.Context(), "UPDATE invoices SET "+change+" WHERE status = 'void'"); err == nil {
-				t.Errorf("the database takes %s of a void invoice", change)
+				t.Errorf("the database accepts %s of a void invoice", change)
 			}
 		}
 	})
 }
 
-// figures are the sums of money in the summary of a report on June 2026.
+// figures returns the sums of money in the summary of a report on June 2026.
 func figures(t *testing.T, e *harness.Env, name string) map[string]int64 {
 	t.Helper()
 	r, err := report.Find(name)

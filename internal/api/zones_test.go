@@ -18,14 +18,14 @@ func relocate(t *testing.T, e *harness.Env, zone string) {
 	e.ChangePractice(t, func(p *ent.PracticeUpdateOne) { p.SetTimeZone(zone) })
 }
 
-// TestTimesAreThoseOfThePracticesZone: in answers, in bodies without an
-// offset, and in filters by day, also where midnight is skipped.
-func TestTimesAreThoseOfThePracticesZone(t *testing.T) {
+// TestTimesAreInThePracticesZone: in responses, in bodies without an offset, and in filters by
+// day, even if midnight is skipped.
+func TestTimesAreInThePracticesZone(t *testing.T) {
 	cases := map[string]struct {
 		zone         string
-		local, shown string // a start without an offset, and how it is answered
+		local, shown string // a start without an offset, and the start in the response
 		day          string
-		in, out      []string // starts on the day, and beside it
+		in, out      []string // starts on the day, and on the days around it
 	}{
 		"west":               {"America/New_York", "2026-07-06T09:30", "2026-07-06T09:30:00.000-04:00", "2026-07-06", []string{"2026-07-06T04:00:00Z", "2026-07-07T03:59:00Z"}, []string{"2026-07-06T03:59:00Z", "2026-07-07T04:00:00Z"}},
 		"east, by half":      {"Asia/Kolkata", "2026-07-06T09:30", "2026-07-06T09:30:00.000+05:30", "2026-07-06", []string{"2026-07-05T18:30:00Z", "2026-07-06T18:29:00Z"}, []string{"2026-07-05T18:29:00Z", "2026-07-06T18:30:00Z"}},
@@ -64,8 +64,7 @@ func TestTimesAreThoseOfThePracticesZone(t *testing.T) {
 	}
 }
 
-// TestAvailabilityInThePracticesZone lays sessions onto its clocks.
-func TestAvailabilityInThePracticesZone(t *testing.T) {
+func TestAvailabilityIsInThePracticesZone(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		relocate(t, e, "America/Havana")
 		havana, err := time.LoadLocation("America/Havana")
@@ -75,8 +74,8 @@ func TestAvailabilityInThePracticesZone(t *testing.T) {
 		c := e.Client(t, e.Token(t, "appointment"))
 		practitioner := hire(t, e, diary.Hours{Weekday: time.Sunday, Start: 0, Finish: 120}, diary.Hours{Weekday: time.Monday, Start: 0, Finish: 60})
 		for day, want := range map[string][]string{
-			"2026-11-01": {"00:00-02:00 180", "00:00-01:00 60"}, // midnight to one o'clock is shown twice
-			"2027-03-14": {"01:00-02:00 60", "00:00-01:00 60"},  // midnight to one o'clock is skipped
+			"2026-11-01": {"00:00-02:00 180", "00:00-01:00 60"}, // 00:00 to 01:00 is repeated
+			"2027-03-14": {"01:00-02:00 60", "00:00-01:00 60"},  // 00:00 to 01:00 is skipped
 			"2026-07-05": {"00:00-02:00 120", "00:00-01:00 60"},
 		} {
 			start, err := time.ParseInLocation(time.DateOnly, day, havana)
@@ -91,9 +90,8 @@ func TestAvailabilityInThePracticesZone(t *testing.T) {
 	})
 }
 
-// TestBornTodayIsTodayInThePracticesZone: half past eleven at night in UTC is
-// the next day in London's summer.
-func TestBornTodayIsTodayInThePracticesZone(t *testing.T) {
+// TestBirthTodayIsInThePracticesZone: 23:30 UTC is the next day in London in summer.
+func TestBirthTodayIsInThePracticesZone(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		c := e.Client(t, e.Token(t, ""))
 		e.Clock.Set(time.Date(2026, 6, 30, 23, 30, 0, 0, time.UTC))

@@ -1,10 +1,9 @@
 // Package apierror is the one error type that reaches a client.
 //
-// The doctrine: whoever knows what a failure means to the client returns a
-// *apierror.Error; every other error is an internal fault, is logged with the
-// request id, and shows the client nothing of its cause. One place
-// (the server's error writer) turns faults into response bodies
-// (behaviour.md section 6).
+// A function that knows what a failure means to the client returns a *apierror.Error. Every
+// other error is internal: it is logged with the request id, and the client sees no cause.
+// One place, the server's error writer, turns errors into response bodies (behaviour.md
+// section 6).
 package apierror
 
 import (
@@ -19,7 +18,7 @@ import (
 // Params maps an offending field or parameter to its messages.
 type Params map[string][]string
 
-// Add appends one message to a field, once.
+// Add appends a message to a field unless it is already there.
 func (p Params) Add(field, message string) {
 	if !slices.Contains(p[field], message) {
 		p[field] = append(p[field], message)
@@ -35,21 +34,21 @@ func (p Params) Merge(other Params) {
 	}
 }
 
-// Conflict is an appointment that stands in the way of a booking.
+// Conflict is an appointment that overlaps the requested one.
 type Conflict struct {
 	ID                    int64
 	StartTime, FinishTime time.Time
 }
 
-// Error is a failure a client may see. Type and Code are the machine-readable
-// words of behaviour.md section 6; Message never holds an id, a name or a cause.
+// Error is a failure that the client may see. Type and Code are listed in behaviour.md section
+// 6; Message never contains an id, a name or a cause.
 type Error struct {
 	Status     int
 	Type, Code string
 	Message    string
 	Params     Params
 	Conflicts  []Conflict
-	RetryAfter time.Duration // sent as Retry-After when positive
+	RetryAfter time.Duration // sent as Retry-After if positive
 	Allow      []string      // sent as Allow with 405
 	Scope      string        // the scope needed, named in WWW-Authenticate
 	cause      error
@@ -66,10 +65,10 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap gives the cause, for the log.
+// Unwrap returns the cause, for the log.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Because attaches the cause, for the log alone.
+// Because attaches the underlying error; it is logged, never sent.
 func (e *Error) Because(err error) *Error {
 	e.cause = err
 	return e
@@ -93,7 +92,7 @@ func MalformedJSON() *Error {
 	return build(http.StatusBadRequest, request, "malformed_json", "The request body is not valid JSON.")
 }
 
-// InvalidParameter is 400: query parameters that cannot be understood.
+// InvalidParameter is 400: query parameters are malformed or missing.
 func InvalidParameter(params Params) *Error {
 	e := build(http.StatusBadRequest, request, "invalid_parameter", "One or more query parameters are invalid.")
 	e.Params = params
@@ -110,7 +109,7 @@ func InvalidToken() *Error {
 	return build(http.StatusUnauthorized, auth, "invalid_token", "The access token is not valid.")
 }
 
-// ExpiredToken is 401: the access token was unused for too long, or past its end.
+// ExpiredToken is 401: the access token has expired or was unused for too long.
 func ExpiredToken() *Error {
 	return build(http.StatusUnauthorized, auth, "expired_token", "The access token has expired.")
 }
@@ -128,8 +127,7 @@ func InsufficientScope(needed string) *Error {
 	return e
 }
 
-// SiteLimited is 403: a token limited to one site may only read what belongs
-// to the whole practice.
+// SiteLimited is 403: a token limited to one site may only read records of the whole practice.
 func SiteLimited() *Error {
 	return build(http.StatusForbidden, access, "insufficient_scope", "The access token is limited to one site and cannot change what belongs to the whole practice.")
 }
@@ -139,7 +137,7 @@ func AccountDisabled() *Error {
 	return build(http.StatusForbidden, access, "account_disabled", "The user of this access token has been disabled.")
 }
 
-// NotFound is 404: no such path or record; it does not repeat the id.
+// NotFound is 404: the path or record does not exist. It does not repeat the id.
 func NotFound() *Error {
 	return build(http.StatusNotFound, request, "not_found", "The requested resource does not exist.")
 }
@@ -173,7 +171,7 @@ func DoubleBooking(conflicts []Conflict) *Error {
 	return e
 }
 
-// VersionMismatch is 412: the record is not in the state that If-Match names.
+// VersionMismatch is 412: the record has another version than If-Match.
 func VersionMismatch() *Error {
 	return build(http.StatusPreconditionFailed, conflict, "version_mismatch", "The record has changed since it was read.")
 }
@@ -185,14 +183,14 @@ func ValidationFailed(params Params) *Error {
 	return e
 }
 
-// RateLimited is 429: the token's requests are used up.
+// RateLimited is 429: the token has exceeded its rate limit.
 func RateLimited(retryAfter time.Duration) *Error {
 	e := build(http.StatusTooManyRequests, rateLimit, "rate_limited", "Too many requests. Try again later.")
 	e.RetryAfter = retryAfter
 	return e
 }
 
-// Internal is 500: a failure of ours; the cause is logged, never shown.
+// Internal is 500: a failure on our side. The cause is logged, never sent.
 func Internal(cause error) *Error {
 	return build(http.StatusInternalServerError, api, "internal", "Something went wrong on our side.").Because(cause)
 }
@@ -204,7 +202,7 @@ func Unavailable(cause error) *Error {
 	return e
 }
 
-// From gives err as a fault; anything that is none becomes Internal.
+// From returns the Error in err; any other error becomes Internal.
 func From(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {

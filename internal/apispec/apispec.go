@@ -1,11 +1,9 @@
-// Package apispec declares, as annotations on the Ent schema, how an entity
-// appears in the API.
+// Package apispec has the annotations with which the Ent schema declares the API.
 //
-// A Resource on a schema is the entity's whole REST surface: wrapper keys,
-// operations, scope, filters, orders, members that are not columns. A Field on
-// a column says whether clients may write it and how it looks where the column
-// type does not tell. The generator (internal/codegen) reads both; nothing at
-// run time does.
+// A Resource on a schema declares an entity's REST API: wrapper keys, operations, scope,
+// filters, orders and members that are not columns. A Field on a column declares whether
+// clients may write it, its limits, and its format if the type does not imply it. Only the
+// generator (internal/codegen) reads them.
 package apispec
 
 import "chairside/internal/codec"
@@ -22,7 +20,7 @@ const (
 	Delete Verb = "delete"
 )
 
-// Resource is the REST surface of an entity.
+// Resource is the REST API of an entity.
 type Resource struct {
 	Key    string // wrapper of one record: "patient"
 	Plural string // wrapper of a list and the path: "patients"
@@ -30,28 +28,27 @@ type Resource struct {
 	Doc    string // one sentence for the reference
 
 	Verbs []Verb
-	// Descriptions say, for the reference, what a verb does beyond its name.
+	// Descriptions are paragraphs for the reference, by verb.
 	Descriptions map[Verb]string
-	// Handwritten are the verbs whose method is hand-written in internal/api; the others
-	// are generated.
+	// Handwritten are the verbs whose method is in internal/api; the others are generated.
 	Handwritten []Verb
-	// Archive is the boolean column that delete clears; empty where it removes the row.
+	// Archive is the boolean column that delete clears. If it is empty, delete removes the row.
 	Archive string
-	// Conflict is what a create or update may run into, for the reference: it answers
-	// 409. Its rule finds it.
+	// Conflict describes the 409 that a create or update may return. The rule in
+	// internal/api finds it.
 	Conflict *Conflict
 
 	// Filters beyond those of Tenant.
 	Filters []Filter
 	// Sorts beyond id, created_at and updated_at.
 	Sorts []Sort
-	Order string // default order, "id" when empty
-	// Counters are the totals of the list that the database maintains.
+	Order string // default order; "id" if empty
+	// Counters are counts of rows that the database maintains.
 	Counters []Counter
 
 	Computed   []Computed  // members that are not columns
 	Embeds     []Embed     // members that are other entities
-	Totals     []string    // decimal members of a list's meta, filled in by hand
+	Totals     []string    // decimal members of a list's meta, set in internal/api
 	BodyFields []BodyField // members of a request body that are not columns
 	Operations []Operation // operations beyond the standard ones
 }
@@ -59,7 +56,7 @@ type Resource struct {
 // Name implements ent's schema.Annotation.
 func (Resource) Name() string { return "Resource" }
 
-// Conflict is an answer 409.
+// Conflict describes a 409 response.
 type Conflict struct {
 	Code    string // "double_booking"
 	Doc     string
@@ -68,53 +65,51 @@ type Conflict struct {
 
 // Tenant is the annotation of the tenant mixin.
 type Tenant struct {
-	PracticeWide bool     // rows belong to no site: callers limited to one only read them
-	Filters      []Filter // of each list that has their column
+	PracticeWide bool     // rows belong to no site, so callers limited to a site only read them
+	Filters      []Filter // for each list whose entity has their column
 }
 
 // Name implements ent's schema.Annotation.
 func (Tenant) Name() string { return "Tenant" }
 
-// Filter is a query parameter of a list and the predicate behind it.
+// Filter is a query parameter of a list and its predicate.
 type Filter struct {
 	Param       string
-	Kind        codec.Kind // derived from the column when empty
-	Column      string     // Param when empty
-	Edge        string     // the column is behind this edge
-	Op          string     // EQ when empty; GT, GTE, LT, LTE; IN, of an array, if Handwritten
-	Values      []string   // words of an enum; with a boolean column the false word, then the true word
-	Handwritten bool       // the predicate is hand-written in internal/api
-	Search      bool       // the rows are found by it first, and sorted then; Handwritten
-	Required    bool       // the document calls it required; the handler says what is missing
+	Kind        codec.Kind // if empty, that of the column
+	Column      string     // if empty, Param
+	Edge        string     // the column is in this edge's table
+	Op          string     // EQ if empty; GT, GTE, LT, LTE; IN for arrays, with Handwritten
+	Values      []string   // values of an enum; of a boolean column the false value, then the true one
+	Handwritten bool       // the predicate is in internal/api
+	Search      bool       // rows are found by it before they are sorted; with Handwritten
+	Required    bool       // required in the document; the handler checks it
 	Doc         string
 }
 
 // Sort is a value of sort_by.
 type Sort struct {
 	Key    string
-	Column string // Key when empty
-	Edge   string // the column is behind this edge
+	Column string // if empty, Key
+	Edge   string // the column is in this edge's table
 }
 
-// Counter is a total that the database keeps: how many rows a practice has. A list
-// whose request is answered by one does not count its rows.
+// Counter counts a practice's rows. The database maintains it, so that a list need not count
+// its rows.
 //
 //	{Name: "all"}                                    all rows
-//	{Name: "by_patient", By: "patient_id"}           of each patient, for patient_id=
+//	{Name: "by_patient", By: "patient_id"}           rows of each patient, for patient_id=
 //	{Name: "open", Where: "closed_at IS NULL", Unless: "closed"}
-//	                                                 those that are listed without closed=true
+//	                                                 rows listed without closed=true
 //
-// Each one costs every insert and delete about 10 µs.
+// Each counter adds about 10 µs to every insert and delete.
 type Counter struct {
-	Name string // of letters and _, unique among those of the resource
-	By   string // an integer column: rows are counted for each of its values
-	// Day is the moment of the default order: rows are counted for each of its
-	// days in UTC, which finds pages deep in the list. There must be a total
-	// of the same rows without Day.
+	Name string // letters and _, unique in the resource
+	By   string // integer column: counts the rows of each value
+	// Day is the time column of the default order: the counter counts the rows of each UTC
+	// day, which finds deep pages. It needs another counter of the same rows without Day.
 	Day string
-	// Where is the condition, in SQL, of the rows that count, all where it is
-	// empty; and Unless the boolean filter that lifts it from the list. The
-	// list's own condition is generated from it.
+	// Where is the SQL condition of the counted rows; empty counts all. Unless is the
+	// boolean filter that lifts it. The list gets the same condition.
 	Where, Unless string
 }
 
@@ -123,16 +118,16 @@ type Computed struct {
 	Name        string
 	Kind        codec.Kind
 	Nullable    bool
-	Edge        string   // the columns are behind this edge
-	Columns     []string // arguments of Func; one column is taken as it is when Func is empty
-	Func        string   // a pure function of package schema
-	Handwritten bool     // filled in by hand in internal/api
-	Objects     *Objects // it is a list of objects
+	Edge        string   // the columns are in this edge's table
+	Columns     []string // arguments of Func; without Func, the one column to show
+	Func        string   // pure function of package schema
+	Handwritten bool     // set in internal/api
+	Objects     *Objects // if it is a list of objects
 	Doc         string
-	Example     string // JSON; that of the kind when empty
+	Example     string // JSON; if empty, the example of the kind
 }
 
-// Objects describe a member that lists objects.
+// Objects describes a member that is a list of objects.
 type Objects struct {
 	Item    string // name of the element type
 	Members []Computed
@@ -141,8 +136,8 @@ type Objects struct {
 // Embed is a member that holds a linked entity, or a list of them.
 type Embed struct {
 	Edge       string
-	Columns    []string // the columns to show; the whole resource when empty
-	SingleOnly bool     // not in list responses
+	Columns    []string // the columns to show; if empty, the whole resource
+	SingleOnly bool     // left out of list responses
 	Doc        string
 }
 
@@ -150,8 +145,8 @@ type Embed struct {
 type BodyField struct {
 	Name    string
 	Kind    codec.Kind
-	Null    string   // JSON that stands for null: what it is when nothing is sent
-	Objects *Objects // it is a list of objects
+	Null    string   // JSON that null stands for
+	Objects *Objects // if it is a list of objects
 	Doc     string
 }
 
@@ -160,27 +155,27 @@ type Operation struct {
 	ID          string // operation id and method name
 	Path        string
 	Doc         string // a short sentence
-	Description string // what it does beyond that
+	Description string // paragraph for the reference
 	Params      []Filter
-	Members     []Computed // of each element; the resource itself when empty
-	Item        string     // name of the element type when Members are given
-	Key         string     // wrapper of the elements when Members are given
-	MaxPage     int        // maximum and default per_page of the list; 0 where it is one record
+	Members     []Computed // members of each element; if empty, the response is the resource
+	Item        string     // with Members: name of the element type
+	Key         string     // with Members: wrapper of the elements
+	MaxPage     int        // maximum and default per_page of a list; 0 for one record
 }
 
-// Field is how a column appears.
+// Field declares how a column appears in the API.
 type Field struct {
-	Kind          codec.Kind // derived from the column when empty
+	Kind          codec.Kind // if empty, derived from the column's type
 	Write         bool       // clients may write it
-	Required      bool       // on create; cannot be cleared
-	CreateDefault bool       // has a default on create, but an edit cannot put it back with null
+	Required      bool       // required on create, never null
+	CreateDefault bool       // null means the default on create and is refused on update
 	Hidden        bool       // never leaves the server
-	// What the column may hold: see internal/apispec/limit. The databases check it, too.
-	MaxRunes int      // limit.LongText where it is 0 and the column is shown
+	// Limits, which the databases check too (package limit).
+	MaxRunes int      // if 0, limit.LongText for visible text
 	Min, Max *int64   // of decimals in hundredths
-	Values   []string // one of these words, where the column is no enum
-	Words    []string // any of these words, with spaces between
-	Format   string   // a name of limit.Forms
+	Values   []string // one of these, for a column that is no enum
+	Words    []string // any of these, with spaces between them
+	Format   string   // name in limit.Forms
 
 	Active  bool // a reference must point at an active record
 	Example string
@@ -189,38 +184,37 @@ type Field struct {
 // Name implements ent's schema.Annotation.
 func (Field) Name() string { return "Field" }
 
-// Hidden marks a column that never leaves the server.
+// Hidden is the annotation of a column that never leaves the server.
 func Hidden() Field { return Field{Hidden: true} }
 
-// Subject marks the people whose data are protected: who reads rows about one of them,
-// those that point at one over any number of edges, is noted.
+// Subject marks an entity whose data are protected. Reads of its rows, and of rows that
+// point at one over any number of edges, are audited.
 type Subject struct{}
 
 // Name implements ent's schema.Annotation.
 func (Subject) Name() string { return "Subject" }
 
-// AuditedByOwner marks rows about a subject that the record of accesses does not name: it
-// names the rows that they belong to.
+// AuditedByOwner marks rows about a subject that are audited under the row they belong to.
 type AuditedByOwner struct{ Reason string }
 
 // Name implements ent's schema.Annotation.
 func (AuditedByOwner) Name() string { return "NotedByOwner" }
 
-// Checks are rules between the columns of an entity's rows, which the databases
-// check. Limits of one column belong to its Field.
+// Checks are rules between the columns of a row, which the databases check. Limits of one
+// column belong in its Field.
 type Checks []Check
 
 // Name implements ent's schema.Annotation.
 func (Checks) Name() string { return "Checks" }
 
-// Check is one such rule.
+// Check is one rule between columns.
 type Check struct {
-	Name string // "finishes_after_start": the constraint has the table's name before it
-	SQL  string // see limit.Row
+	Name string // "finishes_after_start"; the constraint's name adds the table's
+	SQL  string // condition (limit.Row)
 }
 
-// Unconfined is the annotation of an entity without the tenant mixin. Its rows
-// are guarded in another way, which Reason names.
+// Unconfined is the annotation of an entity without the tenant mixin. Reason says how its
+// rows are protected instead.
 type Unconfined struct{ Reason string }
 
 // Name implements ent's schema.Annotation.

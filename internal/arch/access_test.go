@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// credentials are the methods that write what a user signs in with, and where
-// they may be called: a setter elsewhere would skip the check of a new password,
-// or leave alive what the change has to end (package signin, events.go).
+// credentials are the methods that write a user's credentials, and the packages that may call
+// them. Elsewhere a setter would skip the check of a new password, or leave sessions and
+// tokens that the change must end (package signin, events.go).
 var credentials = map[string][]string{
 	"SetPasswordHash":     {"internal/signin", "internal/provision"},
 	"SetTotpSecret":       {"internal/signin"},
@@ -29,22 +29,22 @@ func TestCredentialsAreSetInOnePlace(t *testing.T) {
 			if regexp.MustCompile(`\.\s*` + method + `\b`).Match(source) {
 				found[method] = true
 				if !slices.Contains(allowed, filepath.ToSlash(filepath.Dir(path))) {
-					t.Errorf("%s calls %s, which is for %v", path, method, allowed)
+					t.Errorf("%s calls %s: only %v may", path, method, allowed)
 				}
 			}
 		}
 	})
 	if !found["SetPasswordHash"] || !found["SetTotpSecret"] {
-		t.Error("the rule finds no setter: were they renamed?")
+		t.Error("no setter found: were they renamed?")
 	}
 }
 
-// staticFiles are the files that serve content which is in memory all the time.
+// staticFiles are the source files that serve content which is always in memory.
 var staticFiles = []string{"internal/server/docs.go", "internal/web/assets.go"}
 
-// TestAnswersAreWrittenWhole: http.ServeContent and io.Copy write an answer in small
-// parts. The rest of it then stays in memory without counting as unsent.
-func TestAnswersAreWrittenWhole(t *testing.T) {
+// TestResponsesAreWrittenWhole: http.ServeContent and io.Copy write in small parts. The rest
+// then stays in memory without counting as unsent.
+func TestResponsesAreWrittenWhole(t *testing.T) {
 	t.Parallel()
 	found := 0
 	eachSource(t, func(path string, source []byte) {
@@ -54,15 +54,15 @@ func TestAnswersAreWrittenWhole(t *testing.T) {
 		case slices.Contains(staticFiles, path):
 			found++
 		default:
-			t.Errorf("%s copies an answer in parts: write it with one Write", path)
+			t.Errorf("%s copies a response in parts: write it with one Write", path)
 		}
 	})
 	if found != len(staticFiles) {
-		t.Errorf("the rule finds %d of %v", found, staticFiles)
+		t.Errorf("found %d of %v", found, staticFiles)
 	}
 }
 
-// eachSource calls check for every file of Go that is written by hand, but for tests.
+// eachSource calls check for every hand-written Go file except tests.
 func eachSource(t *testing.T, check func(path string, source []byte)) {
 	t.Helper()
 	root := os.DirFS("../..")

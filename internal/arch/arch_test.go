@@ -13,12 +13,12 @@ import (
 	"testing"
 )
 
-// rule says where an import, or a use of a function, is allowed. A place that
-// ends in /... means all below it.
+// rule limits an import, or the use of a function, to some packages. A path that ends in /...
+// includes everything below it.
 type rule struct {
-	what   string   // an import path, /... for all below it; or pkg.Func
-	only   []string // directories that may
-	tests  bool     // whether test files may anywhere
+	what   string   // import path, or pkg.Func
+	only   []string // directories where it is allowed
+	tests  bool     // also allowed in all test files
 	reason string
 }
 
@@ -28,9 +28,9 @@ var leaves = []string{
 }
 
 var rules = []rule{
-	{"unsafe", nil, false, "Go's guarantees hold everywhere; what needs unsafe goes, whatever it gains"},
+	{"unsafe", nil, false, "Go's guarantees hold everywhere, whatever unsafe would gain"},
 	{"github.com/lib/pq", []string{"internal/store/...", "internal/test/localpg/pgtest"}, true, "one place knows the drivers and their errors"},
-	{"github.com/jackc/pgx/v5/...", []string{"cmd/chairside-bench/..."}, false, "only what Chairside is measured against, and the measuring, use another driver"},
+	{"github.com/jackc/pgx/v5/...", []string{"cmd/chairside-bench/..."}, false, "only the benchmark and the server that it compares with use another driver"},
 	{"modernc.org/sqlite/...", []string{"internal/store"}, true, "one place knows the drivers and their errors"},
 	{"modernc.org/libc", []string{"internal/store"}, false, "one place configures SQLite past its driver"},
 	{"chairside/internal/store/dbconn", []string{"internal/store/..."}, false, "the rest of the program meets connections through package store"},
@@ -40,18 +40,18 @@ var rules = []rule{
 	{"entgo.io/contrib/...", []string{"internal/codegen/..."}, true, "needed to generate, not to run"},
 	{"chairside/internal/codegen/...", []string{"internal/codegen/..."}, false, "the program does not contain its generator"},
 	{"chairside/internal/arch", nil, false, "nothing depends on its rules"},
-	{"chairside/cmd/...", nil, false, "a command is nobody's library"},
+	{"chairside/cmd/...", nil, false, "a command is not a library"},
 	{"chairside/internal/api", []string{"internal/server"}, true, "operations are reached over HTTP"},
 	{"chairside/internal/web", []string{"internal/server"}, true, "nothing below knows the pages"},
-	{"html/template", []string{"internal/web", "internal/report/render"}, true, "what people see is drawn in few places"},
+	{"html/template", []string{"internal/web", "internal/report/render"}, true, "few packages render pages"},
 	{"chairside/internal/report/render", []string{"internal/web", "cmd/chairside"}, true, "a report is its question and its numbers: it does not know how they are drawn"},
 	{"chairside/internal/server", []string{"cmd/chairside", "internal/test/harness"}, true, "nothing below knows the server"},
-	{"net/http", []string{"internal/api", "internal/server", "internal/apierror", "internal/codec", "internal/codegen/...", "internal/test/harness", "internal/oauth", "internal/signin", "internal/web", "ogent", "cmd/chairside", "cmd/chairside-bench/..."}, true, "rules and arithmetic know no HTTP"},
+	{"net/http", []string{"internal/api", "internal/server", "internal/apierror", "internal/codec", "internal/codegen/...", "internal/test/harness", "internal/oauth", "internal/signin", "internal/web", "ogent", "cmd/chairside", "cmd/chairside-bench/..."}, true, "rules and calculations know no HTTP"},
 	{"os.Getenv", []string{"internal/config", "internal/test/localpg/pgtest", "internal/test/testdb", "internal/store/migrate/diff"}, true, "settings are read in one place"},
 	{"os.LookupEnv", []string{"internal/config"}, true, "settings are read in one place"},
 	{"DB.SQL", []string{"internal/server", "internal/store/...", "cmd/..."}, true, "requests reach connections through the gate of the pool"},
 	{"db.SQL", []string{"internal/server", "internal/store/...", "internal/seed", "internal/transfer", "cmd/..."}, true, "requests reach connections through the gate of the pool"},
-	{"time.Now", []string{"internal/clock", "internal/test/localpg/pgproxy", "internal/store/...", "cmd/chairside", "cmd/chairside-bench/..."}, true, "one reading of the clock for a request"},
+	{"time.Now", []string{"internal/clock", "internal/test/localpg/pgproxy", "internal/store/...", "cmd/chairside", "cmd/chairside-bench/..."}, true, "a request reads the clock once"},
 	{"principal.AsSystem", []string{"schema/ask", "internal/principal", "internal/token", "internal/signin", "internal/seed", "internal/provision", "cmd/chairside", "internal/test/harness"}, true, "work across practices is for administration alone"},
 	{"principal.With", []string{"schema/ask", "internal/principal", "internal/api", "internal/server", "internal/signin", "internal/store", "internal/test/harness", "cmd/chairside"}, true, "a caller comes from a token, a session or the command line"},
 	{"AccessToken.Create", []string{"internal/token"}, true, "token.Create refuses scopes that the user's role may not hold"},
@@ -59,10 +59,10 @@ var rules = []rule{
 	{"password.Unchecked", []string{"internal/signin/password"}, true, "new passwords are checked: password.Choose"},
 	{"store.WithoutAdministrator", []string{"internal/store", "internal/signin"}, true, "only the command line leaves a practice without an administrator"},
 	{"signin.Force", []string{"internal/signin", "cmd/chairside"}, true, "only the command line leaves a practice without an administrator"},
-	{"principal.AsSystemWithin", []string{"internal/principal", "internal/signin", "internal/oauth"}, true, "who signs in, and applications, are not of one practice"},
+	{"principal.AsSystemWithin", []string{"internal/principal", "internal/signin", "internal/oauth"}, true, "sign-in and applications are not confined to one practice"},
 }
 
-// closed are packages that import nothing of ours but what is listed.
+// closed lists packages and the only packages of ours that each may import.
 var closed = map[string][]string{
 	"schema":           leaves,
 	"internal/diary":   {"internal/civil"},
@@ -76,13 +76,13 @@ func TestImports(t *testing.T) {
 	}
 	for dir := range closed {
 		if _, err := fs.Stat(root, dir); err != nil {
-			t.Errorf("a rule names %s, which is not there", dir)
+			t.Errorf("a rule names %s, which does not exist", dir)
 		}
 	}
 	for _, r := range rules {
 		for _, dir := range r.only {
 			if _, err := fs.Stat(root, strings.TrimSuffix(dir, "/...")); err != nil {
-				t.Errorf("the rule on %s names %s, which is not there", r.what, dir)
+				t.Errorf("the rule on %s names %s, which does not exist", r.what, dir)
 			}
 		}
 	}
@@ -141,13 +141,13 @@ func checkFile(t *testing.T, root fs.FS, path string) {
 	if allowed, ok := closed[dir]; ok && !test {
 		for _, name := range imports {
 			if own, ok := strings.CutPrefix(name, "chairside/"); ok && !slices.Contains(allowed, own) {
-				t.Errorf("%s imports %s: %s imports nothing of ours but %v", path, name, dir, allowed)
+				t.Errorf("%s imports %s: of our packages, %s may import only %v", path, name, dir, allowed)
 			}
 		}
 	}
 }
 
-// within reports whether path is place, or below it where place ends in /....
+// within reports whether path is place or, if place ends in /..., below it.
 func within(path, place string) bool {
 	base, below := strings.CutSuffix(place, "/...")
 	return path == base || below && strings.HasPrefix(path, base+"/")

@@ -1,3 +1,4 @@
-// Package arch holds the rules on who may import whom, as a test, and the
-// decisions behind the shape of the program, one page each (decisions/).
+// Package arch tests the architecture: which packages may import which, the map of the
+// repository and the names in comments. decisions/ explains the design, one page each;
+// departures.md lists where we leave a library's usual path.
 package arch

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// maxRooms is the most packages directly below internal.
-const maxRooms = 30
+// maxPackages is the maximum number of packages directly below internal.
+const maxPackages = 30
 
-// TestMapIsComplete holds that the map in generate.go names every directory directly below
-// internal, cmd and the root, and no other.
+// TestMapIsComplete: generate.go names every directory directly below internal, cmd and the
+// root, and no other.
 func TestMapIsComplete(t *testing.T) {
 	t.Parallel()
 	root := os.DirFS("../..")
@@ -25,8 +25,8 @@ func TestMapIsComplete(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if parent == "internal" && len(entries) > maxRooms {
-			t.Errorf("internal has %d packages: at most %d", len(entries), maxRooms)
+		if parent == "internal" && len(entries) > maxPackages {
+			t.Errorf("internal has %d packages: the limit is %d", len(entries), maxPackages)
 		}
 		for _, e := range entries {
 			if name := parent + "/" + e.Name(); !regexp.MustCompile(name + `\b`).Match(source) {
@@ -37,7 +37,7 @@ func TestMapIsComplete(t *testing.T) {
 	checkPaths(t, root, "generate.go", string(source))
 }
 
-// TestPagesNameRealPaths holds that the paths in the recipes and the ledger exist.
+// TestPagesNameRealPaths: the paths in CONTRIBUTING.md and departures.md exist.
 func TestPagesNameRealPaths(t *testing.T) {
 	t.Parallel()
 	root := os.DirFS("../..")
@@ -57,11 +57,11 @@ func checkPaths(t *testing.T, root fs.FS, page, text string) {
 	t.Helper()
 	found := ourPath.FindAllStringSubmatch(text, -1)
 	if len(found) < 5 {
-		t.Errorf("%s: only %d paths found: is the pattern right?", page, len(found))
+		t.Errorf("%s: found only %d paths: does the pattern still match?", page, len(found))
 	}
 	for _, m := range found {
 		path := m[1]
-		if strings.Contains(path, "NAME") || strings.Contains(path, "vaccine") { // of recipes
+		if strings.Contains(path, "NAME") || strings.Contains(path, "vaccine") { // placeholders of recipes
 			continue
 		}
 		if matches, err := fs.Glob(root, path); err != nil || len(matches) == 0 {

@@ -12,12 +12,12 @@ import (
 	"testing"
 )
 
-// TestCommentsNameWhatExists holds that qualified names (cache.Cache) in comments and pages
-// exist, so that a renaming must update them.
+// TestCommentsNameWhatExists: qualified names (cache.Cache) in comments and pages exist, so
+// that renaming must update them.
 func TestCommentsNameWhatExists(t *testing.T) {
 	t.Parallel()
 	root := os.DirFS("../..")
-	known := map[string]map[string]bool{} // package → its exported names and methods
+	known := map[string]map[string]bool{} // package → names and methods
 	comments := map[string][]string{}     // file → comments
 	err := fs.WalkDir(root, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -70,14 +70,13 @@ func TestCommentsNameWhatExists(t *testing.T) {
 		}
 	}
 	if found < 100 {
-		t.Errorf("only %d names found: is the pattern right?", found)
+		t.Errorf("found only %d names: does the pattern still match?", found)
 	}
 }
 
 var qualified = regexp.MustCompile(`(?:^|[^\w./"*{-])([a-z][a-z0-9]+)\.([A-Z]\w+)`)
 
-// ambiguous are packages of ours that share their names with other packages, or with
-// variables in examples.
+// ambiguous are packages of ours whose names other packages, or variables in examples, share.
 var ambiguous = map[string]bool{"main": true, "migrate": true, "schema": true, "server": true}
 
 // note adds the names that a file declares.

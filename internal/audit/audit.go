@@ -12,17 +12,17 @@ import (
 	"github.com/google/uuid"
 )
 
-// Log is the ids a request has read, by resource. It is safe for concurrent
-// use; a nil Log forgets what it is told.
+// Log holds the ids that a request has read, by resource. It is safe for concurrent use; a
+// nil Log ignores all notes.
 type Log struct {
 	mu   sync.Mutex
 	read []*records
 }
 
-// records are the ids of one resource, with repetitions.
+// records holds the ids of one resource, with duplicates.
 type records struct {
 	resource string
-	numbers  []int64
+	int64s   []int64
 	uuids    []uuid.UUID
 }
 
@@ -34,7 +34,7 @@ func With(ctx context.Context) (context.Context, *Log) {
 	return context.WithValue(ctx, key{}, l), l
 }
 
-// From gives the Log of the context, nil where there is none, as on the command line.
+// From returns the Log of the context, or nil if it has none, as on the command line.
 func From(ctx context.Context) *Log {
 	l, _ := ctx.Value(key{}).(*Log)
 	return l
@@ -48,7 +48,7 @@ func (l *Log) Note(resource string, id int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.of(resource)
-	r.numbers = append(r.numbers, id)
+	r.int64s = append(r.int64s, id)
 }
 
 // NoteUUID is Note for resources whose ids are uuids.
@@ -62,8 +62,8 @@ func (l *Log) NoteUUID(resource string, id uuid.UUID) {
 	r.uuids = append(r.uuids, id)
 }
 
-// Add notes all that another Log was told: a list may be read in a way that turns
-// out not to be the one to answer with.
+// Add adds the notes of another Log. A list query may be tried and its rows dropped, so it
+// gets a Log of its own, which is added if its rows are sent.
 func (l *Log) Add(other *Log) {
 	if l == nil || other == nil || l == other {
 		return
@@ -74,11 +74,12 @@ func (l *Log) Add(other *Log) {
 	defer l.mu.Unlock()
 	for _, read := range other.read {
 		r := l.of(read.resource)
-		r.numbers, r.uuids = append(r.numbers, read.numbers...), append(r.uuids, read.uuids...)
+		r.int64s, r.uuids = append(r.int64s, read.int64s...), append(r.uuids, read.uuids...)
 	}
 }
 
-// of finds the few resources of a request faster than a map would.
+// of returns the records of a resource. A request reads few resources, so a slice is faster
+// than a map.
 func (l *Log) of(resource string) *records {
 	for _, r := range l.read {
 		if r.resource == resource {
@@ -104,36 +105,36 @@ func (l *Log) LogValue() slog.Value {
 	slices.SortFunc(l.read, func(a, b *records) int { return strings.Compare(a.resource, b.resource) })
 	attrs := make([]slog.Attr, len(l.read))
 	for i, r := range l.read {
-		slices.Sort(r.numbers)
+		slices.Sort(r.int64s)
 		slices.SortFunc(r.uuids, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
-		r.numbers, r.uuids = slices.Compact(r.numbers), slices.Compact(r.uuids)
-		attrs[i] = slog.Any(r.resource, &list{slices.Clone(r.numbers), slices.Clone(r.uuids)})
+		r.int64s, r.uuids = slices.Compact(r.int64s), slices.Compact(r.uuids)
+		attrs[i] = slog.Any(r.resource, &list{slices.Clone(r.int64s), slices.Clone(r.uuids)})
 	}
 	return slog.GroupValue(attrs...)
 }
 
-// list prints itself: a page of a hundred patients would cost a general
-// formatter as much as reading some of them.
+// list formats itself: for a page of a hundred patients a general formatter would take as
+// long as reading some of them.
 type list struct {
-	numbers []int64
-	uuids   []uuid.UUID
+	int64s []int64
+	uuids  []uuid.UUID
 }
 
-// MarshalJSON gives an array of strings, for logs in JSON.
+// MarshalJSON returns an array of strings, for logs in JSON.
 func (l *list) MarshalJSON() ([]byte, error) { return l.text(`"`, ","), nil }
 
-// MarshalText gives [3 7], for logs in plain text.
+// MarshalText returns [3 7], for logs in plain text.
 func (l *list) MarshalText() ([]byte, error) { return l.text("", " "), nil }
 
-func (l *list) text(quote, between string) []byte {
-	const number, unique = 12, 39 // about what an id takes
-	text := append(make([]byte, 0, 2+number*len(l.numbers)+unique*len(l.uuids)), '[')
+func (l *list) text(quote, separator string) []byte {
+	const int64Size, uuidSize = 12, 39 // typical bytes of an id
+	text := append(make([]byte, 0, 2+int64Size*len(l.int64s)+uuidSize*len(l.uuids)), '[')
 	next := func() {
 		if len(text) > 1 {
-			text = append(text, between...)
+			text = append(text, separator...)
 		}
 	}
-	for _, id := range l.numbers {
+	for _, id := range l.int64s {
 		next()
 		text = append(text, quote...)
 		text = strconv.AppendInt(text, id, 10)

@@ -41,17 +41,17 @@ func TestLogRendersSortedIDsByResource(t *testing.T) {
 	}
 }
 
-// TestAdd: what was read in a way that is answered with counts, what was not does not.
-func TestAdd(t *testing.T) {
+// TestAddKeepsOnlyAddedLogs checks that notes of a dropped query are not logged.
+func TestAddKeepsOnlyAddedLogs(t *testing.T) {
 	t.Parallel()
 	ctx, log := With(t.Context())
 	From(ctx).Note("patients", 7)
-	answered, read := With(ctx)
-	From(answered).Note("patients", 3)
-	From(answered).Note("appointments", 12)
-	From(answered).NoteUUID("nhs_claims", uuid.Nil)
-	given, _ := With(ctx)
-	From(given).Note("patients", 99)
+	sent, read := With(ctx)
+	From(sent).Note("patients", 3)
+	From(sent).Note("appointments", 12)
+	From(sent).NoteUUID("nhs_claims", uuid.Nil)
+	dropped, _ := With(ctx)
+	From(dropped).Note("patients", 99)
 	From(ctx).Add(read)
 	From(context.Background()).Add(read)
 	log.Add(nil)
@@ -80,7 +80,7 @@ func TestNoteIsSafeForConcurrentUse(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if n := len(log.of("patients").numbers); n != 50 {
+	if n := len(log.of("patients").int64s); n != 50 {
 		t.Errorf("%d ids, want 50", n)
 	}
 }

@@ -1,9 +1,7 @@
-// Package audit collects which patients' records a request has read, for the
-// record of accesses that the server writes to its log.
+// Package audit collects which patients' records a request reads, for one log line.
 //
-// The server puts an empty Log into the context of a request (With); what
-// loads rows notes their ids (From, Note); when the request is done the server
-// writes one line from the Log. Nothing but ids is ever kept: no names, no
-// values. What has no id in any response (answers to custom fields) is not noted
-// by itself: the record it is part of is.
+// The server puts an empty Log into the context of a request (With). Code that loads rows
+// notes their ids (From, Note), and the server writes a line from the Log when the request
+// has ended. A Log holds ids only, never names or values. Answers to custom fields have no
+// id in a response, so they are noted as the record that they belong to.
 package audit

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// Date is a day of the Gregorian calendar. Dates compare with ==, are stored
-// as YYYY-MM-DD (a date column) and sort alike on both databases. The zero
-// Date is no day at all.
+// Date is a day of the Gregorian calendar. Dates compare with ==. A date column stores them as
+// YYYY-MM-DD, which sorts the same on both databases. The zero Date means no date.
 type Date struct {
 	Year  int
 	Month time.Month
@@ -20,13 +19,13 @@ type Date struct {
 // Layout is YYYY-MM-DD.
 const Layout = time.DateOnly
 
-// Of is the day on which t falls in t's own location.
+// Of returns the date of t in t's location.
 func Of(t time.Time) Date {
 	y, m, d := t.Date()
 	return Date{y, m, d}
 }
 
-// Parse reads YYYY-MM-DD; days that do not exist and the year 0 are refused.
+// Parse parses YYYY-MM-DD. It refuses the year 0 and days that do not exist.
 func Parse(s string) (Date, error) {
 	t, err := time.Parse(Layout, s)
 	if err != nil || t.Year() == 0 {
@@ -44,9 +43,9 @@ func MustParse(s string) Date {
 	return d
 }
 
-// String prints YYYY-MM-DD.
+// String returns YYYY-MM-DD.
 func (d Date) String() string {
-	if d.Year < 1000 || d.Year > 9999 || d.Month < 1 || d.Month > 12 || d.Day < 1 || d.Day > 31 { // no day of a calendar
+	if d.Year < 1000 || d.Year > 9999 || d.Month < 1 || d.Month > 12 || d.Day < 1 || d.Day > 31 { // not a valid date
 		return fmt.Sprintf("%04d-%02d-%02d", d.Year, d.Month, d.Day)
 	}
 	return string([]byte{
@@ -55,19 +54,18 @@ func (d Date) String() string {
 	})
 }
 
-// IsZero reports whether d is no day at all.
+// IsZero reports whether d is the zero Date.
 func (d Date) IsZero() bool { return d == Date{} }
 
-// Time is midnight of the day in UTC.
+// Time returns midnight in UTC.
 func (d Date) Time() time.Time { return time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, time.UTC) }
 
-// In is the first instant of the day in loc.
+// In returns the first instant of the day in loc.
 func (d Date) In(loc *time.Location) time.Time { return d.At(0, loc, false) }
 
-// At is the instant at which the clocks in loc show minute minutes after
-// midnight on the day; 1440 is the next midnight. Where the clocks go back and
-// show that time twice, latest picks the second. Where they skip it, the
-// result is the instant of the skip.
+// At returns the instant at which the clocks in loc show minute minutes after midnight on the
+// day; 1440 is the next midnight. If the clocks go back and show that time twice, latest
+// selects the second. If they skip it, the result is the instant of the skip.
 func (d Date) At(minute int, loc *time.Location, latest bool) time.Time {
 	wall := time.Date(d.Year, d.Month, d.Day, 0, minute, 0, 0, time.UTC)
 	_, before := wall.AddDate(0, 0, -1).In(loc).Zone()
@@ -84,9 +82,9 @@ func (d Date) At(minute int, loc *time.Location, latest bool) time.Time {
 	return early
 }
 
-// Local is the first instant at which the clocks in loc show what wall, a time in
-// UTC, shows. It does not exist where a change of clocks skips that: then the instant
-// is the one that clocks without the change would show.
+// Local returns the first instant at which the clocks in loc show the same time as wall does
+// in UTC. exists is false if the clocks skip that time; then the instant is the one at which
+// they would show it if they had not changed.
 func Local(wall time.Time, loc *time.Location) (first time.Time, exists bool) {
 	_, before := wall.AddDate(0, 0, -1).In(loc).Zone()
 	_, after := wall.AddDate(0, 0, 1).In(loc).Zone()
@@ -103,29 +101,29 @@ func Local(wall time.Time, loc *time.Location) (first time.Time, exists bool) {
 	return first, exists
 }
 
-// shows reports whether the clocks at t read like wall.
+// shows reports whether the clocks at t show the same time as wall.
 func shows(t, wall time.Time) bool {
 	_, offset := t.Zone()
 	return t.UTC().Add(time.Duration(offset) * time.Second).Equal(wall)
 }
 
-// AddDays moves n days along the calendar.
+// AddDays returns the date n days later.
 func (d Date) AddDays(n int) Date { return Of(d.Time().AddDate(0, 0, n)) }
 
-// AddMonths moves n months along the calendar, to the last day of a shorter month.
+// AddMonths returns the date n months later, at most the last day of that month.
 func (d Date) AddMonths(n int) Date {
 	first := time.Date(d.Year, d.Month+time.Month(n), 1, 0, 0, 0, 0, time.UTC)
 	last := first.AddDate(0, 1, -1).Day()
 	return Date{first.Year(), first.Month(), min(d.Day, last)}
 }
 
-// Before reports whether d is an earlier day than o.
+// Before reports whether d is before o.
 func (d Date) Before(o Date) bool { return d.Time().Before(o.Time()) }
 
-// Weekday is the day of the week.
+// Weekday returns the day of the week.
 func (d Date) Weekday() time.Weekday { return d.Time().Weekday() }
 
-// Value stores the date as its text.
+// Value implements driver.Valuer: text, or NULL for the zero Date.
 func (d Date) Value() (driver.Value, error) {
 	if d.IsZero() {
 		return nil, nil
@@ -133,7 +131,7 @@ func (d Date) Value() (driver.Value, error) {
 	return d.String(), nil
 }
 
-// Scan reads a date column of either database.
+// Scan implements sql.Scanner for a date column of either database.
 func (d *Date) Scan(src any) (err error) {
 	switch v := src.(type) {
 	case nil:
@@ -150,10 +148,10 @@ func (d *Date) Scan(src any) (err error) {
 	return err
 }
 
-// MarshalJSON prints the date as a JSON string.
+// MarshalJSON returns the date as a JSON string.
 func (d Date) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
 
-// UnmarshalJSON reads a JSON string.
+// UnmarshalJSON parses a JSON string.
 func (d *Date) UnmarshalJSON(b []byte) error {
 	var s string
 	if err := json.Unmarshal(b, &s); err != nil {

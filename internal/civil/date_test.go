@@ -31,7 +31,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestAt names instants in UTC at which the clocks of a zone show a minute.
+// TestAt has the UTC instants at which the clocks of a zone show a minute of a day.
 func TestAt(t *testing.T) {
 	for _, c := range []struct {
 		name, zone, day string
@@ -74,9 +74,9 @@ func TestAt(t *testing.T) {
 	}
 }
 
-// TestDaysAreAsLongAsTheClocksMakeThem measures days from first instant to
-// first instant, as filters and diaries do.
-func TestDaysAreAsLongAsTheClocksMakeThem(t *testing.T) {
+// TestDayLengthFollowsTheClocks measures days from first instant to first instant, as filters
+// and diaries do.
+func TestDayLengthFollowsTheClocks(t *testing.T) {
 	for _, c := range []struct {
 		zone, day string
 		hours     float64
@@ -92,9 +92,9 @@ func TestDaysAreAsLongAsTheClocksMakeThem(t *testing.T) {
 	}
 }
 
-// FuzzAt holds, for any minute of any day in zones of many habits, that the
-// clocks show what was asked for, or that there is no such time; that the
-// instant is the first or the last of its kind; and that time never runs back.
+// FuzzAt checks, for any minute of any day in very different zones, that the clocks show the
+// requested time or skip it, that the instant is the first or the last one, and that later
+// minutes are never earlier instants.
 func FuzzAt(f *testing.F) {
 	zones := []string{"Europe/London", "America/Sao_Paulo", "Asia/Beirut", "America/Havana", "Australia/Lord_Howe", "Pacific/Apia",
 		"Africa/Casablanca", "Asia/Kathmandu", "America/St_Johns", "Pacific/Chatham", "Antarctica/Troll", "Africa/Monrovia"}
@@ -126,12 +126,12 @@ func FuzzAt(f *testing.F) {
 			t.Errorf("%s minute %d in %s: got %s and %s, want %s and %s", day, minute, loc, first, last, earliest, latest)
 		}
 		if minute < 1440 && day.At(minute+1, loc, false).Before(first) {
-			t.Errorf("%s minute %d in %s comes after the next", day, minute, loc)
+			t.Errorf("%s minute %d in %s is after the next minute", day, minute, loc)
 		}
 	})
 }
 
-// sameClock is the UTC time whose clock reads like t's.
+// sameClock returns the UTC time that shows the same as t.
 func sameClock(t time.Time) time.Time {
 	_, offset := t.Zone()
 	return t.UTC().Add(time.Duration(offset) * time.Second)
@@ -150,7 +150,7 @@ func extremes(times []time.Time) (earliest, latest time.Time) {
 	return earliest, latest
 }
 
-func TestAddMonthsKeepsToTheMonth(t *testing.T) {
+func TestAddMonthsStaysInTheMonth(t *testing.T) {
 	for _, c := range []struct {
 		from string
 		n    int
@@ -176,7 +176,7 @@ func TestAddDaysFollowsTheCalendar(t *testing.T) {
 	}
 }
 
-func TestDatabaseForms(t *testing.T) {
+func TestScanAndValue(t *testing.T) {
 	want := civil.MustParse("2026-07-01")
 	for _, src := range []any{"2026-07-01", []byte("2026-07-01"), "2026-07-01 00:00:00+00:00", time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)} {
 		var d civil.Date
@@ -198,7 +198,7 @@ func TestDatabaseForms(t *testing.T) {
 		t.Errorf("Value() = %v, %v", v, err)
 	}
 	if v, err := (civil.Date{}).Value(); err != nil || v != nil {
-		t.Errorf("Value() of no day = %v, %v", v, err)
+		t.Errorf("Value() of the zero Date = %v, %v", v, err)
 	}
 }
 

@@ -1,10 +1,9 @@
 // Package clock gives every request one reading of the time.
 //
-// The server reads the clock when a request arrives and puts the reading into
-// the context; everything done for that request uses that one instant. A change
-// reads it once more when it holds its locks (Again), for what it checks, its
-// stamps and the record of changes: what it has waited for was changed before it,
-// and must not be dated after it. Tests put any instant they like into the context.
+// The server reads the clock when a request arrives and puts the reading into the context;
+// everything in that request uses it. A write reads the clock again once it holds its locks
+// (Refresh), so that it is never dated before a change that it has waited for. Tests put a
+// time of their own into the context.
 package clock
 
 import (
@@ -12,8 +11,8 @@ import (
 	"time"
 )
 
-// Resolution is the precision of every stored time: a shown value can be sent
-// back as a filter and matches exactly (PostgreSQL would round nanoseconds).
+// Resolution is the precision of every stored time. A time in a response, sent back as a
+// filter, then matches exactly (PostgreSQL would round nanoseconds).
 const Resolution = time.Millisecond
 
 // Clock reads the current time. The zero value reads the machine's clock.
@@ -27,12 +26,12 @@ func (c Clock) Now() time.Time {
 	return Truncate(c())
 }
 
-// Truncate gives t in UTC with the precision that is stored.
+// Truncate returns t in UTC, truncated to Resolution.
 func Truncate(t time.Time) time.Time { return t.UTC().Truncate(Resolution) }
 
 type key struct{}
 
-// reading is what a clock said.
+// reading is one reading of a clock.
 type reading struct {
 	of Clock
 	at time.Time
@@ -43,15 +42,15 @@ func (c Clock) With(ctx context.Context) context.Context {
 	return context.WithValue(ctx, key{}, reading{of: c, at: c.Now()})
 }
 
-// With returns a context whose reading of the clock is t, and stays t.
+// With returns a context whose clock always reads t.
 func With(ctx context.Context, t time.Time) context.Context {
 	return Clock(func() time.Time { return t }).With(ctx)
 }
 
-// Refresh returns a context with a new reading of the clock of ctx. A transaction
-// calls it when it holds what it waits for, so that of two changes of one record
-// the later one also bears the later time, and updated_after does not miss it. A
-// new row may be dated a little before its locks were had (store.DB.TxSingleStatement).
+// Refresh returns a context with a new reading of the clock of ctx. A transaction calls it
+// once it holds its locks, so that the later of two changes to a record also has the later
+// time and updated_after does not miss it. A new row may be dated shortly before its locks
+// were taken (store.DB.TxSingleStatement).
 func Refresh(ctx context.Context) context.Context {
 	if r, ok := ctx.Value(key{}).(reading); ok {
 		return r.of.With(ctx)
@@ -59,8 +58,8 @@ func Refresh(ctx context.Context) context.Context {
 	return ctx
 }
 
-// Now is the reading that ctx carries, or the machine's clock where none was
-// taken (the command line). UTC, truncated to Resolution.
+// Now returns the reading in ctx, or reads the machine's clock if ctx has none, as on the
+// command line. It is in UTC, truncated to Resolution.
 func Now(ctx context.Context) time.Time {
 	if r, ok := ctx.Value(key{}).(reading); ok {
 		return r.at
@@ -70,10 +69,9 @@ func Now(ctx context.Context) time.Time {
 
 var started = time.Now()
 
-// Uptime is how long the program has been running. It is for measuring how much
-// time has passed in fact: nobody sets it, neither whoever sets the machine's
-// clock nor a test.
+// Uptime returns how long the program has been running, on a clock that neither tests nor
+// the machine's administrator can set. Use it to measure elapsed time.
 func Uptime() time.Duration { return time.Since(started) }
 
-// Deadline is the machine's time after d, for deadlines of connections.
+// Deadline returns the machine's time after d, for deadlines of connections.
 func Deadline(d time.Duration) time.Time { return time.Now().Add(d) }

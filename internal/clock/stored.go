@@ -5,12 +5,11 @@ import (
 	"time"
 )
 
-// Stored is a time that is an aggregate of times, in UTC. What is no plain
-// column SQLite gives as the bare number that it stores, microseconds since
-// 1970. It is zero where there is none.
+// Stored scans an aggregate of times, in UTC; NULL is the zero time. For an expression SQLite
+// returns the number that it stores, microseconds since 1970.
 type Stored struct{ time.Time }
 
-// Scan implements sql.Scanner for what either database gives.
+// Scan implements sql.Scanner for both databases.
 func (s *Stored) Scan(value any) error {
 	switch v := value.(type) {
 	case nil:
@@ -20,7 +19,7 @@ func (s *Stored) Scan(value any) error {
 	case int64:
 		s.Time = time.UnixMicro(v).UTC()
 	default:
-		return fmt.Errorf("clock: a time is stored as %T", value)
+		return fmt.Errorf("clock: cannot read a time from %T", value)
 	}
 	return nil
 }

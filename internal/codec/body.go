@@ -19,21 +19,21 @@ import (
 type Field struct {
 	Name          string
 	Kind          Kind
-	Required      bool   // on create; on edit it cannot be cleared
+	Required      bool   // required on create, never null
 	Nullable      bool   // null clears it
-	CreateDefault bool   // on edit null is refused, it does not stand for Default
-	Plain         bool   // of ids: of something that is not here, and kept as it is
-	Default       string // JSON that stands for null where the column has a default
+	CreateDefault bool   // null means Default on create and is refused on update
+	Plain         bool   // an id of another system, stored as it is
+	Default       string // JSON that null stands for if the column has a default
 	Values        []string
 	MaxRunes      int
 	Min, Max      *int64 // of numbers; of decimals in hundredths
 }
 
-// Body describes the JSON body of an operation: an object that wraps the
-// fields in a member named after the resource.
+// Body describes the JSON body of an operation: an object whose one member, Key, has the
+// fields.
 type Body struct {
 	Key    string
-	Create bool // required fields must be there
+	Create bool // required fields must be present
 	Fields []Field
 }
 
@@ -42,13 +42,12 @@ const (
 	blank   = "can't be blank"
 )
 
-// Read turns what a client sent into the canonical body, with a message for
-// every field that could not be read; those fields are left out of the result.
-// Unknown members are dropped. The error is apierror.MalformedJSON for text that
-// is not one JSON value.
+// Read returns the canonical form of a body, without unknown members and invalid fields, and
+// a message for every invalid field. Text that is not one JSON value is
+// apierror.MalformedJSON.
 func (b *Body) Read(sent []byte, zone *time.Location) (canonical []byte, params apierror.Params, err error) {
 	var outer, given map[string]json.RawMessage
-	var other *json.UnmarshalTypeError // JSON, but no object
+	var other *json.UnmarshalTypeError // JSON, but not an object
 	if err := json.Unmarshal(sent, &outer); !utf8.Valid(sent) || err != nil && !errors.As(err, &other) {
 		return nil, nil, apierror.MalformedJSON().Because(err)
 	}
@@ -78,10 +77,10 @@ func (b *Body) Read(sent []byte, zone *time.Location) (canonical []byte, params 
 	return e.Bytes(), params, nil
 }
 
-// null is the value of a field that is cleared.
+// null clears a field.
 var null = json.RawMessage("null")
 
-// encode writes a value as read and parse give it.
+// encode writes a value that read or parse has returned.
 func encode(e *jx.Encoder, value any) {
 	switch v := value.(type) {
 	case string:
@@ -97,12 +96,11 @@ func encode(e *jx.Encoder, value any) {
 	case json.RawMessage:
 		e.Raw(v)
 	default:
-		panic(fmt.Sprintf("codec: %T is not written", v))
+		panic(fmt.Sprintf("codec: cannot encode a %T", v))
 	}
 }
 
-// read gives the value of the field as parse does, or null, or nil where there is
-// none.
+// read returns the value of the field as parse does, null, or nil if it has none.
 func (f Field) read(sent map[string]json.RawMessage, create bool, zone *time.Location) (any, string) {
 	raw, ok := sent[f.Name]
 	if !ok {
@@ -123,23 +121,22 @@ func (f Field) read(sent map[string]json.RawMessage, create bool, zone *time.Loc
 		return null, ""
 	case f.Default != "" && (create || !f.CreateDefault):
 		return f.parse(givenOf(json.RawMessage(f.Default)), zone)
-	case create: // it follows from something else
+	case create: // the rule of the resource sets it
 		return nil, ""
 	}
 	return nil, blank
 }
 
-// blank reports whether a text stands for null.
+// blank reports whether text means null.
 func (f Field) blank(s string) bool {
 	return (f.Required || f.Nullable && f.Kind != Text) && strings.TrimSpace(s) == ""
 }
 
-// ReadText reads a text that comes from somewhere else than a client's body,
-// by the rules of a JSON string on create; "" is null. The value is a string,
-// bool, int64, time.Time, decimal.Decimal, or json.RawMessage for an object or a
-// list, and nil for null. follows reports that there is none, because it follows
-// from something else.
-func (f Field) ReadText(s string, zone *time.Location) (v any, follows bool, message string) {
+// ReadText reads text that is not from a JSON body, by the rules of a JSON string on create;
+// "" is null. The value is a string, bool, int64, time.Time or decimal.Decimal,
+// json.RawMessage for an object or list, and nil for null. derived reports that there is no
+// value because the program sets it.
+func (f Field) ReadText(s string, zone *time.Location) (v any, derived bool, message string) {
 	if s != "" && !f.blank(s) {
 		v, message = f.parse(given{raw: json.RawMessage(s), text: s, isText: true, word: s, isString: true}, zone)
 		return v, false, message
@@ -158,15 +155,15 @@ func (f Field) ReadText(s string, zone *time.Location) (v any, follows bool, mes
 
 type problemsKey struct{}
 
-// WithProblems keeps the messages of Body.Read for the handler, which adds its
-// own before it refuses the request: a missing record is told before a bad
-// field, and all bad fields are told together (behaviour.md section 6).
+// WithProblems passes the messages of Body.Read to the operation, which refuses the request
+// with all problems together, after it has checked that the record exists (behaviour.md
+// section 6).
 func WithProblems(ctx context.Context, params apierror.Params) context.Context {
 	return context.WithValue(ctx, problemsKey{}, params)
 }
 
-// Problems gives the messages about the request's body, an empty map where
-// there are none. The map belongs to the request.
+// Problems returns the messages about the request's body; without any, an empty map. The map
+// belongs to the request.
 func Problems(ctx context.Context) apierror.Params {
 	if p, ok := ctx.Value(problemsKey{}).(apierror.Params); ok {
 		return p

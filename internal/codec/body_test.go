@@ -15,7 +15,7 @@ import (
 
 func bound(n int64) *int64 { return &n }
 
-// every is a body with a field of each kind.
+// every is a body with a field of every kind.
 var every = codec.Body{Key: "thing", Create: true, Fields: []codec.Field{
 	{Name: "text", Kind: codec.Text, Nullable: true, MaxRunes: 10},
 	{Name: "name", Kind: codec.Text, Required: true, MaxRunes: 10},
@@ -35,33 +35,33 @@ var every = codec.Body{Key: "thing", Create: true, Fields: []codec.Field{
 	{Name: "email", Kind: codec.Email, Nullable: true},
 	{Name: "country", Kind: codec.Country, Nullable: true},
 	{Name: "ethnicity", Kind: codec.Ethnicity, Nullable: true},
-	{Name: "stays", Kind: codec.Enum, Values: []string{"new", "old"}, CreateDefault: true, Default: `"new"`},
+	{Name: "created", Kind: codec.Enum, Values: []string{"new", "old"}, CreateDefault: true, Default: `"new"`},
 	{Name: "metadata", Kind: codec.Metadata, Default: "{}"},
 	{Name: "answers", Kind: codec.Answers},
 }}
 
-// read reads one field, beside a good name.
+// read decodes one field, with a valid name.
 func read(t *testing.T, field, value string) (canonical string, messages []string) {
 	t.Helper()
 	out, params, err := every.Read([]byte(`{"thing":{"name":"Ada","`+field+`":`+value+`}}`), zone(t, "Europe/London"))
 	if err != nil {
 		t.Fatalf("%s: %s: %v", field, value, err)
 	}
-	var whole map[string]map[string]json.RawMessage
-	if err := json.Unmarshal(out, &whole); err != nil {
-		t.Fatalf("%s is no JSON: %v", out, err)
+	var body map[string]map[string]json.RawMessage
+	if err := json.Unmarshal(out, &body); err != nil {
+		t.Fatalf("%s is not JSON: %v", out, err)
 	}
 	for name := range params {
 		if name != field {
 			t.Errorf("%s: %s: a message for %s", field, value, name)
 		}
 	}
-	return string(whole["thing"][field]), params[field]
+	return string(body["thing"][field]), params[field]
 }
 
 const u = "019f3a52-7d1c-7b6e-8c55-0a1b2c3d4e5f"
 
-func TestReadGivesTheCanonicalForm(t *testing.T) {
+func TestReadReturnsTheCanonicalForm(t *testing.T) {
 	for _, c := range []struct{ field, sent, want string }{
 		{"text", `"plain"`, `"plain"`}, {"text", `""`, `""`}, {"text", `5`, `"5"`}, {"text", `"éééééééééé"`, `"éééééééééé"`}, {"text", `null`, `null`}, {"text", `"<&>"`, `"<&>"`},
 		{"boolean", `true`, `true`}, {"boolean", `false`, `false`}, {"boolean", `"true"`, `true`}, {"boolean", `null`, `true`},
@@ -75,7 +75,7 @@ func TestReadGivesTheCanonicalForm(t *testing.T) {
 		{"time", `"2026-07-01T09:30:00"`, `"2026-07-01T08:30:00Z"`}, {"time", `"2026-07-01T09:30:00.120+01:00"`, `"2026-07-01T08:30:00.12Z"`},
 		{"decimal", `"12.5"`, `"12.50"`}, {"decimal", `12.5`, `"12.50"`}, {"decimal", `12`, `"12.00"`}, {"decimal", `-0.05`, `"-0.05"`}, {"decimal", `"007"`, `"7.00"`}, {"decimal", `null`, `null`},
 		{"price", `0`, `"0.00"`}, {"price", `null`, `"0.00"`},
-		{"enum", `"SMS"`, `"SMS"`}, {"enum", `null`, `"Letter"`}, {"stays", `null`, `"new"`},
+		{"enum", `"SMS"`, `"SMS"`}, {"enum", `null`, `"Letter"`}, {"created", `null`, `"new"`},
 		{"email", `"ada@example.com"`, `"ada@example.com"`}, {"email", `""`, `null`},
 		{"country", `"gb"`, `"GB"`}, {"country", `null`, `null`},
 		{"ethnicity", `"A"`, `"A"`}, {"ethnicity", `"99"`, `"99"`}, {"ethnicity", `7`, `"7"`},
@@ -84,12 +84,12 @@ func TestReadGivesTheCanonicalForm(t *testing.T) {
 		{"answers", `[{"field_id":"` + u + `"}]`, `[{"field_id":"` + u + `","value":null}]`}, {"answers", `null`, ``},
 	} {
 		if got, messages := read(t, c.field, c.sent); got != c.want || messages != nil {
-			t.Errorf("%s: %s is read as %s (%v), want %s", c.field, c.sent, got, messages, c.want)
+			t.Errorf("%s: %s is decoded as %s (%v), want %s", c.field, c.sent, got, messages, c.want)
 		}
 	}
 }
 
-func TestReadRefuses(t *testing.T) {
+func TestReadRefusesInvalidValues(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("é", n) }
 	for field, values := range map[string][]string{
 		"text":      {`true`, `[]`, `{}`, `"ééééééééééé"`, `"a\u0000b"`},
@@ -115,7 +115,7 @@ func TestReadRefuses(t *testing.T) {
 	} {
 		for _, sent := range values {
 			if got, messages := read(t, field, sent); got != "" || len(messages) != 1 {
-				t.Errorf("%s: %s is read as %q (%v)", field, sent, got, messages)
+				t.Errorf("%s: %s is decoded as %q (%v)", field, sent, got, messages)
 			}
 		}
 	}
@@ -128,7 +128,7 @@ func TestMetadataLimitsCountCodePoints(t *testing.T) {
 	}
 }
 
-func TestReadTellsOfEveryField(t *testing.T) {
+func TestReadReportsEveryInvalidField(t *testing.T) {
 	_, params, err := every.Read([]byte(`{"thing":{"integer":"x","date":"x","email":"x"}}`), time.UTC)
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestReadTellsOfEveryField(t *testing.T) {
 	}
 }
 
-func TestReadDropsWhatItDoesNotKnow(t *testing.T) {
+func TestReadDropsUnknownMembers(t *testing.T) {
 	out, params, err := every.Read([]byte(` {"other":1,"thing": {"name" : "Ada","created_at":"x","__proto__":{}}} `), time.UTC)
 	if err != nil || len(params) > 0 || string(out) != `{"thing":{"name":"Ada"}}` {
 		t.Errorf("got %s, %v, %v", out, params, err)
@@ -158,7 +158,7 @@ func TestReadNeedsItsWrapper(t *testing.T) {
 	}
 }
 
-func TestReadRefusesWhatIsNotJSON(t *testing.T) {
+func TestReadRefusesMalformedJSON(t *testing.T) {
 	for _, sent := range []string{``, ` `, `{`, `{"thing":{}`, `{"thing":{}}}`, `{"thing":{}} {}`, `{thing:{}}`, `{"thing":{"name":"a",}}`, `thing=1`, "{\"thing\":{\"name\":\"\xff\"}}", "\ufeff{}", `{"thing":{"name":"` + "\x01" + `"}}`, `{'thing':{}}`, `NaN`} {
 		_, _, err := every.Read([]byte(sent), time.UTC)
 		var f *apierror.Error
@@ -168,20 +168,19 @@ func TestReadRefusesWhatIsNotJSON(t *testing.T) {
 	}
 }
 
-func TestEditNeedsNoFieldAndClearsNoRequiredOne(t *testing.T) {
+func TestUpdateNeedsNoFieldAndClearsNoRequiredOne(t *testing.T) {
 	edit := codec.Body{Key: "thing", Fields: every.Fields}
 	out, params, err := edit.Read([]byte(`{"thing":{}}`), time.UTC)
 	if err != nil || len(params) > 0 || string(out) != `{"thing":{}}` {
 		t.Errorf("got %s, %v, %v", out, params, err)
 	}
-	_, params, err = edit.Read([]byte(`{"thing":{"name":null,"stays":null,"enum":null}}`), time.UTC)
-	if err != nil || !reflect.DeepEqual(params, apierror.Params{"name": {"can't be blank"}, "stays": {"can't be blank"}}) {
+	_, params, err = edit.Read([]byte(`{"thing":{"name":null,"created":null,"enum":null}}`), time.UTC)
+	if err != nil || !reflect.DeepEqual(params, apierror.Params{"name": {"can't be blank"}, "created": {"can't be blank"}}) {
 		t.Errorf("got %v, %v", params, err)
 	}
 }
 
-// FuzzRead holds that no body makes the reader panic, that what comes out is
-// JSON of the fields that have no message, and that it is canonical: reading it
+// FuzzRead checks that no body makes Read panic, and that the result is canonical: reading it
 // again changes nothing.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
@@ -202,11 +201,11 @@ func FuzzRead(f *testing.F) {
 		}
 		again, more, err := every.Read(out, london)
 		if err != nil || string(again) != string(out) {
-			t.Errorf("%q gives %s, which gives %s (%v)", sent, out, again, err)
+			t.Errorf("%q is decoded as %s, and that as %s (%v)", sent, out, again, err)
 		}
 		for field := range more {
 			if _, known := params[field]; !known && len(params[every.Key]) == 0 {
-				t.Errorf("%q gives %s, in which %s is wrong: %v", sent, out, field, more[field])
+				t.Errorf("%q is decoded as %s, in which %s is invalid: %v", sent, out, field, more[field])
 			}
 		}
 	})

@@ -1,12 +1,10 @@
-// Package codec reads and prints single values as they travel in JSON bodies
-// and query strings (behaviour.md section 2).
+// Package codec decodes and validates the values of JSON bodies and query strings
+// (behaviour.md section 2).
 //
-// Clients are allowed some latitude: an id may be a number or a string of
-// digits, a time may lack its offset, a decimal may be a JSON number. All of
-// that latitude lives here. The server runs Body.Read and ReadQuery over what
-// a client sent, with tables that are generated from the schema; what comes
-// out is the canonical form that the generated decoder accepts without
-// exception, together with a message for every field that could not be read.
+// It is lenient where clients vary: an id may be a number or a string of digits, a time may
+// lack its offset, a decimal may be a JSON number. The server runs Body.Read and ReadQuery on
+// a request, with tables generated from the schema. They return the canonical form, which
+// the generated decoder always accepts, and a message for every invalid field.
 package codec
 
 import (
@@ -27,7 +25,7 @@ import (
 	"chairside/internal/decimal"
 )
 
-// Kind is how a value looks on the wire.
+// Kind is the format of a value.
 type Kind string
 
 // The kinds. The comment names the canonical form.
@@ -64,8 +62,7 @@ const (
 
 var number = regexp.MustCompile(`^-?[0-9]+$`)
 
-// Form is the name of the form (limit.Forms) that every value of the kind has,
-// "" where it has none.
+// Form returns the name of the kind's form (limit.Forms), or "".
 func (k Kind) Form() string {
 	switch k {
 	case Country:
@@ -77,7 +74,7 @@ func (k Kind) Form() string {
 	}
 }
 
-// text is the string that raw, which is valid JSON, holds, or the text of a number.
+// text returns the string in raw, which is valid JSON, or the text of a number.
 func text(raw json.RawMessage) (string, bool) {
 	switch {
 	case len(raw) == 0:
@@ -93,22 +90,20 @@ func text(raw json.RawMessage) (string, bool) {
 	return "", false
 }
 
-// ParseTime reads a time that is to be stored: ISO 8601, date and time, optional
-// seconds and fraction, and Z or an offset. Without an offset the time is local to
-// zone: the first one that the clocks show, or, where a change of clocks skips it, the
-// one that they would show without the change. (Requests refuse those; an import warns
-// of them.) The result is UTC with milliseconds, and of the years 1000 to 9998, which
-// are shown with four digits in every zone. What is finer is cut off, in filters too,
-// as nothing finer is stored.
+// ParseTime parses a time to be stored: an ISO 8601 date and time, with optional seconds,
+// fraction, and Z or offset. Without an offset it is local to zone. A local time that the
+// clocks show twice is the first one; one that they skip is read as if they had not changed.
+// (Requests refuse skipped times; an import warns of them.) The result is in UTC, truncated
+// to milliseconds, and in the years 1000 to 9998, which have four digits in every zone.
 func ParseTime(s string, zone *time.Location) (time.Time, bool) {
 	t, message := parseTime(s, zone)
 	return t, !t.IsZero() && message != notTime && plausible(t)
 }
 
-// notTime is the message for a text that is no time.
+// notTime is the message for text that is not a time.
 const notTime = "must be an ISO 8601 time"
 
-// parseTime is a time, or a message; with that of a skipped local time both.
+// parseTime returns a time or a message, or both for a skipped local time.
 func parseTime(s string, zone *time.Location) (time.Time, string) {
 	if len(s) < len("2006-") || s[4] != '-' {
 		return time.Time{}, notTime
@@ -116,7 +111,7 @@ func parseTime(s string, zone *time.Location) (time.Time, string) {
 	if len(s) > len("2006-01-02") && (s[10] == ' ' || s[10] == 't') {
 		s = s[:10] + "T" + s[11:]
 	}
-	if len(s) > len("2006-01-02T") { // a "+" that was not escaped in a query
+	if len(s) > len("2006-01-02T") { // an unescaped "+" in a query
 		s = s[:11] + strings.Replace(s[11:], " ", "+", 1)
 	}
 	if date, ok := strings.CutSuffix(s, "z"); ok {
@@ -149,14 +144,14 @@ var timeLayouts = []string{
 
 func plausible(t time.Time) bool { return t.Year() >= 1000 && t.Year() <= 9998 }
 
-// Days before and after all times that can be stored, in every zone. A filter by
-// a time beyond them means the same as one by them.
+// Days before and after every time that can be stored. A filter by a time beyond them is
+// the same as a filter by the day itself.
 var (
 	beforeAll = civil.MustParse("0999-12-30")
 	afterAll  = civil.MustParse("9999-01-02")
 )
 
-// within is d, or the nearest day that a filter by times can be asked for.
+// within returns d, limited to beforeAll and afterAll.
 func within(d civil.Date) civil.Date {
 	switch {
 	case d.Before(beforeAll):
@@ -167,10 +162,10 @@ func within(d civil.Date) civil.Date {
 	return d
 }
 
-// notDayOrTime is the message for a text that is neither a day nor a time.
+// notDayOrTime is the message for text that is neither a date nor a time.
 const notDayOrTime = "must be a date or an ISO 8601 time"
 
-// parseDay reads a day of a filter by times: a date, or the local day of a time.
+// parseDay parses the day of a filter: a date, or the local day of a time.
 func parseDay(s string, zone *time.Location) (civil.Date, string) {
 	if d, err := civil.Parse(s); err == nil {
 		return within(d), ""
@@ -182,8 +177,8 @@ func parseDay(s string, zone *time.Location) (civil.Date, string) {
 	return within(civil.Of(t.In(zone))), message
 }
 
-// parseMoment reads a time of a filter; a date is the start of that day in zone.
-func parseMoment(s string, zone *time.Location) (time.Time, string) {
+// parseFilterTime parses the time of a filter; a date is the start of that day in zone.
+func parseFilterTime(s string, zone *time.Location) (time.Time, string) {
 	t, message := parseTime(s, zone)
 	if message != notTime && plausible(t) {
 		return t, message
@@ -197,8 +192,8 @@ func parseUUID(s string) (uuid.UUID, bool) {
 	return id, err == nil && len(s) == 36
 }
 
-// ParseID reads the digits of an integer id. Digits beyond 64 bits are a
-// well-formed id of nothing and give the largest id, which is never handed out.
+// ParseID parses an integer id. More digits than 64 bits hold are a valid id that no record
+// has, so they return the largest id, which is never assigned.
 func ParseID(s string) (int64, bool) {
 	if s == "" || strings.Trim(s, "0123456789") != "" {
 		return 0, false
@@ -210,10 +205,10 @@ func ParseID(s string) (int64, bool) {
 	return id, true
 }
 
-// given is one value as it was sent, other than null.
+// given is one value as the client sent it, other than null.
 type given struct {
 	raw      json.RawMessage
-	text     string // of a JSON string or number
+	text     string // text of a JSON string or number
 	isText   bool
 	word     string // raw without quotation marks
 	isString bool
@@ -224,8 +219,8 @@ func givenOf(raw json.RawMessage) given {
 	return given{raw, s, isText, strings.Trim(string(raw), `"`), raw[0] == '"'}
 }
 
-// parse is the value of a field: a string, bool, int64, time.Time,
-// decimal.Decimal or json.RawMessage; or a message.
+// parse returns the value of a field (string, bool, int64, time.Time, decimal.Decimal or
+// json.RawMessage) or a message.
 func (f Field) parse(v given, zone *time.Location) (any, string) {
 	s := v.text
 	if strings.ContainsRune(s, 0) {
@@ -273,7 +268,7 @@ func (f Field) parse(v given, zone *time.Location) (any, string) {
 			return nil, "must be an id"
 		}
 		if _, err := strconv.ParseInt(s, 10, 64); f.Plain && err != nil {
-			return nil, f.rangeMessage() // the largest id would be another than was sent
+			return nil, f.rangeMessage() // it is stored, so ParseID must not change it
 		}
 		return id, ""
 	case UUID:
@@ -335,7 +330,8 @@ func (f Field) checkText(s string) string {
 	return ""
 }
 
-// ValidEmail reports whether s looks like an address: local part, @, a domain with a dot.
+// ValidEmail reports whether s has the form of an e-mail address: local part, @, a domain
+// with a dot.
 func ValidEmail(s string) bool {
 	a, err := mail.ParseAddress(s)
 	if err != nil || a.Address != s {
@@ -360,7 +356,7 @@ func metadata(raw json.RawMessage) (json.RawMessage, string) {
 	if raw[0] != '{' || json.Unmarshal(raw, &given) != nil {
 		return nil, "must be an object of strings"
 	}
-	kept := make(map[string]string, len(given))
+	values := make(map[string]string, len(given))
 	for key, v := range given {
 		s, ok := text(v)
 		if w := string(v); w == "true" || w == "false" {
@@ -369,19 +365,19 @@ func metadata(raw json.RawMessage) (json.RawMessage, string) {
 		if !ok {
 			return nil, "values must be strings, numbers or booleans"
 		}
-		kept[key] = s
+		values[key] = s
 	}
-	if message := CheckMetadata(kept); message != "" {
+	if message := CheckMetadata(values); message != "" {
 		return nil, message
 	}
-	b, err := json.Marshal(kept)
+	b, err := json.Marshal(values)
 	if err != nil {
 		return nil, "must be an object of strings"
 	}
 	return b, ""
 }
 
-// CheckMetadata gives the message for a hash that breaks a limit (spec.md, Limits), or "".
+// CheckMetadata returns a message if metadata exceed a limit (spec.md, Limits), or "".
 func CheckMetadata(m map[string]string) string {
 	if len(m) > MetadataKeys {
 		return "must not have more than " + strconv.Itoa(MetadataKeys) + " keys"
@@ -416,7 +412,7 @@ func answers(raw json.RawMessage) (json.RawMessage, string) {
 	if raw[0] != '[' || json.Unmarshal(raw, &given) != nil {
 		return nil, message
 	}
-	kept := make([]Answer, len(given))
+	read := make([]Answer, len(given))
 	for i, g := range given {
 		id, ok := parseUUID(g.FieldID)
 		if !ok {
@@ -428,9 +424,9 @@ func answers(raw json.RawMessage) (json.RawMessage, string) {
 		if len(g.Value) == 0 {
 			g.Value = json.RawMessage("null")
 		}
-		kept[i] = Answer{FieldID: id, Value: g.Value}
+		read[i] = Answer{FieldID: id, Value: g.Value}
 	}
-	b, err := json.Marshal(kept)
+	b, err := json.Marshal(read)
 	if err != nil {
 		return nil, message
 	}

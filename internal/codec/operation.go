@@ -2,28 +2,28 @@ package codec
 
 import "time"
 
-// Operation is what the server must know of an operation before it calls it.
-// The table of all operations is generated.
+// Operation describes an operation to the server, which needs it before the call. The table
+// is generated.
 type Operation struct {
 	ID          string // as in the OpenAPI document
-	Scope       string // the scope a token needs
+	Scope       string // scope that a token needs
 	Params      []Param
-	Body        *Body // nil where the operation takes none
-	PatientData bool  // what it answers or changes is a patient's: tests hold that who reads it is noted
+	Body        *Body // nil without a request body
+	PatientData bool  // reads or changes a patient's data; tests check that it is audited
 }
 
-// TimeLayout is how times are printed: milliseconds and a numeric offset,
-// never Z (behaviour.md section 2).
+// TimeLayout is the format of times in responses: milliseconds and a numeric offset, never Z
+// (behaviour.md section 2).
 const TimeLayout = "2006-01-02T15:04:05.000-07:00"
 
-// View is how a caller sees stored values.
+// View converts stored values to the caller's.
 type View struct {
-	Zone      *time.Location // the practice's
-	AvatarURL string         // the address of the neutral picture
+	Zone      *time.Location // of the practice
+	AvatarURL string         // URL of AvatarPath
 }
 
-// Time gives t on the practice's clocks.
+// Time returns t in the practice's time zone.
 func (v View) Time(t time.Time) time.Time { return t.In(v.Zone) }
 
-// AvatarPath answers without a token with a neutral picture that says nothing of anyone.
+// AvatarPath is the path of the neutral avatar, which needs no token.
 const AvatarPath = "/static/avatar.svg"

@@ -11,41 +11,40 @@ import (
 
 	"chairside/internal/apierror"
 	"chairside/internal/civil"
+	"chairside/internal/decimal"
 )
 
-// maxQueryRunes bounds a text parameter: what is searched for becomes part of
-// a statement, and databases bound those.
+// maxQueryRunes is the maximum length of a text parameter, which becomes part of a statement.
 const maxQueryRunes = 255
 
-// maxElements bounds an array parameter, whose values count once each, for the
-// same reason.
+// maxElements is the maximum number of different values of an array parameter.
 const maxElements = 1000
 
-// Param is one query parameter that an operation knows. The tables are generated.
+// Param is a query parameter of an operation. The tables are generated.
 type Param struct {
 	Name     string
 	Kind     Kind
 	Values   []string
 	Array    bool
-	Min, Max int64 // of integers; above Max a value is clamped, below Min it is refused; 0 is no bound
+	Min, Max int64 // of integers: below Min is refused, above Max is clamped; 0 is no limit
 }
 
-// aliases are other spellings of parameters that clients send (behaviour.md section 3).
+// aliases are other names of parameters (behaviour.md section 3).
 var aliases = map[string]string{"updated_since": "updated_after"}
 
-// synonyms are other words that clients send for a listed one (behaviour.md section 2).
+// synonyms are other words for values of an enum (behaviour.md section 2).
 var synonyms = map[string]string{"complete": "completed"}
 
-// ReadQuery turns the query a client sent into its canonical form. It reports
-// the names it does not know, sorted, and a message for every parameter that is
-// malformed or missing. A date-only value of a time is the start of that day in zone.
+// ReadQuery returns the canonical form of a query, the sorted names of unknown parameters,
+// and a message for every invalid parameter. A date where a time is expected is the start of
+// that day in zone.
 func ReadQuery(sent url.Values, known []Param, zone *time.Location) (canonical url.Values, unknown []string, params apierror.Params) {
 	canonical, params = url.Values{}, apierror.Params{}
 	given := map[string][]string{}
 	for name, values := range sent {
 		p := find(known, name)
 		switch {
-		case name == "access_token": // read by the authentication
+		case name == "access_token": // the server has read it
 		case p == nil:
 			unknown = append(unknown, name)
 		default:
@@ -69,7 +68,7 @@ func ReadQuery(sent url.Values, known []Param, zone *time.Location) (canonical u
 			switch c, message := p.value(v, zone); {
 			case message != "":
 				params.Add(p.Name, message)
-			case slices.Contains(canonical[p.Name], c): // named before
+			case slices.Contains(canonical[p.Name], c): // a duplicate
 			case len(canonical[p.Name]) == maxElements:
 				params.Add(p.Name, "must not have more than "+strconv.Itoa(maxElements)+" values")
 			default:
@@ -80,7 +79,7 @@ func ReadQuery(sent url.Values, known []Param, zone *time.Location) (canonical u
 	return canonical, unknown, params
 }
 
-// find looks a name up: as it is, by its alias, and for arrays as name[], name[0].
+// find returns the parameter of a name, an alias or, for arrays, name[] or name[0].
 func find(known []Param, name string) *Param {
 	if a, ok := aliases[name]; ok {
 		name = a
@@ -97,13 +96,13 @@ func find(known []Param, name string) *Param {
 	return nil
 }
 
-// value is the canonical form of one parameter, or a message.
+// value returns the canonical form of one value, or a message.
 func (p Param) value(s string, zone *time.Location) (string, string) {
 	if strings.ContainsRune(s, 0) {
 		return "", "must not contain NUL"
 	}
 	switch p.Kind {
-	case Boolean:
+	case Boolean, Flag, Gender:
 		switch s {
 		case "true", "1", "True": // as Python prints it
 			return "true", ""
@@ -111,7 +110,7 @@ func (p Param) value(s string, zone *time.Location) (string, string) {
 			return "false", ""
 		}
 		return "", "must be true or false"
-	case Integer:
+	case Integer, Consent:
 		n, ok := ParseID(strings.TrimPrefix(s, "-"))
 		if !ok {
 			return "", "must be a whole number"
@@ -151,12 +150,18 @@ func (p Param) value(s string, zone *time.Location) (string, string) {
 		}
 		return d.String(), ""
 	case Time:
-		t, message := parseMoment(s, zone)
+		t, message := parseFilterTime(s, zone)
 		if message != "" {
 			return "", message
 		}
 		return t.Format(time.RFC3339Nano), ""
-	case Text:
+	case Decimal:
+		d, err := decimal.Parse(s)
+		if err != nil {
+			return "", err.Error()
+		}
+		return d.String(), ""
+	case Text, Email, Country, Ethnicity:
 		if utf8.RuneCountInString(s) > maxQueryRunes {
 			return "", "must not be longer than " + strconv.Itoa(maxQueryRunes) + " characters"
 		}

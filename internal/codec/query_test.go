@@ -28,6 +28,7 @@ var known = []codec.Param{
 	{Name: "cancelled", Kind: codec.Boolean},
 	{Name: "claim_status", Kind: codec.Enum, Values: []string{"new", "completed"}},
 	{Name: "query", Kind: codec.Text},
+	{Name: "price_from", Kind: codec.Decimal},
 	{Name: "practitioner_ids", Kind: codec.ID, Array: true},
 }
 
@@ -40,7 +41,7 @@ func parse(t testing.TB, raw string) url.Values {
 	return v
 }
 
-func TestReadQueryGivesTheCanonicalForm(t *testing.T) {
+func TestReadQueryReturnsTheCanonicalForm(t *testing.T) {
 	london := zone(t, "Europe/London")
 	for sent, want := range map[string]string{
 		"":                                 "",
@@ -63,7 +64,7 @@ func TestReadQueryGivesTheCanonicalForm(t *testing.T) {
 		"dated_on_after=2026-07-01":                    "dated_on_after=2026-07-01",
 		"dated_on_after=0001-01-01":                    "dated_on_after=0001-01-01",
 		"dated_on_after=9999-12-31":                    "dated_on_after=9999-12-31",
-		"on=0001-01-01":                                "on=0999-12-30", // nothing is stored on either
+		"on=0001-01-01":                                "on=0999-12-30", // no time can be stored on either day
 		"on=9999-12-31":                                "on=9999-01-02",
 		"on=9999-12-31T23:59:59Z":                      "on=9999-01-02",
 		"updated_after=0001-01-01":                     "updated_after=0999-12-30T00:01:15Z",
@@ -82,6 +83,7 @@ func TestReadQueryGivesTheCanonicalForm(t *testing.T) {
 		"claim_status=completed":                       "claim_status=completed",
 		"claim_status=complete":                        "claim_status=completed",
 		"cancelled=0":                                  "cancelled=false",
+		"price_from=12.5":                              "price_from=12.50",
 		"query=":                                       "query=",
 		"query=O'Brien+%2B44":                          "query=O'Brien+%2B44",
 		"practitioner_ids[]=1&practitioner_ids[]=2":    "practitioner_ids=1&practitioner_ids=2",
@@ -93,12 +95,12 @@ func TestReadQueryGivesTheCanonicalForm(t *testing.T) {
 	} {
 		canonical, unknown, params := codec.ReadQuery(parse(t, sent), known, london)
 		if !reflect.DeepEqual(canonical, parse(t, want)) || unknown != nil || len(params) > 0 {
-			t.Errorf("%s is read as %s, unknown %v, messages %v; want %s", sent, canonical.Encode(), unknown, params, want)
+			t.Errorf("%s is decoded as %s, unknown %v, messages %v; want %s", sent, canonical.Encode(), unknown, params, want)
 		}
 	}
 }
 
-func TestReadQueryRefuses(t *testing.T) {
+func TestReadQueryRefusesInvalidValues(t *testing.T) {
 	for name, values := range map[string][]string{
 		"page":             {"0", "-1", "", "one", "1.0", "1e1", " 1", "٣"},
 		"per_page":         {"0", "-5", "", "all", "-99999999999999999999999"},
@@ -110,13 +112,14 @@ func TestReadQueryRefuses(t *testing.T) {
 		"patient_id":       {"", "abc", "-1", "1.5", "1,2"},
 		"site_id":          {"", "1", "019f3a52", u + "0"},
 		"cancelled":        {"", "yes", "TRUE", "2", "null"},
+		"price_from":       {"", "dear", "1.234", "1e3"},
 		"query":            {"a\x00"},
 		"practitioner_ids": {"1,x", "x", "1,,2", "-1", "1;2"},
 	} {
 		for _, sent := range values {
 			canonical, _, params := codec.ReadQuery(url.Values{name: {sent}}, known, time.UTC)
 			if !slices.Equal(slices.Collect(maps.Keys(params)), []string{name}) || name != "practitioner_ids" && len(canonical) > 0 {
-				t.Errorf("%s=%q is read as %v, messages %v", name, sent, canonical, params)
+				t.Errorf("%s=%q is decoded as %v, messages %v", name, sent, canonical, params)
 			}
 		}
 	}
@@ -132,12 +135,12 @@ func TestReadQueryCountsEachElementOnce(t *testing.T) {
 	for n, messages := range map[int]int{1000: 0, 1001: 1} {
 		canonical, _, params := codec.ReadQuery(url.Values{"practitioner_ids": {strings.Join(list(n), ",")}}, known, time.UTC)
 		if len(canonical["practitioner_ids"]) != 1000 || len(params["practitioner_ids"]) != messages {
-			t.Errorf("%d different ids: %d are read, messages %v", n, len(canonical["practitioner_ids"]), params)
+			t.Errorf("%d different ids: got %d, messages %v", n, len(canonical["practitioner_ids"]), params)
 		}
 	}
 }
 
-func TestReadQueryRefusesRepeats(t *testing.T) {
+func TestReadQueryRefusesRepeatedParameters(t *testing.T) {
 	for _, sent := range []string{"page=1&page=2", "updated_after=2026-01-01&updated_since=2026-01-02"} {
 		if _, _, params := codec.ReadQuery(parse(t, sent), known, time.UTC); len(params) != 1 {
 			t.Errorf("%s: messages %v", sent, params)
@@ -145,7 +148,7 @@ func TestReadQueryRefusesRepeats(t *testing.T) {
 	}
 }
 
-func TestReadQueryNamesWhatItDoesNotKnow(t *testing.T) {
+func TestReadQueryReportsUnknownParameters(t *testing.T) {
 	_, unknown, params := codec.ReadQuery(parse(t, "zebra=1&page=1&Page=2&page[]=3&practitioner_ids[x]=1&practitioner_ids[=1&access_token=x"), known, time.UTC)
 	if want := []string{"Page", "page[]", "practitioner_ids[", "practitioner_ids[x]", "zebra"}; !slices.Equal(unknown, want) || len(params) > 0 {
 		t.Errorf("unknown %v, messages %v; want %v", unknown, params, want)
@@ -159,8 +162,8 @@ func TestReadQueryNamesTheAllowedOrders(t *testing.T) {
 	}
 }
 
-// FuzzReadQuery holds that no query makes the reader panic, and that its
-// output is canonical: reading it again changes nothing and finds no fault.
+// FuzzReadQuery checks that no query makes ReadQuery panic, and that the result is canonical:
+// reading it again changes nothing.
 func FuzzReadQuery(f *testing.F) {
 	for _, seed := range []string{"page=2&on=2026-10-25T01:30&practitioner_ids[0]=1,2", "updated_since=2026-07-01 09:30:00 01:00", "query=%00", "page=-9223372036854775808"} {
 		f.Add(seed)
@@ -174,7 +177,7 @@ func FuzzReadQuery(f *testing.F) {
 		canonical, _, _ := codec.ReadQuery(sent, known, london)
 		again, unknown, params := codec.ReadQuery(canonical, known, london)
 		if !reflect.DeepEqual(again, canonical) || unknown != nil || len(params) > 0 {
-			t.Errorf("%q gives %v, which gives %v, unknown %v, messages %v", raw, canonical, again, unknown, params)
+			t.Errorf("%q is decoded as %v, and that as %v, unknown %v, messages %v", raw, canonical, again, unknown, params)
 		}
 	})
 }

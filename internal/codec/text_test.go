@@ -12,8 +12,8 @@ import (
 	"chairside/internal/decimal"
 )
 
-// A text means the same, with the same message, whether it comes as JSON or
-// not; "" is null.
+// TestReadTextAgreesWithBodies: text and a JSON string are decoded alike, with the same
+// message; "" is null.
 func TestReadTextAgreesWithBodies(t *testing.T) {
 	texts := []string{
 		"", " ", "Ada", "eleven chars", "\x00", "true", "false", "0", "1", "24", "25", "-1", "x", "male", "Female", "12.50", "-3", "1e3", "12.345", u, strings.ToUpper(u),
@@ -21,7 +21,7 @@ func TestReadTextAgreesWithBodies(t *testing.T) {
 	}
 	london := zone(t, "Europe/London")
 	for _, f := range every.Fields {
-		if f.Kind == codec.Metadata || f.Kind == codec.Answers { // their texts are JSON already
+		if f.Kind == codec.Metadata || f.Kind == codec.Answers { // their text is JSON
 			continue
 		}
 		for _, s := range texts {
@@ -38,9 +38,9 @@ func TestReadTextAgreesWithBodies(t *testing.T) {
 			} else {
 				want, messages = read(t, f.Name, string(sent))
 			}
-			v, follows, message := f.ReadText(s, london)
+			v, derived, message := f.ReadText(s, london)
 			got := shown(t, v)
-			if follows || message != "" {
+			if derived || message != "" {
 				got = ""
 			}
 			if got != want || !slices.Equal(messages, nonEmpty(message)) {
@@ -56,11 +56,11 @@ func readName(t *testing.T, value string) (canonical string, messages []string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	var whole map[string]map[string]json.RawMessage
-	if err := json.Unmarshal(out, &whole); err != nil {
+	var body map[string]map[string]json.RawMessage
+	if err := json.Unmarshal(out, &body); err != nil {
 		t.Fatal(err)
 	}
-	return string(whole["thing"]["name"]), params["name"]
+	return string(body["thing"]["name"]), params["name"]
 }
 
 func nonEmpty(s string) []string {
@@ -70,7 +70,7 @@ func nonEmpty(s string) []string {
 	return []string{s}
 }
 
-// shown is a value as it stands in a canonical body.
+// shown returns a value as in a canonical body.
 func shown(t *testing.T, v any) string {
 	t.Helper()
 	switch typed := v.(type) {
@@ -89,9 +89,9 @@ func shown(t *testing.T, v any) string {
 func TestReadTextOfObjects(t *testing.T) {
 	f := every.Fields[slices.IndexFunc(every.Fields, func(f codec.Field) bool { return f.Kind == codec.Metadata })]
 	for s, want := range map[string]string{`{"a":"b"}`: `{"a":"b"}`, "": "{}", "[]": "", "x": "", `{"a":["b"]}`: ""} {
-		v, follows, message := f.ReadText(s, time.UTC)
+		v, derived, message := f.ReadText(s, time.UTC)
 		raw, _ := v.(json.RawMessage)
-		if string(raw) != want || follows || (message == "") != (want != "") {
+		if string(raw) != want || derived || (message == "") != (want != "") {
 			t.Errorf("%q is %s (%s), want %s", s, raw, message, want)
 		}
 	}

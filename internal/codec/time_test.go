@@ -18,7 +18,7 @@ func zone(t testing.TB, name string) *time.Location {
 	return loc
 }
 
-func TestParseTime(t *testing.T) {
+func TestParseTimeAcceptsISO8601(t *testing.T) {
 	london := zone(t, "Europe/London")
 	for _, c := range []struct{ name, sent, want string }{
 		{"UTC", "2026-07-01T09:30:00Z", "2026-07-01T09:30:00.000Z"},
@@ -48,13 +48,13 @@ func TestParseTime(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got, ok := codec.ParseTime(c.sent, london)
 			if !ok || got.Format("2006-01-02T15:04:05.000Z07:00") != c.want {
-				t.Errorf("%q is read as %v (%v), want %s", c.sent, got, ok, c.want)
+				t.Errorf("%q is parsed as %v (%v), want %s", c.sent, got, ok, c.want)
 			}
 		})
 	}
 }
 
-func TestParseTimeRefuses(t *testing.T) {
+func TestParseTimeRefusesOtherText(t *testing.T) {
 	for _, sent := range []string{
 		"", " ", "now", "2026", "2026-07", "2026-07-01", "09:30", "2026-07-01T", "2026-7-1T09:30:00Z", "2026-07-01T09",
 		"2026-07-01T25:00:00Z", "2026-07-01T09:60:00Z", "2026-07-01T09:30:60Z", "2026-02-30T09:30:00Z", "2026-07-01T09:30:00X",
@@ -62,13 +62,13 @@ func TestParseTimeRefuses(t *testing.T) {
 		"0000-01-01T00:00:00Z", "0999-12-31T23:59:59Z", "9999-06-01T00:00:00Z", "12026-07-01T09:30:00Z", "-2026-07-01T09:30:00Z", "2026-07-01T09:30:00\x00",
 	} {
 		if got, ok := codec.ParseTime(sent, zone(t, "Europe/London")); ok {
-			t.Errorf("%q is read as %v", sent, got)
+			t.Errorf("%q is parsed as %v", sent, got)
 		}
 	}
 }
 
-// A local time that clocks show twice means the first; one that they skip is refused
-// in requests, and read as without the change by ParseTime.
+// TestParseTimeAcrossClockChanges: a local time that the clocks show twice is the first one.
+// Requests refuse one that they skip; ParseTime reads it as if they had not changed.
 func TestParseTimeAcrossClockChanges(t *testing.T) {
 	for _, c := range []struct{ zone, sent, want, message string }{
 		{"Europe/London", "2026-10-25T01:30:00", "2026-10-25T00:30:00Z", ""},
@@ -79,15 +79,15 @@ func TestParseTimeAcrossClockChanges(t *testing.T) {
 		{"Europe/London", "2026-03-29T02:00", "2026-03-29T01:00:00Z", ""},
 		{"America/New_York", "2026-11-01 01:00", "2026-11-01T05:00:00Z", ""},
 		{"America/New_York", "2026-03-08T02:30", "2026-03-08T07:30:00Z", "does not exist in America/New_York on this day"},
-		{"Australia/Lord_Howe", "2026-04-05T01:45", "2026-04-04T14:45:00Z", ""}, // half an hour twice
+		{"Australia/Lord_Howe", "2026-04-05T01:45", "2026-04-04T14:45:00Z", ""}, // half an hour is repeated
 		{"Australia/Lord_Howe", "2026-10-04T02:15", "2026-10-03T15:45:00Z", "does not exist in Australia/Lord_Howe on this day"},
 		{"America/Sao_Paulo", "2018-11-04T00:00", "2018-11-04T03:00:00Z", "does not exist in America/Sao_Paulo on this day"},
-		{"America/Sao_Paulo", "2018-02-17T23:30", "2018-02-18T01:30:00Z", ""},                                      // the last hour of a day twice
-		{"Pacific/Apia", "2011-12-30T12:00", "2011-12-30T22:00:00Z", "does not exist in Pacific/Apia on this day"}, // a day skipped
+		{"America/Sao_Paulo", "2018-02-17T23:30", "2018-02-18T01:30:00Z", ""},                                      // the last hour of a day is repeated
+		{"Pacific/Apia", "2011-12-30T12:00", "2011-12-30T22:00:00Z", "does not exist in Pacific/Apia on this day"}, // a day is skipped
 	} {
 		z := zone(t, c.zone)
 		if got, ok := codec.ParseTime(c.sent, z); !ok || got.Format(time.RFC3339) != c.want {
-			t.Errorf("%s in %s is read as %s (%v), want %s", c.sent, c.zone, got.Format(time.RFC3339), ok, c.want)
+			t.Errorf("%s in %s is parsed as %s (%v), want %s", c.sent, c.zone, got.Format(time.RFC3339), ok, c.want)
 		}
 		for _, kind := range []codec.Kind{codec.Time, codec.Day} {
 			_, _, params := codec.ReadQuery(url.Values{"at": {c.sent}}, []codec.Param{{Name: "at", Kind: kind}}, z)
@@ -98,8 +98,8 @@ func TestParseTimeAcrossClockChanges(t *testing.T) {
 	}
 }
 
-// FuzzParseTime holds that a time which is accepted can be shown in any zone
-// and read again as the same instant.
+// FuzzParseTime checks that an accepted time, formatted in any zone, parses to the same
+// instant.
 func FuzzParseTime(f *testing.F) {
 	for _, seed := range []string{"2026-07-01T09:30:00.123+01:00", "2026-10-25T01:30", "9998-12-31T23:59:59-14:00", "1000-01-01T00:00:00+14:00", "2026-07-01 09:30:00 01:00"} {
 		f.Add(seed)
@@ -112,14 +112,14 @@ func FuzzParseTime(f *testing.F) {
 				continue
 			}
 			if got.Location() != time.UTC || got.Nanosecond()%int(time.Millisecond) != 0 {
-				t.Errorf("%q is read as %v", sent, got)
+				t.Errorf("%q is parsed as %v", sent, got)
 			}
 			shown := codec.View{Zone: z}.Time(got).Format("2006-01-02T15:04:05.000-07:00")
 			if _, offset := got.In(z).Zone(); offset%60 != 0 {
-				continue // before there were time zones
+				continue // local mean time, before time zones
 			}
 			if again, ok := codec.ParseTime(shown, z); !ok || !again.Equal(got) {
-				t.Errorf("%q is shown as %s, which is read as %v (%v)", sent, shown, again, ok)
+				t.Errorf("%q is formatted as %s, which parses as %v (%v)", sent, shown, again, ok)
 			}
 		}
 	})
@@ -128,12 +128,12 @@ func FuzzParseTime(f *testing.F) {
 func TestParseID(t *testing.T) {
 	for sent, want := range map[string]int64{"0": 0, "7": 7, "0042": 42, "9223372036854775807": 1<<63 - 1, "9223372036854775808": 1<<63 - 1, "99999999999999999999999999": 1<<63 - 1} {
 		if got, ok := codec.ParseID(sent); !ok || got != want {
-			t.Errorf("%q is read as %d (%v), want %d", sent, got, ok, want)
+			t.Errorf("%q is parsed as %d (%v), want %d", sent, got, ok, want)
 		}
 	}
 	for _, sent := range []string{"", " ", "-1", "+1", "1.0", "1e3", "0x10", "1 ", "٣", "12a", "１", "\x00"} {
 		if got, ok := codec.ParseID(sent); ok {
-			t.Errorf("%q is read as %d", sent, got)
+			t.Errorf("%q is parsed as %d", sent, got)
 		}
 	}
 }

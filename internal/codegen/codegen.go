@@ -9,18 +9,17 @@
 //	                                 │    ogent/doc_gen.go      (the package's documentation)
 //	                                 │    ogent/rest_*_gen.go   (templates/rest*.tmpl: row → response,
 //	                                 │                           body → mutation, query → predicates, plain reads)
-//	                                 │    ogent/operations_gen.go (what the server must know beforehand)
+//	                                 │    ogent/operations_gen.go (scopes, bodies and parameters, for the server)
 //	                 published form ─┴──▶ ogent/openapi.json
 //
 //	examples/ ────────────────────────▶ ogent/example_test.go
 //
-// The two forms of the document differ because clients are allowed latitude
-// that a typed decoder does not allow (internal/codec reads what they send
-// first), and because headers and authentication are the business of the
-// server's middleware, which would otherwise be generated once more. Errors are
-// one response of every operation in the internal form, for the client's sake.
+// The forms differ in two ways. Clients may send values that a typed decoder refuses;
+// internal/codec turns them into canonical ones first. Headers and authentication are the
+// server's own middleware, so the generated server needs none. Errors are one response of every
+// operation in the internal form, for the client's sake.
 //
-// The package imports neither ent nor ogent: it must build when both are gone.
+// The package imports neither ent nor ogent: it must build when both are deleted.
 package codegen
 
 import (
@@ -79,7 +78,7 @@ func Generate() error {
 	return os.WriteFile("ogent/openapi.json", published, 0o644)
 }
 
-// generateORM runs ent and gives the resolved model of the schema.
+// generateORM runs ent and returns the model of the schema.
 func generateORM() (*model, error) {
 	var m *model
 	oas, err := entoas.NewExtension(
@@ -107,7 +106,7 @@ func generateORM() (*model, error) {
 	return m, err
 }
 
-// extraTemplates adds files of ours to those of ent.
+// extraTemplates adds template files to those of ent.
 func extraTemplates(names ...string) entc.Option {
 	return func(c *gen.Config) error {
 		for _, name := range names {
@@ -121,7 +120,7 @@ func extraTemplates(names ...string) entc.Option {
 	}
 }
 
-// dropDocument removes the document that entoas insists on writing into ent/.
+// dropDocument removes the document that entoas always writes into ent/.
 func dropDocument(next gen.Generator) gen.Generator {
 	return gen.GenerateFunc(func(g *gen.Graph) error {
 		err := next.Generate(g)
@@ -155,7 +154,8 @@ func generateAPI(m *model) (*ogengen.Generator, error) {
 
 // generateREST writes the code between ent's types and ogen's.
 func generateREST(m *model, g *ogengen.Generator) error {
-	t, err := template.New("").Funcs(gen.Funcs).Funcs(modelFuncs).Funcs(goNames(g)).ParseFS(templates, "templates/rest*.tmpl", "templates/operations.tmpl", "templates/doc.tmpl")
+	m.names = goNames{g}
+	t, err := template.New("").Funcs(gen.Funcs).Funcs(modelFuncs).Funcs(m.names.funcs()).ParseFS(templates, "templates/rest*.tmpl", "templates/operations.tmpl", "templates/doc.tmpl")
 	if err != nil {
 		return err
 	}

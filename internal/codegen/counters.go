@@ -12,14 +12,14 @@ import (
 	"chairside/internal/codec"
 )
 
-// counter is a counter that the schema declares, with its table.
+// counter is a counter of a table.
 type counter struct {
 	apispec.Counter
 	Table   string
-	Columns []string // what the counter depends on, beside the practice; sorted
+	Columns []string // columns that the counter depends on, other than the practice; sorted
 }
 
-// FullName is the counter's name in the database.
+// FullName returns the counter's name in the database.
 func (k counter) FullName() string { return k.Table + "." + k.Name }
 
 // countersOf returns the counters of a table.
@@ -45,19 +45,19 @@ func countersOf(n *gen.Type) ([]counter, error) {
 var (
 	counterName = regexp.MustCompile(`^[a-z_]+$`)
 	sqlWord     = regexp.MustCompile(`\w+`)
-	// A condition is made of these and of columns, so that it means the same on
-	// both databases and what it depends on can be told.
+	// condition lists the words of a Where beside columns. With these alone it means the
+	// same on both databases, and its columns can be found.
 	condition = []string{"AND", "OR", "NOT", "IS", "NULL", "TRUE", "FALSE"}
 )
 
-// checkCounters lists the mistakes in the counters that a resource declares.
+// checkCounters returns the mistakes in the counters of a resource.
 func (e *entity) checkCounters() (problems []string) {
 	for i, k := range e.R.Counters {
 		complain := func(format string, a ...any) {
 			problems = append(problems, fmt.Sprintf("%s: the counter %q ", e.Name, k.Name)+fmt.Sprintf(format, a...))
 		}
 		if !counterName.MatchString(k.Name) {
-			complain("needs a name of small letters and _")
+			complain("needs a name of lower-case letters and underscores")
 		}
 		if slices.ContainsFunc(e.R.Counters[:i], func(o apispec.Counter) bool { return o.Name == k.Name }) {
 			complain("is declared twice")
@@ -66,7 +66,7 @@ func (e *entity) checkCounters() (problems []string) {
 			complain("needs a list of a practice's rows")
 		}
 		if k.By != "" && k.Day != "" {
-			complain("is either By or Day")
+			complain("cannot have both By and Day")
 		}
 		if c := e.Column(k.By); k.By != "" && (c == nil || c.Nillable || c.Type.String() != "int64") {
 			complain("needs an integer column that is never null: By is %q", k.By)
@@ -74,18 +74,18 @@ func (e *entity) checkCounters() (problems []string) {
 			complain("answers no request: no filter compares %s alone", k.By)
 		}
 		if c := e.Column(k.Day); k.Day != "" && (c == nil || c.Nillable || c.Kind != codec.Time) {
-			complain("needs a moment that is never null: Day is %q", k.Day)
+			complain("needs a time column that is never null: Day is %q", k.Day)
 		} else if k.Day != "" && (e.R.Order != k.Day || e.sameRows(k) == nil) {
-			complain("finds no page: the default order is %q, and there must be a counter of the same rows without Day", e.R.Order)
+			complain("finds no page: Day must be the default order, %q, and another counter must count the same rows without Day", e.R.Order)
 		}
 		if (k.Where == "") != (k.Unless == "") {
-			complain("needs both Where and Unless, or none")
+			complain("needs both Where and Unless, or neither")
 		}
 		if unless := func(f apispec.Filter) bool { return f.Param == k.Unless && f.Kind == codec.Boolean && f.Handwritten }; k.Unless != "" && !slices.ContainsFunc(e.R.Filters, unless) {
-			complain("names no boolean filter that is applied by hand: Unless is %q", k.Unless)
+			complain("names no hand-written boolean filter: Unless is %q", k.Unless)
 		}
 		if slices.ContainsFunc(e.R.Counters[:i], func(o apispec.Counter) bool { return o.Unless != "" && o.Unless == k.Unless && o.Where != k.Where }) {
-			complain("holds back other rows than another counter unless %q: a list has one rule for a parameter", k.Unless)
+			complain("hides other rows than another counter does unless %q: a parameter has one condition", k.Unless)
 		}
 		if strings.ContainsAny(k.Where, "'\"`") {
 			complain("cannot quote in Where")
@@ -99,7 +99,7 @@ func (e *entity) checkCounters() (problems []string) {
 	return problems
 }
 
-// counterFilter is the filter that asks for one key of a counter.
+// counterFilter returns the filter whose value is the key of a counter, or nil.
 func (e *entity) counterFilter(k apispec.Counter) *apispec.Filter {
 	for i, f := range e.R.Filters {
 		if columnOf(f) == k.By && f.Edge == "" && (f.Op == "" || f.Op == "EQ") && !f.Handwritten {
@@ -109,7 +109,7 @@ func (e *entity) counterFilter(k apispec.Counter) *apispec.Filter {
 	return nil
 }
 
-// sameRows is the counter of the rows that k counts by their days.
+// sameRows returns the counter without a key of the rows that k counts, or nil.
 func (e *entity) sameRows(k apispec.Counter) *apispec.Counter {
 	for i, o := range e.R.Counters {
 		if o.By == "" && o.Day == "" && o.Where == k.Where {
@@ -121,7 +121,7 @@ func (e *entity) sameRows(k apispec.Counter) *apispec.Counter {
 
 // The methods below are for templates/rest.tmpl.
 
-// DayCounter is the counter that finds deep pages, or nil.
+// DayCounter returns the counter that finds deep pages, or nil.
 func (e *entity) DayCounter() *counter {
 	for _, k := range e.R.Counters {
 		if k.Day != "" {
@@ -131,14 +131,14 @@ func (e *entity) DayCounter() *counter {
 	return nil
 }
 
-// AllCounter names the counter of the rows that DayCounter counts by their days.
+// AllCounter returns the name of the counter of all rows that DayCounter counts by day.
 func (e *entity) AllCounter() string {
 	return counter{Counter: *e.sameRows(e.DayCounter().Counter), Table: e.Table()}.FullName()
 }
 
-// Uncountable are the filters of a list that no counter answers: with any of them its
-// rows are counted.
-func (e *entity) Uncountable() (filters []apispec.Filter) {
+// uncountable returns the filters that no counter answers. A request with one of them
+// counts its rows.
+func (e *entity) uncountable() (filters []apispec.Filter) {
 	for _, f := range e.R.Filters {
 		if !slices.ContainsFunc(e.R.Counters, func(k apispec.Counter) bool {
 			by := e.counterFilter(k)
@@ -150,14 +150,14 @@ func (e *entity) Uncountable() (filters []apispec.Filter) {
 	return filters
 }
 
-// hiddenUnless is a condition that listed rows meet unless a parameter lifts it.
+// hiddenUnless is a condition of listed rows, unless a parameter lifts it.
 type hiddenUnless struct {
-	Unless     string // the parameter
-	Expression string // Go, of the condition's SQL text
+	Unless     string // parameter
+	Expression string // Go expression of the condition's SQL text
 }
 
-// HiddenUnless are the conditions of the counters: the list and its counters have one
-// source, so that they cannot differ.
+// HiddenUnless returns the conditions of a list. They are those of its counters, so that
+// list and total cannot differ.
 func (e *entity) HiddenUnless() (all []hiddenUnless) {
 	for _, k := range e.R.Counters {
 		if k.Unless == "" || slices.ContainsFunc(all, func(h hiddenUnless) bool { return h.Unless == k.Unless }) {
@@ -174,20 +174,20 @@ func (e *entity) HiddenUnless() (all []hiddenUnless) {
 	return all
 }
 
-// counted is a counter with the list requests whose total it is.
+// counted is a counter with the list requests that it answers.
 type counted struct {
 	Counter string
-	Key     string // the filter whose value is the key; "" without keys
-	Tests   []test // what holds of these requests
+	Key     string // filter whose value is the key; "" without a key
+	Tests   []test // all hold for these requests
 }
 
-// test is a filter that is sent, or with Flag one that is true; or the opposite.
+// test holds if a parameter is sent or, with Flag, is true; with Not, if it is not.
 type test struct {
 	Param     string
 	Flag, Not bool
 }
 
-// Counted are the counters of the list, each with its requests.
+// Counted returns the counters of the list, each with its requests.
 func (e *entity) Counted() (all []counted) {
 	for _, k := range e.R.Counters {
 		if k.Day != "" {

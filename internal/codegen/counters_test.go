@@ -11,15 +11,15 @@ import (
 	"chairside/internal/codec"
 )
 
-// TestCountersAreChecked holds that a declaration that could not be maintained, or
-// would answer nothing, is refused with a word on why.
-func TestCountersAreChecked(t *testing.T) {
+// TestGeneratorRefusesInvalidCounters checks that each invalid declaration is refused with
+// its reason.
+func TestGeneratorRefusesInvalidCounters(t *testing.T) {
 	t.Parallel()
 	whole := apispec.Counter{Name: "open", Where: "closed_at IS NULL", Unless: "closed"}
 	for _, test := range []struct {
 		name     string
 		counters []apispec.Counter
-		want     string // part of the complaint, "" for none
+		want     string // part of the problem, "" for none
 	}{
 		{"all rows", []apispec.Counter{{Name: "all"}}, ""},
 		{"each kind", []apispec.Counter{whole, {Name: "dentist", By: "dentist_id", Where: whole.Where, Unless: "closed"}, {Name: "day", Day: "at", Where: whole.Where, Unless: "closed"}, {Name: "all"}}, ""},
@@ -30,10 +30,10 @@ func TestCountersAreChecked(t *testing.T) {
 		{"a column that may be null", []apispec.Counter{{Name: "x", By: "patient_id"}}, `By is "patient_id"`},
 		{"a column of text", []apispec.Counter{{Name: "x", By: "reason"}}, "needs an integer column"},
 		{"a column without a filter", []apispec.Counter{{Name: "x", By: "room_number"}}, "no filter compares room_number alone"},
-		{"By and Day", []apispec.Counter{{Name: "all"}, {Name: "x", By: "dentist_id", Day: "at"}}, "is either By or Day"},
-		{"a day of a date", []apispec.Counter{{Name: "all"}, {Name: "x", Day: "reason"}}, "needs a moment"},
-		{"a day of another order", []apispec.Counter{{Name: "all"}, {Name: "x", Day: "made_at"}}, `the default order is "at"`},
-		{"days without a total", []apispec.Counter{whole, {Name: "x", Day: "at"}}, "there must be a counter of the same rows"},
+		{"By and Day", []apispec.Counter{{Name: "all"}, {Name: "x", By: "dentist_id", Day: "at"}}, "cannot have both By and Day"},
+		{"a day of a date", []apispec.Counter{{Name: "all"}, {Name: "x", Day: "reason"}}, "needs a time column"},
+		{"a day of another order", []apispec.Counter{{Name: "all"}, {Name: "x", Day: "made_at"}}, `Day must be the default order, "at"`},
+		{"days without a total", []apispec.Counter{whole, {Name: "x", Day: "at"}}, "another counter must count the same rows"},
 		{"Where without Unless", []apispec.Counter{{Name: "x", Where: "closed_at IS NULL"}}, "needs both Where and Unless"},
 		{"Unless without Where", []apispec.Counter{{Name: "x", Unless: "closed"}}, "needs both Where and Unless"},
 		{"Unless is no filter", []apispec.Counter{{Name: "x", Where: "closed_at IS NULL", Unless: "shut"}}, `Unless is "shut"`},
@@ -49,7 +49,7 @@ func TestCountersAreChecked(t *testing.T) {
 	}
 }
 
-// TestCountersAnswerOnlyTheirRequests holds which filters each total answers.
+// TestCountersAnswerOnlyTheirRequests checks which requests each counter answers.
 func TestCountersAnswerOnlyTheirRequests(t *testing.T) {
 	t.Parallel()
 	e := diary([]apispec.Counter{
@@ -58,11 +58,11 @@ func TestCountersAnswerOnlyTheirRequests(t *testing.T) {
 		{Name: "all"},
 	})
 	var counted []string
-	for _, f := range e.Uncountable() {
+	for _, f := range e.uncountable() {
 		counted = append(counted, f.Param)
 	}
 	if got := strings.Join(counted, " "); got != "on patient_id room" {
-		t.Errorf("with these filters lists are counted: %s", got)
+		t.Errorf("no counter answers the filters %s", got)
 	}
 	want := map[string][]test{
 		"visits.open":    {{Param: "closed", Flag: true, Not: true}, {Param: "dentist_id", Not: true}},

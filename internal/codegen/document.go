@@ -12,7 +12,7 @@ import (
 	"chairside/internal/codec"
 )
 
-// document builds one of the two forms of the OpenAPI document.
+// document builds one form of the OpenAPI document (package documentation).
 type document struct {
 	*ogen.Spec
 	published bool
@@ -92,7 +92,7 @@ func (d *document) addEntity(e *entity) {
 	}
 }
 
-// output is the schema of a record in responses.
+// output returns the schema of a record in responses.
 func (d *document) output(e *entity, single bool) *ogen.Schema {
 	s := object().SetDescription(e.R.Doc)
 	add := func(name string, p *ogen.Schema) {
@@ -151,13 +151,13 @@ func (d *document) computed(c apispec.Computed) *ogen.Schema {
 	return s
 }
 
-// objects is the schema of a list of objects.
+// objects returns the schema of a list of objects.
 func (d *document) objects(l *apispec.Objects) *ogen.Schema {
 	d.AddSchema(l.Item, d.item(l.Members))
 	return ref(l.Item).AsArray()
 }
 
-// item is the schema of an object in a list.
+// item returns the schema of an object in a list.
 func (d *document) item(members []apispec.Computed) *ogen.Schema {
 	s := object()
 	for _, c := range members {
@@ -166,8 +166,8 @@ func (d *document) item(members []apispec.Computed) *ogen.Schema {
 	return s
 }
 
-// internal adapts a property to the generated server: times get the layout,
-// words stay plain strings, because what is sent has been checked before.
+// internal adapts a property to the generated server: times get a layout, and enums are
+// plain strings, because package codec has checked them.
 func (d *document) internal(s *ogen.Schema, k codec.Kind) *ogen.Schema {
 	if d.published {
 		return s
@@ -175,7 +175,7 @@ func (d *document) internal(s *ogen.Schema, k codec.Kind) *ogen.Schema {
 	if k == codec.Enum {
 		s = ogen.String().SetNullable(s.Nullable).SetDescription(s.Description)
 	}
-	if k == codec.Metadata { // the generated encoder of a map has no order, and the entity tag needs one
+	if k == codec.Metadata { // ogen encodes a map in random order, which would change the entity tag
 		s = anything().SetDescription(s.Description)
 	}
 	if k == codec.Time {
@@ -189,8 +189,8 @@ func timeFormat(s *ogen.Schema, layout string) {
 	s.Common.Extensions = ogen.Extensions{"x-ogen-time-format": {Kind: yaml.ScalarNode, Tag: "!!str", Value: layout}}
 }
 
-// input is the schema of a record in requests. The internal form serves create
-// and update alike and requires nothing: what is missing has been noted before.
+// input returns the schema of a record in requests. The internal form serves create and
+// update and requires nothing, because package codec has noted what is missing.
 func (d *document) input(e *entity, create bool) *ogen.Schema {
 	s := object()
 	for _, c := range e.Written() {
@@ -221,7 +221,7 @@ func (d *document) input(e *entity, create bool) *ogen.Schema {
 	return s
 }
 
-// inputSchema is the schema of a column in requests. The published form carries the limits,
+// inputSchema returns the schema of a column in requests. The published form carries the limits,
 // which clients can check themselves; the server checks them before it decodes.
 func (d *document) inputSchema(c *column) *ogen.Schema {
 	s := copyOf(c.schema)
@@ -244,7 +244,7 @@ func (d *document) inputSchema(c *column) *ogen.Schema {
 	return s
 }
 
-// write is a create or update operation.
+// write returns a create or update operation.
 func (d *document) write(e *entity, id, verb, body string) *ogen.Operation {
 	name := e.Name + "Input"
 	if d.published {
@@ -263,7 +263,7 @@ func (d *document) write(e *entity, id, verb, body string) *ogen.Operation {
 		AddResponse(status, d.response(e.Name+"Response", example(d.oneExample(e))))
 }
 
-// list is the list operation with its filters, orders and meta.
+// list returns the list operation with its filters, orders and meta.
 func (d *document) list(e *entity) *ogen.Operation {
 	meta := "Meta"
 	if len(e.R.Totals) > 0 {
@@ -282,7 +282,7 @@ func (d *document) list(e *entity) *ogen.Operation {
 	return o.AddResponse("200", d.response(e.Name+"List", example(d.listExample(e))))
 }
 
-// other is an operation beyond the standard ones.
+// other returns an operation beyond the standard ones.
 func (d *document) other(e *entity, o apispec.Operation) *ogen.Operation {
 	x := d.operation(e, o.ID, "read", o.Doc, o.Description)
 	for _, p := range e.OtherParams(o) {
@@ -300,7 +300,7 @@ func (d *document) other(e *entity, o apispec.Operation) *ogen.Operation {
 	return x.AddResponse("200", d.response(o.Item+"List", example(d.otherExample(o))))
 }
 
-// documented is a query parameter together with its description.
+// documented is a query parameter with its description.
 type documented struct {
 	codec.Param
 	Doc     string
@@ -308,7 +308,7 @@ type documented struct {
 	Needed  bool
 }
 
-// Params are the query parameters of the list.
+// Params returns the query parameters of the list.
 func (e *entity) Params() []documented {
 	ps := paging(100, 25)
 	var keys []string
@@ -325,7 +325,7 @@ func (e *entity) Params() []documented {
 	return ps
 }
 
-// OtherParams are the query parameters of an operation beyond the standard ones.
+// OtherParams returns the query parameters of an operation beyond the standard ones.
 func (e *entity) OtherParams(o apispec.Operation) []documented {
 	var ps []documented
 	if o.MaxPage > 0 {
@@ -344,7 +344,7 @@ func paging(most, usual int) []documented {
 	}
 }
 
-// param resolves the kind and words of a filter.
+// param returns the parameter of a filter, with the kind and values of its column.
 func (e *entity) param(f apispec.Filter) documented {
 	p := codec.Param{Name: f.Param, Kind: f.Kind, Values: f.Values, Array: f.Op == "IN"}
 	if p.Kind == "" {
@@ -360,8 +360,8 @@ func (e *entity) param(f apispec.Filter) documented {
 	return documented{Param: p, Doc: f.Doc, Needed: f.Required}
 }
 
-// parameter is a query parameter; the internal form takes words as plain
-// strings and no bounds, because what is sent has been checked before.
+// parameter returns a query parameter. The internal form has plain strings for enums and no
+// bounds, because package codec has checked them.
 func (d *document) parameter(p documented) *ogen.Parameter {
 	s := schemaOf(p.Kind)
 	if d.published {
@@ -399,7 +399,7 @@ func idParameter(e *entity) *ogen.Parameter {
 		SetSchema(schemaOf(e.Column("id").Kind))
 }
 
-// schemaOf is the plain schema of a kind.
+// schemaOf returns the plain schema of a kind.
 func schemaOf(k codec.Kind) *ogen.Schema {
 	switch k {
 	case codec.Boolean, codec.Flag, codec.Gender:

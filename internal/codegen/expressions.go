@@ -11,9 +11,9 @@ import (
 	"chairside/internal/codec"
 )
 
-// The methods below give the Go expressions of templates/rest.tmpl.
+// The methods below return Go expressions for templates/rest.tmpl.
 
-// LinkedPackages are the ent packages that predicates and orders mention.
+// LinkedPackages returns the ent packages that predicates and orders may need.
 func (e *entity) LinkedPackages() []string {
 	var all []string
 	for _, edge := range e.Edges {
@@ -25,7 +25,17 @@ func (e *entity) LinkedPackages() []string {
 	return all
 }
 
-// Predicate is the predicate of a filter over the parameter v.
+// GeneratedFilters returns the filters of the list that are not hand-written.
+func (e *entity) GeneratedFilters() (filters []apispec.Filter) {
+	for _, f := range e.R.Filters {
+		if !f.Handwritten {
+			filters = append(filters, f)
+		}
+	}
+	return filters
+}
+
+// Predicate returns the predicate of a filter for the parameter's value v.
 func (e *entity) Predicate(f apispec.Filter) (string, error) {
 	owner := e
 	if f.Edge != "" {
@@ -38,14 +48,9 @@ func (e *entity) Predicate(f apispec.Filter) (string, error) {
 	if c == nil {
 		return "", fmt.Errorf("%s has no column %q", owner.Name, columnOf(f))
 	}
-	v := "v"
-	switch {
-	case c.IsBool() && f.Kind == codec.Enum:
+	v := e.FromInput(c, "v")
+	if c.IsBool() && f.Kind == codec.Enum {
 		v = fmt.Sprintf("v == %q", f.Values[1])
-	case c.IsEnum():
-		v = fmt.Sprintf("%s(v)", c.Type)
-	case c.Kind == codec.Date:
-		v = "civil.Of(v)"
 	}
 	op := f.Op
 	if op == "" {
@@ -59,18 +64,18 @@ func (e *entity) Predicate(f apispec.Filter) (string, error) {
 	return p, nil
 }
 
-// span is when PostgreSQL need not see one end of a range of times while it plans
-// (decision 8).
+// span describes requests in which PostgreSQL's planner must not see one end of a range of
+// times (decision 8).
 type span struct {
 	Column *column
-	Other  string   // the filter for the other end, which is asked for too
-	Leads  []string // filters for one record, of which an index has the rows in order of these times: one is asked for
-	Unless []string // ranges of other columns: none is asked for, by which rows would be picked
+	Other  string   // filter for the other end of the range, which is sent
+	Leads  []string // filters for one record whose rows an index has in order of the times; one is sent
+	Unless []string // filters for ranges of other columns; none is sent
 }
 
-// Span gives the span of a filter that is not manual, nil where there is none.
+// Span returns the span of a filter, or nil if it has none.
 func (e *entity) Span(f apispec.Filter) (*span, error) {
-	picks, err := e.Picks()
+	filters, err := e.ListFilters()
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +87,7 @@ func (e *entity) Span(f apispec.Filter) (*span, error) {
 	inOrder := func(key string) bool {
 		return slices.ContainsFunc(e.R.Sorts, func(s apispec.Sort) bool { return s.Key == key && sortColumn(s) == name })
 	}
-	for _, p := range picks {
+	for _, p := range filters {
 		switch {
 		case p.Handwritten:
 		case p.Equal && slices.ContainsFunc(p.Leads, inOrder) && e.Column(p.Column).References() != nil:
@@ -90,7 +95,7 @@ func (e *entity) Span(f apispec.Filter) (*span, error) {
 		case p.Equal:
 		case p.Column != name:
 			s.Unless = append(s.Unless, p.Param)
-		case strings.HasPrefix(p.Op, "L") != strings.HasPrefix(f.Op, "L"): // LT, LTE against GT, GTE
+		case strings.HasPrefix(p.Op, "L") != strings.HasPrefix(f.Op, "L"): // LT or LTE with GT or GTE
 			s.Other = p.Param
 		}
 	}
@@ -100,50 +105,50 @@ func (e *entity) Span(f apispec.Filter) (*span, error) {
 	return &s, nil
 }
 
-// Picks are the filters by which rows are found before they are put in order:
-// searches and those of the entity's own columns. Only what is about patients
-// grows with the years; other lists are short.
-func (e *entity) Picks() ([]sieve, error) {
+// ListFilters returns the filters by which package list may find rows before it sorts them:
+// searches and filters by the entity's own columns. Only lists of patient data are long
+// enough to need them.
+func (e *entity) ListFilters() ([]listFilter, error) {
 	if !e.PatientData() {
 		return nil, nil
 	}
-	var picks []sieve
+	var filters []listFilter
 	for _, f := range e.R.Filters {
 		if f.Search {
-			picks = append(picks, sieve{Filter: f})
+			filters = append(filters, listFilter{Filter: f})
 			continue
 		}
 		if f.Edge != "" || f.Handwritten && f.Column == "" {
 			continue
 		}
 		f.Column = columnOf(f)
-		p := sieve{Filter: f, Equal: !f.Handwritten && (f.Op == "" || f.Op == "EQ")}
+		p := listFilter{Filter: f, Equal: !f.Handwritten && (f.Op == "" || f.Op == "EQ")}
 		if p.Equal {
-			if err := e.lead(&p); err != nil {
+			if err := e.findLeads(&p); err != nil {
 				return nil, err
 			}
 			edge := e.Column(f.Column).References()
 			p.Dense = edge == nil || !e.Model.of(edge.Type).PatientData()
 		}
-		picks = append(picks, p)
+		filters = append(filters, p)
 	}
-	return picks, nil
+	return filters, nil
 }
 
-// sieve is a filter by which rows are found before they are put in order.
-type sieve struct {
+// listFilter is a list.Filter (which explains the members).
+type listFilter struct {
 	apispec.Filter
-	Equal bool     // for one value of the column, not a range
-	Dense bool     // the value is not one patient's: its rows are mostly met soon in any order
-	Leads []string // the orders that an index has for one value
+	Equal bool
+	Dense bool
+	Leads []string // sort keys
 
-	Unless      string   // the filter with which the list shows more rows
-	LeadsUnless []string // the orders that an index has, but for these
+	Unless      string   // filter that lifts the condition of the partial indexes
+	LeadsUnless []string // sort keys of orders that a partial index has
 }
 
-// lead notes in which orders an index has the rows that have one value of the
-// column: all of them, or those that the list shows unless it is asked for more.
-func (e *entity) lead(p *sieve) error {
+// findLeads sets the orders in which an index has the rows of one value: all rows, or those
+// that the list shows without Unless.
+func (e *entity) findLeads(p *listFilter) error {
 	for _, s := range e.R.Sorts {
 		where, ok, err := e.indexed(p.Column, sortColumn(s))
 		if err != nil {
@@ -162,7 +167,7 @@ func (e *entity) lead(p *sieve) error {
 	return nil
 }
 
-// Ordered are the keys of the orders that an index has for all rows of a practice.
+// Ordered returns the sort keys whose order an index has for all rows of a practice.
 func (e *entity) Ordered() (keys []string, err error) {
 	for _, s := range e.R.Sorts {
 		where, ok, err := e.indexed(sortColumn(s), "id")
@@ -176,8 +181,8 @@ func (e *entity) Ordered() (keys []string, err error) {
 	return keys, nil
 }
 
-// indexed reports whether an index has these columns behind the practice, and of
-// which rows: all of them if there is such an index.
+// indexed reports whether an index has these columns after the practice, and the condition
+// of its rows: "" if an index has all rows.
 func (e *entity) indexed(columns ...string) (where string, ok bool, err error) {
 	for _, i := range e.Type.Indexes {
 		if len(i.Columns) <= len(columns) || !slices.Equal(i.Columns[1:len(columns)+1], columns) {
@@ -194,10 +199,10 @@ func (e *entity) indexed(columns ...string) (where string, ok bool, err error) {
 	return where, ok, nil
 }
 
-// SortColumn is the entity's own column that a sort orders by.
+// SortColumn returns the column of the entity that a sort orders by.
 func (e *entity) SortColumn(s apispec.Sort) *column { return e.Column(sortColumn(s)) }
 
-// OrderTerm is the function that orders by the column of a sort behind an edge.
+// OrderTerm returns the function that orders by a column of an edge's table.
 func (e *entity) OrderTerm(s apispec.Sort) (string, error) {
 	owner, err := e.Target(s.Edge)
 	if err != nil {
@@ -208,7 +213,7 @@ func (e *entity) OrderTerm(s apispec.Sort) (string, error) {
 		e.Package(), edge.StructField(), owner.Package(), owner.Column(sortColumn(s)).Constant()), nil
 }
 
-// FromInput converts an input value to the column's type.
+// FromInput returns the conversion of an input value to the column's type.
 func (e *entity) FromInput(c *column, x string) string {
 	switch {
 	case c.IsEnum():
@@ -223,11 +228,8 @@ func (e *entity) FromInput(c *column, x string) string {
 	return x
 }
 
-// Differs reports in Go whether v is not what old has.
-func (e *entity) Differs(c *column) string { return e.DiffersIn("old", c) }
-
-// DiffersIn is Differs for a row of another name.
-func (e *entity) DiffersIn(old string, c *column) string {
+// Differs returns the Go condition that v differs from the column of a row.
+func (e *entity) Differs(old string, c *column) string {
 	old += "." + c.StructField()
 	switch {
 	case c.Kind == codec.Metadata:

@@ -20,7 +20,7 @@ import (
 	_ "modernc.org/sqlite" // to put a row of the new entity into the database
 )
 
-// vaccine is the whole of a new read resource.
+// vaccine is the schema file of a new resource that can be read.
 const vaccine = `package schema
 
 import (
@@ -47,8 +47,8 @@ func (Vaccine) Annotations() []schema.Annotation {
 }
 `
 
-// A clean tree generates what is committed; and a new read resource is one
-// schema file, generate, and a migration.
+// TestGenerate checks that a clean tree generates what is committed, and that a new resource
+// needs a schema file, generated code and a migration, and nothing else.
 func TestGenerate(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the program anew")
@@ -73,7 +73,7 @@ func TestGenerate(t *testing.T) {
 	read(t, copied)
 }
 
-// read starts the program that knows vaccines and reads one over HTTP.
+// read starts the program with vaccines and reads one over HTTP.
 func read(t *testing.T, dir string) {
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
@@ -143,7 +143,7 @@ var (
 	tokenLine = regexp.MustCompile(`cs_pat_\S+`)
 )
 
-// announced reads what the demo prints at its start.
+// announced reads the address and the token that the demo prints when it starts.
 func announced(t *testing.T, output io.Reader) (base, token string) {
 	var text strings.Builder
 	for chunk := make([]byte, 4096); base == "" || token == ""; {
@@ -185,7 +185,7 @@ func duplicate(t *testing.T, from, to string) {
 	}
 }
 
-// compare complains about every file that differs between two directories.
+// compare reports every file that differs between two directories.
 func compare(t *testing.T, want, got string) {
 	t.Helper()
 	seen := map[string]bool{}
@@ -198,7 +198,7 @@ func compare(t *testing.T, want, got string) {
 			a, _ := os.ReadFile(filepath.Join(want, path))
 			b, _ := os.ReadFile(filepath.Join(got, path))
 			if !bytes.Equal(a, b) {
-				t.Errorf("%s differs from what is generated: run go generate ./...", filepath.Join(filepath.Base(want), path))
+				t.Errorf("%s is outdated: run go generate ./...", filepath.Join(filepath.Base(want), path))
 			}
 			return nil
 		})

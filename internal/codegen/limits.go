@@ -14,7 +14,7 @@ import (
 	"chairside/internal/codec"
 )
 
-// limitsOf gives the limits of a table's columns, as far as they have any.
+// limitsOf returns the limits of a table's columns.
 func limitsOf(n *gen.Type) ([]limit.Column, error) {
 	var r apispec.Resource
 	if err := annotation(n.Annotations, &r); err != nil {
@@ -34,7 +34,8 @@ func limitsOf(n *gen.Type) ([]limit.Column, error) {
 	return all, nil
 }
 
-// limit is the limit of a column, of a table that has a resource or none.
+// limit returns the limits of a column. In a table with a resource every visible text has a
+// maximum length.
 func (c *column) limit(table string, resource bool) limit.Column {
 	l := limit.Column{
 		Table: table, Name: c.StorageKey(), Nullable: c.Optional,
@@ -59,7 +60,7 @@ func (c *column) limit(table string, resource bool) limit.Column {
 	return l
 }
 
-// maxBytes is the most bytes that a column of bytes may have, 0 for any number.
+// maxBytes returns the maximum length of a column of bytes, or 0 for none.
 func (c *column) maxBytes() int64 {
 	if !c.IsBytes() {
 		return 0
@@ -67,7 +68,7 @@ func (c *column) maxBytes() int64 {
 	return c.Column().Size
 }
 
-// rulesOf gives the rules between the columns of a table's rows.
+// rulesOf returns the rules between the columns of a table's rows.
 func rulesOf(n *gen.Type) ([]limit.Row, error) {
 	var checks apispec.Checks
 	if err := annotation(n.Annotations, &checks); err != nil {
@@ -82,15 +83,15 @@ func rulesOf(n *gen.Type) ([]limit.Row, error) {
 
 var ruleName = regexp.MustCompile(`^[a-z][a-z_]*$`)
 
-// checkLimits says which limits would be lost on the way to the databases.
+// checkLimits returns the limits that the databases could not check.
 func (e *entity) checkLimits() (problems []string) {
 	complain := func(format string, a ...any) { problems = append(problems, e.Name+": "+fmt.Sprintf(format, a...)) }
 	for _, c := range e.Columns {
 		if c.Validators > 0 && !c.IsBytes() {
-			complain("%s: a validator of ent's is known to Go alone; declare Min, Max, MaxRunes or a Form in apispec.Field", c.Name)
+			complain("%s: the databases cannot run Ent validators: declare Min, Max, MaxRunes or Format in apispec.Field", c.Name)
 		}
 		if _, known := limit.Forms[c.API.Format]; c.API.Format != "" && !known {
-			complain("%s: the form %q is none of %v", c.Name, c.API.Format, slices.Sorted(maps.Keys(limit.Forms)))
+			complain("%s: the format %q must be one of %v", c.Name, c.API.Format, slices.Sorted(maps.Keys(limit.Forms)))
 		}
 	}
 	rules, err := rulesOf(e.Type)
@@ -99,7 +100,7 @@ func (e *entity) checkLimits() (problems []string) {
 	}
 	for i, r := range rules {
 		if !ruleName.MatchString(r.Name) {
-			complain("the check %q needs a name of small letters and _", r.Name)
+			complain("the check %q needs a name of lower-case letters and underscores", r.Name)
 		}
 		if slices.ContainsFunc(rules[:i], func(o limit.Row) bool { return o.Name == r.Name }) {
 			complain("the check %q is declared twice", r.Name)

@@ -17,12 +17,13 @@ import (
 	"chairside/internal/scope"
 )
 
-// model is the schema with its annotations resolved.
+// model is the schema with its annotations.
 type model struct {
 	Entities []*entity
+	names    goNames // set once ogen has run
 }
 
-// entity is one ent schema; R is the zero Resource where it has no API.
+// entity is one ent schema; R is the zero Resource if it has no API.
 type entity struct {
 	*gen.Type
 	R       apispec.Resource
@@ -31,7 +32,7 @@ type entity struct {
 	Columns []*column // the id first
 }
 
-// column is one ent field and how it appears on the wire.
+// column is one ent field and how it appears in the API.
 type column struct {
 	*gen.Field
 	API    apispec.Field
@@ -85,7 +86,7 @@ func newModel(g *gen.Graph, schemas map[string]*ogen.Schema) (*model, error) {
 
 type named interface{ Name() string }
 
-// annotation decodes the annotation of to's name, which has travelled through JSON.
+// annotation decodes the annotation with the name of to. Ent passes annotations through JSON.
 func annotation(from gen.Annotations, to named) error {
 	a, ok := from[to.Name()]
 	if !ok {
@@ -113,7 +114,7 @@ func newColumn(f *gen.Field) (*column, error) {
 	return c, nil
 }
 
-// kindOf derives the kind from the column's type, "" where only an annotation can tell.
+// kindOf derives the kind from the column's type, or returns "" if it needs an annotation.
 func kindOf(f *gen.Field) codec.Kind {
 	switch t := f.Type.String(); {
 	case f.IsEnum():
@@ -138,8 +139,8 @@ func kindOf(f *gen.Field) codec.Kind {
 	return ""
 }
 
-// addCommonFilters gives every list the common filters whose column it has
-// (behaviour.md section 5), unless the resource declares its own.
+// addCommonFilters adds the common filters (behaviour.md section 5) whose column the entity
+// has, unless the resource declares its own.
 func (e *entity) addCommonFilters() {
 	for _, f := range e.Tenant.Filters {
 		declared := slices.ContainsFunc(e.R.Filters, func(o apispec.Filter) bool { return o.Param == f.Param })
@@ -163,7 +164,7 @@ func sortColumn(s apispec.Sort) string {
 	return s.Key
 }
 
-// Column gives a column by name, nil where there is none.
+// Column returns a column by name, or nil.
 func (e *entity) Column(name string) *column {
 	for _, c := range e.Columns {
 		if c.Name == name {
@@ -173,7 +174,7 @@ func (e *entity) Column(name string) *column {
 	return nil
 }
 
-// Edge gives an edge by name.
+// Edge returns an edge by name.
 func (e *entity) Edge(name string) (*gen.Edge, error) {
 	for _, edge := range e.Edges {
 		if edge.Name == name {
@@ -183,7 +184,7 @@ func (e *entity) Edge(name string) (*gen.Edge, error) {
 	return nil, fmt.Errorf("%s has no edge %q", e.Name, name)
 }
 
-// Target is the entity behind an edge.
+// Target returns the entity of an edge.
 func (e *entity) Target(edge string) (*entity, error) {
 	g, err := e.Edge(edge)
 	if err != nil {
@@ -201,7 +202,7 @@ func (m *model) of(t *gen.Type) *entity {
 	return nil
 }
 
-// References is the edge that a column belongs to, nil for plain columns.
+// References returns the edge of a column, or nil for plain columns.
 func (c *column) References() *gen.Edge {
 	for _, edge := range c.Owner.Edges {
 		if f := edge.Field(); f != nil && f.Name == c.Name {
@@ -211,7 +212,7 @@ func (c *column) References() *gen.Edge {
 	return nil
 }
 
-// Shown are the columns of the response, the timestamps last.
+// Shown returns the columns of the response, the timestamps last.
 func (e *entity) Shown() (shown []*column) {
 	var stamps []*column
 	for _, c := range e.Columns {
@@ -226,7 +227,7 @@ func (e *entity) Shown() (shown []*column) {
 	return append(shown, stamps...)
 }
 
-// Written are the columns of request bodies.
+// Written returns the columns of request bodies.
 func (e *entity) Written() (written []*column) {
 	for _, c := range e.Columns {
 		if c.API.Write {
@@ -239,7 +240,7 @@ func (e *entity) Written() (written []*column) {
 // Writable reports whether the resource has a verb that writes.
 func (e *entity) Writable() bool { return e.Input() != "" || e.Has("delete") }
 
-// Input is the type of ogen's of what is written, "" where nothing is created or updated.
+// Input returns the name of ogen's type of the request body, or "" without create and update.
 func (e *entity) Input() string {
 	if e.Has("create") || e.Has("update") {
 		return e.Name + "Input"
@@ -250,7 +251,7 @@ func (e *entity) Input() string {
 // Has reports whether the resource has a verb.
 func (e *entity) Has(v string) bool { return slices.Contains(e.R.Verbs, apispec.Verb(v)) }
 
-// Generated reports whether the method of a verb is generated.
+// Generated reports whether a verb's method is generated.
 func (e *entity) Generated(v string) bool {
 	return e.Has(v) && !slices.Contains(e.R.Handwritten, apispec.Verb(v))
 }
@@ -260,8 +261,8 @@ func (e *entity) HasOut() bool {
 	return e.R.Key != ""
 }
 
-// Summary is the name of the list element, which differs from the single
-// response where that one embeds more.
+// Summary returns the type of a list element. It differs from the type of a single record
+// if that one embeds more.
 func (e *entity) Summary() string {
 	if slices.ContainsFunc(e.R.Embeds, func(b apispec.Embed) bool { return b.SingleOnly }) {
 		return e.Name + "Summary"
@@ -269,11 +270,11 @@ func (e *entity) Summary() string {
 	return e.Name
 }
 
-// PatientData reports whether rows belong to a subject: who reads them is noted (but see isNoted).
+// PatientData reports whether rows belong to a subject, so that reads are audited (isAudited).
 func (e *entity) PatientData() bool { return isPatientData(e.Type) }
 
-// isPatientData reports whether a row is a subject's (apispec.Subject) or points at one,
-// over any number of edges.
+// isPatientData reports whether a row is a subject (apispec.Subject) or points at one, over
+// any number of edges.
 func isPatientData(n *gen.Type) bool { return pointsAtSubject(n, map[*gen.Type]bool{}) }
 
 func pointsAtSubject(n *gen.Type, seen map[*gen.Type]bool) bool {
@@ -284,16 +285,16 @@ func pointsAtSubject(n *gen.Type, seen map[*gen.Type]bool) bool {
 	return slices.ContainsFunc(n.Edges, func(e *gen.Edge) bool { return e.OwnFK() && !seen[e.Type] && pointsAtSubject(e.Type, seen) })
 }
 
-// isNoted reports whether the record of accesses names the rows.
-func isNoted(n *gen.Type) bool {
+// isAudited reports whether audit lines name the rows themselves, not only their owners.
+func isAudited(n *gen.Type) bool {
 	_, byOwner := n.Annotations[apispec.AuditedByOwner{}.Name()]
 	return !byOwner && isPatientData(n)
 }
 
-// Many is the plural in names of operations: ListFees.
+// Many returns the plural as in names of operations: ListFees.
 func (e *entity) Many() string { return pascal(e.R.Plural) }
 
-// pascal is snake_case as a Go name without initialisms, for operation ids.
+// pascal returns snake_case as a Go name without initialisms, for operation ids.
 func pascal(s string) string {
 	var b strings.Builder
 	for _, part := range strings.Split(s, "_") {
@@ -302,10 +303,10 @@ func pascal(s string) string {
 	return b.String()
 }
 
-// modelFuncs are template functions that look at the schema alone.
+// modelFuncs are the template functions that need only the schema.
 var modelFuncs = template.FuncMap{
 	"pascal":       pascal,
-	"noted":        isNoted,
+	"audited":      isAudited,
 	"counters":     countersOf,
 	"limits":       limitsOf,
 	"rules":        rulesOf,
@@ -316,18 +317,12 @@ var modelFuncs = template.FuncMap{
 	"changed":      requested(apispec.Update),
 	"words":        words,
 	"article":      article,
-	"dict": func(pairs ...any) map[string]any {
-		m := map[string]any{}
-		for i := 0; i+1 < len(pairs); i += 2 {
-			m[pairs[i].(string)] = pairs[i+1]
-		}
-		return m
-	},
-	"literal": literal,
+	"literal":      literal,
+	"orders":       orders,
 }
 
-// annotateOwnTypes tells entoas the schemas of Go types that it does not know: decimals,
-// days, JSON. It derives all others from the Ent schema.
+// annotateOwnTypes gives entoas the schemas of Go types that it does not know: decimals,
+// days and JSON. It derives all others from the Ent schema.
 func annotateOwnTypes(next gen.Generator) gen.Generator {
 	return gen.GenerateFunc(func(g *gen.Graph) error {
 		for _, n := range g.Nodes {
@@ -349,13 +344,13 @@ func annotateOwnTypes(next gen.Generator) gen.Generator {
 	})
 }
 
-// componentSchema is the schema that entoas derived for a column, with what it leaves
-// out: nullability and description. Defaults belong to requests, not to components.
+// componentSchema adds nullability and description to the schema that entoas derived for a
+// column. It drops the default, which belongs to requests, not to components.
 func componentSchema(c *column, derived *ogen.Schema) *ogen.Schema {
 	return copyOf(derived).SetNullable(c.Nillable).SetDescription(c.Comment()).SetDefault(nil)
 }
 
-// texts are JSON strings.
+// texts returns words as JSON strings.
 func texts(words []string) (raw []json.RawMessage) {
 	for _, w := range words {
 		b, _ := json.Marshal(w) // a string always marshals
@@ -364,10 +359,10 @@ func texts(words []string) (raw []json.RawMessage) {
 	return raw
 }
 
-// operators are the comparisons of filters; IN is for arrays, by hand.
+// operators are the comparisons of filters. IN takes an array and is hand-written.
 var operators = []string{"EQ", "GT", "GTE", "LT", "LTE", "IN"}
 
-// checkNames says which words of a resource are unknown, and which ones are known.
+// checkNames returns the unknown scopes and operators of a resource.
 func (e *entity) checkNames() (problems []string) {
 	if e.HasOut() && !slices.Contains(scope.Families, e.R.Scope) {
 		problems = append(problems, fmt.Sprintf("%s: the scope %q is unknown: it must be one of %s", e.Name, e.R.Scope, strings.Join(scope.Families, ", ")))
@@ -387,13 +382,13 @@ func (e *entity) checkNames() (problems []string) {
 	return problems
 }
 
-// check refuses schemas that would break a promise of the API.
+// check refuses a schema that breaks a rule of the API.
 func (m *model) check() error {
 	var problems []string
 	complain := func(format string, a ...any) { problems = append(problems, fmt.Sprintf(format, a...)) }
 	for _, e := range m.Entities {
 		if _, guarded := e.Annotations[apispec.Unconfined{}.Name()]; !guarded && e.Column("practice_id") == nil {
-			complain("%s belongs to no practice: it lacks the tenant mixin", e.Name)
+			complain("%s belongs to no practice: add the tenant mixin, or apispec.Unconfined with a reason", e.Name)
 		}
 		if !slices.ContainsFunc(e.R.Sorts, func(s apispec.Sort) bool { return s.Key == e.R.Order }) {
 			complain("%s: the default order %q is not among its sorts", e.Name, e.R.Order)
@@ -412,14 +407,14 @@ func (m *model) check() error {
 		}
 		for _, c := range e.R.Computed {
 			if !c.Handwritten && c.Kind != codec.Avatar && c.Func == "" && len(c.Columns) != 1 {
-				complain("%s.%s takes one column or a function", e.Name, c.Name)
+				complain("%s.%s needs one column, or a function", e.Name, c.Name)
 			}
 		}
 		if _, err := e.Beside(); err != nil {
 			complain("%s: %v", e.Name, err)
 		}
 		if parts, _ := e.Parts(true); e.Has("update") && (len(parts) > 0 || e.HasUpdateDefault()) {
-			complain("%s: the statement that changes a row shows no lists and knows no defaults", e.Name)
+			complain("%s: a resource with update cannot embed lists or have update defaults", e.Name)
 		}
 		problems = append(problems, e.checkCounters()...)
 		problems = append(problems, e.checkLimits()...)
@@ -432,11 +427,11 @@ func (m *model) check() error {
 					continue
 				}
 				if e.PatientData() {
-					complain("%s: sort %s: rows that are picked before they are put in order cannot be ordered by another table", e.Name, s.Key)
+					complain("%s: sort %s: a list of patient data cannot be sorted by a column of another table", e.Name, s.Key)
 				}
 			}
 			if c := owner.Column(sortColumn(s)); c == nil || c.Nillable {
-				complain("%s: sort %s needs a column that is never null, so that both databases order alike", e.Name, s.Key)
+				complain("%s: sort %s needs a column that is never null: the databases order nulls differently", e.Name, s.Key)
 			}
 		}
 		for _, c := range e.Written() {

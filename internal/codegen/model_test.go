@@ -10,9 +10,9 @@ import (
 	"chairside/internal/codec"
 )
 
-// TestUnknownNamesAreRefused holds that a misspelt scope or operator stops the
-// generator, which names it and the known ones.
-func TestUnknownNamesAreRefused(t *testing.T) {
+// TestGeneratorRefusesUnknownNames: the message has the unknown scope or operator and the
+// known ones.
+func TestGeneratorRefusesUnknownNames(t *testing.T) {
 	t.Parallel()
 	const families = "must be one of appointment, patient, practice, financials, treatments, user"
 	const known = "must be one of EQ, GT, GTE, LT, LTE, IN"
@@ -20,7 +20,7 @@ func TestUnknownNamesAreRefused(t *testing.T) {
 		name   string
 		scope  string
 		filter apispec.Filter
-		want   []string // parts of the complaint, none for no complaint
+		want   []string // parts of the problem, none for no problem
 	}{
 		{"known", "patient", apispec.Filter{Param: "room", Op: "GTE"}, nil},
 		{"no operator", "patient", apispec.Filter{Param: "room"}, nil},

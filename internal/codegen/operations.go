@@ -10,7 +10,7 @@ import (
 	"chairside/internal/codec"
 )
 
-// Operations are what the server must know of the operations of a resource.
+// Operations returns the operations of a resource, for the server.
 func (e *entity) Operations() (all []codec.Operation) {
 	if !e.HasOut() {
 		return nil
@@ -38,7 +38,7 @@ func plainParams(documented []documented) (params []codec.Param) {
 	return params
 }
 
-// bodyFields are the members of a request body.
+// bodyFields returns the members of a request body.
 func (e *entity) bodyFields() (fields []codec.Field) {
 	for _, c := range e.Written() {
 		f := codec.Field{
@@ -57,7 +57,7 @@ func (e *entity) bodyFields() (fields []codec.Field) {
 	return fields
 }
 
-// nullValue is the JSON that stands for null where a column has a default.
+// nullValue returns the JSON that null stands for if a column has a default.
 func (c *column) nullValue() string {
 	switch {
 	case c.Nillable || c.API.Required:
@@ -71,8 +71,8 @@ func (c *column) nullValue() string {
 	return ""
 }
 
-// literal is a value in Go, without the zero members of structs and without the type
-// where the context has it.
+// literal returns a value as Go code, without zero members of structs, and without the type
+// where the context implies it.
 func literal(v any) string {
 	var b strings.Builder
 	writeLiteral(&b, reflect.ValueOf(v))

@@ -16,7 +16,7 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// article is the words with "a" or "an" before them, as they are spoken.
+// article returns the words with their indefinite article.
 func article(s string) string {
 	if strings.ContainsAny(s[:1], "aeio") || strings.HasPrefix(s, "nhs_") {
 		return "an " + words(s)
@@ -28,7 +28,7 @@ func words(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "nhs_", "NHS "), "_", " ")
 }
 
-// publish renders the document that integrators read.
+// publish returns the document that integrators read.
 func publish(m *model) ([]byte, error) {
 	spec := newDocument(m, true)
 	spec.SetInfo(ogen.NewInfo().SetTitle("Chairside").SetVersion("1.0.0").
@@ -267,7 +267,7 @@ func listExample(l *apispec.Objects) json.RawMessage {
 	return array(item.json())
 }
 
-// conflicts are the members of what is in the way, a code and the words for each
+// conflicts returns the members of a conflict, and a code and description for each
 // answer 409.
 func (m *model) conflicts() (members []apispec.Computed, code, docs string) {
 	for _, e := range m.Entities {

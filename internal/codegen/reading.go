@@ -13,20 +13,20 @@ import (
 	"chairside/internal/codec"
 )
 
-// reading is the columns that a response form is made of, by position: those of
-// the table, then those of the rows behind the edges that are joined.
+// reading lists the columns that a response form reads, by position: those of the table,
+// then those of joined rows.
 type reading struct {
 	columns []string // SQL text
 	at      map[string]int
 }
 
-// Text is the columns as SQL.
+// Text returns the columns as SQL text.
 func (r *reading) Text() string { return strings.Join(r.columns, ", ") }
 
-// Width is the number of columns.
+// Width returns the number of columns.
 func (r *reading) Width() int { return len(r.columns) }
 
-// At is the position of a column of the table, or of edge.column.
+// At returns the position of a column of the table, or of edge.column.
 func (r *reading) At(column string) (int, error) {
 	if i, ok := r.at[column]; ok {
 		return i, nil
@@ -34,7 +34,7 @@ func (r *reading) At(column string) (int, error) {
 	return 0, fmt.Errorf("column %s is not read", column)
 }
 
-// add takes a column of a table, or of the edge that names it in the query.
+// add adds a column of a table, or of an edge, which names the joined table in the query.
 func (r *reading) add(table string, c *column) {
 	name := c.Name
 	if table != c.Owner.Table() {
@@ -46,12 +46,12 @@ func (r *reading) add(table string, c *column) {
 	}
 }
 
-// qualified is a column with its table, in the quotes of both databases.
+// qualified returns a column with its table, in quotes that both databases accept.
 func qualified(table string, c *column) string {
 	return fmt.Sprintf(`"%s"."%s"`, table, c.Name)
 }
 
-// Reading is how rows are read for the response form.
+// Reading returns the columns that the response form reads.
 func (e *entity) Reading() (*reading, error) {
 	r := &reading{at: map[string]int{}}
 	for _, c := range e.Shown() {
@@ -80,7 +80,7 @@ func (e *entity) Reading() (*reading, error) {
 			continue
 		}
 		columns := c.Columns
-		if c.Edge != "" { // the id tells whether there is a row
+		if c.Edge != "" { // the id is null if the row is missing
 			columns = append([]string{"id"}, columns...)
 		}
 		if err := add(c.Edge, columns); err != nil {
@@ -96,7 +96,7 @@ func (e *entity) Reading() (*reading, error) {
 			continue
 		}
 		if len(b.Columns) == 0 || b.SingleOnly {
-			return nil, fmt.Errorf("%s.%s: of one row, some columns are shown, and always", e.Name, b.Edge)
+			return nil, fmt.Errorf("%s.%s: an embed of one row needs Columns and cannot be SingleOnly", e.Name, b.Edge)
 		}
 		if err := add(b.Edge, append([]string{"id"}, b.Columns...)); err != nil {
 			return nil, err
@@ -105,7 +105,7 @@ func (e *entity) Reading() (*reading, error) {
 	return r, nil
 }
 
-// Joined are the edges behind which a row is read together with each row.
+// Joined returns the edges whose row is read together with each row.
 func (e *entity) Joined() ([]*gen.Edge, error) { return joined(e.Type) }
 
 func joined(n *gen.Type) (edges []*gen.Edge, err error) {
@@ -130,9 +130,8 @@ func joined(n *gen.Type) (edges []*gen.Edge, err error) {
 	return edges, nil
 }
 
-// storedTypes gives PostgreSQL's type of the columns that are asked for as they are
-// stored: times, days and uuids, by the name of the column, or with that of its table
-// before it where others of this name hold something else.
+// storedTypes returns the PostgreSQL types of time, day and uuid columns (entx.StoredTypes)
+// by the name of the column, with the table's if columns of that name differ in type.
 func storedTypes(nodes []*gen.Type) map[string]string {
 	typeOf := map[codec.Kind]string{codec.Date: "date", codec.Time: "timestamptz", codec.UUID: "uuid"}
 	byName := map[string]map[string]string{} // column → table → type
@@ -160,7 +159,7 @@ func storedTypes(nodes []*gen.Type) map[string]string {
 	return types
 }
 
-// requested gives a function that reports whether requests do something with rows.
+// requested returns a function that reports whether an entity's resource has a verb.
 func requested(verb apispec.Verb) func(*gen.Type) (bool, error) {
 	return func(n *gen.Type) (bool, error) {
 		var r apispec.Resource
@@ -169,16 +168,16 @@ func requested(verb apispec.Verb) func(*gen.Type) (bool, error) {
 	}
 }
 
-// part is a member that lists the rows behind an edge.
+// part is a member that lists the rows of an edge.
 type part struct {
 	apispec.Embed
 	Target *entity
-	Owner  *column  // of Target: whose row it is
-	Type   string   // of ogen, of an element
-	Read   *reading // of the columns shown; nil where the whole resource is
+	Owner  *column  // column of Target with the owner's id
+	Type   string   // ogen's type of an element
+	Read   *reading // the columns of an element; nil if it is the whole resource
 }
 
-// Parts are the lists that the response form of one record shows, or of one in a list.
+// Parts returns the lists in the response of one record, or of one record in a list.
 func (e *entity) Parts(single bool) (parts []*part, err error) {
 	for _, b := range e.R.Embeds {
 		edge, err := e.Edge(b.Edge)
@@ -206,24 +205,23 @@ func (e *entity) Parts(single bool) (parts []*part, err error) {
 	return parts, nil
 }
 
-// Beside is the list that is read in one statement with the record it belongs
-// to, if there is one.
+// Beside returns the list that is read in one statement with its owner, or nil.
 func (e *entity) Beside() (*part, error) {
 	parts, err := e.Parts(true)
 	switch {
 	case err != nil || len(parts) == 0:
 		return nil, err
 	case len(parts) > 1:
-		return nil, fmt.Errorf("%s shows %s and %s: two lists would multiply the rows of one statement", e.Name, parts[0].Edge, parts[1].Edge)
+		return nil, fmt.Errorf("%s embeds two lists, %s and %s: one statement can read only one", e.Name, parts[0].Edge, parts[1].Edge)
 	}
 	p := parts[0]
 	if others, err := p.Target.Joined(); err != nil || p.Read == nil && len(others) > 0 {
-		return nil, errors.Join(err, fmt.Errorf("%s.%s: rows that are read with others cannot be read with %s", e.Name, p.Edge, e.Name))
+		return nil, errors.Join(err, fmt.Errorf("%s.%s: rows that have joined rows of their own cannot be embedded in %s", e.Name, p.Edge, e.Name))
 	}
 	return p, nil
 }
 
-// beside is the edge of Beside.
+// beside returns the edge of Beside.
 func beside(n *gen.Type) (*gen.Edge, error) {
 	var r apispec.Resource
 	if err := annotation(n.Annotations, &r); err != nil {
@@ -237,16 +235,25 @@ func beside(n *gen.Type) (*gen.Edge, error) {
 	return nil, nil
 }
 
-// Belongs is the SQL text of the column that tells whose row it is.
-func (p *part) Belongs() string { return qualified(p.Target.Table(), p.Owner) }
+// OwnerColumn returns the SQL text of the column with the owner's id.
+func (p *part) OwnerColumn() string { return qualified(p.Target.Table(), p.Owner) }
 
-// ReadsOne reports whether one record is answered on its own.
+// Orders returns the table and column of each order of the part's rows, as Go arguments.
+func (p *part) Orders() (orders []string) {
+	name := p.Target.Package()
+	if p.SingleOnly {
+		orders = append(orders, name+".Table, "+name+".FieldCreatedAt")
+	}
+	return append(orders, name+".Table, "+name+".FieldID")
+}
+
+// ReadsOne reports whether some operation returns one record.
 func (e *entity) ReadsOne() bool {
 	return e.Has("get") || e.Writable() || slices.ContainsFunc(e.R.Operations, func(o apispec.Operation) bool { return len(o.Members) == 0 })
 }
 
-// Taken is the expression of a column at a position, as the response shows it.
-func (c *column) Taken(at int) string {
+// readAt returns the expression that reads a column at a position in its response form.
+func (c *column) readAt(at int) string {
 	take := func(method string) string { return fmt.Sprintf("x.%s(%d)", method, at) }
 	switch c.Kind {
 	case codec.ID:
@@ -273,9 +280,9 @@ func (c *column) Taken(at int) string {
 	return take("Text")
 }
 
-// ComputedOf are the computed members over the columns behind an edge, or over those of
-// the entity itself.
-func (e *entity) ComputedOf(edge string) (computed []apispec.Computed) {
+// computedOf returns the generated computed members from the columns of an edge's table, or
+// of the entity itself.
+func (e *entity) computedOf(edge string) (computed []apispec.Computed) {
 	for _, c := range e.R.Computed {
 		if c.Edge == edge && !c.Handwritten {
 			computed = append(computed, c)
@@ -284,17 +291,7 @@ func (e *entity) ComputedOf(edge string) (computed []apispec.Computed) {
 	return computed
 }
 
-// EmbedsOf are the members that show the entity behind an edge.
-func (e *entity) EmbedsOf(edge string) (embeds []apispec.Embed) {
-	for _, b := range e.R.Embeds {
-		if b.Edge == edge {
-			embeds = append(embeds, b)
-		}
-	}
-	return embeds
-}
-
-// Members are the computed members that package api fills in.
+// Members returns the computed members that package api sets.
 func (e *entity) Members() (members []apispec.Computed) {
 	for _, c := range e.R.Computed {
 		if c.Handwritten {
@@ -304,7 +301,7 @@ func (e *entity) Members() (members []apispec.Computed) {
 	return members
 }
 
-// IDMethod is the method of a row that reads an id.
+// IDMethod returns the name of the Scanner method that reads the id.
 func (e *entity) IDMethod() string {
 	if e.ID.IsUUID() {
 		return "UUID"
@@ -312,20 +309,20 @@ func (e *entity) IDMethod() string {
 	return "Int64"
 }
 
-// argument is the expression of a column as a function of package schema takes it.
+// argument returns the expression of a column as an argument to a function of package schema.
 func (c *column) argument(at int) (string, error) {
 	switch {
 	case c.Nillable || c.Kind == codec.Date || c.Kind == codec.Time:
-		return "", fmt.Errorf("%s.%s cannot be an argument", c.Owner.Name, c.Name)
+		return "", fmt.Errorf("%s.%s cannot be an argument: it is nullable, a date or a time", c.Owner.Name, c.Name)
 	case c.IsEnum():
 		return fmt.Sprintf("%s(x.Text(%d))", c.Type, at), nil
 	case c.Kind == codec.Decimal:
 		return fmt.Sprintf("x.Decimal(%d)", at), nil
 	}
-	return c.Taken(at), nil
+	return c.readAt(at), nil
 }
 
-// Value is a computed member's expression.
+// Value returns the expression of a computed member.
 func (e *entity) Value(c apispec.Computed) (string, error) {
 	if c.Kind == codec.Avatar {
 		return "x.View.AvatarURL", nil
@@ -348,10 +345,10 @@ func (e *entity) Value(c apispec.Computed) (string, error) {
 			return "", err
 		}
 		if c.Func == "" && owner.Column(name).Nillable {
-			return "", fmt.Errorf("%s.%s may be null, and would be shown as an empty value", owner.Name, name)
+			return "", fmt.Errorf("%s.%s may be null, which would read as an empty value", owner.Name, name)
 		}
 		if c.Func == "" {
-			return owner.Column(name).Taken(at), nil
+			return owner.Column(name).readAt(at), nil
 		}
 		arg, err := owner.Column(name).argument(at)
 		if err != nil {

@@ -7,8 +7,8 @@ import (
 	"chairside/internal/apispec"
 )
 
-// TestAMemberWithoutFunctionIsNeverNull: null would be shown as 0 or as no text.
-func TestAMemberWithoutFunctionIsNeverNull(t *testing.T) {
+// TestComputedMemberWithoutFunctionIsNeverNull: null would read as 0 or as empty text.
+func TestComputedMemberWithoutFunctionIsNeverNull(t *testing.T) {
 	t.Parallel()
 	visit := diary(nil)
 	if _, err := visit.Value(apispec.Computed{Name: "who", Columns: []string{"patient_id"}}); err == nil || !strings.Contains(err.Error(), "Visit.patient_id may be null") {

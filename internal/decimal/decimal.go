@@ -1,5 +1,5 @@
-// Package decimal holds amounts with exactly two fraction digits: money and
-// NHS units of activity. There is no float anywhere.
+// Package decimal has amounts with exactly two fraction digits: money and NHS units of
+// activity. They are never floats.
 package decimal
 
 import (
@@ -12,18 +12,18 @@ import (
 // 64-bit integer.
 type Decimal int64
 
-// Max is the largest amount accepted from outside, in hundredths: sums of
-// hundreds of thousands of amounts still fit 64 bits.
+// Max is the largest amount that Parse accepts: sums of hundreds of thousands of amounts
+// still fit 64 bits.
 const Max Decimal = 99_999_999_999
 
-// ErrSyntax is returned for text that is not a decimal of this kind.
+// ErrSyntax is returned for text that is not a decimal with at most two fraction digits.
 var ErrSyntax = errors.New("must be a decimal with at most two fraction digits")
 
 // ErrRange is returned for amounts beyond Max.
 var ErrRange = errors.New("is too large")
 
-// Parse reads an optional sign, digits and at most two fraction digits. No
-// exponent, no spaces, no group separators.
+// Parse parses an optional minus sign, digits and at most two fraction digits. It refuses
+// exponents, spaces and group separators.
 func Parse(s string) (Decimal, error) {
 	digits, negative := strings.CutPrefix(s, "-")
 	whole, fraction, point := strings.Cut(digits, ".")
@@ -49,7 +49,7 @@ func Parse(s string) (Decimal, error) {
 	return Decimal(n), nil
 }
 
-// MustParse is Parse for text that has been checked before; it panics on any other.
+// MustParse is Parse for text that has been checked; it panics on any other.
 func MustParse(s string) Decimal {
 	d, err := Parse(s)
 	if err != nil {
@@ -58,7 +58,7 @@ func MustParse(s string) Decimal {
 	return d
 }
 
-// String prints the amount with exactly two fraction digits, "-0.05" for -5.
+// String returns the amount with exactly two fraction digits: "-0.05" for -5.
 func (d Decimal) String() string {
 	sign, n := "", uint64(d)
 	if d < 0 {

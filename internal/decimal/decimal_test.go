@@ -9,7 +9,7 @@ import (
 	"chairside/internal/decimal"
 )
 
-func TestParse(t *testing.T) {
+func TestParseAccepts(t *testing.T) {
 	for text, want := range map[string]decimal.Decimal{
 		"0": 0, "0.00": 0, "-0": 0, "-0.00": 0, "0.05": 5, "-0.05": -5, "12.5": 1250, "12.50": 1250, "12": 1200, "-3.2": -320,
 		"007": 700, "000000000000001.10": 110, "999999999.99": decimal.Max, "-999999999.99": -decimal.Max,
@@ -47,7 +47,7 @@ func TestStringHasExactlyTwoFractionDigits(t *testing.T) {
 	}
 }
 
-// FuzzParse holds that what is accepted prints as text that means the same.
+// FuzzParse checks that an accepted amount is printed as text that parses to the same amount.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"12.50", "-0.05", "1e9", "00.1", "999999999.99", "٣", ""} {
 		f.Add(seed)
@@ -61,7 +61,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("Parse(%q) = %d is beyond Max", text, d)
 		}
 		if again, err := decimal.Parse(d.String()); err != nil || again != d {
-			t.Errorf("%q prints %q, which is read as %d, %v", text, d, again, err)
+			t.Errorf("%q is printed as %q, which parses as %d, %v", text, d, again, err)
 		}
 	})
 }

@@ -1,9 +1,8 @@
-// Package diary is the arithmetic of time in a diary: weekly hours laid onto a
-// calendar, what is left of them beside bookings, and whether bookings overlap.
-// It knows no database.
+// Package diary calculates with periods of a diary: the working hours of a day, the free slots
+// between bookings, and overlaps. It has pure functions and no database.
 //
-// All periods are half-open: a booking that ends at 10:00 and one that starts
-// at 10:00 do not overlap.
+// All periods are half-open: a booking that ends at 10:00 and one that starts at 10:00 do
+// not overlap.
 package diary
 
 import (
@@ -16,13 +15,13 @@ import (
 // Period is [Start, Finish).
 type Period struct{ Start, Finish time.Time }
 
-// Minutes is the length in whole minutes.
+// Minutes returns the length in whole minutes.
 func (p Period) Minutes() int { return int(p.Finish.Sub(p.Start) / time.Minute) }
 
-// Overlaps reports whether two periods have an instant in common.
+// Overlaps reports whether two periods share an instant.
 func (p Period) Overlaps(o Period) bool { return p.Start.Before(o.Finish) && o.Start.Before(p.Finish) }
 
-// within cuts p to o; the result is empty where they have nothing in common.
+// within returns the part of p inside o, which is empty if they do not overlap.
 func (p Period) within(o Period) Period {
 	if p.Start.Before(o.Start) {
 		p.Start = o.Start
@@ -35,28 +34,26 @@ func (p Period) within(o Period) Period {
 
 func (p Period) empty() bool { return !p.Start.Before(p.Finish) }
 
-// Hours are a stretch of a weekday, in minutes on the local clocks.
+// Hours are opening hours on a weekday, in minutes of local time.
 type Hours struct {
 	Weekday       time.Weekday
-	Start, Finish int // minutes after midnight; a finish of 1440 is the next midnight
+	Start, Finish int // minutes after midnight; 1440 is the next midnight
 }
 
-// On lays weekly hours onto a day: in order of time, touching and overlapping
-// ones joined. Where the clocks skip or repeat an hour, the hours keep to what
-// the clocks show.
+// On returns the periods of weekly hours on one day, sorted, with adjacent and overlapping ones
+// joined. If the clocks skip or repeat an hour, the hours follow the clocks.
 func On(day civil.Date, weekly []Hours, zone *time.Location) []Period {
-	var on []Period
+	var periods []Period
 	weekday := day.Weekday()
 	for _, h := range weekly {
 		if h.Weekday == weekday {
-			on = append(on, Period{day.At(h.Start, zone, false), day.At(h.Finish, zone, true)})
+			periods = append(periods, Period{day.At(h.Start, zone, false), day.At(h.Finish, zone, true)})
 		}
 	}
-	return join(on)
+	return join(periods)
 }
 
-// join sorts periods and joins those that touch or overlap; empty ones go. It
-// works in place.
+// join sorts periods in place, joins adjacent and overlapping ones and removes empty ones.
 func join(periods []Period) []Period {
 	periods = slices.DeleteFunc(periods, Period.empty)
 	slices.SortFunc(periods, func(a, b Period) int { return a.Start.Compare(b.Start) })
@@ -73,8 +70,8 @@ func join(periods []Period) []Period {
 	return joined
 }
 
-// Free is what is left of the open periods inside the window beside what is
-// busy, in order of time: only pieces of at least the given minutes.
+// Free returns the slots of the open periods inside the window that are not busy and last at
+// least minutes, sorted.
 func Free(open, busy []Period, window Period, minutes int) []Period {
 	var free []Period
 	busy = join(slices.Clone(busy))
@@ -84,22 +81,22 @@ func Free(open, busy []Period, window Period, minutes int) []Period {
 			if !rest.Overlaps(b) {
 				continue
 			}
-			free = keep(free, Period{rest.Start, b.Start}, minutes)
+			free = appendSlot(free, Period{rest.Start, b.Start}, minutes)
 			rest.Start = b.Finish
 		}
-		free = keep(free, rest, minutes)
+		free = appendSlot(free, rest, minutes)
 	}
 	return free
 }
 
-func keep(periods []Period, p Period, minutes int) []Period {
+func appendSlot(periods []Period, p Period, minutes int) []Period {
 	if p.empty() || p.Minutes() < minutes {
 		return periods
 	}
 	return append(periods, p)
 }
 
-// Length is how long the periods last together; what overlaps counts once.
+// Length returns the total length of the periods; overlaps count once.
 func Length(periods []Period) (length time.Duration) {
 	for _, p := range join(slices.Clone(periods)) {
 		length += p.Finish.Sub(p.Start)
@@ -107,8 +104,8 @@ func Length(periods []Period) (length time.Duration) {
 	return length
 }
 
-// Covered is how much of the open periods is busy; what overlaps counts once.
-// Together with the length of what is Free it is the length of what is open.
+// Covered returns how much of the open periods is busy; overlaps count once. Covered and the
+// length of the Free slots add up to the length of the open periods.
 func Covered(open, busy []Period) (covered time.Duration) {
 	open, busy = join(slices.Clone(open)), join(slices.Clone(busy))
 	for len(open) > 0 && len(busy) > 0 {
@@ -124,8 +121,8 @@ func Covered(open, busy []Period) (covered time.Duration) {
 	return covered
 }
 
-// Opening is the stretch of a weekday between two times on the local clocks,
-// "09:00" and "17:30"; ok is false where these are no times.
+// Opening returns the hours of a weekday from "09:00" to "17:30"; ok is false if these are not
+// times.
 func Opening(day time.Weekday, from, until string) (h Hours, ok bool) {
 	const layout = "15:04"
 	start, startErr := time.Parse(layout, from)

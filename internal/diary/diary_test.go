@@ -11,7 +11,7 @@ import (
 
 var day = time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
 
-// at is a period of the day in minutes after midnight.
+// at returns a period of the day in minutes after midnight.
 func at(start, finish int) diary.Period {
 	return diary.Period{Start: day.Add(time.Duration(start) * time.Minute), Finish: day.Add(time.Duration(finish) * time.Minute)}
 }
@@ -73,8 +73,8 @@ func TestFree(t *testing.T) {
 	}
 }
 
-// FuzzFree holds that free time and the busy part of open time make up open
-// time, minute by minute, and that no gap is left out or too short.
+// FuzzFree checks, minute by minute, that free and busy time add up to open time, and that no
+// slot is missing or too short.
 func FuzzFree(f *testing.F) {
 	f.Add([]byte{60, 120, 140, 200}, []byte{70, 90, 85, 100}, uint8(0), uint8(255), uint8(1))
 	f.Add([]byte{10, 20}, []byte{0, 255}, uint8(5), uint8(15), uint8(3))
@@ -93,7 +93,7 @@ func FuzzFree(f *testing.F) {
 		free := diary.Free(open, busy, window, minutes)
 		every := diary.Free(open, busy, at(0, 1440), 1)
 		if got, want := diary.Length(every)+diary.Covered(open, busy), diary.Length(open); got != want {
-			t.Errorf("free and busy together are %v of %v", got, want)
+			t.Errorf("free and busy add up to %v, want %v", got, want)
 		}
 
 		for i, p := range free {
@@ -101,7 +101,7 @@ func FuzzFree(f *testing.F) {
 				t.Errorf("%v is shorter than %d minutes", p, minutes)
 			}
 			if i > 0 && !free[i-1].Finish.Before(p.Start) {
-				t.Errorf("%v and %v are one period or out of order", free[i-1], p)
+				t.Errorf("%v and %v are adjacent or out of order", free[i-1], p)
 			}
 		}
 		isIn := func(periods []diary.Period, minute int) bool {
@@ -111,14 +111,14 @@ func FuzzFree(f *testing.F) {
 		for m := range 257 {
 			could := isIn(open, m) && !isIn(busy, m) && window.Overlaps(at(m, m+1))
 			if isIn(free, m) && !could {
-				t.Errorf("minute %d is offered and not free", m)
+				t.Errorf("minute %d is in a slot but not free", m)
 			}
 			if could {
 				run++
 				continue
 			}
 			if run >= minutes && !isIn(free, m-1) {
-				t.Errorf("the %d minutes before minute %d are free and not offered", run, m)
+				t.Errorf("the %d minutes before minute %d are free but in no slot", run, m)
 			}
 			run = 0
 		}
@@ -133,7 +133,7 @@ func pairs(b []byte) (all [][2]int) {
 	return all
 }
 
-func TestOnKeepsToTheClocks(t *testing.T) {
+func TestOnFollowsTheClocks(t *testing.T) {
 	london, err := time.LoadLocation("Europe/London")
 	if err != nil {
 		t.Fatal(err)

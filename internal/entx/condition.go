@@ -10,25 +10,25 @@ import (
 	"chairside/internal/entx/rowscan"
 )
 
-// Subquery is a query of package ent as part of another statement, confined to the
-// rows its principal may see.
+// Subquery is a query of package ent inside another statement, confined to the rows that
+// its principal may see.
 type Subquery interface {
 	Subquery(context.Context) (*sql.Selector, error)
 }
 
-// Condition is something that has to hold before a row is written.
+// Condition must hold before a row is written: EXISTS or NOT EXISTS.
 type Condition struct {
 	query Subquery
-	none  bool
+	not   bool
 }
 
-// Exists holds where the query finds a row that the principal may see.
+// Exists holds if the query finds a row that the principal may see.
 func Exists(q Subquery) Condition { return Condition{query: q} }
 
-// NotExists holds where the query finds no such row.
-func NotExists(q Subquery) Condition { return Condition{query: q, none: true} }
+// NotExists holds if the query finds no such row.
+func NotExists(q Subquery) Condition { return Condition{query: q, not: true} }
 
-// FailedConditions reports, by one statement, which conditions do not hold.
+// FailedConditions checks conditions in one statement and reports which do not hold.
 func FailedConditions(ctx context.Context, d dialect.Driver, conditions ...Condition) ([]bool, error) {
 	if len(conditions) == 0 {
 		return nil, nil
@@ -36,7 +36,7 @@ func FailedConditions(ctx context.Context, d dialect.Driver, conditions ...Condi
 	statement := sql.Dialect(d.Dialect()).Select()
 	failed, to := make([]bool, len(conditions)), make([]any, len(conditions))
 	for i, condition := range conditions {
-		condition.none = !condition.none // the opposite is asked
+		condition.not = !condition.not // select whether it fails
 		text, err := condition.text(ctx)
 		if err != nil {
 			return nil, err
@@ -47,43 +47,42 @@ func FailedConditions(ctx context.Context, d dialect.Driver, conditions ...Condi
 	var rows sql.Rows
 	text, args := statement.Query()
 	if err := d.Query(ctx, text, args, &rows); err != nil {
-		return nil, fmt.Errorf("ent: ask about conditions: %w", err)
+		return nil, fmt.Errorf("ent: check conditions: %w", err)
 	}
 	defer rows.Close()
 	if !rows.Next() {
-		return nil, fmt.Errorf("ent: ask about conditions: no answer: %w", rows.Err())
+		return nil, fmt.Errorf("ent: check conditions: no row: %w", rows.Err())
 	}
 	if err := rows.Scan(to...); err != nil {
-		return nil, fmt.Errorf("ent: ask about conditions: %w", err)
+		return nil, fmt.Errorf("ent: check conditions: %w", err)
 	}
 	return failed, rows.Err()
 }
 
-// text writes the condition, to be selected or joined with others by AND.
+// text returns the condition as SQL, to be selected or joined with others by AND.
 func (c Condition) text(ctx context.Context) (func(*sql.Builder), error) {
 	selector, err := c.query.Subquery(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return func(b *sql.Builder) {
-		if c.none {
+		if c.not {
 			b.WriteString("NOT ")
 		}
 		b.WriteString("EXISTS (").Join(selector).WriteByte(')')
 	}, nil
 }
 
-// Part is a query that is asked together with others, and what is read of its
-// rows: SQL text, each column with the name of its table.
+// Part is one query of a UNION ALL. Columns are SQL text, each with the name of its table.
 type Part struct {
 	Query   Subquery
 	Columns string
 }
 
-// UnionAll runs queries as one statement and returns the rows of all, to be read by
-// rowscan.ForEach: in no order, their columns alike in number and type. So where one has
-// a quoted column that comes as it is stored, a time, a day or a uuid, the others
-// have a quoted one, too, or NULL. Each is confined as if it were asked by itself.
+// UnionAll runs queries as one statement, each confined as it would be alone, and returns
+// all rows, in no order, for rowscan.ForEach. Their columns must match in number and type:
+// where one query has a quoted time, day or uuid column, which is read as it is stored, the
+// others have a quoted one too, or NULL.
 func UnionAll(ctx context.Context, d dialect.Driver, stored StoredTypes, first Part, others ...Part) (*sql.Rows, error) {
 	statement, err := first.selector(ctx, stored)
 	if err != nil {
@@ -99,7 +98,7 @@ func UnionAll(ctx context.Context, d dialect.Driver, stored StoredTypes, first P
 	text, args := statement.Query()
 	rows := &sql.Rows{}
 	if err := d.Query(rowscan.RawRows(ctx), text, args, rows); err != nil {
-		return nil, fmt.Errorf("ent: read together: %w", err)
+		return nil, fmt.Errorf("ent: union all: %w", err)
 	}
 	return rows, nil
 }
@@ -112,9 +111,9 @@ func (p Part) selector(ctx context.Context, stored StoredTypes) (*sql.Selector, 
 	return s.SelectExpr(sql.Raw(stored.columns(s.Dialect(), p.Columns))), nil
 }
 
-// TryLock reports whether the transaction has PostgreSQL's advisory locks of the
-// keys, which it takes in their order, up to the first one that another transaction
-// holds. It does not wait. Other databases have no such locks.
+// TryLock takes PostgreSQL's advisory locks for the keys in their order and reports
+// whether the transaction now holds all of them. It stops at the first lock that another
+// transaction holds and does not wait. On other databases it reports true.
 func TryLock(ctx context.Context, d dialect.Driver, keys ...int64) (held bool, err error) {
 	if d.Dialect() != dialect.Postgres || len(keys) == 0 {
 		return true, nil
@@ -132,7 +131,7 @@ func TryLock(ctx context.Context, d dialect.Driver, keys ...int64) (held bool, e
 	}
 	defer rows.Close()
 	if !rows.Next() {
-		return false, fmt.Errorf("ent: lock: no answer: %w", rows.Err())
+		return false, fmt.Errorf("ent: lock: no row: %w", rows.Err())
 	}
 	if err := rows.Scan(&held); err != nil {
 		return false, fmt.Errorf("ent: lock: %w", err)

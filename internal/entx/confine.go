@@ -10,12 +10,11 @@ import (
 	"entgo.io/ent/dialect/sql"
 )
 
-// ErrModified is returned for an update with Modify, whose functions could take it
-// out of its confinement.
-var ErrModified = errors.New("ent: an update cannot be modified: use predicates and setters")
+// ErrModified refuses an update with Modify: its functions could replace the confinement.
+var ErrModified = errors.New("ent: updates cannot use Modify: use predicates and setters")
 
 // Observer is an interceptor that receives the results of queries. It cannot change a
-// query, so counters stay exact beside it.
+// query, so counters remain valid for queries with one.
 type Observer func(ctx context.Context, found ent.Value, err error)
 
 // Intercept implements ent.Interceptor.
@@ -27,26 +26,26 @@ func (o Observer) Intercept(next ent.Querier) ent.Querier {
 	})
 }
 
-// Confinement keeps a query to the rows that its principal may see. The zero value
-// confines nothing.
+// Confinement restricts a query to the rows that its principal may see. The zero value
+// restricts nothing.
 type Confinement struct {
 	predicates []func(*sql.Selector)
-	set        *sql.Predicate // the condition that Hold has written last
-	flat       bool           // no requested predicate looks at another: join them once
+	set        *sql.Predicate // the condition that Hold wrote last
+	flat       bool           // requested predicates are independent: join them once
 }
 
-// And is the confinement with more predicates.
+// And returns the confinement with more predicates.
 func (c *Confinement) And(ps ...func(*sql.Selector)) Confinement {
 	return Confinement{predicates: append(slices.Clip(c.predicates), ps...)}
 }
 
-// JoinOnce has the requested predicates joined at once, in one AND. They must not look
-// at those before them (Selector.P, Clone) nor change how the next is joined (Or, Not).
+// JoinOnce joins the requested predicates in one AND. They must not look at those before
+// them (Selector.P, Clone) nor change how the next one is joined (Or, Not).
 func (c *Confinement) JoinOnce() { c.flat = true }
 
-// Hold makes the condition of s the confinement AND, in parentheses, whatever was
-// asked for. It does nothing where that is already the condition: so it is called
-// after each step in which a caller's function could have changed the selector.
+// Hold sets the condition of s to the confinement AND, in parentheses, the requested
+// condition. It is called after each step in which a caller's function could have changed
+// the selector, and does nothing if the condition is still the same.
 func (c *Confinement) Hold(s *sql.Selector) {
 	if len(c.predicates) == 0 || c.set != nil && s.P() == c.set {
 		return
@@ -55,8 +54,8 @@ func (c *Confinement) Hold(s *sql.Selector) {
 	s.SetP(c.set)
 }
 
-// enclose is the condition of the confining predicates AND what is asked.
-func enclose(s *sql.Selector, confining []func(*sql.Selector), asked *sql.Predicate) *sql.Predicate {
+// enclose returns the confining predicates AND the requested condition.
+func enclose(s *sql.Selector, confining []func(*sql.Selector), requested *sql.Predicate) *sql.Predicate {
 	for s.CollectedPredicates() != nil { // or Where would add nothing to the condition
 		s.UncollectedPredicates()
 	}
@@ -67,24 +66,24 @@ func enclose(s *sql.Selector, confining []func(*sql.Selector), asked *sql.Predic
 		all = append(all, wrapped(s.P()))
 		s.SetP(nil)
 	}
-	if asked != nil {
-		all = append(all, wrapped(asked))
+	if requested != nil {
+		all = append(all, wrapped(requested))
 	}
 	return sql.And(all...)
 }
 
-// wrapped is a condition in parentheses: SQL text in it could hold a bare OR.
+// wrapped returns a condition in parentheses: SQL text in it could contain a bare OR.
 func wrapped(p *sql.Predicate) *sql.Predicate {
 	return sql.P(func(b *sql.Builder) { b.Wrap(func(b *sql.Builder) { b.Join(p) }) })
 }
 
-// Confined is the one predicate that stands for all that a query or mutation was
-// asked, and its confinement.
-func Confined[P ~func(*sql.Selector)](c *Confinement, asked []P) P {
+// Confined returns one predicate for the requested predicates of a query or mutation and
+// its confinement.
+func Confined[P ~func(*sql.Selector)](c *Confinement, requested []P) P {
 	return func(s *sql.Selector) {
-		predicates := asked
+		predicates := requested
 		if c.flat {
-			predicates = Flatten(asked)
+			predicates = Flatten(requested)
 		}
 		for _, p := range predicates {
 			p(s)
@@ -94,16 +93,16 @@ func Confined[P ~func(*sql.Selector)](c *Confinement, asked []P) P {
 	}
 }
 
-// Enclose is the condition of predicates as one predicate, in parentheses. It does
-// not change how others are joined, whatever they do with Or, Not and SetP.
+// Enclose returns one predicate, in parentheses, for several. It never changes how others
+// are joined, whatever they do with Or, Not and SetP.
 func Enclose[P ~func(*sql.Selector)](predicates ...P) P {
 	return func(s *sql.Selector) {
 		inner := s.Clone().SetP(nil)
 		for _, p := range predicates {
 			p(inner)
 		}
-		if asked := inner.P(); asked != nil {
-			s.Where(wrapped(asked))
+		if condition := inner.P(); condition != nil {
+			s.Where(wrapped(condition))
 		}
 		if err := inner.Err(); err != nil {
 			s.AddError(err)
@@ -111,12 +110,12 @@ func Enclose[P ~func(*sql.Selector)](predicates ...P) P {
 	}
 }
 
-// Exactly reports whether a prepared query holds one confining predicate, that of
-// the column, and no interceptor could have added another condition to it.
+// Exactly reports whether a prepared query has one confining predicate, column = value,
+// and no interceptor that could have added another condition.
 func (c *Confinement) Exactly(inters []ent.Interceptor, table, column string, value any) bool {
 	for _, inter := range inters {
 		if _, ok := inter.(Observer); !ok {
-			if _, ok := inter.(ent.Traverser); !ok { // it could change the query while it runs
+			if _, ok := inter.(ent.Traverser); !ok { // could change the query while it runs
 				return false
 			}
 		}
@@ -131,12 +130,12 @@ func (c *Confinement) Exactly(inters []ent.Interceptor, table, column string, va
 	return haveText == wantText && slices.Equal(haveArgs, wantArgs)
 }
 
-// RefuseEdges fails if the mutation changes one of the edges, whose columns are in other
-// tables: rows of those would be written without being confined.
+// RefuseEdges fails if the mutation changes one of the edges. Their columns are in other
+// tables, whose rows would be written without confinement.
 func RefuseEdges(m ent.Mutation, elsewhere ...string) error {
 	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
 		if slices.Contains(elsewhere, edge) {
-			return fmt.Errorf("ent: the rows of %s.%s are written by themselves, not with %s", m.Type(), edge, m.Type())
+			return fmt.Errorf("ent: %s cannot write the rows of its edge %s: write them by themselves", m.Type(), edge)
 		}
 	}
 	return nil

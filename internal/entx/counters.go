@@ -12,15 +12,15 @@ import (
 )
 
 // Counter is a count of rows that the schema declares (apispec.Counter explains the
-// members). Triggers of package store/counters maintain it.
+// members). Triggers maintain it (package store/counters).
 type Counter struct {
 	Name, Table, By, Day, Where string
-	// Columns are what the counter depends on, beside the practice.
+	// Columns are the columns that the counter depends on, other than the practice.
 	Columns []string
 }
 
-// Counters reads the counters of one practice on the connection of a query, in its
-// transaction if it is in one.
+// Counters reads the counters of one practice, in the transaction of the query that
+// returned it.
 type Counters struct {
 	driver   dialect.Driver
 	practice uuid.UUID
@@ -29,7 +29,7 @@ type Counters struct {
 // NewCounters returns the counters of a practice.
 func NewCounters(d dialect.Driver, practice uuid.UUID) *Counters { return &Counters{d, practice} }
 
-// Of returns the query for a counter: one row with one column.
+// Of returns the query for one counter: one row with one column.
 func (c *Counters) Of(counter string, key int64) *sql.Selector {
 	return sql.Dialect(c.driver.Dialect()).Select().SelectExpr(sql.ExprFunc(func(b *sql.Builder) {
 		b.WriteString("CAST(COALESCE(SUM(n), 0) AS bigint) FROM " + c.counts() + " WHERE counter = ").Arg(counter)
@@ -37,7 +37,7 @@ func (c *Counters) Of(counter string, key int64) *sql.Selector {
 	}))
 }
 
-// Read runs a query of Of.
+// Read runs a query returned by Of.
 func (c *Counters) Read(ctx context.Context, of *sql.Selector) (n int, err error) {
 	text, args := of.Query()
 	return n, c.read(ctx, text, args, &n)
@@ -51,8 +51,8 @@ type Place struct {
 }
 
 // Find returns the place of the page that begins after offset rows. all names the
-// counter of the list's rows, days the one that counts them by day. ok is false when
-// too many changes are pending to tell.
+// counter of the list's rows, days the one that counts them by day. ok is false if too
+// many changes are pending to know the place.
 //
 // It adds up the days from the nearer end of the list, no further than needed. Pending
 // changes (those not compacted yet) could move the place by at most slack rows: the
@@ -139,8 +139,8 @@ func (c *Counters) read(ctx context.Context, text string, args []any, into ...an
 		return err
 	}
 	defer rows.Close()
-	if !rows.Next() { // sums have one row, so there was an error
-		return errors.Join(errors.New("ent: read a total"), rows.Err())
+	if !rows.Next() { // a sum always has one row, so this is an error
+		return errors.Join(errors.New("ent: read a counter"), rows.Err())
 	}
 	if err := rows.Scan(into...); err != nil {
 		return err

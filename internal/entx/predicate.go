@@ -8,10 +8,10 @@ import (
 	"entgo.io/ent/dialect/sql"
 )
 
-// Flatten makes one predicate of all, from four on. Selector.Where joins each to those
-// before it as And(all before, this one), which writes their text anew each time;
-// collected first, all are joined once. So a predicate must not look at those before
-// it (Selector.P, Clone), nor change how the next is joined (Or, Not).
+// Flatten joins four or more predicates into one. Selector.Where joins each one as
+// And(all before, this one), which writes their text again each time; here all are joined
+// once. A predicate must not look at those before it (Selector.P, Clone) nor change how
+// the next one is joined (Or, Not).
 func Flatten[P ~func(*sql.Selector)](predicates []P) []P {
 	if len(predicates) < 4 {
 		return predicates
@@ -19,12 +19,12 @@ func Flatten[P ~func(*sql.Selector)](predicates []P) []P {
 	return []P{sql.AndPredicates(predicates...)}
 }
 
-// InArray is the condition that a column has one of some numbers: one argument,
-// and so one statement, however many they are. PostgreSQL does not see them while
-// it plans, so one plan does for all; it would make one each time for a few.
-func InArray[P ~func(*sql.Selector)](column string, numbers []int64) P {
-	list := make([]byte, 0, 8*len(numbers)+2)
-	for i, n := range numbers {
+// InArray is column IN (values) with all values in one argument, so that the statement is
+// the same for any number of them. The sub-query hides them from PostgreSQL's planner,
+// which would otherwise plan anew for each short list.
+func InArray[P ~func(*sql.Selector)](column string, values []int64) P {
+	list := make([]byte, 0, 8*len(values)+2)
+	for i, n := range values {
 		if i > 0 {
 			list = append(list, ',')
 		}
@@ -42,8 +42,8 @@ func InArray[P ~func(*sql.Selector)](column string, numbers []int64) P {
 	}
 }
 
-// OpaqueTime compares a column with a time that PostgreSQL does not see while it
-// plans: for statements that should have one plan, whatever the time.
+// OpaqueTime compares a column with a time that a sub-query hides from PostgreSQL's
+// planner, so that the statement has one plan for all times.
 func OpaqueTime[P ~func(*sql.Selector)](column string, op sql.Op, t time.Time) P {
 	return func(s *sql.Selector) {
 		s.Where(sql.P(func(b *sql.Builder) {

@@ -17,36 +17,38 @@ import (
 // plural. StoredTypes relies on that, too.
 func Names(columns, joined string) bool { return strings.Contains(columns, `"`+joined+`".`) }
 
-// LeftJoin joins, under a name, the rows behind an edge, where the
-// predicates that confine their table let the caller see them.
+// LeftJoin joins the rows of an edge's table, under a name. confined are the predicates
+// that restrict them to those the principal may see.
 func LeftJoin[P ~func(*sql.Selector)](s *sql.Selector, table, name, from, to string, confined []P) {
 	t := sql.Dialect(s.Dialect()).Table(table).As(name)
-	seen := sql.Dialect(s.Dialect()).Select().From(t)
+	visible := sql.Dialect(s.Dialect()).Select().From(t)
 	for _, p := range confined {
-		p(seen)
+		p(visible)
 	}
 	s.LeftJoin(t).On(s.C(from), t.C(to))
-	switch p := seen.P(); {
+	switch p := visible.P(); {
 	case p == nil:
 	case s.Dialect() == dialect.SQLite:
-		// A bare comparison would have it read the whole table, into a Bloom filter, for every page.
+		// For a bare comparison SQLite reads the whole table into a Bloom filter for each page.
 		s.OnP(sql.P(func(b *sql.Builder) { b.Wrap(func(b *sql.Builder) { b.Join(p) }).WriteString(" IS TRUE") }))
 	default:
 		s.OnP(p)
 	}
 }
 
-// StoredTypes are PostgreSQL's types of times, days and uuids, which are asked for as
-// they are stored (decision 9), by the names of their columns, some with the table's.
+// StoredTypes are the PostgreSQL types of time, day and uuid columns, which are read as
+// they are stored (decision 9). A key is a column's name, with the table's if it is needed.
 type StoredTypes map[string]string
 
-var rewritten sync.Map // results of StoredTypes.columns, by its arguments: text of the program
+// rewritten caches the results of StoredTypes.columns by its arguments. They are literals of
+// the program, so it stays small.
+var rewritten sync.Map
 
-// columns rewrites columns to those the database is asked for. Those in expressions
-// stay as they are.
+// columns rewrites each plain column to the expression that reads it as it is stored.
+// Other expressions stay as they are.
 func (t StoredTypes) columns(database, columns string) string {
-	type given struct{ database, columns string }
-	if text, ok := rewritten.Load(given{database, columns}); ok {
+	type key struct{ database, columns string }
+	if text, ok := rewritten.Load(key{database, columns}); ok {
 		return text.(string)
 	}
 	list := strings.Split(columns, ", ")
@@ -60,16 +62,15 @@ func (t StoredTypes) columns(database, columns string) string {
 		case database == dialect.Postgres:
 			list[i] = stored + "_send(" + c + ")"
 		case stored == "date":
-			list[i] = "+" + c // of no type: SQLite's driver would try to read a time, twice
+			list[i] = "+" + c // removes the type: SQLite's driver would try to parse a time, twice
 		}
 	}
 	text := strings.Join(list, ", ")
-	rewritten.Store(given{database, columns}, text)
+	rewritten.Store(key{database, columns}, text)
 	return text
 }
 
-// Query runs the statement for these columns and returns its rows, to be read by
-// rowscan.ForEach.
+// Query runs the statement for these columns and returns its rows for rowscan.ForEach.
 func Query(ctx context.Context, d dialect.Driver, s *sql.Selector, stored StoredTypes, columns string) (*sql.Rows, error) {
 	s.SelectExpr(sql.Raw(stored.columns(d.Dialect(), columns)))
 	if err := s.Err(); err != nil {

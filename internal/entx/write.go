@@ -15,7 +15,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// Record is the row of the record of changes for one mutation, still to be written.
+// Record is the audit log entry of one mutation.
 type Record struct {
 	mutation ent.Mutation
 	spec     func(context.Context) (*sqlgraph.CreateSpec, error)
@@ -24,33 +24,33 @@ type Record struct {
 
 type recordKey struct{}
 
-// WithRecord returns a context in which the statement that writes the row of m may
-// write its record, too. spec makes the record once all columns of m are set; a value
+// WithRecord returns a context in which the statement that writes the row of m may also
+// write its audit log entry. spec returns the entry once all columns of m are set; a value
 // may be SQL that names columns of the written row.
 func WithRecord(ctx context.Context, m ent.Mutation, spec func(context.Context) (*sqlgraph.CreateSpec, error)) (context.Context, *Record) {
 	r := &Record{mutation: m, spec: spec}
 	return context.WithValue(ctx, recordKey{}, r), r
 }
 
-// Written reports whether the record was written with the row.
+// Written reports whether the entry was written with the row.
 func (r *Record) Written() bool { return r.written }
 
-// ErrUnmet is returned for a row whose conditions do not all hold.
-var ErrUnmet = errors.New("ent: a condition of a new row does not hold")
+// ErrConditionFailed means that a row was not written because a condition does not hold.
+var ErrConditionFailed = errors.New("ent: a condition of the new row does not hold")
 
-// Writing is the prefix of a query that reads the row it writes, under the name
-// written. The record is written with it where that is still to be done:
+// Writing returns the prefix of a query that writes a row and reads it back under the name
+// written. It also writes the audit log entry, if the context has one for m:
 //
 //	WITH written AS (… RETURNING *),
 //	noted AS (INSERT INTO changes (…) SELECT … FROM written)
 func Writing(ctx context.Context, m ent.Mutation, row func(*sql.Builder)) (sql.Querier, error) {
-	var noted *insert
+	var entry *insert
 	if r, ok := ctx.Value(recordKey{}).(*Record); ok && r.mutation == m {
 		spec, err := r.spec(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if noted, err = insertOf(spec); err != nil {
+		if entry, err = insertOf(spec); err != nil {
 			return nil, err
 		}
 		r.written = true
@@ -59,51 +59,51 @@ func Writing(ctx context.Context, m ent.Mutation, row func(*sql.Builder)) (sql.Q
 		b.WriteString("WITH written AS (")
 		row(b)
 		b.WriteString(" RETURNING *)")
-		if noted != nil {
+		if entry != nil {
 			b.WriteString(", noted AS (")
-			noted.write(b)
+			entry.write(b)
 			b.WriteString(" FROM written)")
 		}
 	}), nil
 }
 
-// Unlocked is the setting of a PostgreSQL transaction in which a lock was asked for
-// and not obtained: 'true'. It is set right before a conditional insertion, in the same
-// round trip, and that insertion then writes nothing (IfLocked).
+// Unlocked is the PostgreSQL setting that is 'true' in a transaction to which a lock was
+// refused. It is set in the same round trip as the conditional INSERT that follows, which
+// then writes nothing (IfLocked).
 const Unlocked = "chairside.unlocked"
 
 // IfLocked is the condition that no lock was refused in this transaction. It ends the
-// WHERE of each conditional insertion. Locks are sent ahead only of a statement that
-// contains it (package store).
+// WHERE of each conditional INSERT; package store pipelines locks only before a statement
+// that contains it.
 const IfLocked = "current_setting('" + Unlocked + "', true) IS DISTINCT FROM 'true'"
 
-// Insert writes a new row where the conditions hold and no lock was refused.
+// Insert returns the INSERT of a row if the conditions hold and no lock was refused.
 func Insert(ctx context.Context, spec *sqlgraph.CreateSpec, conditions []Condition) (func(*sql.Builder), error) {
 	row, err := insertOf(spec)
 	if err != nil {
 		return nil, err
 	}
-	holding := make([]func(*sql.Builder), len(conditions))
+	texts := make([]func(*sql.Builder), len(conditions))
 	for i, c := range conditions {
-		if holding[i], err = c.text(ctx); err != nil {
+		if texts[i], err = c.text(ctx); err != nil {
 			return nil, err
 		}
 	}
 	return func(b *sql.Builder) {
 		row.write(b)
 		word := " WHERE "
-		for _, text := range holding {
+		for _, text := range texts {
 			b.WriteString(word)
 			text(b)
 			word = " AND "
 		}
-		if len(holding) > 0 {
+		if len(texts) > 0 {
 			b.WriteString(word).WriteString(IfLocked)
 		}
 	}, nil
 }
 
-// Table is what an update has to know of a table.
+// Table describes a table to Update.
 type Table struct {
 	Name, ID  string
 	Immutable []string // columns that an update cannot name
@@ -111,19 +111,19 @@ type Table struct {
 	Elsewhere []string // edges whose columns are in other tables
 }
 
-// Update writes the columns of m to the row of an id, where the predicates of m allow
-// it. What ent would write in another way, or leave out, is refused.
+// Update returns the UPDATE of one row, by its id and the predicates of m. It refuses
+// mutations that Ent would write differently, such as added numbers and edges.
 func Update[P ~func(*sql.Selector)](m ent.Mutation, table Table, id any, predicates []P) (func(*sql.Builder), error) {
 	if err := RefuseEdges(m, table.Elsewhere...); err != nil {
 		return nil, err
 	}
 	if added := m.AddedFields(); len(added) > 0 {
-		return nil, fmt.Errorf("ent: %v are added to, not set", added)
+		return nil, fmt.Errorf("ent: cannot add to the columns %v: set them", added)
 	}
 	u := sql.Dialect(dialect.Postgres).Update(table.Name)
 	for _, name := range m.Fields() {
 		if slices.Contains(table.Immutable, name) {
-			return nil, fmt.Errorf("ent: %s does not change", name)
+			return nil, fmt.Errorf("ent: the column %s is immutable", name)
 		}
 		v, _ := m.Field(name)
 		if slices.Contains(table.JSON, name) {
@@ -136,7 +136,7 @@ func Update[P ~func(*sql.Selector)](m ent.Mutation, table Table, id any, predica
 		u.Set(name, v)
 	}
 	for _, name := range m.ClearedFields() {
-		if _, set := m.Field(name); !set { // since
+		if _, set := m.Field(name); !set { // not set again after it was cleared
 			u.SetNull(name)
 		}
 	}
@@ -147,7 +147,7 @@ func Update[P ~func(*sql.Selector)](m ent.Mutation, table Table, id any, predica
 	return func(b *sql.Builder) { b.Join(u.FromSelect(only)) }, only.Err()
 }
 
-// SetSQL replaces the value of a column by SQL text of the program.
+// SetSQL replaces the value of a column by SQL text, which must not come from a client.
 func SetSQL(spec *sqlgraph.CreateSpec, column, text string) *sqlgraph.CreateSpec {
 	for _, f := range spec.Fields {
 		if f.Column == column {
@@ -157,7 +157,7 @@ func SetSQL(spec *sqlgraph.CreateSpec, column, text string) *sqlgraph.CreateSpec
 	return spec
 }
 
-// insert is a row to be written, and nothing with it.
+// insert is one row to insert, without rows of other tables.
 type insert struct {
 	table   string
 	columns []string
@@ -185,14 +185,14 @@ func insertOf(spec *sqlgraph.CreateSpec) (*insert, error) {
 	}
 	for _, e := range spec.Edges {
 		if e.Rel != sqlgraph.M2O {
-			return nil, fmt.Errorf("ent: %s is written together with rows of %s", spec.Table, e.Table)
+			return nil, fmt.Errorf("ent: %s cannot be inserted together with rows of %s", spec.Table, e.Table)
 		}
 		set(e.Columns[0], e.Target.Nodes[0])
 	}
 	return i, nil
 }
 
-// write quotes the names at once: Ident would take each apart.
+// write quotes the names itself, because Ident would parse each one.
 func (i *insert) write(b *sql.Builder) {
 	b.WriteString(`INSERT INTO "` + i.table + `" ("` + strings.Join(i.columns, `", "`) + `") SELECT `).Args(i.values...)
 }

@@ -9,19 +9,17 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Of gives the strong, opaque tag of a response body, quotes included, always of
-// the same length. A tag tells states of one record or list apart, of which 64
-// bits confuse none by chance. Somebody who may write a record could make two
-// states that agree, and have others miss the change: that is accepted, since
-// SHA-256 took 6 % of the server's time for 100 patients.
+// Of returns the strong tag of a response body, with quotes, always of the same length. It
+// distinguishes the versions of one record or list, for which 64 bits are enough. A user who
+// may write a record could construct two versions with equal tags, so that others miss the
+// change. That is accepted: SHA-256 took 6 % of the server's time for 100 patients.
 func Of(body []byte) string {
 	sum := binary.BigEndian.AppendUint64(nil, xxhash.Sum64(body))
 	return `"` + base64.RawURLEncoding.EncodeToString(sum) + `"`
 }
 
-// Match reports whether an If-Match header admits the record whose current tag
-// is given. The comparison is the strong one: a weak tag never matches. An
-// empty header sets no condition and admits every record.
+// Match reports whether an If-Match header matches the current tag of a record. The
+// comparison is strong: a weak tag never matches. An empty header matches everything.
 func Match(header, tag string) bool {
 	if header == "" {
 		return true
@@ -34,9 +32,8 @@ func Match(header, tag string) bool {
 	return false
 }
 
-// None reports whether an If-None-Match header lets the response with the
-// given tag through; if it does not, the client holds that response already.
-// The comparison is the weak one. An empty header lets everything through.
+// None reports whether an If-None-Match header matches no tag, so that the response must be
+// sent. The comparison is weak. An empty header matches nothing.
 func None(header, tag string) bool {
 	for candidate := range candidates(header) {
 		if candidate == "*" || strings.TrimPrefix(candidate, weak) == strings.TrimPrefix(tag, weak) {
@@ -48,9 +45,8 @@ func None(header, tag string) bool {
 
 const weak = "W/"
 
-// candidates yields the members of a list of tags. Opaque tags may contain
-// commas, so the list cannot simply be split; what is no tag is skipped up to
-// the next comma.
+// candidates yields the members of a list of tags. Tags may contain commas, so the list
+// cannot be split at them. Anything that is not a tag is skipped up to the next comma.
 func candidates(header string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for {
@@ -67,8 +63,8 @@ func candidates(header string) func(yield func(string) bool) {
 	}
 }
 
-// next splits off the first member of a list that does not start with a
-// separator; the member is "" where the text is neither a tag nor "*".
+// next returns the first member of a list, which does not start with a separator, and the
+// rest. The member is "" if it is neither a tag nor "*".
 func next(list string) (member, rest string) {
 	if rest, star := strings.CutPrefix(list, "*"); star {
 		return "*", rest
@@ -89,13 +85,12 @@ func next(list string) (member, rest string) {
 
 type key struct{}
 
-// WithIfMatch keeps the If-Match header of a request for the handler that
-// writes; "" where the request has none.
+// WithIfMatch passes the If-Match header of a request to the operation; "" without one.
 func WithIfMatch(ctx context.Context, header string) context.Context {
 	return context.WithValue(ctx, key{}, header)
 }
 
-// IfMatch gives the If-Match header of the request, "" where it has none.
+// IfMatch returns the If-Match header of the request, or "".
 func IfMatch(ctx context.Context) string {
 	header, _ := ctx.Value(key{}).(string)
 	return header

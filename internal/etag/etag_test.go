@@ -12,7 +12,7 @@ func TestOfIsStrongAndOpaque(t *testing.T) {
 		t.Errorf("tag %s is not a quoted opaque string", tag)
 	}
 	if tag != Of([]byte(`{"patient":{"id":1}}`)) || tag == Of([]byte(`{"patient":{"id":2}}`)) {
-		t.Error("equal bodies must have equal tags, different bodies different ones")
+		t.Error("equal bodies must have equal tags, and different bodies different tags")
 	}
 }
 
@@ -48,7 +48,7 @@ func TestMatchAndNone(t *testing.T) {
 	}
 }
 
-func TestIfMatchTravelsInTheContext(t *testing.T) {
+func TestContextCarriesIfMatch(t *testing.T) {
 	if got := IfMatch(t.Context()); got != "" {
 		t.Errorf("without a header: %q", got)
 	}

@@ -1,12 +1,12 @@
-// Package list reads the rows of a resource in their response form: one row, or a
-// page of a list with its total.
+// Package list reads the rows of a resource in their response form: one row, or a page of
+// a list with its total.
 //
-// Generated code describes a resource as data (Form, List) and a request as a Request;
-// the functions here are the same for all resources:
+// Generated code describes a resource as data (Form, List) and a request as a Request.
+// The functions here serve every resource:
 //
-//	ogent ListX ─▶ Read ─┬─ filterFirst   find the rows by a filter, then sort them
-//	                     ├─ page by day   a counter of rows per day finds a deep page
-//	                     └─ readPage      walk an index that has the order
+//	ogent ReadX ─▶ List.Read ─┬─ filterFirst   find the rows by a filter, then sort them
+//	                          ├─ findDay       find a deep page by a counter of rows per day
+//	                          └─ readPage      walk an index that has the order
 //
-// Decision 8 says why a list has several ways, and what each one gains.
+// Decision 8 explains why there are three ways and what each one gains.
 package list

@@ -6,7 +6,7 @@ import (
 	"chairside/ent"
 )
 
-// IDs are the ids of rows.
+// IDs returns the ids of rows.
 func IDs[ID, R any](rows []R, id func(R) ID) []ID {
 	ids := make([]ID, len(rows))
 	for i, r := range rows {
@@ -15,7 +15,7 @@ func IDs[ID, R any](rows []R, id func(R) ID) []ID {
 	return ids
 }
 
-// Pointers point at rows.
+// Pointers returns a pointer to each row.
 func Pointers[R any](rows []R) []*R {
 	all := make([]*R, len(rows))
 	for i := range rows {
@@ -24,8 +24,8 @@ func Pointers[R any](rows []R) []*R {
 	return all
 }
 
-// AddMember sets a member that no column has: read gives its values for the rows with
-// ids, in their order. Without read the member stays empty.
+// AddMember sets a member that is not a column. read returns its values for the rows with
+// these ids, in their order; without read the member stays empty.
 func AddMember[ID, R, V any](ctx context.Context, c *ent.Client, read func(context.Context, *ent.Client, []ID) ([]V, error), rows []*R, id func(*R) ID, set func(*R, V)) error {
 	if read == nil {
 		return nil

@@ -23,24 +23,24 @@ type Query[Q any, P, O ~func(*sql.Selector)] interface {
 	Count(context.Context) (int, error)
 }
 
-// List is what Read has to know of a resource.
+// List describes the list of a resource.
 type List[Q Query[Q, P, O], P, O ~func(*sql.Selector), R any] struct {
 	Form[R]
 	Table   string
-	Default string // the order of a request without sort_by
+	Default string // sort_by of a request without it
 	Sorts   []Sort[O]
-	Ordered Orders // those that an index has for all rows of a practice
-	// Counters returns the counters of a query; nil for lists without any.
+	Ordered Orders // orders that an index has for all rows of a practice
+	// Counters returns the counters for a query; nil for lists without counters.
 	Counters func(Q, context.Context) (*entx.Counters, error)
-	// DayCounter is the counter of rows per day that finds deep pages of the default
-	// order by DayColumn; AllCounter counts the same rows.
+	// DayCounter counts rows per day of DayColumn and finds deep pages in the default
+	// order; AllCounter counts the same rows.
 	DayCounter, DayColumn, AllCounter string
 }
 
-// Sort is a value of sort_by other than id: a column of the table, or one behind an edge.
+// Sort is a value of sort_by other than id: a column of the table or of an edge's table.
 type Sort[O ~func(*sql.Selector)] struct {
 	Key, Column string
-	By          func(...sql.OrderTermOption) O // of a column behind an edge
+	By          func(...sql.OrderTermOption) O // for a column of an edge's table
 }
 
 // Request is a list request.
@@ -48,13 +48,13 @@ type Request[P ~func(*sql.Selector)] struct {
 	Page
 	SortBy     string
 	Descending bool
-	Where      []P      // its filters, except those that the schema calls manual
-	Filters    []Filter // those that filterFirst may use
-	Counter    string   // counts its rows; "" where the query has to
-	Key        int64    // of Counter
+	Where      []P      // conditions of all filters that are not hand-written
+	Filters    []Filter // filters that filterFirst may use
+	Counter    string   // name of the counter of its rows; "" if the query must count them
+	Key        int64    // key of Counter
 }
 
-// Direction is ascending or descending.
+// Direction returns the order term for ascending or descending.
 func (r Request[P]) Direction() sql.OrderTermOption {
 	if r.Descending {
 		return sql.OrderDesc()
@@ -62,7 +62,7 @@ func (r Request[P]) Direction() sql.OrderTermOption {
 	return sql.OrderAsc()
 }
 
-// Order is the order of a request, the id last.
+// Order returns the order of a request; the id breaks ties.
 func (l *List[Q, P, O, R]) Order(r Request[P]) (order []O) {
 	byID := O(sql.OrderByField("id", r.Direction()).ToFunc())
 	for _, s := range l.Sorts {
@@ -77,7 +77,8 @@ func (l *List[Q, P, O, R]) Order(r Request[P]) (order []O) {
 	return []O{byID}
 }
 
-// column is the column of the table that a request is ordered by, before the id.
+// column returns the column of the table that a request is sorted by: the id where that is
+// a column of an edge's table.
 func (l *List[Q, P, O, R]) column(r Request[P]) string {
 	for _, s := range l.Sorts {
 		if s.Key == r.SortBy && s.By == nil {
@@ -87,10 +88,10 @@ func (l *List[Q, P, O, R]) column(r Request[P]) string {
 	return "id"
 }
 
-// Read reads the page that a request asks for and counts all rows. Extra conditions,
-// those of manual filters and of the list itself, add to the request's own; with any,
-// no counter is used. all finds the rows of all pages, for sums over them.
-func (l *List[Q, P, O, R]) Read(ctx context.Context, view codec.View, q Q, r Request[P], extra ...P) (shown []R, meta Meta, all Q, err error) {
+// Read reads the page of a request and counts all rows. extra are conditions of
+// hand-written filters; no counter knows them, so they turn counters off. all is the query
+// for the rows of all pages, for sums over them.
+func (l *List[Q, P, O, R]) Read(ctx context.Context, view codec.View, q Q, r Request[P], extra ...P) (rows []R, meta Meta, all Q, err error) {
 	x := reading[Q, P, O, R]{List: l, Request: r, view: view}
 	if l.Counters != nil {
 		counters, err := l.Counters(q, ctx)
@@ -106,14 +107,13 @@ func (l *List[Q, P, O, R]) Read(ctx context.Context, view codec.View, q Q, r Req
 	}
 	q.Where(r.Where...)
 	all = q.Clone()
-	// A page behind everything that may be sorted is read in order.
 	if how, ok := choose(r.SortBy, l.Ordered, r.Filters); ok && r.Offset() <= maxSortRows {
-		if shown, meta, ok, err := x.filterFirst(ctx, q, how); ok || err != nil {
-			return shown, meta, all, err
+		if rows, meta, ok, err := x.filterFirst(ctx, q, how); ok || err != nil {
+			return rows, meta, all, err
 		}
 	}
-	shown, meta, err = x.readPage(ctx, q, all)
-	return shown, meta, all, err
+	rows, meta, err = x.readPage(ctx, q, all)
+	return rows, meta, all, err
 }
 
 // reading is one call of Read.
@@ -121,10 +121,10 @@ type reading[Q Query[Q, P, O], P, O ~func(*sql.Selector), R any] struct {
 	*List[Q, P, O, R]
 	Request[P]
 	view     codec.View
-	counters *entx.Counters // nil where no counter may be used
+	counters *entx.Counters // nil if no counter may be used
 }
 
-// counterQuery is the query of the counter, nil without one.
+// counterQuery returns the query for the counter, or nil without one.
 func (x *reading[Q, P, O, R]) counterQuery() *sql.Selector {
 	if x.Counter == "" || x.counters == nil {
 		return nil
@@ -132,7 +132,7 @@ func (x *reading[Q, P, O, R]) counterQuery() *sql.Selector {
 	return x.counters.Of(x.Counter, x.Key)
 }
 
-// count is the number of all rows of q.
+// count counts all rows of q.
 func (x *reading[Q, P, O, R]) count(ctx context.Context, q Q) (int, error) {
 	if query := x.counterQuery(); query != nil {
 		return x.counters.Read(ctx, query)
@@ -140,43 +140,44 @@ func (x *reading[Q, P, O, R]) count(ctx context.Context, q Q) (int, error) {
 	return q.Count(ctx)
 }
 
-// filterFirst finds the rows by the filters and sorts them. It is not ok where there
-// are too many.
-func (x *reading[Q, P, O, R]) filterFirst(ctx context.Context, q Q, how strategy) (shown []R, meta Meta, ok bool, err error) {
+// filterFirst finds the rows by the filters and sorts them. ok is false if there are too
+// many to sort.
+func (x *reading[Q, P, O, R]) filterFirst(ctx context.Context, q Q, how strategy) (rows []R, meta Meta, ok bool, err error) {
 	order := x.Order(x.Request)
 	found := q.Clone().Order(order...)
 	if how.probe && !x.Deep() {
 		first := found.Clone().Limit(x.Limit()).Offset(x.Offset())
 		first.Shape(amongFirst(principal.Must(ctx).PracticeID, x.Table, order))
-		tried, read := audit.With(ctx) // the rows may not be shown
-		shown, err := All(tried, x.view, first, x.Form, x.Limit())
+		tried, read := audit.With(ctx) // the rows may not be sent
+		rows, err := All(tried, x.view, first, x.Form, x.Limit())
 		if err != nil {
 			return nil, Meta{}, false, err
 		}
-		if len(shown) == x.Limit() {
+		if len(rows) == x.Limit() {
 			audit.From(ctx).Add(read)
 			total, err := x.count(ctx, q)
-			return shown, x.Meta(total), true, err
+			return rows, x.Meta(total), true, err
 		}
 	}
 	found.Shape(filtered(how.column, x.column(x.Request), order, x.Page))
 	tried, read := audit.With(ctx)
-	shown, total, err := counted(tried, x.view, found, x.Form, x.Limit(), filteredTotal)
+	total := 0
+	rows, err = All(tried, x.view, found, x.Form.withTotal(filteredTotal, &total), x.Limit())
 	switch {
 	case err != nil:
 		return nil, Meta{}, false, err
-	case len(shown) == 0 && x.Number > 1: // past the end: no row has the total
+	case len(rows) == 0 && x.Number > 1: // past the end, so no row brought the total
 		total, err = x.count(ctx, q)
-		return shown, x.Meta(total), true, err
+		return rows, x.Meta(total), true, err
 	case total > maxSortRows:
 		return nil, Meta{}, false, nil
 	}
 	audit.From(ctx).Add(read)
-	return shown, x.Meta(total), true, nil
+	return rows, x.Meta(total), true, nil
 }
 
-// readPage reads the page in the order; all finds the rows of all pages.
-func (x *reading[Q, P, O, R]) readPage(ctx context.Context, q, all Q) (shown []R, meta Meta, err error) {
+// readPage reads the page in the order of the list; all is the query for all pages.
+func (x *reading[Q, P, O, R]) readPage(ctx context.Context, q, all Q) (rows []R, meta Meta, err error) {
 	q.Order(x.Order(x.Request)...).Limit(x.Limit())
 	switch {
 	case x.SortBy == "id" && x.Early():
@@ -188,27 +189,27 @@ func (x *reading[Q, P, O, R]) readPage(ctx context.Context, q, all Q) (shown []R
 		if err != nil || x.Offset() >= place.Total {
 			return []R{}, x.Meta(place.Total), err
 		}
-		shown, err := All(ctx, x.view, q.Offset(x.Offset()-place.Before), x.Form, x.Limit())
-		return shown, x.Meta(place.Total), err
+		rows, err := All(ctx, x.view, q.Offset(x.Offset()-place.Before), x.Form, x.Limit())
+		return rows, x.Meta(place.Total), err
 	}
-	column, query := "", x.counterQuery()
-	if query != nil {
+	column, counter, total := "", x.counterQuery(), 0
+	if counter != nil {
 		column = counterColumn
-		q.Shape(withCounter(query))
+		q.Shape(withCounter(counter))
 	}
-	shown, total, err := counted(ctx, x.view, q.Offset(x.Offset()), x.Form, x.Limit(), column)
+	rows, err = All(ctx, x.view, q.Offset(x.Offset()), x.Form.withTotal(column, &total), x.Limit())
 	switch {
 	case err != nil:
-	case x.isWhole(len(shown)):
-		total = len(shown)
-	case query == nil || len(shown) == 0: // no row has it
+	case x.isWholeList(len(rows)):
+		total = len(rows)
+	case counter == nil || len(rows) == 0: // no row brought the total
 		total, err = x.count(ctx, all)
 	}
-	return shown, x.Meta(total), err
+	return rows, x.Meta(total), err
 }
 
-// findDay finds a page deep in the default order by the day of its first row. It is
-// false for other requests.
+// findDay narrows q to the days from the page's first row on, for a deep page in the
+// default order. ok is false for other requests.
 func (x *reading[Q, P, O, R]) findDay(ctx context.Context, q Q) (place entx.Place, ok bool, err error) {
 	if x.DayCounter == "" || x.counters == nil || x.Counter != x.AllCounter || x.SortBy != x.Default || !x.Deep() {
 		return place, false, nil

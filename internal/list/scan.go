@@ -16,84 +16,91 @@ import (
 
 // Form is the response form of a row.
 type Form[R any] struct {
-	Columns string // as SQL
-	Width   int    // the number of columns
+	Columns string // as SQL text
+	Width   int    // number of columns
 	Take    func(*Reader, *R)
 }
 
-// Reader is the current row as Form.Take sees it.
+// Reader is the current row, as Form.Take reads it.
 type Reader struct {
 	*rowscan.Scanner
 	View codec.View
-	Log  *audit.Log // notes each row of patient data
+	Log  *audit.Log // of the patient records that the request reads
 }
 
-// Rows is a generated query, create or update, which gives columns of its rows.
+// Rows is a generated query, create or update that returns columns of its rows.
 type Rows interface {
 	Rows(ctx context.Context, columns string) (*sql.Rows, error)
 }
 
 // All reads all rows of q, about size of them.
 func All[R any](ctx context.Context, view codec.View, q Rows, form Form[R], size int) ([]R, error) {
+	rows, err := q.Rows(ctx, form.Columns)
+	if err != nil {
+		return nil, err
+	}
 	all := make([]R, 0, size)
-	err := each(ctx, view, q, form.Columns, form.Width, func(x *Reader) {
-		// append would copy an empty row, and rows are large. The one that Grow uncovers
-		// is empty already.
+	x := &Reader{View: view, Log: audit.From(ctx)}
+	err = rowscan.ForEach(rows, form.Width, func(current *rowscan.Scanner) {
+		x.Scanner = current
+		// append would copy an empty row, and rows are large. The element that Grow
+		// uncovers is empty already.
 		all = slices.Grow(all, 1)[:len(all)+1]
 		form.Take(x, &all[len(all)-1])
 	})
 	return all, err
 }
 
-// One reads the only row of q, or gives apierror.NotFound.
+// One reads the only row of q, or returns apierror.NotFound.
 func One[R any](ctx context.Context, view codec.View, q Rows, form Form[R]) (*R, error) {
-	shown, err := All(ctx, view, q, form, 1)
+	found, err := All(ctx, view, q, form, 1)
 	switch {
 	case err != nil:
 		return nil, err
-	case len(shown) == 0:
+	case len(found) == 0:
 		return nil, apierror.NotFound()
 	}
-	return &shown[0], nil
+	return &found[0], nil
 }
 
-// OneWithParts is One for a query that joins the row with each row of a list that it
-// shows, if there are any: take adds one.
+// OneWithParts is One for a query that joins a row to its parts: one result row for each
+// part, or a single one without. add appends a part to the row.
 func OneWithParts[R, P any](ctx context.Context, view codec.View, q Rows, form Form[R], part Form[P], add func(*R, P)) (*R, error) {
-	var shown *R
-	err := each(ctx, view, q, form.Columns+", "+part.Columns, form.Width+part.Width, func(x *Reader) {
-		if shown == nil {
-			shown = new(R)
-			form.Take(x, shown)
+	var found *R
+	joined := Form[struct{}]{form.Columns + ", " + part.Columns, form.Width + part.Width, func(x *Reader, _ *struct{}) {
+		if found == nil {
+			found = new(R)
+			form.Take(x, found)
 		}
 		x.Offset(form.Width, func() {
 			if !x.Null(0) {
 				var p P
 				part.Take(x, &p)
-				add(shown, p)
+				add(found, p)
 			}
 		})
-	})
-	if err == nil && shown == nil {
+	}}
+	_, err := All(ctx, view, q, joined, 1)
+	if err == nil && found == nil {
 		err = apierror.NotFound()
 	}
-	return shown, err
+	return found, err
 }
 
-// AddParts reads the rows of q, which belong to those shown, and adds each one to its
-// owner. Owner is the column of its id, which id reads.
-func AddParts[ID comparable, R, P any](ctx context.Context, view codec.View, q Rows, form Form[P], owner string, id func(*Reader, int) ID, shown []R, add func(*R, ID, P) bool) error {
-	type part struct {
+// AddParts reads the parts of several rows with q and adds each to its owner. owner is
+// the column of the owner's id, which id reads; add reports whether the row is the owner.
+func AddParts[ID comparable, R, P any](ctx context.Context, view codec.View, q Rows, form Form[P], owner string, id func(*Reader, int) ID, rows []R, add func(*R, ID, P) bool) error {
+	type owned struct {
 		owner ID
-		shown P
+		part  P
 	}
-	parts, err := All(ctx, view, q, Form[part]{form.Columns + ", " + owner, form.Width + 1, func(x *Reader, p *part) {
-		form.Take(x, &p.shown)
+	parts, err := All(ctx, view, q, Form[owned]{form.Columns + ", " + owner, form.Width + 1, func(x *Reader, p *owned) {
+		form.Take(x, &p.part)
 		p.owner = id(x, form.Width)
-	}}, len(shown))
+	}}, len(rows))
 	for _, p := range parts {
-		for i := range shown {
-			if add(&shown[i], p.owner, p.shown) {
+		for i := range rows {
+			if add(&rows[i], p.owner, p.part) {
 				break
 			}
 		}
@@ -101,35 +108,20 @@ func AddParts[ID comparable, R, P any](ctx context.Context, view codec.View, q R
 	return err
 }
 
-// counted is All with the number of all rows in one more column, total, unless that is
-// empty. The number is 0 if no row was read.
-func counted[R any](ctx context.Context, view codec.View, q Rows, form Form[R], size int, total string) (all []R, n int, err error) {
-	if total == "" {
-		all, err = All(ctx, view, q, form, size)
-		return all, 0, err
+// withTotal adds a column with the number of all rows to the form; each row that is read
+// sets total. Without a column it changes nothing.
+func (f Form[R]) withTotal(column string, total *int) Form[R] {
+	if column == "" {
+		return f
 	}
-	all, err = All(ctx, view, q, Form[R]{form.Columns + ", " + total, form.Width + 1, func(x *Reader, r *R) {
-		form.Take(x, r)
-		n = x.Int(form.Width)
-	}}, size)
-	return all, n, err
+	return Form[R]{f.Columns + ", " + column, f.Width + 1, func(x *Reader, r *R) {
+		f.Take(x, r)
+		*total = x.Int(f.Width)
+	}}
 }
 
-// each calls take for all rows of q, which have so many columns.
-func each(ctx context.Context, view codec.View, q Rows, columns string, width int, take func(*Reader)) error {
-	rows, err := q.Rows(ctx, columns)
-	if err != nil {
-		return err
-	}
-	x := &Reader{View: view, Log: audit.From(ctx)}
-	return rowscan.ForEach(rows, width, func(r *rowscan.Scanner) {
-		x.Scanner = r
-		take(x)
-	})
-}
-
-// Metadata is a JSON column of strings. A database may print what it stores in its
-// own way; json.Marshal makes both alike.
+// Metadata reads a JSON object of strings. json.Marshal prints it, because the two
+// databases print JSON differently.
 func Metadata(x *Reader, column int) jx.Raw {
 	if text := x.Bytes(column); len(text) == 0 || string(text) == "{}" || string(text) == "null" {
 		return jx.Raw("{}")
@@ -137,7 +129,7 @@ func Metadata(x *Reader, column int) jx.Raw {
 	return Object[map[string]string](x, column)
 }
 
-// Object is a JSON column of any type.
+// Object reads a JSON column of any type.
 func Object[T any](x *Reader, column int) jx.Raw {
 	text, err := json.Marshal(decoded[T](x, column))
 	if err != nil {
@@ -146,7 +138,7 @@ func Object[T any](x *Reader, column int) jx.Raw {
 	return text
 }
 
-// Strings is a JSON column that lists strings.
+// Strings reads a JSON array of strings.
 func Strings(x *Reader, column int) []string { return decoded[[]string](x, column) }
 
 func decoded[T any](x *Reader, column int) (v T) {

@@ -5,16 +5,16 @@ import (
 	"github.com/google/uuid"
 )
 
-// idsFirst chooses the rows of a page by their ids alone, so that those before it are
-// passed over in an index, not in the table.
+// idsFirst selects the rows of a page by their ids alone, so that the database skips the
+// rows before it in an index, not in the table.
 func idsFirst(s *sql.Selector) {
 	id := s.C("id")
 	page := s.Clone().Select(id)
 	s.SetP(sql.In(id, sql.Select("id").From(page.As("page")))).Offset(0)
 }
 
-// startAtFirst begins a page in order of id at its first row: those before it are
-// passed over for their ids alone, and an index on the id has nothing to sort.
+// startAtFirst starts a page in order of id at its first row. The database skips the rows
+// before it in the index on the id and sorts nothing.
 func startAtFirst(descending bool) func(*sql.Selector) {
 	return func(s *sql.Selector) {
 		id := s.C("id")
@@ -27,7 +27,7 @@ func startAtFirst(descending bool) func(*sql.Selector) {
 	}
 }
 
-// counterColumn is the total of a page that is read with a counter (withCounter).
+// counterColumn is the column with the total that withCounter adds.
 const counterColumn = "(SELECT n FROM counter)"
 
 // withCounter reads a counter beside the page.
@@ -35,13 +35,12 @@ func withCounter(of *sql.Selector) func(*sql.Selector) {
 	return func(s *sql.Selector) { s.Prefix(sql.With("counter", "n").As(of)) }
 }
 
-// amongFirst looks for the rows of a query among the first of the practice, in the
-// order of a list:
+// amongFirst searches only the practice's first probeRows rows in the order of the list:
 //
 //	SELECT … FROM (SELECT * FROM t WHERE practice_id = … ORDER BY … LIMIT probeRows) AS t
 //	WHERE … ORDER BY … LIMIT …
 //
-// It stops with the last row of the page.
+// The database stops at the last row of the page.
 func amongFirst[O ~func(*sql.Selector)](practice uuid.UUID, table string, order []O) func(*sql.Selector) {
 	return func(s *sql.Selector) {
 		t := sql.Dialect(s.Dialect()).Table(table)
@@ -53,21 +52,20 @@ func amongFirst[O ~func(*sql.Selector)](practice uuid.UUID, table string, order 
 	}
 }
 
-// filteredTotal is the total of a page that filterFirst reads. It exceeds maxSortRows
-// where there are too many rows.
+// filteredTotal is the column with the total that filtered adds. It exceeds maxSortRows if
+// there are too many rows to sort.
 const filteredTotal = "(SELECT COUNT(*) FROM picked)"
 
-// filtered makes a query find the rows of a list by a column, or as PostgreSQL likes
-// where there is none, at most maxSortRows of them, then sort these by another column,
-// and then read the page:
+// filtered finds at most maxSortRows rows by the range of column, sorts them by another
+// column, and reads the page. Without a column the database chooses how to find them.
 //
 //	WITH picked AS (SELECT id, by FROM t WHERE … ORDER BY column LIMIT maxSortRows + 1)
 //	SELECT …, (SELECT COUNT(*) FROM picked) FROM t
 //	WHERE id IN (SELECT id FROM picked ORDER BY … LIMIT … OFFSET …) ORDER BY …
 //
-// Left to itself, PostgreSQL reads the index that has the order until it has met enough
-// rows within the range: all of it, where they are at its end. All that confines the
-// query to a practice and a site is in the first SELECT.
+// Otherwise PostgreSQL walks the index that has the order until it has met enough rows
+// within the range: the whole index, if they are at its end. The conditions that confine
+// the query to a practice and a site are in the first SELECT.
 func filtered[O ~func(*sql.Selector)](column, by string, order []O, page Page) func(*sql.Selector) {
 	return func(s *sql.Selector) {
 		set := s.Clone().ClearOrder()
@@ -88,7 +86,7 @@ func filtered[O ~func(*sql.Selector)](column, by string, order []O, page Page) f
 	}
 }
 
-// ByPart orders a query by a column of the rows that are joined.
+// ByPart orders a query by a column of a joined table.
 func ByPart(table, column string) func(*sql.Selector) {
 	return func(s *sql.Selector) {
 		s.OrderExpr(sql.Raw(sql.Dialect(s.Dialect()).Table(table).C(column)))

@@ -2,32 +2,31 @@ package list
 
 import "slices"
 
-// maxSortRows is the most rows sorted for one page. Beyond it, walk an index that
-// already has the order. A smaller number would gain nothing: the rows within the
-// range are counted in any case, and the first one in the order may be the last one
-// of the index.
+// maxSortRows is the most rows sorted for one page. Beyond it, walk an index that already
+// has the order. A smaller limit gains nothing: the rows in the range are counted anyway,
+// and the first one in the order may be the last one in the index.
 const maxSortRows = 200_000
 
-// probeRows is the number of rows that are looked through in the order before the rows
-// of one value are sorted. Most values occur among them; those of few rows, or of rows
-// at the end of the order, may not.
+// probeRows is how many rows are searched in the order of the list before the rows of one
+// value are sorted. They contain a full page of most values, though not of rare ones, nor
+// of those at the end of the order.
 const probeRows = 5_000
 
-// Filter is a filter of a request by a column, or a search, which has none.
+// Filter is a filter of a request, by a column or, for a search, without one.
 type Filter struct {
 	Set    bool
 	Column string
-	Equal  bool   // for one value of the column, not a range
-	Dense  bool   // the value is not one patient's: its rows mostly come soon in any order
-	Leads  Orders // the orders that an index has for one value
+	Equal  bool   // compares with one value, not a range
+	Dense  bool   // the rows of a value are spread over the list, unlike one patient's
+	Leads  Orders // orders that an index has for the rows of one value
 }
 
 // Orders are values of sort_by.
 type Orders []string
 
-// Unless adds some, unless the list shows more than the rows of their index.
-func (o Orders) Unless(more bool, keys ...string) Orders {
-	if more {
+// Unless adds orders of a partial index, unless the list also has rows outside it.
+func (o Orders) Unless(outside bool, keys ...string) Orders {
+	if outside {
 		return o
 	}
 	return append(o, keys...)
@@ -35,13 +34,13 @@ func (o Orders) Unless(more bool, keys ...string) Orders {
 
 // strategy is how filterFirst finds rows.
 type strategy struct {
-	column string // by the range of a column; else as the database likes
-	probe  bool   // they may well be among the first in the order
+	column string // by the range of this column; "" leaves it to the database
+	probe  bool   // search the first rows in the order before
 }
 
-// choose reports whether to find rows by the filters that are set before sorting them,
-// and how. It does not where there is no filter, or where an index has the filtered
-// rows in the order. Ordered are the orders that an index has for all rows.
+// choose decides whether to find rows by the filters before sorting them, and how. ok is
+// false without filters, or if an index has the filtered rows in the order. ordered are the
+// orders that an index has for all rows.
 func choose(order string, ordered Orders, filters []Filter) (how strategy, ok bool) {
 	led, equal, dense := false, false, slices.Contains(ordered, order)
 	for _, f := range filters {

@@ -1,9 +1,9 @@
-// Package principal says on whose behalf a piece of work is done.
+// Package principal identifies the caller of a request.
 //
-// Every query and mutation asks its context for the caller and is confined to
-// the caller's practice (and site, where the token is limited to one). Work
-// that belongs to no practice, such as finding the token of a request, says so
-// with System; a context with neither is refused.
+// Every query and mutation takes the principal from its context and is confined to the
+// principal's practice, and to its site if the token is limited to one. Work that belongs to
+// no practice, such as finding the token of a request, uses AsSystem. A context with neither
+// is refused.
 package principal
 
 import (
@@ -22,56 +22,55 @@ type Principal struct {
 	UserID     int64           // 0 for the command line
 	TokenID    uuid.UUID       // zero for the command line
 	SiteID     *uuid.UUID      // set when the token is limited to one site
-	Scopes     scope.Effective // what the token may do now; nothing for sessions and the command line
+	Scopes     scope.Effective // what the token may do now; empty for sessions and the command line
 	Zone       *time.Location  // the practice's time zone
 	Country    string          // the practice's ISO 3166 country code, for phone numbers
-	UserSiteID *uuid.UUID      // the site the user works at, the default for new patients
+	UserSiteID *uuid.UUID      // the user's own site, the default for new patients
 }
 
-// ErrNoPrincipal is returned for work without a caller in its context: a mistake of
-// the program, never of a client.
-var ErrNoPrincipal = errors.New("principal: none in the context")
+// ErrNoPrincipal means that a context has no principal, which is a bug in the program.
+var ErrNoPrincipal = errors.New("principal: the context has none")
 
 type (
-	callerKey struct{}
-	systemKey struct{}
+	principalKey struct{}
+	systemKey    struct{}
 )
 
-// With returns a context in which c is the caller.
-func With(ctx context.Context, c *Principal) context.Context {
-	return context.WithValue(ctx, callerKey{}, c)
+// With returns a context with the principal p.
+func With(ctx context.Context, p *Principal) context.Context {
+	return context.WithValue(ctx, principalKey{}, p)
 }
 
-// From gives the caller of ctx, or ErrNone.
+// From returns the principal of ctx, or ErrNoPrincipal.
 func From(ctx context.Context) (*Principal, error) {
-	if c, ok := ctx.Value(callerKey{}).(*Principal); ok && c != nil {
-		return c, nil
+	if p, ok := ctx.Value(principalKey{}).(*Principal); ok && p != nil {
+		return p, nil
 	}
 	return nil, ErrNoPrincipal
 }
 
-// Must gives the caller of a request that has passed authentication.
+// Must returns the principal of a request that has passed authentication.
 func Must(ctx context.Context) *Principal {
-	c, err := From(ctx)
+	p, err := From(ctx)
 	if err != nil {
 		panic(err)
 	}
-	return c
+	return p
 }
 
-// AsSystem returns a context for work across practices: looking up tokens,
-// migrating, seeding, administration. An import rule lists who may use it.
+// AsSystem returns a context for work across practices: token look-up, migrations, seeding,
+// administration. A test in internal/arch lists the packages that may call it.
 func AsSystem(ctx context.Context) context.Context {
 	return context.WithValue(ctx, systemKey{}, true)
 }
 
-// AsSystemWithin is AsSystem for the middle of a caller's request: the caller is left
-// behind, so that rows of other practices, or of none, can be reached.
+// AsSystemWithin is AsSystem within a request: it removes the principal, so that rows of
+// other practices, or of none, can be read.
 func AsSystemWithin(ctx context.Context) context.Context {
-	return AsSystem(context.WithValue(ctx, callerKey{}, (*Principal)(nil)))
+	return AsSystem(context.WithValue(ctx, principalKey{}, (*Principal)(nil)))
 }
 
-// IsSystem reports whether ctx carries the mark of AsSystem and no caller.
+// IsSystem reports whether ctx is from AsSystem and has no principal.
 func IsSystem(ctx context.Context) bool {
 	system, _ := ctx.Value(systemKey{}).(bool)
 	_, err := From(ctx)

@@ -8,9 +8,8 @@ import (
 
 type sessionKey struct{}
 
-// WithSession returns a context for work on behalf of a signed-in browser. What
-// gives access is refused once the session has ended, even by a request that
-// began before (package store).
+// WithSession returns a context for the work of a signed-in browser. Once the session has
+// ended, package store refuses writes that grant access, even in a request that began before.
 func WithSession(ctx context.Context, session uuid.UUID) context.Context {
 	return context.WithValue(ctx, sessionKey{}, session)
 }

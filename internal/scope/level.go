@@ -13,9 +13,8 @@ const (
 	Administrator
 )
 
-// levels is the most that each permission level may hold. What is not listed is
-// not held: a new family belongs to administrators until it is added to a line.
-// This is the only place that says so.
+// levels are the most scopes that each permission level may hold. A new family belongs to
+// administrators alone until it is added to another level here.
 var levels = map[Level]Set{
 	Reception: {
 		"appointment", "patient:create", "patient:read", "patient:update", "practice:read", "treatments:read", "user:read",
@@ -25,28 +24,26 @@ var levels = map[Level]Set{
 	Administrator: Everything(),
 }
 
-// MayHold is the most that a user of this level, and so any token that acts for
-// the user, may do. A level that does not exist may do nothing.
+// MayHold returns the most scopes that a user of this level, and so a token of the user, may
+// hold. An unknown level may hold none.
 func (l Level) MayHold() Set { return slices.Clone(levels[l]) }
 
-// Granted is the scopes that a token was given when it was made, as they are
-// stored. It is not what the token may do: that is Limit.
+// Granted are the scopes that a token was given when it was created, as they are stored. Limit
+// returns what the token may do now.
 type Granted string
 
-// Effective is what a token may do now. The zero value allows nothing, and only
-// Limit makes one that allows something: no code can take the stored scopes of a
-// token for what it may do.
+// Effective are the scopes that a token has now. The zero value allows nothing. Only Limit
+// returns another, so no code can mistake stored scopes for effective ones.
 type Effective struct {
 	set  Set
 	list string
 }
 
-// Limit narrows what a token was given to what the level of its user may hold
-// and, for the token of an application, to what the application is registered
-// for; application is nil for a personal token. It is computed anew whenever a
-// token is resolved or shown, so a change of role or of an application changes
-// every token: a promotion gives back what a demotion took, and never more than
-// the token was given.
+// Limit narrows the granted scopes to those that the user's level may hold and, for the token
+// of an application, to those that the application is registered for; application is nil for
+// a personal token. It runs whenever a token is resolved or displayed, so changing a role or
+// an application changes every token: a promotion restores what a demotion removed, never
+// more than was granted.
 func (g Granted) Limit(level Level, application *Set) Effective {
 	set := fields(string(g)).Within(levels[level])
 	if application != nil {
@@ -55,14 +52,14 @@ func (g Granted) Limit(level Level, application *Set) Effective {
 	return Effective{set, set.String()}
 }
 
-// Beyond is what the token was given beyond what the level may hold.
+// Beyond returns the granted scopes that the level may not hold.
 func (g Granted) Beyond(level Level) Set { return fields(string(g)).Beyond(levels[level]) }
 
-// Allows reports whether the token may do what needs this scope.
+// Allows reports whether the token has the needed scope.
 func (e Effective) Allows(needed string) bool { return e.set.Allows(needed) }
 
-// Set is the scopes as a list of their own.
+// Set returns a copy of the scopes.
 func (e Effective) Set() Set { return slices.Clone(e.set) }
 
-// String is the space-separated list, as in the X-OAuth-Scopes header.
+// String returns the space-separated list, as in the X-OAuth-Scopes header.
 func (e Effective) String() string { return e.list }

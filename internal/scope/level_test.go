@@ -8,8 +8,7 @@ import (
 	"chairside/internal/scope"
 )
 
-// allows is the table of behaviour.md section 7, written a second time and in
-// another form: a change of one has to be a change of both.
+// allows is the table of behaviour.md section 7, written independently of levels.
 func allows(level scope.Level, family, verb string) bool {
 	switch level {
 	case scope.Administrator:
@@ -29,7 +28,7 @@ func allows(level scope.Level, family, verb string) bool {
 	return false
 }
 
-func TestLevelsMayHoldWhatTheTableSays(t *testing.T) {
+func TestLevelsMatchTheTable(t *testing.T) {
 	for level := scope.Level(-1); level <= 6; level++ {
 		for _, family := range scope.Families {
 			whole := true
@@ -52,11 +51,11 @@ func TestLevelsMayHoldWhatTheTableSays(t *testing.T) {
 	level := scope.Reception
 	level.MayHold()[0] = "financials"
 	if level.MayHold().Allows("financials") {
-		t.Error("the table can be changed")
+		t.Error("MayHold returns the table itself")
 	}
 }
 
-func TestEachLevelMayHoldWhatTheOneBelowMay(t *testing.T) {
+func TestEachLevelIncludesTheOneBelow(t *testing.T) {
 	for level := scope.Practitioner; level <= scope.Administrator; level++ {
 		if below := level - 1; !level.MayHold().AllowsAll(below.MayHold()) || below.MayHold().AllowsAll(level.MayHold()) {
 			t.Errorf("level %d holds %s, level %d %s", below, below.MayHold(), level, level.MayHold())
@@ -89,7 +88,7 @@ func TestWithinAndBeyond(t *testing.T) {
 	}
 }
 
-func TestLimitIsWhatAllOfThemAllow(t *testing.T) {
+func TestLimitIsAllowedByLevelAndApplication(t *testing.T) {
 	given := func(list string) *scope.Set { return new(scope.Set(strings.Fields(list))) }
 	for _, c := range []struct {
 		granted     scope.Granted
@@ -118,12 +117,12 @@ func TestLimitIsWhatAllOfThemAllow(t *testing.T) {
 		}
 	}
 	if (scope.Effective{}).Allows("patient:read") || (scope.Effective{}).String() != "" {
-		t.Error("nothing allows something")
+		t.Error("the zero Effective allows a scope")
 	}
 }
 
-// FuzzLimit: nothing is allowed that the token, the level or the application
-// does not allow, and everything is that all three do.
+// FuzzLimit checks that exactly those scopes are allowed that the token, the level and the
+// application all allow.
 func FuzzLimit(f *testing.F) {
 	f.Add("patient user:read", "patient:read user", 1)
 	f.Add("patient:read patient:create patient:update patient:delete", "patient", 4)

@@ -1,38 +1,37 @@
-// Package scope names what a token may do.
+// Package scope defines what tokens may do.
 //
-// A scope is a family ("patient"), which allows every verb, or a family and
-// one verb ("patient:read"). Scopes travel as a space-separated list
-// (behaviour.md section 7).
+// A scope is a family ("patient"), which allows every verb, or a family and one verb
+// ("patient:read"). Several are written as a space-separated list (behaviour.md section 7).
 //
 // # Roles
 //
-// No token does more than its user may. level.go has the only table of what each
-// permission level may hold:
+// A token never does more than its user may. level.go has the only table of the scopes that
+// each permission level may hold:
 //
 //	1 reception       appointment, patient (except patient:delete), practice:read, treatments:read, user:read
 //	2 practitioner    as 1, and patient:delete
 //	3 manager         everything except user:create, user:update and user:delete
 //	4 administrator   everything
 //
-// The limit holds in two places:
+// The limit is applied twice:
 //
-//   - Where a token is made, token.Create refuses scopes beyond the role. The
-//     new-token page and "chairside token create" name them and what to ask for
+//   - When a token is created, token.Create refuses scopes beyond the role. The
+//     new-token page and "chairside token create" name them and what to request
 //     instead. The consent page leaves them out and lists them.
-//   - Where a token is resolved or shown, the stored scopes (Granted) are narrowed
+//   - When a token is resolved or displayed, the stored scopes (Granted) are narrowed
 //     to what the role and the application allow now (Effective). A demotion, or
-//     fewer scopes for an application, works within a second on every process. A
-//     promotion gives back what a demotion took, and an application that is
-//     widened again gets back what its users had allowed: never more than the
-//     token was given.
+//     fewer scopes for an application, takes effect within a second on every
+//     process. A promotion restores what a demotion removed, and an application that
+//     regains scopes regains what its users had allowed, never more than the token
+//     was granted.
 //
 // X-OAuth-Scopes, introspection, the settings pages and "chairside token list"
-// show the effective scopes. A family of which only some verbs are left is shown
-// as those verbs: "patient" of a receptionist is "patient:create patient:read
+// have the effective scopes. A family with only some verbs left appears as those
+// verbs: "patient" of a receptionist is "patient:create patient:read
 // patient:update".
 //
-// Reports follow the same table: each names the scopes of what it reads, and is
-// open to those whose role may hold them (package report).
+// Reports use the same table: each declares the scopes that it reads, and users
+// whose role may hold them can open it (package report).
 package scope
 
 import (
@@ -47,7 +46,7 @@ var Families = []string{"appointment", "patient", "practice", "financials", "tre
 // Verbs are the suffixes that narrow a family.
 var Verbs = []string{"read", "create", "update", "delete"}
 
-// Describe says in plain words what a family covers; "" for an unknown one.
+// Describe returns the records of a family in plain words; "" for an unknown one.
 func Describe(family string) string {
 	return map[string]string{
 		"appointment": "appointments, availability and appointment reasons",
@@ -59,7 +58,7 @@ func Describe(family string) string {
 	}[family]
 }
 
-// All lists every scope: each family bare, then with each verb.
+// All returns every scope: each family bare, then with each verb.
 func All() []string {
 	var all []string
 	for _, f := range Families {
@@ -71,10 +70,10 @@ func All() []string {
 	return all
 }
 
-// Set is the scopes of a token, sorted and without repeats.
+// Set is a list of scopes, sorted and without duplicates.
 type Set []string
 
-// Parse reads a space-separated list. The error names every unknown scope.
+// Parse parses a space-separated list. The error names every unknown scope.
 func Parse(list string) (Set, error) {
 	var set Set
 	var unknown []string
@@ -94,15 +93,15 @@ func Parse(list string) (Set, error) {
 	return set, nil
 }
 
-// Everything is every family, bare.
+// Everything returns all families, bare.
 func Everything() Set {
 	s := slices.Clone(Families)
 	slices.Sort(s)
 	return Set(s)
 }
 
-// Allows reports whether the set holds the needed scope itself or its bare
-// family. A bare family is held by its four verbs, too.
+// Allows reports whether the set has the needed scope or its bare family. A set with all four
+// verbs of a family also has the bare family.
 func (s Set) Allows(needed string) bool {
 	family, _, narrow := strings.Cut(needed, ":")
 	if slices.Contains(s, needed) || slices.Contains(s, family) {
@@ -114,16 +113,16 @@ func (s Set) Allows(needed string) bool {
 // AllowsAll reports whether the set allows every scope of needed.
 func (s Set) AllowsAll(needed Set) bool { return len(needed.Beyond(s)) == 0 }
 
-// Within is what is left of the set inside a limit. A bare family of which the
-// limit allows some verbs becomes those verbs.
+// Within returns the part of the set that a limit allows. A bare family becomes the verbs that
+// the limit allows.
 func (s Set) Within(limit Set) Set { return s.split(limit.Allows, false) }
 
-// Beyond is what of the set lies outside a limit: "patient:delete" of "patient"
-// where the limit allows the other three verbs.
+// Beyond returns the part of the set that a limit does not allow: "patient:delete" of
+// "patient" if the limit allows the other three verbs.
 func (s Set) Beyond(limit Set) Set { return s.split(limit.Allows, true) }
 
-// split gives the part of the set that is allowed, or the part that is not. A bare
-// family stays one word where all of it is in the same part.
+// split returns the part of the set that is allowed or, with rest, the part that is not. A
+// bare family stays bare if all its verbs are in the same part.
 func (s Set) split(allowed func(string) bool, rest bool) Set {
 	part := Set{}
 	for _, name := range s {
@@ -138,7 +137,7 @@ func (s Set) split(allowed func(string) bool, rest bool) Set {
 	return slices.Compact(part)
 }
 
-// verbsOf lists the scopes of a family with one verb that are allowed.
+// verbsOf returns the allowed scopes of a family, one for each verb.
 func verbsOf(family string, allowed func(string) bool) (all []string) {
 	for _, verb := range Verbs {
 		if name := family + ":" + verb; allowed(name) {
@@ -148,8 +147,8 @@ func verbsOf(family string, allowed func(string) bool) (all []string) {
 	return all
 }
 
-// fields splits a stored list, whose scopes were checked when it was stored.
+// fields splits a stored list, which was checked when it was stored.
 func fields(list string) Set { return strings.Fields(list) }
 
-// String is the space-separated list, as in the X-OAuth-Scopes header.
+// String returns the space-separated list, as in the X-OAuth-Scopes header.
 func (s Set) String() string { return strings.Join(s, " ") }

@@ -8,7 +8,7 @@ import (
 	"chairside/internal/scope"
 )
 
-func TestParseSortsAndDropsRepeats(t *testing.T) {
+func TestParseSortsAndDropsDuplicates(t *testing.T) {
 	for list, want := range map[string]string{
 		"": "", "   ": "", "patient": "patient", "user:read appointment": "appointment user:read",
 		"patient patient  patient:read\tpatient": "patient patient:read",
@@ -32,7 +32,7 @@ func TestParseNamesEveryUnknownScope(t *testing.T) {
 	}
 }
 
-func TestAllowsItselfAndWhatItsFamilyCovers(t *testing.T) {
+func TestBareFamilyAllowsItsVerbs(t *testing.T) {
 	for _, c := range []struct {
 		held, needed string
 		allowed      bool
@@ -53,7 +53,7 @@ func TestAllowsItselfAndWhatItsFamilyCovers(t *testing.T) {
 	}
 }
 
-func TestEveryScopeIsDocumentedAndReadable(t *testing.T) {
+func TestEveryScopeIsDescribed(t *testing.T) {
 	all := scope.All()
 	if want := len(scope.Families) * (1 + len(scope.Verbs)); len(all) != want {
 		t.Errorf("%d scopes, want %d", len(all), want)

@@ -9,9 +9,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// accessLog measures each request and writes one line about it, and a second one
-// where patients' records were read. Neither holds the query (it may carry a
-// token or a name), a header, a body, or an id from the path.
+// accessLog measures each request and logs one line about it, and a second one if patients'
+// records were read. The lines contain no query, which may have a token or a name, no header
+// or body, and no id from the path.
 func (s *Server) accessLog(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := of(r.Context())
@@ -23,7 +23,7 @@ func (s *Server) accessLog(next http.Handler) http.Handler {
 		defer func() {
 			s.metrics.inFlight.Dec()
 			duration := timer.ObserveDuration()
-			counted.status = max(counted.status, x.failed) // of a page that was begun, the client has seen 200
+			counted.status = max(counted.status, x.failed) // a page that failed halfway was sent with 200
 			s.metrics.requests.WithLabelValues(x.name, strconv.Itoa(counted.status)).Inc()
 			s.logRequest(x, counted, duration)
 			s.logAccess(x)
@@ -35,7 +35,7 @@ func (s *Server) accessLog(next http.Handler) http.Handler {
 func (s *Server) logRequest(x *requestState, w *countingWriter, duration time.Duration) {
 	level := slog.LevelInfo
 	switch x.name {
-	case "healthz", "readyz", "metrics": // asked every few seconds
+	case "healthz", "readyz", "metrics": // requested every few seconds
 		level = slog.LevelDebug
 	}
 	s.Logger.LogAttrs(x.r.Context(), level, "request",
@@ -49,7 +49,7 @@ func (s *Server) logRequest(x *requestState, w *countingWriter, duration time.Du
 	)
 }
 
-// logAccess writes which patients' records were read, by whom. Ids only.
+// logAccess logs the ids of the patients' records that were read, and of who read them.
 func (s *Server) logAccess(x *requestState) {
 	if x.caller == nil || x.records.Empty() {
 		return
@@ -64,7 +64,7 @@ func (s *Server) logAccess(x *requestState) {
 	)
 }
 
-// loggableMethod keeps made-up methods, which may be any text, out of the log.
+// loggableMethod returns a standard method or "other": a client may send any text.
 func loggableMethod(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
@@ -74,8 +74,8 @@ func loggableMethod(method string) string {
 	return "other"
 }
 
-// countingWriter notes the status and the size of a response. Everything that is
-// sent passes it, and so the bound on what is unsent.
+// countingWriter records the status and the size of a response. Every response passes
+// through it, and so through the limit on unsent bytes.
 type countingWriter struct {
 	http.ResponseWriter
 	unsent *unsent
@@ -84,7 +84,7 @@ type countingWriter struct {
 }
 
 func (w *countingWriter) WriteHeader(status int) {
-	if w.status == 0 && status >= http.StatusOK { // not for 100 Continue and its like
+	if w.status == 0 && status >= http.StatusOK { // not for 1xx
 		w.status = status
 	}
 	w.ResponseWriter.WriteHeader(status)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestRequestLine(t *testing.T) {
+func TestRequestIsLogged(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	a := b.get("/v1/patients/471108154711?secret=Archer&access_token="+b.token, "Authorization:", "X-Request-Id: r-1")
@@ -31,13 +31,13 @@ func TestRequestLine(t *testing.T) {
 	}
 }
 
-func TestAccessLine(t *testing.T) {
+func TestReadPatientDataIsLogged(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	created := b.do("POST", "/patients", `{"patient":{"title":"Mrs","first_name":"Zoe","last_name":"Quill","date_of_birth":"1980-02-03","gender":"female",
 		"ethnicity":"A","address_line_1":"1 High Street","postcode":"S1 1AA","payment_plan_id":`+itoa(b.opened.PrivatePlan)+`}}`).ok(t, 201)
 	if created.Header.Get("ETag") == "" {
-		t.Error("the answer to a create has no tag")
+		t.Error("the response to a create has no tag")
 	}
 	b.get("/sites").ok(t, 200)
 	b.get("/patients", "X-Request-Id: r-2").ok(t, 200)
@@ -47,7 +47,7 @@ func TestAccessLine(t *testing.T) {
 			lines = append(lines, line)
 		}
 		if strings.Contains(line, "patient data read") && strings.Contains(line, "listSites") {
-			t.Errorf("reading sites is logged as reading patients: %s", line)
+			t.Errorf("reading sites is logged as patient data: %s", line)
 		}
 		for _, secret := range []string{"Zoe", "Quill", "1980-02-03", b.token} {
 			if strings.Contains(line, secret) {
@@ -73,7 +73,7 @@ func TestAccessLine(t *testing.T) {
 	}
 }
 
-func TestMetrics(t *testing.T) {
+func TestMetricsCountRequests(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.get("/v1/patients/1")
@@ -94,6 +94,6 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	if strings.Contains(page, "BREW") || strings.Contains(page, "nothing/at/all") {
-		t.Error("a label holds what a client made up")
+		t.Error("a label contains text from a client")
 	}
 }

@@ -14,15 +14,14 @@ import (
 )
 
 const (
-	// maxBody is the most a request body may have, in bytes.
+	// maxBody is the maximum size of a request body, in bytes.
 	maxBody = 1 << 20
-	// jsonType is the media type of every body that leaves the API.
+	// jsonType is the media type of every response body of the API.
 	jsonType = "application/json; charset=utf-8"
 )
 
-// readBody replaces the body by its canonical form. Fields that could not be
-// read are kept for the method that handles the request: whether the record
-// exists is told first (behaviour.md section 6).
+// readBody replaces the body by its canonical form. The operation reports invalid fields,
+// because it first checks that the record exists (behaviour.md section 6).
 func readBody(x *requestState) error {
 	schema := x.operation.Body
 	if schema == nil {
@@ -55,8 +54,8 @@ func readBody(x *requestState) error {
 	return nil
 }
 
-// isJSON refuses bodies that are declared to be something else, or compressed,
-// or nothing at all. Without any body there is nothing to declare.
+// isJSON refuses bodies of another media type, of none, and compressed ones. An empty body
+// needs no media type.
 func isJSON(r *http.Request) error {
 	declared := r.Header.Get("Content-Type")
 	if declared == "" && r.ContentLength == 0 {
@@ -75,7 +74,7 @@ func isJSON(r *http.Request) error {
 	return nil
 }
 
-// ifMatch hands the If-Match header to the method that writes.
+// ifMatch passes the If-Match header to the operation.
 func ifMatch(x *requestState) error {
 	if headers := x.r.Header.Values("If-Match"); len(headers) > 0 {
 		x.r = x.r.WithContext(etag.WithIfMatch(x.r.Context(), strings.Join(headers, ", ")))

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// firstFee is the id of one of the practice's fees.
+// firstFee returns the id of a fee of the practice.
 func (b *bundle) firstFee() string {
 	b.t.Helper()
 	var list struct{ Fees []struct{ ID string } }
@@ -19,7 +19,7 @@ func (b *bundle) firstFee() string {
 	return list.Fees[0].ID
 }
 
-func TestMediaTypes(t *testing.T) {
+func TestBodyNeedsJSONMediaType(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	fee := "/fees/" + b.firstFee()
@@ -48,7 +48,7 @@ func TestMediaTypes(t *testing.T) {
 	b.do("PATCH", fee, "", "Content-Type:").refused(t, 400, "malformed_json")
 }
 
-func TestBodySize(t *testing.T) {
+func TestBodySizeIsLimited(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	fee := "/fees/" + b.firstFee()
@@ -57,7 +57,7 @@ func TestBodySize(t *testing.T) {
 	b.do("PATCH", fee, fits).ok(t, 200)
 	b.do("PATCH", fee, fits+" ").refused(t, 413, "body_too_large")
 
-	// Without a length, the body is found to be too large while it is read.
+	// Without Content-Length, the size is known only when the body is read.
 	r := httptest.NewRequestWithContext(t.Context(), "PATCH", fee, io.MultiReader(strings.NewReader(fits), strings.NewReader("  ")))
 	r.Header.Set("User-Agent", "test")
 	r.Header.Set("Authorization", "Bearer "+b.token)
@@ -68,7 +68,7 @@ func TestBodySize(t *testing.T) {
 	answered{w.Result(), w.Body.String()}.refused(t, 413, "body_too_large")
 }
 
-func TestMalformedJSON(t *testing.T) {
+func TestMalformedJSONIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, body := range []string{`{`, `{"fee":{}} x`, "{\"fee\":\"\xff\"}", `{'fee':{}}`, strings.Repeat("[", 20000)} {
@@ -76,7 +76,7 @@ func TestMalformedJSON(t *testing.T) {
 	}
 }
 
-func TestBodyProblemsComeAfterTheRecord(t *testing.T) {
+func TestMissingRecordComesBeforeInvalidFields(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	const bad = `{"fee":{"price_one":"dear","duration_one":-1,"multiple_pricing":"no idea"}}`

@@ -9,17 +9,16 @@ import (
 	"github.com/ogen-go/ogen/ogenerrors"
 )
 
-// maxCause bounds the text of a cause in the log, in bytes.
+// maxCause is the maximum length of a cause in the log, in bytes.
 const maxCause = 400
 
-// quoted is text in quotes of any kind, or behind the "=" of a key's values:
-// where error messages repeat what they were given.
+// quoted matches text in quotes of any kind, or after the "=" of a key's values, where error
+// messages repeat their input.
 var quoted = regexp.MustCompile("\"[^\"]*\"?|'[^']*'?|`[^`]*`?|=\\([^)]*\\)?")
 
-// describe says what went wrong in words that are safe to log. The messages of
-// databases and parsers repeat the values they stumbled over, and those may be
-// a patient's: of a database error only its code, table and constraint are
-// kept, of any other error the types and the text without what it quotes.
+// describe returns text about an error that is safe to log. Messages of databases and parsers
+// repeat their input, which may be a patient's. So it has the code, table and constraint of a
+// database error, and the type and the message without quoted text of any other.
 func describe(err error) string {
 	if text, ok := describeDatabase(err); ok {
 		return text
@@ -31,8 +30,8 @@ func describe(err error) string {
 	return typeOf(err) + ": " + text
 }
 
-// describeDatabase recognises the databases' errors by their methods; the
-// drivers themselves are the store's business.
+// describeDatabase recognises the databases' errors by their methods, because only package
+// store may import the drivers.
 func describeDatabase(err error) (string, bool) {
 	var postgres interface {
 		error
@@ -56,14 +55,14 @@ func describeDatabase(err error) (string, bool) {
 		error
 		Code() int
 	}
-	var decoding ogenerrors.Error // has a Code, too: an HTTP status
+	var decoding ogenerrors.Error // also has a Code, an HTTP status
 	if errors.As(err, &sqlite) && !errors.As(err, &decoding) {
 		return fmt.Sprintf("SQLite error %d", sqlite.Code()), true
 	}
 	return "", false
 }
 
-// typeOf names the type of the innermost error, which tells most.
+// typeOf returns the type of the innermost error, which says most.
 func typeOf(err error) string {
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
 		err = inner

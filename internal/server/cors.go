@@ -10,27 +10,26 @@ const (
 	corsMethods = "GET, POST, PUT, PATCH, DELETE"
 	corsHeaders = "X-Requested-With, X-Prototype-Version, Content-Type, Authorization"
 	corsExposed = "ETag, X-OAuth-Scopes"
-	// preflightHeaders are accepted beyond the specification; only the answer
-	// to a preflight names them (behaviour.md section 1).
+	// preflightHeaders are accepted beyond the specification. Only the response to a
+	// preflight request names them (behaviour.md section 1).
 	preflightHeaders = corsHeaders + ", If-Match, If-None-Match, Prefer"
 )
 
-// corsAnswer is on every answer but those of pages for people (visit). Like all
-// headers that never vary it is copied into each, so that its values are shared:
-// nobody changes a value in place.
-var corsAnswer = http.Header{
+// corsAllowed are headers of every response except pages (visit). maps.Copy shares their
+// values between responses, so a value must not be changed in place.
+var corsAllowed = http.Header{
 	"Access-Control-Allow-Origin":   {"*"},
 	"Access-Control-Allow-Methods":  {corsMethods},
 	"Access-Control-Allow-Headers":  {corsHeaders},
 	"Access-Control-Expose-Headers": {corsExposed},
 }
 
-// cors lets scripts of any origin call what next serves, and answers OPTIONS
-// for it. Nothing here is authorised by a cookie, so any origin may.
+// cors lets scripts of any origin call next, and answers OPTIONS. Any origin may, because next
+// ignores cookies.
 func (s *Server) cors(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		maps.Copy(h, corsAnswer)
+		maps.Copy(h, corsAllowed)
 		if r.Method != http.MethodOptions {
 			next.ServeHTTP(w, r)
 			return

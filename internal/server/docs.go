@@ -16,26 +16,25 @@ import (
 	"chairside/internal/etag"
 )
 
-// static is what the reference page and answers link to. Everything is served
-// from here; nothing is loaded from elsewhere.
+// static has the files of the reference page, which loads nothing from other hosts.
 //
 //go:embed static
 var static embed.FS
 
 const (
-	// refresh lets clients keep a document and ask whether it is still the one.
+	// refresh lets clients cache a document but revalidate it each time.
 	refresh = "no-cache"
-	// keepDay is for assets that change with a release at most.
-	keepDay = "public, max-age=86400"
+	// cacheDay is for assets that change only with a release.
+	cacheDay = "public, max-age=86400"
 
-	// contentPolicy allows the reference page its own scripts and styles, and
-	// calls to this server; the viewer draws its icons from data URLs.
+	// contentPolicy allows the reference page scripts, styles and calls of this server, and
+	// data URLs for the viewer's icons.
 	contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; " +
 		"img-src 'self' data:; font-src 'self' data:; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
-// openapi is the contract as a machine reads it.
+// openapi serves the OpenAPI document.
 func (s *Server) openapi(w http.ResponseWriter, r *http.Request) {
 	serveAsset(w, r, "application/json", refresh, s.document)
 }
@@ -51,15 +50,14 @@ func absolute(document []byte, base string) ([]byte, error) {
 	return bytes.ReplaceAll(document, []byte(`"url": "/`), append(open, '/')), nil
 }
 
-// docs is the contract as a person reads it, with a section on every error code.
+// docs serves the API reference, with a section on every error code.
 func (s *Server) docs(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Security-Policy", contentPolicy)
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	serveFile(w, r, "docs.html", "text/html; charset=utf-8", refresh)
 }
 
-// docsAssets are the scripts and styles of the reference page: two files of
-// ours, and the viewer's.
+// docsAssets serves the scripts and styles of the reference page: our files and the viewer's.
 func (s *Server) docsAssets(w http.ResponseWriter, r *http.Request) {
 	switch name := strings.TrimPrefix(r.URL.Path, "/docs/"); name {
 	case "":
@@ -69,7 +67,7 @@ func (s *Server) docsAssets(w http.ResponseWriter, r *http.Request) {
 	case "docs.css":
 		serveFile(w, r, name, "text/css; charset=utf-8", refresh)
 	case "icon.svg":
-		serveFile(w, r, name, "image/svg+xml", keepDay)
+		serveFile(w, r, name, "image/svg+xml", cacheDay)
 	case "swagger-ui-bundle.js":
 		serveViewer(w, r, name, "text/javascript; charset=utf-8")
 	case "swagger-ui.css":
@@ -79,16 +77,16 @@ func (s *Server) docsAssets(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveViewer serves a file of the viewer, which its module holds compressed.
+// serveViewer serves a file of the viewer, whose module has it compressed.
 func serveViewer(w http.ResponseWriter, r *http.Request, name, mediaType string) {
 	content, err := viewer.FS.ReadFile(name + ".gz")
 	if err != nil {
-		panic(err) // a file that this package names is embedded
+		panic(err) // the file is embedded
 	}
 	w.Header().Set("Vary", "Accept-Encoding")
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		w.Header().Set("Content-Encoding", "gzip")
-		serveAsset(w, r, mediaType, keepDay, content)
+		serveAsset(w, r, mediaType, cacheDay, content)
 		return
 	}
 	unpacked, err := gzip.NewReader(bytes.NewReader(content))
@@ -96,13 +94,12 @@ func serveViewer(w http.ResponseWriter, r *http.Request, name, mediaType string)
 		content, err = io.ReadAll(unpacked)
 	}
 	if err != nil {
-		panic(err) // the embedded file is broken
+		panic(err) // the embedded file is invalid
 	}
-	serveAsset(w, r, mediaType, keepDay, content)
+	serveAsset(w, r, mediaType, cacheDay, content)
 }
 
-// avatar is the picture of everyone of whom there is none: the same for all,
-// so that it says nothing of anyone (behaviour.md section 2).
+// avatar serves the neutral picture that every person has (behaviour.md section 2).
 func (s *Server) avatar(w http.ResponseWriter, r *http.Request) {
 	serveFile(w, r, "avatar.svg", "image/svg+xml", "public, max-age=31536000, immutable")
 }
@@ -110,7 +107,7 @@ func (s *Server) avatar(w http.ResponseWriter, r *http.Request) {
 func serveFile(w http.ResponseWriter, r *http.Request, name, mediaType, caching string) {
 	content, err := static.ReadFile("static/" + name)
 	if err != nil {
-		panic(err) // a file that this package names is embedded
+		panic(err) // the file is embedded
 	}
 	serveAsset(w, r, mediaType, caching, content)
 }

@@ -34,7 +34,7 @@ func TestDocsExplainEveryErrorCode(t *testing.T) {
 	}
 }
 
-// TestDocsHaveTheTableOfRoles as package scope has it.
+// TestDocsHaveTheTableOfRoles: as package scope has it.
 func TestDocsHaveTheTableOfRoles(t *testing.T) {
 	t.Parallel()
 	page := setup(t).get("/docs", "Authorization:").ok(t, 200)
@@ -46,12 +46,12 @@ func TestDocsHaveTheTableOfRoles(t *testing.T) {
 	for level, names := range roles {
 		row := fmt.Sprintf("<td>%s</td><td><code>%s</code></td>", strings.Join(names, ", "), level.MayHold())
 		if !strings.Contains(page.body, row) {
-			t.Errorf("level %d is not shown as %s", level, row)
+			t.Errorf("level %d is not documented as %s", level, row)
 		}
 	}
 }
 
-func TestDocsLoadNothingFromElsewhere(t *testing.T) {
+func TestDocsLoadNothingFromOtherHosts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	page := b.get("/docs").ok(t, 200)
@@ -64,7 +64,7 @@ func TestDocsLoadNothingFromElsewhere(t *testing.T) {
 	}
 	for _, link := range links {
 		if strings.HasPrefix(link[1], "/settings/") {
-			continue // asks to sign in
+			continue // needs a session
 		}
 		if a := b.get(link[1], "Authorization:"); a.StatusCode != 200 || len(a.body) == 0 {
 			t.Errorf("%s: %d, %d bytes", link[1], a.StatusCode, len(a.body))
@@ -74,13 +74,13 @@ func TestDocsLoadNothingFromElsewhere(t *testing.T) {
 		t.Error("the page has inline code, which its policy forbids")
 	}
 	if a := b.get("/docs/").ok(t, 301); a.Header.Get("Location") != "/docs" {
-		t.Errorf("/docs/ leads to %q", a.Header.Get("Location"))
+		t.Errorf("/docs/ redirects to %q", a.Header.Get("Location"))
 	}
 	b.get("/docs/nothing.js").refused(t, 404, "not_found")
 	b.get("/docs/oauth2-redirect.html").refused(t, 404, "not_found")
 }
 
-func TestOpenAPIAndAvatar(t *testing.T) {
+func TestOpenAPIAndAvatarAreServed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	a := b.get("/openapi.json", "Authorization:").ok(t, 200)
@@ -100,13 +100,13 @@ func TestOpenAPIAndAvatar(t *testing.T) {
 	b.get("/static/").refused(t, 404, "not_found")
 }
 
-func TestViewerIsSentAsTheClientTakesIt(t *testing.T) {
+func TestViewerIsCompressedForClientsThatAcceptIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	plain := b.get("/docs/swagger-ui.css").ok(t, 200)
 	packed := b.get("/docs/swagger-ui.css", "Accept-Encoding: br, gzip").ok(t, 200)
 	if packed.Header.Get("Content-Encoding") != "gzip" || plain.Header.Get("Content-Encoding") != "" {
-		t.Error("the wrong one is compressed")
+		t.Error("the wrong response is compressed")
 	}
 	unpacked, err := gzip.NewReader(strings.NewReader(packed.body))
 	if err != nil {
@@ -114,6 +114,6 @@ func TestViewerIsSentAsTheClientTakesIt(t *testing.T) {
 	}
 	text, err := io.ReadAll(unpacked)
 	if err != nil || string(text) != plain.body || plain.Header.Get("ETag") == packed.Header.Get("ETag") {
-		t.Errorf("%v, or the two have other texts, or the same tag", err)
+		t.Errorf("%v, or the texts differ, or the tags are equal", err)
 	}
 }

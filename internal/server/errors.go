@@ -38,75 +38,75 @@ type conflict struct {
 	FinishTime string `json:"finish_time"`
 }
 
-// fail is the one place that tells a client of a failure. What is not a fault
-// is logged and shown as internal.
+// fail is the one place that sends an error to a client. An error that is not an
+// apierror.Error is logged and sent as internal.
 func (s *Server) fail(w http.ResponseWriter, x *requestState, err error) {
-	f := s.asFault(x, err)
-	if f.Code == "insufficient_scope" && f.Scope == "" {
-		f.Scope = x.operation.Scope // what refuses below the operations does not know it
+	e := s.asAPIError(x, err)
+	if e.Code == "insufficient_scope" && e.Scope == "" {
+		e.Scope = x.operation.Scope // the schema's hooks do not know it
 	}
-	if x.draw != nil {
-		x.draw(w, x.r, f)
+	if x.errorPage != nil {
+		x.errorPage(w, x.r, e)
 		return
 	}
-	faultHeaders(x.header, f)
-	body := s.errorBody(x, f)
+	errorHeaders(x.header, e)
+	body := s.errorBody(x, e)
 	x.header.Set("Content-Type", jsonType)
 	x.header.Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(f.Status)
+	w.WriteHeader(e.Status)
 	if x.method != http.MethodHead {
-		_, _ = w.Write(body) // fails where the client went away
+		_, _ = w.Write(body) // fails if the client has disconnected
 	}
 }
 
-// asFault finds what an error means to the client, and logs what is our failure.
-func (s *Server) asFault(x *requestState, err error) *apierror.Error {
+// asAPIError returns what an error means to the client, and logs internal errors.
+func (s *Server) asAPIError(x *requestState, err error) *apierror.Error {
 	ctx := x.r.Context()
 	var param *ogenerrors.DecodeParamError
 	if errors.As(err, &param) && param.In == "path" {
-		return apierror.NotFound() // an id that is malformed
+		return apierror.NotFound() // a malformed id
 	}
-	f := apierror.From(store.APIError(ctx, err))
+	e := apierror.From(store.APIError(ctx, err))
 	level := slog.LevelError
 	switch {
-	case f.Status < http.StatusInternalServerError:
-		return f
-	case errors.Is(ctx.Err(), context.Canceled): // the client went away: nobody reads the answer
-		f, level = apierror.Unavailable(err), slog.LevelInfo
+	case e.Status < http.StatusInternalServerError:
+		return e
+	case errors.Is(ctx.Err(), context.Canceled): // the client has disconnected
+		e, level = apierror.Unavailable(err), slog.LevelInfo
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		f, level = apierror.Unavailable(err), slog.LevelWarn
-	case f.Status == http.StatusServiceUnavailable:
+		e, level = apierror.Unavailable(err), slog.LevelWarn
+	case e.Status == http.StatusServiceUnavailable:
 		level = slog.LevelWarn
 	}
 	s.Logger.LogAttrs(ctx, level, "request failed",
 		slog.String("request_id", x.id),
 		slog.String("operation", x.name),
-		slog.String("code", f.Code),
+		slog.String("code", e.Code),
 		slog.String("cause", describe(err)),
 	)
-	x.failed = f.Status
-	return f
+	x.failed = e.Status
+	return e
 }
 
-// faultHeaders sets what goes with the status: Allow, Retry-After, WWW-Authenticate.
-func faultHeaders(h http.Header, f *apierror.Error) {
-	if len(f.Allow) > 0 {
-		h.Set("Allow", strings.Join(f.Allow, ", "))
+// errorHeaders sets the headers of a status: Allow, Retry-After, WWW-Authenticate.
+func errorHeaders(h http.Header, e *apierror.Error) {
+	if len(e.Allow) > 0 {
+		h.Set("Allow", strings.Join(e.Allow, ", "))
 	}
-	if f.RetryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(f.RetryAfter.Seconds()))))
+	if e.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
 	}
-	if challenge := challenge(f); challenge != "" {
+	if challenge := challenge(e); challenge != "" {
 		h.Set("WWW-Authenticate", challenge)
 	}
 }
 
-// challenge is the WWW-Authenticate header of RFC 6750, section 3: a request
-// without any token gets no error code, the others one of the RFC's.
-func challenge(f *apierror.Error) string {
+// challenge returns the WWW-Authenticate header of RFC 6750, section 3. It has no error code
+// if the request has no token.
+func challenge(e *apierror.Error) string {
 	const realm = `Bearer realm="chairside"`
 	var attribute string
-	switch f.Code {
+	switch e.Code {
 	case "missing_token":
 		return realm
 	case "invalid_token", "expired_token":
@@ -116,23 +116,23 @@ func challenge(f *apierror.Error) string {
 	default:
 		return ""
 	}
-	value := realm + `, error="` + attribute + `", error_description="` + f.Message + `"`
-	if f.Scope != "" {
-		value += `, scope="` + f.Scope + `"`
+	value := realm + `, error="` + attribute + `", error_description="` + e.Message + `"`
+	if e.Scope != "" {
+		value += `, scope="` + e.Scope + `"`
 	}
 	return value
 }
 
-func (s *Server) errorBody(x *requestState, f *apierror.Error) []byte {
+func (s *Server) errorBody(x *requestState, err *apierror.Error) []byte {
 	zone := time.UTC
 	if x.caller != nil {
 		zone = x.caller.Zone
 	}
 	var body errorBody
 	e := &body.Error
-	e.Type, e.Code, e.Message, e.Params, e.RequestID = f.Type, f.Code, f.Message, f.Params, x.id
-	e.DocumentationURL = s.BaseURL + "/docs#" + f.Code
-	for _, c := range f.Conflicts {
+	e.Type, e.Code, e.Message, e.Params, e.RequestID = err.Type, err.Code, err.Message, err.Params, x.id
+	e.DocumentationURL = s.BaseURL + "/docs#" + err.Code
+	for _, c := range err.Conflicts {
 		e.Conflicts = append(e.Conflicts, conflict{c.ID, c.StartTime.In(zone).Format(codec.TimeLayout), c.FinishTime.In(zone).Format(codec.TimeLayout)})
 	}
 	var out bytes.Buffer

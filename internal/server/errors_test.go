@@ -25,7 +25,7 @@ func failing(err error) func(*Options, *double) {
 	}
 }
 
-func TestFaultsBecomeBodies(t *testing.T) {
+func TestErrorsBecomeBodies(t *testing.T) {
 	t.Parallel()
 	params := apierror.Params{"name": {"can't be blank", "is > 3 & < 2"}}
 	for _, test := range []struct {
@@ -61,7 +61,7 @@ func TestFaultsBecomeBodies(t *testing.T) {
 	}
 }
 
-func TestConflictsAreShownOnThePracticesClocks(t *testing.T) {
+func TestConflictsAreInThePracticesZone(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 7, 1, 8, 30, 0, 0, time.UTC)
 	a := setup(t, failing(apierror.DoubleBooking([]apierror.Conflict{{ID: 7, StartTime: start, FinishTime: start.Add(time.Hour)}}))).get("/sites")
@@ -87,7 +87,7 @@ func TestCauseIsLoggedWithoutValues(t *testing.T) {
 	}
 }
 
-// postgresError looks like the driver's, with a value in every text.
+// postgresError resembles the driver's error, with a value in every text.
 type postgresError struct{}
 
 func (postgresError) Error() string    { return "pq: duplicate key Archer" }
@@ -101,7 +101,7 @@ type sqliteError struct{}
 func (sqliteError) Error() string { return "constraint failed: Archer" }
 func (sqliteError) Code() int     { return 2067 }
 
-func TestDescribe(t *testing.T) {
+func TestDescribeOmitsValues(t *testing.T) {
 	t.Parallel()
 	_, number := strconv.Atoi("Archer")
 	syntax := json.Unmarshal([]byte(`{"n":"Archer"}`), &struct{ N int }{})
@@ -121,12 +121,12 @@ func TestDescribe(t *testing.T) {
 	} {
 		got := describe(test.err)
 		if strings.Contains(got, "Archer") || strings.HasPrefix(got, "SQLite") != errors.As(test.err, new(sqliteError)) || len(got) > maxCause+50 || test.want != "" && got != test.want {
-			t.Errorf("%v\ngives %q", test.err, got)
+			t.Errorf("%v\nis described as %q", test.err, got)
 		}
 	}
 }
 
-func TestPanicIsInternal(t *testing.T) {
+func TestPanicIsAnInternalError(t *testing.T) {
 	t.Parallel()
 	for _, reason := range []any{errors.New("x 'Archer'"), "Archer", 7} {
 		b := setup(t, func(_ *Options, s *double) {
@@ -140,8 +140,7 @@ func TestPanicIsInternal(t *testing.T) {
 	}
 }
 
-// A page that is sent in parts may fail when some of it has been seen.
-func TestPanicInAPageThatWasBegun(t *testing.T) {
+func TestPanicAfterAPageHasBegun(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	page := b.begin(b.accessLog(b.recoverPanic(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -152,7 +151,7 @@ func TestPanicInAPageThatWasBegun(t *testing.T) {
 	func() {
 		defer func() {
 			if reason := recover(); reason != http.ErrAbortHandler {
-				t.Errorf("the connection is kept: %v", reason)
+				t.Errorf("the connection was not closed: %v", reason)
 			}
 		}()
 		page.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "GET", "/", nil))
@@ -161,11 +160,11 @@ func TestPanicInAPageThatWasBegun(t *testing.T) {
 		t.Errorf("log is %s", log)
 	}
 	if metrics := b.get("/metrics", "User-Agent:", "Authorization:").ok(t, 200).body; !strings.Contains(metrics, `chairside_requests_total{operation="page",status="500"} 1`) {
-		t.Error("it is not counted as a failure")
+		t.Error("the metrics do not count a failure")
 	}
 }
 
-func TestRequestThatTakesTooLong(t *testing.T) {
+func TestSlowRequestIsUnavailable(t *testing.T) {
 	t.Parallel()
 	b := setup(t, failing(context.DeadlineExceeded))
 	a := b.get("/sites")
@@ -175,7 +174,7 @@ func TestRequestThatTakesTooLong(t *testing.T) {
 	}
 }
 
-func TestDatabaseThatIsDown(t *testing.T) {
+func TestUnreachableDatabaseIsUnavailable(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	if err := b.DB.Close(); err != nil {

@@ -11,15 +11,15 @@ import (
 	"chairside/internal/store/migrate"
 )
 
-// probeTime is how long the database may take to answer a readiness probe.
+// probeTime is the time limit of a readiness probe.
 const probeTime = 2 * time.Second
 
-// healthz answers as long as the process does.
+// healthz responds 200 while the process runs.
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) { status(w, "ok") }
 
-// readyz answers 200 while the server can do its work: it is not stopping, the tables
-// of the database can be read, and every migration has been applied. The last is asked
-// until it is true: then a newer program may add migrations while this one serves.
+// readyz responds 200 while the server is not stopping, can read the tables of the database,
+// and has found every migration applied. It checks migrations until they are applied once,
+// so that a newer program may add some while this one serves.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	if err := s.ready(r.Context()); err != nil {
 		s.fail(w, of(r.Context()), apierror.Unavailable(err))
@@ -46,5 +46,5 @@ func (s *Server) ready(ctx context.Context) error {
 func status(w http.ResponseWriter, word string) {
 	w.Header().Set("Content-Type", jsonType)
 	w.Header().Set("Cache-Control", "no-store")
-	_, _ = io.WriteString(w, `{"status":"`+word+`"}`+"\n") // fails where the client went away
+	_, _ = io.WriteString(w, `{"status":"`+word+`"}`+"\n") // fails if the client has disconnected
 }

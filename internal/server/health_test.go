@@ -9,7 +9,7 @@ import (
 	"chairside/internal/store/migrate"
 )
 
-func TestReadyOnlyWithMigrations(t *testing.T) {
+func TestReadyNeedsMigrations(t *testing.T) {
 	t.Parallel()
 	db, err := store.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "new.db"))
 	if err != nil {

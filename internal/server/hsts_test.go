@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// TestTLSAsksForHTTPSFromThenOn on every answer, and plain HTTP never does.
-func TestTLSAsksForHTTPSFromThenOn(t *testing.T) {
+// TestTLSSendsStrictTransportSecurity: in every response; plain HTTP never does.
+func TestTLSSendsStrictTransportSecurity(t *testing.T) {
 	t.Parallel()
 	cert, key := selfSigned(t)
 	secure := setup(t, func(o *Options, _ *double) { o.CertFile, o.KeyFile = cert, key })
@@ -67,7 +67,7 @@ func TestTLSAsksForHTTPSFromThenOn(t *testing.T) {
 	}
 }
 
-// selfSigned writes a certificate and its key.
+// selfSigned writes a self-signed certificate and its key.
 func selfSigned(t *testing.T) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -34,9 +34,9 @@ func timeFor(pattern string) time.Duration {
 	return pageTime
 }
 
-// hold takes one place for the whole of an operation that reads, because its rows stay in
-// memory until the response is encoded. An operation that writes enters the gate with its
-// transaction: before that it may wait for a diary's lock.
+// hold admits an operation that reads to the database until its response is encoded, because
+// its rows stay in memory that long. An operation that writes is admitted with its
+// transaction: before that it may wait for a lock.
 func (s *Server) hold(x *requestState) (leave func(), err error) {
 	if x.operation.ID == "" || x.r.Method != http.MethodGet {
 		return func() {}, nil

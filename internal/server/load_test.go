@@ -9,8 +9,8 @@ import (
 	"chairside/ogent"
 )
 
-// TestEveryAddressHasAKind derives the kinds of all operations and pages, so that a
-// new one cannot fall into the kind that work without a name shares.
+// TestEveryAddressHasAKind: derived from all operations and pages, so that a new one does not
+// share the kind of unnamed work.
 func TestEveryAddressHasAKind(t *testing.T) {
 	t.Parallel()
 	var document struct {
@@ -34,10 +34,10 @@ func TestEveryAddressHasAKind(t *testing.T) {
 		"/reports/{name}": "reports", "/sign-in/code": "sign-in", "/": admission.Other,
 	} {
 		if got := kindOf(pattern); got != want {
-			t.Errorf("%s is of kind %q, want %q", pattern, got, want)
+			t.Errorf("%s has kind %q, want %q", pattern, got, want)
 		}
 	}
 	if timeFor("/reports/{name}") != reportTime || timeFor("/settings") != pageTime {
-		t.Error("reports and pages have the wrong time")
+		t.Error("reports or pages have the wrong time limit")
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"chairside/internal/store"
 )
 
-// metrics are what /metrics tells. Labels are operation ids, kinds of work and status
-// codes only, so the number of series is bounded.
+// metrics are the metrics of /metrics. Their labels are operation ids, kinds of work and
+// status codes, so the number of series is bounded.
 type metrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
@@ -23,23 +23,23 @@ func newMetrics(db *store.DB, unsent *unsent) *metrics {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "chairside", Name: "requests_total",
-			Help: "Requests that were answered, by operation and status.",
+			Help: "Completed requests, by operation and status.",
 		}, []string{"operation", "status"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: "chairside", Name: "request_duration_seconds",
-			Help:    "Time from the arrival of a request to the end of its answer, by operation.",
+			Help:    "Time from receiving a request to completing its response, by operation.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"operation"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Namespace: "chairside", Name: "requests_in_flight",
-			Help: "Requests that are being answered.",
+			Help: "Requests in progress.",
 		}),
 	}
 	trips := prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Namespace: "chairside", Name: "database_round_trips_total",
-		Help: "Statements, and beginnings and ends of transactions, that the database was asked for.",
+		Help: "Statements sent to the database, including BEGIN, COMMIT and ROLLBACK.",
 	}, func() float64 { return float64(db.RoundTrips()) })
-	registry := prometheus.NewRegistry() // its own, so that many servers fit into one test
+	registry := prometheus.NewRegistry() // not the global one, so that tests can run several servers
 	registry.MustRegister(m.requests, m.duration, m.inFlight,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		collectors.NewDBStatsCollector(db.SQL, "chairside"), trips, loadCollector{db, unsent})
@@ -47,21 +47,21 @@ func newMetrics(db *store.DB, unsent *unsent) *metrics {
 	return m
 }
 
-// loadCollector tells how kinds of work share the database, and how slowly answers
-// are read. Kinds are the first segments of addresses, so they are bounded too.
+// loadCollector collects how kinds of work share the database and how much clients have yet
+// to read. Kinds are first segments of paths, so they are bounded.
 type loadCollector struct {
 	db     *store.DB
 	unsent *unsent
 }
 
 var (
-	placesInUse = prometheus.NewDesc("chairside_database_places_in_use", "Places at the database that requests have, by kind.", []string{"kind"}, nil)
-	waiting     = prometheus.NewDesc("chairside_database_waiting", "Requests that wait for a place at the database, by kind.", []string{"kind"}, nil)
-	admitted    = prometheus.NewDesc("chairside_database_admitted_total", "Times that a request got a place at the database, by kind.", []string{"kind"}, nil)
-	waited      = prometheus.NewDesc("chairside_database_waited_total", "Times that a request had to wait for a place at the database, by kind.", []string{"kind"}, nil)
-	refused     = prometheus.NewDesc("chairside_database_refused_total", "Times that a request got no place at the database in time, by kind.", []string{"kind"}, nil)
-	unsentBytes = prometheus.NewDesc("chairside_unsent_bytes", "Bytes of answers that wait in memory for their readers.", nil, nil)
-	readersCut  = prometheus.NewDesc("chairside_readers_cut_off_total", "Slow readers that were cut off to bound the memory of answers.", nil, nil)
+	placesInUse = prometheus.NewDesc("chairside_database_places_in_use", "Requests admitted to the database now, by kind.", []string{"kind"}, nil)
+	waiting     = prometheus.NewDesc("chairside_database_waiting", "Requests waiting to be admitted to the database, by kind.", []string{"kind"}, nil)
+	admitted    = prometheus.NewDesc("chairside_database_admitted_total", "Requests admitted to the database, by kind.", []string{"kind"}, nil)
+	waited      = prometheus.NewDesc("chairside_database_waited_total", "Requests that waited to be admitted to the database, by kind.", []string{"kind"}, nil)
+	refused     = prometheus.NewDesc("chairside_database_refused_total", "Requests not admitted to the database in time, by kind.", []string{"kind"}, nil)
+	unsentBytes = prometheus.NewDesc("chairside_unsent_bytes", "Bytes of responses in memory that clients have not read.", nil, nil)
+	readersCut  = prometheus.NewDesc("chairside_readers_cut_off_total", "Slow clients disconnected to limit the memory of responses.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.

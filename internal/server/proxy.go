@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// throughProxies looks behind trusted proxies: RemoteAddr becomes the address
-// of the client (without a port), URL.Scheme the protocol the client speaks.
-// Forwarding headers from anyone else are removed, so that nothing further in
-// can be fooled by them. r must be a copy that may be changed.
+// throughProxies sets RemoteAddr to the client's address, without a port, and URL.Scheme to
+// the client's protocol if the request comes from a trusted proxy. It removes forwarding
+// headers from any other peer. r must be a copy that may be changed.
 func (s *Server) throughProxies(r *http.Request) *http.Request {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil || !s.trusts(peer.Addr()) {
@@ -25,8 +24,8 @@ func (s *Server) throughProxies(r *http.Request) *http.Request {
 		url.Scheme = proto
 		r.URL = &url
 	}
-	// Each proxy appends the address it was called from: the last one that no
-	// trusted proxy has is the client's. What stands before it is hearsay.
+	// Each proxy appends the address of its peer, so the client's is the last address that
+	// is not a trusted proxy's. Those before it may be forged.
 	forwarded := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for i := len(forwarded) - 1; i >= 0; i-- {
 		address, err := netip.ParseAddr(strings.TrimSpace(forwarded[i]))

@@ -9,15 +9,14 @@ import (
 	"chairside/internal/codec"
 )
 
-// tokenParameter is known everywhere and never passed on.
+// tokenParameter is accepted by every operation and never passed on.
 const tokenParameter = "access_token"
 
-// maxUnknown bounds how many unknown parameters are named in a header.
+// maxUnknown is the maximum number of unknown parameters named in the header.
 const maxUnknown = 20
 
-// readQuery replaces the query by its canonical form. Parameters the operation
-// does not know are named in a header, and refused for a client that asked for
-// strict handling (RFC 7240).
+// readQuery replaces the query by its canonical form. It names unknown parameters in a header
+// and refuses them if the client prefers strict handling (RFC 7240).
 func readQuery(x *requestState) error {
 	sent, params := parseQuery(x.r.URL.RawQuery)
 	canonical, unknown, malformed := codec.ReadQuery(sent, x.operation.Params, x.caller.Zone)
@@ -37,9 +36,8 @@ func readQuery(x *requestState) error {
 	return nil
 }
 
-// parseQuery is url.ParseQuery that tells which parameters are wrong: those
-// with broken percent-encoding, with NUL, or with bytes that are no UTF-8 text.
-// They are left out of the values.
+// parseQuery is url.ParseQuery with a message for each malformed parameter: broken percent-
+// encoding, NUL, or invalid UTF-8. Malformed parameters are left out of the values.
 func parseQuery(raw string) (url.Values, apierror.Params) {
 	values, params := url.Values{}, apierror.Params{}
 	for pair := range strings.SplitSeq(raw, "&") {
@@ -69,8 +67,8 @@ func parseQuery(raw string) (url.Values, apierror.Params) {
 
 func plain(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
-// nameList renders names for a header; what would be mistaken for a separator
-// or is not printable ASCII is percent-encoded.
+// nameList formats names for a header. Separators and characters that are not printable
+// ASCII are percent-encoded.
 func nameList(names []string) string {
 	escaped := make([]string, 0, min(len(names), maxUnknown))
 	for _, name := range names[:cap(escaped)] {

@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-func TestQueryIsChecked(t *testing.T) {
+func TestInvalidQueriesAreRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, test := range []struct {
 		query string
-		bad   string // names of the parameters in params; "" where all is well
+		bad   string // names in params; "" if the query is valid
 	}{
 		{"", ""},
 		{"&&", ""},
@@ -39,7 +39,7 @@ func TestQueryIsChecked(t *testing.T) {
 	}
 }
 
-func TestUnknownParameters(t *testing.T) {
+func TestUnknownParametersAreReported(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	a := b.get("/sites?b=1&a=2&page=1&a,%22%0d%0aX:=3&caf%C3%A9=4&d[]=5&access_token=x").ok(t, 200)
@@ -61,7 +61,7 @@ func TestUnknownParameters(t *testing.T) {
 		}
 	}
 	if a := b.get("/sites?page=1", "Prefer: handling=strict").ok(t, 200); a.Header.Get("X-Unknown-Parameters") != "" {
-		t.Error("a known parameter is called unknown")
+		t.Error("a known parameter is reported as unknown")
 	}
 	many := b.get("/sites?"+manyParameters(100)).ok(t, 200)
 	if got := strings.Count(many.Header.Get("X-Unknown-Parameters"), ","); got != maxUnknown-1 {
@@ -86,7 +86,7 @@ func FuzzParseQuery(f *testing.F) {
 		for name, all := range values {
 			for _, v := range append(all, name) {
 				if !plain(v) {
-					t.Errorf("%q let %q through", raw, v)
+					t.Errorf("%q: %q was accepted", raw, v)
 				}
 			}
 		}

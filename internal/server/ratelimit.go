@@ -15,47 +15,45 @@ import (
 	"chairside/internal/clock"
 )
 
-// limiter counts the requests of each token: a bucket that holds an hour's
-// worth of requests and refills steadily. A full bucket need not be
-// remembered, so what is kept is bounded by the tokens in use.
+// limiter limits the requests of each token with a token bucket that holds an hour's requests
+// and refills steadily. Full buckets are dropped, so memory is bounded by the tokens in use.
 type limiter struct {
 	perHour int // 0 is unlimited
 
 	mu      sync.Mutex
 	buckets map[uuid.UUID]*rate.Limiter
-	sweepAt int // the number of buckets at which full ones are thrown out
+	sweepAt int // number of buckets at which full ones are dropped
 }
 
-// minSweep keeps small maps from being swept all the time.
+// minSweep is the least number of buckets that are swept.
 const minSweep = 1024
 
 func newLimiter(perHour int) *limiter {
 	return &limiter{perHour: perHour, buckets: map[uuid.UUID]*rate.Limiter{}, sweepAt: minSweep}
 }
 
-// allowance is what a token may still do.
+// allowance is what remains of a token's limit.
 type allowance struct {
 	limit, remaining int
-	full             time.Time     // when all of the limit is there again
-	wait             time.Duration // until the next request is possible; 0 where one is
+	full             time.Time     // when the whole limit is available again
+	wait             time.Duration // until the next request is possible; 0 if it is now
 }
 
-// unlimited is shown where there is no limit (behaviour.md section 7).
+// unlimited is the number of remaining requests without a limit (behaviour.md section 7).
 const unlimited = math.MaxInt32
 
-// look tells what the token may do, without counting.
-func (l *limiter) look(id uuid.UUID, now time.Time) allowance {
+// peek returns the token's allowance without counting a request.
+func (l *limiter) peek(id uuid.UUID, now time.Time) allowance {
 	if l.perHour == 0 {
 		return allowance{limit: 0, remaining: unlimited, full: now}
 	}
 	return l.describe(l.bucket(id, now), now)
 }
 
-// take counts a request and tells what is left. ok is false where nothing was
-// left to take.
+// take counts a request and returns what remains. ok is false if nothing remained.
 func (l *limiter) take(id uuid.UUID, now time.Time) (a allowance, ok bool) {
 	if l.perHour == 0 {
-		return l.look(id, now), true
+		return l.peek(id, now), true
 	}
 	bucket := l.bucket(id, now)
 	ok = bucket.AllowN(now, 1)
@@ -90,8 +88,8 @@ func (l *limiter) bucket(id uuid.UUID, now time.Time) *rate.Limiter {
 	return bucket
 }
 
-// sweep forgets the full buckets. The next sweep waits until the map has
-// doubled, so the work per request stays constant.
+// sweep drops the full buckets. The next sweep waits until the map has doubled, so the work
+// for each request is constant on average.
 func (l *limiter) sweep(now time.Time) {
 	for id, bucket := range l.buckets {
 		if bucket.TokensAt(now) >= float64(l.perHour) {
@@ -101,12 +99,12 @@ func (l *limiter) sweep(now time.Time) {
 	l.sweepAt = max(2*len(l.buckets), minSweep)
 }
 
-// limit counts the request against its token and tells the client about it.
-// Asking about the limit does not count.
+// limit counts the request against its token's limit and sets the headers. Reading the limit
+// does not count.
 func (s *Server) limit(x *requestState) error {
 	now := clock.Now(x.r.Context())
 	if x.pattern == rateLimitPath {
-		limitHeaders(x.header, s.limiter.look(x.caller.TokenID, now))
+		limitHeaders(x.header, s.limiter.peek(x.caller.TokenID, now))
 		return nil
 	}
 	a, ok := s.limiter.take(x.caller.TokenID, now)
@@ -123,19 +121,19 @@ func limitHeaders(h http.Header, a allowance) {
 	h.Set("X-RateLimit-Reset", strconv.FormatInt(a.reset(), 10))
 }
 
-// reset is full in unix seconds, rounded up.
+// reset returns full in Unix seconds, rounded up.
 func (a allowance) reset() int64 { return a.full.Add(time.Second - 1).Unix() }
 
-// rateLimit answers what the headers say as a body.
+// rateLimit responds with the values of the headers as a body.
 func (s *Server) rateLimit(w http.ResponseWriter, r *http.Request) {
-	a := s.limiter.look(of(r.Context()).caller.TokenID, clock.Now(r.Context()))
+	a := s.limiter.peek(of(r.Context()).caller.TokenID, clock.Now(r.Context()))
 	type bucket struct {
 		Limit     int   `json:"limit"`
 		Remaining int   `json:"remaining"`
 		Reset     int64 `json:"reset"`
 	}
 	w.Header().Set("Content-Type", jsonType)
-	_ = json.NewEncoder(w).Encode(map[string]any{ // into memory: cannot fail
+	_ = json.NewEncoder(w).Encode(map[string]any{ // writes to memory, so it cannot fail
 		"resources": map[string]bucket{"core": {a.limit, a.remaining, a.reset()}},
 	})
 }

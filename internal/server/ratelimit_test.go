@@ -9,9 +9,9 @@ import (
 	"github.com/google/uuid"
 )
 
-func TestRateLimit(t *testing.T) {
+func TestRateLimitIsEnforced(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(o *Options, _ *double) { o.RateLimit = 60 }) // one a minute
+	b := setup(t, func(o *Options, _ *double) { o.RateLimit = 60 }) // one per minute
 	expect := func(a answered, remaining int) {
 		t.Helper()
 		reset := b.now.Add(time.Duration(60-remaining) * time.Minute).Unix()
@@ -24,7 +24,7 @@ func TestRateLimit(t *testing.T) {
 	for left := 59; left > 0; left-- {
 		expect(b.get("/sites").ok(t, 200), left)
 	}
-	b.get("/nothing").ok(t, 404)                     // does not count: it is refused before the token is looked at
+	b.get("/nothing").ok(t, 404)                     // does not count: it is refused before authentication
 	expect(b.get("/sites?per_page=x").ok(t, 400), 0) // counts
 
 	a := b.get("/sites")
@@ -33,9 +33,9 @@ func TestRateLimit(t *testing.T) {
 	if got := a.Header.Get("Retry-After"); got != "60" {
 		t.Errorf("Retry-After is %s", got)
 	}
-	expect(b.get("/rate_limit").ok(t, 200), 0) // asking is always possible
+	expect(b.get("/rate_limit").ok(t, 200), 0) // never limited
 
-	b.get("/sites", "Authorization: Bearer "+b.mint("practice")).ok(t, 200) // another token has its own
+	b.get("/sites", "Authorization: Bearer "+b.mint("practice")).ok(t, 200) // another token has its own limit
 
 	b.now = b.now.Add(30 * time.Second)
 	if got := b.get("/sites").ok(t, 429).Header.Get("Retry-After"); got != "30" {
@@ -47,7 +47,7 @@ func TestRateLimit(t *testing.T) {
 	expect(b.get("/sites").ok(t, 200), 59)
 }
 
-func TestRateLimitPage(t *testing.T) {
+func TestRateLimitCanBeRead(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ limit, wantLimit, wantRemaining int }{{60, 60, 60}, {0, 0, 2147483647}} {
 		b := setup(t, func(o *Options, _ *double) { o.RateLimit = test.limit })
@@ -69,7 +69,7 @@ func TestRateLimitPage(t *testing.T) {
 	}
 }
 
-func TestLimiterForgetsFullBuckets(t *testing.T) {
+func TestLimiterDropsFullBuckets(t *testing.T) {
 	t.Parallel()
 	l := newLimiter(3600)
 	now := time.Date(2026, 7, 1, 9, 0, 0, 0, time.UTC)
@@ -84,8 +84,8 @@ func TestLimiterForgetsFullBuckets(t *testing.T) {
 			t.Fatalf("%d buckets after %d tokens", len(l.buckets), i)
 		}
 	}
-	if a := l.look(busy, now); a.remaining >= 3600-50 {
-		t.Errorf("a busy token was forgotten: %d remaining", a.remaining)
+	if a := l.peek(busy, now); a.remaining >= 3600-50 {
+		t.Errorf("the bucket of a token in use was dropped: %d remaining", a.remaining)
 	}
 }
 

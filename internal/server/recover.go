@@ -26,13 +26,13 @@ func (s *Server) recoverPanic(next http.Handler) http.Handler {
 				slog.String("stack", string(debug.Stack())))
 			err, ok := reason.(error)
 			if !ok {
-				err = fmt.Errorf("panic with a %T", reason) // its text may hold anything
+				err = fmt.Errorf("panic with a %T", reason) // the value itself may be private
 			}
 			if written, ok := w.(*countingWriter); ok && written.status != 0 {
-				x.failed = http.StatusInternalServerError // for observe
-				panic(http.ErrAbortHandler)               // too late for an error body
+				x.failed = http.StatusInternalServerError // for accessLog
+				panic(http.ErrAbortHandler)               // the response has begun
 			}
-			x.r = r // the context of the layers below ended with them
+			x.r = r // the contexts of inner handlers have ended
 			s.fail(w, x, apierror.Internal(err))
 		}()
 		next.ServeHTTP(w, r)

@@ -12,49 +12,47 @@ import (
 	"chairside/internal/principal"
 )
 
-// requestState is one request on its way through the layers, and what they tell
-// each other about it.
+// requestState holds what the functions of this package know of one request.
 type requestState struct {
-	r      *http.Request // replaced as the layers learn more
+	r      *http.Request // replaced when a function adds to its context
 	header http.Header   // of the response
-	id     string        // the request id
+	id     string        // request id
 
 	method    string               // as the client sent it
 	name      string               // operation id or name of the page, for logs and metrics
-	pattern   string               // the path with {id} in place of ids
-	operation codec.Operation      // known once the route is
-	serve     http.Handler         // what answers, known once the route is
-	caller    *principal.Principal // known once the token or the session is
-	records   *audit.Log           // which patients' records were read
-	answer    *answer              // what the operation answers
-	err       error                // what the generated server reported
-	failed    int                  // status of a failure of ours; 0 for none
+	pattern   string               // path with {id} in place of ids
+	operation codec.Operation      // set by route
+	serve     http.Handler         // set by route
+	caller    *principal.Principal // set by authenticate or the session of a page
+	records   *audit.Log           // patients' records that were read
+	answer    *answer              // response of the operation, in memory
+	err       error                // error from the generated server
+	failed    int                  // status of an internal error; 0 without one
 
-	// draw tells a failure to a person; nil where a program asks.
-	draw func(http.ResponseWriter, *http.Request, *apierror.Error)
+	// errorPage writes an error as a page; nil for the API.
+	errorPage func(http.ResponseWriter, *http.Request, *apierror.Error)
 }
 
-// check is one condition on a request. It may add to the exchange.
+// check refuses a request with an error, or adds to its state.
 type check func(x *requestState) error
 
-type exchangeKey struct{}
+type stateKey struct{}
 
-// of gives the exchange that begin made for the request.
+// of returns the state that begin has made for the request.
 func of(ctx context.Context) *requestState {
-	x, _ := ctx.Value(exchangeKey{}).(*requestState)
+	x, _ := ctx.Value(stateKey{}).(*requestState)
 	return x
 }
 
-// strictTransport has browsers come by HTTPS alone for a year (RFC 6797). It goes
-// with every answer where this server speaks TLS itself; behind a proxy that does,
-// the header is the proxy's to set. Other hosts of the domain may still speak HTTP.
+// strictTransport tells browsers to use only HTTPS for a year (RFC 6797). Every response has
+// it if this server terminates TLS; otherwise the proxy that does must set it. It does not
+// cover other hosts of the domain.
 const strictTransport = "max-age=31536000"
 
-// requestID is what an id sent by a client or proxy must look like to be kept.
+// requestID matches the request ids of clients and proxies that are used.
 var requestID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/+-]{0,127}$`)
 
-// begin gives each request its id, its one reading of the clock, the address
-// of its client, and the exchange in which the layers meet.
+// begin gives each request its id, its clock reading, its client's address and its state.
 func (s *Server) begin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := &requestState{header: w.Header(), id: r.Header.Get("X-Request-Id"), method: r.Method, name: "none"}
@@ -71,7 +69,7 @@ func (s *Server) begin(next http.Handler) http.Handler {
 		}
 		ctx, records := audit.With(s.Clock.With(r.Context()))
 		x.records = records
-		x.r = s.throughProxies(r.WithContext(context.WithValue(ctx, exchangeKey{}, x)))
+		x.r = s.throughProxies(r.WithContext(context.WithValue(ctx, stateKey{}, x)))
 		next.ServeHTTP(w, x.r)
 	})
 }

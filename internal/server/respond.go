@@ -20,11 +20,11 @@ import (
 	"chairside/ogent"
 )
 
-// privateAnswer marks an answer as one token's own: it may be kept, but has to
-// be checked before it is used again.
-var privateAnswer = http.Header{"Cache-Control": {"private, no-cache"}, "Vary": {"Authorization"}}
+// privateHeaders mark a response as one token's own: a client may cache it, but must
+// revalidate it.
+var privateHeaders = http.Header{"Cache-Control": {"private, no-cache"}, "Vary": {"Authorization"}}
 
-func private(h http.Header) { maps.Copy(h, privateAnswer) }
+func private(h http.Header) { maps.Copy(h, privateHeaders) }
 
 // operations are the methods of package api as the generated server calls them.
 type operations struct{ *api.Handler }
@@ -66,11 +66,11 @@ func encode(r middleware.Request, next middleware.Next) (middleware.Response, er
 	return response, errAnswered
 }
 
-// keepNotFound is for paths that the generated server does not know after all.
+// keepNotFound is the generated server's handler for unknown paths.
 func keepNotFound(_ http.ResponseWriter, r *http.Request) { of(r.Context()).err = apierror.NotFound() }
 
-// call runs the operation into memory and sends what came out. Its place at the
-// database is free again before a byte is sent.
+// call runs the operation, with its response in memory, and sends the response. It leaves the
+// database before it sends anything.
 func (s *Server) call(w http.ResponseWriter, x *requestState) {
 	leave, err := s.hold(x)
 	if err != nil {
@@ -82,18 +82,18 @@ func (s *Server) call(w http.ResponseWriter, x *requestState) {
 	if x.err != nil {
 		s.fail(w, x, x.err)
 	} else if x.answer.send(w, x) != nil {
-		return // what writes it may still hold some of its memory
+		return // the connection may still use its memory
 	}
 	x.answer.free()
 }
 
-// run runs the operation, and leaves its place even where it panics.
+// run runs the operation and leaves the database, even if it panics.
 func (s *Server) run(x *requestState, leave func()) {
 	defer leave()
 	x.serve.ServeHTTP(x.answer, x.r)
 }
 
-// answer is a response in memory: its tag is known only once all of it is.
+// answer is a response in memory. Its entity tag needs the whole body.
 type answer struct {
 	header http.Header
 	status int
@@ -102,7 +102,7 @@ type answer struct {
 
 var answers = sync.Pool{New: func() any { return &answer{header: http.Header{}} }}
 
-// maxPooled keeps the memory of an unusually large answer from being held for good.
+// maxPooled is the maximum size of a buffer that is reused, in bytes.
 const maxPooled = 1 << 20
 
 func (a *answer) free() {
@@ -115,8 +115,8 @@ func (a *answer) free() {
 	answers.Put(a)
 }
 
-// Header implements http.ResponseWriter. Of what is set here, only the
-// Content-Type is sent: the other headers are this package's to choose.
+// Header implements http.ResponseWriter. Only its Content-Type is sent; this package sets the
+// other headers.
 func (a *answer) Header() http.Header { return a.header }
 
 // Write implements http.ResponseWriter.
@@ -132,8 +132,8 @@ func (a *answer) WriteHeader(status int) {
 	}
 }
 
-// send sends the answer, or 304 to a reader who holds it already. It fails where
-// the client went away.
+// send sends the response, or 304 if the client has it already. It fails if the client has
+// disconnected.
 func (a *answer) send(w http.ResponseWriter, x *requestState) error {
 	a.WriteHeader(http.StatusOK)
 	body := a.body.Bytes()

@@ -12,7 +12,7 @@ import (
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-func TestETags(t *testing.T) {
+func TestResponsesHaveETags(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	fee := "/fees/" + b.firstFee()
@@ -32,11 +32,11 @@ func TestETags(t *testing.T) {
 	written := b.do("PATCH", fee, `{"fee":{"price_one":"99.00"}}`, "If-Match: "+tag, "If-None-Match: *").ok(t, 200)
 	next := b.get(fee).ok(t, 200)
 	if written.Header.Get("ETag") != next.Header.Get("ETag") || written.Header.Get("ETag") == tag || written.body != next.body {
-		t.Error("the tag of a write is not that of the next read")
+		t.Error("a write and the next read have different tags")
 	}
 	b.do("PATCH", fee, `{"fee":{"price_one":"1.00"}}`, "If-Match: "+tag).refused(t, 412, "version_mismatch")
 	if got := b.get("/patients/9").Header.Get("ETag"); got != "" {
-		t.Errorf("an error has the tag %s", got)
+		t.Errorf("an error has tag %s", got)
 	}
 }
 
@@ -53,7 +53,7 @@ func TestHeadIsGetWithoutBody(t *testing.T) {
 				t.Errorf("%s: %s is %q, %q", path, header, get.Header.Get(header), head.Header.Get(header))
 			}
 		}
-		if path == "/healthz" { // its handler leaves the length to net/http
+		if path == "/healthz" { // net/http sets its length
 			continue
 		}
 		if head.body != "" || head.Header.Get("Content-Length") != strconv.Itoa(len(get.body)) {
@@ -64,7 +64,7 @@ func TestHeadIsGetWithoutBody(t *testing.T) {
 	a.ok(t, 304)
 }
 
-// gone is a client that went away while HTTP/2 still held what was written.
+// gone is a client that disconnected while HTTP/2 still had the written bytes.
 type gone struct {
 	*httptest.ResponseRecorder
 	held []byte
@@ -75,9 +75,9 @@ func (g *gone) Write(b []byte) (int, error) {
 	return 0, errors.New("the stream was reset")
 }
 
-// TestWhatIsStillHeld of an answer that could not be sent is not written over by
-// the next one, which may be another practice's.
-func TestWhatIsStillHeld(t *testing.T) {
+// TestUnsentBodyIsNotReused: the next response, which may be another practice's, must not
+// overwrite it.
+func TestUnsentBodyIsNotReused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/practice", nil)
@@ -93,6 +93,6 @@ func TestWhatIsStillHeld(t *testing.T) {
 		b.get("/payment_plans").ok(t, 200)
 	}
 	if string(w.held) != held {
-		t.Errorf("it has become %s", w.held)
+		t.Errorf("it was overwritten with %s", w.held)
 	}
 }

@@ -14,8 +14,7 @@ import (
 	"chairside/ogent"
 )
 
-// userAgent refuses requests that do not say which application they come from
-// (spec.md, Errors).
+// userAgent refuses requests that do not name their application (spec.md, Errors).
 func userAgent(x *requestState) error {
 	if strings.TrimSpace(x.r.UserAgent()) == "" {
 		return apierror.MissingUserAgent()
@@ -23,11 +22,11 @@ func userAgent(x *requestState) error {
 	return nil
 }
 
-// rateLimitPath tells a client about its own limit; it has no version.
+// rateLimitPath is the address of the caller's rate limit; it has no version.
 const rateLimitPath = "/rate_limit"
 
-// route finds the operation. The version prefix is optional; PUT is the same
-// as PATCH, and HEAD is GET without the body.
+// route finds the operation. The version prefix is optional, PUT is handled as PATCH, and
+// HEAD as GET.
 func (s *Server) route(x *requestState) error {
 	r := x.r
 	r.URL = unversioned(r.URL)
@@ -55,7 +54,7 @@ func (s *Server) route(x *requestState) error {
 	return nil
 }
 
-// unversioned is a copy of an address that lacks the prefix /v1.
+// unversioned returns a copy of a URL without the prefix /v1.
 func unversioned(sent *url.URL) *url.URL {
 	address := *sent
 	if rest, ok := strings.CutPrefix(address.Path, "/v1/"); ok {
@@ -69,9 +68,8 @@ func unversioned(sent *url.URL) *url.URL {
 	return &address
 }
 
-// identifier is what every id in a path looks like: digits of at most 64 bits,
-// or a uuid. The generated decoder is more liberal (it would read "+5" as 5, and
-// a uuid without its hyphens).
+// identifier matches the ids of paths: at most 19 digits, or a UUID. The generated decoder
+// would also accept "+5" and a UUID without hyphens.
 var identifier = regexp.MustCompile(`^([0-9]{1,19}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$`)
 
 func (s *Server) find(method string, address *url.URL) (route ogent.Route, ok bool) {
@@ -82,7 +80,7 @@ func (s *Server) find(method string, address *url.URL) (route ogent.Route, ok bo
 	return route, ok
 }
 
-// allowed lists the methods that exist for a path, none for an unknown path.
+// allowed returns the methods of a path, none for an unknown path.
 func (s *Server) allowed(address *url.URL) (methods []string) {
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
 		if _, ok := s.find(method, address); !ok {
@@ -111,14 +109,14 @@ func readOnly(x *requestState) error {
 	return nil
 }
 
-// accept refuses clients that take no JSON (RFC 9110, section 12.5.1). What it
-// cannot read it does not hold against them.
+// accept refuses clients that do not accept JSON (RFC 9110, section 12.5.1). It ignores
+// malformed media ranges.
 func accept(x *requestState) error {
 	header := strings.Join(x.r.Header.Values("Accept"), ",")
 	if strings.TrimSpace(header) == "" {
 		return nil
 	}
-	ranges := []string{"*/*", "application/*", "application/json"} // ever more specific
+	ranges := []string{"*/*", "application/*", "application/json"} // from general to specific
 	best, acceptable := -1, true
 	for member := range strings.SplitSeq(header, ",") {
 		mediaRange, params, err := mime.ParseMediaType(member)
@@ -130,7 +128,7 @@ func accept(x *requestState) error {
 		case i > best:
 			best, acceptable = i, err != nil || weight > 0
 		case best < 0:
-			acceptable = false // something, and it is not JSON
+			acceptable = false // another type than JSON
 		}
 	}
 	if !acceptable {

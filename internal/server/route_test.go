@@ -21,7 +21,7 @@ func TestVersionIsOptional(t *testing.T) {
 	}
 }
 
-func TestMalformedIDsAreUnknown(t *testing.T) {
+func TestMalformedIDsAreNotFound(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, path := range []string{
@@ -33,7 +33,7 @@ func TestMalformedIDsAreUnknown(t *testing.T) {
 	}
 }
 
-func TestWrongMethodsAreToldTheRightOnes(t *testing.T) {
+func TestWrongMethodListsTheAllowedOnes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, test := range []struct{ method, path, allow string }{
@@ -65,7 +65,7 @@ func TestPutIsPatch(t *testing.T) {
 	}
 }
 
-func TestUserAgentMustSaySomething(t *testing.T) {
+func TestUserAgentIsRequired(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, path := range []string{"/v1/practice", "/openapi.json", "/docs", "/static/avatar.svg", "/rate_limit", "/nothing"} {
@@ -77,7 +77,7 @@ func TestUserAgentMustSaySomething(t *testing.T) {
 	}
 }
 
-func TestAccept(t *testing.T) {
+func TestAcceptMustAllowJSON(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for header, ok := range map[string]bool{
@@ -101,7 +101,7 @@ func TestAccept(t *testing.T) {
 		"application/json;indent=2, text/*;": true,
 	} {
 		if got := b.get("/practice", "Accept: "+header).StatusCode; (got == 200) != ok || !ok && got != 406 {
-			t.Errorf("Accept: %s gives %d", header, got)
+			t.Errorf("Accept: %s: got status %d", header, got)
 		}
 	}
 }

@@ -13,21 +13,20 @@ import (
 	"golang.org/x/net/netutil"
 )
 
-// Limits of connections. A request that is slow to arrive, or a client that is
-// slow to read, holds a connection no longer than these.
+// Limits of connections: how long a slow request or a slow client may hold one.
 const (
 	headerTime  = 10 * time.Second
 	readTime    = 30 * time.Second
-	writeTime   = 60 * time.Second // longer than reportTime: the 503 still gets out
+	writeTime   = 60 * time.Second // longer than reportTime, so that its 503 is still sent
 	idleTime    = 2 * time.Minute
-	stopTime    = 20 * time.Second // for requests that are being answered at the end
+	stopTime    = 20 * time.Second // for requests in progress at shutdown
 	maxHeader   = 64 << 10
-	connections = 4096 // at once; more wait to be accepted
+	connections = 4096 // open at once; others wait to be accepted
 )
 
-// Run serves listener until ctx ends, then lets the requests that are being
-// answered finish, for at most 20 seconds. It closes the listener. The error
-// is nil after such an orderly end. Meanwhile it compacts the database's counters.
+// Run serves listener until ctx ends, then gives requests in progress 20 seconds to finish and
+// closes the listener. It returns nil if all of them finished. While it runs, it also
+// compacts the database's counters.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	compacting, stop := context.WithCancel(ctx)
 	compacted := make(chan struct{})
@@ -67,7 +66,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
 	if err := hs.Shutdown(grace); err != nil {
-		return errors.Join(fmt.Errorf("server: requests were cut off: %w", err), hs.Close())
+		return errors.Join(fmt.Errorf("server: requests did not finish in time: %w", err), hs.Close())
 	}
 	return nil
 }

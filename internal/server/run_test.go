@@ -47,7 +47,7 @@ func TestRunFinishesRequestsBeforeItEnds(t *testing.T) {
 	stop()
 	select {
 	case err := <-ended:
-		t.Fatalf("ended with a request in flight: %v", err)
+		t.Fatalf("Run ended with a request in progress: %v", err)
 	case <-time.After(100 * time.Millisecond):
 	}
 	close(release)
@@ -59,7 +59,7 @@ func TestRunFinishesRequestsBeforeItEnds(t *testing.T) {
 	}
 }
 
-func TestRunReportsAListenerThatFails(t *testing.T) {
+func TestRunReportsAFailedListener(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -72,7 +72,7 @@ func TestRunReportsAListenerThatFails(t *testing.T) {
 	}
 }
 
-func TestACertificateNeedsItsKey(t *testing.T) {
+func TestCertificateNeedsItsKey(t *testing.T) {
 	t.Parallel()
 	if _, err := build(Options{CertFile: "cert.pem"}, nil); err == nil {
 		t.Error("no error")

@@ -26,30 +26,29 @@ import (
 // Options are what a server needs to run.
 type Options struct {
 	DB      *store.DB
-	BaseURL string // the public address, for links in answers
-	Demo    bool   // mark every answer as coming from a sandbox
+	BaseURL string // public address, for links in responses
+	Demo    bool   // marks every response as a sandbox's
 
-	// RateLimit is the number of requests each token may make in an hour,
-	// all at once if it likes; 0 is unlimited. Each server process counts
-	// for itself.
+	// RateLimit is the maximum number of requests of each token in an hour, also at once;
+	// 0 is unlimited. Each server process counts for itself.
 	RateLimit int
 
-	Clock  clock.Clock  // the machine's where nil
-	Logger *slog.Logger // slog.Default where nil
+	Clock  clock.Clock  // if nil, the machine's
+	Logger *slog.Logger // if nil, slog.Default
 
-	// TrustedProxies are the networks whose X-Forwarded-For and
-	// X-Forwarded-Proto headers are believed.
+	// TrustedProxies are the networks whose X-Forwarded-For and X-Forwarded-Proto headers
+	// are used.
 	TrustedProxies []netip.Prefix
 
-	// CertFile and KeyFile name the PEM files of a certificate and its key.
-	// With both the server speaks TLS, with none plain HTTP.
+	// CertFile and KeyFile are PEM files with a certificate and its key. Without them the
+	// server speaks plain HTTP.
 	CertFile, KeyFile string
-	// OperationTime is how long the server works on an API operation before it
-	// answers 503; 0 is 4.5 s.
+	// OperationTime is the time limit of an API operation, after which it responds 503; 0
+	// is 4.5 s.
 	OperationTime time.Duration
 }
 
-// Server answers the requests of API clients.
+// Server serves the API and the pages.
 type Server struct {
 	Options
 	routes   *ogent.Server
@@ -60,12 +59,12 @@ type Server struct {
 	limiter  *limiter
 	metrics  *metrics
 	unsent   *unsent
-	migrated atomic.Bool // whether the database was found to be current
+	migrated atomic.Bool // whether all migrations were found applied
 	stopping atomic.Bool
 	handler  http.Handler
 }
 
-// New builds a server. Nothing is read from the database yet.
+// New returns a server. It reads nothing from the database.
 func New(o Options) (*Server, error) {
 	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
 	return build(o, operations{api.New(o.DB, o.BaseURL)})
@@ -74,7 +73,7 @@ func New(o Options) (*Server, error) {
 // build is New for any implementation of the operations.
 func build(o Options, handler ogent.Handler) (s *Server, err error) {
 	if (o.CertFile == "") != (o.KeyFile == "") {
-		return nil, errors.New("server: a TLS certificate needs its key, and a key its certificate")
+		return nil, errors.New("server: TLS needs both a certificate and its key")
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
@@ -97,10 +96,10 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 	return s, nil
 }
 
-// Handler is the whole server as one handler, for tests and for embedding.
+// Handler returns the whole server as one handler, for tests.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// mounts is everything that has an address here.
+// mounts returns the handler of all addresses.
 func (s *Server) mounts() http.Handler {
 	api := s.api(
 		userAgent,
@@ -134,8 +133,8 @@ func (s *Server) mounts() http.Handler {
 		mux.Handle(route.Path, s.visit(s.site.Serve(route)))
 	}
 
-	// The mux would answer a path like "//x" with a redirect in HTML; the
-	// API's own routes know none of that kind and answer 404.
+	// The mux would redirect a path like "//x" with HTML. The API has no such path and
+	// responds 404.
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if cleaned := path.Clean(r.URL.Path); cleaned != r.URL.Path && (cleaned == "/" || cleaned+"/" != r.URL.Path) {
 			api.ServeHTTP(w, r)
@@ -145,7 +144,7 @@ func (s *Server) mounts() http.Handler {
 	})
 }
 
-// api serves the operations: the checks in their order, then the call.
+// api serves the operations: it runs the checks in order, then the operation.
 func (s *Server) api(checks ...check) http.Handler {
 	return s.cors(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := of(r.Context())
@@ -159,7 +158,7 @@ func (s *Server) api(checks ...check) http.Handler {
 	}))
 }
 
-// passes makes the checks in their order; the first one that fails is the answer.
+// passes runs the checks in order and sends the error of the first one that fails.
 func (s *Server) passes(w http.ResponseWriter, x *requestState, checks []check) bool {
 	for _, c := range checks {
 		if err := c(x); err != nil {
@@ -170,7 +169,7 @@ func (s *Server) passes(w http.ResponseWriter, x *requestState, checks []check) 
 	return true
 }
 
-// page serves something outside the API, for reading alone.
+// page serves an address outside the API, for GET and HEAD.
 func (s *Server) page(name string, serve http.HandlerFunc, checks ...check) http.Handler {
 	checks = append(checks, readOnly)
 	return s.cors(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

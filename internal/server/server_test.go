@@ -25,17 +25,17 @@ import (
 	"chairside/ogent"
 )
 
-// bundle is a server over an embedded database with one new practice.
+// bundle is a server on an SQLite database with one new practice.
 type bundle struct {
 	*Server
 	t      *testing.T
 	opened provision.Opened
 	token  string // with every scope
 	log    *lockedBuffer
-	now    time.Time // what the server's clock says
+	now    time.Time // reading of the server's clock
 }
 
-// double answers like the real handler, but for what a test replaces.
+// double is the real handler, except for the operations that a test replaces.
 type double struct {
 	ogent.Handler
 	listSites func(context.Context) (*ogent.SiteList, error)
@@ -83,7 +83,7 @@ func setup(t *testing.T, configure ...func(*Options, *double)) *bundle {
 	return b
 }
 
-// mint makes a token with the given scopes.
+// mint creates a token with scopes.
 func (b *bundle) mint(scopes string) (value string) {
 	b.t.Helper()
 	set, err := scope.Parse(scopes)
@@ -105,14 +105,14 @@ func (b *bundle) mint(scopes string) (value string) {
 	return value
 }
 
-// answered is a response and its body.
+// answered is a response with its body.
 type answered struct {
 	*http.Response
 	body string
 }
 
-// do sends a request with the bundle's token and a User-Agent, unless headers
-// ("Name: value") say otherwise; "Name:" alone removes a header.
+// do sends a request with the bundle's token and a User-Agent. headers ("Name: value")
+// replace them; "Name:" removes one.
 func (b *bundle) do(method, target, body string, headers ...string) answered {
 	b.t.Helper()
 	var reader io.Reader
@@ -142,7 +142,7 @@ func (b *bundle) get(target string, headers ...string) answered {
 	return b.do(http.MethodGet, target, "", headers...)
 }
 
-// errorOf decodes an error body and checks what is the same in all of them.
+// errorOf decodes an error body and checks the members that every error has.
 func (a answered) errorOf(t *testing.T) (e struct {
 	Type, Code, Message, DocumentationURL, RequestID string
 	Params                                           map[string][]string
@@ -174,7 +174,7 @@ func (a answered) errorOf(t *testing.T) (e struct {
 	return e
 }
 
-// refused checks status and code of an error.
+// refused checks the status and code of an error.
 func (a answered) refused(t *testing.T, status int, code string) {
 	t.Helper()
 	if got := a.errorOf(t).Code; a.StatusCode != status || got != code {
@@ -191,7 +191,7 @@ func (a answered) ok(t *testing.T, status int) answered {
 	return a
 }
 
-// lockedBuffer is a buffer that many may write to.
+// lockedBuffer is a buffer for concurrent writes.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -209,13 +209,13 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-func TestChecksRunInTheirOrder(t *testing.T) {
+func TestChecksRunInOrder(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(o *Options, _ *double) { o.RateLimit = 1 })
 	reader := b.mint("patient:read")
-	b.get("/sites").ok(t, 200) // uses the limit of b.token up
+	b.get("/sites").ok(t, 200) // uses up the limit of b.token
 	big := `{"fee":"` + strings.Repeat("x", maxBody) + `"}`
-	// Each case has everything wrong that the later ones have, too.
+	// Each request also has the faults of all later ones.
 	for _, test := range []struct {
 		name, method, path, body string
 		headers                  []string
@@ -236,7 +236,7 @@ func TestChecksRunInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestEveryAnswerHasItsHeaders(t *testing.T) {
+func TestEveryResponseHasTheCommonHeaders(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(o *Options, _ *double) { o.Demo = true })
 	tag := b.get("/v1/practice").ok(t, 200).Header.Get("ETag")
@@ -275,19 +275,19 @@ func TestEveryAnswerHasItsHeaders(t *testing.T) {
 		}
 	}
 	if b := setup(t); b.get("/v1/practice").Header.Get("X-Chairside-Environment") != "" {
-		t.Error("a production server calls itself a sandbox")
+		t.Error("a production server claims to be a sandbox")
 	}
 }
 
-func TestRequestID(t *testing.T) {
+func TestRequestIDIsEchoedOrGenerated(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for sent, kept := range map[string]bool{
+	for sent, valid := range map[string]bool{
 		"b7e1c1d0-91": true, "req:1/2+3-4.y_z": true, strings.Repeat("a", 128): true,
 		strings.Repeat("a", 129): false, "a b": false, "-a": false, "Zoë": false, `"`: false,
 	} {
 		got := b.get("/healthz", "X-Request-Id: "+sent).Header.Get("X-Request-Id")
-		if (got == sent) != kept || got == "" {
+		if (got == sent) != valid || got == "" {
 			t.Errorf("sent %.20q, got %q", sent, got)
 		}
 	}

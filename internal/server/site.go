@@ -9,32 +9,30 @@ import (
 	"chairside/internal/store/admission"
 )
 
-// explain gives the meaning of an error, and logs what is our failure.
+// explain returns what an error means to the client, and logs internal errors.
 func (s *Server) explain(ctx context.Context, err error) *apierror.Error {
-	return s.asFault(of(ctx), err)
+	return s.asAPIError(of(ctx), err)
 }
 
-// visited notes on whose behalf a page reads.
-func (s *Server) visited(ctx context.Context, who *principal.Principal) { of(ctx).caller = who }
+// visited sets the principal of a page, for the log.
+func (s *Server) visited(ctx context.Context, p *principal.Principal) { of(ctx).caller = p }
 
-// endpoint serves an address of the authorization server that applications
-// call, from any origin: no cookie counts there.
+// endpoint serves an endpoint of the authorization server. Any origin may call it, because
+// it ignores cookies.
 func (s *Server) endpoint(serve http.Handler) http.Handler {
 	return s.cors(s.bounded(serve, userAgent))
 }
 
-// visit serves a page for people. No other origin may read it, and its
-// failures are pages as well.
+// visit serves a page. Other origins cannot read it, and its errors are pages.
 func (s *Server) visit(serve http.Handler) http.Handler {
 	page := s.bounded(serve, userAgent)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		of(r.Context()).draw = s.site.Problem
+		of(r.Context()).errorPage = s.site.Problem
 		page.ServeHTTP(w, r)
 	})
 }
 
-// bounded serves what is outside the API, for any method, and gives up when the
-// page's time is over.
+// bounded serves an address outside the API, for any method, within the time limit of pages.
 func (s *Server) bounded(serve http.Handler, checks ...check) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := of(r.Context())

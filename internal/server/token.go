@@ -8,21 +8,20 @@ import (
 	"chairside/internal/principal"
 )
 
-// authenticate finds the caller of the request by its token, in the header or,
-// less preferred, in the query (spec.md, Authentication). Where both are sent
-// the header counts.
+// authenticate finds the caller by the token in the header or, less preferred, in the query
+// (spec.md, Authentication). The header wins if both are sent.
 func (s *Server) authenticate(x *requestState) error {
 	value := bearer(x)
 	if value == "" {
 		return apierror.MissingToken()
 	}
-	c, unnoted, err := s.tokens.Resolve(x.r.Context(), value)
+	c, notWritten, err := s.tokens.Resolve(x.r.Context(), value)
 	if err != nil {
 		return err
 	}
-	if unnoted != nil {
-		s.Logger.Warn("last use of a token could not be written",
-			slog.String("request_id", x.id), slog.String("token_id", c.TokenID.String()), slog.String("cause", describe(unnoted)))
+	if notWritten != nil {
+		s.Logger.Warn("cannot write the last use of a token",
+			slog.String("request_id", x.id), slog.String("token_id", c.TokenID.String()), slog.String("cause", describe(notWritten)))
 	}
 	x.caller = c
 	x.r = x.r.WithContext(principal.With(x.r.Context(), c))
@@ -35,12 +34,12 @@ func bearer(x *requestState) string {
 	if value = strings.TrimSpace(value); strings.EqualFold(scheme, "Bearer") && value != "" {
 		return value
 	}
-	// A malformed query is refused later, once it is known who sent it.
+	// readQuery refuses a malformed query once the caller is known.
 	sent, _ := parseQuery(x.r.URL.RawQuery)
 	return sent.Get(tokenParameter)
 }
 
-// authorize checks that the token holds the scope the operation needs.
+// authorize checks that the token has the scope of the operation.
 func authorize(x *requestState) error {
 	if needed := x.operation.Scope; needed != "" && !x.caller.Scopes.Allows(needed) {
 		return apierror.InsufficientScope(needed)

@@ -14,7 +14,7 @@ import (
 	"chairside/internal/token"
 )
 
-// change runs work in a transaction, across practices.
+// change runs work in a transaction across practices.
 func (b *bundle) change(work func(tx *ent.Client) error) {
 	b.t.Helper()
 	if err := b.DB.Tx(principal.AsSystem(clock.With(b.t.Context(), b.now)), work); err != nil {
@@ -38,13 +38,13 @@ func TestTokenInHeaderOrQuery(t *testing.T) {
 			t.Errorf("%s: %d, scopes %q", name, a.StatusCode, a.Header.Get("X-OAuth-Scopes"))
 		}
 		if a.Header.Get("X-Unknown-Parameters") != "" {
-			t.Errorf("%s: the token's parameter is called unknown", name)
+			t.Errorf("%s: access_token is reported as unknown", name)
 		}
 	}
 	b.get("/practice"+query, "Authorization: Bearer nonsense").refused(t, 401, "invalid_token")
 }
 
-func TestTokenRefusals(t *testing.T) {
+func TestInvalidTokensAreRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	const realm = `Bearer realm="chairside"`
@@ -67,7 +67,7 @@ func TestTokenRefusals(t *testing.T) {
 	}
 }
 
-func TestRevokedTokenAndDisabledUser(t *testing.T) {
+func TestRevokedTokenAndDisabledUserAreRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.get("/practice").ok(t, 200)
@@ -88,10 +88,10 @@ func TestRevokedTokenAndDisabledUser(t *testing.T) {
 	b.get("/practice").refused(t, 401, "invalid_token")
 }
 
-func TestTokenLivesWhileItIsUsed(t *testing.T) {
+func TestUsedTokenDoesNotExpire(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for range 3 { // well past 14 days in all
+	for range 3 { // more than 14 days in total
 		b.now = b.now.Add(13 * 24 * time.Hour)
 		b.get("/practice").ok(t, 200)
 	}
@@ -105,7 +105,7 @@ func TestTokenLivesWhileItIsUsed(t *testing.T) {
 	}
 }
 
-func TestTokenDiesAtItsEnd(t *testing.T) {
+func TestTokenExpiresAtItsEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.change(func(tx *ent.Client) error {
@@ -131,7 +131,7 @@ func TestLastUseIsWrittenOnceAnHour(t *testing.T) {
 		return row.LastUsedAt
 	}
 	if lastUse() != nil {
-		t.Error("a new token was used")
+		t.Error("a new token has a last use")
 	}
 	start := b.now
 	for _, minute := range []int{0, 1, 59} {
@@ -148,13 +148,13 @@ func TestLastUseIsWrittenOnceAnHour(t *testing.T) {
 	}
 }
 
-func TestScopes(t *testing.T) {
+func TestOperationsNeedTheirScope(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	fee := b.firstFee()
 	for _, test := range []struct {
 		scopes, method, path, body string
-		needed                     string // "" where it is allowed
+		needed                     string // "" if it is allowed
 	}{
 		{"practice", "GET", "/practice", "", ""},
 		{"practice:read", "GET", "/practice", "", ""},

@@ -10,22 +10,22 @@ import (
 )
 
 const (
-	// maxUnsent is the most bytes of answers that wait in memory for their readers.
+	// maxUnsent is the maximum size of all responses in memory that clients have not read.
 	maxUnsent = 32 << 20
-	// minUnsent is the least size of an answer that is counted, in bytes.
+	// minUnsent is the size from which a response is counted, in bytes.
 	minUnsent = 16 << 10
-	// sendPart is how much of an answer is sent at once, in bytes.
+	// sendPart is the size of the parts in which a response is sent, in bytes.
 	sendPart = 64 << 10
-	// stallTime is how long a reader may take for one part.
+	// stallTime is how long a client may take to read one part.
 	stallTime = 30 * time.Second
 )
 
-// unsent bounds the memory of answers that are written faster than they are read. The
-// system takes some of an answer for its reader; the rest waits here. A reader
-// who takes no part for stallTime is cut off, and where readers together leave more
-// than maxUnsent, those who have been reading for longest are.
+// unsent limits the memory of responses that clients read slowly. The operating system
+// buffers a part of a response; the rest waits here. A client that reads no part for
+// stallTime is disconnected. If more than maxUnsent waits in total, the clients that have
+// been reading for longest are disconnected.
 type unsent struct {
-	most  int64
+	max   int64
 	stall time.Duration
 
 	mu      sync.Mutex
@@ -36,14 +36,16 @@ type unsent struct {
 
 type sending struct {
 	left       int64
-	last       time.Time // when all of it has to be sent
+	last       time.Time // deadline for the whole response
 	cutOff     bool
 	controller *http.ResponseController
 }
 
-func newUnsent(most int64) *unsent { return &unsent{most: most, stall: stallTime, answers: list.New()} }
+func newUnsent(limit int64) *unsent {
+	return &unsent{max: limit, stall: stallTime, answers: list.New()}
+}
 
-// write writes an answer, or a part of one, in parts.
+// write writes a response, or a piece of one, in parts.
 func (u *unsent) write(w http.ResponseWriter, b []byte) (written int, err error) {
 	if len(b) < minUnsent {
 		return w.Write(b)
@@ -66,7 +68,7 @@ func (u *unsent) begin(w http.ResponseWriter, size int) *list.Element {
 	defer u.mu.Unlock()
 	u.bytes += s.left
 	entry := u.answers.PushBack(s)
-	for e, over := u.answers.Front(), u.bytes-u.most; e != entry && over > 0; e = e.Next() {
+	for e, over := u.answers.Front(), u.bytes-u.max; e != entry && over > 0; e = e.Next() {
 		if old := e.Value.(*sending); !old.cutOff {
 			old.cutOff = true
 			u.dropped++
@@ -77,9 +79,8 @@ func (u *unsent) begin(w http.ResponseWriter, size int) *list.Element {
 	return entry
 }
 
-// extend gives the reader time for the next part, but not beyond writeTime for all
-// of the answer. The answer is still one that its handler writes, so the
-// connection is its own; that is why all of this is done with mu held.
+// extend sets the deadline for the next part, at most writeTime after the first. It holds mu
+// so that the response has not ended and the connection is still its own.
 func (u *unsent) extend(entry *list.Element) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -91,7 +92,7 @@ func (u *unsent) extend(entry *list.Element) {
 	if s.last.Before(until) {
 		until = s.last
 	}
-	_ = s.controller.SetWriteDeadline(until) // of a test's recorder there is none
+	_ = s.controller.SetWriteDeadline(until) // fails for a test's recorder
 }
 
 func (u *unsent) sent(entry *list.Element, n int) {
@@ -108,7 +109,7 @@ func (u *unsent) end(entry *list.Element) {
 	u.answers.Remove(entry)
 }
 
-// usage is how many bytes wait now, and how many readers were cut off for others.
+// usage returns the bytes that wait now and the number of clients disconnected for others.
 func (u *unsent) usage() (bytes, dropped int64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// narrow is a listener whose connections hold little of what is not read.
+// narrow is a listener whose connections buffer little.
 type narrow struct{ net.Listener }
 
 func (n narrow) Accept() (net.Conn, error) {
@@ -21,11 +21,11 @@ func (n narrow) Accept() (net.Conn, error) {
 	return c, err
 }
 
-// startUnsent serves an answer through u, to readers whose system takes little of it.
+// startUnsent serves a response through u on such connections.
 func startUnsent(t *testing.T, u *unsent, answer []byte) *httptest.Server {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		counted := &countingWriter{ResponseWriter: w, unsent: u}
-		_, _ = counted.Write(answer) // fails for those who are cut off
+		_, _ = counted.Write(answer) // fails for disconnected clients
 	}))
 	s.Listener = narrow{s.Listener}
 	s.Start()
@@ -33,7 +33,7 @@ func startUnsent(t *testing.T, u *unsent, answer []byte) *httptest.Server {
 	return s
 }
 
-// readNothing asks for the answer and does not read it.
+// readNothing requests the response and does not read it.
 func readNothing(t *testing.T, s *httptest.Server) net.Conn {
 	t.Helper()
 	c, err := net.Dial("tcp", s.Listener.Addr().String())
@@ -50,22 +50,22 @@ func readNothing(t *testing.T, s *httptest.Server) net.Conn {
 	return c
 }
 
-// until waits for a condition.
+// until waits until a condition holds.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	deadline := time.After(30 * time.Second)
 	for !holds() {
 		select {
 		case <-deadline:
-			t.Fatalf("in 30 s never: %s", what)
+			t.Fatalf("not within 30 s: %s", what)
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
 }
 
-// TestSlowReadersAreBounded holds that answers that are not read take no more than
-// their share of memory, and that others are answered in full meanwhile.
-func TestSlowReadersAreBounded(t *testing.T) {
+// TestSlowReadersAreLimited: responses that are not read use a limited amount of memory, and
+// others are sent in full.
+func TestSlowReadersAreLimited(t *testing.T) {
 	t.Parallel()
 	answer := bytes.Repeat([]byte("0123456789abcdef"), 1<<16) // 1 MiB
 	u := newUnsent(4 << 20)
@@ -74,7 +74,7 @@ func TestSlowReadersAreBounded(t *testing.T) {
 		readNothing(t, s)
 	}
 	until(t, "readers are cut off", func() bool { _, dropped := u.usage(); return dropped >= 12 })
-	until(t, "their memory is free", func() bool { b, _ := u.usage(); return b <= u.most })
+	until(t, "their memory is released", func() bool { b, _ := u.usage(); return b <= u.max })
 	for range 5 {
 		res, err := http.Get(s.URL)
 		if err != nil {
@@ -89,8 +89,8 @@ func TestSlowReadersAreBounded(t *testing.T) {
 	until(t, "nothing waits", func() bool { b, _ := u.usage(); return b == 0 })
 }
 
-// TestStalledReaderIsCutOff and one that is slow but reads is not.
-func TestStalledReaderIsCutOff(t *testing.T) {
+// TestStalledReaderIsDisconnected: and a slow one is not.
+func TestStalledReaderIsDisconnected(t *testing.T) {
 	t.Parallel()
 	answer := make([]byte, 1<<20)
 	u := newUnsent(maxUnsent)
@@ -100,6 +100,6 @@ func TestStalledReaderIsCutOff(t *testing.T) {
 	until(t, "the answer waits", func() bool { b, _ := u.usage(); return b > 0 })
 	until(t, "its reader is cut off", func() bool { b, _ := u.usage(); return b == 0 })
 	if got, _ := io.ReadAll(c); len(got) >= len(answer) {
-		t.Errorf("%d bytes came after all", len(got))
+		t.Errorf("read %d bytes", len(got))
 	}
 }

@@ -27,7 +27,7 @@ func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
 }
 
 // TxSingleStatement is Tx for work that is mostly one statement: fast writes a row or,
-// where a condition does not hold, writes nothing and returns entx.ErrUnmet. Then fallback
+// where a condition does not hold, writes nothing and returns entx.ErrConditionFailed. Then fallback
 // reports why, or writes after all. Both see everything that earlier holders of one of
 // the locks committed. Transactions of this process wait for each other without a
 // connection, for at most 2 s (queues).
@@ -40,7 +40,7 @@ func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
 // What the statement wrote stays, even if fast fails after it or ctx ends before
 // TxSingleStatement returns, which then returns an error all the same. So the statement
 // is the last thing that fast does. Its conditions must imply that the caller sees the
-// row: otherwise no row comes back, which looks like ErrUnmet, and fallback may write it
+// row: otherwise no row comes back, which looks like ErrConditionFailed, and fallback may write it
 // a second time.
 //
 // If the connection is lost, or ctx ends, while the statement runs, whether it was
@@ -52,7 +52,7 @@ func (db *DB) TxSingleStatement(ctx context.Context, locks []Lock, fast, fallbac
 	}
 	defer leave()
 	both := func(tx *ent.Client) error {
-		if err := fast(tx); !errors.Is(err, entx.ErrUnmet) {
+		if err := fast(tx); !errors.Is(err, entx.ErrConditionFailed) {
 			return err
 		}
 		return fallback(tx)
@@ -67,7 +67,7 @@ func (db *DB) TxSingleStatement(ctx context.Context, locks []Lock, fast, fallbac
 	switch {
 	case single && errors.Is(err, dbconn.ErrNotSingle):
 		return db.tx(ctx, dbconn.TxOptions{Locks: locks}, both)
-	case single && errors.Is(err, entx.ErrUnmet):
+	case single && errors.Is(err, entx.ErrConditionFailed):
 		return db.tx(ctx, dbconn.TxOptions{Locks: locks}, fallback)
 	}
 	return err

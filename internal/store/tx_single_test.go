@@ -71,7 +71,7 @@ func TestSingleStatementFallsBack(t *testing.T) {
 		ctx := principal.AsSystem(t.Context())
 		err := db.TxSingleStatement(ctx, diaryLock, func(tx *ent.Client) error {
 			_, err := tx.Practice.Query().Where(practice.Slug("new"), ifLocked).Count(ctx)
-			return errors.Join(err, entx.ErrUnmet)
+			return errors.Join(err, entx.ErrConditionFailed)
 		}, func(tx *ent.Client) error {
 			_, err := addPractice(ctx, tx, "new")
 			return err
@@ -80,7 +80,7 @@ func TestSingleStatementFallsBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		refusal := errors.New("refused")
-		err = db.TxSingleStatement(ctx, diaryLock, func(*ent.Client) error { return entx.ErrUnmet }, func(tx *ent.Client) error {
+		err = db.TxSingleStatement(ctx, diaryLock, func(*ent.Client) error { return entx.ErrConditionFailed }, func(tx *ent.Client) error {
 			_, err := addPractice(ctx, tx, "newer")
 			return errors.Join(err, refusal)
 		})

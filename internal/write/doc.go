@@ -1,19 +1,19 @@
-// Package write creates, updates and deletes rows on behalf of requests. Generated code
-// describes a resource (Resource); a rule, if the resource has one, is one function in
-// package api, which sees a Write.
+// Package write creates, updates and deletes rows for requests. Generated code describes a
+// resource (Resource). Its rule, if it has one, is one function in package api that takes a
+// Write.
 //
 //	create  one transaction:                rule ─▶ Check ─▶ Save
 //	update  one transaction: lock the row ─▶ If-Match ─▶ read the clock ─▶ rule ─▶ Check ─▶ Save
-//	delete  one transaction: lock the row ─▶ If-Match ─▶ read the clock ─▶ delete, or archive
+//	delete  one transaction: lock the row ─▶ If-Match ─▶ read the clock ─▶ delete or archive
 //
-// A rule notes Problems (422), names conditions (Require: 422; RequireOr: an error of its
-// own, as 409), takes locks and sets columns. What it does in the database beyond that
-// stands between its calls of Check and Save, or behind Save. Most rules call neither:
-// what a rule leaves to do is done when it returns.
+// A rule adds Problems (422), requires conditions (Require: 422; RequireOr: an error of its
+// own, such as a 409), takes locks and sets columns. A rule that also writes other rows
+// calls Check before that and Save where its own row is needed. Most rules call neither:
+// both happen when the rule returns.
 //
-// The create of a resource that is annotated with a conflict takes its locks first and
-// then mostly is one statement, which writes the row if every condition holds
-// (store.DB.TxTrying). For that its rule runs several times: to learn its locks, in the
-// statement's transaction, and where a condition failed. Only a rule that calls neither
-// Check nor Save is run so; nothing else of it can have been written twice.
+// A resource annotated with a conflict is created by one statement, which takes the locks
+// and writes the row if every condition holds (store.DB.TxSingleStatement). Its rule runs
+// up to three times: outside a transaction to learn the locks, with the statement, and in
+// an ordinary transaction if a condition failed. A rule that calls Check or Save runs in an
+// ordinary transaction only, so it never writes twice.
 package write

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"entgo.io/ent/dialect/sql"
 	"github.com/go-faster/jx"
 
 	"chairside/ent"
@@ -18,61 +17,53 @@ import (
 	"chairside/internal/store"
 )
 
-// Response is the generated response form of one row.
+// Response is the generated response of one row.
 type Response interface{ Encode(*jx.Encoder) }
 
-// Save saves a row where conditions hold and gives its response form.
+// Save writes a row if the conditions hold and returns its response.
 type Save[R any] func(context.Context, ...entx.Condition) (R, error)
 
-// Create is a generated create.
-type Create interface {
-	Rows(ctx context.Context, columns string, conditions ...entx.Condition) (*sql.Rows, error)
+// Create is a generated create C.
+type Create[C any] interface {
+	list.Rows
+	If(...entx.Condition) C
 }
 
-// Insert saves a new row where conditions hold and reads it back, or gives entx.ErrUnmet.
-// Without conditions it gives apierror.NotFound where the caller would not see the row. No
-// lists are read: no row points at a new one.
-func Insert[R any](ctx context.Context, view codec.View, c Create, form list.Form[R], conditions ...entx.Condition) (*R, error) {
-	rows, err := list.All(ctx, view, under{c, conditions}, form, 1)
+// Insert writes a new row if the conditions hold and reads it back. It returns
+// entx.ErrConditionFailed if one does not hold and, without conditions, apierror.NotFound
+// if the caller may not see the row. No other row points at a new one, so its lists of
+// parts are empty.
+func Insert[R any, C Create[C]](ctx context.Context, view codec.View, c C, form list.Form[R], conditions ...entx.Condition) (*R, error) {
+	rows, err := list.All(ctx, view, c.If(conditions...), form, 1)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(rows) > 0:
 		return &rows[0], nil
 	case len(conditions) > 0:
-		return nil, entx.ErrUnmet
+		return nil, entx.ErrConditionFailed
 	}
 	return nil, apierror.NotFound()
 }
 
-// under is a create under conditions.
-type under struct {
-	Create
-	conditions []entx.Condition
-}
-
-func (u under) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
-	return u.Create.Rows(ctx, columns, u.conditions...)
-}
-
-// Resource describes a writable resource; the schema decides which members are set.
+// Resource describes a writable resource. Members that its schema does not call for are nil.
 type Resource[ID, E any, M ent.Mutation, I any, R Response] struct {
 	DB *store.DB
-	// Rule is the rule of the resource, nil where it has none.
+	// Rule is the rule of the resource, nil if it has none.
 	Rule func(context.Context, *Write[E, M, I, R]) error
-	// PracticeWide rows are not for callers that are limited to a site to write.
+	// PracticeWide refuses callers that are limited to a site.
 	PracticeWide bool
-	// Conflicts is whether a create is to be one statement with its locks before it.
+	// Conflicts makes a create one statement that takes its locks.
 	Conflicts bool
 
 	GetForUpdate func(context.Context, *ent.Client, ID) (*E, error)
 	Get          func(context.Context, *ent.Client, ID) (R, error)
-	Complete     func(context.Context, *ent.Client, R) error // adds what no column has; may be nil
+	Complete     func(context.Context, *ent.Client, R) error // adds members that are not columns; may be nil
 	Create       func(*ent.Client) (M, Save[R])
 	Update       func(*ent.Client, *E) (M, Save[R])
 	Delete       func(context.Context, *ent.Client, *E) error // or archives
-	Set          func(M, *I, *E)                              // what was sent and differs
-	References   func(*Write[E, M, I, R])                     // requires the targets of links
+	Set          func(M, *I, *E)                              // sets what was sent and differs
+	References   func(*Write[E, M, I, R])                     // requires that linked rows exist
 }
 
 // Post creates a row.
@@ -80,50 +71,41 @@ func (r *Resource[ID, E, M, I, R]) Post(ctx context.Context, in *I) (response R,
 	if err := r.admit(ctx); err != nil {
 		return response, err
 	}
-	create := func(tx *ent.Client, p phase) (*Write[E, M, I, R], error) {
-		ctx := clock.Refresh(ctx)
-		w := r.begin(ctx, tx, in, nil, p)
-		w.Change, w.save = r.Create(tx)
-		r.Set(w.Change, in, nil)
-		err := r.run(ctx, w)
-		response = w.Response
-		return w, err
-	}
-	whole := func(tx *ent.Client) error {
-		_, err := create(tx, complete)
-		return err
-	}
-	if !r.Conflicts || r.Rule == nil || r.Complete != nil {
-		return response, r.DB.Tx(ctx, whole)
-	}
-	w, err := create(r.DB.Ent, planning)
-	switch {
-	case errors.Is(err, errStopped):
-		return response, r.DB.Tx(ctx, whole)
-	case err != nil:
-		return response, err
-	case len(w.Problems) > 0: // what else is wrong needs no lock
-		return response, w.check(ctx)
-	}
-	try := func(tx *ent.Client) error {
-		_, err := create(tx, statement)
-		if errors.Is(err, errStopped) {
-			return entx.ErrUnmet
+	w := &Write[E, M, I, R]{} // of the last phase
+	create := func(p phase) func(*ent.Client) error {
+		return func(tx *ent.Client) error {
+			ctx := clock.Refresh(ctx)
+			w = r.begin(ctx, tx, in, nil, p)
+			w.Change, w.save = r.Create(tx)
+			r.Set(w.Change, in, nil)
+			return r.run(ctx, w)
 		}
-		return err
 	}
-	err = r.DB.TxSingleStatement(ctx, w.locks, try, whole)
-	return response, err
+	if r.Conflicts && r.Rule != nil && r.Complete == nil {
+		err := create(planning)(r.DB.Ent)
+		switch {
+		case errors.Is(err, errStopped): // the rule needs an ordinary transaction
+		case err != nil:
+			return response, err
+		case len(w.Problems) > 0: // refused in any case, so it needs no lock
+			return response, w.check(ctx)
+		default:
+			err = r.DB.TxSingleStatement(ctx, w.locks, create(statement), create(complete))
+			return w.Response, err
+		}
+	}
+	err = r.DB.Tx(ctx, create(complete))
+	return w.Response, err
 }
 
-// Patch changes what was sent of a row.
+// Patch changes the fields of a row that were sent.
 func (r *Resource[ID, E, M, I, R]) Patch(ctx context.Context, id ID, in *I) (response R, err error) {
 	err = r.change(ctx, id, func(ctx context.Context, tx *ent.Client, old *E) error {
 		w := r.begin(ctx, tx, in, old, complete)
 		var save Save[R]
 		w.Change, save = r.Update(tx, old)
 		w.save = func(ctx context.Context, conditions ...entx.Condition) (R, error) {
-			// A change in which nothing differs leaves no trace, and keeps the entity tag.
+			// If nothing differs, nothing is written and the entity tag stays the same.
 			if len(w.Change.Fields()) == 0 && len(w.Change.ClearedFields()) == 0 {
 				return r.Get(ctx, tx, id)
 			}
@@ -137,13 +119,12 @@ func (r *Resource[ID, E, M, I, R]) Patch(ctx context.Context, id ID, in *I) (res
 	return response, err
 }
 
-// Remove deletes a row, or archives it where the schema says so. The record of changes
-// keeps that it was there.
+// Remove deletes a row, or archives it if the schema says so.
 func (r *Resource[ID, E, M, I, R]) Remove(ctx context.Context, id ID) error {
 	return r.change(ctx, id, r.Delete)
 }
 
-// admit refuses a caller that is limited to a site, before the row is looked for.
+// admit refuses a caller that is limited to a site, before the row is read.
 func (r *Resource[ID, E, M, I, R]) admit(ctx context.Context) error {
 	if r.PracticeWide && principal.Must(ctx).SiteID != nil {
 		return apierror.SiteLimited()
@@ -151,7 +132,8 @@ func (r *Resource[ID, E, M, I, R]) admit(ctx context.Context) error {
 	return nil
 }
 
-// change locks a row before it reads it, so that what is checked is what is changed.
+// change runs work in a transaction in which the row is locked, so that work changes the
+// row that it has checked.
 func (r *Resource[ID, E, M, I, R]) change(ctx context.Context, id ID, work func(context.Context, *ent.Client, *E) error) error {
 	if err := r.admit(ctx); err != nil {
 		return err
@@ -171,8 +153,8 @@ func (r *Resource[ID, E, M, I, R]) change(ctx context.Context, id ID, work func(
 	})
 }
 
-// match refuses a write whose If-Match header names another version than the current
-// response form, with apierror.VersionMismatch. Without the header the form is not read.
+// match returns apierror.VersionMismatch if the If-Match header names another version than
+// the current response. Without the header it reads nothing.
 func (r *Resource[ID, E, M, I, R]) match(ctx context.Context, tx *ent.Client, id ID) error {
 	header := etag.IfMatch(ctx)
 	if header == "" {
@@ -201,8 +183,8 @@ func (r *Resource[ID, E, M, I, R]) complete(ctx context.Context, tx *ent.Client,
 	return r.Complete(ctx, tx, response)
 }
 
-// begin is a write with the problems that reading the request has found, which the
-// phases do not share.
+// begin returns a write with the problems found while the request was read. Each phase
+// gets a copy of them.
 func (r *Resource[ID, E, M, I, R]) begin(ctx context.Context, tx *ent.Client, in *I, old *E, p phase) *Write[E, M, I, R] {
 	w := &Write[E, M, I, R]{Tx: tx, In: in, Old: old, Problems: apierror.Params{}, phase: p}
 	w.Problems.Merge(codec.Problems(ctx))
@@ -210,7 +192,7 @@ func (r *Resource[ID, E, M, I, R]) begin(ctx context.Context, tx *ent.Client, in
 	return w
 }
 
-// run runs the rule and does what it leaves to do.
+// run runs the rule, then checks and saves unless the rule has done so.
 func (r *Resource[ID, E, M, I, R]) run(ctx context.Context, w *Write[E, M, I, R]) (err error) {
 	if r.Rule != nil {
 		if err := r.Rule(ctx, w); err != nil {
@@ -220,10 +202,10 @@ func (r *Resource[ID, E, M, I, R]) run(ctx context.Context, w *Write[E, M, I, R]
 	switch {
 	case w.phase == planning:
 		return nil
-	case w.phase == statement && len(w.Problems) > 0: // the transaction sees more than planning did
+	case w.phase == statement && len(w.Problems) > 0: // the rule has read newer rows than while planning
 		return errStopped
 	case w.phase == statement:
-		w.Response, err = w.save(ctx, w.asked()...)
+		w.Response, err = w.save(ctx, w.required()...)
 		return err
 	case !w.saved:
 		if err := w.Save(ctx); err != nil {

@@ -2,7 +2,7 @@ package write
 
 import (
 	"context"
-	"errors"
+	"fmt"
 
 	"chairside/ent"
 	"chairside/internal/apierror"
@@ -11,25 +11,25 @@ import (
 	"chairside/internal/store"
 )
 
-// Write is one create or update: the row E, its mutation M, the input I that was sent,
-// and the response R.
+// Write is one create or update of a row E, with its mutation M, the input I that the
+// client sent, and the response R.
 type Write[E any, M ent.Mutation, I any, R any] struct {
 	Tx       *ent.Client
 	In       *I
 	Old      *E // the row before an update, locked; nil for a create
-	Change   M  // what will be saved; In is set already
+	Change   M  // the mutation to save, with In applied
 	Problems apierror.Params
 	Response R // after Save
 
 	phase          phase
-	locks          []store.Lock // those asked for while planning
+	locks          []store.Lock // requested while planning
 	conditions     []condition
-	locked         bool // the clock has to be read again
+	locked         bool // waited for locks, so the clock is read again
 	checked, saved bool
 	save           func(context.Context, ...entx.Condition) (R, error)
 }
 
-// phase says what a rule is run for.
+// phase is the purpose for which a rule runs.
 type phase int
 
 const (
@@ -38,29 +38,31 @@ const (
 	statement              // to check and save in one statement
 )
 
-// errStopped ends a rule in a phase that does not reach Check.
-var errStopped = errors.New("write: the rule goes no further now")
+// errStopped ends a rule that calls Check or Save in another phase than complete. It is an
+// ErrConditionFailed, so TxSingleStatement then runs the complete phase.
+var errStopped = fmt.Errorf("write: the rule must run in an ordinary transaction: %w", entx.ErrConditionFailed)
 
-// condition has to hold before the row is saved.
+// condition must hold before the row is saved.
 type condition struct {
 	entx.Condition
-	field, message string                      // the problem where it does not hold
-	refuse         func(context.Context) error // or the error
+	field, message string                      // the problem if it does not hold
+	refuse         func(context.Context) error // or the function that returns the error
 }
 
-// Require adds a problem of a field unless a condition holds. Conditions are asked
-// together, in one statement.
+// Require adds a problem to a field unless the condition holds. All conditions are checked
+// in one statement.
 func (w *Write[E, M, I, R]) Require(field, message string, c entx.Condition) {
 	w.conditions = append(w.conditions, condition{Condition: c, field: field, message: message})
 }
 
-// RequireOr refuses a write without problems with an error of refuse unless a condition holds.
+// RequireOr refuses a write that has no problems with the error of refuse, unless the
+// condition holds.
 func (w *Write[E, M, I, R]) RequireOr(c entx.Condition, refuse func(context.Context) error) {
 	w.conditions = append(w.conditions, condition{Condition: c, refuse: refuse})
 }
 
-// Lock waits until the transaction has locks. What the conditions look at stays as it is
-// while the locks are held. A write with problems is refused in any case and takes none.
+// Lock waits until the transaction holds the locks. They must cover the rows that the
+// conditions look at. A write with problems is refused in any case and takes no lock.
 func (w *Write[E, M, I, R]) Lock(ctx context.Context, locks ...store.Lock) error {
 	switch {
 	case w.phase == planning:
@@ -73,8 +75,8 @@ func (w *Write[E, M, I, R]) Lock(ctx context.Context, locks ...store.Lock) error
 	return store.TakeLocks(ctx, w.Tx, locks...)
 }
 
-// Check refuses the write where it has problems or where a condition does not hold. Save
-// calls it; a rule does so where it writes something else before.
+// Check refuses the write if it has problems or a condition does not hold. Save calls it;
+// a rule calls it before it writes other rows.
 func (w *Write[E, M, I, R]) Check(ctx context.Context) error {
 	if w.phase != complete {
 		return errStopped
@@ -84,7 +86,7 @@ func (w *Write[E, M, I, R]) Check(ctx context.Context) error {
 }
 
 func (w *Write[E, M, I, R]) check(ctx context.Context) error {
-	failed, err := w.Tx.FailedConditions(ctx, w.asked()...)
+	failed, err := w.Tx.FailedConditions(ctx, w.required()...)
 	if err != nil {
 		return err
 	}
@@ -107,16 +109,16 @@ func (w *Write[E, M, I, R]) check(ctx context.Context) error {
 	return nil
 }
 
-func (w *Write[E, M, I, R]) asked() []entx.Condition {
-	asked := make([]entx.Condition, len(w.conditions))
+func (w *Write[E, M, I, R]) required() []entx.Condition {
+	required := make([]entx.Condition, len(w.conditions))
 	for i, c := range w.conditions {
-		asked[i] = c.Condition
+		required[i] = c.Condition
 	}
-	return asked
+	return required
 }
 
-// Save checks, saves and reads the row back. A rule calls it where it does something
-// afterwards.
+// Save checks the write, saves the row and reads it back. A rule calls it if it needs the
+// saved row.
 func (w *Write[E, M, I, R]) Save(ctx context.Context) (err error) {
 	if w.phase != complete {
 		return errStopped

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// Form is how a short code is written: a prefix, then characters of an
-// alphabet. It is so simple that both databases can check it.
+// Form is the format of a short code: a prefix, then characters of an alphabet. Both
+// databases can check it.
 type Form struct {
 	Prefix   string
 	Alphabet string
-	Lengths  []int // of what follows the prefix
+	Lengths  []int // allowed lengths after the prefix
 	Message  string
 	Example  string
 }
@@ -31,7 +31,7 @@ const (
 	SHA256    = "sha256"
 )
 
-// Forms are the forms by their names.
+// Forms are the forms by name.
 var Forms = map[string]Form{
 	Country:   {Alphabet: upper, Lengths: []int{2}, Message: "must be an ISO 3166 country code of two letters", Example: "GB"},
 	Ethnicity: {Alphabet: digits + upper + lower, Lengths: []int{1, 2}, Message: "must be a code of one or two letters or digits", Example: "99"},
@@ -54,8 +54,7 @@ func (f Form) Matches(s string) bool {
 	return ok && slices.Contains(f.Lengths, len(rest)) && strings.Trim(rest, f.Alphabet) == ""
 }
 
-// condition is Matches in SQL. Trimming the alphabet's characters off both ends
-// leaves nothing where there are no others.
+// condition returns Matches in SQL: trimming the alphabet's characters leaves nothing.
 func (f Form) condition(text string, postgres bool) string {
 	var lengths []string
 	for _, n := range f.Lengths {

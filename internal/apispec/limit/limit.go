@@ -1,15 +1,15 @@
-// Package limit is what the values of a row may be.
+// Package limit checks the values of a row.
 //
-// The schema declares a limit once: an enum's words, a column's Min, Max,
-// MaxRunes or Form, a rule between columns. The generator collects the
-// declarations in ent.Limits and ent.Rules. From there
+// The schema declares a limit once: an enum's values, a column's Min, Max, MaxRunes or
+// Format, a rule between columns. The generator collects the declarations in ent.Limits and
+// ent.Rules. Three packages apply them:
 //
 //	internal/store     makes a CHECK constraint of each, on both databases
-//	internal/codec      refuses what a client sends (the forms; the rest it has from the same declaration)
-//	internal/transfer  refuses a row of a file, with the field and the reason
+//	internal/codec     refuses values that clients send
+//	internal/transfer  refuses rows of a file, with the field and the reason
 //
-// A CHECK never refuses a value that Column.Check accepts. The reverse may
-// happen where SQL cannot say all of it: Go knows more kinds of white space.
+// A CHECK accepts every value that Column.Check accepts, and a few more: SQL cannot express
+// everything, such as all Unicode spaces.
 package limit
 
 import (
@@ -23,45 +23,43 @@ import (
 	"unicode/utf8"
 )
 
-// LongText is the most code points that a text may have which no shorter limit
-// is declared of.
+// LongText is the maximum length, in code points, of a text without a declared limit.
 const LongText = 65535
 
-// Column limits the values of one column. Null is never limited: NOT NULL is
-// the column's own. A zero member limits nothing.
+// Column limits the values of one column. Null always passes: NOT NULL is a property of the
+// column itself. A zero member limits nothing.
 type Column struct {
 	Table, Name string
 	Nullable    bool
-	Values      []string // one of these words
-	Words       []string // any of these words, with one space between
+	Values      []string // one of these
+	Words       []string // any of these, with one space between them
 	Min, Max    *int64   // of integers; of amounts in hundredths
 	MaxRunes    int      // of texts, in code points
 	MaxBytes    int      // of bytes
 	Filled      bool     // not blank
-	Form        string   // a name of Forms
-	Email       bool     // looks like an address: the CHECK is only rough
-	JSON        string   // "object" or "array"; null in it is allowed, and means an empty one
+	Form        string   // name in Forms
+	Email       bool     // resembles an e-mail address; the API checks more
+	JSON        string   // "object" or "array"; a JSON null means an empty one
 }
 
 // Row is a rule between the columns of one row.
 type Row struct {
 	Table, Name string
-	// SQL is the condition, in words of both databases; and minutes(a, b) and
-	// milliseconds(a, b) are how many whole ones there are from one time to another.
+	// SQL is a condition that both databases understand. It may also use minutes(a, b) and
+	// milliseconds(a, b), the whole minutes or milliseconds from time a to time b.
 	SQL string
 }
 
 var elapsed = regexp.MustCompile(`(minutes|milliseconds)\((\w+), (\w+)\)`)
 
-// Constraint is the name of the CHECK.
+// Constraint returns the name of the CHECK.
 func (c Column) Constraint() string { return c.Table + "_" + c.Name + "_check" }
 
-// Constraint is the name of the CHECK.
+// Constraint returns the name of the CHECK.
 func (r Row) Constraint() string { return r.Table + "_" + r.Name }
 
-// Condition is the CHECK's condition, "" where the column has no limit. Texts
-// are cast, because PostgreSQL would print a comparison of varchar otherwise
-// after a dump than before.
+// Condition returns the CHECK's condition, or "" if the column has no limit. Texts are cast,
+// because PostgreSQL prints a comparison of varchar differently after a dump and restore.
 func (c Column) Condition(postgres bool) string {
 	text := "CAST(" + c.Name + " AS text)"
 	var all []string
@@ -102,10 +100,10 @@ func (c Column) Condition(postgres bool) string {
 	return strings.Join(all, " AND ")
 }
 
-// words is the condition that a text is made of the words: taking each out
-// with the spaces around it, which are doubled before, shortens the text by its whole
-// length but for the spaces at both ends. The terms stand side by side, because
-// SQLite's parser gives up at 100 levels.
+// words returns the condition that a text consists of c.Words. Its spaces are doubled; then
+// the lengths removed by taking out each word with a space on both sides must add up to the
+// whole text but for its two outer spaces. The terms are added, not nested, because SQLite's
+// parser allows 100 levels.
 func (c Column) words(text string) string {
 	padded := "replace(' ' || " + text + " || ' ', ' ', '  ')"
 	var taken []string
@@ -115,7 +113,7 @@ func (c Column) words(text string) string {
 	return "(" + text + " = '' OR " + strings.Join(taken, " + ") + " = length(" + padded + ") - 2)"
 }
 
-// Condition is the CHECK's condition.
+// Condition returns the CHECK's condition.
 func (r Row) Condition(postgres bool) string {
 	return "(" + elapsed.ReplaceAllStringFunc(r.SQL, func(call string) string {
 		m := elapsed.FindStringSubmatch(call)
@@ -127,8 +125,7 @@ func (r Row) Condition(postgres bool) string {
 	}) + ")"
 }
 
-// Check says what is wrong with a value that is about to be stored: nil, a
-// string, int64 or []byte. It is "" where nothing is.
+// Check returns what is wrong with a value (nil, string, int64 or []byte), or "".
 func (c Column) Check(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -190,15 +187,14 @@ func checkJSON(s, kind string) string {
 	return ""
 }
 
-// looksLikeEmail is what the CHECK can tell: the API looks closer.
+// looksLikeEmail does what the CHECK can do in SQL; the API checks more (codec.ValidEmail).
 func looksLikeEmail(s string) bool {
 	local, domain, ok := strings.Cut(s, "@")
 	dot := strings.LastIndex(domain, ".")
 	return ok && local != "" && dot > 0 && dot < len(domain)-1
 }
 
-// Inside is a value within the limits, Outside are some beyond each of them: for
-// tests, of which each covers every column.
+// Inside returns a value within the limits, for tests that cover every column.
 func (c Column) Inside() any {
 	switch {
 	case c.JSON == "object":
@@ -221,7 +217,7 @@ func (c Column) Inside() any {
 	return "x"
 }
 
-// Outside gives values that Check and the CHECK refuse.
+// Outside returns values that Check and the CHECK refuse, for the same tests.
 func (c Column) Outside() (all []any) {
 	if c.JSON != "" {
 		all = append(all, map[string]string{"object": "[]", "array": "{}"}[c.JSON], "1")
@@ -266,7 +262,7 @@ func quoteAll(words []string) string {
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// trim takes characters off both ends of an expression.
+// trim returns the SQL that removes characters from both ends of an expression.
 func trim(expression, characters string, postgres bool) string {
 	function := "trim"
 	if postgres {

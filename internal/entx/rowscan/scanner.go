@@ -34,7 +34,7 @@ type cell struct {
 func (r *Scanner) Scan(value any) error {
 	values, ok := value.(*[]driver.Value)
 	if !ok {
-		return fmt.Errorf("rowscan: %T is not a row: its query was not made with RawRows", value)
+		return fmt.Errorf("rowscan: %T is not a row: pass the query the context of RawRows", value)
 	}
 	if len(*values) != len(r.cells) {
 		return fmt.Errorf("rowscan: %d columns, want %d", len(*values), len(r.cells))
@@ -96,7 +96,7 @@ func (r *Scanner) value(column int) any { return r.cells[r.from+column].value }
 // Null reports whether a column is NULL.
 func (r *Scanner) Null(column int) bool { return r.value(column) == nil }
 
-// Int64 is a whole number.
+// Int64 reads a whole number.
 func (r *Scanner) Int64(column int) int64 {
 	switch v := r.value(column).(type) {
 	case int64:
@@ -108,13 +108,13 @@ func (r *Scanner) Int64(column int) int64 {
 	return 0
 }
 
-// Int is a whole number.
+// Int reads a whole number.
 func (r *Scanner) Int(column int) int { return int(r.Int64(column)) }
 
-// Decimal is an amount that is stored in hundredths.
+// Decimal reads an amount, which is stored in hundredths.
 func (r *Scanner) Decimal(column int) decimal.Decimal { return decimal.Decimal(r.Int64(column)) }
 
-// Bool is a boolean, also as the number that SQLite stores.
+// Bool reads a boolean, which SQLite stores as a number.
 func (r *Scanner) Bool(column int) bool {
 	switch v := r.value(column).(type) {
 	case bool:
@@ -128,8 +128,8 @@ func (r *Scanner) Bool(column int) bool {
 	return false
 }
 
-// Text is a string. It cannot tell a day, nor a time or a uuid that PostgreSQL gives:
-// of those it returns what is stored, without an error. Nor can Bytes.
+// Text reads a string. Like Bytes, it cannot recognise a day, time or UUID in the form in which
+// PostgreSQL stores it: it returns those bytes, without an error.
 func (r *Scanner) Text(column int) string {
 	switch v := r.value(column).(type) {
 	case string:
@@ -143,7 +143,7 @@ func (r *Scanner) Text(column int) string {
 	return ""
 }
 
-// Bytes is text that must not be changed, nor kept beyond the next Scan.
+// Bytes reads text. The slice must not be changed, and is valid until the next row.
 func (r *Scanner) Bytes(column int) []byte {
 	switch v := r.value(column).(type) {
 	case *[]byte:
@@ -157,10 +157,10 @@ func (r *Scanner) Bytes(column int) []byte {
 	return nil
 }
 
-// epoch is the moment from which PostgreSQL counts.
+// epoch is the time from which PostgreSQL counts.
 var epoch = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// Time is an instant, also in the 8 bytes that PostgreSQL stores.
+// Time reads a time, also from the 8 bytes that PostgreSQL stores.
 func (r *Scanner) Time(column int) time.Time {
 	switch v := r.value(column).(type) {
 	case time.Time:
@@ -184,8 +184,7 @@ func (r *Scanner) Time(column int) time.Time {
 	return time.Time{}
 }
 
-// Date is a day, also in the 4 bytes that PostgreSQL stores; the zero Date where
-// there is none.
+// Date reads a day, also from the 4 bytes that PostgreSQL stores; NULL is the zero Date.
 func (r *Scanner) Date(column int) (d civil.Date) {
 	value := r.value(column)
 	if b, ok := value.(*[]byte); ok && len(*b) == 4 {
@@ -205,7 +204,7 @@ func (r *Scanner) Date(column int) (d civil.Date) {
 	return d
 }
 
-// UUID is a uuid, from its text or from its 16 bytes.
+// UUID reads a UUID from its text or its 16 bytes.
 func (r *Scanner) UUID(column int) (id uuid.UUID) {
 	var err error
 	switch v := r.value(column).(type) {

@@ -16,7 +16,7 @@ import (
 	"chairside/internal/decimal"
 )
 
-// result gives rows as a driver does.
+// result returns rows as a driver does.
 type result struct {
 	rows   [][]driver.Value
 	failed error // of Err
@@ -39,8 +39,8 @@ var (
 	someDay  = civil.MustParse("2026-07-01")
 )
 
-// stored is a number in the bytes of PostgreSQL: microseconds of a time, or days of
-// a date, since the year 2000.
+// stored returns a number as PostgreSQL stores it: microseconds of a time, or days of a date,
+// since the year 2000.
 func stored[N int32 | int64](n N) []byte {
 	b, err := binary.Append(nil, binary.BigEndian, n)
 	if err != nil {
@@ -49,7 +49,7 @@ func stored[N int32 | int64](n N) []byte {
 	return b
 }
 
-func TestColumns(t *testing.T) {
+func TestScannerReadsEachType(t *testing.T) {
 	t.Parallel()
 	int64s := func(r *Scanner) any { return r.Int64(0) }
 	texts := func(r *Scanner) any { return r.Text(0) }
@@ -61,7 +61,7 @@ func TestColumns(t *testing.T) {
 		name  string
 		given any
 		read  func(*Scanner) any
-		want  any // nil where it is refused
+		want  any // nil if it is refused
 	}{
 		{"number", int64(7), int64s, int64(7)},
 		{"no number", nil, int64s, int64(0)},
@@ -123,9 +123,9 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestBytesOfADriver: lib/pq reads what is left of a cancelled query into the
-// memory of the row that is being looked at.
-func TestBytesOfADriver(t *testing.T) {
+// TestScannerCopiesBytesOfTheDriver: lib/pq reuses the memory of the current row when a query
+// is cancelled.
+func TestScannerCopiesBytesOfTheDriver(t *testing.T) {
 	t.Parallel()
 	given := []byte(`{"patient": 1000}`)
 	err := ForEach(&result{rows: [][]driver.Value{{given}}}, 1, func(r *Scanner) {
@@ -139,8 +139,8 @@ func TestBytesOfADriver(t *testing.T) {
 	}
 }
 
-// TestTheFirstErrorIsKept holds that a later row does not hide what went wrong.
-func TestTheFirstErrorIsKept(t *testing.T) {
+// TestFirstErrorIsReturned: a later row does not hide it.
+func TestFirstErrorIsReturned(t *testing.T) {
 	t.Parallel()
 	rows := &result{rows: [][]driver.Value{{"x", int64(1)}, {int64(2), int64(3)}}}
 	read := 0
@@ -157,8 +157,8 @@ func TestTheFirstErrorIsKept(t *testing.T) {
 	}
 }
 
-// TestAResultThatBreaksOff holds that a connection lost among the rows is told.
-func TestAResultThatBreaksOff(t *testing.T) {
+// TestLostConnectionIsAnError: even after some rows.
+func TestLostConnectionIsAnError(t *testing.T) {
 	t.Parallel()
 	lost := errors.New("connection lost")
 	rows := &result{rows: [][]driver.Value{{int64(1)}}, failed: lost}
@@ -167,7 +167,7 @@ func TestAResultThatBreaksOff(t *testing.T) {
 	}
 }
 
-func TestBehind(t *testing.T) {
+func TestOffset(t *testing.T) {
 	t.Parallel()
 	var got []any
 	err := ForEach(&result{rows: [][]driver.Value{{int64(1), int64(2), nil}}}, 3, func(r *Scanner) {
@@ -183,7 +183,7 @@ func TestBehind(t *testing.T) {
 	}
 }
 
-func TestColumnsThatWereCountedWrong(t *testing.T) {
+func TestWrongNumberOfColumnsIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, columns := range []int{1, 3} {
 		if err := ForEach(&result{rows: [][]driver.Value{{int64(1), "2"}}}, columns, func(*Scanner) {}); err == nil {
@@ -192,7 +192,7 @@ func TestColumnsThatWereCountedWrong(t *testing.T) {
 	}
 }
 
-func TestNamesOfColumns(t *testing.T) {
+func TestColumnsQuotesNames(t *testing.T) {
 	t.Parallel()
 	if got, want := Columns("sites", "id", "name"), `"sites"."id", "sites"."name"`; got != want {
 		t.Errorf("got %s, want %s", got, want)

@@ -11,8 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"entgo.io/ent/dialect"
+	"entgo.io/ent/dialect/sql/schema"
+	"entgo.io/ent/schema/field"
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/uuid"
 
+	"chairside/ent"
 	"chairside/ent/migrate"
 	"chairside/internal/codec"
 	"chairside/internal/test/harness"
@@ -156,7 +161,8 @@ type world struct {
 	answer   any                 // an answer to it
 }
 
-// look reads the rows of a practice, behind the server's back.
+// look reads the rows of a practice from the database. Resources without demo data get some
+// rows first.
 func look(t testing.TB, e *harness.Env, slug string) *world {
 	t.Helper()
 	w := &world{ids: map[string][]string{}}
@@ -169,7 +175,12 @@ func look(t testing.TB, e *harness.Env, slug string) *world {
 		if table.HasColumn("active") {
 			order = "active DESC, id"
 		}
-		w.ids[table.Name] = column(t, e, "SELECT id FROM "+table.Name+" WHERE practice_id = $1 ORDER BY "+order, w.practice)
+		query := "SELECT id FROM " + table.Name + " WHERE practice_id = $1 ORDER BY " + order
+		w.ids[table.Name] = column(t, e, query, w.practice)
+		if len(w.ids[table.Name]) == 0 && slices.ContainsFunc(operations(), func(o operation) bool { return o.table() == table.Name }) {
+			w.insertRows(t, e, table)
+			w.ids[table.Name] = column(t, e, query, w.practice)
+		}
 	}
 	w.ids["practice"] = []string{w.practice}
 	for kind, answer := range map[string]any{"checkbox": true, "text": "words", "textarea": "words"} {
@@ -178,6 +189,62 @@ func look(t testing.TB, e *harness.Env, slug string) *world {
 		}
 	}
 	return w
+}
+
+// insertRows inserts rows with valid values into the table of a resource.
+func (w *world) insertRows(t testing.TB, e *harness.Env, table *schema.Table) {
+	t.Helper()
+	for n := range 10 {
+		var names, parameters []string
+		var values []any
+		for _, c := range table.Columns {
+			if v := w.rowValue(e, table, c, n); v != nil {
+				names, values = append(names, c.Name), append(values, v)
+				parameters = append(parameters, fmt.Sprintf("$%d", len(values)))
+			}
+		}
+		execute(t, e, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table.Name, strings.Join(names, ", "), strings.Join(parameters, ", ")), values...)
+	}
+}
+
+// rowValue returns a valid value of a column, or nil for NULL and generated ids.
+func (w *world) rowValue(e *harness.Env, table *schema.Table, c *schema.Column, n int) any {
+	if c.Name == "practice_id" {
+		return w.practice
+	}
+	if target := target(table, c.Name); target != "" {
+		return w.ids[target][n%len(w.ids[target])]
+	}
+	for _, l := range ent.Limits {
+		if l.Table == table.Name && l.Name == c.Name && (len(l.Values) > 0 || l.Form != "" || l.Email || l.JSON != "" || l.Min != nil) {
+			return l.Inside()
+		}
+	}
+	switch {
+	case c.Type == field.TypeUUID:
+		return uuid.NewString()
+	case c.Nullable, c.Increment:
+		return nil
+	case c.Type == field.TypeBool:
+		return true
+	case c.Type == field.TypeTime && c.SchemaType[dialect.Postgres] == "date":
+		return "2026-07-01"
+	case c.Type == field.TypeTime:
+		return e.Clock.Now()
+	case c.Type.Integer():
+		return 1
+	}
+	return fmt.Sprintf("Sample %d", n)
+}
+
+// target returns the table that a foreign key of the column points at, or "".
+func target(table *schema.Table, column string) string {
+	for _, key := range table.ForeignKeys {
+		if key.Columns[len(key.Columns)-1].Name == column {
+			return key.RefTable.Name
+		}
+	}
+	return ""
 }
 
 // column reads the first column of a query as text.
@@ -274,20 +341,13 @@ func (w *world) value(f codec.Field) any {
 	return "Ada"
 }
 
-// points names the table that a parameter or member of this name points into,
-// "" where it points nowhere.
+// points returns the table that a parameter or member of this name points at, or "": foreign
+// keys of that name agree.
 func points(name string) string {
-	switch name {
-	case "dentist_id", "hygienist_id", "practitioner_ids":
-		return "practitioners"
-	}
-	base, isID := strings.CutSuffix(name, "_id")
-	if !isID {
-		return ""
-	}
+	column := strings.TrimSuffix(name, "s") // practitioner_ids
 	for _, table := range migrate.Tables {
-		if table.Name == base+"s" {
-			return table.Name
+		if target := target(table, column); target != "" {
+			return target
 		}
 	}
 	return ""

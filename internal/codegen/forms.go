@@ -1,0 +1,319 @@
+package codegen
+
+import (
+	"fmt"
+	"strings"
+
+	"chairside/internal/apispec"
+)
+
+// form is a list.Form: how the columns of a row become a type of ogen's. Its statements
+// are Go code that reads from the list.Reader x and sets members of o.
+type form struct {
+	Type, Doc string
+	*reading
+	Set    []string // statements for the columns of the table
+	Joined []joinedForm
+}
+
+// joinedForm is the part of a form for a joined row, which may be missing.
+type joinedForm struct {
+	ID    int      // position of the row's id, which is null without a row
+	Set   []string // statements for a row
+	Clear []string // statements without one
+}
+
+// Forms returns the response forms of an entity: of one record, of one in a list where that
+// differs, and of the parts that show some of their columns.
+func (e *entity) Forms() (forms []*form, err error) {
+	types := []string{e.Name}
+	if e.Summary() != e.Name && e.Has("list") {
+		types = append(types, e.Summary())
+	}
+	for _, t := range types {
+		f, err := e.form(t)
+		if err != nil {
+			return nil, err
+		}
+		forms = append(forms, f)
+	}
+	parts, err := e.Parts(true)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range parts {
+		if p.Read == nil { // the part's own resource has its form
+			continue
+		}
+		f := &form{Type: p.Type, Doc: words(p.Edge), reading: p.Read}
+		f.Set = p.Target.note(fmt.Sprintf("x.%s(0)", p.Target.IDMethod()))
+		for _, column := range p.Columns {
+			if err := f.set(p.Target, column, p.Type, "o", column); err != nil {
+				return nil, err
+			}
+		}
+		forms = append(forms, f)
+	}
+	return forms, nil
+}
+
+// form returns the form of a type with all columns of the response.
+func (e *entity) form(t string) (*form, error) {
+	read, err := e.Reading()
+	if err != nil {
+		return nil, err
+	}
+	f := &form{Type: t, Doc: words(e.R.Plural), reading: read}
+	for _, c := range e.Shown() {
+		if err := f.set(e, c.Name, t, "o", c.Name); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range e.computedOf("") {
+		member, value, err := e.computed(t, c)
+		if err != nil {
+			return nil, err
+		}
+		f.Set = append(f.Set, member+" = "+value)
+	}
+	id, err := e.Model.names.member(t, "id")
+	if err != nil {
+		return nil, err
+	}
+	f.Set = append(f.Set, e.note("o."+id)...)
+	edges, err := e.Joined()
+	if err != nil {
+		return nil, err
+	}
+	for _, edge := range edges {
+		joined, err := e.joinedForm(f, edge.Name)
+		if err != nil {
+			return nil, err
+		}
+		f.Joined = append(f.Joined, joined)
+	}
+	return f, nil
+}
+
+// joinedForm returns the part of a form for the row behind an edge.
+func (e *entity) joinedForm(f *form, edge string) (j joinedForm, err error) {
+	target, err := e.Target(edge)
+	if err != nil {
+		return j, err
+	}
+	if j.ID, err = f.At(edge + ".id"); err != nil {
+		return j, err
+	}
+	j.Set = target.note(fmt.Sprintf("x.%s(%d)", target.IDMethod(), j.ID))
+	for _, c := range e.computedOf(edge) {
+		member, value, err := e.computed(f.Type, c)
+		if err != nil {
+			return j, err
+		}
+		if !c.Nullable {
+			j.Set = append(j.Set, member+" = "+value)
+			continue
+		}
+		j.Set = append(j.Set, member+".SetTo("+value+")")
+		j.Clear = append(j.Clear, member+".SetToNull()")
+	}
+	for _, b := range e.R.Embeds {
+		if b.Edge != edge {
+			continue
+		}
+		object, err := e.Model.names.member(f.Type, b.Edge)
+		if err != nil {
+			return j, err
+		}
+		embedded := &form{reading: f.reading}
+		for _, column := range b.Columns {
+			if err := embedded.set(target, column, e.Name+pascal(b.Edge), "o."+object, b.Edge+"."+column); err != nil {
+				return j, err
+			}
+		}
+		j.Set = append(j.Set, embedded.Set...)
+	}
+	return j, nil
+}
+
+// set adds the statement that sets the member of a column. into is the Go expression of
+// the object, of ogen's type t; read is the name of the column in the reading.
+func (f *form) set(owner *entity, column, t, into, read string) error {
+	name, err := owner.Model.names.member(t, column)
+	if err != nil {
+		return err
+	}
+	at, err := f.At(read)
+	if err != nil {
+		return err
+	}
+	c, member := owner.Column(column), into+"."+name
+	if c.Nillable {
+		f.Set = append(f.Set, fmt.Sprintf("%s.Value, %[1]s.Null = %s, x.Null(%d)", member, c.readAt(at), at))
+	} else {
+		f.Set = append(f.Set, member+" = "+c.readAt(at))
+	}
+	return nil
+}
+
+// computed returns the Go expressions of a computed member and its value.
+func (e *entity) computed(t string, c apispec.Computed) (member, value string, err error) {
+	if member, err = e.Model.names.member(t, c.Name); err != nil {
+		return "", "", err
+	}
+	value, err = e.Value(c)
+	return "o." + member, value, err
+}
+
+// note returns the statement that notes a row of patient data in the audit log, if it is one.
+func (e *entity) note(id string) []string {
+	if !e.PatientData() {
+		return nil
+	}
+	method := "Note"
+	if e.ID.IsUUID() {
+		method = "NoteUUID"
+	}
+	return []string{fmt.Sprintf("x.Log.%s(%q, %s)", method, e.Table(), id)}
+}
+
+// Param returns the Go expression of a parameter of the list: p.PerPage.
+func (e *entity) Param(name string) (string, error) {
+	member, err := e.Model.names.param("list"+e.Many(), name)
+	return "p." + member, err
+}
+
+// sent returns the Go condition that one of the parameters of the list is sent.
+func (e *entity) sent(names ...string) (string, error) {
+	conditions := make([]string, len(names))
+	for i, name := range names {
+		p, err := e.Param(name)
+		if err != nil {
+			return "", err
+		}
+		conditions[i] = p + ".Set"
+	}
+	return strings.Join(conditions, " || "), nil
+}
+
+// IsOpaque returns the Go condition under which the planner must not see the time of a
+// filter (span).
+func (e *entity) IsOpaque(s *span) (string, error) {
+	other, err := e.sent(s.Other)
+	if err != nil {
+		return "", err
+	}
+	leads, err := e.sent(s.Leads...)
+	if err != nil {
+		return "", err
+	}
+	condition := other + " && (" + leads + ")"
+	for _, name := range s.Unless {
+		set, err := e.sent(name)
+		if err != nil {
+			return "", err
+		}
+		condition += " && !" + set
+	}
+	return condition, nil
+}
+
+// IsUncountable returns the Go condition that a filter is sent which no counter answers, or
+// "" if all are answered.
+func (e *entity) IsUncountable() (string, error) {
+	var names []string
+	for _, f := range e.uncountable() {
+		names = append(names, f.Param)
+	}
+	return e.sent(names...)
+}
+
+// Case returns the case of a switch that selects a counter: the Go condition of its
+// requests.
+func (e *entity) Case(c counted) (string, error) {
+	if len(c.Tests) == 0 {
+		return "default", nil
+	}
+	conditions := make([]string, len(c.Tests))
+	for i, t := range c.Tests {
+		p, err := e.Param(t.Param)
+		if err != nil {
+			return "", err
+		}
+		conditions[i] = p + ".Set"
+		if t.Flag {
+			conditions[i] = p + ".Or(false)"
+		}
+		if t.Not {
+			conditions[i] = "!" + conditions[i]
+		}
+	}
+	return "case " + strings.Join(conditions, " && "), nil
+}
+
+// FilterLiteral returns the list.Filter of a filter as Go code.
+func (e *entity) FilterLiteral(f listFilter) (string, error) {
+	set, err := e.sent(f.Param)
+	if err != nil {
+		return "", err
+	}
+	text := "{Set: " + set
+	if f.Column != "" {
+		text += fmt.Sprintf(", Column: %q", f.Column)
+	}
+	if f.Equal {
+		text += ", Equal: true"
+		if f.Dense {
+			text += ", Dense: true"
+		}
+		text += ", Leads: " + orders(f.Leads)
+		if len(f.LeadsUnless) > 0 {
+			unless, err := e.Param(f.Unless)
+			if err != nil {
+				return "", err
+			}
+			text += fmt.Sprintf(".Unless(%s.Or(false), %s)", unless, quoted(f.LeadsUnless))
+		}
+	}
+	return text + "}", nil
+}
+
+// orders returns sort keys as a list.Orders in Go.
+func orders(keys []string) string { return "list.Orders{" + quoted(keys) + "}" }
+
+func quoted(words []string) string {
+	all := make([]string, len(words))
+	for i, w := range words {
+		all[i] = fmt.Sprintf("%q", w)
+	}
+	return strings.Join(all, ", ")
+}
+
+// link is a written column that points at another row, which must exist.
+type link struct {
+	From    *column
+	Message string
+	Exists  string // Go condition on the other row, for the id v
+}
+
+// Links returns the written columns that point at other rows.
+func (e *entity) Links() (links []link) {
+	for _, c := range e.Written() {
+		edge := c.References()
+		if edge == nil {
+			continue
+		}
+		l := link{From: c, Message: "does not exist"}
+		where := edge.Type.Package() + ".ID(v)"
+		if c.API.Active {
+			l.Message += " or is not active"
+			where += ", " + edge.Type.Package() + ".Active(true)"
+		}
+		l.Exists = fmt.Sprintf("entx.Exists(w.Tx.%s.Query().Where(%s))", edge.Type.Name, where)
+		links = append(links, l)
+	}
+	return links
+}
+
+// Clearable reports whether null clears a written column.
+func (c *column) Clearable() bool { return c.Nillable && !c.API.Required }
