@@ -387,6 +387,20 @@ func (e *entity) checkNames() (problems []string) {
 	return problems
 }
 
+// checkEdges reports edges that have the name of a table. A query joins the rows behind an
+// edge where its columns name the edge (entx.Names): it would join them for the columns of
+// the table as well.
+func (m *model) checkEdges() (problems []string) {
+	for _, e := range m.Entities {
+		for _, edge := range e.Edges {
+			if edge.Unique && slices.ContainsFunc(m.Entities, func(other *entity) bool { return other.Table() == edge.Name }) {
+				problems = append(problems, fmt.Sprintf("%s: the edge %s has the name of a table", e.Name, edge.Name))
+			}
+		}
+	}
+	return problems
+}
+
 // check refuses schemas that would break a promise of the API.
 func (m *model) check() error {
 	var problems []string
@@ -445,6 +459,7 @@ func (m *model) check() error {
 			}
 		}
 	}
+	problems = append(problems, m.checkEdges()...)
 	if len(problems) > 0 {
 		return fmt.Errorf("schema: %s", strings.Join(problems, "; "))
 	}

@@ -48,3 +48,15 @@ func TestUnknownNamesAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestEdgesAreNotNamedLikeTables: their columns could not be told apart.
+func TestEdgesAreNotNamedLikeTables(t *testing.T) {
+	t.Parallel()
+	room := &entity{Type: &gen.Type{Name: "Room"}}
+	for name, want := range map[string]string{"room": "", room.Table(): "Visit: the edge rooms has the name of a table"} {
+		visit := &entity{Type: &gen.Type{Name: "Visit", Edges: []*gen.Edge{{Name: name, Unique: true}, {Name: "rooms"}}}}
+		if got := strings.Join((&model{Entities: []*entity{visit, room}}).checkEdges(), "; "); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}

@@ -12,9 +12,9 @@ import (
 	"chairside/internal/entx/rowscan"
 )
 
-// Names reports whether columns are read from what is joined under a name. Edges
-// and tables share no name, because edges to one row are singular and tables are
-// plural. StoredTypes relies on that, too.
+// Names reports whether columns are read from what is joined under a name. The
+// generator refuses edges that have the name of a table, and the database refuses a column
+// of what is not joined.
 func Names(columns, joined string) bool { return strings.Contains(columns, `"`+joined+`".`) }
 
 // LeftJoin joins, under a name, the rows behind an edge, where the
