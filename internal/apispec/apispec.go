@@ -68,9 +68,13 @@ type Conflict struct {
 
 // Tenant is the annotation of the tenant mixin.
 type Tenant struct {
-	PracticeWide bool     // rows belong to no site: callers limited to one only read them
-	Filters      []Filter // of each list that has their column
+	SiteColumn string   // tells a row's site; "" where rows belong to none
+	Filters    []Filter // of each list that has their column
 }
+
+// PracticeWide reports whether rows belong to no site: callers limited to one only read
+// them.
+func (t Tenant) PracticeWide() bool { return t.SiteColumn == "" }
 
 // Name implements ent's schema.Annotation.
 func (Tenant) Name() string { return "Tenant" }

@@ -7,8 +7,11 @@ const (
 	MaxSeenOnce      = maxSeenOnce
 )
 
-// ErrSecondStatement is errSecondStatement.
-var ErrSecondStatement = errSecondStatement
+// Errors of a transaction of a single statement.
+var (
+	ErrSecondStatement = errSecondStatement
+	ErrCommitted       = errCommitted
+)
 
 // Prepared returns how many statements a connection has prepared, and how many it has
 // seen once.

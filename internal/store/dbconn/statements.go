@@ -110,6 +110,9 @@ func (c *cachedConn) QueryContext(ctx context.Context, text string, args []drive
 			if refused := c.single.lockRefused(); refused != nil {
 				return nil, errors.Join(refused, (&rows{Rows: result, done: s.release}).Close())
 			}
+			if c.single != nil {
+				result = &singleRows{result, c.single}
+			}
 			return rowscan.WrapRaw(ctx, &rows{Rows: result, done: func() error { c.checkCancelled(ctx); return s.release() }}), nil
 		})
 }
