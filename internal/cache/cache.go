@@ -1,26 +1,22 @@
 // Package cache holds values read from the database for less than a second, where
-// nearly every request needs the same ones (decision 7). Concurrent misses share one
-// query.
+// nearly every request needs the same ones (decision 7).
 //
 // A cached value is at most 0.9 s old, whatever changes it. A change committed by this
 // process takes effect with the next request: ClearOnCommit is the hook that clears the
 // cache.
 //
 // Values are cached per practice, and per site for tokens limited to one, so that no
-// principal gets a value read for rows that it may not see.
+// principal gets a value read for rows that it may not see. A value is read by a function
+// that Get or GetAll calls, so that its age counts from before the database was asked.
 package cache
 
 import (
 	"context"
-	"fmt"
-	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/singleflight"
 
 	"chairside/ent"
 	"chairside/internal/clock"
@@ -39,11 +35,10 @@ type Cache[K comparable, V any] struct {
 
 // state is what was read since something was last changed in this process. A
 // change puts a new one in its place, so that what is being read meanwhile is
-// neither remembered nor joined after it.
+// not remembered after it.
 type state[K comparable, V any] struct {
-	lookups singleflight.Group // by scopedKey
-	mu      sync.Mutex
-	values  map[scopedKey[K]]entry[V]
+	mu     sync.Mutex
+	values map[scopedKey[K]]entry[V]
 }
 
 // scopedKey is a key within what one practice, or one site, may see. Work across
@@ -87,18 +82,54 @@ func (m *Cache[K, V]) ClearOnCommit(next ent.Mutator) ent.Mutator {
 	})
 }
 
-// Scoped is the cache as one request may see it. Get it before the query whose result is
-// passed to Set.
-type Scoped[K comparable, V any] struct {
+// Get returns the value of a key: a fresh one that usable accepts, or what read returns,
+// which is cached. It returns found false, and caches nothing, where read does.
+func (m *Cache[K, V]) Get(ctx context.Context, key K, usable func(V) bool, read func() (v V, found bool, err error)) (v V, found bool, err error) {
+	r := m.reading(ctx)
+	if v, ok := r.get(key); ok && usable(v) {
+		return v, true, nil
+	}
+	v, found, err = read()
+	if found && err == nil {
+		r.set(key, v)
+	}
+	return v, found, err
+}
+
+// GetAll returns the values of keys: fresh ones, and for the missing keys what read
+// returns, which is cached.
+func (m *Cache[K, V]) GetAll(ctx context.Context, keys []K, read func(missing []K) (map[K]V, error)) (map[K]V, error) {
+	r, values := m.reading(ctx), make(map[K]V, len(keys))
+	var missing []K
+	for _, key := range keys {
+		if v, ok := r.get(key); ok {
+			values[key] = v
+		} else {
+			missing = append(missing, key)
+		}
+	}
+	if len(missing) == 0 {
+		return values, nil
+	}
+	found, err := read(missing)
+	for key, v := range found {
+		r.set(key, v)
+		values[key] = v
+	}
+	return values, err
+}
+
+// reading is the cache as one call sees it.
+type reading[K comparable, V any] struct {
 	state *state[K, V]
 	of    scopedKey[K]
 	most  int
 	began time.Duration
 }
 
-// For returns the cache for the principal of ctx.
-func (m *Cache[K, V]) For(ctx context.Context) Scoped[K, V] {
-	r := Scoped[K, V]{state: m.state.Load(), most: m.most, began: clock.Uptime()}
+// reading begins a reading for the principal of ctx.
+func (m *Cache[K, V]) reading(ctx context.Context) reading[K, V] {
+	r := reading[K, V]{state: m.state.Load(), most: m.most, began: clock.Uptime()}
 	if c, err := principal.From(ctx); err == nil {
 		r.of.practice = c.PracticeID
 		if c.SiteID != nil {
@@ -108,13 +139,13 @@ func (m *Cache[K, V]) For(ctx context.Context) Scoped[K, V] {
 	return r
 }
 
-func (r Scoped[K, V]) at(key K) scopedKey[K] {
+func (r reading[K, V]) at(key K) scopedKey[K] {
 	r.of.key = key
 	return r.of
 }
 
-// Get returns the value of a key if it is fresh.
-func (r Scoped[K, V]) Get(key K) (v V, ok bool) {
+// get returns the value of a key if it is fresh.
+func (r reading[K, V]) get(key K) (v V, ok bool) {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
 	kept, ok := r.state.values[r.at(key)]
@@ -124,47 +155,9 @@ func (r Scoped[K, V]) Get(key K) (v V, ok bool) {
 	return kept.v, true
 }
 
-// Do calls read once for all concurrent requests for the key and returns its result to
-// each. The first request may end while others wait, so read must not use its ctx. A
-// request that began after a change never joins one that began before. A panic of read
-// is returned as an error: it runs on a goroutine where nothing else would recover it.
-func (r Scoped[K, V]) Do(ctx context.Context, key K, read func() (V, error)) (v V, err error) {
-	result := r.state.lookups.DoChan(fmt.Sprintf("%#v", r.at(key)), func() (found any, err error) {
-		defer func() {
-			if reason := recover(); reason != nil {
-				var none V
-				found, err = none, fmt.Errorf("cache: panic with a %T at %s", reason, panicSite()) // its text may hold anything
-			}
-		}()
-		return read()
-	})
-	select {
-	case found := <-result:
-		return found.Val.(V), found.Err
-	case <-ctx.Done():
-		return v, ctx.Err()
-	}
-}
-
-// panicSite is the file:line of the panic being recovered.
-func panicSite() string {
-	callers := make([]uintptr, 32)
-	frames := runtime.CallersFrames(callers[:runtime.Callers(0, callers)])
-	panicked := false
-	for {
-		frame, more := frames.Next()
-		switch ours := !strings.HasPrefix(frame.Function, "runtime."); {
-		case frame.Function == "runtime.gopanic":
-			panicked = true
-		case panicked && ours, !more:
-			return fmt.Sprintf("%s:%d", frame.File, frame.Line)
-		}
-	}
-}
-
-// Set caches v, unless a request that began later has set the key. A full cache is
+// set caches v, unless a call that began later has set the key. A full cache is
 // cleared: its values expire within a second anyway.
-func (r Scoped[K, V]) Set(key K, v V) {
+func (r reading[K, V]) set(key K, v V) {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
 	at := r.at(key)
