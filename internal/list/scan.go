@@ -128,32 +128,30 @@ func each(ctx context.Context, view codec.View, q Rows, columns string, width in
 	})
 }
 
-// Metadata is a JSON column of strings. A database may print what it stores in its
-// own way; json.Marshal makes both alike.
+// Metadata is a JSON column of strings, without any where it is null.
 func Metadata(x *Reader, column int) jx.Raw {
-	if text := x.Bytes(column); len(text) == 0 || string(text) == "{}" || string(text) == "null" {
-		return jx.Raw("{}")
+	if all := decoded[map[string]string](x, column); len(all) > 0 {
+		return encoded(x, column, all)
 	}
-	return Object[map[string]string](x, column)
+	return jx.Raw("{}")
 }
 
-// Object is a JSON column of any type.
-func Object[T any](x *Reader, column int) jx.Raw {
-	text, err := json.Marshal(decoded[T](x, column))
-	if err != nil {
-		x.Fail(column, err)
-	}
-	return text
-}
+// Object is a JSON column of any type. A database may print what it stores in its own
+// way; json.Marshal makes both alike.
+func Object[T any](x *Reader, column int) jx.Raw { return encoded(x, column, decoded[T](x, column)) }
 
 // Strings is a JSON column that lists strings.
 func Strings(x *Reader, column int) []string { return decoded[[]string](x, column) }
 
 func decoded[T any](x *Reader, column int) (v T) {
-	if text := x.Bytes(column); len(text) > 0 {
-		if err := json.Unmarshal(text, &v); err != nil {
-			x.Fail(column, err)
-		}
-	}
+	x.JSON(column, &v)
 	return v
+}
+
+func encoded(x *Reader, column int, v any) jx.Raw {
+	text, err := json.Marshal(v)
+	if err != nil {
+		x.Fail(column, err)
+	}
+	return text
 }

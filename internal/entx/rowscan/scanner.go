@@ -3,6 +3,7 @@ package rowscan
 import (
 	"database/sql/driver"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -15,8 +16,7 @@ import (
 	"chairside/internal/decimal"
 )
 
-// Scanner holds the current row. Returned values stay valid after the next row, except
-// the slice from Bytes.
+// Scanner holds the current row. Returned values stay valid after the next row.
 type Scanner struct {
 	cells []cell
 	from  int // added to every column (Offset)
@@ -129,7 +129,7 @@ func (r *Scanner) Bool(column int) bool {
 }
 
 // Text is a string. It cannot tell a day, nor a time or a uuid that PostgreSQL gives:
-// of those it returns what is stored, without an error. Nor can Bytes.
+// of those it returns what is stored, without an error.
 func (r *Scanner) Text(column int) string {
 	switch v := r.value(column).(type) {
 	case string:
@@ -143,18 +143,23 @@ func (r *Scanner) Text(column int) string {
 	return ""
 }
 
-// Bytes is text that must not be changed, nor kept beyond the next Scan.
-func (r *Scanner) Bytes(column int) []byte {
+// JSON decodes a JSON column into the value that to points at. NULL leaves that as it is.
+func (r *Scanner) JSON(column int, to any) {
+	var text []byte
 	switch v := r.value(column).(type) {
 	case *[]byte:
-		return *v
+		text = *v
 	case string:
-		return []byte(v)
+		text = []byte(v)
 	case nil:
+		return
 	default:
-		r.mismatch(column, "text")
+		r.mismatch(column, "JSON")
+		return
 	}
-	return nil
+	if err := json.Unmarshal(text, to); err != nil {
+		r.Fail(column, err)
+	}
 }
 
 // epoch is the moment from which PostgreSQL counts.
