@@ -4,7 +4,6 @@ package dbconn
 const (
 	MaxStatements    = maxStatements
 	MaxStatementText = maxStatementText
-	MaxSeenOnce      = maxSeenOnce
 )
 
 // Errors of a transaction of a single statement.
@@ -13,9 +12,5 @@ var (
 	ErrCommitted       = errCommitted
 )
 
-// Prepared returns how many statements a connection has prepared, and how many it has
-// seen once.
-func Prepared(raw any) (prepared, seenOnce int) {
-	c := raw.(*cachedConn)
-	return c.recent.Len(), len(c.seenOnce)
-}
+// Prepared returns how many statements a connection has prepared.
+func Prepared(raw any) int { return raw.(*cachedConn).recent.Len() }
