@@ -59,10 +59,6 @@ func (q *AccessTokenQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *AccessTokenQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{accesstoken.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -92,10 +88,6 @@ func (q *AccountQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 func (q *AccountQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{account.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -131,10 +123,6 @@ func (q *AcquisitionSourceQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *AcquisitionSourceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{acquisitionsource.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -163,10 +151,6 @@ func (q *ApplicationQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *ApplicationQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{application.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -196,10 +180,6 @@ func (q *AppointmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *AppointmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{appointment.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -235,10 +215,6 @@ func (q *AppointmentReasonQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *AppointmentReasonQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{appointmentreason.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -267,10 +243,6 @@ func (q *AuthorizationCodeQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *AuthorizationCodeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{authorizationcode.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -299,10 +271,6 @@ func (q *ChangeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, erro
 
 func (q *ChangeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{change.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -331,10 +299,6 @@ func (q *ContractQuery) Rows(ctx context.Context, columns string) (*sql.Rows, er
 
 func (q *ContractQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{contract.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -363,10 +327,6 @@ func (q *CustomFieldQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *CustomFieldQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{customfield.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -395,10 +355,6 @@ func (q *CustomFieldAnswerQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *CustomFieldAnswerQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{customfieldanswer.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -427,10 +383,6 @@ func (q *FeeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) 
 
 func (q *FeeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{fee.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -459,10 +411,6 @@ func (q *ImportRunQuery) Rows(ctx context.Context, columns string) (*sql.Rows, e
 
 func (q *ImportRunQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{importrun.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -491,10 +439,6 @@ func (q *ImportedRecordQuery) Rows(ctx context.Context, columns string) (*sql.Ro
 
 func (q *ImportedRecordQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{importedrecord.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -524,10 +468,6 @@ func (q *InvoiceQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 func (q *InvoiceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{invoice.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -563,10 +503,6 @@ func (q *InvoiceItemQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *InvoiceItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{invoiceitem.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -595,10 +531,6 @@ func (q *NHSClaimQuery) Rows(ctx context.Context, columns string) (*sql.Rows, er
 
 func (q *NHSClaimQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{nhsclaim.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -628,10 +560,6 @@ func (q *PatientQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 func (q *PatientQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{patient.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -668,10 +596,6 @@ func (q *PaymentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 func (q *PaymentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{payment.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -707,10 +631,6 @@ func (q *PaymentExplanationQuery) Rows(ctx context.Context, columns string) (*sq
 
 func (q *PaymentExplanationQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{paymentexplanation.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -739,10 +659,6 @@ func (q *PaymentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *PaymentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{paymentplan.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -771,10 +687,6 @@ func (q *PracticeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, er
 
 func (q *PracticeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{practice.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -804,10 +716,6 @@ func (q *PractitionerQuery) Rows(ctx context.Context, columns string) (*sql.Rows
 
 func (q *PractitionerQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{practitioner.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -843,10 +751,6 @@ func (q *RoomQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error)
 
 func (q *RoomQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{room.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -875,10 +779,6 @@ func (q *SessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 func (q *SessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{session.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -907,10 +807,6 @@ func (q *SignInAttemptQuery) Rows(ctx context.Context, columns string) (*sql.Row
 
 func (q *SignInAttemptQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{signinattempt.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -939,10 +835,6 @@ func (q *SiteQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error)
 
 func (q *SiteQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{site.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -971,10 +863,6 @@ func (q *SundryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, erro
 
 func (q *SundryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{sundry.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -1003,10 +891,6 @@ func (q *TreatmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, e
 
 func (q *TreatmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{treatment.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -1035,10 +919,6 @@ func (q *TreatmentCategoryQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *TreatmentCategoryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{treatmentcategory.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -1067,10 +947,6 @@ func (q *TreatmentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Row
 
 func (q *TreatmentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{treatmentplan.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -1099,10 +975,6 @@ func (q *TreatmentPlanItemQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *TreatmentPlanItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{treatmentplanitem.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -1131,10 +1003,6 @@ func (q *UserQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error)
 
 func (q *UserQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{user.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -1163,10 +1031,6 @@ func (q *WorkingSessionQuery) Rows(ctx context.Context, columns string) (*sql.Ro
 
 func (q *WorkingSessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{workingsession.FieldID} // for sqlQuery not to name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)

@@ -73,7 +73,7 @@ func (m *AppointmentMutation) Changes() (changes *ChangeClient, inTransaction bo
 // Rows saves the new row and gives columns of it, as Rows of a query does, if
 // the caller can see it; conditions that do not hold give entx.ErrUnmet or no row.
 // On PostgreSQL all takes one statement, and the record of the change goes with
-// it: hooks have to be through with the database before they call the next one.
+// it: a hook that asks the database after the next one is refused.
 func (c *AppointmentCreate) Rows(ctx context.Context, columns string, conditions ...entx.Condition) (*sql.Rows, error) {
 	q := (&AppointmentClient{config: c.config}).Query()
 	if c.driver.Dialect() != dialect.Postgres {
@@ -111,8 +111,7 @@ func (c *AppointmentCreate) Rows(ctx context.Context, columns string, conditions
 
 // Rows saves the change of the row and gives columns of it, as Rows of a query
 // does, if the caller can see it. On PostgreSQL all takes one statement, as with a
-// new row, and hooks are to be through with the database before they call the next
-// one here, too: its rows are still to be read when it returns.
+// new row.
 func (u *AppointmentUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q := (&AppointmentClient{config: u.config}).Query()
 	if u.driver.Dialect() != dialect.Postgres {
@@ -197,8 +196,7 @@ func (m *FeeMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 
 // Rows saves the change of the row and gives columns of it, as Rows of a query
 // does, if the caller can see it. On PostgreSQL all takes one statement, as with a
-// new row, and hooks are to be through with the database before they call the next
-// one here, too: its rows are still to be read when it returns.
+// new row.
 func (u *FeeUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q := (&FeeClient{config: u.config}).Query()
 	if u.driver.Dialect() != dialect.Postgres {
@@ -278,7 +276,7 @@ func (m *PatientMutation) Changes() (changes *ChangeClient, inTransaction bool) 
 // Rows saves the new row and gives columns of it, as Rows of a query does, if
 // the caller can see it; conditions that do not hold give entx.ErrUnmet or no row.
 // On PostgreSQL all takes one statement, and the record of the change goes with
-// it: hooks have to be through with the database before they call the next one.
+// it: a hook that asks the database after the next one is refused.
 func (c *PatientCreate) Rows(ctx context.Context, columns string, conditions ...entx.Condition) (*sql.Rows, error) {
 	q := (&PatientClient{config: c.config}).Query()
 	if c.driver.Dialect() != dialect.Postgres {
@@ -316,8 +314,7 @@ func (c *PatientCreate) Rows(ctx context.Context, columns string, conditions ...
 
 // Rows saves the change of the row and gives columns of it, as Rows of a query
 // does, if the caller can see it. On PostgreSQL all takes one statement, as with a
-// new row, and hooks are to be through with the database before they call the next
-// one here, too: its rows are still to be read when it returns.
+// new row.
 func (u *PatientUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q := (&PatientClient{config: u.config}).Query()
 	if u.driver.Dialect() != dialect.Postgres {

@@ -32,17 +32,12 @@ func (o Observer) Intercept(next ent.Querier) ent.Querier {
 type Confinement struct {
 	predicates []func(*sql.Selector)
 	set        *sql.Predicate // the condition that Hold has written last
-	flat       bool           // no requested predicate looks at another: join them once
 }
 
 // And is the confinement with more predicates.
 func (c *Confinement) And(ps ...func(*sql.Selector)) Confinement {
 	return Confinement{predicates: append(slices.Clip(c.predicates), ps...)}
 }
-
-// JoinOnce has the requested predicates joined at once, in one AND. They must not look
-// at those before them (Selector.P, Clone) nor change how the next is joined (Or, Not).
-func (c *Confinement) JoinOnce() { c.flat = true }
 
 // Hold makes the condition of s the confinement AND, in parentheses, whatever was
 // asked for. It does nothing where that is already the condition: so it is called
@@ -82,11 +77,7 @@ func wrapped(p *sql.Predicate) *sql.Predicate {
 // asked, and its confinement.
 func Confined[P ~func(*sql.Selector)](c *Confinement, asked []P) P {
 	return func(s *sql.Selector) {
-		predicates := asked
-		if c.flat {
-			predicates = Flatten(asked)
-		}
-		for _, p := range predicates {
+		for _, p := range asked {
 			p(s)
 		}
 		c.set = nil

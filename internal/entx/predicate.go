@@ -8,17 +8,6 @@ import (
 	"entgo.io/ent/dialect/sql"
 )
 
-// Flatten makes one predicate of all, from four on. Selector.Where joins each to those
-// before it as And(all before, this one), which writes their text anew each time;
-// collected first, all are joined once. So a predicate must not look at those before
-// it (Selector.P, Clone), nor change how the next is joined (Or, Not).
-func Flatten[P ~func(*sql.Selector)](predicates []P) []P {
-	if len(predicates) < 4 {
-		return predicates
-	}
-	return []P{sql.AndPredicates(predicates...)}
-}
-
 // InArray is the condition that a column has one of some numbers: one argument,
 // and so one statement, however many they are. PostgreSQL does not see them while
 // it plans, so one plan does for all; it would make one each time for a few.
