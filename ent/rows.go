@@ -47,8 +47,8 @@ import (
 )
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *AccessTokenQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -75,8 +75,8 @@ func (q *AccessTokenQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table, or of
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table, or of
 // an edge of which one row is joined, for them alone: patient.
 func (q *AccountQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -111,8 +111,8 @@ func (q *AccountQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *AcquisitionSourceQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -139,8 +139,8 @@ func (q *AcquisitionSourceQuery) sqlRows(ctx context.Context, columns string) (*
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *ApplicationQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -167,8 +167,8 @@ func (q *ApplicationQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table, or of
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table, or of
 // an edge of which one row is joined, for them alone: patient.
 func (q *AppointmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -203,8 +203,8 @@ func (q *AppointmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *AppointmentReasonQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -231,8 +231,8 @@ func (q *AppointmentReasonQuery) sqlRows(ctx context.Context, columns string) (*
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *AuthorizationCodeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -259,8 +259,8 @@ func (q *AuthorizationCodeQuery) sqlRows(ctx context.Context, columns string) (*
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *ChangeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -287,8 +287,8 @@ func (q *ChangeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, e
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *ContractQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -315,8 +315,8 @@ func (q *ContractQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *CustomFieldQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -343,8 +343,8 @@ func (q *CustomFieldQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *CustomFieldAnswerQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -371,8 +371,8 @@ func (q *CustomFieldAnswerQuery) sqlRows(ctx context.Context, columns string) (*
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *FeeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -399,8 +399,8 @@ func (q *FeeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, erro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *ImportRunQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -427,8 +427,8 @@ func (q *ImportRunQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *ImportedRecordQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -455,8 +455,8 @@ func (q *ImportedRecordQuery) sqlRows(ctx context.Context, columns string) (*sql
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 // Those of invoice_items join the rows behind invoice_items: a row for each of them.
 func (q *InvoiceQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -491,8 +491,8 @@ func (q *InvoiceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *InvoiceItemQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -519,8 +519,8 @@ func (q *InvoiceItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *NHSClaimQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -547,8 +547,8 @@ func (q *NHSClaimQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table, or of
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table, or of
 // an edge of which one row is joined, for them alone: account.
 func (q *PatientQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -583,8 +583,8 @@ func (q *PatientQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 // Those of payment_explanations join the rows behind explanations: a row for each of them.
 func (q *PaymentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -619,8 +619,8 @@ func (q *PaymentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *PaymentExplanationQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -647,8 +647,8 @@ func (q *PaymentExplanationQuery) sqlRows(ctx context.Context, columns string) (
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *PaymentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -675,8 +675,8 @@ func (q *PaymentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *PracticeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -703,8 +703,8 @@ func (q *PracticeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table, or of
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table, or of
 // an edge of which one row is joined, for them alone: user.
 func (q *PractitionerQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
@@ -739,8 +739,8 @@ func (q *PractitionerQuery) sqlRows(ctx context.Context, columns string) (*sql.R
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *RoomQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -767,8 +767,8 @@ func (q *RoomQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *SessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -795,8 +795,8 @@ func (q *SessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *SignInAttemptQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -823,8 +823,8 @@ func (q *SignInAttemptQuery) sqlRows(ctx context.Context, columns string) (*sql.
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *SiteQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -851,8 +851,8 @@ func (q *SiteQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *SundryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -879,8 +879,8 @@ func (q *SundryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, e
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *TreatmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -907,8 +907,8 @@ func (q *TreatmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *TreatmentCategoryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -935,8 +935,8 @@ func (q *TreatmentCategoryQuery) sqlRows(ctx context.Context, columns string) (*
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *TreatmentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -963,8 +963,8 @@ func (q *TreatmentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *TreatmentPlanItemQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -991,8 +991,8 @@ func (q *TreatmentPlanItemQuery) sqlRows(ctx context.Context, columns string) (*
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *UserQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -1019,8 +1019,8 @@ func (q *UserQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 }
 
 // Rows runs the query, which it uses up, and gives the rows it finds, to be read by
-// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them, days from
-// SQLite too. Columns are SQL text, each with the name of its table.
+// rowscan.ForEach: times, days and uuids come from PostgreSQL as it stores them. Columns
+// are SQL text, each with the name of its table.
 func (q *WorkingSessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {

@@ -40,13 +40,15 @@ func LeftJoin[P ~func(*sql.Selector)](s *sql.Selector, table, name, from, to str
 // they are stored (decision 9), by the names of their columns, some with the table's.
 type StoredTypes map[string]string
 
-var rewritten sync.Map // results of StoredTypes.columns, by its arguments: text of the program
+var rewritten sync.Map // results of StoredTypes.columns, by its argument: text of the program
 
 // columns rewrites columns to those the database is asked for. Those in expressions
 // stay as they are.
 func (t StoredTypes) columns(database, columns string) string {
-	type given struct{ database, columns string }
-	if text, ok := rewritten.Load(given{database, columns}); ok {
+	if database != dialect.Postgres {
+		return columns
+	}
+	if text, ok := rewritten.Load(columns); ok {
 		return text.(string)
 	}
 	list := strings.Split(columns, ", ")
@@ -55,16 +57,12 @@ func (t StoredTypes) columns(database, columns string) string {
 		if len(quoted) != 5 || quoted[0] != "" || quoted[2] != "." || quoted[4] != "" {
 			continue
 		}
-		switch stored := cmp.Or(t[quoted[3]], t[quoted[1]+"."+quoted[3]]); {
-		case stored == "":
-		case database == dialect.Postgres:
+		if stored := cmp.Or(t[quoted[3]], t[quoted[1]+"."+quoted[3]]); stored != "" {
 			list[i] = stored + "_send(" + c + ")"
-		case stored == "date":
-			list[i] = "+" + c // of no type: SQLite's driver would try to read a time, twice
 		}
 	}
 	text := strings.Join(list, ", ")
-	rewritten.Store(given{database, columns}, text)
+	rewritten.Store(columns, text)
 	return text
 }
 
