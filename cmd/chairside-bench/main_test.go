@@ -99,7 +99,7 @@ func TestRun(t *testing.T) {
 	}
 
 	pair := []string{"pair", program, program, "--postgres", where, "--keep", dir, "--size", tinySize.Name, "--rounds", "1", "--duration", "100ms", "--clients", "2"}
-	for _, of := range [][]string{{"--only", "W1", "--only", "W5"}, {"--path", "/v1/patients?per_page=3,1"}, {"--sqlite", "--only", "W1", "--only", "W5"}} {
+	for _, of := range [][]string{{"--only", "W1", "--only", "W5"}, {"--path", "/v1/patients?query=a,b"}, {"--sqlite", "--only", "W1", "--only", "W5"}} {
 		status, out, problems = bench(t, append(pair, of...)...)
 		if status != done || !strings.Contains(out, "A ÷ B") || strings.Contains(out, "NaN") {
 			t.Errorf("%v: status %d\n%s\n%s", of, status, out, problems)
