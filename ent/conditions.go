@@ -66,7 +66,6 @@ func (q *AccessTokenQuery) Subquery(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{accesstoken.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -76,7 +75,6 @@ func (q *AccountQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{account.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -86,7 +84,6 @@ func (q *AcquisitionSourceQuery) Subquery(ctx context.Context) (*sql.Selector, e
 		return nil, err
 	}
 	q.ctx.Fields = []string{acquisitionsource.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -96,7 +93,6 @@ func (q *ApplicationQuery) Subquery(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{application.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -106,7 +102,6 @@ func (q *AppointmentQuery) Subquery(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{appointment.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -116,7 +111,6 @@ func (q *AppointmentReasonQuery) Subquery(ctx context.Context) (*sql.Selector, e
 		return nil, err
 	}
 	q.ctx.Fields = []string{appointmentreason.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -126,7 +120,6 @@ func (q *AuthorizationCodeQuery) Subquery(ctx context.Context) (*sql.Selector, e
 		return nil, err
 	}
 	q.ctx.Fields = []string{authorizationcode.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -136,7 +129,6 @@ func (q *ChangeQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{change.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -146,7 +138,6 @@ func (q *ContractQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{contract.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -156,7 +147,6 @@ func (q *CustomFieldQuery) Subquery(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{customfield.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -166,7 +156,6 @@ func (q *CustomFieldAnswerQuery) Subquery(ctx context.Context) (*sql.Selector, e
 		return nil, err
 	}
 	q.ctx.Fields = []string{customfieldanswer.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -176,7 +165,6 @@ func (q *FeeQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{fee.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -186,7 +174,6 @@ func (q *ImportRunQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{importrun.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -196,7 +183,6 @@ func (q *ImportedRecordQuery) Subquery(ctx context.Context) (*sql.Selector, erro
 		return nil, err
 	}
 	q.ctx.Fields = []string{importedrecord.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -206,7 +192,6 @@ func (q *InvoiceQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{invoice.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -216,7 +201,6 @@ func (q *InvoiceItemQuery) Subquery(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{invoiceitem.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -226,7 +210,6 @@ func (q *NHSClaimQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{nhsclaim.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -236,7 +219,6 @@ func (q *PatientQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{patient.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -246,7 +228,6 @@ func (q *PaymentQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{payment.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -256,7 +237,6 @@ func (q *PaymentExplanationQuery) Subquery(ctx context.Context) (*sql.Selector, 
 		return nil, err
 	}
 	q.ctx.Fields = []string{paymentexplanation.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -266,7 +246,6 @@ func (q *PaymentPlanQuery) Subquery(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{paymentplan.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -276,7 +255,6 @@ func (q *PracticeQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{practice.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -286,7 +264,6 @@ func (q *PractitionerQuery) Subquery(ctx context.Context) (*sql.Selector, error)
 		return nil, err
 	}
 	q.ctx.Fields = []string{practitioner.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -296,7 +273,6 @@ func (q *RoomQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{room.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -306,7 +282,6 @@ func (q *SessionQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{session.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -316,7 +291,6 @@ func (q *SignInAttemptQuery) Subquery(ctx context.Context) (*sql.Selector, error
 		return nil, err
 	}
 	q.ctx.Fields = []string{signinattempt.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -326,7 +300,6 @@ func (q *SiteQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{site.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -336,7 +309,6 @@ func (q *SundryQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{sundry.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -346,7 +318,6 @@ func (q *TreatmentQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{treatment.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -356,7 +327,6 @@ func (q *TreatmentCategoryQuery) Subquery(ctx context.Context) (*sql.Selector, e
 		return nil, err
 	}
 	q.ctx.Fields = []string{treatmentcategory.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -366,7 +336,6 @@ func (q *TreatmentPlanQuery) Subquery(ctx context.Context) (*sql.Selector, error
 		return nil, err
 	}
 	q.ctx.Fields = []string{treatmentplan.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -376,7 +345,6 @@ func (q *TreatmentPlanItemQuery) Subquery(ctx context.Context) (*sql.Selector, e
 		return nil, err
 	}
 	q.ctx.Fields = []string{treatmentplanitem.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -386,7 +354,6 @@ func (q *UserQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{user.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }
 
@@ -396,6 +363,5 @@ func (q *WorkingSessionQuery) Subquery(ctx context.Context) (*sql.Selector, erro
 		return nil, err
 	}
 	q.ctx.Fields = []string{workingsession.FieldID}
-	q.confinement.JoinOnce()
 	return q.sqlQuery(ctx), nil
 }

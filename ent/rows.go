@@ -58,10 +58,6 @@ func (q *AccessTokenQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *AccessTokenQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{accesstoken.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -90,10 +86,6 @@ func (q *AccountQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 func (q *AccountQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{account.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -128,10 +120,6 @@ func (q *AcquisitionSourceQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *AcquisitionSourceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{acquisitionsource.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -159,10 +147,6 @@ func (q *ApplicationQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *ApplicationQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{application.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -191,10 +175,6 @@ func (q *AppointmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *AppointmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{appointment.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -229,10 +209,6 @@ func (q *AppointmentReasonQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *AppointmentReasonQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{appointmentreason.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -260,10 +236,6 @@ func (q *AuthorizationCodeQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *AuthorizationCodeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{authorizationcode.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -291,10 +263,6 @@ func (q *ChangeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, erro
 
 func (q *ChangeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{change.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -322,10 +290,6 @@ func (q *ContractQuery) Rows(ctx context.Context, columns string) (*sql.Rows, er
 
 func (q *ContractQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{contract.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -353,10 +317,6 @@ func (q *CustomFieldQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *CustomFieldQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{customfield.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -384,10 +344,6 @@ func (q *CustomFieldAnswerQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *CustomFieldAnswerQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{customfieldanswer.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -415,10 +371,6 @@ func (q *FeeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) 
 
 func (q *FeeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{fee.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -446,10 +398,6 @@ func (q *ImportRunQuery) Rows(ctx context.Context, columns string) (*sql.Rows, e
 
 func (q *ImportRunQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{importrun.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -477,10 +425,6 @@ func (q *ImportedRecordQuery) Rows(ctx context.Context, columns string) (*sql.Ro
 
 func (q *ImportedRecordQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{importedrecord.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -509,10 +453,6 @@ func (q *InvoiceQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 func (q *InvoiceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{invoice.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -547,10 +487,6 @@ func (q *InvoiceItemQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *InvoiceItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{invoiceitem.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -578,10 +514,6 @@ func (q *NHSClaimQuery) Rows(ctx context.Context, columns string) (*sql.Rows, er
 
 func (q *NHSClaimQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{nhsclaim.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -610,10 +542,6 @@ func (q *PatientQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 func (q *PatientQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{patient.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -649,10 +577,6 @@ func (q *PaymentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 func (q *PaymentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{payment.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -687,10 +611,6 @@ func (q *PaymentExplanationQuery) Rows(ctx context.Context, columns string) (*sq
 
 func (q *PaymentExplanationQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{paymentexplanation.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -718,10 +638,6 @@ func (q *PaymentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 func (q *PaymentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{paymentplan.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -749,10 +665,6 @@ func (q *PracticeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, er
 
 func (q *PracticeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{practice.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -781,10 +693,6 @@ func (q *PractitionerQuery) Rows(ctx context.Context, columns string) (*sql.Rows
 
 func (q *PractitionerQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{practitioner.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -819,10 +727,6 @@ func (q *RoomQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error)
 
 func (q *RoomQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{room.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -850,10 +754,6 @@ func (q *SessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 
 func (q *SessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{session.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -881,10 +781,6 @@ func (q *SignInAttemptQuery) Rows(ctx context.Context, columns string) (*sql.Row
 
 func (q *SignInAttemptQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{signinattempt.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -912,10 +808,6 @@ func (q *SiteQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error)
 
 func (q *SiteQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{site.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -943,10 +835,6 @@ func (q *SundryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, erro
 
 func (q *SundryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{sundry.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -974,10 +862,6 @@ func (q *TreatmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, e
 
 func (q *TreatmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{treatment.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -1005,10 +889,6 @@ func (q *TreatmentCategoryQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *TreatmentCategoryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{treatmentcategory.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -1036,10 +916,6 @@ func (q *TreatmentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Row
 
 func (q *TreatmentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{treatmentplan.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -1067,10 +943,6 @@ func (q *TreatmentPlanItemQuery) Rows(ctx context.Context, columns string) (*sql
 
 func (q *TreatmentPlanItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{treatmentplanitem.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -1098,10 +970,6 @@ func (q *UserQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error)
 
 func (q *UserQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{user.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -1129,10 +997,6 @@ func (q *WorkingSessionQuery) Rows(ctx context.Context, columns string) (*sql.Ro
 
 func (q *WorkingSessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q.ctx.Fields = []string{workingsession.FieldID} // or sqlQuery would name every column
-	q.confinement.JoinOnce()
-	if !q.isConfined {
-		q.predicates = entx.Flatten(q.predicates)
-	}
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)

@@ -73,8 +73,8 @@ func (c *AppointmentCreate) If(conditions ...entx.Condition) *AppointmentCreate 
 
 // Rows writes the row and returns columns of it, as Rows of a query does, if the caller may
 // see it. If a condition does not hold, it returns no row or entx.ErrConditionFailed. On
-// PostgreSQL one statement also writes the audit log entry, so hooks must finish with the
-// database before they call the next one.
+// PostgreSQL one statement also writes the audit log entry: a hook that queries the database
+// after the next one is refused.
 func (c *AppointmentCreate) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q := (&AppointmentClient{config: c.config}).Query()
 	if c.driver.Dialect() != dialect.Postgres {
@@ -111,8 +111,8 @@ func (c *AppointmentCreate) Rows(ctx context.Context, columns string) (*sql.Rows
 }
 
 // Rows writes the change and returns columns of the row, as Rows of a query does, if the
-// caller may see it. On PostgreSQL one statement also writes the audit log entry, so hooks
-// must finish with the database before they call the next one: the rows are read later.
+// caller may see it. On PostgreSQL one statement also writes the audit log entry, as
+// with a new row.
 func (u *AppointmentUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q := (&AppointmentClient{config: u.config}).Query()
 	if u.driver.Dialect() != dialect.Postgres {
@@ -189,8 +189,8 @@ func (m *FeeMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 }
 
 // Rows writes the change and returns columns of the row, as Rows of a query does, if the
-// caller may see it. On PostgreSQL one statement also writes the audit log entry, so hooks
-// must finish with the database before they call the next one: the rows are read later.
+// caller may see it. On PostgreSQL one statement also writes the audit log entry, as
+// with a new row.
 func (u *FeeUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q := (&FeeClient{config: u.config}).Query()
 	if u.driver.Dialect() != dialect.Postgres {
@@ -269,8 +269,8 @@ func (c *PatientCreate) If(conditions ...entx.Condition) *PatientCreate {
 
 // Rows writes the row and returns columns of it, as Rows of a query does, if the caller may
 // see it. If a condition does not hold, it returns no row or entx.ErrConditionFailed. On
-// PostgreSQL one statement also writes the audit log entry, so hooks must finish with the
-// database before they call the next one.
+// PostgreSQL one statement also writes the audit log entry: a hook that queries the database
+// after the next one is refused.
 func (c *PatientCreate) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q := (&PatientClient{config: c.config}).Query()
 	if c.driver.Dialect() != dialect.Postgres {
@@ -307,8 +307,8 @@ func (c *PatientCreate) Rows(ctx context.Context, columns string) (*sql.Rows, er
 }
 
 // Rows writes the change and returns columns of the row, as Rows of a query does, if the
-// caller may see it. On PostgreSQL one statement also writes the audit log entry, so hooks
-// must finish with the database before they call the next one: the rows are read later.
+// caller may see it. On PostgreSQL one statement also writes the audit log entry, as
+// with a new row.
 func (u *PatientUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q := (&PatientClient{config: u.config}).Query()
 	if u.driver.Dialect() != dialect.Postgres {

@@ -112,7 +112,7 @@ func (t tenant) Edges() []ent.Edge {
 
 // Annotations of tenant: what the columns of a row mean for its list and its writes.
 func (t tenant) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.Tenant{PracticeWide: t.site.column == "", Filters: []apispec.Filter{
+	return []schema.Annotation{apispec.Tenant{SiteColumn: t.site.column, Filters: []apispec.Filter{
 		{Param: "updated_after", Column: "updated_at", Op: "GTE", Doc: "Modified at or after this time; updated_since is the same."},
 		{Param: "site_id", Doc: "Of this site."},
 		{Param: "active", Doc: "Only active records, or only archived ones."},

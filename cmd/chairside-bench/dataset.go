@@ -28,7 +28,8 @@ const (
 // entry is a server and what it takes to speak to it.
 type entry struct {
 	*server
-	token string
+	token  string
+	sqlite bool // whether its database is SQLite's
 }
 
 // dataset is a database of one size and the servers on it.
@@ -36,6 +37,7 @@ type dataset struct {
 	size     size
 	about    seeded
 	cluster  *cluster
+	url      string // of the database
 	db       *pgx.Conn
 	practice pgtype.UUID
 	entries  []entry // Chairside first
@@ -51,44 +53,52 @@ const allScopes = "appointment patient practice financials treatments user"
 
 // open prepares the database of a size and starts the servers on it.
 func (k *cluster) open(c *console, z size, o *runCommand) (*dataset, error) {
-	today := civil.Of(time.Now())
-	where, about, err := k.prepare(c, z, today, o.Reseed)
+	d, err := k.openDatabase(c, z, o.Reseed)
 	if err != nil {
 		return nil, err
 	}
-	d := &dataset{size: z, about: about, cluster: k, made: map[string][]load.Request{}}
 	err = func() error {
-		if d.db, err = pgx.Connect(c, where); err != nil {
-			return err
-		}
-		if err := d.db.QueryRow(c, "SELECT id FROM practices WHERE slug = $1", seed.DemoSlug).Scan(&d.practice); err != nil {
-			return err
-		}
-		token, err := k.token(c, where)
+		token, err := k.token(c, d.url)
 		if err != nil {
 			return err
 		}
-		if err := d.start(c, chairside, token, []string{k.program, "serve", "--rate-limit", "0"}, "CHAIRSIDE_DATABASE_URL="+where); err != nil {
+		if err := d.startChairside(c, chairside, k.program, d.url, token); err != nil {
 			return err
 		}
-		if err := d.start(c, handWritten, token, c.floor, envPrefix+"_DATABASE_URL="+where); err != nil {
+		if err := d.start(c, handWritten, token, c.floor, envPrefix+"_DATABASE_URL="+d.url); err != nil {
 			return err
 		}
-		if err := d.start(c, equalPromises, token, append(slices.Clone(c.floor), "--equal"), envPrefix+"_DATABASE_URL="+where); err != nil {
+		if err := d.start(c, equalPromises, token, append(slices.Clone(c.floor), "--equal"), envPrefix+"_DATABASE_URL="+d.url); err != nil {
 			return err
 		}
 		if !o.SQLite || z.Name != o.sqliteSize() {
 			return nil
 		}
-		embedded, err := k.prepareSQLite(c, z, about.AsOf, o.Reseed)
+		embedded, err := k.prepareSQLite(c, z, d.about.AsOf, o.Reseed)
 		if err != nil {
 			return err
 		}
 		if token, err = k.token(c, embedded); err != nil {
 			return err
 		}
-		return d.start(c, chairsideSQLite, token, []string{k.program, "serve", "--rate-limit", "0"}, "CHAIRSIDE_DATABASE_URL="+embedded)
+		return d.startChairside(c, chairsideSQLite, k.program, embedded, token)
 	}()
+	if err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	return d, nil
+}
+
+// openDatabase prepares the PostgreSQL database of a size, with no server on it yet.
+func (k *cluster) openDatabase(ctx context.Context, z size, reseed bool) (*dataset, error) {
+	where, about, err := k.prepare(ctx, z, civil.Of(time.Now()), reseed)
+	if err != nil {
+		return nil, err
+	}
+	d := &dataset{size: z, about: about, cluster: k, url: where, made: map[string][]load.Request{}}
+	if d.db, err = pgx.Connect(ctx, where); err == nil {
+		err = d.db.QueryRow(ctx, "SELECT id FROM practices WHERE slug = $1", seed.DemoSlug).Scan(&d.practice)
+	}
 	if err != nil {
 		return nil, errors.Join(err, d.close())
 	}
@@ -103,7 +113,16 @@ func (k *cluster) token(ctx context.Context, databaseURL string) (string, error)
 func (d *dataset) start(ctx context.Context, name, token string, program []string, environment string) error {
 	s, err := start(ctx, name, program, environment)
 	if err == nil {
-		d.entries = append(d.entries, entry{s, token})
+		d.entries = append(d.entries, entry{server: s, token: token})
+	}
+	return err
+}
+
+// startChairside starts a build of the program on a database.
+func (d *dataset) startChairside(ctx context.Context, name, program, databaseURL, token string) error {
+	err := d.start(ctx, name, token, []string{program, "serve", "--rate-limit", "0"}, "CHAIRSIDE_DATABASE_URL="+databaseURL)
+	if err == nil {
+		d.entries[len(d.entries)-1].sqlite = strings.HasPrefix(databaseURL, "sqlite:")
 	}
 	return err
 }
@@ -113,9 +132,9 @@ func (d *dataset) close() error {
 	var err error
 	for _, e := range d.entries {
 		err = errors.Join(err, e.stop())
-		if e.name == chairsideSQLite {
-			err = errors.Join(err, d.cluster.dropSQLite(d.size))
-		}
+	}
+	if slices.ContainsFunc(d.entries, func(e entry) bool { return e.sqlite }) {
+		err = errors.Join(err, d.cluster.dropSQLite(d.size))
 	}
 	if d.db != nil {
 		err = errors.Join(err, d.db.Close(context.Background()))

@@ -16,6 +16,7 @@ import (
 // commands is the grammar of the command line.
 type commands struct {
 	Run   runCommand   `cmd:"" default:"withargs" help:"Measure Chairside and the hand-written server side by side."`
+	Pair  pairCommand  `cmd:"" help:"Measure two builds of Chairside side by side."`
 	Floor floorCommand `cmd:"" help:"Serve with the hand-written server alone, as the benchmark does."`
 }
 

@@ -98,6 +98,14 @@ func TestRun(t *testing.T) {
 		t.Errorf("check: status %d\n%s\n%s", status, out, problems)
 	}
 
+	pair := []string{"pair", program, program, "--postgres", where, "--keep", dir, "--size", tinySize.Name, "--rounds", "1", "--duration", "100ms", "--clients", "2"}
+	for _, of := range [][]string{{"--only", "W1", "--only", "W5"}, {"--path", "/v1/patients?query=a,b"}, {"--sqlite", "--only", "W1", "--only", "W5"}} {
+		status, out, problems = bench(t, append(pair, of...)...)
+		if status != done || !strings.Contains(out, "A ÷ B") || strings.Contains(out, "NaN") {
+			t.Errorf("%v: status %d\n%s\n%s", of, status, out, problems)
+		}
+	}
+
 	if _, err := exec.LookPath("wrk"); err != nil {
 		t.Log("wrk is not installed")
 		return

@@ -75,7 +75,7 @@ func (o *runCommand) measure(ctx context.Context, d *dataset, e entry, w workloa
 	}
 	per1000 := func(t time.Duration) float64 { return milliseconds(t) * 1000 / float64(r.Requests) }
 	m = measurement{Requests: r.Requests, PerSecond: r.PerSecond(), P50: milliseconds(seen.P50), P99: milliseconds(seen.P99), ServerCPU: per1000(after.server - before.server)}
-	if e.name != chairsideSQLite && d.cluster.postmaster != 0 {
+	if !e.sqlite && d.cluster.postmaster != 0 {
 		m.DatabaseCPU = new(per1000(after.database - before.database))
 	}
 	m.Resident, _, err = memory(e.pid())

@@ -33,7 +33,7 @@ func (d *dataset) spy(ctx context.Context) (*spy, error) {
 	if err != nil {
 		return nil, errors.Join(err, proxy.Close())
 	}
-	return &spy{d, entry{s, d.entry(chairside).token}, proxy}, nil
+	return &spy{d, entry{server: s, token: d.entry(chairside).token}, proxy}, nil
 }
 
 func (s *spy) close() error { return errors.Join(s.stop(), s.proxy.Close()) }

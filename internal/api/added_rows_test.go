@@ -296,6 +296,33 @@ func TestRefusedUpdateLeavesNoTrace(t *testing.T) {
 	})
 }
 
+// TestHookMayNotAskAfterItsRow: the statement that writes the row is still to be read. On
+// SQLite the row is read anew after the hooks.
+func TestHookMayNotAskAfterItsRow(t *testing.T) {
+	e := harness.Start(t, harness.Postgres(t))
+	ctx, dentist := somebody(t, e), hire(t, e)
+	e.DB.Ent.Appointment.Use(func(next ent.Mutator) ent.Mutator {
+		return ent.MutateFunc(func(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+			v, err := next.Mutate(ctx, m)
+			if err == nil {
+				_, err = m.(*ent.AppointmentMutation).Client().Patient.Query().Count(ctx)
+			}
+			return v, err
+		})
+	})
+	err := e.DB.Tx(ctx, func(tx *ent.Client) error {
+		_, err := insert(ctx, visit(ctx, tx, dentist, 9))
+		return err
+	})
+	if err == nil {
+		t.Error("a hook has asked before the row was read")
+	}
+	e.Post(t, "/v1/appointments", e.Token(t, ""), booking(dentist, "09:00", "09:30")).Status(t, http.StatusInternalServerError)
+	if n := e.DB.Ent.Appointment.Query().Where(appointment.PractitionerID(dentist)).CountX(ctx); n > 1 {
+		t.Errorf("%d appointments", n)
+	}
+}
+
 // TestBookingSucceedsIfTheConflictIsCancelled: the conflicting appointment may be gone when
 // the booking looks for it again.
 func TestBookingSucceedsIfTheConflictIsCancelled(t *testing.T) {

@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -200,30 +199,18 @@ func newWorkCache(client *ent.Client) *cache.Cache[int64, work] {
 // workingHours returns the weekly hours of each practitioner that has any, and the practice's
 // minimum appointment duration. It refuses unknown practitioners.
 func (h *Handler) workingHours(ctx context.Context, ids []int64) (map[int64][]diary.Hours, int, error) {
-	cached := h.work.For(ctx)
-	hours := map[int64][]diary.Hours{}
-	shortest := 0
-	var missing []int64
-	for _, id := range ids {
-		if w, ok := cached.Get(id); ok {
-			hours[id], shortest = w.weekly, w.shortest
-		} else {
-			missing = append(missing, id)
-		}
+	found, err := h.work.GetAll(ctx, ids, func(missing []int64) (map[int64]work, error) { return h.readWork(ctx, missing) })
+	if err != nil {
+		return nil, 0, err
 	}
-	if len(missing) > 0 {
-		found, err := h.readWork(ctx, missing)
-		if err != nil {
-			return nil, 0, err
+	hours := make(map[int64][]diary.Hours, len(ids))
+	shortest := 0
+	for _, id := range ids {
+		w, ok := found[id]
+		if !ok {
+			return nil, 0, apierror.InvalidParameter(apierror.Params{"practitioner_ids": {"includes a practitioner that does not exist"}})
 		}
-		for _, id := range missing {
-			w, ok := found[id]
-			if !ok {
-				return nil, 0, apierror.InvalidParameter(apierror.Params{"practitioner_ids": {"includes a practitioner that does not exist"}})
-			}
-			hours[id], shortest = w.weekly, w.shortest
-			cached.Set(id, w)
-		}
+		hours[id], shortest = w.weekly, w.shortest
 	}
 	maps.DeleteFunc(hours, func(_ int64, weekly []diary.Hours) bool { return len(weekly) == 0 })
 	return hours, shortest, nil
@@ -257,9 +244,7 @@ func (h *Handler) readWork(ctx context.Context, ids []int64) (map[int64]work, er
 			w.weekly = append(w.weekly, diary.Hours{Weekday: time.Weekday(r.Int(3)), Start: r.Int(4), Finish: r.Int(5)})
 		default:
 			var open schema.OpeningHours
-			if err := json.Unmarshal(r.Bytes(6), &open); err != nil {
-				r.Fail(6, err)
-			}
+			r.JSON(6, &open)
 			w.weekly = openingHours(open)
 		}
 		found[r.Int64(0)] = w

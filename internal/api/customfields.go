@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/go-faster/jx"
 	"github.com/google/uuid"
@@ -137,26 +136,11 @@ func answerJSON(t schema.QuestionType, value string) jx.Raw {
 	if t == schema.QuestionCheckbox && (value == "true" || value == "false") {
 		return jx.Raw(value)
 	}
-	if isPlain(value) {
-		quoted := make(jx.Raw, 0, len(value)+2)
-		return append(append(append(quoted, '"'), value...), '"')
-	}
 	b, _ := json.Marshal(value) // a string always marshals
 	return b
 }
 
-// isPlain reports whether json.Marshal would escape nothing in s.
-func isPlain(s string) bool {
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c < ' ', c >= utf8.RuneSelf, c == '"', c == '\\', c == '<', c == '>', c == '&':
-			return false
-		}
-	}
-	return true
-}
-
-// answersToSave maps a question to the text of its answer, or to nil to remove it.
+// answersToSave maps a question to the text of its answer, nil to remove it.
 type answersToSave map[uuid.UUID]*string
 
 // readAnswers checks the answers of a request against their questions.

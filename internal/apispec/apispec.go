@@ -65,9 +65,13 @@ type Conflict struct {
 
 // Tenant is the annotation of the tenant mixin.
 type Tenant struct {
-	PracticeWide bool     // rows belong to no site, so callers limited to a site only read them
-	Filters      []Filter // for each list whose entity has their column
+	SiteColumn string   // the column that names a row's site; empty if rows belong to no site
+	Filters    []Filter // for each list whose entity has their column
 }
+
+// PracticeWide reports whether rows belong to no site: callers limited to one only read
+// them.
+func (t Tenant) PracticeWide() bool { return t.SiteColumn == "" }
 
 // Name implements ent's schema.Annotation.
 func (Tenant) Name() string { return "Tenant" }

@@ -50,6 +50,37 @@ func TestPagesNameRealPaths(t *testing.T) {
 	}
 }
 
+// TestLedgerNamesRealTests holds that the tests exist that the ledger relies on.
+func TestLedgerNamesRealTests(t *testing.T) {
+	t.Parallel()
+	root := os.DirFS("../..")
+	page, err := fs.ReadFile(root, "internal/arch/departures.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sources strings.Builder
+	err = fs.WalkDir(root, "internal", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		source, err := fs.ReadFile(root, path)
+		sources.Write(source)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile(`\bTest\w+`).FindAllString(string(page), -1)
+	for _, name := range names {
+		if !strings.Contains(sources.String(), "func "+name+"(") {
+			t.Errorf("the ledger names %s, which does not exist", name)
+		}
+	}
+	if len(names) < 10 {
+		t.Errorf("only %d tests found: is the pattern right?", len(names))
+	}
+}
+
 var ourPath = regexp.MustCompile(`(?:^|[\s` + "`" + `(])((?:internal|schema|cmd|\.ci|\.github)/[\w./*-]*\w)`)
 
 // checkPaths fails for each path in the page that does not exist.

@@ -1,34 +1,30 @@
 // Package cache holds values read from the database for less than a second, where
-// nearly every request needs the same ones (decision 7). Concurrent misses share one
-// query.
+// nearly every request needs the same ones (decision 7).
 //
 // A cached value is at most 0.9 s old, whatever changes it. A change committed by this
 // process takes effect with the next request: ClearOnCommit is the hook that clears the
 // cache.
 //
 // Values are cached per practice, and per site for tokens limited to one, so that no
-// principal gets a value read for rows that it may not see.
+// principal gets a value read for rows that it may not see. A value is read by a function
+// that Get or GetAll calls, so that its age counts from before the database was asked.
 package cache
 
 import (
 	"context"
-	"fmt"
-	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/singleflight"
 
 	"chairside/ent"
 	"chairside/internal/clock"
 	"chairside/internal/principal"
 )
 
-// fresh is how long a value may be used. It is below a second so that revoking a token takes
-// effect within a second on every process (behaviour.md section 7).
+// fresh is how long what was read may be used: revoking a token works within a
+// second on every process (behaviour.md section 7).
 const fresh = 900 * time.Millisecond
 
 // Cache holds values by key. It is safe for concurrent use.
@@ -37,45 +33,46 @@ type Cache[K comparable, V any] struct {
 	state    atomic.Pointer[state[K, V]]
 }
 
-// state holds the values since the last change in this process. A change replaces it, so a
-// read that began before the change is neither cached nor joined after it.
+// state is what was read since something was last changed in this process. A
+// change puts a new one in its place, so that what is being read meanwhile is
+// not remembered after it.
 type state[K comparable, V any] struct {
-	lookups singleflight.Group // by scopedKey
-	mu      sync.Mutex
-	values  map[scopedKey[K]]entry[V]
+	mu     sync.Mutex
+	values map[scopedKey[K]]entry[V]
 }
 
-// scopedKey is a key of one practice or one site. Work across practices has zero ids.
+// scopedKey is a key within what one practice, or one site, may see. Work across
+// practices has zero ids.
 type scopedKey[K comparable] struct {
 	practice, site uuid.UUID
 	key            K
 }
 
 type entry[V any] struct {
-	v      V
-	readAt time.Duration // on clock.Uptime, before the query
+	v     V
+	asked time.Duration // on clock.Uptime, before the database was asked
 }
 
-// New returns an empty cache of at most capacity values.
+// New returns an empty cache of at most that many values.
 func New[K comparable, V any](capacity int) *Cache[K, V] {
-	c := &Cache[K, V]{capacity: capacity}
-	c.clear()
-	return c
+	m := &Cache[K, V]{capacity: capacity}
+	m.clear()
+	return m
 }
 
-func (c *Cache[K, V]) clear() { c.state.Store(&state[K, V]{values: map[scopedKey[K]]entry[V]{}}) }
+func (m *Cache[K, V]) clear() { m.state.Store(&state[K, V]{values: map[scopedKey[K]]entry[V]{}}) }
 
-// ClearOnCommit is a hook for the entities from which values are read. It clears the cache
-// when a change is committed or the outcome of the commit is unknown. It misses writes
-// outside a transaction, and the statement of store.DB.TxSingleStatement if a later step
-// fails: the row stays, but no Commit is called.
-func (c *Cache[K, V]) ClearOnCommit(next ent.Mutator) ent.Mutator {
+// ClearOnCommit is a hook for the entities that cached values are made of. It clears the
+// cache when a change is committed, or when the outcome of the commit is unknown. It does
+// not see writes outside a transaction, nor the statement of store.DB.TxSingleStatement
+// when what follows it fails: the row stays, but nothing commits it here.
+func (m *Cache[K, V]) ClearOnCommit(next ent.Mutator) ent.Mutator {
 	return ent.MutateFunc(func(ctx context.Context, mutation ent.Mutation) (ent.Value, error) {
 		if changed, ok := mutation.(interface{ Tx() (*ent.Tx, error) }); ok {
 			if tx, err := changed.Tx(); err == nil {
 				tx.OnCommit(func(next ent.Committer) ent.Committer {
 					return ent.CommitFunc(func(ctx context.Context, tx *ent.Tx) error {
-						defer c.clear()
+						defer m.clear()
 						return next.Commit(ctx, tx)
 					})
 				})
@@ -85,93 +82,91 @@ func (c *Cache[K, V]) ClearOnCommit(next ent.Mutator) ent.Mutator {
 	})
 }
 
-// Scoped is the cache as one request may see it. Call For before the query whose result is
-// passed to Set.
-type Scoped[K comparable, V any] struct {
+// Get returns the value of a key: a fresh one that usable accepts, or what read returns,
+// which is cached. It returns found false, and caches nothing, where read does.
+func (m *Cache[K, V]) Get(ctx context.Context, key K, usable func(V) bool, read func() (v V, found bool, err error)) (v V, found bool, err error) {
+	r := m.reading(ctx)
+	if v, ok := r.get(key); ok && usable(v) {
+		return v, true, nil
+	}
+	v, found, err = read()
+	if found && err == nil {
+		r.set(key, v)
+	}
+	return v, found, err
+}
+
+// GetAll returns the values of keys: fresh ones, and for the missing keys what read
+// returns, which is cached.
+func (m *Cache[K, V]) GetAll(ctx context.Context, keys []K, read func(missing []K) (map[K]V, error)) (map[K]V, error) {
+	r, values := m.reading(ctx), make(map[K]V, len(keys))
+	var missing []K
+	for _, key := range keys {
+		if v, ok := r.get(key); ok {
+			values[key] = v
+		} else {
+			missing = append(missing, key)
+		}
+	}
+	if len(missing) == 0 {
+		return values, nil
+	}
+	found, err := read(missing)
+	for key, v := range found {
+		r.set(key, v)
+		values[key] = v
+	}
+	return values, err
+}
+
+// reading is the cache as one call sees it.
+type reading[K comparable, V any] struct {
 	state    *state[K, V]
-	scope    scopedKey[K] // without a key
+	of       scopedKey[K]
 	capacity int
 	began    time.Duration
 }
 
-// For returns the cache for the principal of ctx.
-func (c *Cache[K, V]) For(ctx context.Context) Scoped[K, V] {
-	s := Scoped[K, V]{state: c.state.Load(), capacity: c.capacity, began: clock.Uptime()}
-	if p, err := principal.From(ctx); err == nil {
-		s.scope.practice = p.PracticeID
-		if p.SiteID != nil {
-			s.scope.site = *p.SiteID
+// reading begins a reading for the principal of ctx.
+func (m *Cache[K, V]) reading(ctx context.Context) reading[K, V] {
+	r := reading[K, V]{state: m.state.Load(), capacity: m.capacity, began: clock.Uptime()}
+	if c, err := principal.From(ctx); err == nil {
+		r.of.practice = c.PracticeID
+		if c.SiteID != nil {
+			r.of.site = *c.SiteID
 		}
 	}
-	return s
+	return r
 }
 
-func (s Scoped[K, V]) scoped(key K) scopedKey[K] {
-	s.scope.key = key
-	return s.scope
+func (r reading[K, V]) at(key K) scopedKey[K] {
+	r.of.key = key
+	return r.of
 }
 
-// Get returns the value of a key if it is fresh.
-func (s Scoped[K, V]) Get(key K) (v V, ok bool) {
-	s.state.mu.Lock()
-	defer s.state.mu.Unlock()
-	cached, ok := s.state.values[s.scoped(key)]
-	if !ok || clock.Uptime()-cached.readAt >= fresh {
+// get returns the value of a key if it is fresh.
+func (r reading[K, V]) get(key K) (v V, ok bool) {
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	kept, ok := r.state.values[r.at(key)]
+	if !ok || clock.Uptime()-kept.asked >= fresh {
 		return v, false
 	}
-	return cached.v, true
+	return kept.v, true
 }
 
-// Do calls read once for all concurrent requests for the key and returns its result to
-// each. The first request may end while others wait, so read must not use its ctx. A
-// request that began after a change never joins one that began before. A panic of read
-// is returned as an error, because it runs on a goroutine that nothing else recovers.
-func (s Scoped[K, V]) Do(ctx context.Context, key K, read func() (V, error)) (v V, err error) {
-	result := s.state.lookups.DoChan(fmt.Sprintf("%#v", s.scoped(key)), func() (found any, err error) {
-		defer func() {
-			if reason := recover(); reason != nil {
-				var none V
-				found, err = none, fmt.Errorf("cache: panic with a %T at %s", reason, panicSite()) // the value itself may be private
-			}
-		}()
-		return read()
-	})
-	select {
-	case found := <-result:
-		return found.Val.(V), found.Err
-	case <-ctx.Done():
-		return v, ctx.Err()
-	}
-}
-
-// panicSite returns the file:line of the panic being recovered.
-func panicSite() string {
-	callers := make([]uintptr, 32)
-	frames := runtime.CallersFrames(callers[:runtime.Callers(0, callers)])
-	panicked := false
-	for {
-		frame, more := frames.Next()
-		switch ours := !strings.HasPrefix(frame.Function, "runtime."); {
-		case frame.Function == "runtime.gopanic":
-			panicked = true
-		case panicked && ours, !more:
-			return fmt.Sprintf("%s:%d", frame.File, frame.Line)
-		}
-	}
-}
-
-// Set caches v, unless a request that began later has set the key. A full cache is
+// set caches v, unless a call that began later has set the key. A full cache is
 // cleared: its values expire within a second anyway.
-func (s Scoped[K, V]) Set(key K, v V) {
-	s.state.mu.Lock()
-	defer s.state.mu.Unlock()
-	scoped := s.scoped(key)
-	cached, ok := s.state.values[scoped]
-	if ok && cached.readAt > s.began {
+func (r reading[K, V]) set(key K, v V) {
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	at := r.at(key)
+	kept, known := r.state.values[at]
+	if known && kept.asked > r.began {
 		return
 	}
-	if !ok && len(s.state.values) >= s.capacity {
-		clear(s.state.values)
+	if !known && len(r.state.values) >= r.capacity {
+		clear(r.state.values)
 	}
-	s.state.values[scoped] = entry[V]{v, s.began}
+	r.state.values[at] = entry[V]{v, r.began}
 }

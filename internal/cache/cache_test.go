@@ -3,171 +3,160 @@ package cache
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
-	"sync"
+	"maps"
+	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 
 	"chairside/internal/principal"
 )
 
-func TestCacheIsBounded(t *testing.T) {
+func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
-	const capacity = 50
-	m := New[int, string](capacity)
-	for i := range 3 * capacity {
-		r := m.For(t.Context())
-		r.Set(i, "value")
-		if n := len(r.state.values); n > capacity {
-			t.Fatalf("the cache has %d values", n)
+	const most = 50
+	m := New[int, string](most)
+	for i := range 3 * most {
+		r := m.reading(t.Context())
+		r.set(i, "kept")
+		if n := len(r.state.values); n > most {
+			t.Fatalf("%d values are remembered", n)
 		}
-		if v, ok := r.Get(i); !ok || v != "value" {
-			t.Fatal("the value set last is missing")
+		if v, ok := r.get(i); !ok || v != "kept" {
+			t.Fatal("what was kept last is not there")
 		}
 	}
 }
 
-func TestValuesExpire(t *testing.T) {
+func TestOldReadingsAreNotRecalled(t *testing.T) {
 	t.Parallel()
 	m := New[int, string](1)
-	r := m.For(t.Context())
+	r := m.reading(t.Context())
 	r.began -= fresh
-	r.Set(1, "old")
-	if v, ok := m.For(t.Context()).Get(1); ok {
-		t.Errorf("got the expired value %q", v)
+	r.set(1, "old")
+	if v, ok := m.reading(t.Context()).get(1); ok {
+		t.Errorf("%q is recalled after its time", v)
 	}
 }
 
-// patience is longer than any step of these tests takes.
-const patience = 20 * time.Second
-
-// TestSlowReadDoesNotReplaceNewerValue: the read that began later wins.
-func TestSlowReadDoesNotReplaceNewerValue(t *testing.T) {
+// TestSlowReadingsAreLate: what was read before is not put over what was read since.
+func TestSlowReadingsAreLate(t *testing.T) {
 	t.Parallel()
 	m := New[int, string](1)
-	slow, fast := m.For(t.Context()), m.For(t.Context())
+	slow, quick := m.reading(t.Context()), m.reading(t.Context())
 	slow.began--
-	fast.Set(1, "new")
-	slow.Set(1, "old")
-	if v, ok := m.For(t.Context()).Get(1); ok && v != "new" {
-		t.Errorf("the cache has %q", v)
+	quick.set(1, "new")
+	slow.set(1, "old")
+	if v, ok := m.reading(t.Context()).get(1); ok && v != "new" {
+		t.Errorf("%q is remembered", v)
 	}
 }
 
-// startRead starts to read a value; end lets the read return.
-func startRead(t *testing.T, r Scoped[int, string], key int, v string) (end func()) {
-	t.Helper()
-	started, result, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		got, err := r.Do(context.WithoutCancel(t.Context()), key, func() (string, error) {
-			close(started)
-			<-result
-			r.Set(key, v)
-			return v, nil
-		})
-		if got != v || err != nil {
-			t.Errorf("the read of %q returned %q, %v", v, got, err)
-		}
-	}()
-	end = sync.OnceFunc(func() {
-		close(result)
-		<-done
+// TestReadingThatAChangeOvertakesIsNotRemembered: Get has begun before it reads.
+func TestReadingThatAChangeOvertakesIsNotRemembered(t *testing.T) {
+	t.Parallel()
+	m := New[int, string](1)
+	v, found, err := m.Get(t.Context(), 1, nil, func() (string, bool, error) {
+		m.clear()
+		return "old", true, nil
 	})
-	t.Cleanup(end)
-	select {
-	case <-started:
-	case <-time.After(patience):
-		t.Fatalf("the read of %q joined another", v)
+	if v != "old" || !found || err != nil {
+		t.Errorf("who reads gets %q, %v, %v", v, found, err)
 	}
-	return end
-}
-
-// readAlone reads a value and fails if the read joins another one.
-func readAlone(t *testing.T, r Scoped[int, string], key int, v string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	if got, err := r.Do(ctx, key, func() (string, error) { return v, nil }); got != v || err != nil {
-		t.Fatalf("the read of %q returned %q, %v", v, got, err)
+	_, err = m.GetAll(t.Context(), []int{2}, func([]int) (map[int]string, error) {
+		m.clear()
+		return map[int]string{2: "old"}, nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
-}
-
-// TestReadThatBeganBeforeAChangeIsDropped: it is neither cached nor joined after the change.
-func TestReadThatBeganBeforeAChangeIsDropped(t *testing.T) {
-	t.Parallel()
-	m := New[int, string](1)
-	end := startRead(t, m.For(t.Context()), 1, "old")
-	m.clear()
-	readAlone(t, m.For(t.Context()), 1, "new")
-	end()
-	if v, ok := m.For(t.Context()).Get(1); ok {
-		t.Errorf("the cache has %q", v)
-	}
-}
-
-// TestDoReturnsPanicAsError: nothing else would recover it on the goroutine of the read, and
-// the process would end.
-func TestDoReturnsPanicAsError(t *testing.T) {
-	t.Parallel()
-	m := New[int, string](1)
-	var none *[]int
-	for what, read := range map[string]func() (string, error){
-		"a text":        func() (string, error) { panic("secret") },
-		"a nil pointer": func() (string, error) { return "", fmt.Errorf("%d", (*none)[0]) },
-	} {
-		_, err := m.For(t.Context()).Do(t.Context(), 1, read)
-		if err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "cache_test.go:") {
-			t.Errorf("a panic with %s returned %v", what, err)
+	for key := range 3 {
+		if v, ok := m.reading(t.Context()).get(key); ok {
+			t.Errorf("%q is remembered", v)
 		}
 	}
-	readAlone(t, m.For(t.Context()), 1, "value")
 }
 
-// TestValuesAreScopedToTheCaller: each practice, each site and work across practices has
-// values and reads of its own for the same key.
-func TestValuesAreScopedToTheCaller(t *testing.T) {
+// TestGetReadsWhatIsNotUsable, or not there, and remembers what was found.
+func TestGetReadsWhatIsNotUsable(t *testing.T) {
+	t.Parallel()
+	m, lost := New[int, string](10), errors.New("connection lost")
+	all, none := func(string) bool { return true }, func(string) bool { return false }
+	for _, test := range []struct {
+		usable func(string) bool
+		value  string // that is read
+		err    error
+		want   string
+		reads  int
+	}{
+		{all, "", nil, "", 1}, // not found: not remembered
+		{all, "x", lost, "x", 1},
+		{all, "first", nil, "first", 1},
+		{all, "second", nil, "first", 0},
+		{none, "third", nil, "third", 1},
+		{all, "fourth", nil, "third", 0},
+	} {
+		reads := 0
+		v, found, err := m.Get(t.Context(), 1, test.usable, func() (string, bool, error) {
+			reads++
+			return test.value, test.value != "", test.err
+		})
+		if v != test.want || found != (test.want != "") || !errors.Is(err, test.err) || reads != test.reads {
+			t.Errorf("%q: got %q, %v, %v after %d readings", test.value, v, found, err, reads)
+		}
+	}
+}
+
+// TestGetAllReadsWhatIsMissing alone.
+func TestGetAllReadsWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	m := New[int, int](10)
+	for _, test := range []struct{ keys, missing, want []int }{
+		{[]int{1, 2}, []int{1, 2}, []int{1, 2}},
+		{[]int{2, 1}, nil, []int{1, 2}},
+		{[]int{1, 3, -4}, []int{3, -4}, []int{1, 3}}, // what is negative is not found
+	} {
+		var asked []int
+		found, err := m.GetAll(t.Context(), test.keys, func(missing []int) (map[int]int, error) {
+			asked = missing
+			values := map[int]int{}
+			for _, key := range missing {
+				if key > 0 {
+					values[key] = 10 * key
+				}
+			}
+			return values, nil
+		})
+		if got := slices.Sorted(maps.Keys(found)); err != nil || !slices.Equal(got, test.want) || !slices.Equal(asked, test.missing) || found[1] != 10 {
+			t.Errorf("%v: got %v, asked for %v, %v", test.keys, found, asked, err)
+		}
+	}
+}
+
+// TestCallersRecallWhatIsTheirs: the same key is another value for another
+// practice, another site, and for work of no practice.
+func TestCallersRecallWhatIsTheirs(t *testing.T) {
 	t.Parallel()
 	m := New[int, string](10)
 	as := func(c principal.Principal) context.Context { return principal.With(t.Context(), &c) }
-	practice, site, other := uuid.New(), uuid.New(), uuid.New()
+	ours, site, other := uuid.New(), uuid.New(), uuid.New()
 	callers := map[string]context.Context{
-		"no principal":       t.Context(),
-		"the practice":       as(principal.Principal{PracticeID: practice}),
-		"a site":             as(principal.Principal{PracticeID: practice, SiteID: &site}),
-		"its other site":     as(principal.Principal{PracticeID: practice, SiteID: &other}),
+		"nobody":             t.Context(),
+		"the practice":       as(principal.Principal{PracticeID: ours}),
+		"a site":             as(principal.Principal{PracticeID: ours, SiteID: &site}),
+		"its other site":     as(principal.Principal{PracticeID: ours, SiteID: &other}),
 		"the other practice": as(principal.Principal{PracticeID: uuid.New()}),
 	}
 	for who, ctx := range callers {
-		r := m.For(ctx)
-		if v, ok := r.Get(1); ok {
-			t.Errorf("%s got the value of %s", who, v)
+		if v, ok := m.reading(ctx).get(1); ok {
+			t.Errorf("%s recalls what %s has read", who, v)
 		}
-		readAlone(t, r, 1, who)
-		startRead(t, r, 1, who)
+		m.reading(ctx).set(1, who)
 	}
+	callers["a site"] = as(principal.Principal{PracticeID: ours, SiteID: &site, UserID: 7, TokenID: uuid.New()}) // a colleague there
 	for who, ctx := range callers {
-		m.For(ctx).Set(2, who)
-	}
-	callers["a site"] = as(principal.Principal{PracticeID: practice, SiteID: &site, UserID: 7, TokenID: uuid.New()}) // another user of the site
-	for who, ctx := range callers {
-		if v, ok := m.For(ctx).Get(2); v != who || !ok {
-			t.Errorf("%s got the value of %q", who, v)
+		if v, ok := m.reading(ctx).get(1); v != who || !ok {
+			t.Errorf("%s recalls what %q has read", who, v)
 		}
-	}
-}
-
-func TestDoEndsWithItsContext(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	result := make(chan struct{})
-	defer close(result)
-	_, err := New[int, int](1).For(ctx).Do(ctx, 1, func() (int, error) { <-result; return 1, nil })
-	if !errors.Is(err, context.Canceled) {
-		t.Error(err)
 	}
 }

@@ -382,6 +382,33 @@ func (e *entity) checkNames() (problems []string) {
 	return problems
 }
 
+// createShowsItself reports whether the statement that creates a row under conditions shows
+// it to whoever may create it. A row that its caller cannot see comes back as no row, as
+// one whose conditions do not hold, and would be written again (store.DB.TxSingleStatement).
+// A caller that is limited to a site sees the row if it sees the row's reference to the
+// site, which is one of the conditions.
+func (e *entity) createShowsItself() bool {
+	if e.R.Conflict == nil || !e.Has("create") || e.Tenant.PracticeWide() {
+		return true
+	}
+	c := e.Column(e.Tenant.SiteColumn)
+	return c != nil && c.API.Write && c.API.Required && c.References() != nil
+}
+
+// checkEdges reports edges that have the name of a table. A query joins the rows behind an
+// edge where its columns name the edge (entx.Names): it would join them for the columns of
+// the table as well.
+func (m *model) checkEdges() (problems []string) {
+	for _, e := range m.Entities {
+		for _, edge := range e.Edges {
+			if edge.Unique && slices.ContainsFunc(m.Entities, func(other *entity) bool { return other.Table() == edge.Name }) {
+				problems = append(problems, fmt.Sprintf("%s: the edge %s has the name of a table", e.Name, edge.Name))
+			}
+		}
+	}
+	return problems
+}
+
 // check refuses a schema that breaks a rule of the API.
 func (m *model) check() error {
 	var problems []string
@@ -416,6 +443,9 @@ func (m *model) check() error {
 		if parts, _ := e.Parts(true); e.Has("update") && (len(parts) > 0 || e.HasUpdateDefault()) {
 			complain("%s: a resource with update cannot embed lists or have update defaults", e.Name)
 		}
+		if !e.createShowsItself() {
+			complain("%s: its create is one statement, which nothing takes back: %s must be a required reference, so that who cannot see the row cannot write it", e.Name, e.Tenant.SiteColumn)
+		}
 		problems = append(problems, e.checkCounters()...)
 		problems = append(problems, e.checkLimits()...)
 		for _, s := range e.R.Sorts {
@@ -440,6 +470,7 @@ func (m *model) check() error {
 			}
 		}
 	}
+	problems = append(problems, m.checkEdges()...)
 	if len(problems) > 0 {
 		return fmt.Errorf("schema: %s", strings.Join(problems, "; "))
 	}

@@ -48,3 +48,42 @@ func TestGeneratorRefusesUnknownNames(t *testing.T) {
 		}
 	}
 }
+
+// TestEdgesAreNotNamedLikeTables: their columns could not be told apart.
+func TestEdgesAreNotNamedLikeTables(t *testing.T) {
+	t.Parallel()
+	room := &entity{Type: &gen.Type{Name: "Room"}}
+	for name, want := range map[string]string{"room": "", room.Table(): "Visit: the edge rooms has the name of a table"} {
+		visit := &entity{Type: &gen.Type{Name: "Visit", Edges: []*gen.Edge{{Name: name, Unique: true}, {Name: "rooms"}}}}
+		if got := strings.Join((&model{Entities: []*entity{visit, room}}).checkEdges(), "; "); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestCreateOfOneStatementShowsItself: a row that its caller cannot see would be written
+// twice. (That of an appointment does: the generator runs.)
+func TestCreateOfOneStatementShowsItself(t *testing.T) {
+	t.Parallel()
+	create := apispec.Resource{Verbs: []apispec.Verb{apispec.Create}, Conflict: &apispec.Conflict{Code: "taken"}}
+	for name, test := range map[string]struct {
+		resource apispec.Resource
+		site     string
+		want     bool
+	}{
+		"of the whole practice":         {create, "", true},
+		"no conflict":                   {apispec.Resource{Verbs: create.Verbs}, "room_number", true},
+		"no create":                     {apispec.Resource{Conflict: create.Conflict}, "room_number", true},
+		"a column that is no reference": {create, "room_number", false},
+		"no column":                     {create, "-", false},
+	} {
+		visit := diary(nil)
+		visit.R, visit.Tenant = test.resource, apispec.Tenant{SiteColumn: test.site}
+		if c := visit.Column(test.site); c != nil {
+			c.API = apispec.Field{Write: true, Required: true}
+		}
+		if got := visit.createShowsItself(); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -31,17 +31,12 @@ func (o Observer) Intercept(next ent.Querier) ent.Querier {
 type Confinement struct {
 	predicates []func(*sql.Selector)
 	set        *sql.Predicate // the condition that Hold wrote last
-	flat       bool           // requested predicates are independent: join them once
 }
 
 // And returns the confinement with more predicates.
 func (c *Confinement) And(ps ...func(*sql.Selector)) Confinement {
 	return Confinement{predicates: append(slices.Clip(c.predicates), ps...)}
 }
-
-// JoinOnce joins the requested predicates in one AND. They must not look at those before
-// them (Selector.P, Clone) nor change how the next one is joined (Or, Not).
-func (c *Confinement) JoinOnce() { c.flat = true }
 
 // Hold sets the condition of s to the confinement AND, in parentheses, the requested
 // condition. It is called after each step in which a caller's function could have changed
@@ -81,11 +76,7 @@ func wrapped(p *sql.Predicate) *sql.Predicate {
 // its confinement.
 func Confined[P ~func(*sql.Selector)](c *Confinement, requested []P) P {
 	return func(s *sql.Selector) {
-		predicates := requested
-		if c.flat {
-			predicates = Flatten(requested)
-		}
-		for _, p := range predicates {
+		for _, p := range requested {
 			p(s)
 		}
 		c.set = nil

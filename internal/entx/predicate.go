@@ -8,17 +8,6 @@ import (
 	"entgo.io/ent/dialect/sql"
 )
 
-// Flatten joins four or more predicates into one. Selector.Where joins each one as
-// And(all before, this one), which writes their text again each time; here all are joined
-// once. A predicate must not look at those before it (Selector.P, Clone) nor change how
-// the next one is joined (Or, Not).
-func Flatten[P ~func(*sql.Selector)](predicates []P) []P {
-	if len(predicates) < 4 {
-		return predicates
-	}
-	return []P{sql.AndPredicates(predicates...)}
-}
-
 // InArray is column IN (values) with all values in one argument, so that the statement is
 // the same for any number of them. The sub-query hides them from PostgreSQL's planner,
 // which would otherwise plan anew for each short list.

@@ -12,9 +12,9 @@ import (
 	"chairside/internal/entx/rowscan"
 )
 
-// Names reports whether columns are read from what is joined under a name. Edges
-// and tables share no name, because edges to one row are singular and tables are
-// plural. StoredTypes relies on that, too.
+// Names reports whether columns are read from what is joined under a name. The
+// generator refuses edges that have the name of a table, and the database refuses a column
+// of what is not joined.
 func Names(columns, joined string) bool { return strings.Contains(columns, `"`+joined+`".`) }
 
 // LeftJoin joins the rows of an edge's table, under a name. confined are the predicates
@@ -40,15 +40,17 @@ func LeftJoin[P ~func(*sql.Selector)](s *sql.Selector, table, name, from, to str
 // they are stored (decision 9). A key is a column's name, with the table's if it is needed.
 type StoredTypes map[string]string
 
-// rewritten caches the results of StoredTypes.columns by its arguments. They are literals of
+// rewritten caches the results of StoredTypes.columns by its argument. They are literals of
 // the program, so it stays small.
 var rewritten sync.Map
 
 // columns rewrites each plain column to the expression that reads it as it is stored.
 // Other expressions stay as they are.
 func (t StoredTypes) columns(database, columns string) string {
-	type key struct{ database, columns string }
-	if text, ok := rewritten.Load(key{database, columns}); ok {
+	if database != dialect.Postgres {
+		return columns
+	}
+	if text, ok := rewritten.Load(columns); ok {
 		return text.(string)
 	}
 	list := strings.Split(columns, ", ")
@@ -57,16 +59,12 @@ func (t StoredTypes) columns(database, columns string) string {
 		if len(quoted) != 5 || quoted[0] != "" || quoted[2] != "." || quoted[4] != "" {
 			continue
 		}
-		switch stored := cmp.Or(t[quoted[3]], t[quoted[1]+"."+quoted[3]]); {
-		case stored == "":
-		case database == dialect.Postgres:
+		if stored := cmp.Or(t[quoted[3]], t[quoted[1]+"."+quoted[3]]); stored != "" {
 			list[i] = stored + "_send(" + c + ")"
-		case stored == "date":
-			list[i] = "+" + c // removes the type: SQLite's driver would try to parse a time, twice
 		}
 	}
 	text := strings.Join(list, ", ")
-	rewritten.Store(key{database, columns}, text)
+	rewritten.Store(columns, text)
 	return text
 }
 

@@ -120,32 +120,30 @@ func (f Form[R]) withTotal(column string, total *int) Form[R] {
 	}}
 }
 
-// Metadata reads a JSON object of strings. json.Marshal prints it, because the two
-// databases print JSON differently.
+// Metadata reads a JSON object of strings; null reads as one without keys.
 func Metadata(x *Reader, column int) jx.Raw {
-	if text := x.Bytes(column); len(text) == 0 || string(text) == "{}" || string(text) == "null" {
-		return jx.Raw("{}")
+	if all := decoded[map[string]string](x, column); len(all) > 0 {
+		return encoded(x, column, all)
 	}
-	return Object[map[string]string](x, column)
+	return jx.Raw("{}")
 }
 
-// Object reads a JSON column of any type.
-func Object[T any](x *Reader, column int) jx.Raw {
-	text, err := json.Marshal(decoded[T](x, column))
-	if err != nil {
-		x.Fail(column, err)
-	}
-	return text
-}
+// Object reads a JSON column of any type. json.Marshal prints it, because the two databases
+// print JSON differently.
+func Object[T any](x *Reader, column int) jx.Raw { return encoded(x, column, decoded[T](x, column)) }
 
 // Strings reads a JSON array of strings.
 func Strings(x *Reader, column int) []string { return decoded[[]string](x, column) }
 
 func decoded[T any](x *Reader, column int) (v T) {
-	if text := x.Bytes(column); len(text) > 0 {
-		if err := json.Unmarshal(text, &v); err != nil {
-			x.Fail(column, err)
-		}
-	}
+	x.JSON(column, &v)
 	return v
+}
+
+func encoded(x *Reader, column int, v any) jx.Raw {
+	text, err := json.Marshal(v)
+	if err != nil {
+		x.Fail(column, err)
+	}
+	return text
 }

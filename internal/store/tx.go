@@ -37,11 +37,11 @@ func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
 // ordinary transaction that takes the locks when it begins. fast and fallback read the
 // clock themselves (clock.Refresh).
 //
-// What the statement wrote stays, even if fast fails after it or ctx ends before
-// TxSingleStatement returns, which then returns an error all the same. So the statement
-// is the last thing that fast does. Its conditions must imply that the caller sees the
-// row: otherwise no row comes back, which looks like ErrConditionFailed, and fallback may write it
-// a second time.
+// What the statement wrote stays, even if ctx ends before TxSingleStatement returns an
+// error. So it is the last thing that fast does: a second statement is refused, and an
+// error after a row came back is reported as one that could not roll back. Whoever writes a
+// row must see it, or no row comes back, which looks like ErrConditionFailed, and fallback writes it
+// again: the generator checks that.
 //
 // If the connection is lost, or ctx ends, while the statement runs, whether it was
 // committed is unknown.

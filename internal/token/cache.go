@@ -10,9 +10,6 @@ import (
 // remembered is how many tokens are kept at most, some 400 bytes each.
 const remembered = 4096
 
-// reading is what one request recalls of tokens.
-type reading = cache.Scoped[[sha256.Size]byte, *holder]
-
 // Cache finds for whom tokens act, and remembers it for less than a second. It
 // is safe for concurrent use.
 type Cache struct {

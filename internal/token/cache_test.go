@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"chairside/ent"
 	"chairside/ent/accesstoken"
 	"chairside/ent/user"
-	"chairside/internal/clock"
 	"chairside/internal/principal"
 	"chairside/internal/seed"
 	"chairside/internal/store"
@@ -174,33 +172,6 @@ func watch(e *harness.Env) *lookups {
 	return l
 }
 
-func TestManyFirstUsesAskOnce(t *testing.T) {
-	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		l, value := watch(e), e.Token(t, "")
-		cache := token.NewCache(e.DB.Ent)
-		const many = 200
-		arrived := make(chan struct{})
-		var ready, all sync.WaitGroup
-		ready.Add(many)
-		wait := ready.Wait
-		l.after.Store(&wait) // the answer comes when all have asked
-		for range many {
-			all.Go(func() {
-				<-arrived
-				ready.Done()
-				if who, unnoted, err := cache.Resolve(clock.With(t.Context(), harness.Now), value); err != nil || unnoted != nil || who.UserID == 0 {
-					t.Errorf("%v, %v", unnoted, err)
-				}
-			})
-		}
-		close(arrived)
-		all.Wait()
-		if n := l.n.Load(); n != 1 {
-			t.Errorf("%d lookups", n)
-		}
-	})
-}
-
 // TestLookupThatAChangeOvertakesIsNotRemembered: what was read before a commit
 // and arrives after it counts for the request that asked, and no other.
 func TestLookupThatAChangeOvertakesIsNotRemembered(t *testing.T) {
@@ -218,35 +189,6 @@ func TestLookupThatAChangeOvertakesIsNotRemembered(t *testing.T) {
 		}
 		if code := ask(t, e, value); code != http.StatusUnauthorized {
 			t.Errorf("the next one is answered %d", code)
-		}
-	})
-}
-
-// TestLookupOutlivesTheRequestThatBeganIt: others wait for the same answer.
-func TestLookupOutlivesTheRequestThatBeganIt(t *testing.T) {
-	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		l, value := watch(e), e.Token(t, "")
-		cache := token.NewCache(e.DB.Ent)
-		first, leave := context.WithCancel(clock.With(t.Context(), harness.Now))
-		asking, answer := make(chan struct{}), make(chan struct{})
-		wait := func() { close(asking); <-answer }
-		l.after.Store(&wait)
-		left := make(chan error, 1)
-		go func() {
-			_, _, err := cache.Resolve(first, value)
-			left <- err
-		}()
-		<-asking
-		leave()
-		if err := <-left; !errors.Is(err, context.Canceled) {
-			t.Errorf("who left got %v", err)
-		}
-		close(answer)
-		if _, _, err := cache.Resolve(clock.With(t.Context(), harness.Now), value); err != nil {
-			t.Error(err)
-		}
-		if n := l.n.Load(); n != 1 {
-			t.Errorf("%d lookups", n)
 		}
 	})
 }

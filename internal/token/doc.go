@@ -27,8 +27,7 @@
 //
 //	Resolve    resolve.go   for whom the token acts, or why it lets nobody in
 //	Get        ../cache     read less than 0.9 s ago: no query
-//	lookUp     lookup.go    token, user, practice and application in one query,
-//	                        shared by all requests that wait for the same token
+//	read       lookup.go    token, user, practice and application in one query
 //
 // So revoking a token, disabling its user, changing the user's role or narrowing
 // an application works within a second on every process, whoever did it and how.

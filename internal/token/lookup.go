@@ -18,13 +18,8 @@ import (
 	"chairside/ent/user"
 	"chairside/internal/principal"
 	"chairside/internal/scope"
-	"chairside/internal/store/admission"
 	"chairside/schema"
 )
-
-// lookupTime is how long the database may take to find a token. A lookup may
-// serve many requests, so it does not end with the one that began it.
-const lookupTime = 5 * time.Second
 
 // holder is what was read of a token and those it acts for.
 type holder struct {
@@ -34,24 +29,6 @@ type holder struct {
 	lastUsed atomic.Pointer[time.Time] // nil before the first use
 	expires  *time.Time
 	revoked  bool // or its application was deleted
-}
-
-// lookUp reads a token for this request and all others that want the same one
-// now. The holder is nil where there is no such token.
-func (c *Cache) lookUp(ctx context.Context, tokens reading, hash [sha256.Size]byte, now time.Time) (*holder, error) {
-	return tokens.Do(ctx, hash, func() (*holder, error) {
-		// The last lookup may have ended after this request missed its result.
-		if h, ok := tokens.Get(hash); ok && h.refusal(now) == nil {
-			return h, nil
-		}
-		ctx, cancel := context.WithTimeout(admission.With(context.WithoutCancel(ctx), admission.Tokens, "lookUp"), lookupTime)
-		defer cancel()
-		h, err := read(ctx, c.client, hash)
-		if h != nil {
-			tokens.Set(hash, h)
-		}
-		return h, err
-	})
 }
 
 // row is what read asks for, in one query.
@@ -76,7 +53,8 @@ type row struct {
 	DeletedAt     *time.Time `sql:"deleted_at"` // of the application
 }
 
-// read asks the database for a token with its user, practice and application.
+// read asks the database for a token with its user, practice and application. The holder
+// is nil where there is no such token.
 func read(ctx context.Context, client *ent.Client, hash [sha256.Size]byte) (*holder, error) {
 	var rows []row
 	err := client.AccessToken.Query().Where(accesstoken.Hash(hash[:])).Modify(func(s *sql.Selector) {

@@ -32,12 +32,15 @@ func (c *Cache) Resolve(ctx context.Context, value string) (who *principal.Princ
 	if len(value) > maxLength {
 		return nil, nil, apierror.InvalidToken()
 	}
-	hash, now, tokens := sha256.Sum256([]byte(value)), clock.Now(ctx), c.memory.For(ctx)
-	h, _ := tokens.Get(hash)
-	if h.refusal(now) != nil {
-		if h, err = c.lookUp(ctx, tokens, hash, now); err != nil {
-			return nil, nil, err
-		}
+	hash, now := sha256.Sum256([]byte(value)), clock.Now(ctx)
+	h, _, err := c.memory.Get(ctx, hash,
+		func(h *holder) bool { return h.refusal(now) == nil },
+		func() (*holder, bool, error) {
+			h, err := read(admission.With(ctx, admission.Tokens, "lookUp"), c.client, hash)
+			return h, h != nil, err
+		})
+	if err != nil {
+		return nil, nil, err
 	}
 	if err := h.refusal(now); err != nil {
 		return nil, nil, err

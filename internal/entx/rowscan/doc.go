@@ -8,6 +8,5 @@
 //
 // NULL becomes the zero value; Null tells the two apart. Reading a column as the wrong type
 // is a bug in the program, so ForEach reports it once, after the last row, and no column
-// needs a check. Only Text and Bytes accept any bytes, including stored times, days and
-// UUIDs.
+// needs a check. Only Text accepts any bytes, including stored times, days and UUIDs.
 package rowscan

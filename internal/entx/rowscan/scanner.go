@@ -3,6 +3,7 @@ package rowscan
 import (
 	"database/sql/driver"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -15,8 +16,7 @@ import (
 	"chairside/internal/decimal"
 )
 
-// Scanner holds the current row. Returned values stay valid after the next row, except
-// the slice from Bytes.
+// Scanner holds the current row. Returned values stay valid after the next row.
 type Scanner struct {
 	cells []cell
 	from  int // added to every column (Offset)
@@ -128,7 +128,7 @@ func (r *Scanner) Bool(column int) bool {
 	return false
 }
 
-// Text reads a string. Like Bytes, it cannot recognise a day, time or UUID in the form in which
+// Text reads a string. It cannot recognise a day, time or UUID in the form in which
 // PostgreSQL stores it: it returns those bytes, without an error.
 func (r *Scanner) Text(column int) string {
 	switch v := r.value(column).(type) {
@@ -143,18 +143,23 @@ func (r *Scanner) Text(column int) string {
 	return ""
 }
 
-// Bytes reads text. The slice must not be changed, and is valid until the next row.
-func (r *Scanner) Bytes(column int) []byte {
+// JSON decodes a JSON column into the value that to points at. NULL leaves that as it is.
+func (r *Scanner) JSON(column int, to any) {
+	var text []byte
 	switch v := r.value(column).(type) {
 	case *[]byte:
-		return *v
+		text = *v
 	case string:
-		return []byte(v)
+		text = []byte(v)
 	case nil:
+		return
 	default:
-		r.mismatch(column, "text")
+		r.mismatch(column, "JSON")
+		return
 	}
-	return nil
+	if err := json.Unmarshal(text, to); err != nil {
+		r.Fail(column, err)
+	}
 }
 
 // epoch is the time from which PostgreSQL counts.

@@ -57,6 +57,11 @@ func TestScannerReadsEachType(t *testing.T) {
 	times := func(r *Scanner) any { return r.Time(0) }
 	dates := func(r *Scanner) any { return r.Date(0) }
 	uuids := func(r *Scanner) any { return r.UUID(0) }
+	words := func(r *Scanner) any {
+		var all []string
+		r.JSON(0, &all)
+		return all
+	}
 	for _, c := range []struct {
 		name  string
 		given any
@@ -72,10 +77,11 @@ func TestScannerReadsEachType(t *testing.T) {
 		{"text of bytes", []byte("a"), texts, "a"},
 		{"no text", nil, texts, ""},
 		{"text of a number", int64(7), texts, nil},
-		{"bytes", []byte("a"), func(r *Scanner) any { return r.Bytes(0) }, []byte("a")},
-		{"bytes of text", "a", func(r *Scanner) any { return r.Bytes(0) }, []byte("a")},
-		{"no bytes", nil, func(r *Scanner) any { return r.Bytes(0) }, []byte(nil)},
-		{"bytes of a time", someTime, func(r *Scanner) any { return r.Bytes(0) }, nil},
+		{"JSON", []byte(`["a"]`), words, []string{"a"}},
+		{"JSON of text", `["a"]`, words, []string{"a"}},
+		{"no JSON", nil, words, []string(nil)},
+		{"JSON of another type", []byte(`{}`), words, nil},
+		{"JSON of a time", someTime, words, nil},
 		{"boolean", true, bools, true},
 		{"SQLite's boolean", int64(1), bools, true},
 		{"SQLite's false", int64(0), bools, false},
@@ -130,7 +136,7 @@ func TestScannerCopiesBytesOfTheDriver(t *testing.T) {
 	given := []byte(`{"patient": 1000}`)
 	err := ForEach(&result{rows: [][]driver.Value{{given}}}, 1, func(r *Scanner) {
 		copy(given, `{"patient": 1292}`)
-		if got := string(r.Bytes(0)); got != `{"patient": 1000}` {
+		if got := r.Text(0); got != `{"patient": 1000}` {
 			t.Errorf("read %s", got)
 		}
 	})

@@ -4,15 +4,13 @@ package dbconn
 const (
 	MaxStatements    = maxStatements
 	MaxStatementText = maxStatementText
-	MaxSeenOnce      = maxSeenOnce
 )
 
-// ErrSecondStatement is errSecondStatement.
-var ErrSecondStatement = errSecondStatement
+// Errors of a transaction of a single statement.
+var (
+	ErrSecondStatement = errSecondStatement
+	ErrCommitted       = errCommitted
+)
 
-// Prepared returns how many statements a connection has prepared, and how many it has
-// seen once.
-func Prepared(raw any) (prepared, seenOnce int) {
-	c := raw.(*cachedConn)
-	return c.recent.Len(), len(c.seenOnce)
-}
+// Prepared returns how many statements a connection has prepared.
+func Prepared(raw any) int { return raw.(*cachedConn).recent.Len() }

@@ -19,11 +19,16 @@ var ErrNotSingle = errors.New("store: the statement needs a transaction around i
 // errSecondStatement refuses a second statement in such a transaction.
 var errSecondStatement = errors.New("store: the transaction is a single statement")
 
+// errCommitted is reported for a rollback of a statement that has returned a row: the
+// server has committed it.
+var errCommitted = errors.New("store: the transaction was a single statement, which is committed: nothing may follow it")
+
 // singleStatementTx is a transaction that begins and ends with its only statement.
 type singleStatementTx struct {
 	conn  *cachedConn
 	locks []Lock
 	sent  bool
+	wrote bool // the statement returned a row
 	// err is the statement's error up to its first row, by when it has written
 	// everything: PostgreSQL completes the writing WITH of a SELECT before it sends a
 	// row. Rows report an error of the commit that follows when they end.
@@ -115,10 +120,25 @@ func (t *singleStatementTx) Commit() error {
 	return t.err
 }
 
-// Rollback sends nothing either.
+// Rollback sends nothing either. It fails where there was something to take back.
 func (t *singleStatementTx) Rollback() error {
 	t.conn.single = nil
+	if t.wrote && t.err == nil {
+		return errCommitted
+	}
 	return nil
+}
+
+// singleRows are the rows of its statement.
+type singleRows struct {
+	driver.Rows
+	tx *singleStatementTx
+}
+
+func (r *singleRows) Next(to []driver.Value) error {
+	err := r.Rows.Next(to)
+	r.tx.wrote = r.tx.wrote || err == nil
+	return err
 }
 
 // IsValid reports whether the connection may be used again.

@@ -195,6 +195,28 @@ func TestSingleStatementFails(t *testing.T) {
 	}
 }
 
+// TestSingleStatementIsNotTakenBack: whoever fails after it is told that its row stays.
+// What returned no row has written none.
+func TestSingleStatementIsNotTakenBack(t *testing.T) {
+	t.Parallel()
+	db := openSingle(t, pgtest.New(t))
+	for text, want := range map[string]error{insertThing: dbconn.ErrCommitted, "INSERT INTO things SELECT $1::integer WHERE false AND " + entx.IfLocked + " RETURNING id": nil} {
+		tx, err := beginSingle(t.Context(), db, diaryLock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tx.QueryRowContext(t.Context(), text, 40).Scan(new(int)); err != nil && !errors.Is(err, sql.ErrNoRows) {
+			t.Fatal(err)
+		}
+		if err := tx.Rollback(); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", text, err, want)
+		}
+	}
+	if got := storetest.Value(t, db.SQL, countThings, 10); got != "1" {
+		t.Errorf("%s things, want 1", got)
+	}
+}
+
 // TestSingleStatementPassesNotices: what the server tells beside the answers comes through.
 func TestSingleStatementPassesNotices(t *testing.T) {
 	t.Parallel()

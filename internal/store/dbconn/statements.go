@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"sync/atomic"
 
 	"chairside/internal/entx/rowscan"
@@ -19,14 +18,10 @@ const (
 	// maxStatementText is the longest statement prepared, in bytes: bulk inserts run
 	// once and would fill the server's memory.
 	maxStatementText = 8 << 10
-	// maxSeenOnce is the most texts that a connection remembers to have seen once.
-	maxSeenOnce = 1000
 )
 
-// statementCache is a driver.Connector whose connections prepare a statement with
-// arguments when they see it for the second time, and reuse it. The first time it is sent
-// unprepared, which takes the same two round trips, so that paging through a list, each
-// page another statement, evicts nothing. A single-statement transaction prepares at once.
+// statementCache is a driver.Connector whose connections prepare each statement with
+// arguments, and reuse it. The first time that takes two round trips, as it does unprepared.
 //
 // Ent hands database/sql a text and arguments each time, which costs lib/pq two round
 // trips and SQLite a parse. The cache belongs to the connection, so it needs no lock,
@@ -65,7 +60,7 @@ func (s *statementCache) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &cachedConn{conn: inner, origin: s, network: network, byText: map[string]*list.Element{}, recent: list.New(), seenOnce: map[uint64]struct{}{}}, nil
+	return &cachedConn{conn: inner, origin: s, network: network, byText: map[string]*list.Element{}, recent: list.New()}, nil
 }
 
 type driverStmt interface {
@@ -78,18 +73,15 @@ type driverStmt interface {
 // goroutine at a time use it.
 type cachedConn struct {
 	*conn
-	origin   *statementCache
-	byText   map[string]*list.Element // of *stmt
-	recent   *list.List               // of *stmt, the most recently used first
-	seenOnce map[uint64]struct{}      // hashes of texts
+	origin *statementCache
+	byText map[string]*list.Element // of *stmt
+	recent *list.List               // of *stmt, the most recently used first
 
 	network      *pipelineConn      // nil on SQLite
 	lockPrepared bool               // the server has prepareLock's statement
 	lost         bool               // the connection is not to be used again
 	single       *singleStatementTx // the open transaction, if it is one of a single statement
 }
-
-var hashSeed = maphash.MakeSeed()
 
 type stmt struct {
 	driverStmt
@@ -109,6 +101,9 @@ func (c *cachedConn) QueryContext(ctx context.Context, text string, args []drive
 			s.reading = true
 			if refused := c.single.lockRefused(); refused != nil {
 				return nil, errors.Join(refused, (&rows{Rows: result, done: s.release}).Close())
+			}
+			if c.single != nil {
+				result = &singleRows{result, c.single}
 			}
 			return rowscan.WrapRaw(ctx, &rows{Rows: result, done: func() error { c.checkCancelled(ctx); return s.release() }}), nil
 		})
@@ -159,7 +154,7 @@ func (c *cachedConn) checkCancelled(ctx context.Context) {
 }
 
 // prepare returns the prepared statement for text, or nil where text is not to be
-// prepared, or not yet. A text without arguments may hold several statements.
+// prepared. A text without arguments may hold several statements.
 func (c *cachedConn) prepare(ctx context.Context, text string, args []driver.NamedValue) (*stmt, error) {
 	if len(args) == 0 || len(text) > maxStatementText {
 		return nil, nil
@@ -171,9 +166,6 @@ func (c *cachedConn) prepare(ctx context.Context, text string, args []driver.Nam
 		}
 		c.recent.MoveToFront(element)
 		return s, nil
-	}
-	if c.single == nil && !c.seenBefore(text) {
-		return nil, nil
 	}
 	fresh, err := c.conn.PrepareContext(ctx, text)
 	if err != nil {
@@ -189,21 +181,6 @@ func (c *cachedConn) prepare(ctx context.Context, text string, args []driver.Nam
 		return s, c.drop(c.recent.Back().Value.(*stmt))
 	}
 	return s, nil
-}
-
-// seenBefore reports whether text is seen for the second time. It forgets everything
-// when it has seen too much.
-func (c *cachedConn) seenBefore(text string) bool {
-	hash := maphash.String(hashSeed, text)
-	if _, ok := c.seenOnce[hash]; ok {
-		delete(c.seenOnce, hash)
-		return true
-	}
-	if len(c.seenOnce) == maxSeenOnce {
-		clear(c.seenOnce)
-	}
-	c.seenOnce[hash] = struct{}{}
-	return false
 }
 
 // retry drops an outdated statement and reports whether it may run again: inside a
