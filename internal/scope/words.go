@@ -2,7 +2,7 @@ package scope
 
 import "strings"
 
-// objects are what a family is about, as the object of a sentence.
+// objects name a family's resources in a sentence.
 var objects = map[string]string{
 	"appointment": "appointments",
 	"patient":     "patients",
@@ -12,12 +12,7 @@ var objects = map[string]string{
 	"user":        "users",
 }
 
-// Does says what a verb lets a program do, in plain words: "see".
-func Does(verb string) string {
-	return map[string]string{"read": "see", "create": "add", "update": "change", "delete": "delete"}[verb]
-}
-
-// Title names a family for people: "Patients"; "" for an unknown one.
+// Title is a family's name on pages: "Patients"; "" for an unknown one.
 func Title(family string) string {
 	return map[string]string{
 		"appointment": "Appointments",
@@ -29,21 +24,21 @@ func Title(family string) string {
 	}[family]
 }
 
-// Permission is what a set allows with one family.
+// Permission describes what a set allows within one family.
 type Permission struct {
-	Sentence string // "See and change patients"
-	Covers   string // all that belongs to the family, as Describe has it
+	Sentence string // "Read and update patients"
+	Covers   string // the family's resources, from Describe
 }
 
-// Permissions says in plain words what the set allows: one sentence for each
-// family in it, in the order in which families are documented.
+// Permissions describes the set in plain words, one sentence per family, in the
+// order of Families.
 func (s Set) Permissions() []Permission {
 	var all []Permission
 	for _, family := range Families {
 		var verbs []string
 		for _, verb := range Verbs {
 			if s.Allows(family + ":" + verb) {
-				verbs = append(verbs, Does(verb))
+				verbs = append(verbs, verb)
 			}
 		}
 		if len(verbs) > 0 {
@@ -53,8 +48,7 @@ func (s Set) Permissions() []Permission {
 	return all
 }
 
-// Summary says in one line what the set allows: "See and change patients; see
-// users".
+// Summary describes the set in one line: "Read and update patients; read users".
 func (s Set) Summary() string {
 	all := s.Permissions()
 	every := len(all) == len(Families)
@@ -67,23 +61,19 @@ func (s Set) Summary() string {
 		words = append(words, p.Sentence)
 	}
 	if every {
-		return "See, add, change and delete everything"
+		return "Full access"
 	}
 	return strings.Join(words, "; ")
 }
 
-// Explain says in plain words what one scope allows: "Add patients"; of a bare
-// family "See, add, change and delete patients".
+// Explain describes one scope in plain words: "Create patients"; for a bare family
+// "Read, create, update and delete patients".
 func Explain(scope string) string {
 	family, verb, narrow := strings.Cut(scope, ":")
 	if narrow {
-		return sentence([]string{Does(verb)}, objects[family])
+		return sentence([]string{verb}, objects[family])
 	}
-	var verbs []string
-	for _, verb := range Verbs {
-		verbs = append(verbs, Does(verb))
-	}
-	return sentence(verbs, objects[family])
+	return sentence(Verbs, objects[family])
 }
 
 func sentence(verbs []string, object string) string {

@@ -9,12 +9,12 @@ func TestPermissions(t *testing.T) {
 	t.Parallel()
 	for list, want := range map[string][]string{
 		"":                            nil,
-		"patient:read":                {"See patients"},
-		"user:read patient:update":    {"Change patients", "See users"},
-		"patient:read patient:create": {"See and add patients"},
-		"patient:read patient:delete patient:update":         {"See, change and delete patients"},
-		"appointment appointment:read":                       {"See, add, change and delete appointments"},
-		"user:read user:create user:update user:delete user": {"See, add, change and delete users"},
+		"patient:read":                {"Read patients"},
+		"user:read patient:update":    {"Update patients", "Read users"},
+		"patient:read patient:create": {"Read and create patients"},
+		"patient:read patient:delete patient:update":         {"Read, update and delete patients"},
+		"appointment appointment:read":                       {"Read, create, update and delete appointments"},
+		"user:read user:create user:update user:delete user": {"Read, create, update and delete users"},
 	} {
 		set, err := Parse(list)
 		if err != nil {
@@ -39,9 +39,9 @@ func TestSummary(t *testing.T) {
 		set  Set
 		want string
 	}{
-		{Everything(), "See, add, change and delete everything"},
-		{All(), "See, add, change and delete everything"},
-		{Set{"patient:read", "user"}, "See patients; see, add, change and delete users"},
+		{Everything(), "Full access"},
+		{All(), "Full access"},
+		{Set{"patient:read", "user"}, "Read patients; read, create, update and delete users"},
 		{nil, ""},
 	} {
 		if got := test.set.Summary(); got != test.want {

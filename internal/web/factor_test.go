@@ -18,7 +18,7 @@ import (
 func TestSecondFactor(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
-		b.Get("/settings/security").Has(t, "Second factor Off")
+		b.Get("/settings/security").Has(t, "Two-factor authentication Off")
 		setup := b.Get("/settings/second-factor").Status(t, http.StatusOK)
 		sound(t, setup)
 		picture := setup.All(func(n *html.Node) bool { return n.DataAtom == atom.Img && harness.Attr(n, "class") == "qr" })
@@ -36,7 +36,7 @@ func TestSecondFactor(t *testing.T) {
 		}
 		for _, bad := range []string{"", "000000", "12345", "abcdef"} {
 			p := b.Submit(setup.Form(t, "/settings/second-factor"), url.Values{"code": {bad}})
-			wrong(t, p, map[string]string{"code": "The code is wrong."})
+			wrong(t, p, map[string]string{"code": "Incorrect code."})
 			if p.Value(t, "setup-key") != secret {
 				t.Error("the key has changed")
 			}
@@ -48,9 +48,9 @@ func TestSecondFactor(t *testing.T) {
 		if len(recovery) != 10 {
 			t.Fatalf("recovery codes: %v", recovery)
 		}
-		b.Get("/settings/security").Has(t, "Second factor On", "10 recovery codes left").Lacks(t, recovery[0], secret)
+		b.Get("/settings/security").Has(t, "Two-factor authentication On", "10 recovery codes left").Lacks(t, recovery[0], secret)
 
-		// What is on is not replaced, and its secret not shown, without the password.
+		// Without the password the factor is not replaced and its secret not shown.
 		if got := b.Get("/settings/second-factor").Redirect(t).String(); got != "/settings/security" {
 			t.Errorf("setting it up again leads to %s", got)
 		}
@@ -63,14 +63,14 @@ func TestSecondFactor(t *testing.T) {
 			if got := half.Redirect(t).String(); got != "/sign-in/code?next=%2Fsettings%2Fsessions" {
 				t.Fatalf("the password leads to %s", got)
 			}
-			b.Get("/settings/tokens").Status(t, http.StatusSeeOther) // half a sign-in is none
+			b.Get("/settings/tokens").Status(t, http.StatusSeeOther) // the sign-in is incomplete
 			p := b.Follow(half).Status(t, http.StatusOK)
 			sound(t, p)
 			guarded(t, p, policy)
 			return b.Submit(p.Form(t, "/sign-in/code"), url.Values{"code": {code}})
 		}
-		refused := map[string]string{"code": "The code is wrong, or has been used already."}
-		wrong(t, enter(code()), refused) // the one that turned it on
+		refused := map[string]string{"code": "Incorrect code, or the code was already used."}
+		wrong(t, enter(code()), refused) // the setup code is used
 		e.Clock.Advance(time.Minute)
 		next := code()
 		if got := enter(next[:3] + " " + next[3:]).Redirect(t).String(); got != "/settings/sessions" {
@@ -82,19 +82,19 @@ func TestSecondFactor(t *testing.T) {
 		enter(strings.ReplaceAll(recovery[1], "-", " ")).Status(t, http.StatusSeeOther)
 		page := b.Get("/settings/security").Has(t, "8 recovery codes left")
 
-		// New recovery codes, and the end, take the password.
+		// New recovery codes and turning off need the password.
 		for action, field := range map[string]string{"/settings/second-factor/off": "off-password", "/settings/second-factor/recovery-codes": "codes-password"} {
 			for _, bad := range []string{"", "wrong"} {
 				p := b.Submit(page.Form(t, action), url.Values{"password": {bad}})
-				wrong(t, p, map[string]string{field: "The password is wrong."})
+				wrong(t, p, map[string]string{field: "Incorrect password."})
 				sound(t, p)
 			}
 		}
-		// And a code that was not used before.
+		// And an unused code.
 		for action, field := range map[string]string{"/settings/second-factor/off": "off-code", "/settings/second-factor/recovery-codes": "codes-code"} {
 			for _, bad := range []string{"", next, recovery[0]} {
 				p := b.Submit(page.Form(t, action), url.Values{"password": {seed.Password}, "code": {bad}})
-				wrong(t, p, map[string]string{field: "The code is wrong, or has been used already."})
+				wrong(t, p, map[string]string{field: "Incorrect code, or the code was already used."})
 				sound(t, p)
 			}
 			e.Clock.Advance(15 * time.Minute)
@@ -105,7 +105,7 @@ func TestSecondFactor(t *testing.T) {
 		enter(fresh[0]).Status(t, http.StatusSeeOther)
 
 		back := b.Submit(b.Get("/settings/security").Form(t, "/settings/second-factor/off"), url.Values{"password": {seed.Password}, "code": {fresh[1]}})
-		b.Follow(back).Has(t, "The second factor is off.", "Second factor Off")
+		b.Follow(back).Has(t, "Two-factor authentication is off.", "Two-factor authentication Off")
 		e.Browser(t).SignIn(seed.DemoAdmin).Get("/settings/tokens").Status(t, http.StatusOK)
 		if got := b.Post("/settings/second-factor/recovery-codes", url.Values{"password": {seed.Password}, "code": {code()}}).Redirect(t).String(); got != "/settings/security" {
 			t.Errorf("recovery codes without a factor lead to %s", got)
@@ -134,12 +134,12 @@ func TestSecondFactorGuesses(t *testing.T) {
 			t.Errorf("%v %s", p.Header, p.Text())
 		}
 
-		// The password counts for ten minutes.
+		// The password is valid for ten minutes.
 		e.Clock.Advance(10*time.Minute + time.Second)
 		late := thief.Submit(form, url.Values{"code": {"123456"}, "next": {"/settings/tokens"}})
 		if got := late.Redirect(t).String(); got != "/sign-in?done=too-late&next=%2Fsettings%2Ftokens" {
 			t.Errorf("a late code leads to %s", got)
 		}
-		thief.Follow(late).Has(t, "That took too long.")
+		thief.Follow(late).Has(t, "Sign-in timed out.")
 	})
 }

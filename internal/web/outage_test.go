@@ -11,8 +11,8 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// TestPostgresGoesAway takes the database away under a running server.
-func TestPostgresGoesAway(t *testing.T) {
+// TestPostgresOutage stops the database under a running server.
+func TestPostgresOutage(t *testing.T) {
 	t.Parallel()
 	address := harness.Postgres(t)
 	e := harness.Start(t, address)
@@ -38,7 +38,7 @@ func TestPostgresGoesAway(t *testing.T) {
 	}
 	unavailable := func(p *harness.Page) {
 		t.Helper()
-		p.Status(t, http.StatusServiceUnavailable).Has(t, "unavailable for the moment", p.Header.Get("X-Request-Id")).Lacks(t, "pq:", "sql", "connection")
+		p.Status(t, http.StatusServiceUnavailable).Has(t, "temporarily unavailable", p.Header.Get("X-Request-Id")).Lacks(t, "pq:", "sql", "connection")
 		if p.Header.Get("Retry-After") == "" || p.Header.Get("Location") != "" {
 			t.Errorf("headers %v", p.Header)
 		}

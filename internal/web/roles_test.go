@@ -17,7 +17,7 @@ import (
 	"chairside/schema"
 )
 
-// offered are the scopes that a page has boxes for.
+// offered returns the scopes that a page offers.
 func offered(p *harness.Page) (all []string) {
 	for _, n := range p.All(func(n *html.Node) bool { return harness.Attr(n, "name") == "scopes" }) {
 		all = append(all, harness.Attr(n, "value"))
@@ -25,8 +25,8 @@ func offered(p *harness.Page) (all []string) {
 	return all
 }
 
-// TestNewTokenStaysWithinTheRole: the page offers what the role may hold, and
-// refuses the rest with the names of the scopes, also where it is sent by hand.
+// TestNewTokenStaysWithinTheRole: the page offers the role's scopes, and refuses others,
+// by name.
 func TestNewTokenStaysWithinTheRole(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		for _, name := range schema.Role("").Values() {
@@ -51,7 +51,7 @@ func TestNewTokenStaysWithinTheRole(t *testing.T) {
 					continue
 				}
 				p := b.Submit(form, url.Values{"name": {"More"}, "scopes": {"appointment:read", s}})
-				message := "Your role, " + name + ", does not allow " + strings.Join((scope.Set{s}).Beyond(held), ", ") + ". Of your choice it allows appointment:read"
+				message := "Your role, " + name + ", does not allow " + strings.Join((scope.Set{s}).Beyond(held), ", ") + ". You can choose appointment:read"
 				wrong(t, p, map[string]string{"scopes": message})
 				sound(t, p)
 			}
@@ -60,25 +60,25 @@ func TestNewTokenStaysWithinTheRole(t *testing.T) {
 	})
 }
 
-// TestTokensShowWhatTheyMayDoNow after their user's role has changed.
-func TestTokensShowWhatTheyMayDoNow(t *testing.T) {
+// TestTokensShowEffectiveScopes after the user's role has changed.
+func TestTokensShowEffectiveScopes(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		u := someone(t, e, schema.RoleManager)
 		b := e.Browser(t).SignIn(u.Email)
 		makeToken(t, b, "Import", url.Values{"scopes": {"patient", "financials:read"}})
 		makeToken(t, b, "Money", url.Values{"scopes": {"financials"}})
-		b.Get("/settings/tokens").Has(t, "See, add, change and delete patients; see accounts, invoices and payments.").Lacks(t, "Not allowed by your role")
+		b.Get("/settings/tokens").Has(t, "Read, create, update and delete patients; read accounts, invoices and payments.").Lacks(t, "Not allowed by your role")
 		ctx := e.As(t, seed.DemoSlug)
 		e.Tx(t, ctx, func(tx *ent.Client) error {
 			return tx.User.UpdateOneID(u.ID).SetRole(schema.RoleReceptionist).Exec(ctx)
 		})
-		p := b.Get("/settings/tokens").Has(t, "See, add and change patients.", "Not allowed by your role: financials:read patient:delete", "Nothing.", "Not allowed by your role: financials")
+		p := b.Get("/settings/tokens").Has(t, "Read, create and update patients.", "Not allowed by your role: financials:read patient:delete", "No access.", "Not allowed by your role: financials")
 		sound(t, p)
 	})
 }
 
-// TestReportsFollowTheTableOfRoles: a role sees the reports on what it may read
-// over the API, and reception none on money.
+// TestReportsFollowTheTableOfRoles: a role sees the reports on data that it may read
+// through the API; reception sees none on money.
 func TestReportsFollowTheTableOfRoles(t *testing.T) {
 	t.Parallel()
 	want := map[scope.Level][]string{

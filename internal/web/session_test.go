@@ -15,7 +15,7 @@ import (
 
 const iPhone = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1"
 
-// signedInElsewhere is the administrator at another browser, which names itself.
+// signedInElsewhere signs the administrator in with another User-Agent.
 func signedInElsewhere(t *testing.T, e *harness.Env, agent string) *harness.Browser {
 	b := e.Browser(t)
 	b.Header.Set("User-Agent", agent)
@@ -50,16 +50,16 @@ func TestSessions(t *testing.T) {
 			}
 			phone.At(other).Get("/settings/tokens").Status(t, http.StatusOK)
 			back := b.Submit(p.Form(t, phones), nil)
-			b.Follow(back).Has(t, "The session is ended.").Lacks(t, "Safari")
+			b.Follow(back).Has(t, "Session revoked.").Lacks(t, "Safari")
 			phone.At(other).Get("/settings/tokens").Status(t, http.StatusSeeOther)
-			b.Submit(p.Form(t, phones), nil).Status(t, http.StatusNotFound) // it is no more
+			b.Submit(p.Form(t, phones), nil).Status(t, http.StatusNotFound) // already revoked
 
 			back = b.At(other).Submit(b.Get("/settings/sessions").Form(t, "/settings/sessions/end-others"), nil)
-			b.Follow(back).Has(t, "signed out everywhere else", "nowhere else")
+			b.Follow(back).Has(t, "signed out everywhere else", "not signed in anywhere else")
 			odd.Get("/settings/tokens").Status(t, http.StatusSeeOther)
 			stranger.Get("/settings/tokens").Status(t, http.StatusOK)
 
-			// The one that shows the page can be ended as well: that is signing out.
+			// The current session has no button: signing out ends it.
 			mine := b.Get("/settings/sessions")
 			if len(actions(mine, "/settings/sessions/0")) > 0 {
 				t.Error("this browser can be ended")
@@ -80,7 +80,7 @@ func content(n *html.Node) string {
 	return out.String()
 }
 
-func TestSessionsEndByThemselves(t *testing.T) {
+func TestSessionsExpire(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		idle, busy := e.Browser(t).SignIn(seed.DemoAdmin), e.Browser(t).SignIn(seed.DemoAdmin)
 		for range 7 {
@@ -104,9 +104,9 @@ func TestPasswordChange(t *testing.T) {
 			wrong                    map[string]string
 		}{
 			{"", "", "", map[string]string{"current": "Enter your current password.", "password": "Enter a new password."}},
-			{seed.Password, chosen, chosen + "x", map[string]string{"again": "not the same"}},
-			{"", chosen, "", map[string]string{"current": "Enter", "again": "not the same"}},
-			{"wrong", chosen, chosen, map[string]string{"current": "The password is wrong."}},
+			{seed.Password, chosen, chosen + "x", map[string]string{"again": "do not match"}},
+			{"", chosen, "", map[string]string{"current": "Enter", "again": "do not match"}},
+			{"wrong", chosen, chosen, map[string]string{"current": "Incorrect password."}},
 			{seed.Password, "Password2026!", "Password2026!", map[string]string{"password": "The password is too common"}},
 			{seed.Password, "Admin demo Chairside test", "Admin demo Chairside test", map[string]string{"password": "The password must not be your name"}},
 			{seed.Password, "short", "short", map[string]string{"password": "The password must have at least 10 characters."}},
@@ -122,7 +122,7 @@ func TestPasswordChange(t *testing.T) {
 		elsewhere.Get("/settings/tokens").Status(t, http.StatusOK)
 
 		back := b.Submit(form, url.Values{"current": {seed.Password}, "password": {chosen}, "again": {chosen}})
-		b.Follow(back).Status(t, http.StatusOK).Has(t, "Your password is changed.")
+		b.Follow(back).Status(t, http.StatusOK).Has(t, "Password changed.")
 		elsewhere.Get("/settings/tokens").Status(t, http.StatusSeeOther)
 		b.Get("/settings/tokens").Status(t, http.StatusOK)
 		e.Get(t, "/v1/user", token).Status(t, http.StatusOK)

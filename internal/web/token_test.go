@@ -21,7 +21,7 @@ func TestTokens(t *testing.T) {
 		made := b.Submit(form, url.Values{"name": {" Recall & <letters> "}, "scopes": {"patient:read", "patient:update", "user"}}).Status(t, http.StatusOK)
 		sound(t, made)
 		guarded(t, made, policy)
-		made.Has(t, "Recall & <letters> may", "See and change patients", "See, add, change and delete users", "Copy the token now")
+		made.Has(t, "Permissions of Recall & <letters>", "Read and update patients", "Read, create, update and delete users", "Copy the token now")
 		token := made.Value(t, "token")
 		if !strings.Contains(made.Value(t, "try"), "curl -H 'Authorization: Bearer "+token+"'") || !strings.HasPrefix(token, "cs_pat_") {
 			t.Errorf("the command is %s", made.Value(t, "try"))
@@ -29,7 +29,7 @@ func TestTokens(t *testing.T) {
 		if got := e.Get(t, "/v1/user", token).Status(t, http.StatusOK).Header.Get("X-OAuth-Scopes"); got != "patient:read patient:update user" {
 			t.Errorf("the token has the scopes %s", got)
 		}
-		list := b.Get("/settings/tokens").Has(t, "Recall & <letters>", "See and change patients; see, add, change and delete users.", "within the last hour", "15 Jul 2026, 11:15", "longer if it is used")
+		list := b.Get("/settings/tokens").Has(t, "Recall & <letters>", "Read and update patients; read, create, update and delete users.", "within the last hour", "15 Jul 2026, 11:15", "extended by use")
 		list.Lacks(t, token, token[7:])
 		sound(t, list)
 
@@ -37,9 +37,9 @@ func TestTokens(t *testing.T) {
 		b.SignIn(seed.DemoAdmin).Get("/settings/tokens").Has(t, "3 hours ago")
 		revoke := actions(list, "/settings/tokens/")[0]
 		back := b.Submit(list.Form(t, revoke), nil)
-		b.Follow(back).Has(t, "The token is revoked.", "No tokens yet").Lacks(t, "Recall")
+		b.Follow(back).Has(t, "Token revoked.", "No tokens yet").Lacks(t, "Recall")
 		e.Get(t, "/v1/user", token).Error(t, http.StatusUnauthorized, "invalid_token")
-		b.Submit(list.Form(t, revoke), nil).Status(t, http.StatusSeeOther) // twice is no mistake
+		b.Submit(list.Form(t, revoke), nil).Status(t, http.StatusSeeOther) // revoking twice is not an error
 
 		makeToken(t, b, "Idle", nil)
 		e.Clock.Advance(15 * 24 * time.Hour)
@@ -63,14 +63,14 @@ func TestTokenErrors(t *testing.T) {
 		}{
 			{"name", "", "Enter a name"},
 			{"name", "  ", "Enter a name"},
-			{"name", strings.Repeat("ö", 101), "up to 100 characters"},
+			{"name", strings.Repeat("ö", 101), "up to 100 characters on one line"},
 			{"name", "a\nb", "on one line"},
 			{"scopes", "", "Choose at least one"},
 			{"scopes", "nothing", "Choose at least one"},
-			{"site_id", "x", "Choose one of the sites"},
-			{"site_id", nobody[1:], "Choose one of the sites"},
-			{"site_id", foreign.String(), "Choose one of the sites"},
-			{"expires_on", "2026-02-30", "Enter a date, like 2026-10-01."},
+			{"site_id", "x", "Choose a site from the list"},
+			{"site_id", nobody[1:], "Choose a site from the list"},
+			{"site_id", foreign.String(), "Choose a site from the list"},
+			{"expires_on", "2026-02-30", "Enter a date, for example 2026-10-01."},
 			{"expires_on", "tomorrow", "Enter a date"},
 			{"expires_on", "9999-12-31", "Enter a date"},
 			{"expires_on", "2026-06-30", "Choose today or a later day."},
@@ -106,7 +106,7 @@ func TestTokenLimits(t *testing.T) {
 			t.Errorf("the token sees %v", got)
 		}
 
-		// The last day ends at midnight in London, an hour before that of UTC.
+		// The last day ends at midnight in London, an hour before midnight UTC.
 		today, _ := makeToken(t, b, "Today", url.Values{"expires_on": {"2026-07-01"}})
 		b.Get("/settings/tokens").Has(t, "the end of 1 Jul 2026")
 		e.Clock.Set(time.Date(2026, 7, 1, 22, 59, 59, 0, time.UTC))
@@ -114,9 +114,9 @@ func TestTokenLimits(t *testing.T) {
 		e.Clock.Set(time.Date(2026, 7, 1, 23, 0, 0, 0, time.UTC))
 		e.Get(t, "/v1/user", today).Error(t, http.StatusUnauthorized, "expired_token")
 
-		// A site that is closed is no choice any more.
+		// An inactive site is not offered.
 		e.Tx(t, ctx, func(tx *ent.Client) error { return tx.Site.UpdateOne(at).SetActive(false).Exec(ctx) })
 		p := b.SignIn(seed.DemoAdmin).Get("/settings/tokens/new").Lacks(t, at.ID.String())
-		wrong(t, b.Submit(p.Form(t, "/settings/tokens"), url.Values{"name": {"x"}, "scopes": {"patient"}, "site_id": {at.ID.String()}}), map[string]string{"site_id": "Choose one"})
+		wrong(t, b.Submit(p.Form(t, "/settings/tokens"), url.Values{"name": {"x"}, "scopes": {"patient"}, "site_id": {at.ID.String()}}), map[string]string{"site_id": "Choose a site"})
 	})
 }

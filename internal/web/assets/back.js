@@ -1,6 +1,6 @@
-// Keeps browsers that remember whole pages from showing private ones after
-// sign-out: what is left goes blank, and what the back button brings back is
-// asked for anew. Chromium does that to pages that are not to be stored, too.
+// Keeps the back/forward cache from showing private pages after sign-out: a page
+// goes blank when it is left, and is reloaded when the back button restores it.
+// Chromium caches even no-store pages.
 "use strict";
 
 addEventListener("pagehide", () => { document.documentElement.hidden = true; });

@@ -1,4 +1,4 @@
-// Shows the copy buttons, which need a script, and makes them work.
+// Shows the copy buttons, which need a script.
 "use strict";
 
 for (const button of document.querySelectorAll("button[data-copy]")) {
