@@ -22,25 +22,25 @@ import (
 	"chairside/schema"
 )
 
-// lookupTime is how long the database may take to find a token. A lookup may
-// serve many requests, so it does not end with the one that began it.
+// lookupTime is the time limit of a lookup. A lookup may serve many requests, so it
+// does not end with the one that began it.
 const lookupTime = 5 * time.Second
 
-// holder is what was read of a token and those it acts for.
-type holder struct {
+// entry is a cached token with its principal.
+type entry struct {
 	caller   principal.Principal
-	active   bool // whether the user may use the system
+	active   bool // the user is active
 	created  time.Time
 	lastUsed atomic.Pointer[time.Time] // nil before the first use
 	expires  *time.Time
 	revoked  bool // or its application was deleted
 }
 
-// lookUp reads a token for this request and all others that want the same one
-// now. The holder is nil where there is no such token.
-func (c *Cache) lookUp(ctx context.Context, tokens reading, hash [sha256.Size]byte, now time.Time) (*holder, error) {
-	return tokens.Do(ctx, hash, func() (*holder, error) {
-		// The last lookup may have ended after this request missed its result.
+// lookUp reads a token for this request and all that wait for the same token. The
+// entry is nil if there is no such token.
+func (c *Cache) lookUp(ctx context.Context, tokens scopedCache, hash [sha256.Size]byte, now time.Time) (*entry, error) {
+	return tokens.Do(ctx, hash, func() (*entry, error) {
+		// A lookup may have ended since this request missed the cache.
 		if h, ok := tokens.Get(hash); ok && h.refusal(now) == nil {
 			return h, nil
 		}
@@ -54,7 +54,7 @@ func (c *Cache) lookUp(ctx context.Context, tokens reading, hash [sha256.Size]by
 	})
 }
 
-// row is what read asks for, in one query.
+// row is a row of read's query.
 type row struct {
 	ID         uuid.UUID  `sql:"id"`
 	Role       string     `sql:"role"`
@@ -76,8 +76,8 @@ type row struct {
 	DeletedAt     *time.Time `sql:"deleted_at"` // of the application
 }
 
-// read asks the database for a token with its user, practice and application.
-func read(ctx context.Context, client *ent.Client, hash [sha256.Size]byte) (*holder, error) {
+// read queries a token with its user, practice and application.
+func read(ctx context.Context, client *ent.Client, hash [sha256.Size]byte) (*entry, error) {
 	var rows []row
 	err := client.AccessToken.Query().Where(accesstoken.Hash(hash[:])).Modify(func(s *sql.Selector) {
 		u, p, a := sql.Table(user.Table), sql.Table(practice.Table), sql.Table(application.Table)
@@ -95,7 +95,7 @@ func read(ctx context.Context, client *ent.Client, hash [sha256.Size]byte) (*hol
 			AppendSelect(a.C(application.FieldDeletedAt))
 	}).Scan(principal.AsSystem(ctx), &rows)
 	if err != nil {
-		return nil, fmt.Errorf("token: look up: %w", err)
+		return nil, fmt.Errorf("look up the token: %w", err)
 	}
 	if len(rows) == 0 {
 		return nil, nil
@@ -105,7 +105,7 @@ func read(ctx context.Context, client *ent.Client, hash [sha256.Size]byte) (*hol
 	if err != nil {
 		return nil, err
 	}
-	h := &holder{
+	h := &entry{
 		caller: principal.Principal{
 			PracticeID: r.PracticeID,
 			UserID:     r.UserID,
@@ -125,8 +125,8 @@ func read(ctx context.Context, client *ent.Client, hash [sha256.Size]byte) (*hol
 	return h, nil
 }
 
-// zones keeps the time zones that have been read: reading one takes longer
-// than the rest of a lookup. It is bounded by the zones there are.
+// zones caches time zones: loading one takes longer than the rest of a lookup. The
+// number of zones bounds it.
 var zones sync.Map // name → *time.Location
 
 func loadZone(name string) (*time.Location, error) {
@@ -135,7 +135,7 @@ func loadZone(name string) (*time.Location, error) {
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil {
-		return nil, fmt.Errorf("token: the practice's time zone: %w", err)
+		return nil, fmt.Errorf("load the practice's time zone: %w", err)
 	}
 	zones.Store(name, zone)
 	return zone, nil
