@@ -77,7 +77,7 @@ type Invoker interface {
 	GetContract(ctx context.Context, params GetContractParams) (*ContractResponse, error)
 	// GetCurrentUser invokes getCurrentUser operation.
 	//
-	// Get the user the token acts for.
+	// Get the token's user.
 	//
 	// GET /user
 	GetCurrentUser(ctx context.Context) (*UserResponse, error)
@@ -191,7 +191,7 @@ type Invoker interface {
 	GetUser(ctx context.Context, params GetUserParams) (*UserResponse, error)
 	// GetUsersCurrent invokes getUsersCurrent operation.
 	//
-	// Get the user the token acts for, as /user does.
+	// Get the token's user, like /user.
 	//
 	// GET /users/current
 	GetUsersCurrent(ctx context.Context) (*UserResponse, error)
@@ -221,7 +221,7 @@ type Invoker interface {
 	ListAppointments(ctx context.Context, params ListAppointmentsParams) (*AppointmentList, error)
 	// ListAvailability invokes listAvailability operation.
 	//
-	// List the free periods of practitioners.
+	// List the available slots of practitioners.
 	//
 	// GET /appointments/availability
 	ListAvailability(ctx context.Context, params ListAvailabilityParams) (*AvailabilitySlotList, error)
@@ -913,7 +913,7 @@ func (c *Client) sendGetContract(ctx context.Context, params GetContractParams) 
 
 // GetCurrentUser invokes getCurrentUser operation.
 //
-// Get the user the token acts for.
+// Get the token's user.
 //
 // GET /user
 func (c *Client) GetCurrentUser(ctx context.Context) (*UserResponse, error) {
@@ -2036,7 +2036,7 @@ func (c *Client) sendGetUser(ctx context.Context, params GetUserParams) (res *Us
 
 // GetUsersCurrent invokes getUsersCurrent operation.
 //
-// Get the user the token acts for, as /user does.
+// Get the token's user, like /user.
 //
 // GET /users/current
 func (c *Client) GetUsersCurrent(ctx context.Context) (*UserResponse, error) {
@@ -2841,7 +2841,7 @@ func (c *Client) sendListAppointments(ctx context.Context, params ListAppointmen
 
 // ListAvailability invokes listAvailability operation.
 //
-// List the free periods of practitioners.
+// List the available slots of practitioners.
 //
 // GET /appointments/availability
 func (c *Client) ListAvailability(ctx context.Context, params ListAvailabilityParams) (*AvailabilitySlotList, error) {
