@@ -8,9 +8,9 @@ import (
 	"chairside/internal/seed"
 )
 
-// TestWithTheKeyboardAlone from sign-in to a token. Every step of Tab must be
-// seen (walk checks that).
-func TestWithTheKeyboardAlone(t *testing.T) {
+// TestKeyboardOnly signs in, creates and revokes a token with the keyboard. walk checks
+// that each focus is visible.
+func TestKeyboardOnly(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	p := open(t, e)
@@ -20,7 +20,7 @@ func TestWithTheKeyboardAlone(t *testing.T) {
 	p.load(func() { p.keys(kb.Enter) }).at("/settings/tokens/new").status(200)
 
 	p.keys(kb.Tab)
-	if skip := p.focused(); skip.Name.Value != "Skip to the content" {
+	if skip := p.focused(); skip.Name.Value != "Skip to content" {
 		t.Fatalf("Tab comes to %q first", skip.Name.Value)
 	}
 	p.seen(p.focused())
@@ -31,28 +31,28 @@ func TestWithTheKeyboardAlone(t *testing.T) {
 		t.Errorf("after the link to the content, Tab comes to %q", first.Name.Value)
 	}
 	p.walk("textbox", "Name").keys("Recall letters")
-	p.walk("checkbox", "See").keys(" ") // of the first family, appointments
-	p.walk("button", "Make the token")
+	p.walk("checkbox", "Read").keys(" ") // of the first family, appointments
+	p.walk("button", "Create token")
 	p.load(func() { p.keys(kb.Enter) }).status(200)
 	e.Get(t, "/v1/appointments", p.value("token")).Status(t, 200)
 
-	p.walk("link", "I have copied it")
+	p.walk("link", "I’ve copied the token")
 	p.load(func() { p.keys(kb.Enter) }).at("/settings/tokens")
 	p.walk("DisclosureTriangle", "Revoke Recall letters").keys(kb.Enter)
-	p.walk("button", "Revoke this token Recall letters")
-	p.load(func() { p.keys(" ") }).has("The token is revoked.")
+	p.walk("button", "Revoke token Recall letters")
+	p.load(func() { p.keys(" ") }).has("Token revoked.")
 }
 
-// TestErrorsTakeTheFocus and lead to their fields.
+// TestErrorsTakeTheFocus, and link to their fields.
 func TestErrorsTakeTheFocus(t *testing.T) {
 	t.Parallel()
 	p := open(t, start(t))
-	p.signIn(seed.DemoAdmin).follow("New token").submit("Make the token").status(422)
+	p.signIn(seed.DemoAdmin).follow("New token").submit("Create token").status(422)
 	p.until("the summary of errors has the focus", func() bool {
 		n := p.focused()
 		return n.Role.Value == "alert" && n.Name.Value == "There are 2 problems"
 	})
-	p.walk("link", "Enter a name, to tell the token from others.").keys(kb.Enter)
+	p.walk("link", "Enter a name.").keys(kb.Enter)
 	p.until("the message leads to its field", func() bool {
 		n := p.focused()
 		return n.Role.Value == "textbox" && n.Name.Value == "Name"

@@ -6,20 +6,20 @@ import (
 	"chairside/internal/seed"
 )
 
-// TestWithoutJavaScript everything works; only the copy buttons stay away.
+// TestWithoutJavaScript: everything works except the copy buttons, which stay hidden.
 func TestWithoutJavaScript(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	c, p := newClient(t), open(t, e).withoutScript()
 	p.signIn(seed.DemoAdmin)
 	c.register(p)
-	p.visit(c.url).submit("Allow").has("Connected")
+	p.visit(c.url).submit("Authorise").has("Connected")
 	e.Get(t, "/v1/patients", c.access(t)).Status(t, 200)
 
-	p.visit("/settings/tokens").follow("New token").fill("Name", "Recall letters").tick("Patients", "See").submit("Make the token")
+	p.visit("/settings/tokens").follow("New token").fill("Name", "Recall letters").tick("Patients", "Read").submit("Create token")
 	if buttons := p.query(nil, "button", "Copy"); len(buttons) > 0 {
 		t.Error("there are copy buttons that do nothing")
 	}
 	e.Get(t, "/v1/patients", p.value("token")).Status(t, 200)
-	p.follow("I have copied it").unfold("Revoke Recall letters").submit("Revoke this token Recall letters").has("The token is revoked.")
+	p.follow("I’ve copied the token").unfold("Revoke Recall letters").submit("Revoke token Recall letters").has("Token revoked.")
 }

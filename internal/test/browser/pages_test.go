@@ -8,13 +8,13 @@ import (
 	"chairside/internal/seed"
 )
 
-// state is a page as somebody sees it.
+// state is a page in one state.
 type state struct {
 	name   string       // of its screenshots
-	who    string       // has signed in
-	path   string       // where to begin; {app} and the like are in practice.names
-	status int          // of the page in the end, 0 for 200
-	then   func(p *tab) // what to do there, nil for nothing
+	who    string       // the signed-in user
+	path   string       // start path; practice.names has {app} and so on
+	status int          // of the final page, 0 for 200
+	then   func(p *tab) // steps on the page, or nil
 }
 
 const (
@@ -22,7 +22,7 @@ const (
 	wrong     = http.StatusUnprocessableEntity
 )
 
-// pages are all pages, in all states that look different.
+// pages returns all pages in all states that look different.
 func pages() []state {
 	all := []state{
 		{"sign-in", nobody, "/sign-in", 0, nil},
@@ -36,7 +36,7 @@ func pages() []state {
 		{"sign-in-again", admin, "/sign-in", 0, nil},
 		{"sign-in-signed-out", admin, "/settings/sessions", 0, submit("Sign out")},
 		{"sign-in-code", halfway, "/sign-in/code", 0, nil},
-		{"sign-in-code-wrong", halfway, "/sign-in/code", wrong, func(p *tab) { p.fill("Code", "000000").submit("Sign in") }},
+		{"sign-in-code-wrong", halfway, "/sign-in/code", wrong, func(p *tab) { p.fill("Authentication code", "000000").submit("Sign in") }},
 
 		{"consent", admin, "{consent}", 0, nil},
 		{"consent-long-names", admin, "{consent of a long name}", 0, nil},
@@ -50,11 +50,11 @@ func pages() []state {
 		{"tokens-none", owner, "/settings/tokens", 0, nil},
 		{"tokens-of-reception", reception, "/settings/tokens", 0, nil},
 		{"tokens-revoke", admin, "/settings/tokens", 0, unfold("Revoke Recall letters")},
-		{"tokens-revoked", admin, "/settings/tokens", 0, func(p *tab) { p.unfold("Revoke Recall letters").submit("Revoke this token Recall letters") }},
+		{"tokens-revoked", admin, "/settings/tokens", 0, func(p *tab) { p.unfold("Revoke Recall letters").submit("Revoke token Recall letters") }},
 		{"token-new", admin, "/settings/tokens/new", 0, nil},
-		{"token-new-wrong", admin, "/settings/tokens/new", wrong, func(p *tab) { p.pick("Last day (optional)", "2026-06-01").submit("Make the token") }},
+		{"token-new-wrong", admin, "/settings/tokens/new", wrong, func(p *tab) { p.pick("Expires (optional)", "2026-06-01").submit("Create token") }},
 		{"token-made", admin, "/settings/tokens/new", 0, func(p *tab) {
-			p.fill("Name", "Recall letters").tick("Patients", "See").tick("Appointments", "Everything").submit("Make the token")
+			p.fill("Name", "Recall letters").tick("Patients", "Read").tick("Appointments", "All").submit("Create token")
 		}},
 
 		{"applications", admin, "/settings/applications", 0, nil},
@@ -62,34 +62,34 @@ func pages() []state {
 		{"applications-of-reception", reception, "/settings/applications", forbidden, nil},
 		{"application-new", admin, "/settings/applications/new", 0, nil},
 		{"application-new-wrong", admin, "/settings/applications/new", wrong, func(p *tab) {
-			p.fill("Redirect addresses", "http://perio.example/callback").submit("Register")
+			p.fill("Redirect URIs", "http://perio.example/callback").submit("Register")
 		}},
 		{"application-made", admin, "/settings/applications/new", 0, func(p *tab) {
-			p.fill("Name", "Perio Charting").fill("Redirect addresses", "https://perio.example/callback").tick("Patients", "See").submit("Register")
+			p.fill("Name", "Perio Charting").fill("Redirect URIs", "https://perio.example/callback").tick("Patients", "Read").submit("Register")
 		}},
 		{"application-made-public", admin, "/settings/applications/new", 0, func(p *tab) {
-			p.press(p.find("radio", "In the browser, on a phone or a desktop It cannot keep a secret (public client), and must use PKCE."))
-			p.fill("Name", longName).fill("Redirect addresses", "com.example.app:/callback").tick("Patients", "See").submit("Register")
+			p.press(p.find("radio", "In a browser, or on a phone or desktop Public client: it cannot keep a secret and must use PKCE."))
+			p.fill("Name", longName).fill("Redirect URIs", "com.example.app:/callback").tick("Patients", "Read").submit("Register")
 		}},
 		{"application", admin, "/settings/applications/{app}", 0, nil},
 		{"application-public", admin, "/settings/applications/{public}", 0, unfold("Show the four steps")},
-		{"application-saved", admin, "/settings/applications/{app}", 0, submit("Save")},
-		{"application-wrong", admin, "/settings/applications/{app}", wrong, func(p *tab) { p.fill("Name", "").submit("Save") }},
-		{"application-confirm", admin, "/settings/applications/{app}", 0, func(p *tab) { p.unfold("Make a new secret").unfold("Delete the application") }},
-		{"application-new-secret", admin, "/settings/applications/{app}", 0, func(p *tab) { p.unfold("Make a new secret").submit("Replace the secret") }},
-		{"application-deleted", admin, "/settings/applications/{app}", 0, func(p *tab) { p.unfold("Delete the application").submit("Delete Perio Charting") }},
+		{"application-saved", admin, "/settings/applications/{app}", 0, submit("Save changes")},
+		{"application-wrong", admin, "/settings/applications/{app}", wrong, func(p *tab) { p.fill("Name", "").submit("Save changes") }},
+		{"application-confirm", admin, "/settings/applications/{app}", 0, func(p *tab) { p.unfold("Generate a new client secret").unfold("Delete application") }},
+		{"application-new-secret", admin, "/settings/applications/{app}", 0, func(p *tab) { p.unfold("Generate a new client secret").submit("Replace client secret") }},
+		{"application-deleted", admin, "/settings/applications/{app}", 0, func(p *tab) { p.unfold("Delete application").submit("Delete Perio Charting") }},
 
 		{"authorizations", admin, "/settings/authorizations", 0, nil},
 		{"authorizations-none", owner, "/settings/authorizations", 0, nil},
-		{"authorizations-confirm", admin, "/settings/authorizations", 0, unfold("Take back what Second Opinion may do")},
+		{"authorizations-confirm", admin, "/settings/authorizations", 0, unfold("Revoke Second Opinion")},
 		{"authorizations-revoked", admin, "/settings/authorizations", 0, func(p *tab) {
-			p.unfold("Take back what Second Opinion may do").submit("Take it back from Second Opinion")
+			p.unfold("Revoke Second Opinion").submit("Revoke access of Second Opinion")
 		}},
 
 		{"sessions", admin, "/settings/sessions", 0, nil},
 		{"sessions-one", owner, "/settings/sessions", 0, nil},
 		{"sessions-confirm", admin, "/settings/sessions", 0, unfold("Sign out everywhere else")},
-		{"sessions-ended", admin, "/settings/sessions", 0, func(p *tab) { p.submit("End the session of Firefox on Windows") }},
+		{"sessions-ended", admin, "/settings/sessions", 0, func(p *tab) { p.submit("Revoke session of Firefox on Windows") }},
 
 		{"security", admin, "/settings/security", 0, nil},
 		{"security-wrong", admin, "/settings/security", wrong, func(p *tab) {
@@ -100,13 +100,13 @@ func pages() []state {
 		}},
 		{"security-guarded", guarded, "/settings/security", 0, nil},
 		{"security-guarded-wrong", guarded, "/settings/security", wrong, func(p *tab) {
-			p.unfold("Turn the second factor off").fill("Your password", "wrong-password").submit("Turn it off")
+			p.unfold("Turn off two-factor authentication").fill("Password", "wrong-password").submit("Turn off")
 		}},
 		{"second-factor", admin, "/settings/second-factor", 0, nil},
-		{"second-factor-wrong", admin, "/settings/second-factor", wrong, func(p *tab) { p.fill("Code", "000000").submit("Turn it on") }},
+		{"second-factor-wrong", admin, "/settings/second-factor", wrong, func(p *tab) { p.fill("Authentication code", "000000").submit("Turn on") }},
 		{"recovery-codes", guarded, "/settings/security", 0, func(p *tab) {
 			p.env.Clock.Advance(time.Minute) // a code is taken once
-			p.unfold("Make new recovery codes").fill("Your password", seed.Password).fill("Code", code(p.t, p.env, p.key)).submit("Make new recovery codes")
+			p.unfold("Generate new recovery codes").fill("Password", seed.Password).fill("Authentication code", code(p.t, p.env, p.key)).submit("Generate new recovery codes")
 		}},
 
 		{"not-found", admin, "/settings/nothing", http.StatusNotFound, nil},
@@ -128,7 +128,7 @@ func pages() []state {
 	return all
 }
 
-// newPassword is one that a user changes to.
+// newPassword is the password that a user changes to.
 const newPassword = "kettle mango on the hill"
 
 func submit(button string) func(p *tab) { return func(p *tab) { p.submit(button) } }

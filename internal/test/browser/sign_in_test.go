@@ -9,8 +9,8 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// TestSignInLeadsToThePageThatWasAskedFor and out again.
-func TestSignInLeadsToThePageThatWasAskedFor(t *testing.T) {
+// TestSignInReturnsToTheRequestedPage, and signing out ends the session.
+func TestSignInReturnsToTheRequestedPage(t *testing.T) {
 	t.Parallel()
 	p := open(t, start(t))
 	p.visit("/settings/security").at("/sign-in").giveCredentials(seed.DemoAdmin, seed.Password).at("/settings/security").status(200)
@@ -18,64 +18,64 @@ func TestSignInLeadsToThePageThatWasAskedFor(t *testing.T) {
 	p.visit("/settings/security").at("/sign-in")
 }
 
-// TestSignInWithASecondFactor that is set up on the pages, with a code and with
+// TestTwoFactorSignIn sets up two-factor authentication and signs in with a code and with
 // a recovery code.
-func TestSignInWithASecondFactor(t *testing.T) {
+func TestTwoFactorSignIn(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	p := open(t, e)
-	p.signIn(seed.DemoAdmin).visit("/settings").follow("Security").follow("Set up a second factor")
+	p.signIn(seed.DemoAdmin).visit("/settings").follow("Security").follow("Set up two-factor authentication")
 	key := p.value("setup-key")
-	p.fill("Code", code(t, e, key)).submit("Turn it on").has("Keep these recovery codes.")
+	p.fill("Authentication code", code(t, e, key)).submit("Turn on").has("Save your recovery codes.")
 	spare := strings.Fields(p.value("recovery-codes"))
-	p.follow("I have kept them").at("/settings/security").has("You have 10 recovery codes left.").submit("Sign out")
+	p.follow("I’ve saved my recovery codes").at("/settings/security").has("You have 10 recovery codes left.").submit("Sign out")
 
 	e.Clock.Advance(time.Minute) // a code works once
 	p.giveCredentials(seed.DemoAdmin, seed.Password).at("/sign-in/code")
 	p.visit("/settings/tokens").at("/sign-in") // the password alone opens nothing
 	p.giveCredentials(seed.DemoAdmin, seed.Password).at("/sign-in/code")
-	p.fill("Code", code(t, e, key)).submit("Sign in").at("/settings/tokens").status(200).submit("Sign out")
+	p.fill("Authentication code", code(t, e, key)).submit("Sign in").at("/settings/tokens").status(200).submit("Sign out")
 
-	p.giveCredentials(seed.DemoAdmin, seed.Password).fill("Code", spare[3]).submit("Sign in").at("/settings/tokens")
+	p.giveCredentials(seed.DemoAdmin, seed.Password).fill("Authentication code", spare[3]).submit("Sign in").at("/settings/tokens")
 	p.follow("Security").has("You have 9 recovery codes left.").submit("Sign out")
-	p.giveCredentials(seed.DemoAdmin, seed.Password).fill("Code", spare[3]).submit("Sign in").status(422).has("The code is wrong, or has been used already.")
+	p.giveCredentials(seed.DemoAdmin, seed.Password).fill("Authentication code", spare[3]).submit("Sign in").status(422).has("Incorrect code, or the code was already used.")
 	p.visit("/settings/tokens").at("/sign-in")
 }
 
-// TestNothingPrivateIsShownAfterSignOut by the back button either.
-func TestNothingPrivateIsShownAfterSignOut(t *testing.T) {
+// TestBackButtonShowsNothingAfterSignOut.
+func TestBackButtonShowsNothingAfterSignOut(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	makeToken(t, e.Browser(t).SignIn(seed.DemoAdmin), "Recall letters", map[string][]string{"scopes": {"patient:read"}})
 	p := open(t, e)
 	p.signIn(seed.DemoAdmin).at("/settings/tokens").has("Recall letters").submit("Sign out")
 	for range 2 {
-		p.load(func() { eval[any](p, "setTimeout(() => history.back())") }) // not before this has its answer
+		p.load(func() { eval[any](p, "setTimeout(() => history.back())") }) // after this call has returned
 		p.at("/sign-in").lacks("Recall letters", seed.DemoAdmin)
 	}
 }
 
-// TestASessionIsEnded from another browser.
-func TestASessionIsEnded(t *testing.T) {
+// TestSessionIsRevoked from another browser.
+func TestSessionIsRevoked(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	here, there := open(t, e), open(t, e)
 	here.signIn(seed.DemoAdmin)
 	there.signIn(seed.DemoAdmin).visit("/settings/tokens").status(200)
-	here.follow("Sessions").has("This browser").submit("End the session of Headless Chrome on Linux").has("The session is ended.", "You are signed in nowhere else.")
+	here.follow("Sessions").has("This browser").submit("Revoke session of Headless Chrome on Linux").has("Session revoked.", "You are not signed in anywhere else.")
 	there.visit("/settings/tokens").at("/sign-in")
 	here.visit("/settings/tokens").at("/settings/tokens")
 }
 
-// TestANewPasswordSignsOtherBrowsersOut and replaces the old one.
-func TestANewPasswordSignsOtherBrowsersOut(t *testing.T) {
+// TestChangePasswordSignsOtherBrowsersOut, and replaces the old password.
+func TestChangePasswordSignsOtherBrowsersOut(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	here, there := open(t, e), open(t, e)
 	there.signIn(seed.DemoAdmin)
 	here.signIn(seed.DemoAdmin).follow("Security")
 	here.fill("Current password", seed.Password).fill("New password", newPassword).fill("Confirm new password", newPassword)
-	here.submit("Change password").at("/settings/security").has("Your password is changed.")
+	here.submit("Change password").at("/settings/security").has("Password changed.")
 	there.visit("/settings/security").at("/sign-in").giveCredentials(seed.DemoAdmin, seed.Password).status(422)
 	there.giveCredentials(seed.DemoAdmin, newPassword).at("/settings/security")
 }

@@ -7,33 +7,33 @@ import (
 	"chairside/internal/seed"
 )
 
-// TestATokenIsMadeUsedAndRevoked on the pages.
-func TestATokenIsMadeUsedAndRevoked(t *testing.T) {
+// TestTokenIsCreatedUsedAndRevoked on the pages.
+func TestTokenIsCreatedUsedAndRevoked(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	p := open(t, e)
 	p.signIn(seed.DemoAdmin).follow("New token")
 	site := eval[string](p, "document.getElementById('site_id').options[1].label")
-	p.fill("Name", "Recall letters").tick("Patients", "See").choose("Site", site).pick("Last day (optional)", "2026-07-31")
-	p.submit("Make the token").has("Copy the token now.", "See patients")
+	p.fill("Name", "Recall letters").tick("Patients", "Read").choose("Site", site).pick("Expires (optional)", "2026-07-31")
+	p.submit("Create token").has("Copy the token now.", "Read patients")
 	token := p.value("token")
 	e.Get(t, "/v1/patients", token).Status(t, 200)
 	e.Get(t, "/v1/invoices", token).Status(t, 403)
 
-	p.follow("I have copied it").lacks(token).has("Recall letters", "Only at "+site, "within the last hour")
-	p.unfold("Revoke Recall letters").submit("Revoke this token Recall letters").has("The token is revoked.", "No tokens yet")
+	p.follow("I’ve copied the token").lacks(token).has("Recall letters", "Only at "+site, "within the last hour")
+	p.unfold("Revoke Recall letters").submit("Revoke token Recall letters").has("Token revoked.", "No tokens yet")
 	e.Get(t, "/v1/patients", token).Status(t, 401)
 }
 
-// TestATokenEndsWithItsLastDay on the practice's clocks, however much it is used.
-func TestATokenEndsWithItsLastDay(t *testing.T) {
+// TestTokenExpiresAtTheEndOfItsLastDay in the practice's time zone, regardless of use.
+func TestTokenExpiresAtTheEndOfItsLastDay(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	p := open(t, e)
 	p.signIn(seed.DemoAdmin).follow("New token")
-	p.fill("Name", "Today").tick("Patients", "See").pick("Last day (optional)", "2026-07-01").submit("Make the token")
+	p.fill("Name", "Today").tick("Patients", "Read").pick("Expires (optional)", "2026-07-01").submit("Create token")
 	token := p.value("token")
-	p.follow("I have copied it").has("the end of 1 Jul 2026")
+	p.follow("I’ve copied the token").has("the end of 1 Jul 2026")
 	e.Clock.Set(time.Date(2026, 7, 1, 22, 59, 0, 0, time.UTC)) // 23:59 in London
 	e.Get(t, "/v1/patients", token).Status(t, 200)
 	e.Clock.Advance(time.Minute)
