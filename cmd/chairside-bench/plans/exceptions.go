@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Wide is the number of rows from which a list is no longer found by what it is
-// asked for: Chairside then reads the order ("few" of package ogent).
+// Wide is the number of rows beyond which Chairside no longer filters first but walks the
+// order (maxSortRows of package list).
 const Wide = 200_000
 
-// exception is an offence that has a reason.
+// exception is an accepted offence.
 type exception struct {
 	operation string   // "" for all
-	what      string   // how that begins which is asked for
-	summed    bool     // all rows of the list are read for its meta, whatever is asked
-	filters   int      // only where the list is asked for with so many, or more
-	wide      bool     // only where more than Wide rows are in the list
-	most      int      // only to so many rows, where it is not 0
-	in        []string // only in statements of these kinds, where there are any
-	offence   string   // how it begins
+	what      string   // prefix of the filter or order
+	summed    bool     // the list's meta sums all rows
+	filters   int      // only with at least so many filters
+	wide      bool     // only if the list has more than Wide rows
+	most      int      // only up to so many rows, unless 0
+	in        []string // only in statements of these kinds, unless empty
+	offence   string   // prefix of the offence
 	reason    string
 }
 
@@ -38,8 +38,8 @@ func summed(operation string) bool {
 	return slices.ContainsFunc(exceptions, func(e exception) bool { return e.summed && e.operation == operation })
 }
 
-// Excused gives the reason of an offence that has one, "" for others: of a
-// statement of a kind, and a list of so many rows in total.
+// Excused returns the reason of an accepted offence, or "", for a statement of a kind and a
+// list with so many rows in total.
 func (r Request) Excused(kind, offence string, total int) string {
 	for _, e := range exceptions {
 		rest, ok := strings.CutPrefix(offence, e.offence)
