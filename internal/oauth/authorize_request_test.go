@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Errors of RFC 6749, section 4.1.2.1.
+// Error codes of RFC 6749, section 4.1.2.1.
 const (
 	invalid      = "invalid_request"
 	invalidScope = "invalid_scope"
@@ -102,7 +102,8 @@ func TestRepeatedParametersAreRefused(t *testing.T) {
 	})
 }
 
-// TestPKCECannotBeDowngraded at the authorization (RFC 7636; RFC 9700, section 2.1.1).
+// TestPKCECannotBeDowngraded in the authorization request (RFC 7636; RFC 9700, section
+// 2.1.1).
 func TestPKCECannotBeDowngraded(t *testing.T) {
 	suffer(t, []attack{
 		{"S256", "code_challenge={challenge}&code_challenge_method=S256", consent},

@@ -39,7 +39,7 @@ func TestReportInSteps(t *testing.T) {
 			t.Errorf("the form stands %d times on the page", n)
 		}
 		if strings.Contains(string(p.Raw), "<!--") {
-			t.Error("the page tells where it was cut")
+			t.Error("the page contains the split marker")
 		}
 		b.Get("/reports/income?site="+nobody[1:]).Status(t, http.StatusUnprocessableEntity)
 	})

@@ -26,12 +26,12 @@ type exception struct {
 var exceptions = []exception{
 	{operation: "listAccounts", summed: true, offence: "reads all of accounts", reason: "meta has sums over all accounts of the list"},
 	{operation: "listPayments", summed: true, offence: "reads all of payments", reason: "meta has the sum of all payments of the list, and its rows are small"},
-	{filters: 1, wide: true, in: []string{Picked, Count}, offence: "reads all of ", reason: "a total over a large part of the table is counted in the order in which its rows lie"},
-	{filters: 1, most: Wide + 1, in: []string{Picked}, offence: "sorts ", reason: "at most so many rows are picked and put in order; where there are more, the order is read"},
-	{filters: 1, wide: true, offence: "throws ", reason: "a large part of the table in the order of another column: no index has both, and the order is met sooner than the part is sorted"},
+	{filters: 1, wide: true, in: []string{Picked, Count}, offence: "reads all of ", reason: "a total over a large part of the table is counted in table order"},
+	{filters: 1, most: Wide + 1, in: []string{Picked}, offence: "sorts ", reason: "at most so many rows are selected and sorted; beyond it, the list walks the order"},
+	{filters: 1, wide: true, offence: "throws ", reason: "a large part of the table in the order of another column: no index has both, and walking the order is faster than sorting"},
 	{filters: 2, wide: true, in: []string{Picked}, offence: "sorts ", reason: "a large part of the table by two filters: no index has both with the order"},
-	{filters: 2, in: []string{Picked, Count}, offence: "throws ", reason: "no index has both filters: the rows of one are looked through"},
-	{operation: "listAppointments", what: "by state ", filters: 1, wide: true, in: []string{Rows}, offence: "sorts ", reason: "the index of all appointments has those of a state by start: with cancelled=true, those of the first state are sorted by id"},
+	{filters: 2, in: []string{Picked, Count}, offence: "throws ", reason: "no index has both filters: the rows of one are scanned"},
+	{operation: "listAppointments", what: "by state ", filters: 1, wide: true, in: []string{Rows}, offence: "sorts ", reason: "the index of all appointments orders a state by start: with cancelled=true, the first state's are sorted by id"},
 }
 
 func summed(operation string) bool {
