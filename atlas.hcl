@@ -1,15 +1,13 @@
-// For the Atlas command line (atlas v0.13.1 or later): validate, lint, status
-// and apply the same migrations that "chairside migrate" applies, on the same
-// record of them:
+// Configuration of the Atlas command line (v0.13.1 or later): validate, lint, list and
+// apply the migrations of "chairside migrate", with the same revision table:
 //
 //   atlas migrate validate --env postgres
 //   atlas migrate lint     --env sqlite --latest 1
 //   atlas migrate status   --env postgres
 //
-// New files come from "go run ./internal/store/migrate/diff NAME", not from "atlas
-// migrate diff": foreign keys that also compare the practice and the collation
-// of text are added to the Ent schema there (internal/store/migrate/tables.go), and
-// Atlas, which reads ent://schema itself, would take them out again.
+// Create migrations with "go run ./internal/store/migrate/diff NAME", not with "atlas migrate
+// diff": it adds the composite foreign keys and the collations to the Ent schema. Atlas
+// reads ent://schema without them and would drop them.
 
 variable "postgres_url" {
   type    = string
@@ -44,8 +42,8 @@ env "sqlite" {
   }
 }
 
-// A migration has to work while the previous release still runs. One that must
-// break a rule says so above the statement, with its reason:
+// A migration must work while the previous release runs. To break a rule, write above the
+// statement, with a reason:
 // -- atlas:nolint destructive
 lint {
   destructive {

@@ -1,42 +1,42 @@
 // Package chairside is the map of the repository.
 //
-//	schema/              source of truth: one file per entity with its columns, edges, checks and its whole API
-//	schema/ask           queries to a practice's records, for other Go programs
-//	ent/, ogent/         generated from it; never edited
+//	schema/              source of truth: one file per resource with its columns, edges, checks and API
+//	schema/ask           lets other Go programs query a practice's records
+//	ent/, ogent/         generated from schema/; never edited
 //	internal/codegen     the generator; codegen/examples: the source of ogent's examples
-//	internal/apispec     the annotations it reads; apispec/limit: what the values of a column may be
-//	internal/entx        what generated ent code calls; entx/rowscan: scans rows without copies
+//	internal/apispec     the schema's API annotations; apispec/limit: limits of column values
+//	internal/entx        support code of generated ent code; entx/rowscan: scans rows without copies
 //	internal/list        reads a page of a list; internal/write: creates, updates and deletes a row
-//	internal/api         the rules of operations, one file per resource that has any
-//	internal/diary       overlaps and slots, pure
+//	internal/api         hand-written rules of operations, one file per resource
+//	internal/diary       overlaps and slots: pure functions
 //	internal/server      the HTTP server around the operations
-//	internal/codec       decodes and validates the values of bodies and queries
-//	internal/apierror    the one error type that reaches a client
+//	internal/codec       decodes and validates bodies and queries
+//	internal/apierror    the API's error type
 //	internal/etag        entity tags and conditional requests
-//	internal/principal   who is calling; internal/token: resolves tokens; internal/scope: what they may do
-//	internal/audit       which patients' records a request has read
-//	internal/cache       a cache for less than a second, with single flight
+//	internal/principal   the caller; internal/token: resolves tokens; internal/scope: scopes and roles
+//	internal/audit       the access log: which patients' records a request reads
+//	internal/cache       a cache with a life of less than a second and single flight
 //	internal/civil       days; internal/clock: the time of a request; internal/decimal: money
 //	internal/oauth       the authorization server: applications, codes, tokens
-//	internal/signin      sessions and second factors; signin/password: hashing and checks
+//	internal/signin      sessions and two-factor authentication; signin/password: hashing and checks
 //	internal/web         the pages: sign-in, consent, settings, reports
 //	internal/report      reports for managers and analysts; report/render: tables, charts, HTML, CSV and JSON
 //	internal/transfer    export, import, moving between databases
 //	internal/store       databases: opening, transactions, errors; below it admission, bulk, counters, dbconn
 //	internal/store/migrate  versions of the schema; plan, lint and diff write the next one
-//	internal/seed        demo data; internal/provision: a new practice
+//	internal/seed        demo data; internal/provision: new practices and users
 //	internal/config      flags and environment
 //	internal/arch        import rules as tests, decisions/, departures.md
 //	internal/test        harness, contract suite, browser suite, template databases, local PostgreSQL servers
 //	cmd/chairside        the program, one file per command
-//	cmd/chairside-bench  measures it beside a hand-written server
+//	cmd/chairside-bench  benchmarks it against a hand-written server
 //
 // After a change of schema/:
 //
 //	go generate ./...
 //	go run ./internal/store/migrate/diff NAME
 //
-// .github/CONTRIBUTING.md has recipes.
+// See .github/CONTRIBUTING.md for recipes.
 package chairside
 
 //go:generate go run ./internal/codegen/generate

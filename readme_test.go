@@ -24,14 +24,13 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // elsewhere are commands of the README that other tests run.
 var elsewhere = []string{
-	"go test ./...",     // is running
-	"go generate ./...", // internal/codegen, in a copy of the repository
+	"go test ./...",     // runs this test
+	"go generate ./...", // internal/codegen runs it in a copy of the repository
 	"go run ./internal/store/migrate/diff resource_name",
 }
 
-// Every command of the README does what it says there: the blocks run in
-// order, with another port, a database of the test's own, and the program
-// built beside it.
+// TestReadme runs the README's commands in order, with another port, its own databases,
+// and the program built in a temporary directory.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
@@ -73,7 +72,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// shell runs a script as a reader would type it; any failing line fails it.
+// shell returns the command for a script. Any failing line fails it.
 func shell(ctx context.Context, env []string, script string) *exec.Cmd {
 	command := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", strings.ReplaceAll(script, "curl ", "curl --silent --show-error --fail-with-body "))
 	command.Env = env
@@ -81,7 +80,7 @@ func shell(ctx context.Context, env []string, script string) *exec.Cmd {
 	return command
 }
 
-// process is a script that ends in a server.
+// process is a script whose last command is a server.
 type process struct {
 	command  *exec.Cmd
 	output   *lockedBuffer
@@ -104,10 +103,10 @@ func start(t *testing.T, env []string, script string) *process {
 	return p
 }
 
-// await waits until the server answers.
+// await waits until the server is ready.
 func (p *process) await(t *testing.T, url string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute) // to compile, at worst
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute) // includes compiling
 	defer cancel()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -133,7 +132,7 @@ func (p *process) await(t *testing.T, url string) {
 	}
 }
 
-// stop interrupts the script and all it has started.
+// stop interrupts the script and its processes.
 func (p *process) stop(t *testing.T) {
 	t.Helper()
 	if p == nil {
@@ -147,7 +146,7 @@ func (p *process) stop(t *testing.T) {
 	})
 }
 
-// lockedBuffer is written by a process while the test reads it.
+// lockedBuffer is a buffer that a process writes while the test reads it.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -32,19 +32,19 @@ type AccessToken struct {
 	UpdatedAt time.Time `json:"updated_at,omitempty"`
 	// SHA-256 of the token.
 	Hash []byte `json:"-"`
-	// What the token is for.
+	// Name of the token.
 	Name string `json:"name,omitempty"`
-	// The user it acts for.
+	// The user that it acts for.
 	UserID int64 `json:"user_id,omitempty"`
-	// Space-separated scopes it was given; its user's role and its application may allow fewer.
+	// Space-separated granted scopes; the user's role and the application may allow fewer.
 	Scopes scope.Granted `json:"scopes,omitempty"`
-	// The application it was given to; null for a personal token.
+	// The application; null for a personal token.
 	ApplicationID *uuid.UUID `json:"application_id,omitempty"`
-	// The one site it is limited to.
+	// The site that it is limited to.
 	SiteID *uuid.UUID `json:"site_id,omitempty"`
-	// End of its life, whatever its use.
+	// Expiry, regardless of use.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
-	// When it was last used, exact to the hour.
+	// Last use, to the hour.
 	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
 	// When it was revoked.
 	RevokedAt *time.Time `json:"revoked_at,omitempty"`

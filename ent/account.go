@@ -32,11 +32,11 @@ type Account struct {
 	PatientID int64 `json:"patient_id,omitempty"`
 	// Balance when the account was opened.
 	OpeningBalance decimal.Decimal `json:"opening_balance,omitempty"`
-	// Opening balance plus payments minus invoices; above zero the practice owes the patient.
+	// Opening balance plus payments minus invoices. Positive: the practice owes the patient.
 	CurrentBalance decimal.Decimal `json:"current_balance,omitempty"`
-	// Value of NHS treatment that is planned and not completed.
+	// Value of planned NHS treatment that is not completed.
 	PlannedNhsTreatmentValue decimal.Decimal `json:"planned_nhs_treatment_value,omitempty"`
-	// Value of private treatment that is planned and not completed.
+	// Value of planned private treatment that is not completed.
 	PlannedPrivateTreatmentValue decimal.Decimal `json:"planned_private_treatment_value,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the AccountQuery when eager-loading is set.

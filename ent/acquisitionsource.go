@@ -26,7 +26,7 @@ type AcquisitionSource struct {
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// When the record last changed.
 	UpdatedAt time.Time `json:"updated_at,omitempty"`
-	// False when the source is archived.
+	// false if the source is archived.
 	Active bool `json:"active,omitempty"`
 	// Name of the source.
 	Name string `json:"name,omitempty"`

@@ -30,15 +30,15 @@ type Application struct {
 	OwnerID uuid.UUID `json:"owner_id,omitempty"`
 	// The user who registered it.
 	UserID int64 `json:"user_id,omitempty"`
-	// What users know it by.
+	// Name that users see.
 	Name string `json:"name,omitempty"`
-	// Where users may be sent back to, compared exactly.
+	// Redirect URIs, matched exactly.
 	RedirectUris []string `json:"redirect_uris,omitempty"`
-	// Space-separated scopes it may ask for.
+	// Space-separated scopes that it may request.
 	Scopes string `json:"scopes,omitempty"`
-	// Whether it can keep no secret (RFC 6749, section 2.1), and so has none.
+	// Whether it is a public client (RFC 6749, section 2.1), without a secret.
 	Public bool `json:"public,omitempty"`
-	// SHA-256 of the client secret; null for a public one.
+	// SHA-256 of the client secret; null for a public client.
 	SecretHash *[]byte `json:"-"`
 	// When it was deleted.
 	DeletedAt *time.Time `json:"deleted_at,omitempty"`

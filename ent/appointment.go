@@ -32,19 +32,19 @@ type Appointment struct {
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// When the record last changed.
 	UpdatedAt time.Time `json:"updated_at,omitempty"`
-	// When it starts.
+	// Start.
 	StartTime time.Time `json:"start_time,omitempty"`
-	// When it ends: after the start, at most 24 hours later.
+	// End: after the start, at most 24 hours later.
 	FinishTime time.Time `json:"finish_time,omitempty"`
-	// Minutes between start and finish.
+	// Length in minutes.
 	Duration int `json:"duration,omitempty"`
-	// Whose diary it is in; an active practitioner.
+	// The practitioner; must be active.
 	PractitionerID int64 `json:"practitioner_id,omitempty"`
 	// The patient; null for a break or another entry without one.
 	PatientID *int64 `json:"patient_id,omitempty"`
-	// One of the seven common reasons, or the name of one of the practice's own.
+	// One of the seven standard reasons, or the name of one of the practice's own reasons.
 	Reason string `json:"reason,omitempty"`
-	// Where the visit has got to.
+	// State of the visit.
 	State schema.AppointmentState `json:"state,omitempty"`
 	// Notes.
 	Notes *string `json:"notes,omitempty"`
@@ -56,7 +56,7 @@ type Appointment struct {
 	UserID *int64 `json:"user_id,omitempty"`
 	// Whether it was booked through an API client.
 	BookedViaAPI bool `json:"booked_via_api,omitempty"`
-	// The integrator's own keys and values: at most 3 keys of 40 characters with values of 500.
+	// The integrator's own data: at most 3 keys of 40 characters, with values of 500.
 	Metadata map[string]string `json:"metadata,omitempty"`
 	// When the state last became Pending.
 	PendingAt *time.Time `json:"pending_at,omitempty"`
@@ -68,9 +68,9 @@ type Appointment struct {
 	InSurgeryAt *time.Time `json:"in_surgery_at,omitempty"`
 	// When the state last became Completed.
 	CompletedAt *time.Time `json:"completed_at,omitempty"`
-	// When the state became Cancelled; cleared when it is left.
+	// When the state became Cancelled; null after leaving it.
 	CancelledAt *time.Time `json:"cancelled_at,omitempty"`
-	// When the state became Did not attend; cleared when it is left.
+	// When the state became Did not attend; null after leaving it.
 	DidNotAttendAt *time.Time `json:"did_not_attend_at,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the AppointmentQuery when eager-loading is set.

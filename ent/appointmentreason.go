@@ -36,7 +36,7 @@ type AppointmentReason struct {
 	Exam bool `json:"exam,omitempty"`
 	// Whether it is a hygienist's appointment.
 	Hygiene bool `json:"hygiene,omitempty"`
-	// Place in the list of reasons.
+	// Position in the list of reasons.
 	Position int `json:"position,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the AppointmentReasonQuery when eager-loading is set.

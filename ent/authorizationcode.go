@@ -27,21 +27,21 @@ type AuthorizationCode struct {
 	PracticeID uuid.UUID `json:"practice_id,omitempty"`
 	// SHA-256 of the code.
 	Hash []byte `json:"-"`
-	// The application it was given to.
+	// The application.
 	ApplicationID uuid.UUID `json:"application_id,omitempty"`
-	// The user who allowed it.
+	// The user who authorised it.
 	UserID int64 `json:"user_id,omitempty"`
-	// Where it was sent; the exchange must name the same.
+	// The redirect URI, which the exchange must repeat.
 	RedirectURI string `json:"redirect_uri,omitempty"`
-	// Space-separated scopes the user allowed.
+	// Space-separated scopes that the user granted.
 	Scopes string `json:"scopes,omitempty"`
 	// code_challenge of RFC 7636 by method S256; empty without PKCE.
 	Challenge string `json:"challenge,omitempty"`
-	// End of its life.
+	// Expiry.
 	ExpiresAt time.Time `json:"expires_at,omitempty"`
 	// When it was exchanged.
 	UsedAt *time.Time `json:"used_at,omitempty"`
-	// The token it gave.
+	// The token that it was exchanged for.
 	TokenID *uuid.UUID `json:"token_id,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the AuthorizationCodeQuery when eager-loading is set.

@@ -22,15 +22,15 @@ type Change struct {
 	ID int64 `json:"id,omitempty"`
 	// The practice that owns the row.
 	PracticeID uuid.UUID `json:"practice_id,omitempty"`
-	// When.
+	// Time of the write.
 	At time.Time `json:"at,omitempty"`
 	// The user; null for the command line.
 	UserID *int64 `json:"user_id,omitempty"`
 	// The token; null for the command line.
 	TokenID *uuid.UUID `json:"token_id,omitempty"`
-	// What kind of record: the name of the entity.
+	// Name of the entity.
 	Resource string `json:"resource,omitempty"`
-	// Which record.
+	// Id of the row.
 	RecordID string `json:"record_id,omitempty"`
 	// create, update or delete.
 	Action string `json:"action,omitempty"`

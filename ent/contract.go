@@ -31,33 +31,33 @@ type Contract struct {
 	UpdatedAt time.Time `json:"updated_at,omitempty"`
 	// Whether the contract is in force.
 	Active bool `json:"active,omitempty"`
-	// Number given by the NHS.
+	// The NHS's contract number.
 	ContractNumber string `json:"contract_number,omitempty"`
-	// When it is due to end.
+	// Last day of the contract.
 	EndDate *civil.Date `json:"end_date,omitempty"`
-	// Name given by the practice.
+	// The practice's name for the contract.
 	Name string `json:"name,omitempty"`
 	// Case-folded name.
 	NameFolded string `json:"name_folded,omitempty"`
-	// Location number of the premises.
+	// NHS location number.
 	NhsLocationID *string `json:"nhs_location_id,omitempty"`
-	// Site number given by the NHS.
+	// NHS site number.
 	NhsSiteID *string `json:"nhs_site_id,omitempty"`
 	// Notes.
 	Notes *string `json:"notes,omitempty"`
-	// Whether it is a PDS plus contract.
+	// Whether it is a PDS Plus contract.
 	PdsPlus bool `json:"pds_plus,omitempty"`
-	// The site it belongs to.
+	// The site.
 	SiteID uuid.UUID `json:"site_id,omitempty"`
-	// When it starts.
+	// First day of the contract.
 	StartDate civil.Date `json:"start_date,omitempty"`
-	// Units of dental activity to reach in a year.
+	// Yearly target in units of dental activity.
 	Target *decimal.Decimal `json:"target,omitempty"`
-	// Money for each unit of dental activity.
+	// Payment per unit of dental activity.
 	UdaValue *decimal.Decimal `json:"uda_value,omitempty"`
-	// Units of orthodontic activity to reach in a year.
+	// Yearly target in units of orthodontic activity.
 	UoaTarget *decimal.Decimal `json:"uoa_target,omitempty"`
-	// Money for each unit of orthodontic activity.
+	// Payment per unit of orthodontic activity.
 	UoaValue *decimal.Decimal `json:"uoa_value,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the ContractQuery when eager-loading is set.

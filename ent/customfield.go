@@ -28,23 +28,23 @@ type CustomField struct {
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// When the record last changed.
 	UpdatedAt time.Time `json:"updated_at,omitempty"`
-	// Whether the question is asked.
+	// Whether the field is in use.
 	Active bool `json:"active,omitempty"`
-	// The screen it is on.
+	// The screen that shows it.
 	CustomizableType schema.Customizable `json:"customizable_type,omitempty"`
-	// Answer that is filled in at first.
+	// Default answer.
 	DefaultValue *string `json:"default_value,omitempty"`
-	// Explanation of the question.
+	// Description.
 	Description *string `json:"description,omitempty"`
 	// The question.
 	Name string `json:"name,omitempty"`
 	// Choices of a checkbox group or an enum.
 	Options []schema.Option `json:"options,omitempty"`
-	// Place among the questions.
+	// Position among the custom fields.
 	Position int `json:"position,omitempty"`
-	// What kind of answer it takes.
+	// Type of the answer.
 	Type schema.QuestionType `json:"type,omitempty"`
-	// Width on the screen, in columns of twelve.
+	// Width on the screen, in twelfths.
 	Width *int `json:"width,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the CustomFieldQuery when eager-loading is set.

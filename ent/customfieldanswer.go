@@ -35,7 +35,7 @@ type CustomFieldAnswer struct {
 	PatientID int64 `json:"patient_id,omitempty"`
 	// The treatment, for questions on the treatment screen.
 	TreatmentPlanItemID *int64 `json:"treatment_plan_item_id,omitempty"`
-	// The answer as text: true or false, a decimal, or words.
+	// The answer as text: true or false, a decimal, or text.
 	Value string `json:"value,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the CustomFieldAnswerQuery when eager-loading is set.

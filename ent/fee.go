@@ -29,21 +29,21 @@ type Fee struct {
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// When the record last changed.
 	UpdatedAt time.Time `json:"updated_at,omitempty"`
-	// The plan.
+	// The payment plan.
 	PaymentPlanID int64 `json:"payment_plan_id,omitempty"`
 	// The treatment.
 	TreatmentID int64 `json:"treatment_id,omitempty"`
-	// Whether price and duration follow the count of teeth or surfaces; otherwise the first of each applies.
+	// Whether price and duration depend on the number of teeth or surfaces. If not, price_one and duration_one apply.
 	MultiplePricing bool `json:"multiple_pricing,omitempty"`
-	// Minutes of treatment on one teeth or surfaces.
+	// Duration in minutes for one teeth or surfaces.
 	DurationOne int `json:"duration_one,omitempty"`
-	// Minutes of treatment on two teeth or surfaces.
+	// Duration in minutes for two teeth or surfaces.
 	DurationTwo int `json:"duration_two,omitempty"`
-	// Minutes of treatment on three teeth or surfaces.
+	// Duration in minutes for three teeth or surfaces.
 	DurationThree int `json:"duration_three,omitempty"`
-	// Minutes of treatment on four teeth or surfaces.
+	// Duration in minutes for four teeth or surfaces.
 	DurationFour int `json:"duration_four,omitempty"`
-	// Minutes of treatment on five teeth or surfaces.
+	// Duration in minutes for five teeth or surfaces.
 	DurationFive int `json:"duration_five,omitempty"`
 	// Price for one teeth or surfaces.
 	PriceOne decimal.Decimal `json:"price_one,omitempty"`

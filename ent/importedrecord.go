@@ -22,11 +22,11 @@ type ImportedRecord struct {
 	PracticeID uuid.UUID `json:"practice_id,omitempty"`
 	// The other system, as the mapping file names it.
 	Source string `json:"source,omitempty"`
-	// The table of the row.
+	// The row's table.
 	Resource string `json:"resource,omitempty"`
 	// The record's id in the other system.
 	LegacyID string `json:"legacy_id,omitempty"`
-	// The id of the row.
+	// The row's id.
 	RecordID     string `json:"record_id,omitempty"`
 	selectValues sql.SelectValues
 }

@@ -22,11 +22,11 @@ type ImportRun struct {
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// When the record last changed.
 	UpdatedAt time.Time `json:"updated_at,omitempty"`
-	// SHA-256 of what is imported, in hexadecimal digits.
+	// SHA-256 of the imported files, hexadecimal.
 	Digest string `json:"digest,omitempty"`
-	// Where to go on and what was counted, as JSON.
+	// Position and counts, as JSON.
 	Progress []byte `json:"progress,omitempty"`
-	// When all of it was in.
+	// When the import was complete.
 	FinishedAt   *time.Time `json:"finished_at,omitempty"`
 	selectValues sql.SelectValues
 }

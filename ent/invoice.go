@@ -33,37 +33,37 @@ type Invoice struct {
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// When the record last changed.
 	UpdatedAt time.Time `json:"updated_at,omitempty"`
-	// The account it is charged to.
+	// The account.
 	AccountID int64 `json:"account_id,omitempty"`
 	// The patient.
 	PatientID int64 `json:"patient_id,omitempty"`
-	// The site that charges.
+	// The site.
 	SiteID uuid.UUID `json:"site_id,omitempty"`
-	// The user who made it.
+	// The user who created it.
 	UserID *int64 `json:"user_id,omitempty"`
 	// Sum of the items.
 	Amount decimal.Decimal `json:"amount,omitempty"`
-	// What is still to be paid; of a void invoice 0.00.
+	// Amount still to be paid; 0.00 for a void invoice.
 	AmountOutstanding decimal.Decimal `json:"amount_outstanding,omitempty"`
 	// NHS part of the amount, in Scotland.
 	NhsAmount *decimal.Decimal `json:"nhs_amount,omitempty"`
 	// Date of the invoice.
 	DatedOn civil.Date `json:"dated_on,omitempty"`
-	// When it is due.
+	// Due date.
 	DueOn civil.Date `json:"due_on,omitempty"`
-	// Text at the foot.
+	// Footnote.
 	Footnote *string `json:"footnote,omitempty"`
 	// Whether nothing is outstanding.
 	Paid bool `json:"paid,omitempty"`
-	// When it was paid.
+	// Date of full payment.
 	PaidOn *civil.Date `json:"paid_on,omitempty"`
-	// Terms of payment.
+	// Payment terms.
 	PaymentTerms *string `json:"payment_terms,omitempty"`
 	// Reference.
 	Reference *string `json:"reference,omitempty"`
 	// When it was sent to the patient.
 	SentAt *time.Time `json:"sent_at,omitempty"`
-	// Agrees with paid and amount_outstanding: a void invoice is not paid and has nothing outstanding.
+	// Status, consistent with paid and amount_outstanding. A void invoice is not paid and has nothing outstanding.
 	Status schema.InvoiceStatus `json:"status,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the InvoiceQuery when eager-loading is set.

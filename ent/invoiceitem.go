@@ -35,25 +35,25 @@ type InvoiceItem struct {
 	UpdatedAt time.Time `json:"updated_at,omitempty"`
 	// The invoice.
 	InvoiceID int64 `json:"invoice_id,omitempty"`
-	// What is charged.
+	// Description of the item.
 	Name string `json:"name,omitempty"`
-	// How many.
+	// Quantity.
 	Quantity int `json:"quantity,omitempty"`
-	// Price of one.
+	// Unit price.
 	ItemPrice decimal.Decimal `json:"item_price,omitempty"`
 	// quantity times item_price.
 	TotalPrice decimal.Decimal `json:"total_price,omitempty"`
 	// Whether it is an NHS charge.
 	NhsCharge bool `json:"nhs_charge,omitempty"`
-	// Who treated.
+	// The practitioner.
 	PractitionerID *int64 `json:"practitioner_id,omitempty"`
-	// The product sold.
+	// The sundry sold.
 	SundryID *uuid.UUID `json:"sundry_id,omitempty"`
 	// The course of treatment.
 	TreatmentPlanID *int64 `json:"treatment_plan_id,omitempty"`
 	// The treatment.
 	TreatmentPlanItemID *int64 `json:"treatment_plan_item_id,omitempty"`
-	// The user who charged it.
+	// The user who added it.
 	UserID *int64 `json:"user_id,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the InvoiceItemQuery when eager-loading is set.

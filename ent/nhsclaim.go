@@ -34,31 +34,31 @@ type NHSClaim struct {
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// When the record last changed.
 	UpdatedAt time.Time `json:"updated_at,omitempty"`
-	// The contract it is claimed under.
+	// The contract.
 	ContractID uuid.UUID `json:"contract_id,omitempty"`
 	// The patient.
 	PatientID int64 `json:"patient_id,omitempty"`
-	// Who treated.
+	// The practitioner.
 	PractitionerID int64 `json:"practitioner_id,omitempty"`
 	// The course of treatment.
 	TreatmentPlanID *int64 `json:"treatment_plan_id,omitempty"`
 	// The site.
 	SiteID uuid.UUID `json:"site_id,omitempty"`
-	// Where the claim has got to.
+	// Status of the claim.
 	ClaimStatus schema.ClaimStatus `json:"claim_status,omitempty"`
-	// Reference number in communication with the NHS.
+	// Reference number for the NHS.
 	SequenceNumber int `json:"sequence_number,omitempty"`
-	// Details on the status.
+	// Details of the status.
 	StatusComments *string `json:"status_comments,omitempty"`
 	// Units claimed.
 	ExpectedUda *decimal.Decimal `json:"expected_uda,omitempty"`
 	// Units awarded by the NHS.
 	AwardedUda *decimal.Decimal `json:"awarded_uda,omitempty"`
-	// Band of the treatment.
+	// NHS band of the treatment.
 	UdaBand *string `json:"uda_band,omitempty"`
-	// When it was last submitted.
+	// Last submission date.
 	SubmittedDate *civil.Date `json:"submitted_date,omitempty"`
-	// When it was approved.
+	// Approval date.
 	ApprovalDate *civil.Date `json:"approval_date,omitempty"`
 	// Dentist's charge.
 	DentistCharge *decimal.Decimal `json:"dentist_charge,omitempty"`

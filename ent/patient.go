@@ -34,7 +34,7 @@ type Patient struct {
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// When the record last changed.
 	UpdatedAt time.Time `json:"updated_at,omitempty"`
-	// How the patient is addressed.
+	// Title.
 	Title schema.Title `json:"title,omitempty"`
 	// First name.
 	FirstName string `json:"first_name,omitempty"`
@@ -42,7 +42,7 @@ type Patient struct {
 	MiddleName *string `json:"middle_name,omitempty"`
 	// Last name.
 	LastName string `json:"last_name,omitempty"`
-	// What the patient wants to be called.
+	// Preferred name.
 	PreferredName *string `json:"preferred_name,omitempty"`
 	// Case-folded first_name.
 	FirstNameFolded string `json:"first_name_folded,omitempty"`
@@ -50,11 +50,11 @@ type Patient struct {
 	LastNameFolded string `json:"last_name_folded,omitempty"`
 	// Date of birth; not in the future.
 	DateOfBirth civil.Date `json:"date_of_birth,omitempty"`
-	// True male, false female; the words are accepted.
+	// true for male, false for female. The words male and female are accepted.
 	Gender bool `json:"gender,omitempty"`
-	// Ethnicity code of one or two letters or digits.
+	// Ethnicity code: one or two letters or digits.
 	Ethnicity string `json:"ethnicity,omitempty"`
-	// False when the patient is archived.
+	// false if the patient is archived.
 	Active bool `json:"active,omitempty"`
 	// First line of the address.
 	AddressLine1 string `json:"address_line_1,omitempty"`
@@ -68,47 +68,47 @@ type Patient struct {
 	Postcode string `json:"postcode,omitempty"`
 	// E-mail address.
 	EmailAddress *string `json:"email_address,omitempty"`
-	// Whom to call in an emergency.
+	// Emergency contact.
 	EmergencyContactName *string `json:"emergency_contact_name,omitempty"`
-	// How that person is related to the patient.
+	// Relationship of the emergency contact to the patient.
 	EmergencyContactRelationship *string `json:"emergency_contact_relationship,omitempty"`
-	// Which number to call: 1 home, 2 work, 3 mobile.
+	// Preferred number: 1 home, 2 work, 3 mobile.
 	PreferredPhoneNumber *int `json:"preferred_phone_number,omitempty"`
-	// How the patient pays; an active plan.
+	// The payment plan; must be active.
 	PaymentPlanID int64 `json:"payment_plan_id,omitempty"`
-	// The patient's site; the user's when none is given.
+	// The patient's site. Default: the user's site.
 	SiteID uuid.UUID `json:"site_id,omitempty"`
-	// Practitioner id of the preferred dentist.
+	// The preferred dentist's practitioner id.
 	DentistID *int64 `json:"dentist_id,omitempty"`
-	// When the next dental exam is due.
+	// Due date of the next dental exam.
 	DentistRecallDate *civil.Date `json:"dentist_recall_date,omitempty"`
 	// Months between dental exams, 0 to 24.
 	DentistRecallInterval *int `json:"dentist_recall_interval,omitempty"`
-	// Practitioner id of the preferred hygienist.
+	// The preferred hygienist's practitioner id.
 	HygienistID *int64 `json:"hygienist_id,omitempty"`
-	// When the next hygiene visit is due.
+	// Due date of the next hygiene visit.
 	HygienistRecallDate *civil.Date `json:"hygienist_recall_date,omitempty"`
 	// Months between hygiene visits, 0 to 24.
 	HygienistRecallInterval *int `json:"hygienist_recall_interval,omitempty"`
-	// How the patient wants to be reminded.
+	// Preferred reminder method.
 	RecallMethod schema.RecallMethod `json:"recall_method,omitempty"`
-	// How the patient came to the practice.
+	// How the patient found the practice.
 	AcquisitionSourceID *uuid.UUID `json:"acquisition_source_id,omitempty"`
-	// Identifier of the patient's doctor.
+	// Id of the patient's doctor.
 	DoctorID *int64 `json:"doctor_id,omitempty"`
-	// Identifier of the patient's family.
+	// Id of the patient's family.
 	FamilyID *uuid.UUID `json:"family_id,omitempty"`
-	// Identifier in a previous system.
+	// Id in a previous system.
 	LegacyID *string `json:"legacy_id,omitempty"`
-	// Consent to marketing material; a boolean is accepted.
+	// Consent to marketing. A boolean is accepted.
 	Marketing int `json:"marketing,omitempty"`
-	// Whether the patient has a condition to know of.
+	// Whether the patient has a medical alert.
 	MedicalAlert bool `json:"medical_alert,omitempty"`
-	// What to know.
+	// Text of the medical alert.
 	MedicalAlertText *string `json:"medical_alert_text,omitempty"`
 	// NHS number.
 	NhsNumber *string `json:"nhs_number,omitempty"`
-	// National insurance number.
+	// National Insurance number.
 	NiNumber *string `json:"ni_number,omitempty"`
 	// Occupation.
 	Occupation *string `json:"occupation,omitempty"`
@@ -116,37 +116,37 @@ type Patient struct {
 	UseEmail bool `json:"use_email,omitempty"`
 	// Whether text messages may be sent.
 	UseSms bool `json:"use_sms,omitempty"`
-	// The practice's own extra datum; its label is on the practice.
+	// The practice's own field; the practice has its label.
 	CustomField1 *string `json:"custom_field_1,omitempty"`
-	// The practice's own extra datum; its label is on the practice.
+	// The practice's own field; the practice has its label.
 	CustomField2 *string `json:"custom_field_2,omitempty"`
-	// The integrator's own keys and values: at most 3 keys of 40 characters with values of 500.
+	// The integrator's own data: at most 3 keys of 40 characters, with values of 500.
 	Metadata map[string]string `json:"metadata,omitempty"`
-	// What search compares: see SearchText.
+	// Text that search matches (SearchText).
 	SearchText string `json:"search_text,omitempty"`
-	// Home phone number, as given.
+	// Home phone number, as entered.
 	HomePhone *string `json:"home_phone,omitempty"`
 	// ISO 3166 country code of the number.
 	HomePhoneCountry *string `json:"home_phone_country,omitempty"`
-	// The number in E.164 form; null where it is not possible.
+	// The number in E.164 format; null if it is not a possible number.
 	HomePhoneNormalized *string `json:"home_phone_normalized,omitempty"`
-	// Mobile phone number, as given.
+	// Mobile phone number, as entered.
 	MobilePhone *string `json:"mobile_phone,omitempty"`
 	// ISO 3166 country code of the number.
 	MobilePhoneCountry *string `json:"mobile_phone_country,omitempty"`
-	// The number in E.164 form; null where it is not possible.
+	// The number in E.164 format; null if it is not a possible number.
 	MobilePhoneNormalized *string `json:"mobile_phone_normalized,omitempty"`
-	// Work phone number, as given.
+	// Work phone number, as entered.
 	WorkPhone *string `json:"work_phone,omitempty"`
 	// ISO 3166 country code of the number.
 	WorkPhoneCountry *string `json:"work_phone_country,omitempty"`
-	// The number in E.164 form; null where it is not possible.
+	// The number in E.164 format; null if it is not a possible number.
 	WorkPhoneNormalized *string `json:"work_phone_normalized,omitempty"`
-	// Emergency contact phone number, as given.
+	// Emergency contact phone number, as entered.
 	EmergencyContactPhone *string `json:"emergency_contact_phone,omitempty"`
 	// ISO 3166 country code of the number.
 	EmergencyContactPhoneCountry *string `json:"emergency_contact_phone_country,omitempty"`
-	// The number in E.164 form; null where it is not possible.
+	// The number in E.164 format; null if it is not a possible number.
 	EmergencyContactPhoneNormalized *string `json:"emergency_contact_phone_normalized,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the PatientQuery when eager-loading is set.

@@ -30,19 +30,19 @@ type Payment struct {
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// When the record last changed.
 	UpdatedAt time.Time `json:"updated_at,omitempty"`
-	// Who paid.
+	// The patient.
 	PatientID int64 `json:"patient_id,omitempty"`
-	// Where.
+	// The site.
 	SiteID uuid.UUID `json:"site_id,omitempty"`
-	// How much.
+	// Amount.
 	Amount decimal.Decimal `json:"amount,omitempty"`
-	// What is not matched with invoices, or with void ones alone.
+	// Amount that no invoice explains; void invoices do not count.
 	AmountUnexplained decimal.Decimal `json:"amount_unexplained,omitempty"`
-	// When.
+	// Date of the payment.
 	DatedOn civil.Date `json:"dated_on,omitempty"`
-	// Whether the payment was taken back; it then counts for nothing.
+	// Whether the payment was reversed; it then does not count.
 	Deleted bool `json:"deleted,omitempty"`
-	// How: Card, Cash, Cheque, Direct debit, Bank transfer.
+	// Method: Card, Cash, Cheque, Direct debit or Bank transfer.
 	Method string `json:"method,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the PaymentQuery when eager-loading is set.

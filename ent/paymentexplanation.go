@@ -33,7 +33,7 @@ type PaymentExplanation struct {
 	PaymentID int64 `json:"payment_id,omitempty"`
 	// The invoice.
 	InvoiceID int64 `json:"invoice_id,omitempty"`
-	// How much of the payment; above zero.
+	// Amount; above zero.
 	Amount decimal.Decimal `json:"amount,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the PaymentExplanationQuery when eager-loading is set.

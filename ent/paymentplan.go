@@ -30,7 +30,7 @@ type PaymentPlan struct {
 	Name string `json:"name,omitempty"`
 	// Whether patients can be put on the plan.
 	Active bool `json:"active,omitempty"`
-	// Whether the NHS pays for treatment on this plan.
+	// Whether it is an NHS plan.
 	Nhs bool `json:"nhs,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the PaymentPlanQuery when eager-loading is set.

@@ -29,21 +29,21 @@ type Practice struct {
 	Name string `json:"name,omitempty"`
 	// Short name, unique in the installation.
 	Slug string `json:"slug,omitempty"`
-	// ISO 3166 code of the practice's country, the default for phone numbers.
+	// ISO 3166 country code. Default for phone numbers.
 	Country string `json:"country,omitempty"`
 	// Telephone number.
 	PhoneNumber *string `json:"phone_number,omitempty"`
 	// E-mail address.
 	EmailAddress *string `json:"email_address,omitempty"`
-	// Address of the practice's web site.
+	// URL of the website.
 	Website *string `json:"website,omitempty"`
-	// Address of the practice's logo.
+	// URL of the logo.
 	LogoURL *string `json:"logo_url,omitempty"`
-	// IANA name of the time zone in which times are shown.
+	// IANA time zone in which times are shown.
 	TimeZone string `json:"time_zone,omitempty"`
 	// Whether the practice does NHS work.
 	Nhs bool `json:"nhs,omitempty"`
-	// Shortest appointment in minutes; the default of availability's duration.
+	// Shortest appointment in minutes. Default for the duration of availability.
 	MinimumAppointmentDuration int `json:"minimum_appointment_duration,omitempty"`
 	// Local opening times per weekday; closed days are absent.
 	OpeningHours schema.OpeningHours `json:"opening_hours,omitempty"`

@@ -31,19 +31,19 @@ type Practitioner struct {
 	UpdatedAt time.Time `json:"updated_at,omitempty"`
 	// The user.
 	UserID int64 `json:"user_id,omitempty"`
-	// The site the practitioner works at.
+	// The site.
 	SiteID uuid.UUID `json:"site_id,omitempty"`
 	// Whether the practitioner can be booked.
 	Active bool `json:"active,omitempty"`
-	// Number in the register of the General Dental Council.
+	// General Dental Council registration number.
 	GdcNumber *string `json:"gdc_number,omitempty"`
-	// Performer number given by the NHS.
+	// NHS performer number.
 	NhsNumber *string `json:"nhs_number,omitempty"`
 	// Colour in the diary.
 	Colour *string `json:"colour,omitempty"`
-	// Units of dental activity to reach in a contract year.
+	// Contract-year target in units of dental activity.
 	UdaTarget *decimal.Decimal `json:"uda_target,omitempty"`
-	// Units of orthodontic activity to reach in a contract year.
+	// Contract-year target in units of orthodontic activity.
 	UoaTarget *decimal.Decimal `json:"uoa_target,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the PractitionerQuery when eager-loading is set.

@@ -29,7 +29,7 @@ type Room struct {
 	UpdatedAt time.Time `json:"updated_at,omitempty"`
 	// Name of the room.
 	Name string `json:"name,omitempty"`
-	// The site the room is in.
+	// The site.
 	SiteID uuid.UUID `json:"site_id,omitempty"`
 	// Whether the room is in use.
 	Active bool `json:"active,omitempty"`

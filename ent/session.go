@@ -29,17 +29,17 @@ type Session struct {
 	UpdatedAt time.Time `json:"updated_at,omitempty"`
 	// SHA-256 of the cookie, base64.
 	TokenHash string `json:"-"`
-	// What the session manager keeps between requests.
+	// The session manager's data.
 	Data []byte `json:"-"`
 	// The user who signed in.
 	UserID int64 `json:"user_id,omitempty"`
-	// The browser, as it names itself.
+	// User-Agent of the browser.
 	UserAgent string `json:"user_agent,omitempty"`
 	// The network address at sign-in.
 	Address string `json:"address,omitempty"`
-	// When a page was last asked for.
+	// Last request.
 	LastSeenAt time.Time `json:"last_seen_at,omitempty"`
-	// End of its life, unless a page is asked for earlier.
+	// Expiry, extended by requests.
 	ExpiresAt time.Time `json:"expires_at,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the SessionQuery when eager-loading is set.

@@ -18,13 +18,13 @@ type SignInAttempt struct {
 	// ID of the ent.
 	// Identifier.
 	ID int64 `json:"id,omitempty"`
-	// SHA-256 of what was signed in to: the e-mail address, or the second factor of a user.
+	// SHA-256 of the account: an e-mail address, or a user's authenticator.
 	Account []byte `json:"account,omitempty"`
-	// The network address it came from; of IPv6 the network of 64 bits.
+	// The network address; for IPv6 the /64 network.
 	Address string `json:"address,omitempty"`
-	// When.
+	// Time of the attempt.
 	At time.Time `json:"at,omitempty"`
-	// Whether it was right.
+	// Whether it succeeded.
 	Succeeded    bool `json:"succeeded,omitempty"`
 	selectValues sql.SelectValues
 }

@@ -30,9 +30,9 @@ type Sundry struct {
 	UpdatedAt time.Time `json:"updated_at,omitempty"`
 	// Name of the product.
 	Name string `json:"name,omitempty"`
-	// Price of one.
+	// Unit price.
 	Price decimal.Decimal `json:"price,omitempty"`
-	// The site that sells it; null for all.
+	// The site that sells it; null for all sites.
 	SiteID *uuid.UUID `json:"site_id,omitempty"`
 	// Whether it is sold.
 	Active bool `json:"active,omitempty"`

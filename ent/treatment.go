@@ -27,15 +27,15 @@ type Treatment struct {
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// When the record last changed.
 	UpdatedAt time.Time `json:"updated_at,omitempty"`
-	// Name among practitioners.
+	// Clinical name.
 	Nomenclature string `json:"nomenclature,omitempty"`
-	// Name in words for patients.
+	// Name for patients.
 	PatientNomenclature *string `json:"patient_nomenclature,omitempty"`
 	// Treatment category on NHS claims.
 	NhsTreatmentCat *string `json:"nhs_treatment_cat,omitempty"`
-	// NHS band that the treatment falls into.
+	// NHS band.
 	UdaBand *string `json:"uda_band,omitempty"`
-	// The group it belongs to.
+	// The category.
 	TreatmentCategoryID *int64 `json:"treatment_category_id,omitempty"`
 	// Whether it can be planned.
 	Active bool `json:"active,omitempty"`

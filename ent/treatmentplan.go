@@ -35,11 +35,11 @@ type TreatmentPlan struct {
 	Nickname *string `json:"nickname,omitempty"`
 	// The patient.
 	PatientID int64 `json:"patient_id,omitempty"`
-	// Who treats.
+	// The practitioner.
 	PractitionerID int64 `json:"practitioner_id,omitempty"`
-	// How the patient pays.
+	// The payment plan.
 	PaymentPlanID int64 `json:"payment_plan_id,omitempty"`
-	// Whether everything has been done.
+	// Whether the plan is completed.
 	Completed bool `json:"completed,omitempty"`
 	// When it was completed.
 	CompletedAt *time.Time `json:"completed_at,omitempty"`

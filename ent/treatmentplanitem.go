@@ -34,15 +34,15 @@ type TreatmentPlanItem struct {
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// When the record last changed.
 	UpdatedAt time.Time `json:"updated_at,omitempty"`
-	// The plan.
+	// The treatment plan.
 	TreatmentPlanID int64 `json:"treatment_plan_id,omitempty"`
 	// The treatment.
 	TreatmentID int64 `json:"treatment_id,omitempty"`
 	// The patient.
 	PatientID int64 `json:"patient_id,omitempty"`
-	// Who treats.
+	// The practitioner.
 	PractitionerID int64 `json:"practitioner_id,omitempty"`
-	// How it is paid.
+	// The payment plan.
 	PaymentPlanID int64 `json:"payment_plan_id,omitempty"`
 	// Teeth in FDI notation.
 	Teeth []string `json:"teeth,omitempty"`
@@ -50,19 +50,19 @@ type TreatmentPlanItem struct {
 	Surfaces []string `json:"surfaces,omitempty"`
 	// Price.
 	Price decimal.Decimal `json:"price,omitempty"`
-	// Minutes of treatment.
+	// Duration in minutes.
 	Duration int `json:"duration,omitempty"`
-	// Whether it has been done.
+	// Whether it is completed.
 	Completed bool `json:"completed,omitempty"`
-	// When it was done.
+	// When it was completed.
 	CompletedAt *time.Time `json:"completed_at,omitempty"`
-	// Whether it has been invoiced.
+	// Whether it is invoiced.
 	Charged bool `json:"charged,omitempty"`
-	// The invoice that charges it.
+	// The invoice.
 	InvoiceID *int64 `json:"invoice_id,omitempty"`
 	// NHS band.
 	UdaBand *string `json:"uda_band,omitempty"`
-	// Name of the treatment when it was planned.
+	// Name of the treatment at the time of planning.
 	Nomenclature string `json:"nomenclature,omitempty"`
 	// Notes.
 	Notes *string `json:"notes,omitempty"`

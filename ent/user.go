@@ -30,7 +30,7 @@ type User struct {
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// When the record last changed.
 	UpdatedAt time.Time `json:"updated_at,omitempty"`
-	// How the user is addressed.
+	// Title.
 	Title *schema.Title `json:"title,omitempty"`
 	// First name.
 	FirstName string `json:"first_name,omitempty"`
@@ -38,25 +38,25 @@ type User struct {
 	LastName string `json:"last_name,omitempty"`
 	// Case-folded last_name.
 	LastNameFolded string `json:"last_name_folded,omitempty"`
-	// E-mail address, unique in the installation; the user signs in with it.
+	// E-mail address for signing in; unique in the installation.
 	Email string `json:"email,omitempty"`
 	// Mobile telephone number.
 	MobilePhone *string `json:"mobile_phone,omitempty"`
-	// What the user does in the practice.
+	// Role in the practice.
 	Role schema.Role `json:"role,omitempty"`
-	// The site the user works at.
+	// The user's site.
 	SiteID *uuid.UUID `json:"site_id,omitempty"`
-	// Whether the user may use the system.
+	// Whether the user can sign in and use tokens.
 	Active bool `json:"active,omitempty"`
 	// When the user last signed in.
 	LastLogin *time.Time `json:"last_login,omitempty"`
-	// argon2id hash of the password, empty where none was set.
+	// argon2id hash of the password; empty if none is set.
 	PasswordHash string `json:"-"`
-	// Shared secret of the second factor (RFC 6238), base32; empty without one.
+	// Authenticator secret (RFC 6238), base32; empty without two-factor authentication.
 	TotpSecret string `json:"-"`
-	// The last time step of which a code was used: none works twice.
+	// Time step of the last used code; no code works twice.
 	TotpStep int64 `json:"totp_step,omitempty"`
-	// SHA-256 of the codes that stand in for the second factor, once each.
+	// SHA-256 of the unused recovery codes.
 	RecoveryCodes []string `json:"-"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the UserQuery when eager-loading is set.

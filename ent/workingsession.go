@@ -28,15 +28,15 @@ type WorkingSession struct {
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// When the record last changed.
 	UpdatedAt time.Time `json:"updated_at,omitempty"`
-	// Who works.
+	// The practitioner.
 	PractitionerID int64 `json:"practitioner_id,omitempty"`
-	// Where.
+	// The site.
 	SiteID uuid.UUID `json:"site_id,omitempty"`
-	// Day of the week, 0 is Sunday.
+	// Day of the week; 0 is Sunday.
 	Weekday int `json:"weekday,omitempty"`
-	// Start in minutes on the practice's clocks: 540 is 09:00.
+	// Start in minutes of the local day: 540 is 09:00.
 	StartMinute int `json:"start_minute,omitempty"`
-	// End in minutes on the practice's clocks.
+	// End in minutes of the local day.
 	FinishMinute int `json:"finish_minute,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the WorkingSessionQuery when eager-loading is set.

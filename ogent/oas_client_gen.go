@@ -136,7 +136,7 @@ type Invoker interface {
 	GetContract(ctx context.Context, params GetContractParams, options ...RequestOption) (*ContractResponse, error)
 	// GetCurrentUser invokes getCurrentUser operation.
 	//
-	// Get the user the token acts for.
+	// Get the token's user.
 	//
 	// GET /user
 	GetCurrentUser(ctx context.Context, options ...RequestOption) (*UserResponse, error)
@@ -250,7 +250,7 @@ type Invoker interface {
 	GetUser(ctx context.Context, params GetUserParams, options ...RequestOption) (*UserResponse, error)
 	// GetUsersCurrent invokes getUsersCurrent operation.
 	//
-	// Get the user the token acts for, as /user does.
+	// Get the token's user, like /user.
 	//
 	// GET /users/current
 	GetUsersCurrent(ctx context.Context, options ...RequestOption) (*UserResponse, error)
@@ -280,7 +280,7 @@ type Invoker interface {
 	ListAppointments(ctx context.Context, params ListAppointmentsParams, options ...RequestOption) (*AppointmentList, error)
 	// ListAvailability invokes listAvailability operation.
 	//
-	// List the free periods of practitioners.
+	// List the available slots of practitioners.
 	//
 	// GET /appointments/availability
 	ListAvailability(ctx context.Context, params ListAvailabilityParams, options ...RequestOption) (*AvailabilitySlotList, error)
@@ -1208,7 +1208,7 @@ func (c *Client) sendGetContract(ctx context.Context, params GetContractParams, 
 
 // GetCurrentUser invokes getCurrentUser operation.
 //
-// Get the user the token acts for.
+// Get the token's user.
 //
 // GET /user
 func (c *Client) GetCurrentUser(ctx context.Context, options ...RequestOption) (*UserResponse, error) {
@@ -2825,7 +2825,7 @@ func (c *Client) sendGetUser(ctx context.Context, params GetUserParams, requestO
 
 // GetUsersCurrent invokes getUsersCurrent operation.
 //
-// Get the user the token acts for, as /user does.
+// Get the token's user, like /user.
 //
 // GET /users/current
 func (c *Client) GetUsersCurrent(ctx context.Context, options ...RequestOption) (*UserResponse, error) {
@@ -3760,7 +3760,7 @@ func (c *Client) sendListAppointments(ctx context.Context, params ListAppointmen
 
 // ListAvailability invokes listAvailability operation.
 //
-// List the free periods of practitioners.
+// List the available slots of practitioners.
 //
 // GET /appointments/availability
 func (c *Client) ListAvailability(ctx context.Context, params ListAvailabilityParams, options ...RequestOption) (*AvailabilitySlotList, error) {

@@ -885,7 +885,7 @@ func (s *Server) handleGetContractRequest(args [1]string, argsEscaped bool, w ht
 
 // handleGetCurrentUserRequest handles getCurrentUser operation.
 //
-// Get the user the token acts for.
+// Get the token's user.
 //
 // GET /user
 func (s *Server) handleGetCurrentUserRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -904,7 +904,7 @@ func (s *Server) handleGetCurrentUserRequest(args [0]string, argsEscaped bool, w
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetCurrentUserOperation,
-			OperationSummary: "Get the user the token acts for",
+			OperationSummary: "Get the token's user",
 			OperationID:      "getCurrentUser",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -2652,7 +2652,7 @@ func (s *Server) handleGetUserRequest(args [1]string, argsEscaped bool, w http.R
 
 // handleGetUsersCurrentRequest handles getUsersCurrent operation.
 //
-// Get the user the token acts for, as /user does.
+// Get the token's user, like /user.
 //
 // GET /users/current
 func (s *Server) handleGetUsersCurrentRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -2671,7 +2671,7 @@ func (s *Server) handleGetUsersCurrentRequest(args [0]string, argsEscaped bool, 
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetUsersCurrentOperation,
-			OperationSummary: "Get the user the token acts for, as /user does",
+			OperationSummary: "Get the token's user, like /user",
 			OperationID:      "getUsersCurrent",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -3228,7 +3228,7 @@ func (s *Server) handleListAppointmentsRequest(args [0]string, argsEscaped bool,
 
 // handleListAvailabilityRequest handles listAvailability operation.
 //
-// List the free periods of practitioners.
+// List the available slots of practitioners.
 //
 // GET /appointments/availability
 func (s *Server) handleListAvailabilityRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
@@ -3261,7 +3261,7 @@ func (s *Server) handleListAvailabilityRequest(args [0]string, argsEscaped bool,
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    ListAvailabilityOperation,
-			OperationSummary: "List the free periods of practitioners",
+			OperationSummary: "List the available slots of practitioners",
 			OperationID:      "listAvailability",
 			Body:             nil,
 			RawBody:          rawBody,

@@ -1610,11 +1610,11 @@ type ListAccountsParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
-	// Credit is a balance above zero, debit one below.
+	// Credit: balance above zero; debit: balance below zero.
 	State OptString `json:",omitempty,omitzero"`
 	// Balances at the end of this local day.
 	AsAt OptDate `json:",omitempty,omitzero"`
-	// Modified at or after this time; updated_since is the same.
+	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this patient.
 	PatientID OptInt64 `json:",omitempty,omitzero"`
@@ -2039,9 +2039,9 @@ type ListAcquisitionSourcesParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
-	// Modified at or after this time; updated_since is the same.
+	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
-	// Only active records, or only archived ones.
+	// True for active records only, false for archived ones only.
 	Active OptBool `json:",omitempty,omitzero"`
 }
 
@@ -2364,9 +2364,9 @@ type ListAppointmentReasonsParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
-	// Only deleted reasons, or only others.
+	// True for deleted reasons only, false for others only.
 	Deleted OptBool `json:",omitempty,omitzero"`
-	// Modified at or after this time; updated_since is the same.
+	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 }
 
@@ -2701,11 +2701,11 @@ type ListAppointmentsParams struct {
 	RoomID OptUUID `json:",omitempty,omitzero"`
 	// With practitioners of this site.
 	SiteID OptUUID `json:",omitempty,omitzero"`
-	// In this state; does not by itself include cancelled ones.
+	// In this state. Cancelled appointments also need cancelled=true.
 	State OptString `json:",omitempty,omitzero"`
-	// True includes cancelled and not attended appointments.
+	// True includes cancelled appointments and those that the patient did not attend.
 	Cancelled OptBool `json:",omitempty,omitzero"`
-	// Modified at or after this time; updated_since is the same.
+	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this patient.
 	PatientID OptInt64 `json:",omitempty,omitzero"`
@@ -3426,13 +3426,13 @@ type ListAvailabilityParams struct {
 	Page OptInt `json:",omitempty,omitzero"`
 	// Records to a page; more than the maximum gives the maximum.
 	PerPage OptInt `json:",omitempty,omitzero"`
-	// Start of the window; required, in the future.
+	// Start of the window; required, must be in the future.
 	StartTime OptDateTime `json:",omitempty,omitzero"`
-	// End of the window; required, after start_time, at most 366 days later.
+	// End of the window; required, after start_time and at most 366 days later.
 	FinishTime OptDateTime `json:",omitempty,omitzero"`
-	// Whose periods; required. Sent as practitioner_ids[].
+	// The practitioners; required. Send as practitioner_ids[].
 	PractitionerIds []int64 `json:",omitempty"`
-	// Shortest period in minutes; the practice's minimum appointment duration when left out.
+	// Shortest slot in minutes. Default: the practice's minimum appointment duration.
 	Duration OptInt `json:",omitempty,omitzero"`
 }
 
@@ -3758,11 +3758,11 @@ type ListContractsParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
-	// Modified at or after this time; updated_since is the same.
+	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this site.
 	SiteID OptUUID `json:",omitempty,omitzero"`
-	// Only active records, or only archived ones.
+	// True for active records only, false for archived ones only.
 	Active OptBool `json:",omitempty,omitzero"`
 }
 
@@ -4137,9 +4137,9 @@ type ListCustomFieldsParams struct {
 	SortDirection OptString `json:",omitempty,omitzero"`
 	// Modified at or before this time.
 	UpdatedBefore OptDateTime `json:",omitempty,omitzero"`
-	// Modified at or after this time; updated_since is the same.
+	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
-	// Only active records, or only archived ones.
+	// True for active records only, false for archived ones only.
 	Active OptBool `json:",omitempty,omitzero"`
 }
 
@@ -4516,7 +4516,7 @@ type ListFeesParams struct {
 	PaymentPlanID OptInt64 `json:",omitempty,omitzero"`
 	// Fees of this treatment. This or payment_plan_id is required.
 	TreatmentID OptInt64 `json:",omitempty,omitzero"`
-	// Modified at or after this time; updated_since is the same.
+	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 }
 
@@ -4891,7 +4891,7 @@ type ListInvoiceItemsParams struct {
 	SortDirection OptString `json:",omitempty,omitzero"`
 	// Of this invoice.
 	InvoiceID OptInt64 `json:",omitempty,omitzero"`
-	// Modified at or after this time; updated_since is the same.
+	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 }
 
@@ -5220,7 +5220,7 @@ type ListInvoicesParams struct {
 	DatedOnAfter OptDate `json:",omitempty,omitzero"`
 	// Dated on or before this day.
 	DatedOnBefore OptDate `json:",omitempty,omitzero"`
-	// Only paid invoices, or only others.
+	// True for paid invoices only, false for others only.
 	Paid OptBool `json:",omitempty,omitzero"`
 	// In this status.
 	Status OptString `json:",omitempty,omitzero"`
@@ -5228,7 +5228,7 @@ type ListInvoicesParams struct {
 	CreatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Created before this time.
 	CreatedBefore OptDateTime `json:",omitempty,omitzero"`
-	// Modified at or after this time; updated_since is the same.
+	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this site.
 	SiteID OptUUID `json:",omitempty,omitzero"`
@@ -5965,7 +5965,7 @@ type ListNhsClaimsParams struct {
 	After OptDate `json:",omitempty,omitzero"`
 	// Submitted before this day.
 	Before OptDate `json:",omitempty,omitzero"`
-	// Modified at or after this time; updated_since is the same.
+	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this patient.
 	PatientID OptInt64 `json:",omitempty,omitzero"`
@@ -6547,11 +6547,11 @@ type ListPatientsParams struct {
 	CreatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Created before this time.
 	CreatedBefore OptDateTime `json:",omitempty,omitzero"`
-	// Modified at or after this time; updated_since is the same.
+	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this site.
 	SiteID OptUUID `json:",omitempty,omitzero"`
-	// Only active records, or only archived ones.
+	// True for active records only, false for archived ones only.
 	Active OptBool `json:",omitempty,omitzero"`
 }
 
@@ -7074,9 +7074,9 @@ type ListPaymentPlansParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
-	// Modified at or after this time; updated_since is the same.
+	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
-	// Only active records, or only archived ones.
+	// True for active records only, false for archived ones only.
 	Active OptBool `json:",omitempty,omitzero"`
 }
 
@@ -7403,7 +7403,7 @@ type ListPaymentsParams struct {
 	StartDate OptDate `json:",omitempty,omitzero"`
 	// Dated on or before this day.
 	EndDate OptDate `json:",omitempty,omitzero"`
-	// Modified at or after this time; updated_since is the same.
+	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this site.
 	SiteID OptUUID `json:",omitempty,omitzero"`
@@ -7880,11 +7880,11 @@ type ListPractitionersParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
-	// Modified at or after this time; updated_since is the same.
+	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this site.
 	SiteID OptUUID `json:",omitempty,omitzero"`
-	// Only active records, or only archived ones.
+	// True for active records only, false for archived ones only.
 	Active OptBool `json:",omitempty,omitzero"`
 }
 
@@ -8257,11 +8257,11 @@ type ListRoomsParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
-	// Modified at or after this time; updated_since is the same.
+	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this site.
 	SiteID OptUUID `json:",omitempty,omitzero"`
-	// Only active records, or only archived ones.
+	// True for active records only, false for archived ones only.
 	Active OptBool `json:",omitempty,omitzero"`
 }
 
@@ -8634,9 +8634,9 @@ type ListSitesParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
-	// Modified at or after this time; updated_since is the same.
+	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
-	// Only active records, or only archived ones.
+	// True for active records only, false for archived ones only.
 	Active OptBool `json:",omitempty,omitzero"`
 }
 
@@ -8959,11 +8959,11 @@ type ListSundriesParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
-	// Modified at or after this time; updated_since is the same.
+	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this site.
 	SiteID OptUUID `json:",omitempty,omitzero"`
-	// Only active records, or only archived ones.
+	// True for active records only, false for archived ones only.
 	Active OptBool `json:",omitempty,omitzero"`
 }
 
@@ -9336,7 +9336,7 @@ type ListTreatmentCategoriesParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
-	// Modified at or after this time; updated_since is the same.
+	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 }
 
@@ -9609,9 +9609,9 @@ type ListTreatmentPlanItemsParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
-	// Items of this plan.
+	// Items of this treatment plan.
 	TreatmentPlanID OptInt64 `json:",omitempty,omitzero"`
-	// Modified at or after this time; updated_since is the same.
+	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this patient.
 	PatientID OptInt64 `json:",omitempty,omitzero"`
@@ -9986,9 +9986,9 @@ type ListTreatmentPlansParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
-	// Only plans that are active or completed.
+	// Active or completed.
 	Status OptString `json:",omitempty,omitzero"`
-	// Modified at or after this time; updated_since is the same.
+	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this patient.
 	PatientID OptInt64 `json:",omitempty,omitzero"`
@@ -10363,9 +10363,9 @@ type ListTreatmentsParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
-	// Modified at or after this time; updated_since is the same.
+	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
-	// Only active records, or only archived ones.
+	// True for active records only, false for archived ones only.
 	Active OptBool `json:",omitempty,omitzero"`
 }
 
@@ -10688,11 +10688,11 @@ type ListUsersParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
-	// Modified at or after this time; updated_since is the same.
+	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this site.
 	SiteID OptUUID `json:",omitempty,omitzero"`
-	// Only active records, or only archived ones.
+	// True for active records only, false for archived ones only.
 	Active OptBool `json:",omitempty,omitzero"`
 }
 

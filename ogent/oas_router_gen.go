@@ -2138,7 +2138,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 									switch method {
 									case "GET":
 										r.name = ListAvailabilityOperation
-										r.summary = "List the free periods of practitioners"
+										r.summary = "List the available slots of practitioners"
 										r.operationID = "listAvailability"
 										r.operationGroup = ""
 										r.pathPattern = "/appointments/availability"
@@ -3435,7 +3435,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 					switch method {
 					case "GET":
 						r.name = GetCurrentUserOperation
-						r.summary = "Get the user the token acts for"
+						r.summary = "Get the token's user"
 						r.operationID = "getCurrentUser"
 						r.operationGroup = ""
 						r.pathPattern = "/user"
@@ -3496,7 +3496,7 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 								switch method {
 								case "GET":
 									r.name = GetUsersCurrentOperation
-									r.summary = "Get the user the token acts for, as /user does"
+									r.summary = "Get the token's user, like /user"
 									r.operationID = "getUsersCurrent"
 									r.operationGroup = ""
 									r.pathPattern = "/users/current"

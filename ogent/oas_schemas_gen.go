@@ -14,7 +14,7 @@ func (s *ErrorStatusCode) Error() string {
 	return fmt.Sprintf("code %d: %+v", s.StatusCode, s.Response)
 }
 
-// The money of each patient.
+// Patients' accounts.
 // Ref: #/components/schemas/Account
 type Account struct {
 	// Identifier.
@@ -23,11 +23,11 @@ type Account struct {
 	PatientID int64 `json:"patient_id"`
 	// Balance when the account was opened.
 	OpeningBalance string `json:"opening_balance"`
-	// Opening balance plus payments minus invoices; above zero the practice owes the patient.
+	// Opening balance plus payments minus invoices. Positive: the practice owes the patient.
 	CurrentBalance string `json:"current_balance"`
-	// Value of NHS treatment that is planned and not completed.
+	// Value of planned NHS treatment that is not completed.
 	PlannedNhsTreatmentValue string `json:"planned_nhs_treatment_value"`
-	// Value of private treatment that is planned and not completed.
+	// Value of planned private treatment that is not completed.
 	PlannedPrivateTreatmentValue string `json:"planned_private_treatment_value"`
 	// When the record was created.
 	CreatedAt time.Time `json:"created_at"`
@@ -268,12 +268,12 @@ func (s *AccountResponse) SetAccount(val Account) {
 	s.Account = val
 }
 
-// How patients came to the practice.
+// How patients found the practice.
 // Ref: #/components/schemas/AcquisitionSource
 type AcquisitionSource struct {
 	// Identifier.
 	ID uuid.UUID `json:"id"`
-	// False when the source is archived.
+	// False if the source is archived.
 	Active bool `json:"active"`
 	// Name of the source.
 	Name string `json:"name"`
@@ -391,19 +391,19 @@ func (s *AcquisitionSourceResponse) SetAcquisitionSource(val AcquisitionSource) 
 type Appointment struct {
 	// Identifier.
 	ID int64 `json:"id"`
-	// When it starts.
+	// Start.
 	StartTime time.Time `json:"start_time"`
-	// When it ends: after the start, at most 24 hours later.
+	// End: after the start, at most 24 hours later.
 	FinishTime time.Time `json:"finish_time"`
-	// Minutes between start and finish.
+	// Length in minutes.
 	Duration int `json:"duration"`
-	// Whose diary it is in; an active practitioner.
+	// The practitioner; must be active.
 	PractitionerID int64 `json:"practitioner_id"`
 	// The patient; null for a break or another entry without one.
 	PatientID NilInt64 `json:"patient_id"`
-	// One of the seven common reasons, or the name of one of the practice's own.
+	// One of the seven standard reasons, or the name of one of the practice's own reasons.
 	Reason string `json:"reason"`
-	// Where the visit has got to.
+	// State of the visit.
 	State string `json:"state"`
 	// Notes.
 	Notes NilString `json:"notes"`
@@ -415,7 +415,7 @@ type Appointment struct {
 	UserID NilInt64 `json:"user_id"`
 	// Whether it was booked through an API client.
 	BookedViaAPI bool `json:"booked_via_api"`
-	// The integrator's own keys and values: at most 3 keys of 40 characters with values of 500.
+	// The integrator's own data: at most 3 keys of 40 characters, with values of 500.
 	Metadata jx.Raw `json:"metadata"`
 	// When the state last became Pending.
 	PendingAt NilDateTime `json:"pending_at"`
@@ -427,9 +427,9 @@ type Appointment struct {
 	InSurgeryAt NilDateTime `json:"in_surgery_at"`
 	// When the state last became Completed.
 	CompletedAt NilDateTime `json:"completed_at"`
-	// When the state became Cancelled; cleared when it is left.
+	// When the state became Cancelled; null after leaving it.
 	CancelledAt NilDateTime `json:"cancelled_at"`
-	// When the state became Did not attend; cleared when it is left.
+	// When the state became Did not attend; null after leaving it.
 	DidNotAttendAt NilDateTime `json:"did_not_attend_at"`
 	// When the record was created.
 	CreatedAt time.Time `json:"created_at"`
@@ -437,9 +437,9 @@ type Appointment struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	// First and last name of the patient.
 	PatientName NilString `json:"patient_name"`
-	// Address of a picture of the patient.
+	// URL of the patient's picture.
 	PatientImageURL NilString `json:"patient_image_url"`
-	// The plan the patient is on.
+	// The patient's payment plan.
 	PaymentPlanID NilInt64 `json:"payment_plan_id"`
 }
 
@@ -705,22 +705,22 @@ func (s *Appointment) SetPaymentPlanID(val NilInt64) {
 
 // Ref: #/components/schemas/AppointmentInput
 type AppointmentInput struct {
-	// When it starts.
+	// Start.
 	StartTime OptDateTime `json:"start_time"`
-	// When it ends: after the start, at most 24 hours later.
+	// End: after the start, at most 24 hours later.
 	FinishTime OptDateTime `json:"finish_time"`
-	// Whose diary it is in; an active practitioner.
+	// The practitioner; must be active.
 	PractitionerID OptInt64 `json:"practitioner_id"`
 	// The patient; null for a break or another entry without one.
 	PatientID OptNilInt64 `json:"patient_id"`
-	// One of the seven common reasons, or the name of one of the practice's own.
+	// One of the seven standard reasons, or the name of one of the practice's own reasons.
 	Reason OptString `json:"reason"`
 	State  OptString `json:"state"`
 	// Notes.
 	Notes OptNilString `json:"notes"`
-	// The integrator's own keys and values: at most 3 keys of 40 characters with values of 500.
+	// The integrator's own data: at most 3 keys of 40 characters, with values of 500.
 	Metadata OptAppointmentInputMetadata `json:"metadata"`
-	// True books although the practitioner is booked already.
+	// True books even if the practitioner is booked at that time.
 	ForceChanges OptBool `json:"force_changes"`
 }
 
@@ -814,7 +814,7 @@ func (s *AppointmentInput) SetForceChanges(val OptBool) {
 	s.ForceChanges = val
 }
 
-// The integrator's own keys and values: at most 3 keys of 40 characters with values of 500.
+// The integrator's own data: at most 3 keys of 40 characters, with values of 500.
 type AppointmentInputMetadata map[string]string
 
 func (s *AppointmentInputMetadata) init() AppointmentInputMetadata {
@@ -882,7 +882,7 @@ type AppointmentReason struct {
 	Exam bool `json:"exam"`
 	// Whether it is a hygienist's appointment.
 	Hygiene bool `json:"hygiene"`
-	// Place in the list of reasons.
+	// Position in the list of reasons.
 	Position int `json:"position"`
 	// When the record was created.
 	CreatedAt time.Time `json:"created_at"`
@@ -1038,13 +1038,13 @@ func (s *AppointmentResponse) SetAppointment(val Appointment) {
 
 // Ref: #/components/schemas/AvailabilitySlot
 type AvailabilitySlot struct {
-	// Start of the free period.
+	// Start of the slot.
 	StartTime time.Time `json:"start_time"`
-	// End of the free period.
+	// End of the slot.
 	FinishTime time.Time `json:"finish_time"`
 	// Length in minutes.
 	AvailableDuration int `json:"available_duration"`
-	// Who is free.
+	// The practitioner.
 	PractitionerID int64 `json:"practitioner_id"`
 }
 
@@ -1116,7 +1116,7 @@ func (s *AvailabilitySlotList) SetMeta(val PageMeta) {
 
 // Ref: #/components/schemas/Conflict
 type Conflict struct {
-	// The appointment in the way.
+	// The overlapping appointment.
 	ID int64 `json:"id"`
 	// Its start.
 	StartTime time.Time `json:"start_time"`
@@ -1161,31 +1161,31 @@ type Contract struct {
 	ID uuid.UUID `json:"id"`
 	// Whether the contract is in force.
 	Active bool `json:"active"`
-	// Number given by the NHS.
+	// The NHS's contract number.
 	ContractNumber string `json:"contract_number"`
-	// When it is due to end.
+	// Last day of the contract.
 	EndDate NilDate `json:"end_date"`
-	// Name given by the practice.
+	// The practice's name for the contract.
 	Name string `json:"name"`
-	// Location number of the premises.
+	// NHS location number.
 	NhsLocationID NilString `json:"nhs_location_id"`
-	// Site number given by the NHS.
+	// NHS site number.
 	NhsSiteID NilString `json:"nhs_site_id"`
 	// Notes.
 	Notes NilString `json:"notes"`
-	// Whether it is a PDS plus contract.
+	// Whether it is a PDS Plus contract.
 	PdsPlus bool `json:"pds_plus"`
-	// The site it belongs to.
+	// The site.
 	SiteID uuid.UUID `json:"site_id"`
-	// When it starts.
+	// First day of the contract.
 	StartDate time.Time `json:"start_date"`
-	// Units of dental activity to reach in a year.
+	// Yearly target in units of dental activity.
 	Target NilString `json:"target"`
-	// Money for each unit of dental activity.
+	// Payment per unit of dental activity.
 	UdaValue NilString `json:"uda_value"`
-	// Units of orthodontic activity to reach in a year.
+	// Yearly target in units of orthodontic activity.
 	UoaTarget NilString `json:"uoa_target"`
-	// Money for each unit of orthodontic activity.
+	// Payment per unit of orthodontic activity.
 	UoaValue NilString `json:"uoa_value"`
 	// When the record was created.
 	CreatedAt time.Time `json:"created_at"`
@@ -1404,34 +1404,34 @@ func (s *ContractResponse) SetContract(val Contract) {
 	s.Contract = val
 }
 
-// Questions of the practice's own.
+// The practice's own questions.
 // Ref: #/components/schemas/CustomField
 type CustomField struct {
 	// Identifier.
 	ID uuid.UUID `json:"id"`
-	// Whether the question is asked.
+	// Whether the field is in use.
 	Active bool `json:"active"`
-	// The screen it is on.
+	// The screen that shows it.
 	CustomizableType string `json:"customizable_type"`
-	// Answer that is filled in at first.
+	// Default answer.
 	DefaultValue NilString `json:"default_value"`
-	// Explanation of the question.
+	// Description.
 	Description NilString `json:"description"`
 	// The question.
 	Name string `json:"name"`
 	// Choices of a checkbox group or an enum.
 	Options jx.Raw `json:"options"`
-	// Place among the questions.
+	// Position among the custom fields.
 	Position int `json:"position"`
-	// What kind of answer it takes.
+	// Type of the answer.
 	Type string `json:"type"`
-	// Width on the screen, in columns of twelve.
+	// Width on the screen, in twelfths.
 	Width NilInt `json:"width"`
 	// When the record was created.
 	CreatedAt time.Time `json:"created_at"`
 	// When the record last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// The practice the question belongs to.
+	// The practice.
 	CustomizableID uuid.UUID `json:"customizable_id"`
 }
 
@@ -1597,9 +1597,9 @@ func (s *CustomFieldAnswerInput) SetValue(val jx.Raw) {
 type CustomFieldEntry struct {
 	// The custom field.
 	FieldID uuid.UUID `json:"field_id"`
-	// A boolean for a checkbox, a decimal string for a number, a string otherwise, null when unanswered.
+	// A boolean for a checkbox, a decimal string for a number, a string otherwise; null if unanswered.
 	Value jx.Raw `json:"value"`
-	// Place among the questions.
+	// Position among the custom fields.
 	Position int `json:"position"`
 }
 
@@ -1819,27 +1819,27 @@ func (s *ErrorStatusCode) SetResponse(val Error) {
 	s.Response = val
 }
 
-// Prices and durations of treatments within payment plans.
+// Prices and durations of treatments under payment plans.
 // Ref: #/components/schemas/Fee
 type Fee struct {
 	// Identifier.
 	ID uuid.UUID `json:"id"`
-	// The plan.
+	// The payment plan.
 	PaymentPlanID int64 `json:"payment_plan_id"`
 	// The treatment.
 	TreatmentID int64 `json:"treatment_id"`
-	// Whether price and duration follow the count of teeth or surfaces; otherwise the first of each
-	// applies.
+	// Whether price and duration depend on the number of teeth or surfaces. If not, price_one and
+	// duration_one apply.
 	MultiplePricing bool `json:"multiple_pricing"`
-	// Minutes of treatment on one teeth or surfaces.
+	// Duration in minutes for one teeth or surfaces.
 	DurationOne int `json:"duration_one"`
-	// Minutes of treatment on two teeth or surfaces.
+	// Duration in minutes for two teeth or surfaces.
 	DurationTwo int `json:"duration_two"`
-	// Minutes of treatment on three teeth or surfaces.
+	// Duration in minutes for three teeth or surfaces.
 	DurationThree int `json:"duration_three"`
-	// Minutes of treatment on four teeth or surfaces.
+	// Duration in minutes for four teeth or surfaces.
 	DurationFour int `json:"duration_four"`
-	// Minutes of treatment on five teeth or surfaces.
+	// Duration in minutes for five teeth or surfaces.
 	DurationFive int `json:"duration_five"`
 	// Price for one teeth or surfaces.
 	PriceOne string `json:"price_one"`
@@ -2019,18 +2019,18 @@ func (s *Fee) SetUpdatedAt(val time.Time) {
 
 // Ref: #/components/schemas/FeeInput
 type FeeInput struct {
-	// Whether price and duration follow the count of teeth or surfaces; otherwise the first of each
-	// applies.
+	// Whether price and duration depend on the number of teeth or surfaces. If not, price_one and
+	// duration_one apply.
 	MultiplePricing OptBool `json:"multiple_pricing"`
-	// Minutes of treatment on one teeth or surfaces.
+	// Duration in minutes for one teeth or surfaces.
 	DurationOne OptInt `json:"duration_one"`
-	// Minutes of treatment on two teeth or surfaces.
+	// Duration in minutes for two teeth or surfaces.
 	DurationTwo OptInt `json:"duration_two"`
-	// Minutes of treatment on three teeth or surfaces.
+	// Duration in minutes for three teeth or surfaces.
 	DurationThree OptInt `json:"duration_three"`
-	// Minutes of treatment on four teeth or surfaces.
+	// Duration in minutes for four teeth or surfaces.
 	DurationFour OptInt `json:"duration_four"`
-	// Minutes of treatment on five teeth or surfaces.
+	// Duration in minutes for five teeth or surfaces.
 	DurationFive OptInt `json:"duration_five"`
 	// Price for one teeth or surfaces.
 	PriceOne OptString `json:"price_one"`
@@ -2210,42 +2210,43 @@ func (s *FeeResponse) SetFee(val Fee) {
 	s.Fee = val
 }
 
-// What patients are charged.
+// Invoices to patients.
 // Ref: #/components/schemas/Invoice
 type Invoice struct {
 	// Identifier.
 	ID int64 `json:"id"`
-	// The account it is charged to.
+	// The account.
 	AccountID int64 `json:"account_id"`
 	// The patient.
 	PatientID int64 `json:"patient_id"`
-	// The site that charges.
+	// The site.
 	SiteID uuid.UUID `json:"site_id"`
-	// The user who made it.
+	// The user who created it.
 	UserID NilInt64 `json:"user_id"`
 	// Sum of the items.
 	Amount string `json:"amount"`
-	// What is still to be paid; of a void invoice 0.00.
+	// Amount still to be paid; 0.00 for a void invoice.
 	AmountOutstanding string `json:"amount_outstanding"`
 	// NHS part of the amount, in Scotland.
 	NhsAmount NilString `json:"nhs_amount"`
 	// Date of the invoice.
 	DatedOn time.Time `json:"dated_on"`
-	// When it is due.
+	// Due date.
 	DueOn time.Time `json:"due_on"`
-	// Text at the foot.
+	// Footnote.
 	Footnote NilString `json:"footnote"`
 	// Whether nothing is outstanding.
 	Paid bool `json:"paid"`
-	// When it was paid.
+	// Date of full payment.
 	PaidOn NilDate `json:"paid_on"`
-	// Terms of payment.
+	// Payment terms.
 	PaymentTerms NilString `json:"payment_terms"`
 	// Reference.
 	Reference NilString `json:"reference"`
 	// When it was sent to the patient.
 	SentAt NilDateTime `json:"sent_at"`
-	// Agrees with paid and amount_outstanding: a void invoice is not paid and has nothing outstanding.
+	// Status, consistent with paid and amount_outstanding. A void invoice is not paid and has nothing
+	// outstanding.
 	Status string `json:"status"`
 	// When the record was created.
 	CreatedAt time.Time `json:"created_at"`
@@ -2461,25 +2462,25 @@ type InvoiceItem struct {
 	ID uuid.UUID `json:"id"`
 	// The invoice.
 	InvoiceID int64 `json:"invoice_id"`
-	// What is charged.
+	// Description of the item.
 	Name string `json:"name"`
-	// How many.
+	// Quantity.
 	Quantity int `json:"quantity"`
-	// Price of one.
+	// Unit price.
 	ItemPrice string `json:"item_price"`
 	// Quantity times item_price.
 	TotalPrice string `json:"total_price"`
 	// Whether it is an NHS charge.
 	NhsCharge bool `json:"nhs_charge"`
-	// Who treated.
+	// The practitioner.
 	PractitionerID NilInt64 `json:"practitioner_id"`
-	// The product sold.
+	// The sundry sold.
 	SundryID NilUUID `json:"sundry_id"`
 	// The course of treatment.
 	TreatmentPlanID NilInt64 `json:"treatment_plan_id"`
 	// The treatment.
 	TreatmentPlanItemID NilInt64 `json:"treatment_plan_item_id"`
-	// The user who charged it.
+	// The user who added it.
 	UserID NilInt64 `json:"user_id"`
 	// When the record was created.
 	CreatedAt time.Time `json:"created_at"`
@@ -2709,42 +2710,43 @@ func (s *InvoiceResponse) SetInvoice(val Invoice) {
 	s.Invoice = val
 }
 
-// What patients are charged.
+// Invoices to patients.
 // Ref: #/components/schemas/InvoiceSummary
 type InvoiceSummary struct {
 	// Identifier.
 	ID int64 `json:"id"`
-	// The account it is charged to.
+	// The account.
 	AccountID int64 `json:"account_id"`
 	// The patient.
 	PatientID int64 `json:"patient_id"`
-	// The site that charges.
+	// The site.
 	SiteID uuid.UUID `json:"site_id"`
-	// The user who made it.
+	// The user who created it.
 	UserID NilInt64 `json:"user_id"`
 	// Sum of the items.
 	Amount string `json:"amount"`
-	// What is still to be paid; of a void invoice 0.00.
+	// Amount still to be paid; 0.00 for a void invoice.
 	AmountOutstanding string `json:"amount_outstanding"`
 	// NHS part of the amount, in Scotland.
 	NhsAmount NilString `json:"nhs_amount"`
 	// Date of the invoice.
 	DatedOn time.Time `json:"dated_on"`
-	// When it is due.
+	// Due date.
 	DueOn time.Time `json:"due_on"`
-	// Text at the foot.
+	// Footnote.
 	Footnote NilString `json:"footnote"`
 	// Whether nothing is outstanding.
 	Paid bool `json:"paid"`
-	// When it was paid.
+	// Date of full payment.
 	PaidOn NilDate `json:"paid_on"`
-	// Terms of payment.
+	// Payment terms.
 	PaymentTerms NilString `json:"payment_terms"`
 	// Reference.
 	Reference NilString `json:"reference"`
 	// When it was sent to the patient.
 	SentAt NilDateTime `json:"sent_at"`
-	// Agrees with paid and amount_outstanding: a void invoice is not paid and has nothing outstanding.
+	// Status, consistent with paid and amount_outstanding. A void invoice is not paid and has nothing
+	// outstanding.
 	Status string `json:"status"`
 	// When the record was created.
 	CreatedAt time.Time `json:"created_at"`
@@ -3011,31 +3013,31 @@ func (s *Meta) SetTotalPages(val int) {
 type NHSClaim struct {
 	// Identifier.
 	ID uuid.UUID `json:"id"`
-	// The contract it is claimed under.
+	// The contract.
 	ContractID uuid.UUID `json:"contract_id"`
 	// The patient.
 	PatientID int64 `json:"patient_id"`
-	// Who treated.
+	// The practitioner.
 	PractitionerID int64 `json:"practitioner_id"`
 	// The course of treatment.
 	TreatmentPlanID NilInt64 `json:"treatment_plan_id"`
 	// The site.
 	SiteID uuid.UUID `json:"site_id"`
-	// Where the claim has got to.
+	// Status of the claim.
 	ClaimStatus string `json:"claim_status"`
-	// Reference number in communication with the NHS.
+	// Reference number for the NHS.
 	SequenceNumber int `json:"sequence_number"`
-	// Details on the status.
+	// Details of the status.
 	StatusComments NilString `json:"status_comments"`
 	// Units claimed.
 	ExpectedUda NilString `json:"expected_uda"`
 	// Units awarded by the NHS.
 	AwardedUda NilString `json:"awarded_uda"`
-	// Band of the treatment.
+	// NHS band of the treatment.
 	UdaBand NilString `json:"uda_band"`
-	// When it was last submitted.
+	// Last submission date.
 	SubmittedDate NilDate `json:"submitted_date"`
-	// When it was approved.
+	// Approval date.
 	ApprovalDate NilDate `json:"approval_date"`
 	// Dentist's charge.
 	DentistCharge NilString `json:"dentist_charge"`
@@ -4462,12 +4464,12 @@ func (s *PageMeta) SetMore(val bool) {
 	s.More = val
 }
 
-// People the practice treats.
+// Patients of the practice.
 // Ref: #/components/schemas/Patient
 type Patient struct {
 	// Identifier.
 	ID int64 `json:"id"`
-	// How the patient is addressed.
+	// Title.
 	Title string `json:"title"`
 	// First name.
 	FirstName string `json:"first_name"`
@@ -4475,15 +4477,15 @@ type Patient struct {
 	MiddleName NilString `json:"middle_name"`
 	// Last name.
 	LastName string `json:"last_name"`
-	// What the patient wants to be called.
+	// Preferred name.
 	PreferredName NilString `json:"preferred_name"`
 	// Date of birth; not in the future.
 	DateOfBirth time.Time `json:"date_of_birth"`
-	// True male, false female; the words are accepted.
+	// True for male, false for female. The words male and female are accepted.
 	Gender bool `json:"gender"`
-	// Ethnicity code of one or two letters or digits.
+	// Ethnicity code: one or two letters or digits.
 	Ethnicity string `json:"ethnicity"`
-	// False when the patient is archived.
+	// False if the patient is archived.
 	Active bool `json:"active"`
 	// First line of the address.
 	AddressLine1 string `json:"address_line_1"`
@@ -4497,47 +4499,47 @@ type Patient struct {
 	Postcode string `json:"postcode"`
 	// E-mail address.
 	EmailAddress NilString `json:"email_address"`
-	// Whom to call in an emergency.
+	// Emergency contact.
 	EmergencyContactName NilString `json:"emergency_contact_name"`
-	// How that person is related to the patient.
+	// Relationship of the emergency contact to the patient.
 	EmergencyContactRelationship NilString `json:"emergency_contact_relationship"`
-	// Which number to call: 1 home, 2 work, 3 mobile.
+	// Preferred number: 1 home, 2 work, 3 mobile.
 	PreferredPhoneNumber NilInt `json:"preferred_phone_number"`
-	// How the patient pays; an active plan.
+	// The payment plan; must be active.
 	PaymentPlanID int64 `json:"payment_plan_id"`
-	// The patient's site; the user's when none is given.
+	// The patient's site. Default: the user's site.
 	SiteID uuid.UUID `json:"site_id"`
-	// Practitioner id of the preferred dentist.
+	// The preferred dentist's practitioner id.
 	DentistID NilInt64 `json:"dentist_id"`
-	// When the next dental exam is due.
+	// Due date of the next dental exam.
 	DentistRecallDate NilDate `json:"dentist_recall_date"`
 	// Months between dental exams, 0 to 24.
 	DentistRecallInterval NilInt `json:"dentist_recall_interval"`
-	// Practitioner id of the preferred hygienist.
+	// The preferred hygienist's practitioner id.
 	HygienistID NilInt64 `json:"hygienist_id"`
-	// When the next hygiene visit is due.
+	// Due date of the next hygiene visit.
 	HygienistRecallDate NilDate `json:"hygienist_recall_date"`
 	// Months between hygiene visits, 0 to 24.
 	HygienistRecallInterval NilInt `json:"hygienist_recall_interval"`
-	// How the patient wants to be reminded.
+	// Preferred reminder method.
 	RecallMethod string `json:"recall_method"`
-	// How the patient came to the practice.
+	// How the patient found the practice.
 	AcquisitionSourceID NilUUID `json:"acquisition_source_id"`
-	// Identifier of the patient's doctor.
+	// Id of the patient's doctor.
 	DoctorID NilInt64 `json:"doctor_id"`
-	// Identifier of the patient's family.
+	// Id of the patient's family.
 	FamilyID NilUUID `json:"family_id"`
-	// Identifier in a previous system.
+	// Id in a previous system.
 	LegacyID NilString `json:"legacy_id"`
-	// Consent to marketing material; a boolean is accepted.
+	// Consent to marketing. A boolean is accepted.
 	Marketing int `json:"marketing"`
-	// Whether the patient has a condition to know of.
+	// Whether the patient has a medical alert.
 	MedicalAlert bool `json:"medical_alert"`
-	// What to know.
+	// Text of the medical alert.
 	MedicalAlertText NilString `json:"medical_alert_text"`
 	// NHS number.
 	NhsNumber NilString `json:"nhs_number"`
-	// National insurance number.
+	// National Insurance number.
 	NiNumber NilString `json:"ni_number"`
 	// Occupation.
 	Occupation NilString `json:"occupation"`
@@ -4545,35 +4547,35 @@ type Patient struct {
 	UseEmail bool `json:"use_email"`
 	// Whether text messages may be sent.
 	UseSMS bool `json:"use_sms"`
-	// The practice's own extra datum; its label is on the practice.
+	// The practice's own field; the practice has its label.
 	CustomField1 NilString `json:"custom_field_1"`
-	// The practice's own extra datum; its label is on the practice.
+	// The practice's own field; the practice has its label.
 	CustomField2 NilString `json:"custom_field_2"`
-	// The integrator's own keys and values: at most 3 keys of 40 characters with values of 500.
+	// The integrator's own data: at most 3 keys of 40 characters, with values of 500.
 	Metadata jx.Raw `json:"metadata"`
-	// Home phone number, as given.
+	// Home phone number, as entered.
 	HomePhone NilString `json:"home_phone"`
 	// ISO 3166 country code of the number.
 	HomePhoneCountry NilString `json:"home_phone_country"`
-	// The number in E.164 form; null where it is not possible.
+	// The number in E.164 format; null if it is not a possible number.
 	HomePhoneNormalized NilString `json:"home_phone_normalized"`
-	// Mobile phone number, as given.
+	// Mobile phone number, as entered.
 	MobilePhone NilString `json:"mobile_phone"`
 	// ISO 3166 country code of the number.
 	MobilePhoneCountry NilString `json:"mobile_phone_country"`
-	// The number in E.164 form; null where it is not possible.
+	// The number in E.164 format; null if it is not a possible number.
 	MobilePhoneNormalized NilString `json:"mobile_phone_normalized"`
-	// Work phone number, as given.
+	// Work phone number, as entered.
 	WorkPhone NilString `json:"work_phone"`
 	// ISO 3166 country code of the number.
 	WorkPhoneCountry NilString `json:"work_phone_country"`
-	// The number in E.164 form; null where it is not possible.
+	// The number in E.164 format; null if it is not a possible number.
 	WorkPhoneNormalized NilString `json:"work_phone_normalized"`
-	// Emergency contact phone number, as given.
+	// Emergency contact phone number, as entered.
 	EmergencyContactPhone NilString `json:"emergency_contact_phone"`
 	// ISO 3166 country code of the number.
 	EmergencyContactPhoneCountry NilString `json:"emergency_contact_phone_country"`
-	// The number in E.164 form; null where it is not possible.
+	// The number in E.164 format; null if it is not a possible number.
 	EmergencyContactPhoneNormalized NilString `json:"emergency_contact_phone_normalized"`
 	// When the record was created.
 	CreatedAt time.Time `json:"created_at"`
@@ -4581,9 +4583,9 @@ type Patient struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	// The patient's account.
 	AccountID NilInt64 `json:"account_id"`
-	// Answers to the practice's own questions.
+	// Answers to the practice's custom fields.
 	CustomFields []CustomFieldEntry `json:"custom_fields"`
-	// Address of a picture.
+	// URL of the picture.
 	ImageURL string `json:"image_url"`
 }
 
@@ -5196,15 +5198,15 @@ type PatientInput struct {
 	MiddleName OptNilString `json:"middle_name"`
 	// Last name.
 	LastName OptString `json:"last_name"`
-	// What the patient wants to be called.
+	// Preferred name.
 	PreferredName OptNilString `json:"preferred_name"`
 	// Date of birth; not in the future.
 	DateOfBirth OptDate `json:"date_of_birth"`
-	// True male, false female; the words are accepted.
+	// True for male, false for female. The words male and female are accepted.
 	Gender OptBool `json:"gender"`
-	// Ethnicity code of one or two letters or digits.
+	// Ethnicity code: one or two letters or digits.
 	Ethnicity OptString `json:"ethnicity"`
-	// False when the patient is archived.
+	// False if the patient is archived.
 	Active OptBool `json:"active"`
 	// First line of the address.
 	AddressLine1 OptString `json:"address_line_1"`
@@ -5218,46 +5220,46 @@ type PatientInput struct {
 	Postcode OptString `json:"postcode"`
 	// E-mail address.
 	EmailAddress OptNilString `json:"email_address"`
-	// Whom to call in an emergency.
+	// Emergency contact.
 	EmergencyContactName OptNilString `json:"emergency_contact_name"`
-	// How that person is related to the patient.
+	// Relationship of the emergency contact to the patient.
 	EmergencyContactRelationship OptNilString `json:"emergency_contact_relationship"`
-	// Which number to call: 1 home, 2 work, 3 mobile.
+	// Preferred number: 1 home, 2 work, 3 mobile.
 	PreferredPhoneNumber OptNilInt `json:"preferred_phone_number"`
-	// How the patient pays; an active plan.
+	// The payment plan; must be active.
 	PaymentPlanID OptInt64 `json:"payment_plan_id"`
-	// The patient's site; the user's when none is given.
+	// The patient's site. Default: the user's site.
 	SiteID OptUUID `json:"site_id"`
-	// Practitioner id of the preferred dentist.
+	// The preferred dentist's practitioner id.
 	DentistID OptNilInt64 `json:"dentist_id"`
-	// When the next dental exam is due.
+	// Due date of the next dental exam.
 	DentistRecallDate OptNilDate `json:"dentist_recall_date"`
 	// Months between dental exams, 0 to 24.
 	DentistRecallInterval OptNilInt `json:"dentist_recall_interval"`
-	// Practitioner id of the preferred hygienist.
+	// The preferred hygienist's practitioner id.
 	HygienistID OptNilInt64 `json:"hygienist_id"`
-	// When the next hygiene visit is due.
+	// Due date of the next hygiene visit.
 	HygienistRecallDate OptNilDate `json:"hygienist_recall_date"`
 	// Months between hygiene visits, 0 to 24.
 	HygienistRecallInterval OptNilInt `json:"hygienist_recall_interval"`
 	RecallMethod            OptString `json:"recall_method"`
-	// How the patient came to the practice.
+	// How the patient found the practice.
 	AcquisitionSourceID OptNilUUID `json:"acquisition_source_id"`
-	// Identifier of the patient's doctor.
+	// Id of the patient's doctor.
 	DoctorID OptNilInt64 `json:"doctor_id"`
-	// Identifier of the patient's family.
+	// Id of the patient's family.
 	FamilyID OptNilUUID `json:"family_id"`
-	// Identifier in a previous system.
+	// Id in a previous system.
 	LegacyID OptNilString `json:"legacy_id"`
-	// Consent to marketing material; a boolean is accepted.
+	// Consent to marketing. A boolean is accepted.
 	Marketing OptInt `json:"marketing"`
-	// Whether the patient has a condition to know of.
+	// Whether the patient has a medical alert.
 	MedicalAlert OptBool `json:"medical_alert"`
-	// What to know.
+	// Text of the medical alert.
 	MedicalAlertText OptNilString `json:"medical_alert_text"`
 	// NHS number.
 	NhsNumber OptNilString `json:"nhs_number"`
-	// National insurance number.
+	// National Insurance number.
 	NiNumber OptNilString `json:"ni_number"`
 	// Occupation.
 	Occupation OptNilString `json:"occupation"`
@@ -5265,25 +5267,25 @@ type PatientInput struct {
 	UseEmail OptBool `json:"use_email"`
 	// Whether text messages may be sent.
 	UseSMS OptBool `json:"use_sms"`
-	// The practice's own extra datum; its label is on the practice.
+	// The practice's own field; the practice has its label.
 	CustomField1 OptNilString `json:"custom_field_1"`
-	// The practice's own extra datum; its label is on the practice.
+	// The practice's own field; the practice has its label.
 	CustomField2 OptNilString `json:"custom_field_2"`
-	// The integrator's own keys and values: at most 3 keys of 40 characters with values of 500.
+	// The integrator's own data: at most 3 keys of 40 characters, with values of 500.
 	Metadata OptPatientInputMetadata `json:"metadata"`
-	// Home phone number, as given.
+	// Home phone number, as entered.
 	HomePhone OptNilString `json:"home_phone"`
 	// ISO 3166 country code of the number.
 	HomePhoneCountry OptNilString `json:"home_phone_country"`
-	// Mobile phone number, as given.
+	// Mobile phone number, as entered.
 	MobilePhone OptNilString `json:"mobile_phone"`
 	// ISO 3166 country code of the number.
 	MobilePhoneCountry OptNilString `json:"mobile_phone_country"`
-	// Work phone number, as given.
+	// Work phone number, as entered.
 	WorkPhone OptNilString `json:"work_phone"`
 	// ISO 3166 country code of the number.
 	WorkPhoneCountry OptNilString `json:"work_phone_country"`
-	// Emergency contact phone number, as given.
+	// Emergency contact phone number, as entered.
 	EmergencyContactPhone OptNilString `json:"emergency_contact_phone"`
 	// ISO 3166 country code of the number.
 	EmergencyContactPhoneCountry OptNilString `json:"emergency_contact_phone_country"`
@@ -5801,7 +5803,7 @@ func (s *PatientInput) SetCustomFields(val []CustomFieldAnswerInput) {
 	s.CustomFields = val
 }
 
-// The integrator's own keys and values: at most 3 keys of 40 characters with values of 500.
+// The integrator's own data: at most 3 keys of 40 characters, with values of 500.
 type PatientInputMetadata map[string]string
 
 func (s *PatientInputMetadata) init() PatientInputMetadata {
@@ -5874,25 +5876,25 @@ func (s *PatientResponse) SetPatient(val Patient) {
 type Payment struct {
 	// Identifier.
 	ID int64 `json:"id"`
-	// Who paid.
+	// The patient.
 	PatientID int64 `json:"patient_id"`
-	// Where.
+	// The site.
 	SiteID uuid.UUID `json:"site_id"`
-	// How much.
+	// Amount.
 	Amount string `json:"amount"`
-	// What is not matched with invoices, or with void ones alone.
+	// Amount that no invoice explains; void invoices do not count.
 	AmountUnexplained string `json:"amount_unexplained"`
-	// When.
+	// Date of the payment.
 	DatedOn time.Time `json:"dated_on"`
-	// Whether the payment was taken back; it then counts for nothing.
+	// Whether the payment was reversed; it then does not count.
 	Deleted bool `json:"deleted"`
-	// How: Card, Cash, Cheque, Direct debit, Bank transfer.
+	// Method: Card, Cash, Cheque, Direct debit or Bank transfer.
 	Method string `json:"method"`
 	// When the record was created.
 	CreatedAt time.Time `json:"created_at"`
 	// When the record last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Whether all of it is matched with invoices.
+	// Whether invoices explain the whole amount.
 	FullyExplained bool `json:"fully_explained"`
 	// Paid, unexplained or partially_explained.
 	Status       string                `json:"status"`
@@ -6029,12 +6031,12 @@ func (s *Payment) SetExplanations(val []PaymentExplanations) {
 	s.Explanations = val
 }
 
-// The invoices it pays, void ones left out.
+// The invoices that it pays, without void ones.
 // Ref: #/components/schemas/PaymentExplanations
 type PaymentExplanations struct {
 	// The invoice.
 	InvoiceID int64 `json:"invoice_id"`
-	// How much of the payment; above zero.
+	// Amount; above zero.
 	Amount string `json:"amount"`
 }
 
@@ -6160,7 +6162,7 @@ func (s *PaymentMeta) SetTotalAmount(val string) {
 	s.TotalAmount = val
 }
 
-// How patients pay.
+// Payment plans.
 // Ref: #/components/schemas/PaymentPlan
 type PaymentPlan struct {
 	// Identifier.
@@ -6169,7 +6171,7 @@ type PaymentPlan struct {
 	Name string `json:"name"`
 	// Whether patients can be put on the plan.
 	Active bool `json:"active"`
-	// Whether the NHS pays for treatment on this plan.
+	// Whether it is an NHS plan.
 	Nhs bool `json:"nhs"`
 	// When the record was created.
 	CreatedAt time.Time `json:"created_at"`
@@ -6302,21 +6304,21 @@ type Practice struct {
 	Name string `json:"name"`
 	// Short name, unique in the installation.
 	Slug string `json:"slug"`
-	// ISO 3166 code of the practice's country, the default for phone numbers.
+	// ISO 3166 country code. Default for phone numbers.
 	Country string `json:"country"`
 	// Telephone number.
 	PhoneNumber NilString `json:"phone_number"`
 	// E-mail address.
 	EmailAddress NilString `json:"email_address"`
-	// Address of the practice's web site.
+	// URL of the website.
 	Website NilString `json:"website"`
-	// Address of the practice's logo.
+	// URL of the logo.
 	LogoURL NilString `json:"logo_url"`
-	// IANA name of the time zone in which times are shown.
+	// IANA time zone in which times are shown.
 	TimeZone string `json:"time_zone"`
 	// Whether the practice does NHS work.
 	Nhs bool `json:"nhs"`
-	// Shortest appointment in minutes; the default of availability's duration.
+	// Shortest appointment in minutes. Default for the duration of availability.
 	MinimumAppointmentDuration int `json:"minimum_appointment_duration"`
 	// Local opening times per weekday; closed days are absent.
 	OpeningHours jx.Raw `json:"opening_hours"`
@@ -6570,19 +6572,19 @@ func (s *PracticeResponse) SetPractice(val Practice) {
 type Practitioner struct {
 	// Identifier.
 	ID int64 `json:"id"`
-	// The site the practitioner works at.
+	// The site.
 	SiteID uuid.UUID `json:"site_id"`
 	// Whether the practitioner can be booked.
 	Active bool `json:"active"`
-	// Number in the register of the General Dental Council.
+	// General Dental Council registration number.
 	GdcNumber NilString `json:"gdc_number"`
-	// Performer number given by the NHS.
+	// NHS performer number.
 	NhsNumber NilString `json:"nhs_number"`
 	// Colour in the diary.
 	Colour NilString `json:"colour"`
-	// Units of dental activity to reach in a contract year.
+	// Contract-year target in units of dental activity.
 	UdaTarget NilString `json:"uda_target"`
-	// Units of orthodontic activity to reach in a contract year.
+	// Contract-year target in units of orthodontic activity.
 	UoaTarget NilString `json:"uoa_target"`
 	// When the record was created.
 	CreatedAt time.Time `json:"created_at"`
@@ -6747,15 +6749,15 @@ func (s *PractitionerResponse) SetPractitioner(val Practitioner) {
 type PractitionerUser struct {
 	// Identifier.
 	ID int64 `json:"id"`
-	// How the user is addressed.
+	// Title.
 	Title NilString `json:"title"`
 	// First name.
 	FirstName string `json:"first_name"`
 	// Last name.
 	LastName string `json:"last_name"`
-	// E-mail address, unique in the installation; the user signs in with it.
+	// E-mail address for signing in; unique in the installation.
 	Email string `json:"email"`
-	// What the user does in the practice.
+	// Role in the practice.
 	Role string `json:"role"`
 }
 
@@ -6819,14 +6821,14 @@ func (s *PractitionerUser) SetRole(val string) {
 	s.Role = val
 }
 
-// Surgeries of the sites.
+// Rooms of the sites.
 // Ref: #/components/schemas/Room
 type Room struct {
 	// Identifier.
 	ID uuid.UUID `json:"id"`
 	// Name of the room.
 	Name string `json:"name"`
-	// The site the room is in.
+	// The site.
 	SiteID uuid.UUID `json:"site_id"`
 	// Whether the room is in use.
 	Active bool `json:"active"`
@@ -6937,7 +6939,7 @@ func (s *RoomResponse) SetRoom(val Room) {
 	s.Room = val
 }
 
-// Buildings of the practice.
+// Sites of the practice.
 // Ref: #/components/schemas/Site
 type Site struct {
 	// Identifier.
@@ -7151,16 +7153,16 @@ func (s *SiteResponse) SetSite(val Site) {
 	s.Site = val
 }
 
-// Products the practice sells.
+// Products that the practice sells.
 // Ref: #/components/schemas/Sundry
 type Sundry struct {
 	// Identifier.
 	ID uuid.UUID `json:"id"`
 	// Name of the product.
 	Name string `json:"name"`
-	// Price of one.
+	// Unit price.
 	Price string `json:"price"`
-	// The site that sells it; null for all.
+	// The site that sells it; null for all sites.
 	SiteID NilUUID `json:"site_id"`
 	// Whether it is sold.
 	Active bool `json:"active"`
@@ -7281,20 +7283,20 @@ func (s *SundryResponse) SetSundry(val Sundry) {
 	s.Sundry = val
 }
 
-// What the practice does for patients.
+// Treatments that the practice offers.
 // Ref: #/components/schemas/Treatment
 type Treatment struct {
 	// Identifier.
 	ID int64 `json:"id"`
-	// Name among practitioners.
+	// Clinical name.
 	Nomenclature string `json:"nomenclature"`
-	// Name in words for patients.
+	// Name for patients.
 	PatientNomenclature NilString `json:"patient_nomenclature"`
 	// Treatment category on NHS claims.
 	NhsTreatmentCat NilString `json:"nhs_treatment_cat"`
-	// NHS band that the treatment falls into.
+	// NHS band.
 	UdaBand NilString `json:"uda_band"`
-	// The group it belongs to.
+	// The category.
 	TreatmentCategoryID NilInt64 `json:"treatment_category_id"`
 	// Whether it can be planned.
 	Active bool `json:"active"`
@@ -7523,11 +7525,11 @@ type TreatmentPlan struct {
 	Nickname NilString `json:"nickname"`
 	// The patient.
 	PatientID int64 `json:"patient_id"`
-	// Who treats.
+	// The practitioner.
 	PractitionerID int64 `json:"practitioner_id"`
-	// How the patient pays.
+	// The payment plan.
 	PaymentPlanID int64 `json:"payment_plan_id"`
-	// Whether everything has been done.
+	// Whether the plan is completed.
 	Completed bool `json:"completed"`
 	// When it was completed.
 	CompletedAt NilDateTime `json:"completed_at"`
@@ -7680,15 +7682,15 @@ func (s *TreatmentPlan) SetUpdatedAt(val time.Time) {
 type TreatmentPlanItem struct {
 	// Identifier.
 	ID int64 `json:"id"`
-	// The plan.
+	// The treatment plan.
 	TreatmentPlanID int64 `json:"treatment_plan_id"`
 	// The treatment.
 	TreatmentID int64 `json:"treatment_id"`
 	// The patient.
 	PatientID int64 `json:"patient_id"`
-	// Who treats.
+	// The practitioner.
 	PractitionerID int64 `json:"practitioner_id"`
-	// How it is paid.
+	// The payment plan.
 	PaymentPlanID int64 `json:"payment_plan_id"`
 	// Teeth in FDI notation.
 	Teeth []string `json:"teeth"`
@@ -7696,19 +7698,19 @@ type TreatmentPlanItem struct {
 	Surfaces []string `json:"surfaces"`
 	// Price.
 	Price string `json:"price"`
-	// Minutes of treatment.
+	// Duration in minutes.
 	Duration int `json:"duration"`
-	// Whether it has been done.
+	// Whether it is completed.
 	Completed bool `json:"completed"`
-	// When it was done.
+	// When it was completed.
 	CompletedAt NilDateTime `json:"completed_at"`
-	// Whether it has been invoiced.
+	// Whether it is invoiced.
 	Charged bool `json:"charged"`
-	// The invoice that charges it.
+	// The invoice.
 	InvoiceID NilInt64 `json:"invoice_id"`
 	// NHS band.
 	UdaBand NilString `json:"uda_band"`
-	// Name of the treatment when it was planned.
+	// Name of the treatment at the time of planning.
 	Nomenclature string `json:"nomenclature"`
 	// Notes.
 	Notes NilString `json:"notes"`
@@ -7716,7 +7718,7 @@ type TreatmentPlanItem struct {
 	CreatedAt time.Time `json:"created_at"`
 	// When the record last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Answers to the practice's own questions.
+	// Answers to the practice's custom fields.
 	CustomFields []CustomFieldEntry `json:"custom_fields"`
 }
 
@@ -8017,26 +8019,26 @@ func (s *TreatmentResponse) SetTreatment(val Treatment) {
 	s.Treatment = val
 }
 
-// People who work in the practice.
+// People who work at the practice.
 // Ref: #/components/schemas/User
 type User struct {
 	// Identifier.
 	ID int64 `json:"id"`
-	// How the user is addressed.
+	// Title.
 	Title NilString `json:"title"`
 	// First name.
 	FirstName string `json:"first_name"`
 	// Last name.
 	LastName string `json:"last_name"`
-	// E-mail address, unique in the installation; the user signs in with it.
+	// E-mail address for signing in; unique in the installation.
 	Email string `json:"email"`
 	// Mobile telephone number.
 	MobilePhone NilString `json:"mobile_phone"`
-	// What the user does in the practice.
+	// Role in the practice.
 	Role string `json:"role"`
-	// The site the user works at.
+	// The user's site.
 	SiteID NilUUID `json:"site_id"`
-	// Whether the user may use the system.
+	// Whether the user can sign in and use tokens.
 	Active bool `json:"active"`
 	// When the user last signed in.
 	LastLogin NilDateTime `json:"last_login"`
@@ -8046,9 +8048,9 @@ type User struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	// 1 reception, 2 practitioner, 3 manager, 4 administrator.
 	PermissionLevel int `json:"permission_level"`
-	// The practice of the user.
+	// The user's practice.
 	PracticeID uuid.UUID `json:"practice_id"`
-	// Address of a picture.
+	// URL of the picture.
 	ImageURL string `json:"image_url"`
 }
 

@@ -64,7 +64,7 @@ type Handler interface {
 	GetContract(ctx context.Context, params GetContractParams) (*ContractResponse, error)
 	// GetCurrentUser implements getCurrentUser operation.
 	//
-	// Get the user the token acts for.
+	// Get the token's user.
 	//
 	// GET /user
 	GetCurrentUser(ctx context.Context) (*UserResponse, error)
@@ -178,7 +178,7 @@ type Handler interface {
 	GetUser(ctx context.Context, params GetUserParams) (*UserResponse, error)
 	// GetUsersCurrent implements getUsersCurrent operation.
 	//
-	// Get the user the token acts for, as /user does.
+	// Get the token's user, like /user.
 	//
 	// GET /users/current
 	GetUsersCurrent(ctx context.Context) (*UserResponse, error)
@@ -208,7 +208,7 @@ type Handler interface {
 	ListAppointments(ctx context.Context, params ListAppointmentsParams) (*AppointmentList, error)
 	// ListAvailability implements listAvailability operation.
 	//
-	// List the free periods of practitioners.
+	// List the available slots of practitioners.
 	//
 	// GET /appointments/availability
 	ListAvailability(ctx context.Context, params ListAvailabilityParams) (*AvailabilitySlotList, error)

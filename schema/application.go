@@ -12,12 +12,11 @@ import (
 	"chairside/internal/scope"
 )
 
-// Application is a program of somebody's that users may let act for them: a
-// client in the words of RFC 6749. Its id is the client id. It belongs to the
-// practice that registered it; users of every practice may authorise it.
+// Application is an OAuth client (RFC 6749) that users can authorise to act for them.
+// Its id is the client ID. It belongs to the practice that registered it; users of every
+// practice can authorise it.
 //
-// A deleted application keeps its row, so that its tokens still say what they
-// were for.
+// A deleted application keeps its row, because its tokens refer to it.
 type Application struct{ ent.Schema }
 
 // Mixin of Application.
@@ -28,26 +27,26 @@ func (Application) Annotations() []schema.Annotation {
 	return []schema.Annotation{apispec.Unconfined{Reason: "its practice is owner_id"}}
 }
 
-// Interceptors confine queries to what the caller's practice registered.
+// Interceptors confine queries to the caller's practice's applications.
 func (Application) Interceptors() []ent.Interceptor {
 	return []ent.Interceptor{confine("owner_id", bookkeeping)}
 }
 
-// Hooks confine mutations to what the caller's practice registered.
+// Hooks confine mutations to the caller's practice's applications.
 func (Application) Hooks() []ent.Hook { return []ent.Hook{confineSave("owner_id", bookkeeping)} }
 
-// Fields of Application. The practice is called owner_id, not practice_id: a
-// token of one practice's user may be for the application of another.
+// Fields of Application. The practice is owner_id, not practice_id, because a user's
+// token may belong to another practice's application.
 func (Application) Fields() []ent.Field {
 	return []ent.Field{
 		uuidID(),
 		field.UUID("owner_id", uuid.UUID{}).Immutable().Comment("The practice that registered it."),
 		field.Int64("user_id").Immutable().Comment("The user who registered it."),
-		text("name", "What users know it by."),
-		field.JSON("redirect_uris", []string{}).Comment("Where users may be sent back to, compared exactly."),
-		text("scopes", "Space-separated scopes it may ask for.", apispec.Field{Words: scope.All()}),
-		field.Bool("public").Immutable().Comment("Whether it can keep no secret (RFC 6749, section 2.1), and so has none."),
-		field.Bytes("secret_hash").MaxLen(32).Optional().Nillable().Sensitive().Comment("SHA-256 of the client secret; null for a public one."),
+		text("name", "Name that users see."),
+		field.JSON("redirect_uris", []string{}).Comment("Redirect URIs, matched exactly."),
+		text("scopes", "Space-separated scopes that it may request.", apispec.Field{Words: scope.All()}),
+		field.Bool("public").Immutable().Comment("Whether it is a public client (RFC 6749, section 2.1), without a secret."),
+		field.Bytes("secret_hash").MaxLen(32).Optional().Nillable().Sensitive().Comment("SHA-256 of the client secret; null for a public client."),
 		optionalTimestamp("deleted_at", "When it was deleted."),
 	}
 }
@@ -65,9 +64,9 @@ func (Application) Indexes() []ent.Index {
 	return []ent.Index{index.Fields("owner_id", "id")} // a practice's applications
 }
 
-// AuthorizationCode is what an application exchanges for a token (RFC 6749,
-// section 4.1.2). Only the SHA-256 of its value is stored. It stays for a
-// while after it was used, to notice a second use.
+// AuthorizationCode is a code that an application exchanges for a token (RFC 6749,
+// section 4.1.2). Only its SHA-256 is stored. A used code is kept for a while, to detect
+// a second use.
 type AuthorizationCode struct{ ent.Schema }
 
 // Mixin of AuthorizationCode.
@@ -78,14 +77,14 @@ func (AuthorizationCode) Fields() []ent.Field {
 	return []ent.Field{
 		uuidID(),
 		field.Bytes("hash").MaxLen(32).Unique().Immutable().Sensitive().Comment("SHA-256 of the code.").Annotations(apispec.Hidden()),
-		field.UUID("application_id", uuid.UUID{}).Immutable().Comment("The application it was given to."),
-		field.Int64("user_id").Immutable().Comment("The user who allowed it."),
-		field.String("redirect_uri").Immutable().Comment("Where it was sent; the exchange must name the same."),
-		field.String("scopes").Immutable().Comment("Space-separated scopes the user allowed.").Annotations(apispec.Field{Words: scope.All()}),
+		field.UUID("application_id", uuid.UUID{}).Immutable().Comment("The application."),
+		field.Int64("user_id").Immutable().Comment("The user who authorised it."),
+		field.String("redirect_uri").Immutable().Comment("The redirect URI, which the exchange must repeat."),
+		field.String("scopes").Immutable().Comment("Space-separated scopes that the user granted.").Annotations(apispec.Field{Words: scope.All()}),
 		field.String("challenge").Default("").Immutable().Comment("code_challenge of RFC 7636 by method S256; empty without PKCE."),
-		field.Time("expires_at").Immutable().Comment("End of its life."),
+		field.Time("expires_at").Immutable().Comment("Expiry."),
 		optionalTimestamp("used_at", "When it was exchanged."),
-		field.UUID("token_id", uuid.UUID{}).Optional().Nillable().Comment("The token it gave."),
+		field.UUID("token_id", uuid.UUID{}).Optional().Nillable().Comment("The token that it was exchanged for."),
 	}
 }
 
@@ -100,5 +99,5 @@ func (AuthorizationCode) Edges() []ent.Edge {
 
 // Indexes of AuthorizationCode.
 func (AuthorizationCode) Indexes() []ent.Index {
-	return []ent.Index{index.Fields("expires_at")} // those that nobody will ask for again
+	return []ent.Index{index.Fields("expires_at")} // old codes
 }

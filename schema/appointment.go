@@ -14,7 +14,7 @@ import (
 	"chairside/internal/codec"
 )
 
-// Appointment is an entry of the diary: a patient's visit, or a break.
+// Appointment is an entry in the diary: a patient's visit, or a break.
 type Appointment struct{ ent.Schema }
 
 // Mixin of Appointment.
@@ -26,13 +26,13 @@ func (Appointment) Mixin() []ent.Mixin {
 func (Appointment) Fields() []ent.Field {
 	fields := []ent.Field{
 		intID(),
-		timestamp("start_time", "When it starts.", required(written())),
-		timestamp("finish_time", "When it ends: after the start, at most 24 hours later.", required(apispec.Field{Write: true, Example: `"2026-07-01T10:00:00.000+01:00"`})),
-		field.Int("duration").Comment("Minutes between start and finish.").Annotations(apispec.Field{Min: bound(0), Max: bound(1440), Example: "30"}),
-		intRef("practitioner_id", "Whose diary it is in; an active practitioner.", required(apispec.Field{Write: true, Active: true})),
+		timestamp("start_time", "Start.", required(written())),
+		timestamp("finish_time", "End: after the start, at most 24 hours later.", required(apispec.Field{Write: true, Example: `"2026-07-01T10:00:00.000+01:00"`})),
+		field.Int("duration").Comment("Length in minutes.").Annotations(apispec.Field{Min: bound(0), Max: bound(1440), Example: "30"}),
+		intRef("practitioner_id", "The practitioner; must be active.", required(apispec.Field{Write: true, Active: true})),
 		optionalIntRef("patient_id", "The patient; null for a break or another entry without one.", written()),
-		text("reason", "One of the seven common reasons, or the name of one of the practice's own.", required(apispec.Field{Write: true, MaxRunes: shortText, Example: "Exam"})),
-		field.Enum("state").GoType(AppointmentState("")).Default(string(Pending)).Comment("Where the visit has got to.").Annotations(createDefault(written())),
+		text("reason", "One of the seven standard reasons, or the name of one of the practice's own reasons.", required(apispec.Field{Write: true, MaxRunes: shortText, Example: "Exam"})),
+		field.Enum("state").GoType(AppointmentState("")).Default(string(Pending)).Comment("State of the visit.").Annotations(createDefault(written())),
 		optionalText("notes", "Notes.", written(longText)),
 		optionalText("treatment_description", "Short summary of the treatment performed."),
 		optionalUUIDRef("room_id", "The room."),
@@ -56,14 +56,14 @@ func (Appointment) Edges() []ent.Edge {
 	}
 }
 
-// listed are the appointments that lists show unless cancelled=true.
+// listed selects the appointments that lists show unless cancelled=true.
 const listed = "cancelled_at IS NULL AND did_not_attend_at IS NULL"
 
 // Indexes of Appointment.
 func (Appointment) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("practice_id", "start_time", "id").Annotations(entsql.IndexWhere(listed)), // default list; on, before, after
-		// practitioner_id; overlap check, availability and the diary report, which need not look at the table
+		// practitioner_id; overlap check, availability and diary report, without reading the table
 		index.Fields("practice_id", "practitioner_id", "start_time", "id").StorageKey("appointment_diary").Annotations(entsql.IncludeColumns("finish_time", "state", "patient_id", "cancelled_at")),
 		index.Fields("practice_id", "patient_id", "start_time", "id"),                                                                          // patient_id
 		index.Fields("practice_id", "room_id", "start_time", "id"),                                                                             // room_id
@@ -86,7 +86,7 @@ func (Appointment) Annotations() []schema.Annotation {
 			{Name: "lasts_a_day_at_most", SQL: fmt.Sprintf("milliseconds(start_time, finish_time) <= %d", LongestAppointment.Milliseconds())},
 			{Name: "duration", SQL: "duration = minutes(start_time, finish_time)"},
 			{Name: "state_is_stamped", SQL: stampOfState()},
-			// A did-not-attend date may outlive its state: records of other systems have it so.
+			// A did-not-attend date may outlive its state in records from other systems.
 			{Name: "cancelled", SQL: "(state = 'Cancelled') = (cancelled_at IS NOT NULL)"},
 		},
 		apispec.Resource{
@@ -94,15 +94,15 @@ func (Appointment) Annotations() []schema.Annotation {
 			Verbs:       []apispec.Verb{apispec.Get, apispec.List, apispec.Create, apispec.Update, apispec.Delete},
 			Handwritten: []apispec.Verb{apispec.List},
 			Conflict: &apispec.Conflict{Code: "double_booking", Doc: "The practitioner is booked at that time.", Members: []apispec.Computed{
-				{Name: "id", Kind: codec.ID, Doc: "The appointment in the way."},
+				{Name: "id", Kind: codec.ID, Doc: "The overlapping appointment."},
 				{Name: "start_time", Kind: codec.Time, Doc: "Its start."},
 				{Name: "finish_time", Kind: codec.Time, Doc: "Its end."},
 			}},
 			Descriptions: map[apispec.Verb]string{
-				apispec.List:   "Cancelled and not attended appointments are left out unless cancelled is true.",
-				apispec.Create: "Refused with 409 and the conflicts when the practitioner is booked at that time, unless force_changes is true.",
-				apispec.Update: "Only what is sent changes. A state that is entered sets its timestamp; set the state Cancelled to cancel. New times, another practitioner, or a return from Cancelled or Did not attend are checked for double booking.",
-				apispec.Delete: "For removal only: to cancel, set the state Cancelled.",
+				apispec.List:   "Omits cancelled appointments and those that the patient did not attend, unless cancelled is true.",
+				apispec.Create: "Returns 409 with the conflicts if the practitioner is booked at that time, unless force_changes is true.",
+				apispec.Update: "Changes only the fields sent. A new state sets its timestamp. To cancel, set the state to Cancelled. New times, another practitioner, or a return from Cancelled or Did not attend are checked for double booking.",
+				apispec.Delete: "Removes the appointment. To cancel it, set the state to Cancelled.",
 			},
 			Filters: []apispec.Filter{
 				{Param: "on", Column: "start_time", Kind: codec.Day, Handwritten: true, Doc: "On this local day."},
@@ -111,8 +111,8 @@ func (Appointment) Annotations() []schema.Annotation {
 				{Param: "practitioner_id", Doc: "With this practitioner."},
 				{Param: "room_id", Doc: "In this room."},
 				{Param: "site_id", Edge: "practitioner", Doc: "With practitioners of this site."},
-				{Param: "state", Doc: "In this state; does not by itself include cancelled ones."},
-				{Param: "cancelled", Kind: codec.Boolean, Handwritten: true, Doc: "True includes cancelled and not attended appointments."},
+				{Param: "state", Doc: "In this state. Cancelled appointments also need cancelled=true."},
+				{Param: "cancelled", Kind: codec.Boolean, Handwritten: true, Doc: "true includes cancelled appointments and those that the patient did not attend."},
 			},
 			Sorts: []apispec.Sort{{Key: "start_time"}, {Key: "finish_time"}, {Key: "state"}},
 			Order: "start_time",
@@ -124,32 +124,32 @@ func (Appointment) Annotations() []schema.Annotation {
 			},
 			Computed: []apispec.Computed{
 				{Name: "patient_name", Kind: codec.Text, Nullable: true, Edge: "patient", Columns: []string{"first_name", "last_name"}, Func: "FullName", Doc: "First and last name of the patient."},
-				{Name: "patient_image_url", Kind: codec.Avatar, Nullable: true, Edge: "patient", Doc: "Address of a picture of the patient."},
-				{Name: "payment_plan_id", Kind: codec.ID, Nullable: true, Edge: "patient", Columns: []string{"payment_plan_id"}, Doc: "The plan the patient is on."},
+				{Name: "patient_image_url", Kind: codec.Avatar, Nullable: true, Edge: "patient", Doc: "URL of the patient's picture."},
+				{Name: "payment_plan_id", Kind: codec.ID, Nullable: true, Edge: "patient", Columns: []string{"payment_plan_id"}, Doc: "The patient's payment plan."},
 			},
-			BodyFields: []apispec.BodyField{{Name: "force_changes", Kind: codec.Boolean, Null: "false", Doc: "True books although the practitioner is booked already."}},
+			BodyFields: []apispec.BodyField{{Name: "force_changes", Kind: codec.Boolean, Null: "false", Doc: "true books even if the practitioner is booked at that time."}},
 			Operations: []apispec.Operation{{
 				ID: "listAvailability", Path: "/appointments/availability", Key: "availability", Item: "AvailabilitySlot", MaxPage: 20,
-				Doc:         "List the free periods of practitioners.",
-				Description: "Free are working sessions, or the practice's opening hours for practitioners without any, less what is booked. Ordered by start, then practitioner.",
+				Doc:         "List the available slots of practitioners.",
+				Description: "Slots are working sessions minus appointments. For practitioners without working sessions, the practice's opening hours apply. Ordered by start, then practitioner.",
 				Params: []apispec.Filter{
-					{Param: "start_time", Kind: codec.Time, Handwritten: true, Required: true, Doc: "Start of the window; required, in the future."},
-					{Param: "finish_time", Kind: codec.Time, Handwritten: true, Required: true, Doc: "End of the window; required, after start_time, at most 366 days later."},
-					{Param: "practitioner_ids", Kind: codec.ID, Op: "IN", Handwritten: true, Required: true, Doc: "Whose periods; required. Sent as practitioner_ids[]."},
-					{Param: "duration", Kind: codec.Integer, Handwritten: true, Doc: "Shortest period in minutes; the practice's minimum appointment duration when left out."},
+					{Param: "start_time", Kind: codec.Time, Handwritten: true, Required: true, Doc: "Start of the window; required, must be in the future."},
+					{Param: "finish_time", Kind: codec.Time, Handwritten: true, Required: true, Doc: "End of the window; required, after start_time and at most 366 days later."},
+					{Param: "practitioner_ids", Kind: codec.ID, Op: "IN", Handwritten: true, Required: true, Doc: "The practitioners; required. Send as practitioner_ids[]."},
+					{Param: "duration", Kind: codec.Integer, Handwritten: true, Doc: "Shortest slot in minutes. Default: the practice's minimum appointment duration."},
 				},
 				Members: []apispec.Computed{
-					{Name: "start_time", Kind: codec.Time, Doc: "Start of the free period."},
-					{Name: "finish_time", Kind: codec.Time, Doc: "End of the free period."},
+					{Name: "start_time", Kind: codec.Time, Doc: "Start of the slot."},
+					{Name: "finish_time", Kind: codec.Time, Doc: "End of the slot."},
 					{Name: "available_duration", Kind: codec.Integer, Doc: "Length in minutes."},
-					{Name: "practitioner_id", Kind: codec.ID, Doc: "Who is free."},
+					{Name: "practitioner_id", Kind: codec.ID, Doc: "The practitioner."},
 				},
 			}},
 		},
 	}
 }
 
-// AppointmentReason is a reason of the practice's own.
+// AppointmentReason is one of the practice's own appointment reasons.
 type AppointmentReason struct{ ent.Schema }
 
 // Mixin of AppointmentReason.
@@ -164,7 +164,7 @@ func (AppointmentReason) Fields() []ent.Field {
 		boolFalse("deleted", "Whether the reason is hidden."),
 		boolFalse("exam", "Whether it is a dental appointment."),
 		boolFalse("hygiene", "Whether it is a hygienist's appointment."),
-		count("position", "Place in the list of reasons."),
+		count("position", "Position in the list of reasons."),
 	}
 }
 
@@ -177,7 +177,7 @@ func (AppointmentReason) Indexes() []ent.Index {
 func (AppointmentReason) Annotations() []schema.Annotation {
 	return []schema.Annotation{apispec.Resource{
 		Key: "appointment_reason", Plural: "appointment_reasons", Scope: "appointment", Doc: "Reasons for appointments.", Verbs: readable,
-		Filters: []apispec.Filter{{Param: "deleted", Doc: "Only deleted reasons, or only others."}},
+		Filters: []apispec.Filter{{Param: "deleted", Doc: "true for deleted reasons only, false for others only."}},
 		Sorts:   []apispec.Sort{{Key: "position"}}, Order: "position",
 	}}
 }

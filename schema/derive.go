@@ -15,16 +15,16 @@ import (
 	"chairside/internal/decimal"
 )
 
-// Fold is the form by which text is sorted and compared: Unicode case folding.
+// Fold returns the form by which text is sorted and compared: Unicode case folding.
 func Fold(s string) string {
-	if isASCII(s) { // most text is, and is folded without a machine for all of Unicode
+	if isASCII(s) { // the common case, without the cost of Unicode
 		return strings.ToLower(s)
 	}
 	return cherokee.Replace(cases.Fold().String(s))
 }
 
-// cherokee makes small letters what Unicode folds them to (CaseFolding.txt), the
-// large ones; cases.Fold gives each of a pair for the other.
+// cherokee folds small Cherokee letters to capitals, as Unicode does
+// (CaseFolding.txt); cases.Fold swaps each pair instead.
 var cherokee = func() *strings.Replacer {
 	var pairs []string
 	for r := range rune(0xABBF + 1 - 0xAB70) {
@@ -53,14 +53,13 @@ func FullName(first, last string) string {
 // Minutes is the length of [start, finish) in whole minutes.
 func Minutes(start, finish time.Time) int { return int(finish.Sub(start) / time.Minute) }
 
-// NormalizeEmail is the form in which users' addresses are stored and looked
-// up: without spaces around, in lower case, because people do not remember
-// which they used.
+// NormalizeEmail returns the form in which users' addresses are stored and looked up:
+// trimmed and in lower case.
 func NormalizeEmail(address string) string { return strings.ToLower(strings.TrimSpace(address)) }
 
-// NormalizePhone is the E.164 form of a number that libphonenumber calls
-// possible for the country (ISO 3166; the practice's where the number has
-// none), "" for any other (behaviour.md section 2).
+// NormalizePhone returns the E.164 form of a number that libphonenumber considers
+// possible for the country (ISO 3166; default the practice's), or "" (behaviour.md
+// section 2).
 func NormalizePhone(number, country, practiceCountry string) string {
 	if country == "" {
 		country = practiceCountry
@@ -72,8 +71,8 @@ func NormalizePhone(number, country, practiceCountry string) string {
 	return phonenumbers.Format(n, phonenumbers.E164)
 }
 
-// HasPhones reports whether numbers of a country (ISO 3166, upper case) can be
-// told: of XX, or of UK, whose code is GB, none has an E.164 form.
+// HasPhones reports whether libphonenumber knows a country (ISO 3166, upper case). UK,
+// whose code is GB, is unknown.
 func HasPhones(country string) bool { return phonenumbers.GetCountryCodeForRegion(country) != 0 }
 
 // Digits keeps the ASCII digits of s.
@@ -86,7 +85,7 @@ func Digits(s string) string {
 	}, s)
 }
 
-// SearchFold is Fold without accents: what search compares.
+// SearchFold is Fold without accents. Search compares it.
 func SearchFold(s string) string {
 	if isASCII(s) {
 		return Fold(s)
@@ -101,12 +100,12 @@ func unaccented(r rune) rune {
 	return r
 }
 
-// SearchText is what a patient is found by. Each word stands behind a space,
-// so that " smi" finds the beginnings of words and "7700" any run of digits.
+// SearchText returns the text that patient search matches. Each word follows a space, so
+// that " smi" matches the beginning of a word and "7700" any digits.
 func SearchText(names []string, postcode, email, nhsNumber, legacyID string, phones []string) string {
 	words := SearchWords(strings.Join(names, " "))
 	for _, n := range slices.Clone(words) {
-		if parts := strings.FieldsFunc(n, notWord); len(parts) > 1 { // O'Brien, Smith-Jones: each part, and all in one
+		if parts := strings.FieldsFunc(n, notWord); len(parts) > 1 { // O'Brien, Smith-Jones: each part, and joined
 			words = append(append(words, parts[1:]...), strings.Join(parts, ""))
 		}
 	}
@@ -124,7 +123,7 @@ func SearchText(names []string, postcode, email, nhsNumber, legacyID string, pho
 	var b strings.Builder
 	seen := map[string]bool{"": true}
 	for _, w := range words {
-		for _, form := range []string{w, strings.TrimLeftFunc(w, notWord)} { // "(evenings)" is also found as evenings
+		for _, form := range []string{w, strings.TrimLeftFunc(w, notWord)} { // "(evenings)" also as "evenings"
 			if !seen[form] {
 				seen[form] = true
 				b.WriteByte(' ')
@@ -135,8 +134,8 @@ func SearchText(names []string, postcode, email, nhsNumber, legacyID string, pho
 	return b.String()
 }
 
-// SearchWords are the words of names or of a search, folded, without the
-// punctuation around them: "Brearley, Theo" finds what "theo brearley" finds.
+// SearchWords returns the folded words of a name or a search, without surrounding
+// punctuation: "Brearley, Theo" is the same as "theo brearley".
 func SearchWords(s string) []string {
 	var words []string
 	for _, w := range strings.Fields(SearchFold(s)) {
@@ -149,8 +148,8 @@ func SearchWords(s string) []string {
 
 func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
-// statusAgrees is InvoiceStatusOf as a rule of the database, and that a void
-// invoice owes nothing.
+// statusAgrees is InvoiceStatusOf as a check constraint; a void invoice has nothing
+// outstanding.
 const statusAgrees = "CASE status" +
 	" WHEN 'void' THEN amount_outstanding = 0" +
 	" WHEN 'paid' THEN amount_outstanding = 0 AND amount <> 0" +
@@ -158,8 +157,8 @@ const statusAgrees = "CASE status" +
 	" WHEN 'sent' THEN amount_outstanding >= amount AND (amount_outstanding <> 0 OR amount = 0) AND sent_at IS NOT NULL" +
 	" ELSE amount_outstanding >= amount AND (amount_outstanding <> 0 OR amount = 0) AND sent_at IS NULL END"
 
-// InvoiceStatusOf is the status that agrees with what is owed: void stays void,
-// nothing owed is paid, something paid is part_paid, else new or sent.
+// InvoiceStatusOf returns an invoice's status: void stays void, nothing outstanding is
+// paid, partly paid is part_paid, anything else is new or sent.
 func InvoiceStatusOf(amount, outstanding decimal.Decimal, sent, void bool) InvoiceStatus {
 	switch {
 	case void:
@@ -174,7 +173,8 @@ func InvoiceStatusOf(amount, outstanding decimal.Decimal, sent, void bool) Invoi
 	return InvoiceNew
 }
 
-// PaymentStatus says how much of a payment is matched with invoices.
+// PaymentStatus returns whether a payment is explained by invoices in full, in part or
+// not at all.
 func PaymentStatus(amount, unexplained decimal.Decimal) string {
 	switch unexplained {
 	case 0:
@@ -185,13 +185,13 @@ func PaymentStatus(amount, unexplained decimal.Decimal) string {
 	return "partially_explained"
 }
 
-// FullyExplained reports whether nothing of a payment is left unmatched.
+// FullyExplained reports whether a payment is explained in full.
 func FullyExplained(unexplained decimal.Decimal) bool { return unexplained == 0 }
 
 // PermissionLevelOf is Role.PermissionLevel, for the generated mapping.
 func PermissionLevelOf(r Role) int { return int(r.PermissionLevel()) }
 
-// Age in whole years at a day.
+// Age returns the age in whole years on a day.
 func Age(born, at civil.Date) int {
 	years := at.Year - born.Year
 	if at.Month < born.Month || at.Month == born.Month && at.Day < born.Day {

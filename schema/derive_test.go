@@ -50,7 +50,7 @@ func TestNormalizePhone(t *testing.T) {
 	}
 }
 
-func TestSearchTextHoldsEveryWayToAskForAPatient(t *testing.T) {
+func TestSearchTextMatchesEveryKindOfSearch(t *testing.T) {
 	text := schema.SearchText([]string{"Zoë", "", "O'Brien-Łuczak", "Zo"}, "SW1A 1AA", "Zoe.OB@Example.com", "943 476 5919", "OLD-0042",
 		[]string{"07700 900123", "", "ext 12", "0114 496 0123 (evenings)"})
 	for _, word := range []string{" zoe", " o'brien-łuczak", " brien", " łuczak", " zo", " sw1a", " 1aa", " sw1a1aa", " zoe.ob@example.com", " 9434765919", " old-0042", " 07700900123", " 12", " ext", " evenings"} {
@@ -77,8 +77,8 @@ func TestFoldKeepsAccents(t *testing.T) {
 	}
 }
 
-// TestFoldHasOneCase: what is folded stays as it is, so that a name finds itself.
-func TestFoldHasOneCase(t *testing.T) {
+// TestFoldIsIdempotent, so that a name finds itself.
+func TestFoldIsIdempotent(t *testing.T) {
 	for r := rune(1); r <= unicode.MaxRune; r++ {
 		once := schema.Fold(string(r))
 		if twice := schema.Fold(once); utf8.ValidRune(r) && twice != once {
@@ -115,7 +115,7 @@ func TestMinutesAreWhole(t *testing.T) {
 	}
 }
 
-func TestInvoiceStatusAgreesWithWhatIsOwed(t *testing.T) {
+func TestInvoiceStatusFollowsTheAmounts(t *testing.T) {
 	for _, c := range []struct {
 		name                string
 		amount, outstanding decimal.Decimal
@@ -181,7 +181,7 @@ func TestAgeChangesOnTheBirthday(t *testing.T) {
 	}
 }
 
-// TestEveryStateHasATimestamp is the table of spec.md, States.
+// TestEveryStateHasATimestamp checks the table of spec.md, States.
 func TestEveryStateHasATimestamp(t *testing.T) {
 	want := map[schema.AppointmentState]string{
 		"Pending": "pending_at", "Confirmed": "confirmed_at", "Arrived": "arrived_at", "In surgery": "in_surgery_at",
@@ -203,8 +203,8 @@ func TestEveryStateHasATimestamp(t *testing.T) {
 	}
 }
 
-// FuzzNormalizePhone holds that any text can be a number, and that a form that
-// was normalized is its own normal form in any country.
+// FuzzNormalizePhone: any text is accepted, and a normalised number normalises to itself
+// in any country.
 func FuzzNormalizePhone(f *testing.F) {
 	for _, seed := range []string{"07700 900123", "+1 202 555 0123 ext. 5", "ex-directory", "٠٧٧٠٠", ";phone-context=+44", "\x00"} {
 		f.Add(seed, "GB")
@@ -223,13 +223,13 @@ func FuzzNormalizePhone(f *testing.F) {
 	})
 }
 
-// FuzzFold holds that what is done in short for ASCII and without a chain of
-// transformers is what Unicode says of any text.
+// FuzzFold: the shortcuts for ASCII and accents give the same result as Unicode's
+// algorithms.
 func FuzzFold(f *testing.F) {
 	for _, seed := range []string{"", "O'Brien @[`{", "ÉLODIE Straße", "e\u0301\u0323\u034f", "가각\u1100\u1161", "a" + strings.Repeat("\u302e\u0301", 40), "ﬁ Å\u212b İ ΐ", "a\xffb\xc3", "\U0001d15e", "\u13a0\uab70\xff\u13fd"} {
 		f.Add(seed)
 	}
-	cherokee := regexp.MustCompile(`\p{Cherokee}`) // x/text gives each letter of a pair for the other
+	cherokee := regexp.MustCompile(`\p{Cherokee}`) // x/text swaps the letters of each pair
 	folded := func(s string) string {
 		return cherokee.ReplaceAllStringFunc(cases.Fold().String(s), strings.ToUpper)
 	}
@@ -247,8 +247,7 @@ func FuzzFold(f *testing.F) {
 	})
 }
 
-// FuzzSearchText holds that what is typed as it is stored finds the patient:
-// every word of a name is there behind a space.
+// FuzzSearchText: a patient is found by any word of the stored name.
 func FuzzSearchText(f *testing.F) {
 	f.Add("Zoë O'Brien", "SW1A 1AA")
 	f.Add("İstanbul Σς", "  ")

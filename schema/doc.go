@@ -1,16 +1,14 @@
-// Package schema is the source of everything: the entities of a dental
-// practice, how they are linked, what the databases check, and how each
-// appears in the API.
+// Package schema is the source of everything: the entities of a dental practice, their
+// links, the checks in the databases, and each entity's API.
 //
-// One file per entity. Beside them:
+// One file per resource, and:
 //
-//	fields.go    the few shapes of column, so that a column is one line
-//	mixin.go     what every row has: its practice, its site, its timestamps
-//	state.go     the words of each state, and the only copy of state → timestamp
-//	derive.go    columns that follow from other columns of their row, as pure
-//	             functions which the hooks and the bulk loaders both call
+//	fields.go    column helpers, so that a column is one line
+//	mixin.go     practice, site and timestamps of every row
+//	state.go     enumerations, and the map of state → timestamp
+//	derive.go    derived columns as pure functions, for the hooks and the bulk loaders
 //	hooks.go     the hooks that apply them
 //
-// Hooks use only the general ent.Mutation interface, so this package compiles
-// while no code has been generated.
+// Hooks use only the ent.Mutation interface, so this package compiles before any code is
+// generated.
 package schema

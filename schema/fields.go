@@ -15,29 +15,29 @@ import (
 	"chairside/internal/decimal"
 )
 
-// Longest texts, in code points.
+// The longest texts, in code points.
 const (
 	shortText = 255
 	longText  = limit.LongText
 )
 
-// NewID makes a row id. Version 7 sorts by time, which keeps indexes dense.
+// NewID returns a new row id. Version 7 sorts by time, which keeps indexes dense.
 func NewID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 
-// intID is the id of things people see: an integer, never reused.
+// intID is the id of resources that people see: an integer, never reused.
 func intID() ent.Field {
 	return field.Int64("id").Immutable().Comment("Identifier.")
 }
 
-// uuidID is the id of everything else.
+// uuidID is the id of all other resources.
 func uuidID() ent.Field {
 	return field.UUID("id", uuid.UUID{}).Default(NewID).Immutable().Comment("Identifier.")
 }
 
-// everyRow keeps how many rows a practice has, for what grows with the years.
+// everyRow counts a practice's rows, for lists that grow over the years.
 var everyRow = []apispec.Counter{{Name: "all"}}
 
-// options is the annotation a column was given, or none.
+// options returns the column's annotation, or an empty one.
 func options(o []apispec.Field) apispec.Field {
 	if len(o) == 0 {
 		return apispec.Field{}
@@ -54,18 +54,18 @@ func written(max ...int) apispec.Field {
 	return f
 }
 
-// kind marks a column that clients may write in a form of its own.
+// kind marks a column that clients may write, with its own format.
 func kind(k codec.Kind) apispec.Field {
 	return apispec.Field{Write: true, Kind: k, MaxRunes: shortText}
 }
 
-// required marks a column that every new record needs.
+// required marks a column that create requires.
 func required(f apispec.Field) apispec.Field {
 	f.Required = true
 	return f
 }
 
-// createDefault marks a column where null means the default, but only on create.
+// createDefault: null means the default on create and is refused on update.
 func createDefault(f apispec.Field) apispec.Field {
 	f.CreateDefault = true
 	return f
@@ -79,7 +79,7 @@ func optionalText(name, doc string, o ...apispec.Field) ent.Field {
 	return field.String(name).Optional().Nillable().Comment(doc).Annotations(options(o))
 }
 
-// folded is the case-folded form of another column, by which lists are sorted.
+// folded is the case-folded copy of a column, for sorting.
 func folded(of string) ent.Field {
 	return field.String(of + "_folded").Default("").Comment("Case-folded " + of + ".").Annotations(apispec.Hidden())
 }
@@ -100,7 +100,7 @@ func optionalCount(name, doc string, o ...apispec.Field) ent.Field {
 	return field.Int(name).Optional().Nillable().Comment(doc).Annotations(options(o))
 }
 
-// amount is money or NHS activity: hundredths.
+// amount is money or NHS activity, in hundredths.
 func amount(name, doc string, o ...apispec.Field) ent.Field {
 	return field.Int64(name).GoType(decimal.Decimal(0)).Default(0).Comment(doc).Annotations(options(o))
 }
@@ -127,7 +127,7 @@ func optionalTimestamp(name, doc string, o ...apispec.Field) ent.Field {
 	return field.Time(name).Optional().Nillable().Comment(doc).Annotations(options(o))
 }
 
-// intRef is the column of a link to something with an integer id.
+// intRef references a row with an integer id.
 func intRef(name, doc string, o ...apispec.Field) ent.Field {
 	return field.Int64(name).Comment(doc).Annotations(options(o))
 }
@@ -136,7 +136,7 @@ func optionalIntRef(name, doc string, o ...apispec.Field) ent.Field {
 	return field.Int64(name).Optional().Nillable().Comment(doc).Annotations(options(o))
 }
 
-// uuidRef is the column of a link to something with a uuid.
+// uuidRef references a row with a uuid.
 func uuidRef(name, doc string, o ...apispec.Field) ent.Field {
 	return field.UUID(name, uuid.UUID{}).Comment(doc).Annotations(options(o))
 }
@@ -148,11 +148,11 @@ func optionalUUIDRef(name, doc string, o ...apispec.Field) ent.Field {
 // metadata is the integrator's own hash (spec.md, Limits).
 func metadata() ent.Field {
 	return field.JSON("metadata", map[string]string{}).Default(map[string]string{}).
-		Comment("The integrator's own keys and values: at most 3 keys of 40 characters with values of 500.").
+		Comment("The integrator's own data: at most 3 keys of 40 characters, with values of 500.").
 		Annotations(apispec.Field{Write: true, Kind: codec.Metadata})
 }
 
-// link is an edge through a column of this entity; its far side has no edge back.
+// link is an edge through this entity's column, without an edge back.
 func link(name string, t any, column string) ent.Edge {
 	return edge.To(name, t).Unique().Required().Field(column).Annotations(keep)
 }
@@ -161,7 +161,7 @@ func optionalLink(name string, t any, column string) ent.Edge {
 	return edge.To(name, t).Unique().Field(column).Annotations(keep)
 }
 
-// back is an edge through a column of this entity to the owner that lists it as ref.
+// back is an edge through this entity's column to the owner, whose edge is ref.
 func back(name string, t any, ref, column string) ent.Edge {
 	return edge.From(name, t).Ref(ref).Unique().Required().Field(column)
 }
@@ -173,10 +173,10 @@ func optionalBack(name string, t any, ref, column string) ent.Edge {
 // many is the owner's side of back.
 func many(name string, t any) ent.Edge { return edge.To(name, t).Annotations(keep) }
 
-// keep refuses to delete what other rows point at: nothing cascades.
+// keep refuses to delete referenced rows: nothing cascades.
 var keep = entsql.OnDelete(entsql.NoAction)
 
-// between marks a number that is at least low and at most high.
+// between limits a number to low through high.
 func between(low, high int64) apispec.Field {
 	return apispec.Field{Min: bound(low), Max: bound(high)}
 }

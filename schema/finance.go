@@ -16,8 +16,8 @@ import (
 	"chairside/internal/codec"
 )
 
-// Account is a patient's money with the practice. The balance is the patient's:
-// what was there at the opening, plus payments, minus invoices that are not void.
+// Account is a patient's account with the practice. Its balance is the opening balance
+// plus payments minus invoices, without void ones.
 type Account struct{ ent.Schema }
 
 // Mixin of Account.
@@ -29,9 +29,9 @@ func (Account) Fields() []ent.Field {
 		intID(),
 		field.Int64("patient_id").Immutable().Comment("The patient."),
 		amount("opening_balance", "Balance when the account was opened."),
-		amount("current_balance", "Opening balance plus payments minus invoices; above zero the practice owes the patient."),
-		amount("planned_nhs_treatment_value", "Value of NHS treatment that is planned and not completed."),
-		amount("planned_private_treatment_value", "Value of private treatment that is planned and not completed."),
+		amount("current_balance", "Opening balance plus payments minus invoices. Positive: the practice owes the patient."),
+		amount("planned_nhs_treatment_value", "Value of planned NHS treatment that is not completed."),
+		amount("planned_private_treatment_value", "Value of planned private treatment that is not completed."),
 	}
 }
 
@@ -53,10 +53,10 @@ func (Account) Indexes() []ent.Index {
 // Annotations of Account.
 func (Account) Annotations() []schema.Annotation {
 	return []schema.Annotation{apispec.Resource{
-		Key: "account", Plural: "accounts", Scope: "financials", Doc: "The money of each patient.", Verbs: readable, Handwritten: []apispec.Verb{apispec.List},
-		Descriptions: map[apispec.Verb]string{apispec.List: "The balance is the patient's: above zero the practice owes the patient. The totals cover all pages."},
+		Key: "account", Plural: "accounts", Scope: "financials", Doc: "Patients' accounts.", Verbs: readable, Handwritten: []apispec.Verb{apispec.List},
+		Descriptions: map[apispec.Verb]string{apispec.List: "A positive balance means that the practice owes the patient. The totals cover all pages."},
 		Filters: []apispec.Filter{
-			{Param: "state", Kind: codec.Enum, Values: []string{"credit", "debit"}, Handwritten: true, Doc: "credit is a balance above zero, debit one below."},
+			{Param: "state", Kind: codec.Enum, Values: []string{"credit", "debit"}, Handwritten: true, Doc: "credit: balance above zero; debit: balance below zero."},
 			{Param: "as_at", Kind: codec.Day, Handwritten: true, Doc: "Balances at the end of this local day."},
 		},
 		Sorts:    []apispec.Sort{{Key: "current_balance"}},
@@ -75,22 +75,22 @@ func (Invoice) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: ownSite}, t
 func (Invoice) Fields() []ent.Field {
 	return []ent.Field{
 		intID(),
-		intRef("account_id", "The account it is charged to."),
+		intRef("account_id", "The account."),
 		intRef("patient_id", "The patient."),
-		uuidRef("site_id", "The site that charges."),
-		optionalIntRef("user_id", "The user who made it."),
+		uuidRef("site_id", "The site."),
+		optionalIntRef("user_id", "The user who created it."),
 		amount("amount", "Sum of the items."),
-		amount("amount_outstanding", "What is still to be paid; of a void invoice 0.00."),
+		amount("amount_outstanding", "Amount still to be paid; 0.00 for a void invoice."),
 		optionalAmount("nhs_amount", "NHS part of the amount, in Scotland."),
 		date("dated_on", "Date of the invoice."),
-		date("due_on", "When it is due."),
-		optionalText("footnote", "Text at the foot."),
+		date("due_on", "Due date."),
+		optionalText("footnote", "Footnote."),
 		boolFalse("paid", "Whether nothing is outstanding."),
-		optionalDate("paid_on", "When it was paid."),
-		optionalText("payment_terms", "Terms of payment."),
+		optionalDate("paid_on", "Date of full payment."),
+		optionalText("payment_terms", "Payment terms."),
 		optionalText("reference", "Reference.", apispec.Field{Example: "INV-1042"}),
 		optionalTimestamp("sent_at", "When it was sent to the patient."),
-		field.Enum("status").GoType(InvoiceStatus("")).Default(string(InvoiceNew)).Comment("Agrees with paid and amount_outstanding: a void invoice is not paid and has nothing outstanding."),
+		field.Enum("status").GoType(InvoiceStatus("")).Default(string(InvoiceNew)).Comment("Status, consistent with paid and amount_outstanding. A void invoice is not paid and has nothing outstanding."),
 	}
 }
 
@@ -120,7 +120,7 @@ func (Invoice) Indexes() []ent.Index {
 		index.Fields("practice_id", "site_id", "dated_on", "id"),    // site_id
 		index.Fields("practice_id", "paid", "dated_on", "id"),       // paid
 		index.Fields("practice_id", "status", "dated_on", "id"),     // status
-		// report aged-debt: the few of which something rests
+		// report aged-debt: the few with an outstanding amount
 		index.Fields("practice_id", "id").StorageKey("invoice_open").Annotations(entsql.IndexWhere("amount_outstanding <> 0")),
 	}
 }
@@ -131,14 +131,14 @@ func (Invoice) Annotations() []schema.Annotation {
 		{Name: "status_agrees", SQL: statusAgrees},
 		{Name: "paid_agrees", SQL: "paid = (status = 'paid') AND (paid OR paid_on IS NULL)"},
 	}, apispec.Resource{
-		Key: "invoice", Plural: "invoices", Scope: "financials", Doc: "What patients are charged.", Verbs: readable,
+		Key: "invoice", Plural: "invoices", Scope: "financials", Doc: "Invoices to patients.", Verbs: readable,
 		Counters:     everyRow,
 		Descriptions: map[apispec.Verb]string{apispec.List: "Without the items.", apispec.Get: "With its items."},
 		Filters: []apispec.Filter{
 			{Param: "account_id", Doc: "Of this account."},
 			{Param: "dated_on_after", Column: "dated_on", Op: "GTE", Doc: "Dated on or after this day."},
 			{Param: "dated_on_before", Column: "dated_on", Op: "LTE", Doc: "Dated on or before this day."},
-			{Param: "paid", Doc: "Only paid invoices, or only others."},
+			{Param: "paid", Doc: "true for paid invoices only, false for others only."},
 			{Param: "status", Doc: "In this status."},
 			{Param: "created_after", Column: "created_at", Op: "GTE", Doc: "Created at or after this time."},
 			{Param: "created_before", Column: "created_at", Op: "LT", Doc: "Created before this time."},
@@ -161,16 +161,16 @@ func (InvoiceItem) Fields() []ent.Field {
 	return []ent.Field{
 		uuidID(),
 		intRef("invoice_id", "The invoice."),
-		text("name", "What is charged."),
-		field.Int("quantity").Default(1).Comment("How many.").Annotations(apispec.Field{Min: bound(1), Max: bound(100_000), Example: "1"}),
-		amount("item_price", "Price of one."),
+		text("name", "Description of the item."),
+		field.Int("quantity").Default(1).Comment("Quantity.").Annotations(apispec.Field{Min: bound(1), Max: bound(100_000), Example: "1"}),
+		amount("item_price", "Unit price."),
 		amount("total_price", "quantity times item_price."),
 		boolFalse("nhs_charge", "Whether it is an NHS charge."),
-		optionalIntRef("practitioner_id", "Who treated."),
-		optionalUUIDRef("sundry_id", "The product sold."),
+		optionalIntRef("practitioner_id", "The practitioner."),
+		optionalUUIDRef("sundry_id", "The sundry sold."),
 		optionalIntRef("treatment_plan_id", "The course of treatment."),
 		optionalIntRef("treatment_plan_item_id", "The treatment."),
-		optionalIntRef("user_id", "The user who charged it."),
+		optionalIntRef("user_id", "The user who added it."),
 	}
 }
 
@@ -215,13 +215,13 @@ func (Payment) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: ownSite}, t
 func (Payment) Fields() []ent.Field {
 	return []ent.Field{
 		intID(),
-		intRef("patient_id", "Who paid."),
-		uuidRef("site_id", "Where."),
-		amount("amount", "How much."),
-		amount("amount_unexplained", "What is not matched with invoices, or with void ones alone."),
-		date("dated_on", "When."),
-		boolFalse("deleted", "Whether the payment was taken back; it then counts for nothing."),
-		text("method", "How: Card, Cash, Cheque, Direct debit, Bank transfer.", apispec.Field{Example: "Card"}),
+		intRef("patient_id", "The patient."),
+		uuidRef("site_id", "The site."),
+		amount("amount", "Amount."),
+		amount("amount_unexplained", "Amount that no invoice explains; void invoices do not count."),
+		date("dated_on", "Date of the payment."),
+		boolFalse("deleted", "Whether the payment was reversed; it then does not count."),
+		text("method", "Method: Card, Cash, Cheque, Direct debit or Bank transfer.", apispec.Field{Example: "Card"}),
 	}
 }
 
@@ -237,12 +237,12 @@ func (Payment) Edges() []ent.Edge {
 // Indexes of Payment.
 func (Payment) Indexes() []ent.Index {
 	return []ent.Index{
-		// default order; start_date, end_date, and the sum of what they leave
+		// default order; start_date, end_date, and the sum of their rows
 		index.Fields("practice_id", "dated_on", "id").StorageKey("payment_dated").Annotations(entsql.IncludeColumns("amount", "deleted")),
 		index.Fields("practice_id", "amount", "id"),                 // sort_by=amount
 		index.Fields("practice_id", "patient_id", "dated_on", "id"), // patient_id; balances as at a day
 		index.Fields("practice_id", "site_id", "dated_on", "id"),    // site_id
-		// report aged-debt: the few of which something rests
+		// report aged-debt: the few with an unexplained amount
 		index.Fields("practice_id", "id").StorageKey("payment_unexplained").Annotations(entsql.IndexWhere("amount_unexplained <> 0")),
 	}
 }
@@ -259,14 +259,14 @@ func (Payment) Annotations() []schema.Annotation {
 		Sorts: []apispec.Sort{{Key: "dated_on"}, {Key: "amount"}}, Order: "dated_on",
 		Totals: []string{"total_amount"},
 		Computed: []apispec.Computed{
-			{Name: "fully_explained", Kind: codec.Boolean, Columns: []string{"amount_unexplained"}, Func: "FullyExplained", Doc: "Whether all of it is matched with invoices."},
+			{Name: "fully_explained", Kind: codec.Boolean, Columns: []string{"amount_unexplained"}, Func: "FullyExplained", Doc: "Whether invoices explain the whole amount."},
 			{Name: "status", Kind: codec.Enum, Columns: []string{"amount", "amount_unexplained"}, Func: "PaymentStatus", Doc: "paid, unexplained or partially_explained."},
 		},
-		Embeds: []apispec.Embed{{Edge: "explanations", Columns: []string{"invoice_id", "amount"}, Doc: "The invoices it pays, void ones left out."}},
+		Embeds: []apispec.Embed{{Edge: "explanations", Columns: []string{"invoice_id", "amount"}, Doc: "The invoices that it pays, without void ones."}},
 	}}
 }
 
-// PaymentExplanation says which invoice a payment pays, and how much of it.
+// PaymentExplanation is the part of a payment that pays an invoice.
 type PaymentExplanation struct{ ent.Schema }
 
 // Mixin of PaymentExplanation.
@@ -280,17 +280,17 @@ func (PaymentExplanation) Fields() []ent.Field {
 		uuidID(),
 		intRef("payment_id", "The payment."),
 		intRef("invoice_id", "The invoice."),
-		amount("amount", "How much of the payment; above zero.", apispec.Field{Min: bound(1)}),
+		amount("amount", "Amount; above zero.", apispec.Field{Min: bound(1)}),
 	}
 }
 
-// Interceptors of PaymentExplanation hide what was paid on an invoice that is
-// void now: it counts as unexplained money, wherever it is shown or added up.
+// Interceptors of PaymentExplanation hide explanations of void invoices: that money
+// counts as unexplained wherever it is shown or summed.
 func (PaymentExplanation) Interceptors() []ent.Interceptor {
 	return []ent.Interceptor{ent.TraverseFunc(func(_ context.Context, q ent.Query) error {
 		query, ok := q.(interface{ Confine(...func(*sql.Selector)) })
 		if !ok {
-			return fmt.Errorf("schema: %T cannot leave out what void invoices were paid", q)
+			return fmt.Errorf("schema: %T cannot exclude void invoices", q)
 		}
 		query.Confine(func(s *sql.Selector) {
 			i := sql.Table("invoices")
@@ -312,11 +312,11 @@ func (PaymentExplanation) Edges() []ent.Edge {
 func (PaymentExplanation) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("practice_id", "payment_id"), // explanations of a payment
-		index.Fields("practice_id", "invoice_id"), // what was paid on an invoice
+		index.Fields("practice_id", "invoice_id"), // payments of an invoice
 	}
 }
 
-// Sundry is a product the practice sells.
+// Sundry is a product that the practice sells.
 type Sundry struct{ ent.Schema }
 
 // Mixin of Sundry.
@@ -327,8 +327,8 @@ func (Sundry) Fields() []ent.Field {
 	return []ent.Field{
 		uuidID(),
 		text("name", "Name of the product."),
-		amount("price", "Price of one."),
-		optionalUUIDRef("site_id", "The site that sells it; null for all."),
+		amount("price", "Unit price."),
+		optionalUUIDRef("site_id", "The site that sells it; null for all sites."),
 		boolTrue("active", "Whether it is sold."),
 	}
 }
@@ -338,5 +338,5 @@ func (Sundry) Edges() []ent.Edge { return []ent.Edge{optionalLink("site", Site.T
 
 // Annotations of Sundry.
 func (Sundry) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.Resource{Key: "sundry", Plural: "sundries", Scope: "financials", Doc: "Products the practice sells.", Verbs: readable}}
+	return []schema.Annotation{apispec.Resource{Key: "sundry", Plural: "sundries", Scope: "financials", Doc: "Products that the practice sells.", Verbs: readable}}
 }

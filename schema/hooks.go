@@ -16,8 +16,7 @@ import (
 	"chairside/internal/principal"
 )
 
-// onSave is a hook that sets columns of the row that is created or updated,
-// before it is written.
+// onSave is a hook that sets columns before a create or an update.
 func onSave(set func(ctx context.Context, m ent.Mutation) error) ent.Hook {
 	return func(next ent.Mutator) ent.Mutator {
 		return ent.MutateFunc(func(ctx context.Context, m ent.Mutation) (ent.Value, error) {
@@ -31,8 +30,8 @@ func onSave(set func(ctx context.Context, m ent.Mutation) error) ent.Hook {
 	}
 }
 
-// derived is a hook that runs when one of the columns is written. Updates of
-// many rows at once are refused: their old values are not at hand.
+// derived is a hook that runs when one of the columns is written. It refuses bulk
+// updates, whose old values it cannot read.
 func derived(columns []string, set func(r *row) error) ent.Hook {
 	return onSave(func(ctx context.Context, m ent.Mutation) error {
 		touched := m.Op().Is(ent.OpCreate)
@@ -51,11 +50,11 @@ func derived(columns []string, set func(r *row) error) ent.Hook {
 	})
 }
 
-// row reads the columns of a mutation as they will be after it.
+// row reads the columns of a mutation with their new values.
 type row struct {
 	ctx context.Context
 	m   ent.Mutation
-	err error // the first failure to read the row as it was
+	err error // the first failure to read an old value
 }
 
 func (r *row) value(column string) any {
@@ -93,8 +92,8 @@ func (r *row) time(column string) time.Time {
 	return t
 }
 
-// set sets a column unless it has the value already: what stays as it is does
-// not count as changed.
+// set sets a column unless it already has the value: an unchanged column must not count
+// as changed.
 func (r *row) set(column string, v any) error {
 	if r.value(column) == v {
 		return nil
@@ -102,7 +101,7 @@ func (r *row) set(column string, v any) error {
 	return r.m.SetField(column, v)
 }
 
-// put sets an optional text, or clears it for "", unless it is so already.
+// put sets an optional text, or clears it for "", unless it already has the value.
 func (r *row) put(column, s string) error {
 	if r.text(column) == s {
 		return nil
@@ -120,14 +119,14 @@ func (r *row) clear(column string) error {
 	return r.m.ClearField(column)
 }
 
-// fold keeps the folded copy of a column.
+// fold maintains the folded copy of a column.
 func fold(column string) ent.Hook {
 	return derived([]string{column}, func(r *row) error {
 		return r.set(column+"_folded", Fold(r.text(column)))
 	})
 }
 
-// phoneColumns are the numbers of a patient; each has a _country and a _normalized column.
+// phoneColumns are a patient's numbers; each has a _country and a _normalized column.
 var phoneColumns = []string{"home_phone", "mobile_phone", "work_phone", "emergency_contact_phone"}
 
 func normalizePhones() []ent.Hook {
@@ -170,8 +169,8 @@ func measure() ent.Hook {
 	})
 }
 
-// agree keeps an invoice's status, paid and paid_on in agreement with its
-// amounts; a void one owes nothing.
+// agree keeps an invoice's status, paid and paid_on consistent with its amounts. A void
+// invoice has nothing outstanding.
 func agree() ent.Hook {
 	return derived([]string{"status", "amount", "amount_outstanding", "sent_at"}, func(r *row) error {
 		was, _ := r.value("status").(InvoiceStatus)
@@ -203,7 +202,7 @@ func multiply() ent.Hook {
 	})
 }
 
-// limitMetadata refuses a hash that breaks the limits of spec.md.
+// limitMetadata refuses a hash beyond the limits of spec.md.
 func limitMetadata() ent.Hook {
 	return derived([]string{"metadata"}, func(r *row) error {
 		m, _ := r.value("metadata").(map[string]string)
@@ -214,9 +213,9 @@ func limitMetadata() ent.Hook {
 	})
 }
 
-// stampState sets the timestamp of a state that is entered. The state a row
-// already has changes nothing; leaving Cancelled or Did not attend clears its
-// timestamp, so that the appointment shows in lists again.
+// stampState sets the timestamp of a new state. Setting the current state changes
+// nothing. Leaving Cancelled or Did not attend clears its timestamp, so that lists show
+// the appointment again.
 func stampState() ent.Hook {
 	return derived([]string{"state"}, func(r *row) error {
 		state, _ := r.value("state").(AppointmentState)

@@ -9,8 +9,8 @@ import (
 	"chairside/internal/apispec/limit"
 )
 
-// ImportedRecord remembers which row a record of another system became, so
-// that a later import changes it instead of adding it again.
+// ImportedRecord maps a record of another system to its row, so that a later import
+// updates the row.
 type ImportedRecord struct{ ent.Schema }
 
 // Mixin of ImportedRecord.
@@ -23,23 +23,23 @@ func (ImportedRecord) Fields() []ent.Field {
 	return []ent.Field{
 		intID(),
 		field.String("source").Immutable().Comment("The other system, as the mapping file names it."),
-		field.String("resource").Immutable().Comment("The table of the row."),
+		field.String("resource").Immutable().Comment("The row's table."),
 		field.String("legacy_id").Immutable().Comment("The record's id in the other system."),
-		field.String("record_id").Comment("The id of the row."),
+		field.String("record_id").Comment("The row's id."),
 	}
 }
 
 // Indexes of ImportedRecord.
 func (ImportedRecord) Indexes() []ent.Index {
 	return []ent.Index{
-		// The row of a record. Nearly all rows of a practice have the same
-		// source, so it comes last: an insert compares it once, not at each step.
+		// Finds the row of a record. Source comes last, because nearly all rows of a
+		// practice have the same one: an insert compares it once, not at each step.
 		index.Fields("practice_id", "resource", "legacy_id", "source").Unique(),
 	}
 }
 
-// ImportRun is how far an import has come. It is written in the transaction of
-// the rows it counts, so that one that was killed goes on where it stopped.
+// ImportRun is an import's progress. It is written in the transaction of the rows that
+// it counts, so that an interrupted import can resume.
 type ImportRun struct{ ent.Schema }
 
 // Mixin of ImportRun.
@@ -49,8 +49,8 @@ func (ImportRun) Mixin() []ent.Mixin { return []ent.Mixin{installation{}, timest
 func (ImportRun) Fields() []ent.Field {
 	return []ent.Field{
 		intID(),
-		field.String("digest").Unique().Immutable().Comment("SHA-256 of what is imported, in hexadecimal digits.").Annotations(apispec.Field{Format: limit.SHA256}),
-		field.Bytes("progress").Comment("Where to go on and what was counted, as JSON."),
-		optionalTimestamp("finished_at", "When all of it was in."),
+		field.String("digest").Unique().Immutable().Comment("SHA-256 of the imported files, hexadecimal.").Annotations(apispec.Field{Format: limit.SHA256}),
+		field.Bytes("progress").Comment("Position and counts, as JSON."),
+		optionalTimestamp("finished_at", "When the import was complete."),
 	}
 }

@@ -62,25 +62,24 @@ func (timestamps) Hooks() []ent.Hook {
 	})}
 }
 
-// tenant puts a row into a practice and confines every query and mutation to
-// the caller's practice, and to the caller's site where the token is limited
-// to one. Its zero value is for rows that belong to the whole practice.
+// tenant gives a row a practice, and confines every query and mutation to the caller's
+// practice, and to one site if the token is limited to it. The zero value is for
+// practice-wide rows.
 type tenant struct {
 	mixin.Schema
 	site site
-	// keyless rows have no foreign key to their practice. They are written
-	// beside each row of the practice, whose own key says that it is there, and
-	// to look a second and a third time takes a quarter of the time to write all
-	// of them. Practices are never deleted.
+	// keyless rows have no foreign key to their practice. They are written in the
+	// transaction of another row whose key is checked, and practices are never deleted.
+	// The checks would take a quarter of the time of a write.
 	keyless bool
 }
 
-// site says how a row belongs to a site: through its own column, or through a
-// column that points at a row of another table which has a site_id.
+// site describes how a row belongs to a site: by its own column, or by a column that
+// references a row with a site_id.
 type site struct {
 	column, table string
-	nullable      bool   // rows without a site belong to the whole practice
-	practises     string // column of practitioners that points at rows which belong to their sites, too
+	nullable      bool   // rows without a site are practice-wide
+	practises     string // column of practitioners; the row also belongs to the practitioner's site
 }
 
 var (
@@ -91,7 +90,7 @@ var (
 	throughDentist = site{column: "practitioner_id", table: "practitioners"}
 	throughInvoice = site{column: "invoice_id", table: "invoices"}
 	throughPayment = site{column: "payment_id", table: "payments"}
-	bookkeeping    = site{column: "-"} // of the practice, whatever the site
+	bookkeeping    = site{column: "-"} // of the practice, for any site
 	isTheSite      = site{column: "id"}
 )
 
@@ -110,12 +109,12 @@ func (t tenant) Edges() []ent.Edge {
 	}
 }
 
-// Annotations of tenant: what the columns of a row mean for its list and its writes.
+// Annotations of tenant: the filters that every list with these columns has.
 func (t tenant) Annotations() []schema.Annotation {
 	return []schema.Annotation{apispec.Tenant{SiteColumn: t.site.column, Filters: []apispec.Filter{
-		{Param: "updated_after", Column: "updated_at", Op: "GTE", Doc: "Modified at or after this time; updated_since is the same."},
+		{Param: "updated_after", Column: "updated_at", Op: "GTE", Doc: "Modified at or after this time. Alias: updated_since."},
 		{Param: "site_id", Doc: "Of this site."},
-		{Param: "active", Doc: "Only active records, or only archived ones."},
+		{Param: "active", Doc: "true for active records only, false for archived ones only."},
 		{Param: "patient_id", Doc: "Of this patient."},
 	}}}
 }
@@ -147,8 +146,8 @@ func confine(column string, s site) ent.Interceptor {
 	})
 }
 
-// confinement are the predicates that keep the rows of the caller's practice and,
-// for a caller that is limited to a site, of that site.
+// confinement returns the predicates for the caller's practice and, if the caller is
+// limited to one, site.
 func confinement(column string, s site, c *principal.Principal) []func(*sql.Selector) {
 	ps := []func(*sql.Selector){within(column, c.PracticeID)}
 	if c.SiteID != nil && s.column != "" && s != bookkeeping {
@@ -161,7 +160,7 @@ func within(column string, practice uuid.UUID) func(*sql.Selector) {
 	return func(s *sql.Selector) { s.Where(sql.EQ(s.C(column), practice)) }
 }
 
-// only keeps the rows of the caller's site.
+// only returns the predicate for the caller's site.
 func (t site) only(c *principal.Principal) func(*sql.Selector) {
 	return func(s *sql.Selector) {
 		switch {
@@ -181,9 +180,9 @@ func (t site) only(c *principal.Principal) func(*sql.Selector) {
 	}
 }
 
-// confineSave sets the practice of new rows and confines changes to the
-// caller's rows. Writing what belongs to the whole practice is refused to a
-// caller who is limited to a site (behaviour.md section 7).
+// confineSave sets the practice of new rows and confines changes to the caller's rows. A
+// caller who is limited to a site cannot write practice-wide rows (behaviour.md section
+// 7).
 func confineSave(column string, s site) ent.Hook {
 	return func(next ent.Mutator) ent.Mutator {
 		return ent.MutateFunc(func(ctx context.Context, m ent.Mutation) (ent.Value, error) {
@@ -220,21 +219,21 @@ func confineSave(column string, s site) ent.Hook {
 	}
 }
 
-// installation is for rows that belong to no practice: only work across all of
-// them sees or writes these.
+// installation is for rows that belong to no practice. Only work across practices reads
+// or writes them.
 type installation struct{ mixin.Schema }
 
-// Annotations say so.
+// Annotations of installation.
 func (installation) Annotations() []schema.Annotation {
 	return []schema.Annotation{apispec.Unconfined{Reason: "only work across practices sees or writes them"}}
 }
 
-// Interceptors refuse queries on anybody's behalf.
+// Interceptors refuse queries by a practice's user.
 func (installation) Interceptors() []ent.Interceptor {
 	return []ent.Interceptor{ent.TraverseFunc(func(ctx context.Context, _ ent.Query) error { return systemOnly(ctx) })}
 }
 
-// Hooks refuse mutations on anybody's behalf.
+// Hooks refuse mutations by a practice's user.
 func (installation) Hooks() []ent.Hook {
 	return []ent.Hook{func(next ent.Mutator) ent.Mutator {
 		return ent.MutateFunc(func(ctx context.Context, m ent.Mutation) (ent.Value, error) {

@@ -20,20 +20,20 @@ func (Contract) Fields() []ent.Field {
 	return []ent.Field{
 		uuidID(),
 		boolTrue("active", "Whether the contract is in force."),
-		text("contract_number", "Number given by the NHS."),
-		optionalDate("end_date", "When it is due to end."),
-		text("name", "Name given by the practice."),
+		text("contract_number", "The NHS's contract number."),
+		optionalDate("end_date", "Last day of the contract."),
+		text("name", "The practice's name for the contract."),
 		folded("name"),
-		optionalText("nhs_location_id", "Location number of the premises."),
-		optionalText("nhs_site_id", "Site number given by the NHS."),
+		optionalText("nhs_location_id", "NHS location number."),
+		optionalText("nhs_site_id", "NHS site number."),
 		optionalText("notes", "Notes."),
-		boolFalse("pds_plus", "Whether it is a PDS plus contract."),
-		uuidRef("site_id", "The site it belongs to."),
-		date("start_date", "When it starts."),
-		optionalAmount("target", "Units of dental activity to reach in a year."),
-		optionalAmount("uda_value", "Money for each unit of dental activity."),
-		optionalAmount("uoa_target", "Units of orthodontic activity to reach in a year."),
-		optionalAmount("uoa_value", "Money for each unit of orthodontic activity."),
+		boolFalse("pds_plus", "Whether it is a PDS Plus contract."),
+		uuidRef("site_id", "The site."),
+		date("start_date", "First day of the contract."),
+		optionalAmount("target", "Yearly target in units of dental activity."),
+		optionalAmount("uda_value", "Payment per unit of dental activity."),
+		optionalAmount("uoa_target", "Yearly target in units of orthodontic activity."),
+		optionalAmount("uoa_value", "Payment per unit of orthodontic activity."),
 	}
 }
 
@@ -58,7 +58,7 @@ func (Contract) Annotations() []schema.Annotation {
 	}}
 }
 
-// NHSClaim asks the NHS to pay for a course of treatment.
+// NHSClaim claims payment from the NHS for a course of treatment.
 type NHSClaim struct{ ent.Schema }
 
 // Mixin of NHSClaim.
@@ -68,19 +68,19 @@ func (NHSClaim) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: throughDen
 func (NHSClaim) Fields() []ent.Field {
 	return []ent.Field{
 		uuidID(),
-		uuidRef("contract_id", "The contract it is claimed under."),
+		uuidRef("contract_id", "The contract."),
 		intRef("patient_id", "The patient."),
-		intRef("practitioner_id", "Who treated."),
+		intRef("practitioner_id", "The practitioner."),
 		optionalIntRef("treatment_plan_id", "The course of treatment."),
 		uuidRef("site_id", "The site."),
-		field.Enum("claim_status").GoType(ClaimStatus("")).Default(string(ClaimNew)).Comment("Where the claim has got to."),
-		field.Int("sequence_number").Comment("Reference number in communication with the NHS."),
-		optionalText("status_comments", "Details on the status."),
+		field.Enum("claim_status").GoType(ClaimStatus("")).Default(string(ClaimNew)).Comment("Status of the claim."),
+		field.Int("sequence_number").Comment("Reference number for the NHS."),
+		optionalText("status_comments", "Details of the status."),
 		optionalAmount("expected_uda", "Units claimed."),
 		optionalAmount("awarded_uda", "Units awarded by the NHS."),
-		optionalText("uda_band", "Band of the treatment.", apispec.Field{Example: "2"}),
-		optionalDate("submitted_date", "When it was last submitted."),
-		optionalDate("approval_date", "When it was approved."),
+		optionalText("uda_band", "NHS band of the treatment.", apispec.Field{Example: "2"}),
+		optionalDate("submitted_date", "Last submission date."),
+		optionalDate("approval_date", "Approval date."),
 		optionalAmount("dentist_charge", "Dentist's charge."),
 		optionalAmount("patient_charge", "Patient's charge."),
 		optionalAmount("ni_calculated_dentist_fee", "Dentist's charge in Northern Ireland."),

@@ -16,7 +16,7 @@ import (
 	"chairside/internal/codec"
 )
 
-// Patient is someone the practice treats.
+// Patient is a person whom the practice treats.
 type Patient struct{ ent.Schema }
 
 // Mixin of Patient.
@@ -27,59 +27,59 @@ func (Patient) Fields() []ent.Field {
 	months := apispec.Field{Write: true, Min: bound(0), Max: bound(24), Example: "6"}
 	fields := []ent.Field{
 		intID(),
-		field.Enum("title").GoType(Title("")).Comment("How the patient is addressed.").Annotations(required(written())),
+		field.Enum("title").GoType(Title("")).Comment("Title.").Annotations(required(written())),
 		text("first_name", "First name.", required(written())),
 		optionalText("middle_name", "Middle name.", written()),
 		text("last_name", "Last name.", required(written())),
-		optionalText("preferred_name", "What the patient wants to be called.", written()),
+		optionalText("preferred_name", "Preferred name.", written()),
 		folded("first_name"),
 		folded("last_name"),
 		date("date_of_birth", "Date of birth; not in the future.", required(written())),
-		field.Bool("gender").Comment("True male, false female; the words are accepted.").Annotations(required(kind(codec.Gender))),
-		text("ethnicity", "Ethnicity code of one or two letters or digits.", required(kind(codec.Ethnicity))),
-		boolTrue("active", "False when the patient is archived.", written()),
+		field.Bool("gender").Comment("true for male, false for female. The words male and female are accepted.").Annotations(required(kind(codec.Gender))),
+		text("ethnicity", "Ethnicity code: one or two letters or digits.", required(kind(codec.Ethnicity))),
+		boolTrue("active", "false if the patient is archived.", written()),
 		text("address_line_1", "First line of the address.", required(written())),
 		optionalText("address_line_2", "Second line of the address.", written()),
 		optionalText("town", "Town or city.", written()),
 		optionalText("county", "County.", written()),
 		text("postcode", "Postcode.", required(apispec.Field{Write: true, MaxRunes: shortText, Example: "SW1A 1AA"})),
 		optionalText("email_address", "E-mail address.", kind(codec.Email)),
-		optionalText("emergency_contact_name", "Whom to call in an emergency.", written()),
-		optionalText("emergency_contact_relationship", "How that person is related to the patient.", written()),
-		field.Int("preferred_phone_number").Optional().Nillable().Comment("Which number to call: 1 home, 2 work, 3 mobile.").
+		optionalText("emergency_contact_name", "Emergency contact.", written()),
+		optionalText("emergency_contact_relationship", "Relationship of the emergency contact to the patient.", written()),
+		field.Int("preferred_phone_number").Optional().Nillable().Comment("Preferred number: 1 home, 2 work, 3 mobile.").
 			Annotations(apispec.Field{Write: true, Min: bound(1), Max: bound(3), Example: "3"}),
-		intRef("payment_plan_id", "How the patient pays; an active plan.", required(apispec.Field{Write: true, Active: true})),
-		uuidRef("site_id", "The patient's site; the user's when none is given.", written()),
-		optionalIntRef("dentist_id", "Practitioner id of the preferred dentist.", written()),
-		optionalDate("dentist_recall_date", "When the next dental exam is due.", written()),
+		intRef("payment_plan_id", "The payment plan; must be active.", required(apispec.Field{Write: true, Active: true})),
+		uuidRef("site_id", "The patient's site. Default: the user's site.", written()),
+		optionalIntRef("dentist_id", "The preferred dentist's practitioner id.", written()),
+		optionalDate("dentist_recall_date", "Due date of the next dental exam.", written()),
 		optionalCount("dentist_recall_interval", "Months between dental exams, 0 to 24.", months),
-		optionalIntRef("hygienist_id", "Practitioner id of the preferred hygienist.", written()),
-		optionalDate("hygienist_recall_date", "When the next hygiene visit is due.", written()),
+		optionalIntRef("hygienist_id", "The preferred hygienist's practitioner id.", written()),
+		optionalDate("hygienist_recall_date", "Due date of the next hygiene visit.", written()),
 		optionalCount("hygienist_recall_interval", "Months between hygiene visits, 0 to 24.", months),
-		field.Enum("recall_method").GoType(RecallMethod("")).Default(string(RecallLetter)).Comment("How the patient wants to be reminded.").Annotations(written()),
-		optionalUUIDRef("acquisition_source_id", "How the patient came to the practice.", written()),
-		optionalIntRef("doctor_id", "Identifier of the patient's doctor.", written()),
-		optionalUUIDRef("family_id", "Identifier of the patient's family.", written()),
-		optionalText("legacy_id", "Identifier in a previous system.", written()),
-		field.Int("marketing").Default(0).Comment("Consent to marketing material; a boolean is accepted.").Annotations(kind(codec.Consent)),
-		boolFalse("medical_alert", "Whether the patient has a condition to know of.", kind(codec.Flag)),
-		optionalText("medical_alert_text", "What to know.", written(longText)),
+		field.Enum("recall_method").GoType(RecallMethod("")).Default(string(RecallLetter)).Comment("Preferred reminder method.").Annotations(written()),
+		optionalUUIDRef("acquisition_source_id", "How the patient found the practice.", written()),
+		optionalIntRef("doctor_id", "Id of the patient's doctor.", written()),
+		optionalUUIDRef("family_id", "Id of the patient's family.", written()),
+		optionalText("legacy_id", "Id in a previous system.", written()),
+		field.Int("marketing").Default(0).Comment("Consent to marketing. A boolean is accepted.").Annotations(kind(codec.Consent)),
+		boolFalse("medical_alert", "Whether the patient has a medical alert.", kind(codec.Flag)),
+		optionalText("medical_alert_text", "Text of the medical alert.", written(longText)),
 		optionalText("nhs_number", "NHS number.", written()),
-		optionalText("ni_number", "National insurance number.", written()),
+		optionalText("ni_number", "National Insurance number.", written()),
 		optionalText("occupation", "Occupation.", written()),
 		boolTrue("use_email", "Whether e-mail may be sent.", written()),
 		boolTrue("use_sms", "Whether text messages may be sent.", written()),
-		optionalText("custom_field_1", "The practice's own extra datum; its label is on the practice.", written()),
-		optionalText("custom_field_2", "The practice's own extra datum; its label is on the practice.", written()),
+		optionalText("custom_field_1", "The practice's own field; the practice has its label.", written()),
+		optionalText("custom_field_2", "The practice's own field; the practice has its label.", written()),
 		metadata(),
-		field.String("search_text").Default("").Comment("What search compares: see SearchText.").Annotations(apispec.Hidden()),
+		field.String("search_text").Default("").Comment("Text that search matches (SearchText).").Annotations(apispec.Hidden()),
 	}
 	for _, p := range phoneColumns {
 		words := strings.ReplaceAll(strings.ToUpper(p[:1])+p[1:], "_", " ")
 		fields = append(fields,
-			optionalText(p, words+" number, as given.", apispec.Field{Write: true, MaxRunes: shortText, Example: "020 7946 0123"}),
+			optionalText(p, words+" number, as entered.", apispec.Field{Write: true, MaxRunes: shortText, Example: "020 7946 0123"}),
 			optionalText(p+"_country", "ISO 3166 country code of the number.", kind(codec.Country)),
-			optionalText(p+"_normalized", "The number in E.164 form; null where it is not possible.", apispec.Field{Format: limit.E164, Example: "+442079460123"}),
+			optionalText(p+"_normalized", "The number in E.164 format; null if it is not a possible number.", apispec.Field{Format: limit.E164, Example: "+442079460123"}),
 		)
 	}
 	return fields
@@ -111,12 +111,12 @@ func (Patient) Indexes() []ent.Index {
 		index.Fields("practice_id", "date_of_birth", "id"),     // sort_by=date_of_birth
 		index.Fields("practice_id", "site_id", "id"),           // site_id
 		index.Fields("practice_id", "active", "id"),            // active
-		index.Fields("practice_id", "legacy_id"),               // matching records of a previous system
+		index.Fields("practice_id", "legacy_id"),               // records of a previous system
 		// query has an index of a function: internal/store/migrate/expressions.go
 	}
 }
 
-// Hooks of Patient. The phones come before the search text that holds them.
+// Hooks of Patient. Phones are normalised before the search text, which includes them.
 func (Patient) Hooks() []ent.Hook {
 	return slices.Concat([]ent.Hook{fold("first_name"), fold("last_name")}, normalizePhones(), []ent.Hook{indexPatient(), limitMetadata()})
 }
@@ -124,15 +124,15 @@ func (Patient) Hooks() []ent.Hook {
 // Annotations of Patient.
 func (Patient) Annotations() []schema.Annotation {
 	return []schema.Annotation{apispec.Subject{}, apispec.Resource{
-		Key: "patient", Plural: "patients", Scope: "patient", Doc: "People the practice treats.",
+		Key: "patient", Plural: "patients", Scope: "patient", Doc: "Patients of the practice.",
 		Counters:    everyRow,
 		Verbs:       []apispec.Verb{apispec.Get, apispec.List, apispec.Create, apispec.Update, apispec.Delete},
 		Handwritten: []apispec.Verb{apispec.List},
 		Archive:     "active",
 		Descriptions: map[apispec.Verb]string{
-			apispec.Create: "Opens the patient's account too, with a balance of 0.00.",
-			apispec.Update: "Only what is sent changes; null clears what is optional. Set active to bring back an archived patient.",
-			apispec.Delete: "Archives the patient: active becomes false.",
+			apispec.Create: "Also opens the patient's account, with a balance of 0.00.",
+			apispec.Update: "Changes only the fields sent; null clears an optional field. To restore an archived patient, set active to true.",
+			apispec.Delete: "Archives the patient: sets active to false.",
 		},
 		Filters: []apispec.Filter{
 			{Param: "query", Kind: codec.Text, Handwritten: true, Search: true, Doc: "Names in any order, a phone number in any format, an e-mail address, a postcode, an NHS number or a legacy id."},
@@ -143,7 +143,7 @@ func (Patient) Annotations() []schema.Annotation {
 		Computed: []apispec.Computed{
 			{Name: "account_id", Kind: codec.ID, Nullable: true, Edge: "account", Columns: []string{"id"}, Doc: "The patient's account."},
 			answersMember,
-			{Name: "image_url", Kind: codec.Avatar, Doc: "Address of a picture."},
+			{Name: "image_url", Kind: codec.Avatar, Doc: "URL of the picture."},
 		},
 		BodyFields: []apispec.BodyField{{Name: "custom_fields", Kind: codec.Answers, Null: "[]", Doc: "Answers to set; a null value removes the answer.", Objects: &apispec.Objects{
 			Item: "CustomFieldAnswerInput", Members: []apispec.Computed{
@@ -154,17 +154,17 @@ func (Patient) Annotations() []schema.Annotation {
 	}}
 }
 
-// answersMember is the member of responses that has the answers to custom fields.
+// answersMember is the response member with the answers to custom fields.
 var answersMember = apispec.Computed{
-	Name: "custom_fields", Kind: codec.Answers, Handwritten: true, Doc: "Answers to the practice's own questions.",
+	Name: "custom_fields", Kind: codec.Answers, Handwritten: true, Doc: "Answers to the practice's custom fields.",
 	Objects: &apispec.Objects{Item: "CustomFieldEntry", Members: []apispec.Computed{
 		{Name: "field_id", Kind: codec.UUID, Doc: "The custom field."},
-		{Name: "value", Kind: codec.Object, Doc: "A boolean for a checkbox, a decimal string for a number, a string otherwise, null when unanswered.", Example: "true"},
-		{Name: "position", Kind: codec.Integer, Doc: "Place among the questions."},
+		{Name: "value", Kind: codec.Object, Doc: "A boolean for a checkbox, a decimal string for a number, a string otherwise; null if unanswered.", Example: "true"},
+		{Name: "position", Kind: codec.Integer, Doc: "Position among the custom fields."},
 	}},
 }
 
-// AcquisitionSource is how patients come to the practice.
+// AcquisitionSource is a way in which patients find the practice.
 type AcquisitionSource struct{ ent.Schema }
 
 // Mixin of AcquisitionSource.
@@ -174,7 +174,7 @@ func (AcquisitionSource) Mixin() []ent.Mixin { return []ent.Mixin{tenant{}, time
 func (AcquisitionSource) Fields() []ent.Field {
 	return []ent.Field{
 		uuidID(),
-		boolTrue("active", "False when the source is archived."),
+		boolTrue("active", "false if the source is archived."),
 		text("name", "Name of the source."),
 		folded("name"),
 		optionalText("notes", "Notes."),
@@ -192,7 +192,7 @@ func (AcquisitionSource) Hooks() []ent.Hook { return []ent.Hook{fold("name")} }
 // Annotations of AcquisitionSource.
 func (AcquisitionSource) Annotations() []schema.Annotation {
 	return []schema.Annotation{apispec.Resource{
-		Key: "acquisition_source", Plural: "acquisition_sources", Scope: "patient", Doc: "How patients came to the practice.", Verbs: readable,
+		Key: "acquisition_source", Plural: "acquisition_sources", Scope: "patient", Doc: "How patients found the practice.", Verbs: readable,
 		Sorts: []apispec.Sort{{Key: "name", Column: "name_folded"}}, Order: "name",
 	}}
 }
@@ -203,7 +203,7 @@ type Option struct {
 	Position int    `json:"position"`
 }
 
-// CustomField is a question the practice puts on the patient or the treatment screen.
+// CustomField is a question that the practice adds to the patient or treatment screen.
 type CustomField struct{ ent.Schema }
 
 // Mixin of CustomField.
@@ -213,16 +213,16 @@ func (CustomField) Mixin() []ent.Mixin { return []ent.Mixin{tenant{}, timestamps
 func (CustomField) Fields() []ent.Field {
 	return []ent.Field{
 		uuidID(),
-		boolTrue("active", "Whether the question is asked."),
-		field.Enum("customizable_type").GoType(Customizable("")).Comment("The screen it is on."),
-		optionalText("default_value", "Answer that is filled in at first."),
-		optionalText("description", "Explanation of the question."),
+		boolTrue("active", "Whether the field is in use."),
+		field.Enum("customizable_type").GoType(Customizable("")).Comment("The screen that shows it."),
+		optionalText("default_value", "Default answer."),
+		optionalText("description", "Description."),
 		text("name", "The question."),
 		field.JSON("options", []Option{}).Default([]Option{}).Comment("Choices of a checkbox group or an enum.").
 			Annotations(apispec.Field{Kind: codec.Object, Example: `[{"name": "Never", "position": 1}]`}),
-		count("position", "Place among the questions."),
-		field.Enum("type").GoType(QuestionType("")).Comment("What kind of answer it takes."),
-		optionalCount("width", "Width on the screen, in columns of twelve."),
+		count("position", "Position among the custom fields."),
+		field.Enum("type").GoType(QuestionType("")).Comment("Type of the answer."),
+		optionalCount("width", "Width on the screen, in twelfths."),
 	}
 }
 
@@ -234,11 +234,11 @@ func (CustomField) Indexes() []ent.Index {
 // Annotations of CustomField.
 func (CustomField) Annotations() []schema.Annotation {
 	return []schema.Annotation{apispec.Resource{
-		Key: "custom_field", Plural: "custom_fields", Scope: "patient", Doc: "Questions of the practice's own.", Verbs: readable,
+		Key: "custom_field", Plural: "custom_fields", Scope: "patient", Doc: "The practice's own questions.", Verbs: readable,
 		Filters:  []apispec.Filter{{Param: "updated_before", Column: "updated_at", Op: "LTE", Doc: "Modified at or before this time."}},
 		Sorts:    []apispec.Sort{{Key: "position"}},
 		Order:    "position",
-		Computed: []apispec.Computed{{Name: "customizable_id", Kind: codec.UUID, Columns: []string{"practice_id"}, Doc: "The practice the question belongs to."}},
+		Computed: []apispec.Computed{{Name: "customizable_id", Kind: codec.UUID, Columns: []string{"practice_id"}, Doc: "The practice."}},
 	}}
 }
 
@@ -257,7 +257,7 @@ func (CustomFieldAnswer) Fields() []ent.Field {
 		uuidRef("custom_field_id", "The question."),
 		intRef("patient_id", "The patient."),
 		optionalIntRef("treatment_plan_item_id", "The treatment, for questions on the treatment screen."),
-		text("value", "The answer as text: true or false, a decimal, or words."),
+		text("value", "The answer as text: true or false, a decimal, or text."),
 	}
 }
 
@@ -278,9 +278,9 @@ func (CustomFieldAnswer) Edges() []ent.Edge {
 // Indexes of CustomFieldAnswer.
 func (CustomFieldAnswer) Indexes() []ent.Index {
 	return []ent.Index{
-		// Answers of a patient, one to a question.
+		// Answers of a patient, one per question.
 		index.Fields("practice_id", "patient_id", "custom_field_id").Unique().Annotations(entsql.IndexWhere("treatment_plan_item_id IS NULL")),
-		// Answers of a treatment, one to a question. Those of patients are left out: SQLite would take the many that are null for few.
+		// Answers of a treatment, one per question. Without the nulls of patients' answers, which SQLite would underestimate.
 		index.Fields("practice_id", "treatment_plan_item_id", "custom_field_id").Unique().Annotations(entsql.IndexWhere("treatment_plan_item_id IS NOT NULL")),
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"chairside/internal/apispec"
 )
 
-// readable are the verbs of a resource that clients only read.
+// readable are the verbs of a read-only resource.
 var readable = []apispec.Verb{apispec.Get, apispec.List}
 
-// Site is a building of the practice.
+// Site is a location of the practice.
 type Site struct{ ent.Schema }
 
 // Mixin of Site.
@@ -32,7 +32,7 @@ func (Site) Fields() []ent.Field {
 
 // Annotations of Site.
 func (Site) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.Resource{Key: "site", Plural: "sites", Scope: "practice", Doc: "Buildings of the practice.", Verbs: readable}}
+	return []schema.Annotation{apispec.Resource{Key: "site", Plural: "sites", Scope: "practice", Doc: "Sites of the practice.", Verbs: readable}}
 }
 
 // Room is a surgery in a site.
@@ -46,7 +46,7 @@ func (Room) Fields() []ent.Field {
 	return []ent.Field{
 		uuidID(),
 		text("name", "Name of the room."),
-		uuidRef("site_id", "The site the room is in."),
+		uuidRef("site_id", "The site."),
 		boolTrue("active", "Whether the room is in use."),
 	}
 }
@@ -63,5 +63,5 @@ func (Room) Indexes() []ent.Index {
 
 // Annotations of Room.
 func (Room) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.Resource{Key: "room", Plural: "rooms", Scope: "practice", Doc: "Surgeries of the sites.", Verbs: readable}}
+	return []schema.Annotation{apispec.Resource{Key: "room", Plural: "rooms", Scope: "practice", Doc: "Rooms of the sites.", Verbs: readable}}
 }

@@ -9,7 +9,7 @@ import (
 	"chairside/internal/codec"
 )
 
-// Hours are the local opening times of one weekday, "HH:MM" on the practice's clocks.
+// Hours are the opening times of one weekday, "HH:MM" in the practice's time zone.
 type Hours struct {
 	Open  string `json:"open"`
 	Close string `json:"close"`
@@ -30,14 +30,14 @@ func (Practice) Fields() []ent.Field {
 		uuidID(),
 		text("name", "Name of the practice."),
 		field.String("slug").Unique().Comment("Short name, unique in the installation."),
-		text("country", "ISO 3166 code of the practice's country, the default for phone numbers.", apispec.Field{Kind: codec.Country}),
+		text("country", "ISO 3166 country code. Default for phone numbers.", apispec.Field{Kind: codec.Country}),
 		optionalText("phone_number", "Telephone number."),
 		optionalText("email_address", "E-mail address."),
-		optionalText("website", "Address of the practice's web site."),
-		optionalText("logo_url", "Address of the practice's logo."),
-		text("time_zone", "IANA name of the time zone in which times are shown.", apispec.Field{Example: "Europe/London"}),
+		optionalText("website", "URL of the website."),
+		optionalText("logo_url", "URL of the logo."),
+		text("time_zone", "IANA time zone in which times are shown.", apispec.Field{Example: "Europe/London"}),
 		boolFalse("nhs", "Whether the practice does NHS work."),
-		field.Int("minimum_appointment_duration").Default(15).Comment("Shortest appointment in minutes; the default of availability's duration.").Annotations(between(1, 1440)),
+		field.Int("minimum_appointment_duration").Default(15).Comment("Shortest appointment in minutes. Default for the duration of availability.").Annotations(between(1, 1440)),
 		openingHours(),
 		optionalText("custom_patient_field_label_1", "Label of the patients' custom_field_1."),
 		optionalText("custom_patient_field_label_2", "Label of the patients' custom_field_2."),
@@ -50,7 +50,7 @@ func openingHours() ent.Field {
 		Annotations(apispec.Field{Kind: codec.Object, Example: `{"Monday": {"open": "09:00", "close": "17:30"}}`})
 }
 
-// address is where a practice or site is.
+// address is the address of a practice or a site.
 func address() []ent.Field {
 	return []ent.Field{
 		optionalText("address_line_1", "First line of the address."),
@@ -64,8 +64,8 @@ func address() []ent.Field {
 // Interceptors confine queries: the practice is its own tenant.
 func (Practice) Interceptors() []ent.Interceptor { return []ent.Interceptor{confine("id", site{})} }
 
-// Hooks confine changes likewise. Nobody but the system makes a practice: its
-// id, unlike a practice_id, cannot be set.
+// Hooks confine changes in the same way. Only the system can create a practice, because
+// its id, unlike a practice_id, cannot be set.
 func (Practice) Hooks() []ent.Hook { return []ent.Hook{confineSave("id", site{})} }
 
 // Annotations of Practice.

@@ -22,13 +22,13 @@ func (Practitioner) Fields() []ent.Field {
 	return []ent.Field{
 		intID(),
 		field.Int64("user_id").Immutable().Comment("The user.").Annotations(apispec.Hidden()),
-		uuidRef("site_id", "The site the practitioner works at."),
+		uuidRef("site_id", "The site."),
 		boolTrue("active", "Whether the practitioner can be booked."),
-		optionalText("gdc_number", "Number in the register of the General Dental Council."),
-		optionalText("nhs_number", "Performer number given by the NHS."),
+		optionalText("gdc_number", "General Dental Council registration number."),
+		optionalText("nhs_number", "NHS performer number."),
 		optionalText("colour", "Colour in the diary.", apispec.Field{Format: limit.Colour, Example: "#3b82f6"}),
-		optionalAmount("uda_target", "Units of dental activity to reach in a contract year."),
-		optionalAmount("uoa_target", "Units of orthodontic activity to reach in a contract year."),
+		optionalAmount("uda_target", "Contract-year target in units of dental activity."),
+		optionalAmount("uoa_target", "Contract-year target in units of orthodontic activity."),
 	}
 }
 
@@ -58,7 +58,7 @@ func (Practitioner) Annotations() []schema.Annotation {
 	}}
 }
 
-// WorkingSession is a weekly stretch of time in which a practitioner works at a site.
+// WorkingSession is a weekly period in which a practitioner works at a site.
 type WorkingSession struct{ ent.Schema }
 
 // Mixin of WorkingSession.
@@ -70,11 +70,11 @@ func (WorkingSession) Mixin() []ent.Mixin {
 func (WorkingSession) Fields() []ent.Field {
 	return []ent.Field{
 		uuidID(),
-		intRef("practitioner_id", "Who works."),
-		uuidRef("site_id", "Where."),
-		count("weekday", "Day of the week, 0 is Sunday.", between(0, 6)),
-		count("start_minute", "Start in minutes on the practice's clocks: 540 is 09:00.", between(0, 1440)),
-		count("finish_minute", "End in minutes on the practice's clocks.", between(0, 1440)),
+		intRef("practitioner_id", "The practitioner."),
+		uuidRef("site_id", "The site."),
+		count("weekday", "Day of the week; 0 is Sunday.", between(0, 6)),
+		count("start_minute", "Start in minutes of the local day: 540 is 09:00.", between(0, 1440)),
+		count("finish_minute", "End in minutes of the local day.", between(0, 1440)),
 	}
 }
 

@@ -7,8 +7,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Session is one browser in which a user has signed in. Only the SHA-256 of
-// its cookie is stored.
+// Session is a user's session in one browser. Only the SHA-256 of its cookie is stored.
 type Session struct{ ent.Schema }
 
 // Mixin of Session.
@@ -21,12 +20,12 @@ func (Session) Fields() []ent.Field {
 	return []ent.Field{
 		uuidID(),
 		field.String("token_hash").Unique().Sensitive().Comment("SHA-256 of the cookie, base64."),
-		field.Bytes("data").Sensitive().Comment("What the session manager keeps between requests."),
+		field.Bytes("data").Sensitive().Comment("The session manager's data."),
 		field.Int64("user_id").Immutable().Comment("The user who signed in."),
-		field.String("user_agent").Default("").Immutable().Comment("The browser, as it names itself."),
+		field.String("user_agent").Default("").Immutable().Comment("User-Agent of the browser."),
 		field.String("address").Default("").Immutable().Comment("The network address at sign-in."),
-		field.Time("last_seen_at").Comment("When a page was last asked for."),
-		field.Time("expires_at").Comment("End of its life, unless a page is asked for earlier."),
+		field.Time("last_seen_at").Comment("Last request."),
+		field.Time("expires_at").Comment("Expiry, extended by requests."),
 	}
 }
 
@@ -41,12 +40,12 @@ func (Session) Edges() []ent.Edge {
 func (Session) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("practice_id", "user_id"), // sessions of a user
-		index.Fields("expires_at"),             // those that have ended
+		index.Fields("expires_at"),             // expired sessions
 	}
 }
 
-// SignInAttempt is one try at a password or a second factor, kept for a while
-// to slow guessing down. It belongs to no practice: the account may not exist.
+// SignInAttempt is one attempt at a password or a code, kept to throttle guessing. It
+// belongs to no practice, because the account may not exist.
 type SignInAttempt struct{ ent.Schema }
 
 // Mixin of SignInAttempt.
@@ -56,10 +55,10 @@ func (SignInAttempt) Mixin() []ent.Mixin { return []ent.Mixin{installation{}} }
 func (SignInAttempt) Fields() []ent.Field {
 	return []ent.Field{
 		intID(),
-		field.Bytes("account").MaxLen(32).Immutable().Comment("SHA-256 of what was signed in to: the e-mail address, or the second factor of a user."),
-		field.String("address").Immutable().Comment("The network address it came from; of IPv6 the network of 64 bits."),
-		field.Time("at").Immutable().Comment("When."),
-		field.Bool("succeeded").Default(false).Comment("Whether it was right."),
+		field.Bytes("account").MaxLen(32).Immutable().Comment("SHA-256 of the account: an e-mail address, or a user's authenticator."),
+		field.String("address").Immutable().Comment("The network address; for IPv6 the /64 network."),
+		field.Time("at").Immutable().Comment("Time of the attempt."),
+		field.Bool("succeeded").Default(false).Comment("Whether it succeeded."),
 	}
 }
 
@@ -68,6 +67,6 @@ func (SignInAttempt) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("account", "at"), // failures of an account
 		index.Fields("address", "at"), // failures from an address
-		index.Fields("at"),            // those that no longer count
+		index.Fields("at"),            // old attempts
 	}
 }

@@ -20,7 +20,7 @@ const (
 	DidNotAttend AppointmentState = "Did not attend"
 )
 
-// stamps is the only copy of state → column set when the state is entered.
+// stamps maps each state to the timestamp that it sets.
 var stamps = []struct {
 	State  AppointmentState
 	Column string
@@ -31,11 +31,11 @@ var stamps = []struct {
 	{Arrived, "arrived_at", "When the state last became Arrived."},
 	{InSurgery, "in_surgery_at", "When the state last became In surgery."},
 	{Completed, "completed_at", "When the state last became Completed."},
-	{Cancelled, "cancelled_at", "When the state became Cancelled; cleared when it is left."},
-	{DidNotAttend, "did_not_attend_at", "When the state became Did not attend; cleared when it is left."},
+	{Cancelled, "cancelled_at", "When the state became Cancelled; null after leaving it."},
+	{DidNotAttend, "did_not_attend_at", "When the state became Did not attend; null after leaving it."},
 }
 
-// stampOfState is the rule that the timestamp of the state is set.
+// stampOfState is the check constraint that the state's timestamp is set.
 func stampOfState() string {
 	rule := "CASE state"
 	for _, s := range stamps {
@@ -52,7 +52,7 @@ func (AppointmentState) Values() (all []string) {
 	return all
 }
 
-// Stamp is the column that entering the state sets.
+// Stamp returns the column that the state sets.
 func (s AppointmentState) Stamp() string {
 	for _, t := range stamps {
 		if t.State == s {
@@ -62,12 +62,12 @@ func (s AppointmentState) Stamp() string {
 	return ""
 }
 
-// Blocks reports whether an appointment in this state keeps its time from
-// other bookings (behaviour.md section 4).
+// Blocks reports whether an appointment in this state blocks its time for other bookings
+// (behaviour.md section 4).
 func (s AppointmentState) Blocks() bool { return s != Cancelled && s != DidNotAttend }
 
-// LongestAppointment is the most that one appointment may take, however it is entered
-// (behaviour.md section 4): whoever looks for what takes a time looks back this far, and no further.
+// LongestAppointment is the longest appointment (behaviour.md section 4). A search for
+// overlaps therefore looks back this far.
 const LongestAppointment = 24 * time.Hour
 
 // ClaimStatus is the status of an NHS claim.
@@ -150,7 +150,7 @@ func (QuestionType) Values() []string {
 // Asks reports whether the field can have an answer.
 func (t QuestionType) Asks() bool { return t != QuestionTitle && t != QuestionSpacer }
 
-// Customizable is what a custom field is attached to.
+// Customizable is the screen of a custom field.
 type Customizable string
 
 // The two screens (spec.md, Custom field).
@@ -162,7 +162,7 @@ const (
 // Values lists the screens for ent.
 func (Customizable) Values() []string { return []string{"Treatment", "Patient"} }
 
-// Role is what a user does in the practice.
+// Role is a user's role in the practice.
 type Role string
 
 // The roles.
@@ -181,8 +181,8 @@ func (Role) Values() []string {
 	return []string{"receptionist", "dentist", "hygienist", "therapist", "nurse", "manager", "administrator"}
 }
 
-// PermissionLevel is the level of the role: what its users may hold is in package
-// scope (behaviour.md section 5). A role that does not exist has no level.
+// PermissionLevel returns the role's level (behaviour.md section 5). Package scope has
+// the scopes of each level. An unknown role has level 0.
 func (r Role) PermissionLevel() scope.Level {
 	switch r {
 	case RoleAdministrator:
@@ -197,5 +197,5 @@ func (r Role) PermissionLevel() scope.Level {
 	return 0
 }
 
-// Reasons are the appointment reasons every practice has (spec.md, Appointment).
+// Reasons are the appointment reasons of every practice (spec.md, Appointment).
 var Reasons = []string{"Exam", "Scale & Polish", "Exam + Scale & Polish", "Continuing Treatment", "Emergency", "Review", "Other"}

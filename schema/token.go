@@ -11,8 +11,8 @@ import (
 	"chairside/internal/scope"
 )
 
-// AccessToken lets a program act for a user (behaviour.md section 7). Only the
-// SHA-256 of its value is stored.
+// AccessToken lets a program act for a user (behaviour.md section 7). Only its SHA-256
+// is stored.
 type AccessToken struct{ ent.Schema }
 
 // Mixin of AccessToken.
@@ -23,13 +23,13 @@ func (AccessToken) Fields() []ent.Field {
 	return []ent.Field{
 		uuidID(),
 		field.Bytes("hash").MaxLen(32).Unique().Immutable().Sensitive().Comment("SHA-256 of the token.").Annotations(apispec.Hidden()),
-		text("name", "What the token is for."),
-		field.Int64("user_id").Immutable().Comment("The user it acts for."),
-		field.String("scopes").GoType(scope.Granted("")).Comment("Space-separated scopes it was given; its user's role and its application may allow fewer.").Annotations(apispec.Field{Words: scope.All()}),
-		field.UUID("application_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("The application it was given to; null for a personal token."),
-		field.UUID("site_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("The one site it is limited to."),
-		optionalTimestamp("expires_at", "End of its life, whatever its use."),
-		optionalTimestamp("last_used_at", "When it was last used, exact to the hour."),
+		text("name", "Name of the token."),
+		field.Int64("user_id").Immutable().Comment("The user that it acts for."),
+		field.String("scopes").GoType(scope.Granted("")).Comment("Space-separated granted scopes; the user's role and the application may allow fewer.").Annotations(apispec.Field{Words: scope.All()}),
+		field.UUID("application_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("The application; null for a personal token."),
+		field.UUID("site_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("The site that it is limited to."),
+		optionalTimestamp("expires_at", "Expiry, regardless of use."),
+		optionalTimestamp("last_used_at", "Last use, to the hour."),
 		optionalTimestamp("revoked_at", "When it was revoked."),
 	}
 }
@@ -51,7 +51,7 @@ func (AccessToken) Indexes() []ent.Index {
 	}
 }
 
-// Change is the record of one write: append-only, without values. It is
+// Change is an audit log entry: one write, without values. Entries are append-only and
 // written in the transaction of the write.
 type Change struct{ ent.Schema }
 
@@ -64,11 +64,11 @@ func (Change) Mixin() []ent.Mixin {
 func (Change) Fields() []ent.Field {
 	return []ent.Field{
 		intID(),
-		field.Time("at").Immutable().Comment("When."),
+		field.Time("at").Immutable().Comment("Time of the write."),
 		field.Int64("user_id").Optional().Nillable().Immutable().Comment("The user; null for the command line."),
 		field.UUID("token_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("The token; null for the command line."),
-		field.String("resource").Immutable().Comment("What kind of record: the name of the entity."),
-		field.String("record_id").Immutable().Comment("Which record."),
+		field.String("resource").Immutable().Comment("Name of the entity."),
+		field.String("record_id").Immutable().Comment("Id of the row."),
 		field.String("action").Immutable().Comment("create, update or delete.").Annotations(apispec.Field{Values: []string{"create", "update", "delete"}}),
 		field.JSON("fields", []string{}).Default([]string{}).Immutable().Comment("Names of the changed columns, sorted."),
 	}
@@ -76,7 +76,7 @@ func (Change) Fields() []ent.Field {
 
 // Indexes of Change.
 func (Change) Indexes() []ent.Index {
-	// The history of a record. Few records of other kinds have the same id, so
-	// that it is shorter, and cheaper for each write, without the kind.
+	// The history of a row. Without the entity the index is smaller and cheaper to
+	// write; few rows of other entities have the same id.
 	return []ent.Index{index.Fields("practice_id", "record_id", "id")}
 }

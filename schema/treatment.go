@@ -13,7 +13,7 @@ import (
 	"chairside/internal/codec"
 )
 
-// PaymentPlan is how patients pay: NHS, private, or a scheme of the practice.
+// PaymentPlan is a way to pay: NHS, private, or the practice's own scheme.
 type PaymentPlan struct{ ent.Schema }
 
 // Mixin of PaymentPlan.
@@ -25,7 +25,7 @@ func (PaymentPlan) Fields() []ent.Field {
 		intID(),
 		text("name", "Name of the plan."),
 		boolTrue("active", "Whether patients can be put on the plan."),
-		boolFalse("nhs", "Whether the NHS pays for treatment on this plan."),
+		boolFalse("nhs", "Whether it is an NHS plan."),
 	}
 }
 
@@ -34,7 +34,7 @@ func (PaymentPlan) Edges() []ent.Edge { return []ent.Edge{many("fees", Fee.Type)
 
 // Annotations of PaymentPlan.
 func (PaymentPlan) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.Resource{Key: "payment_plan", Plural: "payment_plans", Scope: "treatments", Doc: "How patients pay.", Verbs: readable}}
+	return []schema.Annotation{apispec.Resource{Key: "payment_plan", Plural: "payment_plans", Scope: "treatments", Doc: "Payment plans.", Verbs: readable}}
 }
 
 // TreatmentCategory groups treatments.
@@ -53,7 +53,7 @@ func (TreatmentCategory) Annotations() []schema.Annotation {
 	return []schema.Annotation{apispec.Resource{Key: "treatment_category", Plural: "treatment_categories", Scope: "treatments", Doc: "Groups of treatments.", Verbs: readable}}
 }
 
-// Treatment is something the practice does for patients.
+// Treatment is a treatment that the practice offers.
 type Treatment struct{ ent.Schema }
 
 // Mixin of Treatment.
@@ -63,11 +63,11 @@ func (Treatment) Mixin() []ent.Mixin { return []ent.Mixin{tenant{}, timestamps{}
 func (Treatment) Fields() []ent.Field {
 	return []ent.Field{
 		intID(),
-		text("nomenclature", "Name among practitioners."),
-		optionalText("patient_nomenclature", "Name in words for patients."),
+		text("nomenclature", "Clinical name."),
+		optionalText("patient_nomenclature", "Name for patients."),
 		optionalText("nhs_treatment_cat", "Treatment category on NHS claims."),
-		optionalText("uda_band", "NHS band that the treatment falls into."),
-		optionalIntRef("treatment_category_id", "The group it belongs to."),
+		optionalText("uda_band", "NHS band."),
+		optionalIntRef("treatment_category_id", "The category."),
 		boolTrue("active", "Whether it can be planned."),
 	}
 }
@@ -79,10 +79,10 @@ func (Treatment) Edges() []ent.Edge {
 
 // Annotations of Treatment.
 func (Treatment) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.Resource{Key: "treatment", Plural: "treatments", Scope: "treatments", Doc: "What the practice does for patients.", Verbs: readable}}
+	return []schema.Annotation{apispec.Resource{Key: "treatment", Plural: "treatments", Scope: "treatments", Doc: "Treatments that the practice offers.", Verbs: readable}}
 }
 
-// Fee is what a treatment costs and how long it takes under a payment plan.
+// Fee is the price and duration of a treatment under a payment plan.
 type Fee struct{ ent.Schema }
 
 // Mixin of Fee.
@@ -92,13 +92,13 @@ func (Fee) Mixin() []ent.Mixin { return []ent.Mixin{tenant{}, timestamps{}} }
 func (Fee) Fields() []ent.Field {
 	fields := []ent.Field{
 		uuidID(),
-		intRef("payment_plan_id", "The plan."),
+		intRef("payment_plan_id", "The payment plan."),
 		intRef("treatment_id", "The treatment."),
-		boolFalse("multiple_pricing", "Whether price and duration follow the count of teeth or surfaces; otherwise the first of each applies.", apispec.Field{Write: true, CreateDefault: true}),
+		boolFalse("multiple_pricing", "Whether price and duration depend on the number of teeth or surfaces. If not, price_one and duration_one apply.", apispec.Field{Write: true, CreateDefault: true}),
 	}
 	for _, n := range []string{"one", "two", "three", "four", "five"} {
 		fields = append(fields, field.Int("duration_"+n).Default(0).
-			Comment(fmt.Sprintf("Minutes of treatment on %s teeth or surfaces.", n)).
+			Comment(fmt.Sprintf("Duration in minutes for %s teeth or surfaces.", n)).
 			Annotations(apispec.Field{Write: true, CreateDefault: true, Min: bound(0), Max: bound(1440), Example: "30"}))
 	}
 	for _, n := range []string{"one", "two", "three", "four", "five"} {
@@ -127,12 +127,12 @@ func (Fee) Indexes() []ent.Index {
 // Annotations of Fee.
 func (Fee) Annotations() []schema.Annotation {
 	return []schema.Annotation{apispec.Resource{
-		Key: "fee", Plural: "fees", Scope: "treatments", Doc: "Prices and durations of treatments within payment plans.",
+		Key: "fee", Plural: "fees", Scope: "treatments", Doc: "Prices and durations of treatments under payment plans.",
 		Verbs:       []apispec.Verb{apispec.Get, apispec.List, apispec.Update},
 		Handwritten: []apispec.Verb{apispec.List},
 		Descriptions: map[apispec.Verb]string{
-			apispec.List:   "One of payment_plan_id and treatment_id is required.",
-			apispec.Update: "Only what is sent changes.",
+			apispec.List:   "Requires payment_plan_id or treatment_id.",
+			apispec.Update: "Changes only the fields sent.",
 		},
 		Filters: []apispec.Filter{
 			{Param: "payment_plan_id", Doc: "Fees of this plan. This or treatment_id is required."},
@@ -141,10 +141,10 @@ func (Fee) Annotations() []schema.Annotation {
 	}}
 }
 
-// completion is the rule that what is completed has the time of it.
+// completion is the check constraint that completed rows have a completion time.
 var completion = apispec.Checks{{Name: "completion", SQL: "completed = (completed_at IS NOT NULL)"}}
 
-// TreatmentPlan is a course of treatment of a patient.
+// TreatmentPlan is a patient's course of treatment.
 type TreatmentPlan struct{ ent.Schema }
 
 // Mixin of TreatmentPlan.
@@ -158,9 +158,9 @@ func (TreatmentPlan) Fields() []ent.Field {
 		intID(),
 		optionalText("nickname", "Name of the plan."),
 		intRef("patient_id", "The patient."),
-		intRef("practitioner_id", "Who treats."),
-		intRef("payment_plan_id", "How the patient pays."),
-		boolFalse("completed", "Whether everything has been done."),
+		intRef("practitioner_id", "The practitioner."),
+		intRef("payment_plan_id", "The payment plan."),
+		boolFalse("completed", "Whether the plan is completed."),
 		optionalTimestamp("completed_at", "When it was completed."),
 		optionalDate("start_date", "First day of treatment."),
 		optionalDate("end_date", "Last day of treatment."),
@@ -192,7 +192,7 @@ func (TreatmentPlan) Annotations() []schema.Annotation {
 	return []schema.Annotation{completion, apispec.Resource{
 		Key: "treatment_plan", Plural: "treatment_plans", Scope: "treatments", Doc: "Courses of treatment.", Verbs: readable,
 		Counters: everyRow,
-		Filters:  []apispec.Filter{{Param: "status", Kind: codec.Enum, Column: "completed", Values: []string{"active", "completed"}, Doc: "Only plans that are active or completed."}},
+		Filters:  []apispec.Filter{{Param: "status", Kind: codec.Enum, Column: "completed", Values: []string{"active", "completed"}, Doc: "active or completed."}},
 	}}
 }
 
@@ -211,21 +211,21 @@ func (TreatmentPlanItem) Fields() []ent.Field {
 	}
 	return []ent.Field{
 		intID(),
-		intRef("treatment_plan_id", "The plan."),
+		intRef("treatment_plan_id", "The treatment plan."),
 		intRef("treatment_id", "The treatment."),
 		intRef("patient_id", "The patient."),
-		intRef("practitioner_id", "Who treats."),
-		intRef("payment_plan_id", "How it is paid."),
+		intRef("practitioner_id", "The practitioner."),
+		intRef("payment_plan_id", "The payment plan."),
 		words("teeth", "Teeth in FDI notation.", `["16"]`),
 		words("surfaces", "Surfaces of the teeth.", `["M", "O"]`),
 		amount("price", "Price."),
-		field.Int("duration").Default(0).Comment("Minutes of treatment.").Annotations(apispec.Field{Min: bound(0)}),
-		boolFalse("completed", "Whether it has been done."),
-		optionalTimestamp("completed_at", "When it was done."),
-		boolFalse("charged", "Whether it has been invoiced."),
-		optionalIntRef("invoice_id", "The invoice that charges it."),
+		field.Int("duration").Default(0).Comment("Duration in minutes.").Annotations(apispec.Field{Min: bound(0)}),
+		boolFalse("completed", "Whether it is completed."),
+		optionalTimestamp("completed_at", "When it was completed."),
+		boolFalse("charged", "Whether it is invoiced."),
+		optionalIntRef("invoice_id", "The invoice."),
 		optionalText("uda_band", "NHS band."),
-		text("nomenclature", "Name of the treatment when it was planned."),
+		text("nomenclature", "Name of the treatment at the time of planning."),
 		optionalText("notes", "Notes."),
 	}
 }
@@ -257,7 +257,7 @@ func (TreatmentPlanItem) Annotations() []schema.Annotation {
 	return []schema.Annotation{append(completion, apispec.Check{Name: "charged", SQL: "charged = (invoice_id IS NOT NULL)"}), apispec.Resource{
 		Key: "treatment_plan_item", Plural: "treatment_plan_items", Scope: "treatments", Doc: "Treatments within treatment plans.", Verbs: readable,
 		Counters: everyRow,
-		Filters:  []apispec.Filter{{Param: "treatment_plan_id", Doc: "Items of this plan."}},
+		Filters:  []apispec.Filter{{Param: "treatment_plan_id", Doc: "Items of this treatment plan."}},
 		Computed: []apispec.Computed{answersMember},
 	}}
 }

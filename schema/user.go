@@ -11,7 +11,7 @@ import (
 	"chairside/internal/codec"
 )
 
-// User is a person who works in the practice.
+// User is a person who works at the practice.
 type User struct{ ent.Schema }
 
 // Mixin of User.
@@ -21,20 +21,20 @@ func (User) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: ownSiteOrWorks
 func (User) Fields() []ent.Field {
 	return []ent.Field{
 		intID(),
-		field.Enum("title").GoType(Title("")).Optional().Nillable().Comment("How the user is addressed."),
+		field.Enum("title").GoType(Title("")).Optional().Nillable().Comment("Title."),
 		text("first_name", "First name."),
 		text("last_name", "Last name."),
 		folded("last_name"),
-		field.String("email").Unique().Comment("E-mail address, unique in the installation; the user signs in with it.").Annotations(apispec.Field{Kind: codec.Email}),
+		field.String("email").Unique().Comment("E-mail address for signing in; unique in the installation.").Annotations(apispec.Field{Kind: codec.Email}),
 		optionalText("mobile_phone", "Mobile telephone number."),
-		field.Enum("role").GoType(Role("")).Comment("What the user does in the practice."),
-		optionalUUIDRef("site_id", "The site the user works at."),
-		boolTrue("active", "Whether the user may use the system."),
+		field.Enum("role").GoType(Role("")).Comment("Role in the practice."),
+		optionalUUIDRef("site_id", "The user's site."),
+		boolTrue("active", "Whether the user can sign in and use tokens."),
 		optionalTimestamp("last_login", "When the user last signed in."),
-		field.String("password_hash").Default("").Sensitive().Comment("argon2id hash of the password, empty where none was set.").Annotations(apispec.Hidden()),
-		field.String("totp_secret").Default("").Sensitive().Comment("Shared secret of the second factor (RFC 6238), base32; empty without one.").Annotations(apispec.Hidden()),
-		field.Int64("totp_step").Default(0).Comment("The last time step of which a code was used: none works twice.").Annotations(apispec.Hidden()),
-		field.JSON("recovery_codes", []string{}).Optional().Sensitive().Comment("SHA-256 of the codes that stand in for the second factor, once each.").Annotations(apispec.Hidden()),
+		field.String("password_hash").Default("").Sensitive().Comment("argon2id hash of the password; empty if none is set.").Annotations(apispec.Hidden()),
+		field.String("totp_secret").Default("").Sensitive().Comment("Authenticator secret (RFC 6238), base32; empty without two-factor authentication.").Annotations(apispec.Hidden()),
+		field.Int64("totp_step").Default(0).Comment("Time step of the last used code; no code works twice.").Annotations(apispec.Hidden()),
+		field.JSON("recovery_codes", []string{}).Optional().Sensitive().Comment("SHA-256 of the unused recovery codes.").Annotations(apispec.Hidden()),
 	}
 }
 
@@ -59,16 +59,16 @@ func (User) Hooks() []ent.Hook { return []ent.Hook{fold("last_name")} }
 // Annotations of User.
 func (User) Annotations() []schema.Annotation {
 	return []schema.Annotation{apispec.Resource{
-		Key: "user", Plural: "users", Scope: "user", Doc: "People who work in the practice.", Verbs: readable,
+		Key: "user", Plural: "users", Scope: "user", Doc: "People who work at the practice.", Verbs: readable,
 		Sorts: []apispec.Sort{{Key: "last_name", Column: "last_name_folded"}},
 		Computed: []apispec.Computed{
 			{Name: "permission_level", Kind: codec.Integer, Columns: []string{"role"}, Func: "PermissionLevelOf", Doc: "1 reception, 2 practitioner, 3 manager, 4 administrator."},
-			{Name: "practice_id", Kind: codec.UUID, Columns: []string{"practice_id"}, Doc: "The practice of the user."},
-			{Name: "image_url", Kind: codec.Avatar, Doc: "Address of a picture."},
+			{Name: "practice_id", Kind: codec.UUID, Columns: []string{"practice_id"}, Doc: "The user's practice."},
+			{Name: "image_url", Kind: codec.Avatar, Doc: "URL of the picture."},
 		},
 		Operations: []apispec.Operation{
-			{ID: "getCurrentUser", Path: "/user", Doc: "Get the user the token acts for."},
-			{ID: "getUsersCurrent", Path: "/users/current", Doc: "Get the user the token acts for, as /user does."},
+			{ID: "getCurrentUser", Path: "/user", Doc: "Get the token's user."},
+			{ID: "getUsersCurrent", Path: "/users/current", Doc: "Get the token's user, like /user."},
 		},
 	}}
 }

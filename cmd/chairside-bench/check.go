@@ -13,8 +13,8 @@ import (
 	"chairside/cmd/chairside-bench/plans"
 )
 
-// offence is a statement that PostgreSQL executes in a way that will not do for
-// big data, and the first of the requests that led to it.
+// offence is a statement whose plan does not scale to large data, with the first request
+// that caused it.
 type offence struct {
 	Size      string   `json:"size"`
 	Operation string   `json:"operation"`
@@ -25,15 +25,15 @@ type offence struct {
 	Offences  []string `json:"offences"`
 }
 
-// planCheck is what came of looking at all lists.
+// planCheck is the result of checking all lists.
 type planCheck struct {
 	Requests, Statements int
 	Offences             []offence
-	Excused              []offence // those that have a reason, instead of what they are
+	Excused              []offence // exceptions, with their reasons
 }
 
-// checkPlans asks every list of the API for every filter and order and looks
-// at how PostgreSQL executes what is sent.
+// checkPlans requests every list of the API with every filter and order, and checks how
+// PostgreSQL executes the statements.
 func (o *runCommand) checkPlans(c *console, d *dataset) (check planCheck, err error) {
 	many := float64(plans.Many)
 	big, err := plans.Big(c, d.db, many)
@@ -62,7 +62,7 @@ func (o *runCommand) checkPlans(c *console, d *dataset) (check planCheck, err er
 	return check, nil
 }
 
-// judge looks at what a request reads and was not seen before.
+// judge checks a request's new statements.
 func (s *spy) judge(ctx context.Context, r plans.Request, big map[string]bool, many float64, seen map[string]bool, check *planCheck) error {
 	statements, body, err := s.statements(ctx, load.Request{Method: "GET", Path: r.Path})
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *spy) judge(ctx context.Context, r plans.Request, big map[string]bool, m
 	return nil
 }
 
-// print shows the offences, one a line.
+// print prints the offences, one per line.
 func (p planCheck) print(c *console) {
 	fmt.Fprintf(c.out, "\n%d requests, %d different statements, %d offences, %d more that have a reason\n", p.Requests, p.Statements, len(p.Offences), len(p.Excused))
 	printOffences(c, p.Offences, "offence")

@@ -17,28 +17,27 @@ import (
 	"chairside/internal/test/localpg"
 )
 
-// settings of the benchmark's own server: what one sets on a machine that is
-// shared between a database and a program. All else is PostgreSQL's default,
-// so what is committed is on the disk.
+// settings of the benchmark's own server, for a machine that database and program share.
+// All others are PostgreSQL's defaults, so commits reach the disk.
 var settings = []string{
 	"shared_buffers=1GB", "effective_cache_size=4GB", "maintenance_work_mem=512MB", "max_wal_size=8GB", "checkpoint_timeout=15min", "random_page_cost=1.1",
 }
 
 // cluster is a PostgreSQL server with the seeded databases.
 type cluster struct {
-	own        *localpg.Server // nil where the server is somebody else's
-	dir        string          // of what is kept, SQLite's databases too
-	temporary  bool            // whether dir goes away in the end
+	own        *localpg.Server // nil with --postgres
+	dir        string          // of the data, including SQLite's
+	temporary  bool            // remove dir at the end
 	address    *url.URL
 	admin      *pgx.Conn
 	version    string
-	postmaster int // 0 where the server is not on this machine
+	postmaster int // 0 if the server is on another machine
 	program    string
 	say        func(format string, args ...any)
 }
 
-// openCluster connects to the server at where, or starts one on the data in
-// dir, which goes away in the end if none is named.
+// openCluster connects to the server at where, or starts one on the data in dir, or else in
+// a temporary directory.
 func openCluster(c *console, where, dir, program string) (*cluster, error) {
 	k := &cluster{dir: dir, program: program, say: c.say}
 	var err error
@@ -65,7 +64,7 @@ func (k *cluster) connect(ctx context.Context, where string) (err error) {
 		where = k.own.URL("postgres")
 	}
 	if k.address, err = url.Parse(where); err != nil {
-		return errors.New("--postgres is no address") // the cause may repeat it
+		return errors.New("--postgres must be a URL") // the cause could repeat it
 	}
 	if k.admin, err = pgx.Connect(ctx, where); err != nil {
 		return err
@@ -93,24 +92,23 @@ func (k *cluster) close() error {
 	return err
 }
 
-// url is the address of a database.
+// url returns the URL of a database.
 func (k *cluster) url(database string) string {
 	u := *k.address
 	u.Path = "/" + database
 	return u.String()
 }
 
-// seeded is what is known of a seeded database. It is kept beside it.
+// seeded describes a seeded database. It is stored with it.
 type seeded struct {
 	Patients   int        `json:"patients"`
 	Years      int        `json:"years"`
 	AsOf       civil.Date `json:"as_of"`
 	OwnNumbers bool       `json:"own_numbers"` // see ownNumbers
-	Seconds    float64    `json:"seconds"`     // that seeding took, with their own numbers
+	Seconds    float64    `json:"seconds"`     // duration of seeding, with distinct numbers
 }
 
-// current reports whether the data are of this size, and not so old that their
-// bookings are all in the past.
+// current reports whether the data have this size and still have future bookings.
 func (s seeded) current(z size, today civil.Date) bool {
 	const lasts = 60 // days
 	return s.Patients == z.Patients && s.Years == z.Years && s.OwnNumbers && !s.AsOf.AddDays(lasts).Before(today)
@@ -131,8 +129,8 @@ func (k *cluster) seed(ctx context.Context, z size, today civil.Date, databaseUR
 	return seeded{Patients: z.Patients, Years: z.Years, AsOf: today, OwnNumbers: true, Seconds: time.Since(start).Seconds()}, err
 }
 
-// working is the name of the database that a run works on: a copy of what is
-// kept, or else the seeded database itself, for which there is always room.
+// working returns the name of the database that a run works on: a copy of a kept one, or
+// the seeded database itself.
 func (k *cluster) working(z size) string {
 	if k.temporary {
 		return z.database()
@@ -140,8 +138,7 @@ func (k *cluster) working(z size) string {
 	return z.copy()
 }
 
-// prepare makes sure that the database that a run works on is there, in the
-// form the program needs today. What is not kept is always seeded anew.
+// prepare creates the database that a run works on, with the current migrations.
 func (k *cluster) prepare(ctx context.Context, z size, today civil.Date, again bool) (databaseURL string, about seeded, err error) {
 	var comment string
 	err = k.admin.QueryRow(ctx, "SELECT coalesce(shobj_description(oid, 'pg_database'), '') FROM pg_database WHERE datname = $1", z.database()).Scan(&comment)
@@ -149,7 +146,7 @@ func (k *cluster) prepare(ctx context.Context, z size, today civil.Date, again b
 	if err != nil && exists {
 		return "", about, err
 	}
-	// A database without the comment was not finished.
+	// A database without the comment is incomplete.
 	if again || k.temporary || !exists || json.Unmarshal([]byte(comment), &about) != nil || !about.current(z, today) {
 		if about, err = k.fill(ctx, z, today); err != nil {
 			return "", about, err
@@ -164,12 +161,12 @@ func (k *cluster) prepare(ctx context.Context, z size, today civil.Date, again b
 	databaseURL = k.url(z.copy())
 	_, err = output(ctx, []string{k.program, "migrate", "up"}, "CHAIRSIDE_DATABASE_URL="+databaseURL)
 	if err != nil {
-		err = fmt.Errorf("%w(where a migration has been rewritten, seed anew with --reseed)", err)
+		err = fmt.Errorf("%w(if a migration was rewritten, use --reseed)", err)
 	}
 	return databaseURL, about, err
 }
 
-// copy makes the copy of a seeded database.
+// copy copies a seeded database.
 func (k *cluster) copy(ctx context.Context, z size) error {
 	if err := k.drop(ctx, z.copy()); err != nil {
 		return err
@@ -191,8 +188,8 @@ func (k *cluster) copy(ctx context.Context, z size) error {
 	return nil
 }
 
-// fill seeds a database from nothing. Vacuuming it leaves it as a database is
-// that has been in use for years: all its pages are known to be visible.
+// fill seeds a new database, and vacuums it, so that all pages are known to be visible, as
+// in a database that has been in use for years.
 func (k *cluster) fill(ctx context.Context, z size, today civil.Date) (seeded, error) {
 	if err := k.drop(ctx, z.database()); err != nil {
 		return seeded{}, err
@@ -233,7 +230,7 @@ func (k *cluster) prepareSQLite(ctx context.Context, z size, today civil.Date, a
 	note := path + ".json"
 	var about seeded
 	text, err := os.ReadFile(note)
-	if again || err != nil || json.Unmarshal(text, &about) != nil || !about.current(z, today) || about.AsOf != today { // it has PostgreSQL's data
+	if again || err != nil || json.Unmarshal(text, &about) != nil || !about.current(z, today) || about.AsOf != today { // it must have PostgreSQL's data
 		for _, name := range []string{note, path, path + "-wal", path + "-shm"} {
 			if err := os.RemoveAll(name); err != nil {
 				return "", err
@@ -258,12 +255,12 @@ func (k *cluster) prepareSQLite(ctx context.Context, z size, today civil.Date, a
 			return "", err
 		}
 	}
-	// The program's own backup is a complete copy, whatever is in the log.
+	// The program's backup is a complete copy, including the write-ahead log.
 	_, err = output(ctx, []string{k.program, "backup", run}, "CHAIRSIDE_DATABASE_URL=sqlite:"+path)
 	return "sqlite:" + run, err
 }
 
-// dropSQLite removes the database that prepareSQLite gave.
+// dropSQLite removes prepareSQLite's database.
 func (k *cluster) dropSQLite(z size) error {
 	var err error
 	for _, suffix := range []string{"", "-wal", "-shm"} {

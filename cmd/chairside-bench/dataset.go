@@ -21,11 +21,11 @@ import (
 const (
 	chairside       = "chairside"
 	handWritten     = "floor"
-	equalPromises   = "floor, equal promises" // for what writes
+	equalPromises   = "floor, equal promises" // for writing workloads
 	chairsideSQLite = "chairside on SQLite"
 )
 
-// entry is a server and what it takes to speak to it.
+// entry is a server with its token.
 type entry struct {
 	*server
 	token  string
@@ -42,13 +42,13 @@ type dataset struct {
 	practice pgtype.UUID
 	entries  []entry // Chairside first
 
-	// made are the requests of each workload. They are made before anything is
-	// booked: SQLite's database does not get what is booked in this one.
+	// made are the requests of each workload. They are made before any booking, because
+	// SQLite's database does not get this one's bookings.
 	made  map[string][]load.Request
 	diary diaryOfTheFuture
 }
 
-// allScopes are what the servers' tokens may do.
+// allScopes are the scopes of the servers' tokens.
 const allScopes = "appointment patient practice financials treatments user"
 
 // open prepares the database of a size and starts the servers on it.
@@ -105,7 +105,7 @@ func (k *cluster) openDatabase(ctx context.Context, z size, reseed bool) (*datas
 	return d, nil
 }
 
-// token makes a token of the practice's administrator.
+// token creates a token of the practice's administrator.
 func (k *cluster) token(ctx context.Context, databaseURL string) (string, error) {
 	return output(ctx, []string{k.program, "token", "create", "--user", seed.DemoAdmin, "--name", "benchmark", "--scopes", allScopes}, "CHAIRSIDE_DATABASE_URL="+databaseURL)
 }
@@ -127,7 +127,7 @@ func (d *dataset) startChairside(ctx context.Context, name, program, databaseURL
 	return err
 }
 
-// close stops the servers and drops the database that they worked on.
+// close stops the servers and drops their database.
 func (d *dataset) close() error {
 	var err error
 	for _, e := range d.entries {
@@ -142,7 +142,7 @@ func (d *dataset) close() error {
 	return errors.Join(err, d.cluster.drop(context.Background(), d.cluster.working(d.size)))
 }
 
-// entry gives the server of a name.
+// entry returns a server by name.
 func (d *dataset) entry(name string) entry {
 	for _, e := range d.entries {
 		if e.name == name {
@@ -152,7 +152,7 @@ func (d *dataset) entry(name string) entry {
 	return entry{}
 }
 
-// fixed is a source of choices that is the same in every run.
+// fixed returns a random source that is the same in every run.
 func fixed() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 
 // column reads the first column of a query.
@@ -168,7 +168,7 @@ func column[T any](ctx context.Context, d *dataset, query string, args ...any) (
 	return values, err
 }
 
-// scattered gives ids of a table from all over it.
+// scattered returns ids from all over a table.
 func (d *dataset) scattered(ctx context.Context, table string) ([]int64, error) {
 	const wanted = 5000
 	var most int64
@@ -184,7 +184,7 @@ func (d *dataset) scattered(ctx context.Context, table string) ([]int64, error) 
 	return found, err
 }
 
-// requests are those of a workload that reads, always the same ones.
+// requests returns the requests of a reading workload, the same in every run.
 func (d *dataset) requests(ctx context.Context, w workload) ([]load.Request, error) {
 	if made, ok := d.made[w.ID]; ok {
 		return made, nil
@@ -197,7 +197,7 @@ func (d *dataset) requests(ctx context.Context, w workload) ([]load.Request, err
 	return made, nil
 }
 
-// gets makes requests of paths.
+// gets returns GET requests for paths.
 func gets[T any](values []T, path func(T) string) []load.Request {
 	requests := make([]load.Request, len(values))
 	for i, v := range values {
@@ -206,11 +206,11 @@ func gets[T any](values []T, path func(T) string) []load.Request {
 	return requests
 }
 
-// diaryOfTheFuture hands out times at which nobody is booked.
+// diaryOfTheFuture hands out unbooked times.
 type diaryOfTheFuture struct {
 	practitioners, patients []int64
 	first                   time.Time
-	next                    int // slot that was not handed out yet
+	next                    int // next slot to hand out
 }
 
 const (
@@ -230,19 +230,18 @@ func (d *dataset) openDiary(ctx context.Context) (err error) {
 	return err
 }
 
-// row is the first slot from the given one on that is the first practitioner's.
+// row returns the first slot of the first practitioner from the given one on.
 func (f *diaryOfTheFuture) row(slot int) int {
 	n := len(f.practitioners)
 	return (slot + n - 1) / n * n
 }
 
-// at is when a slot begins: each practitioner has one at a time.
+// at returns the start of a slot.
 func (f *diaryOfTheFuture) at(slot int) time.Time {
 	return f.first.Add(slotEvery * time.Duration(slot/len(f.practitioners)))
 }
 
-// bookings are requests for n free times, later than all that were handed out
-// before, one practitioner after the other.
+// bookings returns requests for the next n free times, one practitioner after another.
 func (f *diaryOfTheFuture) bookings(n int) (requests []load.Request) {
 	f.next = f.row(f.next)
 	for range n {
@@ -255,11 +254,11 @@ func (f *diaryOfTheFuture) bookings(n int) (requests []load.Request) {
 	return requests
 }
 
-// timestamp is how times are sent.
+// timestamp is the format of times in requests.
 const timestamp = "2006-01-02T15:04:05.000Z"
 
-// plain reports whether a name is found by either server: the hand-written one
-// does not fold accents.
+// plain reports whether both servers find a name: the hand-written one does not fold
+// accents.
 func plain(name string) bool {
 	return name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz ") == ""
 }

@@ -13,15 +13,15 @@ import (
 	"chairside/cmd/chairside-bench/load"
 )
 
-// equality tells how the answers of a server compare with Chairside's.
+// equality compares a server's responses with Chairside's.
 type equality struct {
 	Workload  string `json:"workload"`
 	Server    string `json:"server"`
 	Compared  int    `json:"compared"`
-	Identical int    `json:"identical"` // byte for byte; the others only say the same
+	Identical int    `json:"identical"` // byte for byte; the others are equivalent
 }
 
-// reply is what a server answered.
+// reply is a server's response.
 type reply struct {
 	status int
 	header http.Header
@@ -47,17 +47,17 @@ func (e entry) send(ctx context.Context, r load.Request) (reply, error) {
 	return reply{response.StatusCode, response.Header, body}, err
 }
 
-// sameHeaders are those that every server sends alike.
+// sameHeaders are the headers that every server sends.
 var sameHeaders = []string{
 	"Access-Control-Allow-Origin", "Access-Control-Allow-Methods", "Access-Control-Allow-Headers", "Access-Control-Expose-Headers",
 	"X-OAuth-Scopes", "Content-Type", "Cache-Control", "Vary",
 }
 
-// own are the members of a new appointment that are different each time.
+// own are the members that differ between new appointments.
 var own = []string{"id", "start_time", "finish_time", "pending_at", "created_at", "updated_at"}
 
-// compare sends samples of each workload to all servers of a dataset and
-// refuses answers that do not say the same as Chairside's on PostgreSQL.
+// compare sends samples of each workload to all servers of a dataset, and fails if a
+// response is not equivalent to Chairside's on PostgreSQL.
 func (o *runCommand) compare(ctx context.Context, d *dataset) ([]equality, error) {
 	var all []equality
 	for _, w := range o.chosen() {
@@ -114,8 +114,8 @@ func (d *dataset) compareReads(ctx context.Context, w workload, e entry, request
 	return equal, nil
 }
 
-// compareBooking books one time with each server, for the same patient and
-// practitioner, and the same time again, which must be refused.
+// compareBooking books one time with each server, for the same patient and practitioner,
+// and then the same time again, which must be refused.
 func (d *dataset) compareBooking(ctx context.Context, w workload, e entry) (equality, error) {
 	equal := equality{Workload: w.ID, Server: e.name}
 	slot := d.diary.next
@@ -141,15 +141,14 @@ func (d *dataset) compareBooking(ctx context.Context, w workload, e entry) (equa
 			equal.Compared++
 		}
 	}
-	// The hand-written server's booking goes; Chairside's, before it, stays.
+	// Removes the hand-written server's booking and keeps Chairside's earlier one.
 	return equal, d.unbook(ctx, slot+len(d.diary.practitioners))
 }
 
-// timesOf is the part of a booking's body that says when.
+// timesOf returns the times in a booking's body.
 func timesOf(body string) string { return body[:strings.Index(body, `,"practitioner_id"`)] }
 
-// same explains a difference between two answers, apart from the named members
-// of the record that they hold.
+// same describes a difference between two responses, ignoring the named members.
 func (r reply) same(o reply, except []string) error {
 	if r.status != o.status {
 		return fmt.Errorf("status %d, not %d: %.300s", o.status, r.status, o.body)
@@ -171,12 +170,12 @@ func (r reply) same(o reply, except []string) error {
 		return err
 	}
 	if at, ok := difference("", want, got); ok {
-		return fmt.Errorf("the answers differ at %s", at)
+		return fmt.Errorf("the responses differ at %s", at)
 	}
 	return nil
 }
 
-// decode reads JSON without losing digits.
+// decode parses JSON without losing digits.
 func decode(body []byte, except []string) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
@@ -194,8 +193,7 @@ func decode(body []byte, except []string) (any, error) {
 	return value, nil
 }
 
-// difference finds the first place where two values differ, without telling
-// what stands there.
+// difference returns the path of the first difference, without the values.
 func difference(path string, a, b any) (string, bool) {
 	if x, ok := a.(map[string]any); ok {
 		if y, ok := b.(map[string]any); ok && len(x) == len(y) {

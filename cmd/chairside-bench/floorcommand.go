@@ -10,16 +10,16 @@ import (
 	"chairside/cmd/chairside-bench/floor"
 )
 
-// floorCommand serves with the hand-written server. Its database address comes
-// from the environment, where other users of the machine do not see it.
+// floorCommand starts the hand-written server. Its database URL comes from the
+// environment, where other users of the machine cannot see it.
 type floorCommand struct {
-	Addr        string `default:"127.0.0.1:8081" help:"Where to listen. Default: ${default}"`
-	DatabaseURL string `required:"" placeholder:"URL" help:"The PostgreSQL database, made by Chairside."`
-	BaseURL     string `default:"http://127.0.0.1:8081" help:"The address in links. Default: ${default}"`
-	Equal       bool   `help:"Keep Chairside's promises: an audit row for each booking, a log line and metrics for each request."`
+	Addr        string `default:"127.0.0.1:8081" help:"Address to listen on. Default: ${default}"`
+	DatabaseURL string `required:"" placeholder:"URL" help:"PostgreSQL database of Chairside."`
+	BaseURL     string `default:"http://127.0.0.1:8081" help:"URL used in links. Default: ${default}"`
+	Equal       bool   `help:"Also write an audit row for each booking, and a log line and metrics for each request, like Chairside."`
 }
 
-// Run serves until the program is interrupted.
+// Run serves until an interrupt.
 func (f *floorCommand) Run(c *console) error {
 	server, err := floor.New(c, floor.Options{DatabaseURL: f.DatabaseURL, BaseURL: f.BaseURL, EqualPromises: f.Equal})
 	if err != nil {
@@ -31,7 +31,7 @@ func (f *floorCommand) Run(c *console) error {
 		return err
 	}
 	hs := &http.Server{Handler: server.Handler(), ReadHeaderTimeout: 10 * time.Second}
-	stop := context.AfterFunc(c, func() { _ = hs.Close() }) // whoever waits for an answer has gone
+	stop := context.AfterFunc(c, func() { _ = hs.Close() }) // the clients have gone
 	defer stop()
 	if err := hs.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err

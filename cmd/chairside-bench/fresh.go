@@ -9,7 +9,7 @@ import (
 	"chairside/cmd/chairside-bench/load"
 )
 
-// freshResult is what many new rows do before PostgreSQL has looked at them.
+// freshResult is the effect of many new rows before autovacuum has run.
 type freshResult struct {
 	Size          string `json:"size"`
 	Inserted      int    `json:"inserted"`           // before W2 was measured again
@@ -24,15 +24,14 @@ type freshResult struct {
 	Plans [3][]string `json:"w8_plans"`
 }
 
-// forPlan is the number of rows of which the plan of W8 must not take notice,
-// of all that are inserted.
+// forPlan is the number of inserted rows that must not change W8's plan.
 const forPlan = 100_000
 
-// batch is how many bookings are made ready at a time.
+// batch is the number of bookings prepared at a time.
 const batch = 5000
 
-// freshRows books through Chairside with autovacuum off, and measures before,
-// on the way, and after.
+// freshRows books through Chairside with autovacuum off, and measures before, during and
+// after.
 func (o *runCommand) freshRows(c *console, d *dataset) (result *freshResult, err error) {
 	c.say("booking %d appointments without autovacuum", o.Fresh)
 	result = &freshResult{Size: d.size.Name, Inserted: o.Fresh, InsertedForW8: min(forPlan, o.Fresh)}
@@ -42,7 +41,7 @@ func (o *runCommand) freshRows(c *console, d *dataset) (result *freshResult, err
 	}
 	defer func() { err = errors.Join(err, spy.close()) }()
 
-	// SQLite takes no part in this.
+	// SQLite is not measured here.
 	alone := *d
 	d, alone.entries = &alone, d.entries[:2]
 	ofPractitioner, recent := byID("W2"), byID("W8")
@@ -108,8 +107,7 @@ func (o *runCommand) freshRows(c *console, d *dataset) (result *freshResult, err
 	return result, nil
 }
 
-// noAutovacuum keeps PostgreSQL from cleaning up and from looking at new rows,
-// in this database alone.
+// noAutovacuum turns autovacuum off in this database.
 const noAutovacuum = `DO $$ DECLARE t regclass; BEGIN
 	FOR t IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace LOOP
 		EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = false)', t);

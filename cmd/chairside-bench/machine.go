@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// thisMachine tells what can be found out; the rest stays empty.
+// thisMachine describes this machine, as far as known.
 func thisMachine() machine {
 	m := machine{Processors: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH}
 	if name, ok := line("/proc/cpuinfo", "model name"); ok {
@@ -23,12 +23,12 @@ func thisMachine() machine {
 	}
 	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
 		first, _, _ := strings.Cut(string(text), " ")
-		m.Load, _ = strconv.ParseFloat(first, 64) // 0 where it has another form
+		m.Load, _ = strconv.ParseFloat(first, 64) // 0 in an unknown format
 	}
 	return m
 }
 
-// line gives what stands behind "name:" in a file of such lines.
+// line returns the value after "name:" in a file.
 func line(path, name string) (value string, ok bool) {
 	text, err := os.ReadFile(path)
 	if err != nil {

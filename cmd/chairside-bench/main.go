@@ -8,20 +8,19 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	_ "time/tzdata" // practices' time zones, on machines that have none
+	_ "time/tzdata" // for machines without a time zone database
 
 	"github.com/alecthomas/kong"
 )
 
 // commands is the grammar of the command line.
 type commands struct {
-	Run   runCommand   `cmd:"" default:"withargs" help:"Measure Chairside and the hand-written server side by side."`
-	Pair  pairCommand  `cmd:"" help:"Measure two builds of Chairside side by side."`
-	Floor floorCommand `cmd:"" help:"Serve with the hand-written server alone, as the benchmark does."`
+	Run   runCommand   `cmd:"" default:"withargs" help:"Benchmark Chairside against the hand-written server."`
+	Pair  pairCommand  `cmd:"" help:"Compare two builds of Chairside."`
+	Floor floorCommand `cmd:"" help:"Start only the hand-written server."`
 }
 
-// console is where a command runs: its context, which ends with an interrupt,
-// and its streams.
+// console holds a command's context, which an interrupt cancels, and its streams.
 type console struct {
 	context.Context
 	out, err io.Writer
@@ -29,7 +28,7 @@ type console struct {
 	floor []string
 }
 
-// say tells how far the work is.
+// say prints progress.
 func (c *console) say(format string, args ...any) { fmt.Fprintf(c.err, format+"\n", args...) }
 
 // Exit statuses.
@@ -39,7 +38,7 @@ const (
 	misled = 2 // wrong usage
 )
 
-// envPrefix begins the environment variables that stand for flags.
+// envPrefix begins the names of the flags' environment variables.
 const envPrefix = "CHAIRSIDE_BENCH"
 
 func main() {
@@ -53,7 +52,7 @@ func main() {
 	os.Exit(run(&console{ctx, os.Stdout, os.Stderr, []string{self, "floor"}}, os.Args[1:]))
 }
 
-// run parses and runs one command line and gives the exit status.
+// run parses and runs a command line and returns the exit status.
 func run(c *console, args []string) int {
 	parser, err := kong.New(&commands{},
 		kong.Name("chairside-bench"),
@@ -63,7 +62,7 @@ func run(c *console, args []string) int {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
 	)
 	if err != nil {
-		panic(err) // the grammar above is wrong
+		panic(err) // the commands struct is invalid
 	}
 	command, err := parser.Parse(args)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"chairside/internal/test/localpg/pgtest"
 )
 
-// asFloor makes the test program the hand-written server.
+// asFloor makes the test program run the hand-written server.
 const asFloor = "CHAIRSIDE_BENCH_TEST_FLOOR"
 
 func TestMain(m *testing.M) {
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	pgtest.Main(m)
 }
 
-// bench runs a command line of the benchmark, with the chairside of this module.
+// bench runs the benchmark with this module's chairside.
 func bench(t *testing.T, args ...string) (status int, out, problems string) {
 	t.Helper()
 	t.Setenv(asFloor, "1")
@@ -41,8 +41,8 @@ func bench(t *testing.T, args ...string) (status int, out, problems string) {
 	return status, o.String(), e.String()
 }
 
-// postgres gives the address of a server, whose databases of the benchmark are
-// dropped after the test, or skips it.
+// postgres returns a server's URL, or skips the test. It drops the benchmark's databases
+// after the test.
 func postgres(t *testing.T, z size) string {
 	t.Helper()
 	where := pgtest.New(t)
@@ -62,9 +62,8 @@ func postgres(t *testing.T, z size) string {
 	return where
 }
 
-// A short run at a tiny size: all servers answer alike, and the result has
-// everything. Its figures are not looked at. It works on what it has seeded,
-// the check on a copy.
+// TestRun runs briefly at a tiny size: all servers give the same responses, and the result
+// is complete. The run works on the seeded database, the check on a copy.
 func TestRun(t *testing.T) {
 	tinySize := size{"120x1", 120, 1}
 	where := postgres(t, tinySize)
@@ -116,7 +115,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// complete checks that nothing is missing from a result.
+// complete checks that a result is complete.
 func complete(t *testing.T, r *result) {
 	t.Helper()
 	if len(r.Sizes) != 1 || r.Sizes[0].Rows["appointments"] == 0 || r.Sizes[0].Bytes == 0 || len(r.Sizes[0].Memory) != 4 {
@@ -185,9 +184,9 @@ func TestDifferencesAreNamedWithoutTheirValues(t *testing.T) {
 	}
 }
 
-// The floor's flags come from the environment, so that the address of the
-// database does not stand in the list of processes.
-func TestFloorRefusesAnAddressWithoutRepeatingIt(t *testing.T) {
+// TestFloorDoesNotRepeatAnInvalidURL. Its flags come from the environment, so that the
+// database's URL is not in the list of processes.
+func TestFloorDoesNotRepeatAnInvalidURL(t *testing.T) {
 	secret := "s3cret"
 	where := url.URL{Scheme: "postgres", User: url.UserPassword("u", secret), Host: "127.0.0.1:1", Path: "/none"}
 	ctx, cancel := context.WithCancel(t.Context())

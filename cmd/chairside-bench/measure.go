@@ -9,20 +9,19 @@ import (
 	"chairside/cmd/chairside-bench/load"
 )
 
-// bookingsPerSecond is more than any server makes, so that the times prepared
-// for a measurement never run out.
+// bookingsPerSecond is more than any server reaches, so that a measurement never runs out of
+// prepared times.
 const bookingsPerSecond = 6000
 
-// enough is how many answers for each client a rate by wrk needs: it leaves out those
-// on their way when it stops, which matters where there are few.
+// enough is the number of responses per client for a valid rate by wrk, which omits
+// requests in progress when it stops.
 const enough = 20
 
-// measure sends one workload to one server: for a short while to warm up, then
-// for as long as it counts.
+// measure sends one workload to one server: a warm-up, then the measurement.
 func (o *runCommand) measure(ctx context.Context, d *dataset, e entry, w workload, requests []load.Request) (m measurement, err error) {
 	if w.Writes && e.name != chairside {
 		from := d.diary.next
-		if e.name == handWritten { // it must not pay for Chairside's counters
+		if e.name == handWritten { // without the cost of Chairside's counters
 			if _, err := d.db.Exec(ctx, "ALTER TABLE appointments DISABLE TRIGGER USER"); err != nil {
 				return m, err
 			}
@@ -56,7 +55,7 @@ func (o *runCommand) measure(ctx context.Context, d *dataset, e entry, w workloa
 	}
 	r, err := rate(o.generate)
 	byWrk := o.wrk
-	if err == nil && byWrk && r.Requests < enough*o.Clients { // counting millions of rows takes long
+	if err == nil && byWrk && r.Requests < enough*o.Clients { // counting millions of rows is slow
 		byWrk = false
 		r, err = rate(load.Go)
 	}
@@ -68,7 +67,7 @@ func (o *runCommand) measure(ctx context.Context, d *dataset, e entry, w workloa
 		return m, err
 	}
 	seen := r
-	if byWrk { // its latencies are not those that clients see
+	if byWrk { // wrk's latencies are not those of clients
 		if seen, err = send(load.Go, o.Duration/2); err != nil {
 			return m, err
 		}
@@ -98,8 +97,7 @@ func (d *dataset) processorTime(e entry) (t processorTime, err error) {
 	return t, err
 }
 
-// unbook removes all bookings from a slot of the diary on, and lets triggers
-// run again.
+// unbook removes all bookings from a slot on, and enables triggers again.
 func (d *dataset) unbook(ctx context.Context, from int) error {
 	if _, err := d.db.Exec(ctx, "DELETE FROM appointments WHERE practice_id = $1 AND booked_via_api AND start_time >= $2", d.practice, d.diary.at(d.diary.row(from))); err != nil {
 		return err
@@ -116,7 +114,7 @@ type job struct {
 	result   workloadResult
 }
 
-// newJob is a job for those of the servers that the workload is meant for.
+// newJob returns a workload's job for its servers.
 func newJob(d *dataset, w workload, requests []load.Request) *job {
 	j := &job{d, w, requests, workloadResult{Size: d.size.Name, ID: w.ID, Title: w.Title}}
 	for _, e := range d.entries {
@@ -127,7 +125,7 @@ func newJob(d *dataset, w workload, requests []load.Request) *job {
 	return j
 }
 
-// jobs are the chosen workloads that write, or those that read.
+// jobs returns the chosen workloads that write, or those that read.
 func (o *runCommand) jobs(ctx context.Context, sets []*dataset, writes bool) (jobs []*job, err error) {
 	for _, w := range o.chosen() {
 		if w.Writes != writes {
@@ -146,8 +144,8 @@ func (o *runCommand) jobs(ctx context.Context, sets []*dataset, writes bool) (jo
 	return jobs, nil
 }
 
-// play measures each job on each server, in turns: what changes on the machine
-// meanwhile changes for all of them.
+// play measures each job on each server in turn, so that other load on the machine affects
+// all of them.
 func (o *runCommand) play(c *console, jobs []*job) ([]workloadResult, error) {
 	for round := range o.Rounds {
 		for _, j := range jobs {
@@ -171,7 +169,7 @@ func (o *runCommand) play(c *console, jobs []*job) ([]workloadResult, error) {
 	return results, nil
 }
 
-// finish works out what follows from the rounds.
+// finish computes medians and ratios.
 func (w *workloadResult) finish() {
 	for i := range w.Servers {
 		w.Servers[i].Median = middle(w.Servers[i].Rounds)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// result is the file that a run writes.
+// result is the content of the output file.
 type result struct {
 	TakenAt   time.Time        `json:"taken_at"`
 	Machine   machine          `json:"machine"`
@@ -40,10 +40,10 @@ type runSettings struct {
 	Clients    int      `json:"clients"`
 	Duration   float64  `json:"seconds"`
 	WarmUp     float64  `json:"warm_up_seconds"`
-	PostgreSQL []string `json:"postgresql,omitempty"` // none where the server is somebody else's
+	PostgreSQL []string `json:"postgresql,omitempty"` // none with --postgres
 }
 
-// sizeResult is what there is in a database, and what serving it took.
+// sizeResult describes a database, and the memory of its servers.
 type sizeResult struct {
 	Name   string           `json:"name"`
 	Seeded seeded           `json:"seeded"`
@@ -77,10 +77,10 @@ type workloadResult struct {
 type serverResult struct {
 	Server string        `json:"server"`
 	Rounds []measurement `json:"rounds"`
-	Median measurement   `json:"median"` // of each figure by itself
+	Median measurement   `json:"median"` // of each figure separately
 }
 
-// measurement is one workload on one server for one time.
+// measurement is one measurement of a workload on a server.
 type measurement struct {
 	Requests  int     `json:"requests"`
 	PerSecond float64 `json:"requests_per_second"`
@@ -88,11 +88,11 @@ type measurement struct {
 	P99       float64 `json:"p99_ms"`
 	// Processor time of the server and of PostgreSQL, in ms per 1,000 requests.
 	ServerCPU   float64  `json:"server_cpu_ms_per_1000"`
-	DatabaseCPU *float64 `json:"database_cpu_ms_per_1000"` // null where there is none to see
+	DatabaseCPU *float64 `json:"database_cpu_ms_per_1000"` // null if unknown
 	Resident    int64    `json:"resident_bytes"`
 }
 
-// ratio is a ratio in each round, and their middle and ends.
+// ratio is a ratio per round, with median, minimum and maximum.
 type ratio struct {
 	Median float64   `json:"median"`
 	Min    float64   `json:"min"`
@@ -115,7 +115,7 @@ func median[T cmp.Ordered](values []T) T {
 	return sorted[len(sorted)/2]
 }
 
-// middle gives the median of each figure.
+// middle returns the median of each figure.
 func middle(rounds []measurement) measurement {
 	of := func(figure func(m measurement) float64) float64 {
 		var all []float64
@@ -138,7 +138,7 @@ func middle(rounds []measurement) measurement {
 	return m
 }
 
-// find gives the result of a workload at a size, nil where it was not measured.
+// find returns the result of a workload at a size, or nil.
 func (r *result) find(size, id string) *workloadResult {
 	for i, w := range r.Workloads {
 		if w.Size == size && w.ID == id {
@@ -148,7 +148,7 @@ func (r *result) find(size, id string) *workloadResult {
 	return nil
 }
 
-// of gives the result of a server, nil where it was not measured.
+// of returns the result of a server, or nil.
 func (w *workloadResult) of(server string) *serverResult {
 	for i, s := range w.Servers {
 		if s.Server == server {

@@ -15,32 +15,32 @@ import (
 )
 
 type runCommand struct {
-	Sizes     []size        `default:"20k,2M,10M" help:"Sizes of the data: 20k, 2M, 10M, or PATIENTSxYEARS. Default: ${default}"`
-	Only      []string      `placeholder:"W1,…" help:"Only these workloads."`
-	Rounds    int           `default:"5" help:"How often each is measured, an odd number. Default: ${default}"`
-	Duration  time.Duration `default:"5s" help:"How long each is measured. Default: ${default}"`
-	WarmUp    time.Duration `default:"1s" help:"How long each is sent before. Default: ${default}"`
-	Clients   int           `default:"8" help:"Connections at a time. Default: ${default}"`
-	Samples   int           `default:"20" help:"Requests of each workload whose answers are compared. Default: ${default}"`
-	SQLite    bool          `name:"sqlite" default:"true" negatable:"" help:"Measure the smallest size on SQLite too."`
-	Fresh     int           `default:"187000" help:"Appointments booked without autovacuum in the end, at 2M or else the first size; 0 for none. Default: ${default}"`
-	Keep      string        `placeholder:"DIR" help:"Keep the seeded databases there, and use them again."`
-	Reseed    bool          `help:"Seed anew what is kept."`
-	Postgres  string        `placeholder:"URL" help:"A PostgreSQL server to use instead of one of the benchmark's own. Its databases chairside_bench_… are the benchmark's."`
-	Chairside string        `placeholder:"FILE" help:"The program to measure. Default: built from this module."`
-	Generator string        `enum:"wrk,go,auto" default:"auto" help:"What sends the requests: wrk, go, or auto for wrk where it is installed. Default: ${default}"`
-	Output    string        `placeholder:"FILE" default:"chairside-bench.json" help:"Where the result goes. Default: ${default}"`
-	Check     bool          `help:"Measure nothing: compare answers, and look for lists that PostgreSQL answers without an index."`
+	Sizes     []size        `default:"20k,2M,10M" help:"Data sizes: 20k, 2M, 10M, or PATIENTSxYEARS. Default: ${default}"`
+	Only      []string      `placeholder:"W1,…" help:"Run only these workloads."`
+	Rounds    int           `default:"5" help:"Rounds, an odd number. Default: ${default}"`
+	Duration  time.Duration `default:"5s" help:"Duration of each measurement. Default: ${default}"`
+	WarmUp    time.Duration `default:"1s" help:"Warm-up before each measurement. Default: ${default}"`
+	Clients   int           `default:"8" help:"Concurrent connections. Default: ${default}"`
+	Samples   int           `default:"20" help:"Requests per workload whose responses are compared. Default: ${default}"`
+	SQLite    bool          `name:"sqlite" default:"true" negatable:"" help:"Also measure the smallest size on SQLite."`
+	Fresh     int           `default:"187000" help:"Appointments to book without autovacuum at the end, at 2M or else the first size; 0 for none. Default: ${default}"`
+	Keep      string        `placeholder:"DIR" help:"Keep and reuse the seeded databases in this directory."`
+	Reseed    bool          `help:"Replace the kept databases."`
+	Postgres  string        `placeholder:"URL" help:"Use this PostgreSQL server instead of a private one. The benchmark owns its databases chairside_bench_…."`
+	Chairside string        `placeholder:"FILE" help:"Program to measure. Default: built from this module."`
+	Generator string        `enum:"wrk,go,auto" default:"auto" help:"Load generator: wrk, go, or auto for wrk if installed. Default: ${default}"`
+	Output    string        `placeholder:"FILE" default:"chairside-bench.json" help:"Output file. Default: ${default}"`
+	Check     bool          `help:"Do not measure: compare responses, and find lists that PostgreSQL answers without an index."`
 
 	generate load.Generator
 	wrk      bool // generate is wrk's
 }
 
-// Validate reports what cannot be; the parser calls it.
+// Validate checks the flags; the parser calls it.
 func (o *runCommand) Validate() error {
 	for _, id := range o.Only {
 		if byID(id).ID == "" {
-			return fmt.Errorf("--only: there is no workload %s", id)
+			return fmt.Errorf("--only: no workload %s", id)
 		}
 	}
 	if o.Rounds < 1 || o.Clients < 1 || o.Samples < 1 || o.Fresh < 0 || o.Duration <= 0 || o.WarmUp < 0 || len(o.Sizes) == 0 {
@@ -52,7 +52,7 @@ func (o *runCommand) Validate() error {
 	return nil
 }
 
-// byID gives a workload, the zero one where there is none.
+// byID returns a workload, or the zero workload.
 func byID(id string) workload {
 	for _, w := range workloads {
 		if w.ID == id {
@@ -62,7 +62,7 @@ func byID(id string) workload {
 	return workload{}
 }
 
-// chosen are the workloads to be measured.
+// chosen returns the workloads to measure.
 func (o *runCommand) chosen() (chosen []workload) {
 	for _, w := range workloads {
 		if len(o.Only) == 0 || slices.Contains(o.Only, w.ID) {
@@ -72,13 +72,13 @@ func (o *runCommand) chosen() (chosen []workload) {
 	return chosen
 }
 
-// sqliteSize is the size that is measured on SQLite.
+// sqliteSize returns the size to measure on SQLite.
 func (o *runCommand) sqliteSize() string {
 	fewest := slices.MinFunc(o.Sizes, func(a, b size) int { return a.Patients*a.Years - b.Patients*b.Years })
 	return fewest.Name
 }
 
-// Run prepares everything, measures or checks, and cleans up.
+// Run prepares the data, measures or checks, and cleans up.
 func (o *runCommand) Run(c *console) (err error) {
 	r := &result{TakenAt: time.Now().UTC(), Machine: thisMachine()}
 	dir, err := os.MkdirTemp("", "chairside-bench-*")
@@ -162,7 +162,7 @@ func (o *runCommand) measureAll(c *console, r *result, sets []*dataset) error {
 	return r.write(o.Output)
 }
 
-// check is the other mode: it fails where a list is answered without an index.
+// check implements --check: it fails if a list is answered without an index.
 func (o *runCommand) check(c *console, sets []*dataset) error {
 	offences := 0
 	for _, d := range sets {
@@ -181,12 +181,12 @@ func (o *runCommand) check(c *console, sets []*dataset) error {
 		offences += len(checked.Offences)
 	}
 	if offences > 0 {
-		return fmt.Errorf("%d statements will not do for big data", offences)
+		return fmt.Errorf("%d statements do not scale to large data", offences)
 	}
 	return nil
 }
 
-// build gives the program to be measured.
+// build returns the program to measure.
 func (o *runCommand) build(c *console, dir string) (string, error) {
 	if o.Chairside != "" {
 		return filepath.Abs(o.Chairside)
@@ -210,14 +210,14 @@ func (o *runCommand) chooseGenerator(c *console, r *result) error {
 		return nil
 	}
 	o.generate, o.wrk = load.Wrk(path), true
-	// It prints its version with its usage, and calls that a failure.
+	// wrk prints its version with its usage, and exits with a failure.
 	text, _ := exec.CommandContext(c, path, "--version").CombinedOutput()
 	name, _, _ := strings.Cut(string(text), " [")
 	r.Versions.Generator = name + " for rates, own generator for latencies and slow rates"
 	return nil
 }
 
-// describe notes on what, and with which settings, a result was obtained.
+// describe records the machine and the settings of a result.
 func (o *runCommand) describe(c *console, k *cluster, r *result, program string, sets []*dataset) (err error) {
 	r.Versions.Go, r.Versions.PostgreSQL = runtime.Version(), k.version
 	if r.Versions.Chairside, err = output(c, []string{program, "version"}); err != nil {

@@ -15,11 +15,10 @@ import (
 	"time"
 )
 
-// baseURL is in the links of all servers, so that their answers can be compared.
+// baseURL is the base of all servers' links, so that their responses are comparable.
 const baseURL = "http://practice.example"
 
-// garbage has all servers collect theirs alike: it is what chairside serve sets for
-// itself.
+// garbage is the GOGC of all servers: the one of chairside serve.
 const garbage = "GOGC=200"
 
 const (
@@ -27,7 +26,7 @@ const (
 	stopTime  = 30 * time.Second
 )
 
-// server is a server process that is being measured.
+// server is a measured server process.
 type server struct {
 	name    string
 	url     string
@@ -35,9 +34,8 @@ type server struct {
 	ended   chan struct{} // closed when the process is gone
 }
 
-// start runs a program that serves on the address that is appended to its
-// arguments, and waits until it is ready. What it logs is thrown away, as
-// nobody reads it and a pipe would cost the measured machine time.
+// start runs a server on the address appended to its arguments, and waits until it is
+// ready. It discards the log, because reading a pipe would cost time.
 func start(ctx context.Context, name string, program []string, environment ...string) (*server, error) {
 	address, err := freeAddress()
 	if err != nil {
@@ -50,7 +48,7 @@ func start(ctx context.Context, name string, program []string, environment ...st
 	}
 	s := &server{name: name, url: "http://" + address, command: command, ended: make(chan struct{})}
 	go func() {
-		_ = command.Wait() // how it ended shows where it was expected to answer
+		_ = command.Wait() // a failure shows at the next request
 		close(s.ended)
 	}()
 	if err := s.ready(ctx); err != nil {
@@ -94,10 +92,10 @@ func (s *server) ready(ctx context.Context) error {
 
 func (s *server) pid() int { return s.command.Process.Pid }
 
-// stop ends the process and waits for it. It may be called again.
+// stop ends the process and waits for it. A second call does nothing.
 func (s *server) stop() error {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		_ = s.command.Process.Signal(signal) // fails where it has ended
+		_ = s.command.Process.Signal(signal) // fails if it has ended
 		select {
 		case <-s.ended:
 			return nil
@@ -107,8 +105,7 @@ func (s *server) stop() error {
 	return fmt.Errorf("%s does not end", s.name)
 }
 
-// output runs a program to its end and gives what it printed, or an error with
-// what it complained of.
+// output runs a program and returns its output, or an error with its standard error.
 func output(ctx context.Context, program []string, environment ...string) (string, error) {
 	command := exec.CommandContext(ctx, program[0], program[1:]...)
 	command.Env = append(os.Environ(), environment...)

@@ -11,8 +11,7 @@ import (
 	"chairside/cmd/chairside-bench/plans"
 )
 
-// spy is one more Chairside on the database of a dataset, whose statements are
-// read along.
+// spy is another Chairside on a dataset's database, whose statements are recorded.
 type spy struct {
 	*dataset
 	entry
@@ -38,8 +37,8 @@ func (d *dataset) spy(ctx context.Context) (*spy, error) {
 
 func (s *spy) close() error { return errors.Join(s.stop(), s.proxy.Close()) }
 
-// statements sends a request and gives what it made Chairside read, and the
-// body of the answer.
+// statements sends a request and returns Chairside's reading statements and the response
+// body.
 func (s *spy) statements(ctx context.Context, r load.Request) (reading []plans.Statement, body []byte, err error) {
 	if _, err := s.proxy.Take(); err != nil {
 		return nil, nil, err
@@ -60,8 +59,8 @@ func (s *spy) statements(ctx context.Context, r load.Request) (reading []plans.S
 	return reading, answer.body, err
 }
 
-// shapes are the plans of what a request reads. It is sent twice: the first time
-// the server may read the token too, which it remembers for a second.
+// shapes returns the plans of a request's statements. It sends the request twice, because
+// the first may also look up the token.
 func (s *spy) shapes(ctx context.Context, r load.Request) (shapes []string, err error) {
 	var statements []plans.Statement
 	for range 2 {

@@ -8,12 +8,12 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// print shows the result as tables: one line a workload, size and server, then
-// the targets.
+// print prints the result as tables: a line per workload, size and server, then the
+// targets.
 func (r *result) print(out io.Writer) {
 	fmt.Fprintf(out, "%s, %d processors, %d MB; PostgreSQL %s; %s; %s\n", r.Machine.Processor, r.Machine.Processors, r.Machine.MemoryBytes/1e6,
 		r.Versions.PostgreSQL, r.Versions.Chairside, r.Versions.Generator)
-	fmt.Fprintf(out, "medians of %d rounds of %gs, %d clients; CPU in ms per 1,000 requests; ratio to the hand-written server, its least and most\n\n",
+	fmt.Fprintf(out, "medians of %d rounds of %gs, %d clients; CPU in ms per 1,000 requests; ratio to the hand-written server (minimum–maximum)\n\n",
 		r.Settings.Rounds, r.Settings.Duration, r.Settings.Clients)
 	w := newTable(out, 4, 5, 6, 7, 8, 9, 10)
 	w.AppendHeader(table.Row{"size", "workload", "server", "req/s", "p50 ms", "p99 ms", "server CPU", "db CPU", "RSS MB", "ratio", "target"})
@@ -43,7 +43,7 @@ func (r *result) print(out io.Writer) {
 
 	fmt.Fprintln(out)
 	w = newTable(out, 3)
-	w.AppendHeader(table.Row{"target", "wanted", "is", ""})
+	w.AppendHeader(table.Row{"target", "required", "measured", ""})
 	for _, v := range r.Verdicts {
 		w.AppendRow(table.Row{v.What, v.Wanted, fmt.Sprintf("%.2f", v.Is), map[bool]string{true: "met", false: "MISSED"}[v.Met]})
 	}

@@ -11,11 +11,9 @@ import (
 	"chairside/internal/store"
 )
 
-// ownNumbers gives each patient with a mobile number one of their own. There
-// are a thousand that ring nowhere, and the seed uses no others, so that in a
-// large database hundreds of patients share each: whoever searched for one
-// would be measuring a long list. Nothing here is ever rung. From a million
-// patients on some share one again.
+// ownNumbers gives each patient a distinct mobile number. The seed has only the thousand
+// numbers reserved for drama, so that in a large database hundreds of patients share one,
+// and a search would measure a long list. From a million patients on some numbers repeat.
 func ownNumbers(ctx context.Context, databaseURL string) (err error) {
 	const (
 		shared = "substr(mobile_phone_normalized, 8)"    // 900123 of +447700900123
@@ -26,7 +24,7 @@ func ownNumbers(ctx context.Context, databaseURL string) (err error) {
 	)
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("give patients numbers of their own: %w", err)
+			err = fmt.Errorf("give patients distinct numbers: %w", err)
 		}
 	}()
 	if strings.HasPrefix(databaseURL, "sqlite:") {
@@ -42,7 +40,7 @@ func ownNumbers(ctx context.Context, databaseURL string) (err error) {
 		return err
 	}
 	if _, err = db.Exec(ctx, update); err == nil {
-		_, err = db.Exec(ctx, "CLUSTER patients USING patients_pkey") // as the seed wrote them, without the old rows
+		_, err = db.Exec(ctx, "CLUSTER patients USING patients_pkey") // in the seed's order, without dead rows
 	}
 	return errors.Join(err, db.Close(ctx))
 }

@@ -13,15 +13,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// tick is the unit of processor time in /proc/PID/stat: 100 a second on every
-// Linux that Go runs on.
+// tick is the unit of processor time in /proc/PID/stat: 1/100 s on every Linux that Go
+// supports.
 const tick = 10 * time.Millisecond
 
-// stat is what /proc tells of a process.
+// stat is a process's data from /proc.
 type stat struct {
 	parent int
 	own    time.Duration // processor time
-	ended  time.Duration // of its children that have ended
+	ended  time.Duration // processor time of ended children
 }
 
 func readStat(pid int) (stat, error) {
@@ -29,11 +29,11 @@ func readStat(pid int) (stat, error) {
 	if err != nil {
 		return stat{}, err
 	}
-	// The name, in brackets, may hold anything.
+	// The name, in brackets, may contain any character.
 	_, rest, ok := strings.Cut(string(text[strings.LastIndexByte(string(text), ')'):]), " ")
 	fields := strings.Fields(rest) // from the third on: see proc(5)
 	if !ok || len(fields) < 15 {
-		return stat{}, errors.New("/proc/PID/stat has another form")
+		return stat{}, errors.New("/proc/PID/stat has an unknown format")
 	}
 	var n [5]int64
 	for i, field := range []int{1, 11, 12, 13, 14} {
@@ -44,8 +44,8 @@ func readStat(pid int) (stat, error) {
 	return stat{parent: int(n[0]), own: time.Duration(n[1]+n[2]) * tick, ended: time.Duration(n[3]+n[4]) * tick}, nil
 }
 
-// treeCPU is the processor time of a process and of all its children, also of
-// those that have ended: for PostgreSQL's main process that is the whole server.
+// treeCPU returns the processor time of a process and all its children, including ended
+// ones: for PostgreSQL's main process, the whole server.
 func treeCPU(root int) (time.Duration, error) {
 	s, err := readStat(root)
 	if err != nil {
@@ -61,7 +61,7 @@ func treeCPU(root int) (time.Duration, error) {
 		if err != nil {
 			return 0, err
 		}
-		// One that has ended meanwhile is counted with its parent the next time.
+		// A child that has just ended is counted with its parent next time.
 		if s, err := readStat(pid); err == nil && s.parent == root {
 			total += s.own + s.ended
 		}
@@ -69,8 +69,7 @@ func treeCPU(root int) (time.Duration, error) {
 	return total, nil
 }
 
-// postmaster is the main process of the server at the other end, where that is
-// on this machine.
+// postmaster returns the server's main process, if it is on this machine.
 func postmaster(ctx context.Context, db *pgx.Conn) (int, error) {
 	var backend int
 	if err := db.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&backend); err != nil {
@@ -84,7 +83,7 @@ func postmaster(ctx context.Context, db *pgx.Conn) (int, error) {
 	return s.parent, err
 }
 
-// memory gives the resident memory of a process now and at its peak, in bytes.
+// memory returns a process's current and peak resident memory in bytes.
 func memory(pid int) (now, peak int64, err error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

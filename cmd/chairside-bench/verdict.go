@@ -2,7 +2,7 @@ package main
 
 import "fmt"
 
-// verdict is a target and what was measured of it.
+// verdict is a target with its measurement.
 type verdict struct {
 	What   string  `json:"what"`
 	Wanted string  `json:"wanted"`
@@ -24,8 +24,8 @@ const (
 	residentTarget = 80  // MB
 )
 
-// judge compares what was measured with the targets. What was not measured has
-// no verdict.
+// judge compares the measurements with the targets, and skips targets without a
+// measurement.
 func (r *result) judge() {
 	for _, w := range workloads {
 		if m := r.find(judged, w.ID); m != nil && w.Target > 0 {

@@ -15,23 +15,23 @@ import (
 // workload is one kind of request.
 type workload struct {
 	ID, Title string
-	// Target is the least ratio of Chairside's rate to the hand-written
-	// server's, at the size that is judged; 0 for none.
+	// Target is the lowest ratio of Chairside's rate to the hand-written server's, at the
+	// judged size; 0 for none.
 	Target float64
-	// EqualTarget is the least ratio to the hand-written server that also writes audit
-	// rows, counters, a log and metrics; only what writes has one.
+	// EqualTarget is the lowest ratio to the hand-written server that also writes audit
+	// rows, counters, a log and metrics; only for writing workloads.
 	EqualTarget float64
-	// Growth is the least part of its rate at the smallest size that
-	// Chairside keeps at the largest; 0 for none.
+	// Growth is the lowest ratio of the rate at the largest size to that at the smallest;
+	// 0 for none.
 	Growth float64
-	SQLite bool // whether it is measured on SQLite too
+	SQLite bool // also measured on SQLite
 	Writes bool
-	// requests are sent one after the other, from many different places of
-	// the data; nil for bookings, which are made as they are needed.
+	// requests are sent in turn and cover many places in the data; nil for bookings, which
+	// are made when needed.
 	requests func(ctx context.Context, d *dataset) ([]load.Request, error)
 }
 
-// on reports whether the workload is meant for a server.
+// on reports whether the workload runs on a server.
 func (w workload) on(server string) bool {
 	switch server {
 	case equalPromises:
@@ -42,8 +42,7 @@ func (w workload) on(server string) bool {
 	return true
 }
 
-// workloads in the order of the measurements: what writes comes last, so that
-// reads see the data as they were seeded.
+// workloads are in the order of measurement: writes last, so that reads see the seeded data.
 var workloads = []workload{
 	{ID: "W1", Title: "one appointment", Target: 0.85, Growth: 0.65, SQLite: true, requests: oneAppointment},
 	{ID: "W2", Title: "25 appointments of a practitioner, with total", Target: 5, Growth: 0.65, SQLite: true, requests: ofPractitioner},
@@ -74,7 +73,7 @@ func ofPractitioner(ctx context.Context, d *dataset) ([]load.Request, error) {
 	return gets(ids, func(id int64) string { return fmt.Sprintf("/v1/appointments?practitioner_id=%d", id) }), err
 }
 
-// somePages are the pages that lists are asked for, the last of them being most.
+// somePages returns requests for pages, up to most.
 func somePages(most int) (pages []int) {
 	for page := max(1, most-9); page <= most; page++ {
 		pages = append(pages, page)
@@ -93,8 +92,7 @@ func deepPage(ctx context.Context, d *dataset) ([]load.Request, error) {
 	return gets(somePages(min(1000, max(rows/25, 1))), func(page int) string { return fmt.Sprintf("/v1/appointments?page=%d", page) }), err
 }
 
-// availability asks about a fortnight from tomorrow on, or from any of the
-// weeks after, as long as there are bookings.
+// availability requests a fortnight from tomorrow, or from any later week with bookings.
 func availability(ctx context.Context, d *dataset) ([]load.Request, error) {
 	ids, err := column[int64](ctx, d, "SELECT id FROM practitioners WHERE practice_id = $1 AND active ORDER BY id", d.practice)
 	if err != nil {
@@ -116,8 +114,8 @@ func availability(ctx context.Context, d *dataset) ([]load.Request, error) {
 	return requests, nil
 }
 
-// recentlyUpdated asks for what has changed since a time after which there are
-// between a hundred and a thousand changes, whatever the size of the data.
+// recentlyUpdated requests the rows changed since a time with a hundred to a thousand later
+// changes.
 func recentlyUpdated(ctx context.Context, d *dataset) ([]load.Request, error) {
 	times, err := column[time.Time](ctx, d, "SELECT updated_at FROM (SELECT updated_at FROM appointments WHERE practice_id = $1 ORDER BY updated_at DESC OFFSET 100 LIMIT 900) recent ORDER BY md5(updated_at::text) LIMIT 50", d.practice)
 	return gets(times, func(t time.Time) string {
@@ -125,7 +123,7 @@ func recentlyUpdated(ctx context.Context, d *dataset) ([]load.Request, error) {
 	}), err
 }
 
-// searches asks for patients by what a query gives of some of them.
+// searches searches for patients by values from a query.
 func searches(ctx context.Context, d *dataset, expression, where string, accept func(string) bool) ([]load.Request, error) {
 	ids, err := d.scattered(ctx, "patients")
 	if err != nil {
@@ -138,17 +136,17 @@ func searches(ctx context.Context, d *dataset, expression, where string, accept 
 	return searchesFor(texts, accept)
 }
 
-// searchesFor asks for patients by those texts that both servers understand alike.
+// searchesFor searches for patients by the texts that both servers support.
 func searchesFor(texts []string, accept func(string) bool) ([]load.Request, error) {
 	accepted := slices.DeleteFunc(texts, func(text string) bool { return !accept(text) })
 	if len(accepted) == 0 {
-		return nil, errors.New("no patient can be searched for")
+		return nil, errors.New("no patient to search for")
 	}
 	return gets(accepted, func(text string) string { return "/v1/patients?query=" + url.QueryEscape(text) }), nil
 }
 
-// byName searches for names that one patient has, so that answers are equally long
-// at every size: at 10M appointments a name has eleven bearers on average.
+// byName searches for names that only one patient has, so that responses are equally long at
+// every size: at 10M appointments eleven patients share a name on average.
 func byName(ctx context.Context, d *dataset) ([]load.Request, error) {
 	names, err := column[string](ctx, d, `SELECT first_name || ' ' || last_name AS name FROM patients WHERE practice_id = $1
 		GROUP BY first_name, last_name HAVING count(*) = 1 ORDER BY md5(first_name || last_name) LIMIT 5000`, d.practice)
@@ -158,8 +156,8 @@ func byName(ctx context.Context, d *dataset) ([]load.Request, error) {
 	return searchesFor(names, plain)
 }
 
-// byPhone leaves out numbers of other countries, of which the hand-written server
-// knows none, and those that were cut short: "07700 1" is the beginning of many.
+// byPhone omits foreign numbers, which the hand-written server does not support, and
+// incomplete ones: many numbers begin with "07700 1".
 func byPhone(ctx context.Context, d *dataset) ([]load.Request, error) {
 	return searches(ctx, d, "mobile_phone", "mobile_phone IS NOT NULL", func(number string) bool {
 		digits := strings.ReplaceAll(number, " ", "")

@@ -24,16 +24,16 @@ import (
 )
 
 type appCommands struct {
-	Create appCreate `cmd:"" help:"Register an application that users may let act for them."`
+	Create appCreate `cmd:"" help:"Register an application."`
 	List   appList   `cmd:"" help:"List applications."`
-	Delete appDelete `cmd:"" help:"Remove an application and end its tokens."`
+	Delete appDelete `cmd:"" help:"Delete an application and revoke its tokens."`
 }
 
 type appCreate struct{ config.AppFlags }
 
 // Help is the text of --help.
 func (appCreate) Help() string {
-	return "Prints the client id and the client secret as JSON. The secret cannot be shown again: only a hash of it is kept. A public application has none (null)."
+	return "Prints the client ID and the client secret as JSON. The secret cannot be shown again. A public application has no secret (null)."
 }
 
 // registration is what "app create" prints.
@@ -42,7 +42,7 @@ type registration struct {
 	ClientSecret *string `json:"client_secret"`
 }
 
-// Run registers the application and prints how it identifies itself.
+// Run registers the application and prints its client ID and secret.
 func (a *appCreate) Run(c *console) error {
 	flags, err := a.Read()
 	if err != nil {
@@ -59,7 +59,7 @@ func (a *appCreate) Run(c *console) error {
 				return err
 			}
 			if !u.Active {
-				return errors.New("the user is disabled")
+				return errDisabled
 			}
 			ctx := principal.With(c, &principal.Principal{PracticeID: u.PracticeID, UserID: u.ID})
 			app, secret, err := oauth.Register(ctx, tx, oauth.Draft{
@@ -81,8 +81,7 @@ func (a *appCreate) Run(c *console) error {
 	return printJSON(c.out, made)
 }
 
-// asMistakes takes what was refused field by field for what is wrong with the
-// flags.
+// asMistakes turns field errors into mistakes of the flags.
 func asMistakes(err error) error {
 	var f *apierror.Error
 	if !errors.As(err, &f) || len(f.Params) == 0 {
@@ -98,7 +97,7 @@ func asMistakes(err error) error {
 
 type appList struct{ config.Database }
 
-// Run prints the applications of all practices, one a line.
+// Run prints the applications of all practices, one per line.
 func (a *appList) Run(c *console) error {
 	return c.withDatabase(a.Database, func(db *store.DB) error {
 		rows, err := db.Ent.Application.Query().
@@ -125,19 +124,19 @@ func (a *appList) Run(c *console) error {
 type appDelete struct {
 	config.Database
 	confirmation
-	ID string `arg:"" help:"The client id, as in \"chairside app list\"."`
+	ID string `arg:"" help:"The client ID; see \"chairside app list\"."`
 }
 
 // Run deletes the application.
 func (a *appDelete) Run(c *console) error {
 	id, err := uuid.Parse(a.ID)
 	if err != nil {
-		return errors.New("a client id is a uuid; see \"chairside app list\"")
+		return errors.New("ID must be a UUID; see \"chairside app list\"")
 	}
 	return c.withDatabase(a.Database, func(db *store.DB) error {
 		app, err := oauth.ApplicationByID(principal.AsSystem(c), db.Ent, id)
 		if ent.IsNotFound(err) {
-			return errors.New("there is no such application")
+			return errors.New("no such application; see \"chairside app list\"")
 		}
 		if err != nil {
 			return err
@@ -146,7 +145,7 @@ func (a *appDelete) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		if err := a.confirm(c, fmt.Sprintf("Deletes the application %q, and ends %s.", app.Name, describeAccess(signin.Access{Tokens: tokens}))); err != nil {
+		if err := a.confirm(c, fmt.Sprintf("This deletes the application %q and ends %s.", app.Name, describeAccess(signin.Access{Tokens: tokens}))); err != nil {
 			return err
 		}
 		return db.Tx(c, func(tx *ent.Client) error {

@@ -9,18 +9,18 @@ import (
 
 type backupCommand struct {
 	config.Database
-	File string `arg:"" help:"Where to write the copy. The file must not exist yet."`
+	File string `arg:"" help:"Path of the copy. The file must not exist."`
 }
 
 // Help is the text of --help.
 func (backupCommand) Help() string {
-	return "Writes a consistent copy of an embedded database while a server uses it. The copy is readable by its owner alone; it holds patients' data, so keep it as safe as the original. Use pg_dump for a PostgreSQL database."
+	return "Writes a consistent copy of an embedded database while a server uses it. Only the file's owner can read it. It holds patients' data: keep it as safe as the original. For PostgreSQL use pg_dump."
 }
 
 // Run writes the copy.
 func (b *backupCommand) Run(c *console) (err error) {
 	if !b.Embedded() {
-		return errors.New("backup copies an embedded database only; copy a PostgreSQL database with pg_dump")
+		return errors.New("backup copies only embedded databases: use pg_dump for PostgreSQL")
 	}
 	db, err := store.OpenExisting(c, b.DatabaseURL)
 	if err != nil {

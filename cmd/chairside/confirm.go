@@ -13,16 +13,16 @@ import (
 	"chairside/internal/signin"
 )
 
-// errDeclined is returned where the answer to confirm was not yes.
+// errDeclined means that the answer to confirm was not yes.
 var errDeclined = errors.New("nothing was changed")
 
-// confirmation is the flag of commands that take access away.
+// confirmation is the flag of commands that revoke access.
 type confirmation struct {
 	Yes bool `help:"Do not ask for confirmation on a terminal."`
 }
 
-// confirm asks on a terminal whether to go on. Scripts, whose standard input is
-// no terminal, are not asked. It fails with errDeclined.
+// confirm asks on a terminal whether to continue, and fails with errDeclined. It does
+// not ask scripts, whose standard input is not a terminal.
 func (f confirmation) confirm(c *console, consequence string) error {
 	if f.Yes || !term.IsTerminal(int(c.in.Fd())) {
 		return nil
@@ -39,8 +39,8 @@ func (f confirmation) confirm(c *console, consequence string) error {
 	return errDeclined
 }
 
-// readLine reads a line from the terminal, and nothing after it: that may be the
-// answer to the next question. It gives up with an interrupt.
+// readLine reads one line from the terminal, and nothing beyond it: the rest may
+// answer the next question. An interrupt ends it.
 func (c *console) readLine() (string, error) {
 	type result struct {
 		line string
@@ -73,8 +73,8 @@ func (c *console) readLine() (string, error) {
 	}
 }
 
-// describeUser names a user in a question: "Rose Ray <rose@bright.test>,
-// receptionist at Bright".
+// describeUser describes a user: "Rose Ray <rose@bright.test>, receptionist at
+// Bright".
 func describeUser(c *console, u *ent.User) (string, error) {
 	practice, err := practiceOf(c, u)
 	if err != nil {
@@ -83,8 +83,8 @@ func describeUser(c *console, u *ent.User) (string, error) {
 	return fmt.Sprintf("%s %s <%s>, %s at %s", u.FirstName, u.LastName, u.Email, u.Role, practice.Name), nil
 }
 
-// describeAccess says in words how much acts for a user: "2 sessions, 3 tokens
-// and 1 authorised application".
+// describeAccess counts a user's access in words: "2 sessions, 3 tokens and 1
+// authorised application".
 func describeAccess(a signin.Access) string {
 	var parts []string
 	for _, part := range []struct {

@@ -17,10 +17,10 @@ type countersCheck struct{ config.Database }
 
 // Help is the text of --help.
 func (countersCheck) Help() string {
-	return "The database maintains the totals that lists show. Prints each total that differs from the number of rows and fails if there is one. Reads every row; may run while the server is up."
+	return "Triggers in the database maintain the totals that lists show. Prints each total that differs from the rows, and fails if any does. Reads every row. Safe while the server runs."
 }
 
-// Run prints each difference and fails where there is one.
+// Run prints each difference and fails if there is any.
 func (t *countersCheck) Run(c *console) error {
 	return c.withDatabase(t.Database, func(db *store.DB) error {
 		found, err := db.Counters.Check(c)
@@ -33,7 +33,7 @@ func (t *countersCheck) Run(c *console) error {
 		if len(found) > 0 {
 			return errors.New(`some totals are wrong: run "chairside counters repair"`)
 		}
-		fmt.Fprintln(c.err, "every total is right")
+		fmt.Fprintln(c.err, "all totals are correct")
 		return nil
 	})
 }
@@ -42,10 +42,10 @@ type countersRepair struct{ config.Database }
 
 // Help is the text of --help.
 func (countersRepair) Help() string {
-	return "Prints each total that it changes. Writes to a table wait while its rows are counted."
+	return "Prints each total that it corrects. Writes to a table wait while its rows are counted."
 }
 
-// Run prints what it has changed, also beside an error.
+// Run prints the corrected totals, even on an error.
 func (t *countersRepair) Run(c *console) error {
 	return c.withDatabase(t.Database, func(db *store.DB) error {
 		repaired, err := db.Counters.Repair(c)

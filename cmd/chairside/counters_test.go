@@ -14,9 +14,10 @@ import (
 	"chairside/internal/test/localpg/pgtest"
 )
 
-// A process that is killed while it books, and folds what it has booked, loses
-// and doubles nothing. What somebody has spoilt by hand is found and repaired.
-func TestTotalsOfAKilledProcess(t *testing.T) {
+// TestCountersSurviveAKilledProcess kills a process while it books and compacts
+// counters: the totals stay correct. "counters repair" then corrects totals that were
+// changed by hand.
+func TestCountersSurviveAKilledProcess(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
@@ -40,7 +41,7 @@ func killWhileBooking(t *testing.T, url, driver, source string) {
 			for i := range most {
 				start := time.Date(2031, 3, 4, 9, 0, 0, 0, time.UTC).Add(time.Duration(i*clients+client) * 15 * time.Minute)
 				if !tryToBook(t.Context(), base, token, start) {
-					return // it is dead
+					return // the process is dead
 				}
 				booked <- struct{}{}
 				if len(booked) >= enough {
@@ -61,7 +62,7 @@ func killWhileBooking(t *testing.T, url, driver, source string) {
 			t.Errorf("%v: %v\n%s", args, err, output)
 		}
 	}
-	counters("every total is right", "check")
+	counters("all totals are correct", "check")
 
 	db, err := sql.Open(driver, source)
 	if err != nil {
@@ -79,9 +80,9 @@ func killWhileBooking(t *testing.T, url, driver, source string) {
 	counters("some totals are wrong", "check")
 	counters("appointments.all of practice", "repair")
 	counters("nothing to do", "repair")
-	counters("every total is right", "check")
+	counters("all totals are correct", "check")
 
-	// The next process shows what is there.
+	// The next process shows the correct total.
 	base, token, stop := demo(t, t.TempDir(), "--database-url", url)
 	var want int
 	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM appointments WHERE practice_id = (SELECT id FROM practices WHERE slug = 'demo')").Scan(&want); err != nil {
@@ -99,7 +100,7 @@ func killWhileBooking(t *testing.T, url, driver, source string) {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%d changes are not folded", waiting)
+			t.Fatalf("%d changes are not compacted", waiting)
 		}
 	}
 	if err := stop(); err != nil {
@@ -107,7 +108,7 @@ func killWhileBooking(t *testing.T, url, driver, source string) {
 	}
 }
 
-// tryToBook reports whether there was an answer.
+// tryToBook reports whether the appointment was created.
 func tryToBook(ctx context.Context, base, token string, start time.Time) bool {
 	body := fmt.Sprintf(`{"appointment": {"start_time": %q, "finish_time": %q, "practitioner_id": 1, "reason": "Exam"}}`,
 		start.Format(time.RFC3339), start.Add(15*time.Minute).Format(time.RFC3339))

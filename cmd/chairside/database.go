@@ -12,17 +12,15 @@ import (
 	"chairside/internal/store/migrate"
 )
 
-// withDatabase is withNewDatabase for work on what is there: in a mistyped or
-// forgotten place there would be a new and empty database, which exports
-// nothing and whose totals are all right.
+// withDatabase is withNewDatabase for a database that must exist. A mistyped path
+// would otherwise create an empty database, which a report or an export would accept.
 func (c *console) withDatabase(d config.Database, work func(db *store.DB) error) error {
 	return c.with(store.OpenExisting, d, work)
 }
 
-// withNewDatabase opens the database, sees to it that its migrations are all
-// applied, and closes it after work. An embedded database is made where it is
-// missing, and migrated; of a PostgreSQL one somebody else may be the owner, so
-// it is only looked at.
+// withNewDatabase opens the database, makes sure that its migrations are applied, and
+// closes it after work. It creates and migrates an embedded database. It only checks a
+// PostgreSQL database, which another role may own.
 func (c *console) withNewDatabase(d config.Database, work func(db *store.DB) error) error {
 	return c.with(store.Open, d, work)
 }
@@ -39,7 +37,7 @@ func (c *console) with(open func(context.Context, string) (*store.DB, error), d 
 	return work(db)
 }
 
-// prepare applies pending migrations, or refuses a database that has some.
+// prepare applies pending migrations, or refuses a database with pending ones.
 func (c *console) prepare(db *store.DB, apply bool) error {
 	if apply {
 		applied, err := migrate.Up(c, db, c.progress)
@@ -55,7 +53,7 @@ func (c *console) prepare(db *store.DB, apply bool) error {
 	return err
 }
 
-// progress prints what a migration has to say while it runs.
+// progress prints a migration's progress messages.
 func (c *console) progress(sentence string) { fmt.Fprintln(c.err, sentence) }
 
 // printJSON writes a result as one line of JSON.

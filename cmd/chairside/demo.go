@@ -14,28 +14,28 @@ import (
 	"chairside/internal/token"
 )
 
-// demoToken is the name of the token that each start of a demo replaces.
+// demoToken is the name of the token that each start of the demo replaces.
 const demoToken = "demo"
 
-// fillDemo seeds the database on the first start. A database that already has
-// practices, but not the demo's, belongs to somebody: it is refused.
+// fillDemo seeds the database on the first start. It refuses a database that holds
+// other practices.
 func (c *console) fillDemo(db *store.DB) error {
 	if _, err := findUser(c, db.Ent, seed.DemoAdmin); !errors.Is(err, errNoUser) {
-		return err // nil where the demo is there
+		return err // nil if the demo exists
 	}
 	occupied, err := db.Ent.Practice.Query().Exist(principal.AsSystem(c))
 	if err != nil {
 		return err
 	}
 	if occupied {
-		return errors.New("this database holds real practices; a demo needs a database of its own (--database-url)")
+		return errors.New("the database holds real practices: choose another one for the demo with --database-url")
 	}
 	fmt.Fprintln(c.err, "filling the demo database …")
 	return c.seed(db, config.Seed{Patients: seed.DefaultPatients, Years: seed.DefaultYears, RandomSeed: 1})
 }
 
-// welcome makes a new token for the demo's administrator, ends the one of the
-// start before, and prints how to use it.
+// welcome replaces the token of the demo's administrator and prints how to use the
+// demo.
 func (c *console) welcome(db *store.DB, baseURL string) error {
 	var value string
 	err := db.Tx(c, func(tx *ent.Client) error {

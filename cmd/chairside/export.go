@@ -10,9 +10,9 @@ type exportCommand struct{ config.ExportFlags }
 
 // Help is the text of --help.
 func (exportCommand) Help() string {
-	return `Writes one file per kind of record, and a manifest with counts and checksums, as everything was at one moment; the server may go on working. "chairside import" reads it into an empty database of either kind, which is how a practice moves from an embedded database to PostgreSQL.
+	return `Writes one file per table, and a manifest with counts and checksums, from one snapshot of the database. Safe while the server runs. "chairside import" reads the export into an empty SQLite or PostgreSQL database: that is how a practice moves from one to the other.
 
-The directory appears when it is complete. It holds patients' data and hashes of passwords, and is readable by its owner alone: keep it safe. Sessions, sign-in attempts and unfinished sign-ins stay behind.`
+The directory appears once it is complete. It holds patients' data and password hashes, and only its owner can read it: keep it safe. Sessions and sign-in attempts are not exported.`
 }
 
 // Run writes the export.

@@ -17,9 +17,9 @@ type importCommand struct{ config.ImportFlags }
 
 // Help is the text of --help.
 func (importCommand) Help() string {
-	return `An export of this program's goes into an empty database, whole or not at all.
+	return `An export goes into an empty database, in full or not at all.
 
-CSV files of another system go into a practice, as mapping.yaml beside them says:
+CSV files from another system go into a practice. A mapping.yaml beside them maps their columns:
 
   source: oldsoft
   dates: [DD/MM/YYYY]
@@ -30,12 +30,12 @@ CSV files of another system go into a practice, as mapping.yaml beside them says
       columns: {Surname: last_name, DOB: date_of_birth, Sex: gender}
       constants: {payment_plan_id: Private, ethnicity: "99"}
 
-Prints what became of the rows of each file. The exit status is 0 when all rows went in, and 1 when some were refused (the others are in), or the import failed.
+Prints the number of rows created, updated and rejected per file. The exit status is 0 if all rows were imported, and 1 if some were rejected (the others are imported) or the import failed.
 
 ` + transfer.Guide()
 }
 
-// Run imports what there is in the directory.
+// Run imports the files in the directory.
 func (i *importCommand) Run(c *console) error {
 	flags, err := i.Read()
 	if err != nil {
@@ -48,7 +48,7 @@ func (i *importCommand) Run(c *console) error {
 		}
 	}
 	useMemory(importGarbage)
-	open := c.withDatabase // files of another system need a practice to go into
+	open := c.withDatabase // CSV files need a practice
 	if native {
 		open = c.withNewDatabase
 	}
@@ -60,20 +60,20 @@ func (i *importCommand) Run(c *console) error {
 	})
 }
 
-// restore reads an export of this program's.
+// restore imports an export of this program.
 func (c *console) restore(db *store.DB, flags config.ImportFlags) error {
 	done, err := transfer.Restore(c, db, flags.Dir, transfer.RestoreOptions{DryRun: flags.DryRun, Progress: c.err})
 	switch {
 	case err != nil:
 		return err
 	case done.Already:
-		fmt.Fprintln(c.err, "this export has been imported already; nothing to do")
+		fmt.Fprintln(c.err, "nothing to do: this export is already imported")
 		return nil
 	}
 	return printJSON(c.out, map[string]int64{"rows": done.Rows})
 }
 
-// importFiles reads the files of another system.
+// importFiles imports CSV files from another system.
 func (c *console) importFiles(db *store.DB, flags config.ImportFlags) error {
 	report, err := transfer.Import(c, db, flags.Dir, transfer.ImportOptions{
 		Mapping: flags.Mapping, Practice: flags.Practice, Rejects: flags.Rejects, DryRun: flags.DryRun, Progress: c.err,
@@ -82,10 +82,10 @@ func (c *console) importFiles(db *store.DB, flags config.ImportFlags) error {
 		return err
 	}
 	if report.Resumed {
-		fmt.Fprintln(c.err, "went on where an import of the same files was stopped")
+		fmt.Fprintln(c.err, "resumed an interrupted import of the same files")
 	}
 	for _, file := range slices.Sorted(maps.Keys(report.Ignored)) {
-		fmt.Fprintf(c.err, "%s: columns that go nowhere: %s\n", file, strings.Join(report.Ignored[file], ", "))
+		fmt.Fprintf(c.err, "%s: columns not imported: %s\n", file, strings.Join(report.Ignored[file], ", "))
 	}
 	table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "FILE\tRECORDS\tROWS\tCREATED\tUPDATED\tUNCHANGED\tREJECTED")
@@ -100,10 +100,10 @@ func (c *console) importFiles(db *store.DB, flags config.ImportFlags) error {
 		out = filepath.Join(flags.Dir, "rejects")
 	}
 	if report.Warnings+report.Differences > 0 {
-		fmt.Fprintf(c.err, "in %s: warnings %d, totals that differ from the source's %d\n", filepath.Join(out, transfer.Findings), report.Warnings, report.Differences)
+		fmt.Fprintf(c.err, "see %s: warnings: %d, totals that differ from the source: %d\n", filepath.Join(out, transfer.Findings), report.Warnings, report.Differences)
 	}
 	if n := report.Rejected(); n > 0 {
-		return fmt.Errorf("rows refused: %d; they are in %s, each with its reason", n, out)
+		return fmt.Errorf("rows rejected: %d; see the reasons in %s", n, out)
 	}
 	return nil
 }

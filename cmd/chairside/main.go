@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"syscall"
-	_ "time/tzdata" // practices' time zones, on machines that have none
+	_ "time/tzdata" // for machines without a time zone database
 
 	"github.com/alecthomas/kong"
 
@@ -20,23 +20,22 @@ import (
 
 // commands is the grammar of the command line.
 type commands struct {
-	Serve    serveCommand     `cmd:"" help:"Answer API requests."`
-	Migrate  migrateCommands  `cmd:"" help:"Bring the database to the form this program needs."`
-	Counters countersCommands `cmd:"" help:"Check the totals that lists show."`
-	Seed     seedCommand      `cmd:"" help:"Fill a database with a made-up practice, and a second small one."`
-	Practice practiceCommands `cmd:"" help:"Set up practices."`
-	User     userCommands     `cmd:"" help:"Add and look after users."`
-	Token    tokenCommands    `cmd:"" help:"Make and revoke personal access tokens."`
-	App      appCommands      `cmd:"" help:"Register and remove applications that act for users."`
-	Report   reportCommands   `cmd:"" help:"Ask what the practice's records come to."`
-	Export   exportCommand    `cmd:"" help:"Write everything into files, to move to another database."`
-	Import   importCommand    `cmd:"" help:"Read an export, or the CSV files of another system."`
+	Serve    serveCommand     `cmd:"" help:"Start the server."`
+	Migrate  migrateCommands  `cmd:"" help:"Apply, list and verify database migrations."`
+	Counters countersCommands `cmd:"" help:"Check and repair the totals that lists show."`
+	Seed     seedCommand      `cmd:"" help:"Fill a database with two demo practices."`
+	Practice practiceCommands `cmd:"" help:"Create practices."`
+	User     userCommands     `cmd:"" help:"Manage users."`
+	Token    tokenCommands    `cmd:"" help:"Manage access tokens."`
+	App      appCommands      `cmd:"" help:"Manage OAuth applications."`
+	Report   reportCommands   `cmd:"" help:"Run reports."`
+	Export   exportCommand    `cmd:"" help:"Export all data to files."`
+	Import   importCommand    `cmd:"" help:"Import an export, or CSV files from another system."`
 	Backup   backupCommand    `cmd:"" help:"Copy an embedded database while it is in use."`
 	Version  versionCommand   `cmd:"" help:"Print the version."`
 }
 
-// console is where a command runs: its context, which ends with an interrupt,
-// and its streams.
+// console holds a command's context, which an interrupt cancels, and its streams.
 type console struct {
 	context.Context
 	in       *os.File
@@ -45,14 +44,14 @@ type console struct {
 
 // Exit statuses (behaviour.md section 8).
 const (
-	done   = 0
-	failed = 1
-	misled = 2 // wrong usage
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
 )
 
-const description = `Chairside is a dental practice server with a JSON API.
+const description = `Chairside is a dental practice management server with a JSON API.
 
-Every flag is also read from an environment variable: --database-url from CHAIRSIDE_DATABASE_URL, and so on.
+Every flag can also be set by an environment variable: --database-url by CHAIRSIDE_DATABASE_URL.
 
 Try it:  chairside serve --demo`
 
@@ -62,11 +61,11 @@ func main() {
 	os.Exit(run(&console{ctx, os.Stdin, os.Stdout, os.Stderr}, os.Args[1:]))
 }
 
-// credentials are what stands before the host of an address that somebody typed in
-// the wrong place.
+// credentials matches the user and password of a URL, which a usage error must not
+// repeat.
 var credentials = regexp.MustCompile(`://[^\s/@]*@`)
 
-// run parses and runs one command line and gives the exit status.
+// run parses and runs a command line and returns the exit status.
 func run(c *console, args []string) int {
 	parser, err := kong.New(&commands{},
 		kong.Name("chairside"),
@@ -77,12 +76,12 @@ func run(c *console, args []string) int {
 		kong.Vars{"roles": config.Roles(), "scopes": strings.Join(scope.Families, ", ")},
 	)
 	if err != nil {
-		panic(err) // the grammar above is wrong
+		panic(err) // the commands struct is invalid
 	}
 	misuse := func(err error) int {
 		message := credentials.ReplaceAllString(err.Error(), "://…@")
-		fmt.Fprintf(c.err, "chairside: %s\nRun \"chairside --help\" to see what there is.\n", message)
-		return misled
+		fmt.Fprintf(c.err, "chairside: %s\nRun \"chairside --help\" for usage.\n", message)
+		return exitUsage
 	}
 	command, err := parser.Parse(args)
 	if err != nil {
@@ -90,7 +89,7 @@ func run(c *console, args []string) int {
 	}
 	switch err := command.Run(c); {
 	case err == nil:
-		return done
+		return exitOK
 	case errors.As(err, new(config.Mistakes)):
 		return misuse(err)
 	case errors.Is(err, context.Canceled):
@@ -98,5 +97,5 @@ func run(c *console, args []string) int {
 	default:
 		fmt.Fprintf(c.err, "chairside: %v\n", err)
 	}
-	return failed
+	return exitFailed
 }

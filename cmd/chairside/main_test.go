@@ -24,15 +24,14 @@ func TestMain(m *testing.M) {
 	testscript.Main(pgtest.With{M: m}, map[string]func(){"chairside": main})
 }
 
-// TestScripts runs the command lines in testdata/script, which are also their
-// documentation. Each starts in a directory of its own without a database.
+// TestScripts runs the scripts in testdata/script, which also document the commands.
+// Each starts in its own directory, without a database.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, scripts("testdata/script"))
 }
 
-// TestScriptsOnPostgres runs those in testdata/postgres, with a new database
-// for all of them.
+// TestScriptsOnPostgres runs the scripts in testdata/postgres on one new database.
 func TestScriptsOnPostgres(t *testing.T) {
 	t.Parallel()
 	params, url := scripts("testdata/postgres"), pgtest.New(t)
@@ -85,8 +84,8 @@ func execSQL(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 }
 
-// capture puts what a pattern's group finds in the last output into a
-// variable: "capture ID stdout '\"site_id\":\"([^\"]+)'".
+// capture sets a variable to the first group of a pattern that matches the last
+// output: "capture ID stdout '\"site_id\":\"([^\"]+)'".
 func capture(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: capture VARIABLE FILE PATTERN")
@@ -98,7 +97,8 @@ func capture(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], found[1])
 }
 
-// demo starts "chairside serve --demo" and gives what it printed, once it serves.
+// demo starts "chairside serve --demo" and returns the address and the token that it
+// prints.
 func demo(t *testing.T, dir string, flags ...string) (address, token string, stop func() error) {
 	t.Helper()
 	address, token, command, out := demoProcess(t, dir, flags...)
@@ -111,7 +111,7 @@ func demo(t *testing.T, dir string, flags ...string) (address, token string, sto
 	}
 }
 
-// demoProcess is demo for a test that ends the process its own way.
+// demoProcess is demo for a test that ends the process itself.
 func demoProcess(t *testing.T, dir string, flags ...string) (address, token string, command *exec.Cmd, out io.Reader) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -195,16 +195,16 @@ func startTwice(t *testing.T, url string) {
 	}
 	patients = strings.ReplaceAll(patients, address, "") // links hold the port
 	if err := stop(); err != nil {
-		t.Errorf("an interrupted server ended with %v", err)
+		t.Errorf("exit of the interrupted server: %v", err)
 	}
 
 	address, second, stop := demo(t, dir, "--database-url", url)
 	if status, _ := get(t, address+"/v1/patients", first); status != http.StatusUnauthorized {
-		t.Errorf("the token of the first start gets %d", status)
+		t.Errorf("the first start's token: status %d, want 401", status)
 	}
 	status, again := get(t, address+"/v1/patients?per_page=3", second)
 	if status != http.StatusOK || strings.ReplaceAll(again, address, "") != patients {
-		t.Errorf("%d, the patients are others", status)
+		t.Errorf("status %d, or different patients after the second start", status)
 	}
 	if err := stop(); err != nil {
 		t.Error(err)

@@ -2,21 +2,21 @@ package main
 
 import "runtime/debug"
 
-// How much may pile up before it is collected, in per cent of what is in use.
+// The garbage collector's targets, in percent of the live heap (GOGC).
 const (
-	// A server has some 10 MB in use, and makes as much garbage in a few hundred
-	// requests: with Go's own 100 an eighth of its time goes into collecting.
-	// There is no limit in bytes: beyond it, a server with many connections would
-	// do little else.
+	// A server has a live heap of about 10 MB and allocates as much in a few hundred
+	// requests: at Go's default of 100, collection takes an eighth of its time. There
+	// is no limit in bytes: near it, a server with many connections would do little
+	// but collect.
 	serverGarbage = 200
 
-	// An import has four batches in use and is done with them in moments: with 100
-	// a quarter of its own time goes into collecting.
+	// An import holds four batches, each for a moment: at 100, collection takes a
+	// quarter of its time.
 	importGarbage = 400
 )
 
-// useMemory trades some memory for speed, unless whoever runs the program has
-// set GOGC. (An explicit 100 cannot be told from none; 101 can.)
+// useMemory trades memory for speed, unless GOGC is set. An explicit GOGC=100 looks
+// like the default; use 101.
 func useMemory(garbage int) {
 	const untouched = 100
 	if before := debug.SetGCPercent(garbage); before != untouched {

@@ -12,22 +12,22 @@ import (
 
 type migrateCommands struct {
 	Up     migrateUp     `cmd:"" help:"Apply all pending migrations."`
-	Status migrateStatus `cmd:"" help:"List the migrations and when each was applied."`
-	Verify migrateVerify `cmd:"" help:"Check that the database has exactly the tables, columns and indexes that this program needs."`
+	Status migrateStatus `cmd:"" help:"List migrations and when each was applied."`
+	Verify migrateVerify `cmd:"" help:"Check that the database's tables, columns and indexes match the schema."`
 }
 
 type migrateUp struct{ config.Database }
 
 // Help is the text of --help.
 func (migrateUp) Help() string {
-	return `Prints each migration it applies. Several processes may run it at once: one applies, the others wait.
+	return `Prints each migration that it applies. If several processes run it at once, one applies and the others wait.
 
-An embedded database that is in use is copied first, to a file beside it (NAME.before-VERSION, readable by its owner alone); the last two copies are kept.
+An embedded database that holds data is first copied to a file beside it (NAME.before-VERSION, readable only by its owner). The last two copies are kept.
 
-On PostgreSQL the server may go on working meanwhile. A migration waits for locks in short attempts, for two minutes, then names the process that holds the lock. Run it again to continue: what broke off is resumed.`
+On PostgreSQL the server can keep running. A migration waits for a lock in short attempts, for two minutes in all, then fails and names the process that holds it. Run the command again to resume.`
 }
 
-// Run applies what is pending and prints it.
+// Run applies the pending migrations and prints them.
 func (m *migrateUp) Run(c *console) (err error) {
 	db, err := store.Open(c, m.DatabaseURL)
 	if err != nil {
@@ -46,7 +46,7 @@ func (m *migrateUp) Run(c *console) (err error) {
 
 type migrateStatus struct{ config.Database }
 
-// Run lists the migrations; it lists what can be told beside an error, too.
+// Run lists the migrations, as far as they are known, even on an error.
 func (m *migrateStatus) Run(c *console) (err error) {
 	db, err := store.OpenExisting(c, m.DatabaseURL)
 	if err != nil {
@@ -70,7 +70,7 @@ func (m *migrateStatus) Run(c *console) (err error) {
 
 type migrateVerify struct{ config.Database }
 
-// Run prints each difference on a line of its own and fails where there is one.
+// Run prints each difference on a line and fails if there is any.
 func (m *migrateVerify) Run(c *console) (err error) {
 	db, err := store.OpenExisting(c, m.DatabaseURL)
 	if err != nil {
@@ -82,10 +82,10 @@ func (m *migrateVerify) Run(c *console) (err error) {
 		for _, difference := range drift.Differences {
 			fmt.Fprintln(c.out, difference)
 		}
-		return errors.New("the database is not what its migrations made")
+		return errors.New("the database differs from the schema")
 	}
 	if err == nil {
-		fmt.Fprintln(c.err, "the database equals the schema")
+		fmt.Fprintln(c.err, "the database matches the schema")
 	}
 	return err
 }

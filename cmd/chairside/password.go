@@ -12,12 +12,12 @@ import (
 	"chairside/internal/signin/password"
 )
 
-// chosenPassword is a new password that was read.
+// chosenPassword is a new password that passed the checks.
 type chosenPassword = password.Chosen
 
-// readPassword reads a new password and checks it; about is what others know of
-// the user. On a terminal it asks twice and shows nothing; otherwise the first
-// line of standard input is the password.
+// readPassword reads and checks a new password; about are words that it must not
+// consist of, such as the user's name. On a terminal it asks twice without echo;
+// otherwise the password is the first line of standard input.
 func (c *console) readPassword(about ...string) (chosenPassword, error) {
 	var (
 		chosen string
@@ -28,7 +28,7 @@ func (c *console) readPassword(about ...string) (chosenPassword, error) {
 	} else {
 		chosen, err = bufio.NewReader(io.LimitReader(c.in, 2*password.MaxBytes)).ReadString('\n')
 		if errors.Is(err, io.EOF) {
-			err = nil // a last line without its end
+			err = nil // the last line may lack its newline
 		}
 		chosen = strings.TrimRight(chosen, "\r\n")
 	}
@@ -36,7 +36,7 @@ func (c *console) readPassword(about ...string) (chosenPassword, error) {
 		return chosenPassword{}, fmt.Errorf("read the password: %w", err)
 	}
 	if chosen == "" {
-		return chosenPassword{}, errors.New("a password is needed: type it, or send it as a line on standard input")
+		return chosenPassword{}, errors.New("a password is required: type it, or send it as the first line of standard input")
 	}
 	return password.Choose(c, chosen, about...)
 }
@@ -52,12 +52,12 @@ func (c *console) askPassword() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	second, err := ask("Password again: ")
+	second, err := ask("Confirm password: ")
 	if err != nil {
 		return "", err
 	}
 	if first != second {
-		return "", errors.New("the two are not the same")
+		return "", errors.New("the passwords do not match")
 	}
 	return first, nil
 }

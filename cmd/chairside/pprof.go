@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// servePprof serves Go's profiles on a listener of their own until stop is called.
-// It leaves out /debug/pprof/cmdline: the command line may hold a password.
+// servePprof serves Go's profiles on a separate listener until stop is called. It
+// omits /debug/pprof/cmdline: the command line may hold a password.
 func servePprof(c *console, addr string, logger *slog.Logger) (stop func() error, err error) {
 	listener, err := new(net.ListenConfig).Listen(c, "tcp", addr)
 	if err != nil {
@@ -26,7 +26,7 @@ func servePprof(c *console, addr string, logger *slog.Logger) (stop func() error
 	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelWarn)}
 	go func() {
 		if err := srv.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			logger.Error("profiles are no longer served", "error", err)
+			logger.Error("profile server stopped", "error", err)
 		}
 	}()
 	logger.Info("serving profiles", "address", "http://"+listener.Addr().String()+"/debug/pprof/")

@@ -8,16 +8,16 @@ import (
 )
 
 type practiceCommands struct {
-	Create practiceCreate `cmd:"" help:"Create a practice that can be worked with."`
+	Create practiceCreate `cmd:"" help:"Create a practice that is ready for appointments."`
 }
 
 type practiceCreate struct{ config.PracticeFlags }
 
 // Help is the text of --help.
 func (practiceCreate) Help() string {
-	return `Creates the practice with a site and a room, opening hours from Monday to Friday, its first user (an administrator who is also a practitioner), the seven appointment reasons, a private and an NHS payment plan, and a list of treatments with fees.
+	return `Creates the practice with a site and a room, opening hours from Monday to Friday, its first user (an administrator who is also a practitioner), the seven appointment reasons, a private and an NHS payment plan, and treatments with fees.
 
-The user's password is asked for, or read from the first line of standard input. Prints the ids of what was created as JSON.`
+Prompts for the user's password, or reads it from the first line of standard input. Prints the new ids as JSON.`
 }
 
 // Run creates the practice and prints its ids.
@@ -30,10 +30,10 @@ func (p *practiceCreate) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	var opened provision.Opened
+	var ids provision.PracticeIDs
 	err = c.withNewDatabase(flags.Database, func(db *store.DB) error {
 		return db.Tx(c, func(tx *ent.Client) (err error) {
-			opened, err = provision.Practice(c, tx, provision.NewPractice{
+			ids, err = provision.Practice(c, tx, provision.NewPractice{
 				Name: flags.Name, TimeZone: flags.TimeZone, Country: flags.Country,
 				First: provision.Person{FirstName: flags.FirstName, LastName: flags.LastName, Email: flags.Email, Password: chosen},
 			})
@@ -43,5 +43,5 @@ func (p *practiceCreate) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	return printJSON(c.out, opened)
+	return printJSON(c.out, ids)
 }

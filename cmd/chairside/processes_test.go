@@ -10,14 +10,14 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/lib/pq" // to count overlaps past the program
+	_ "github.com/lib/pq" // counts overlaps without the program
 	_ "modernc.org/sqlite"
 
 	"chairside/internal/test/localpg/pgtest"
 )
 
-// Two processes on one database, many clients, the same times of the same
-// practitioners: each time is booked once.
+// TestProcessesNeverDoubleBook has many clients book the same times of the same
+// practitioners through two processes: each time is booked once.
 func TestProcessesNeverDoubleBook(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {

@@ -26,12 +26,12 @@ import (
 
 type reportCommands struct {
 	List reportList `cmd:"" help:"List the reports."`
-	Show reportShow `cmd:"" default:"withargs" help:"Run a report. \"show\" may be left out."`
+	Show reportShow `cmd:"" default:"withargs" help:"Run a report. You can omit the word \"show\"."`
 }
 
 type reportList struct{}
 
-// Run prints what reports there are, one a line.
+// Run prints the reports, one per line.
 func (reportList) Run(c *console) error {
 	table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "NAME\tTITLE")
@@ -43,24 +43,24 @@ func (reportList) Run(c *console) error {
 
 type reportShow struct {
 	config.ReportFlags
-	Name string `arg:"" help:"Name of the report, as in \"chairside report list\"."`
+	Name string `arg:"" help:"Name of the report; see \"chairside report list\"."`
 }
 
 // Help is the text of --help.
 func (reportShow) Help() string {
-	return "Reads the database, also while a server uses it. The days are the practice's own. Every report says at its end what it counts."
+	return "Safe while the server runs. Days are in the practice's time zone. Each report ends with the definitions of its figures."
 }
 
 // Validate reports every mistake in the command; the parser calls it.
 func (r reportShow) Validate() error {
 	var unknown error
-	if r.Name != "" { // else the parser says what is missing
+	if r.Name != "" { // the parser reports a missing name
 		_, unknown = report.Find(r.Name)
 	}
 	return errors.Join(unknown, r.ReportFlags.Validate())
 }
 
-// Run asks the report and writes the answer.
+// Run runs the report and writes the result.
 func (r *reportShow) Run(c *console) error {
 	flags, err := r.Read()
 	if err != nil {
@@ -95,8 +95,8 @@ func (r *reportShow) Run(c *console) error {
 	})
 }
 
-// busy shows on a terminal that something is being read, and for how long,
-// until it is done; and how much of it, once a step says so.
+// busy shows a progress bar on a terminal until done is called. step sets how many
+// steps are finished.
 func (c *console) busy(what string) (step func(done, of int), done func()) {
 	file, ok := c.err.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
@@ -108,7 +108,7 @@ func (c *console) busy(what string) (step func(done, of int), done func()) {
 		progressbar.OptionSetElapsedTime(true),
 		progressbar.OptionClearOnFinish(),
 	)
-	// A bar that cannot be drawn stops nothing.
+	// A failure to draw the bar does not stop the report.
 	step = func(done, of int) {
 		if bar.GetMax() != of {
 			bar.ChangeMax(of)
@@ -118,8 +118,8 @@ func (c *console) busy(what string) (step func(done, of int), done func()) {
 	return step, func() { _ = bar.Finish() }
 }
 
-// actFor gives a context that acts for a practice: the named one, or the
-// oldest, which is said where there are others.
+// actFor returns a context for a practice: the named one, or the oldest one, with a
+// note if there are several.
 func (c *console) actFor(db *store.DB, name string) (context.Context, error) {
 	p, err := c.practice(db, name)
 	if err != nil {
@@ -127,7 +127,7 @@ func (c *console) actFor(db *store.DB, name string) (context.Context, error) {
 	}
 	zone, err := time.LoadLocation(p.TimeZone)
 	if err != nil {
-		return nil, fmt.Errorf("the practice's time zone: %w", err)
+		return nil, fmt.Errorf("load the practice's time zone: %w", err)
 	}
 	return principal.With(c, &principal.Principal{PracticeID: p.ID, Zone: zone, Country: p.Country}), nil
 }
@@ -144,24 +144,23 @@ func (c *console) practice(db *store.DB, name string) (*ent.Practice, error) {
 		return nil, errNoPractice
 	}
 	if len(all) > 1 {
-		fmt.Fprintf(c.err, "there are several practices; this is %s (--practice chooses another)\n", all[0].Slug)
+		fmt.Fprintf(c.err, "the database holds several practices: this report is for %s (choose another with --practice)\n", all[0].Slug)
 	}
 	return all[0], nil
 }
 
-// period is the report's own, but for what the flags say.
+// period is the report's filter: its default period, changed by the flags.
 func (c *console) period(ctx context.Context, r *report.Report, flags config.Report) report.Filter {
 	today := civil.Of(clock.Now(ctx).In(principal.Must(ctx).Zone))
 	f := report.Filter{SiteID: flags.Site, PractitionerID: flags.Practitioner}
 	f.From, f.To = r.Days(today, flags.From, flags.To)
 	if r.AsAt && !flags.From.IsZero() {
-		fmt.Fprintf(c.err, "%s is as at the last day; --from makes no difference\n", r.Name)
+		fmt.Fprintf(c.err, "%s shows the state at the end of a day: --from is ignored\n", r.Name)
 	}
 	return f
 }
 
-// width is the number of columns of the terminal that results go to, 0 where
-// they go somewhere else.
+// width is the width of the terminal that results go to, or 0 for a file or a pipe.
 func (c *console) width() int {
 	out, ok := c.out.(*os.File)
 	if !ok || !term.IsTerminal(int(out.Fd())) {
@@ -174,8 +173,8 @@ func (c *console) width() int {
 	return width
 }
 
-// replaceFile writes a file that is only ever there whole, readable by its
-// owner alone: reports hold patients' data.
+// replaceFile replaces a file atomically. Only its owner can read it: reports hold
+// patients' data.
 func replaceFile(name string, write func(io.Writer) error) error {
 	file, err := os.CreateTemp(filepath.Dir(name), ".chairside-*")
 	if err != nil {

@@ -14,8 +14,8 @@ type seedCommand struct{ config.SeedFlags }
 
 // Help is the text of --help.
 func (seedCommand) Help() string {
-	return "Creates two practices in Europe/London whose people do not exist. The administrators are " + seed.DemoAdmin + " and " + seed.SecondAdmin +
-		", both with the password \"" + seed.Password + "\". The same numbers and the same date make the same data, ids included."
+	return "Creates two practices in Europe/London with made-up people. Their administrators are " + seed.DemoAdmin + " and " + seed.SecondAdmin +
+		", both with the password \"" + seed.Password + "\". The same flags and date always create the same data, ids included."
 }
 
 // Run seeds the database.
@@ -42,11 +42,11 @@ func (c *console) seed(db *store.DB, flags config.Seed) error {
 	})
 }
 
-// demoToday is the day it is where the seeded practices are.
+// demoToday is today's date at the seeded practices.
 func demoToday() (civil.Date, error) {
 	zone, err := time.LoadLocation("Europe/London")
 	if err != nil {
-		return civil.Date{}, fmt.Errorf("seed: %w", err)
+		return civil.Date{}, fmt.Errorf("load the demo's time zone: %w", err)
 	}
 	return civil.Of(time.Now().In(zone)), nil
 }

@@ -17,14 +17,14 @@ type serveCommand struct{ config.ServeFlags }
 
 // Help is the text of --help.
 func (serveCommand) Help() string {
-	return `An embedded database is created and migrated when the server starts; one that is in use is copied to a file beside it first (NAME.before-VERSION, the last two are kept). A PostgreSQL database with pending migrations is refused, unless --migrate is given.
+	return `The server creates and migrates an embedded database on start. Before a migration it copies a database that holds data to a file beside it (NAME.before-VERSION; the last two are kept). It refuses a PostgreSQL database with pending migrations, unless you pass --migrate.
 
-With --demo the server is a sandbox: on the first start it fills the database with a made-up practice, and on every start it prints a new token for it. It refuses a database that holds other practices.
+With --demo the server is a sandbox. The first start fills the database with a demo practice; every start prints a new token. It refuses a database that holds other practices.
 
-The server collects garbage when it is twice what is in use (some 70 MB of memory in all). Go's environment variables GOGC and GOMEMLIMIT set that differently.`
+The server uses about 70 MB of memory. The garbage collector runs at GOGC=200; change it with Go's environment variables GOGC and GOMEMLIMIT.`
 }
 
-// Run serves until the program is interrupted.
+// Run serves until an interrupt.
 func (s *serveCommand) Run(c *console) (err error) {
 	flags, err := s.Read()
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *serveCommand) Run(c *console) (err error) {
 	}
 	logger := newLogger(c, flags.JSONLog)
 	useMemory(serverGarbage)
-	ogenerrors.DisableTrace() // ogen makes an error, with its caller, for each parameter that a request leaves out
+	ogenerrors.DisableTrace() // ogen would capture the caller for each missing parameter
 
 	db, err := store.Open(c, flags.Database.DatabaseURL)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *serveCommand) Run(c *console) (err error) {
 	}
 
 	if err := bulk.Measure(c, db); err != nil {
-		logger.Warn("tables were not measured; the next start tries again", "error", err)
+		logger.Warn("cannot update the database's statistics; the next start tries again", "error", err)
 	}
 
 	listener, err := new(net.ListenConfig).Listen(c, "tcp", flags.Addr)
@@ -83,7 +83,7 @@ func (s *serveCommand) Run(c *console) (err error) {
 	return srv.Run(c, listener)
 }
 
-// addressOf is the address by which a client on this machine reaches the listener.
+// addressOf is the URL of the listener for clients on this machine.
 func addressOf(listener net.Listener, tls bool) string {
 	scheme := "http"
 	if tls {

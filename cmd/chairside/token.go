@@ -20,20 +20,20 @@ import (
 )
 
 type tokenCommands struct {
-	Create tokenCreate `cmd:"" help:"Make a token and print it."`
+	Create tokenCreate `cmd:"" help:"Create a personal access token and print it."`
 	List   tokenList   `cmd:"" help:"List tokens."`
-	Revoke tokenRevoke `cmd:"" help:"End a token, or all tokens of a user, within a second and for good."`
+	Revoke tokenRevoke `cmd:"" help:"Revoke a token, or all tokens of a user, within a second."`
 }
 
 type tokenCreate struct{ config.TokenFlags }
 
 // Help is the text of --help.
 func (tokenCreate) Help() string {
-	return "Prints the token alone. It cannot be shown again: only a hash of it is kept. It acts for the user, and lives while it is used at least every 14 days. " +
-		"Scopes beyond what the user's role may hold are refused. If the role changes later, the token does no more than the new role allows."
+	return "Prints only the token, which cannot be shown again. The token acts for the user and expires after 14 days without use. " +
+		"The user's role limits its scopes, now and after a change of role."
 }
 
-// Run makes the token and prints it.
+// Run creates the token and prints it.
 func (t *tokenCreate) Run(c *console) error {
 	flags, err := t.Read()
 	if err != nil {
@@ -59,7 +59,7 @@ func (tokenCreate) grant(c *console, tx *ent.Client, flags config.Token) (value 
 		return "", err
 	}
 	if !u.Active {
-		return "", errors.New("the user is disabled")
+		return "", errDisabled
 	}
 	if flags.Site != nil {
 		ours, err := tx.Site.Query().Where(site.ID(*flags.Site), site.PracticeID(u.PracticeID)).Exist(principal.AsSystem(c))
@@ -79,15 +79,15 @@ func (tokenCreate) grant(c *console, tx *ent.Client, flags config.Token) (value 
 
 type tokenList struct {
 	config.Database
-	User string `placeholder:"EMAIL" help:"Only tokens of this user."`
+	User string `placeholder:"EMAIL" help:"Show only this user's tokens."`
 }
 
 // Help is the text of --help.
 func (tokenList) Help() string {
-	return "The scopes are those that each token has now, within its user's role and its application."
+	return "Shows each token's effective scopes: those that its user's role and its application allow now."
 }
 
-// Run prints the tokens, one a line. The tokens themselves are not known.
+// Run prints the tokens, one per line, without their values, which are not stored.
 func (t *tokenList) Run(c *console) error {
 	return c.withDatabase(t.Database, func(db *store.DB) error {
 		query := db.Ent.AccessToken.Query().WithUser().WithApplication().Order(accesstoken.ByCreatedAt(), accesstoken.ByID())
@@ -122,37 +122,37 @@ func lastUse(row *ent.AccessToken) string {
 type tokenRevoke struct {
 	config.Database
 	confirmation
-	ID   string `arg:"" optional:"" help:"The token's id, as in \"chairside token list\"."`
-	User string `placeholder:"EMAIL" help:"End all tokens of this user instead, those of applications included."`
+	ID   string `arg:"" optional:"" help:"The token's id; see \"chairside token list\"."`
+	User string `placeholder:"EMAIL" help:"Revoke all tokens of this user, including those of applications."`
 }
 
-// Validate refuses a command line that names both a token and a user, or neither.
+// Validate requires either a token or a user.
 func (t *tokenRevoke) Validate() error {
 	if (t.ID == "") == (t.User == "") {
-		return config.Mistakes{"name the id of a token, or a user with --user"}
+		return config.Mistakes{"give either a token's ID or --user"}
 	}
 	return nil
 }
 
-// Run revokes the tokens. A token that is revoked already is no failure.
+// Run revokes the tokens. Revoking a token twice is not an error.
 func (t *tokenRevoke) Run(c *console) error {
 	if t.User != "" {
 		return c.withDatabase(t.Database, func(db *store.DB) error {
 			return c.changeAccess(db, accessChange{
-				confirmation: t.confirmation, email: t.User, consequence: "Revokes all tokens of", ends: signin.RevokeEnds,
+				confirmation: t.confirmation, email: t.User, consequence: "revokes all tokens of", ends: signin.RevokeEnds,
 				apply: signin.RevokeTokens,
 			})
 		})
 	}
 	id, err := uuid.Parse(t.ID)
 	if err != nil {
-		return errors.New("the id of a token is a uuid; see \"chairside token list\"")
+		return errors.New("ID must be a UUID; see \"chairside token list\"")
 	}
 	return c.withDatabase(t.Database, func(db *store.DB) error {
 		row, err := db.Ent.AccessToken.Query().Where(accesstoken.ID(id)).WithUser().Only(principal.AsSystem(c))
 		switch {
 		case ent.IsNotFound(err):
-			return errors.New("there is no such token")
+			return errors.New("no such token; see \"chairside token list\"")
 		case err != nil:
 			return err
 		case row.RevokedAt != nil:
@@ -162,7 +162,7 @@ func (t *tokenRevoke) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		if err := t.confirm(c, fmt.Sprintf("Revokes the token %q of %s.", row.Name, who)); err != nil {
+		if err := t.confirm(c, fmt.Sprintf("This revokes the token %q of %s.", row.Name, who)); err != nil {
 			return err
 		}
 		return db.Tx(c, func(tx *ent.Client) error { return token.Revoke(c, tx, accesstoken.ID(id)) })

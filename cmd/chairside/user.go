@@ -20,22 +20,23 @@ import (
 type userCommands struct {
 	Create            userCreate            `cmd:"" help:"Add a user to a practice."`
 	List              userList              `cmd:"" help:"List users."`
-	Disable           userDisable           `cmd:"" help:"Lock a user out and end what acts for the user, within a second."`
+	Disable           userDisable           `cmd:"" help:"Disable a user and end the user's sessions and tokens within a second."`
 	Enable            userEnable            `cmd:"" help:"Let a disabled user sign in again."`
-	ResetPassword     userResetPassword     `cmd:"" help:"Give a user a new password and end what acts for the user."`
-	ResetSecondFactor userResetSecondFactor `cmd:"" help:"Turn a user's second factor off and end the user's sessions."`
+	ResetPassword     userResetPassword     `cmd:"" help:"Set a new password and end the user's sessions and tokens."`
+	ResetSecondFactor userResetSecondFactor `cmd:"" help:"Turn off a user's two-factor authentication and end the user's sessions."`
 }
 
 var (
-	errNoUser     = errors.New("there is no user with this e-mail address")
-	errNoPractice = errors.New("there is no such practice")
+	errNoUser     = errors.New("no user with this e-mail address; see \"chairside user list\"")
+	errDisabled   = errors.New("the user is disabled: run \"chairside user enable\" first")
+	errNoPractice = errors.New("no such practice: use its id or its short name, as in \"chairside user list\"")
 )
 
 type userCreate struct{ config.UserFlags }
 
 // Help is the text of --help.
 func (userCreate) Help() string {
-	return "Dentists, hygienists and therapists become practitioners as well. The password is asked for, or read from the first line of standard input. Prints the ids as JSON."
+	return "Dentists, hygienists and therapists also become practitioners. Prompts for the password, or reads it from the first line of standard input. Prints the new ids as JSON."
 }
 
 // Run adds the user and prints the ids.
@@ -44,7 +45,7 @@ func (u *userCreate) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	var hired provision.Hired
+	var ids provision.UserIDs
 	err = c.withDatabase(flags.Database, func(db *store.DB) error {
 		p, err := findPractice(c, db.Ent, flags.Practice)
 		if err != nil {
@@ -56,22 +57,22 @@ func (u *userCreate) Run(c *console) error {
 		}
 		return db.Tx(c, func(tx *ent.Client) error {
 			person := provision.Person{FirstName: flags.FirstName, LastName: flags.LastName, Email: flags.Email, Password: chosen}
-			hired, err = provision.User(c, tx, p.ID, person, schema.Role(flags.Role))
+			ids, err = provision.User(c, tx, p.ID, person, schema.Role(flags.Role))
 			return err
 		})
 	})
 	if err != nil {
 		return err
 	}
-	return printJSON(c.out, hired)
+	return printJSON(c.out, ids)
 }
 
 type userList struct {
 	config.Database
-	Practice string `placeholder:"ID" help:"Only users of this practice: its id or its short name."`
+	Practice string `placeholder:"ID" help:"Show only users of this practice: its id or its short name."`
 }
 
-// Run prints the users, one a line.
+// Run prints the users, one per line.
 func (u *userList) Run(c *console) error {
 	return c.withDatabase(u.Database, func(db *store.DB) error {
 		query := db.Ent.User.Query().WithPractice().Order(user.ByID())
@@ -99,7 +100,7 @@ func (u *userList) Run(c *console) error {
 	})
 }
 
-// findUser looks a user up by e-mail address.
+// findUser finds a user by e-mail address.
 func findUser(c *console, client *ent.Client, email string) (*ent.User, error) {
 	row, err := client.User.Query().Where(user.Email(schema.NormalizeEmail(email))).Only(principal.AsSystem(c))
 	if ent.IsNotFound(err) {
@@ -108,7 +109,7 @@ func findUser(c *console, client *ent.Client, email string) (*ent.User, error) {
 	return row, err
 }
 
-// findPractice looks a practice up by its id or its short name.
+// findPractice finds a practice by its id or its short name.
 func findPractice(c *console, client *ent.Client, name string) (*ent.Practice, error) {
 	where := practice.Slug(name)
 	if id, err := uuid.Parse(name); err == nil {

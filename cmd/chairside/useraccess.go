@@ -12,34 +12,34 @@ import (
 	"chairside/internal/store"
 )
 
-// userAccess is the arguments of a command that takes access from a user.
+// userAccess is the arguments of a command that revokes a user's access.
 type userAccess struct {
 	config.Database
 	confirmation
 	Email string `arg:"" help:"The user's e-mail address."`
 }
 
-// change makes the change to the user's access.
+// change applies a change to the user's access.
 func (u userAccess) change(c *console, change accessChange) error {
 	change.confirmation, change.email = u.confirmation, u.Email
 	return c.withDatabase(u.Database, func(db *store.DB) error { return c.changeAccess(db, change) })
 }
 
-// accessChange is what a command does to a user's access.
+// accessChange is a change to a user's access.
 type accessChange struct {
 	confirmation
 	email       string
-	consequence string       // opens the question: "Disables", "Resets the password of"
-	ends        signin.Kinds // what the command ends
+	consequence string       // verb of the question: "disables", "resets the password of"
+	ends        signin.Kinds // kinds of access that it ends
 	prepare     func(*ent.User) error
 	apply       func(ctx context.Context, tx *ent.Client, u *ent.User) error
 }
 
 // errLastAdministrator replaces signin.ErrLastAdministrator on the command line.
-var errLastAdministrator = errors.New("this is the last active administrator of the practice: add another one first, or use --force")
+var errLastAdministrator = errors.New("the user is the practice's last active administrator: add another one first, or use --force")
 
-// changeAccess asks for confirmation, makes the change in one transaction, and prints
-// what it ended.
+// changeAccess asks for confirmation, applies the change in one transaction, and
+// prints what ended.
 func (c *console) changeAccess(db *store.DB, change accessChange) error {
 	u, err := findUser(c, db.Ent, change.email)
 	if err != nil {
@@ -53,7 +53,7 @@ func (c *console) changeAccess(db *store.DB, change accessChange) error {
 	if err != nil {
 		return err
 	}
-	if err := change.confirm(c, fmt.Sprintf("%s %s, and ends %s.", change.consequence, who, describeAccess(held))); err != nil {
+	if err := change.confirm(c, fmt.Sprintf("This %s %s, and ends %s.", change.consequence, who, describeAccess(held))); err != nil {
 		return err
 	}
 	if change.prepare != nil {
@@ -79,18 +79,18 @@ func (c *console) changeAccess(db *store.DB, change accessChange) error {
 
 type userDisable struct {
 	userAccess
-	Force bool `help:"Disable the last active administrator of the practice, too."`
+	Force bool `help:"Disable even the last active administrator of the practice."`
 }
 
 // Help is the text of --help.
 func (userDisable) Help() string {
-	return "The user's sessions, tokens and authorised applications stop working within a second, for good: \"chairside user enable\" brings none of them back. The last active administrator of a practice is refused without --force."
+	return "The user's sessions, tokens and authorised applications stop working within a second. \"chairside user enable\" does not restore them. Disabling a practice's last active administrator needs --force."
 }
 
 // Run disables the user.
 func (u *userDisable) Run(c *console) error {
 	return u.change(c, accessChange{
-		consequence: "Disables", ends: signin.DisableEnds,
+		consequence: "disables", ends: signin.DisableEnds,
 		apply: func(ctx context.Context, tx *ent.Client, row *ent.User) error {
 			if u.Force {
 				ctx = signin.Force(ctx)
@@ -107,10 +107,10 @@ type userEnable struct {
 
 // Help is the text of --help.
 func (userEnable) Help() string {
-	return "The user signs in with the password and second factor of before, and makes new tokens. Sessions, tokens and authorised applications that were ended stay so."
+	return "The user signs in with the same password and two-factor authentication as before. Earlier sessions, tokens and authorised applications are not restored."
 }
 
-// Run enables the user. It is no failure where the user is active.
+// Run enables the user. Enabling an active user is not an error.
 func (u *userEnable) Run(c *console) error {
 	return c.withDatabase(u.Database, func(db *store.DB) error {
 		return db.Tx(c, func(tx *ent.Client) error {
@@ -125,19 +125,19 @@ func (u *userEnable) Run(c *console) error {
 
 type userResetPassword struct {
 	userAccess
-	KeepTokens bool `help:"Keep the user's personal access tokens. Sessions and authorised applications end all the same."`
+	KeepTokens bool `help:"Keep the user's personal access tokens. Sessions and authorised applications still end."`
 }
 
 // Help is the text of --help.
 func (userResetPassword) Help() string {
-	return "The new password is asked for, or read from the first line of standard input. The user's sessions, tokens and authorised applications stop working within a second."
+	return "Prompts for the new password, or reads it from the first line of standard input. The user's sessions, tokens and authorised applications stop working within a second."
 }
 
 // Run stores the new password.
 func (u *userResetPassword) Run(c *console) error {
 	var chosen chosenPassword
 	return u.change(c, accessChange{
-		consequence: "Resets the password of", ends: signin.ResetEnds(u.KeepTokens),
+		consequence: "resets the password of", ends: signin.ResetEnds(u.KeepTokens),
 		prepare: func(row *ent.User) error {
 			practice, err := practiceOf(c, row)
 			if err != nil {
@@ -156,13 +156,13 @@ type userResetSecondFactor struct{ userAccess }
 
 // Help is the text of --help.
 func (userResetSecondFactor) Help() string {
-	return "For a user who has lost the authenticator and the recovery codes: the password alone then signs the user in. The user's sessions end; tokens keep working."
+	return "For a user who has lost the authenticator and the recovery codes. The user then signs in with the password only. Sessions end; tokens keep working."
 }
 
-// Run turns the second factor off.
+// Run turns off two-factor authentication.
 func (u *userResetSecondFactor) Run(c *console) error {
 	return u.change(c, accessChange{
-		consequence: "Turns off the second factor of", ends: signin.SecondFactorEnds,
+		consequence: "turns off two-factor authentication for", ends: signin.SecondFactorEnds,
 		apply: signin.ResetSecondFactor,
 	})
 }

@@ -9,22 +9,21 @@ import (
 
 type versionCommand struct{}
 
-// Run prints what the build recorded: version, revision, Go and platform.
+// Run prints the version, commit, Go version and platform that the build recorded.
 func (versionCommand) Run(c *console) error {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return errors.New("this program was built without version information")
+		return errors.New("the program was built without version information")
 	}
-	revision := "unknown revision"
-	changed := ""
+	commit, modified := "unknown", ""
 	for _, s := range info.Settings {
 		switch {
 		case s.Key == "vcs.revision":
-			revision = s.Value
+			commit = s.Value
 		case s.Key == "vcs.modified" && s.Value == "true":
-			changed = ", with changes"
+			modified = ", modified"
 		}
 	}
-	_, err := fmt.Fprintf(c.out, "chairside %s (%s%s) %s %s/%s\n", info.Main.Version, revision, changed, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	_, err := fmt.Fprintf(c.out, "chairside %s (commit %s%s) %s %s/%s\n", info.Main.Version, commit, modified, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
 }

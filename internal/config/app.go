@@ -9,20 +9,19 @@ import (
 // AppFlags are the flags of "chairside app create".
 type AppFlags struct {
 	Database
-	User        string   `required:"" placeholder:"EMAIL" help:"The user who registers it, for the practice of that user."`
-	Name        string   `required:"" help:"What users know the application by."`
-	RedirectURI []string `required:"" name:"redirect-uri" sep:"none" placeholder:"URI" help:"Where users may be sent back to, compared exactly. Give it once for each."`
-	Scopes      string   `help:"What the application may ask for, separated by spaces; everything where it is left out. A user gives it no more than the user's role may hold."`
-	Public      bool     `help:"The application can keep no secret, as in a browser or on a phone: it gets none, and has to use PKCE."`
+	User        string   `required:"" placeholder:"EMAIL" help:"The user who registers the application for the user's practice."`
+	Name        string   `required:"" help:"Name that users see."`
+	RedirectURI []string `required:"" name:"redirect-uri" sep:"none" placeholder:"URI" help:"Redirect URI, matched exactly. Repeat the flag for each URI."`
+	Scopes      string   `help:"Scopes that the application may request, separated by spaces. Each user's role limits them further. Default: all."`
+	Public      bool     `help:"Register a public client, such as a browser or phone application. It gets no secret and must use PKCE."`
 }
 
-// App is what AppFlags amount to. Names, addresses and scopes are judged where
-// applications are registered, on the pages as well.
+// App is the parsed AppFlags. oauth.Register checks the name, URIs and scopes.
 type App struct {
 	Database     Database
 	User, Name   string
 	RedirectURIs []string
-	Scopes       []string // none for everything
+	Scopes       []string // empty for all
 	Public       bool
 }
 

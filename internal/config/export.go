@@ -5,8 +5,8 @@ import "strings"
 // ExportFlags are the flags of "chairside export".
 type ExportFlags struct {
 	Database
-	Format string `placeholder:"FORM" enum:"ndjson,csv" default:"ndjson" help:"Form of the files, ndjson or csv. Default: ${default}"`
-	Dir    string `arg:"" help:"Where to write. It is made, or has to be empty."`
+	Format string `placeholder:"FORM" enum:"ndjson,csv" default:"ndjson" help:"File format: ndjson or csv. Default: ${default}"`
+	Dir    string `arg:"" help:"Directory to create. If it exists, it must be empty."`
 }
 
 // Read checks the flags. The error is Mistakes, with everything that is wrong.
@@ -25,6 +25,6 @@ func (f ExportFlags) Validate() error {
 
 func checkDir(m *Mistakes, dir string) {
 	if strings.TrimSpace(dir) == "" || strings.ContainsRune(dir, 0) {
-		*m = append(*m, "DIR: must be the path of a directory")
+		*m = append(*m, "DIR: must be a directory")
 	}
 }

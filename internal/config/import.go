@@ -3,11 +3,11 @@ package config
 // ImportFlags are the flags of "chairside import".
 type ImportFlags struct {
 	Database
-	Mapping  string `placeholder:"FILE" help:"How the files of another system are read. Default: mapping.yaml in the directory."`
-	Practice string `placeholder:"ID" help:"The practice to import another system's files into: its id or its short name. Default: the mapping's, or the only practice."`
-	Rejects  string `placeholder:"DIR" help:"Where to write the rows that were refused and what else there is to look at. Default: rejects in the directory."`
-	DryRun   bool   `help:"Check everything and write what would be refused, but leave the database as it is."`
-	Dir      string `arg:"" help:"An export of this program's, or the CSV files of another system with a mapping."`
+	Mapping  string `placeholder:"FILE" help:"Mapping of another system's CSV files. Default: mapping.yaml in the directory."`
+	Practice string `placeholder:"ID" help:"Practice that CSV files are imported into: its id or its short name. Default: the mapping's, or the only practice."`
+	Rejects  string `placeholder:"DIR" help:"Directory for rejected rows and warnings. Default: rejects in the directory."`
+	DryRun   bool   `help:"Check the files and write the rejects, without changing the database."`
+	Dir      string `arg:"" help:"Directory with an export, or with CSV files from another system and a mapping."`
 }
 
 // Read checks the flags. The error is Mistakes, with everything that is wrong.

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// Mistakes is everything that is wrong with the flags of a command, a line each.
+// Mistakes are the mistakes in a command's flags.
 type Mistakes []string
 
-// Error lists the mistakes, one a line.
+// Error lists the mistakes, one per line.
 func (m Mistakes) Error() string { return strings.Join(m, "\n") }
 
 func (m *Mistakes) add(flag, format string, args ...any) {
 	*m = append(*m, "--"+flag+": "+fmt.Sprintf(format, args...))
 }
 
-// err is m, or nil where there are none.
+// err is m, or nil if m is empty.
 func (m Mistakes) err() error {
 	if len(m) == 0 {
 		return nil

@@ -13,15 +13,15 @@ import (
 type PracticeFlags struct {
 	Database
 	Name      string `required:"" help:"Name of the practice."`
-	TimeZone  string `required:"" placeholder:"ZONE" help:"IANA name of the time zone in which times are shown, like Europe/London."`
-	Country   string `required:"" placeholder:"CODE" help:"ISO 3166 code of the country, like GB: the default for telephone numbers."`
+	TimeZone  string `required:"" placeholder:"ZONE" help:"IANA time zone, such as Europe/London."`
+	Country   string `required:"" placeholder:"CODE" help:"ISO 3166 country code, such as GB. The default for telephone numbers."`
 	Email     string `required:"" help:"E-mail address of the first user, an administrator who is also a practitioner."`
 	FirstName string `default:"Practice" placeholder:"NAME" help:"First name of the first user. Default: ${default}"`
 	LastName  string `default:"Administrator" placeholder:"NAME" help:"Last name of the first user. Default: ${default}"`
 }
 
-// Read checks the flags and tidies them: spaces around are cut, the country is
-// in upper case. The error is Mistakes, with everything that is wrong.
+// Read checks the flags, trims spaces and upper-cases the country. The error is
+// Mistakes.
 func (f PracticeFlags) Read() (PracticeFlags, error) {
 	var m Mistakes
 	f.Database.check(&m)
@@ -30,10 +30,10 @@ func (f PracticeFlags) Read() (PracticeFlags, error) {
 	readName(&m, "last-name", &f.LastName)
 	readEmail(&m, &f.Email)
 	if f.Country = strings.ToUpper(strings.TrimSpace(f.Country)); !schema.HasPhones(f.Country) {
-		m.add("country", "must be the ISO 3166 code of a country, like GB or IE")
+		m.add("country", "must be an ISO 3166 country code, such as GB or IE")
 	}
 	if _, err := time.LoadLocation(f.TimeZone); err != nil || f.TimeZone == "" || f.TimeZone == "Local" {
-		m.add("time-zone", "must be the IANA name of a time zone, like Europe/London")
+		m.add("time-zone", "must be an IANA time zone, such as Europe/London")
 	}
 	return f, m.err()
 }
@@ -47,18 +47,17 @@ func (f PracticeFlags) Validate() error {
 // UserFlags are the flags of "chairside user create".
 type UserFlags struct {
 	Database
-	Practice  string `required:"" placeholder:"ID" help:"The practice: its id or its short name."`
-	Email     string `required:"" help:"E-mail address, with which the user signs in."`
+	Practice  string `required:"" placeholder:"ID" help:"Practice: its id or its short name."`
+	Email     string `required:"" help:"E-mail address for signing in."`
 	FirstName string `required:"" help:"First name."`
 	LastName  string `required:"" help:"Last name."`
-	Role      string `required:"" help:"What the user does: ${roles}."`
+	Role      string `required:"" help:"Role: ${roles}."`
 }
 
-// Roles lists the words that --role takes.
+// Roles lists the values of --role.
 func Roles() string { return strings.Join(schema.Role("").Values(), ", ") }
 
-// Read checks the flags and cuts the spaces around them. The error is
-// Mistakes, with everything that is wrong.
+// Read checks the flags and trims spaces. The error is Mistakes.
 func (f UserFlags) Read() (UserFlags, error) {
 	var m Mistakes
 	f.Database.check(&m)
@@ -84,13 +83,13 @@ const maxName = 255
 func readName(m *Mistakes, flag string, value *string) {
 	*value = strings.TrimSpace(*value)
 	if *value == "" || len(*value) > maxName || strings.ContainsRune(*value, 0) {
-		m.add(flag, "must not be blank, nor longer than %d bytes", maxName)
+		m.add(flag, "must have 1 to %d bytes and not be blank", maxName)
 	}
 }
 
 func readEmail(m *Mistakes, value *string) {
 	*value = schema.NormalizeEmail(*value)
 	if !codec.ValidEmail(*value) {
-		m.add("email", "must be an e-mail address")
+		m.add("email", "must be an e-mail address, such as ann@example.com")
 	}
 }

@@ -12,20 +12,20 @@ import (
 // ReportFlags are the flags of "chairside report NAME".
 type ReportFlags struct {
 	Database
-	Practice     string `placeholder:"ID" help:"The practice: its id or its short name. Default: the oldest one."`
-	From         string `placeholder:"DATE" help:"First day, YYYY-MM-DD. Default: as suits the report."`
-	To           string `placeholder:"DATE" help:"Last day, YYYY-MM-DD, or the day that the report is as at. Default: as suits the report."`
+	Practice     string `placeholder:"ID" help:"Practice: its id or its short name. Default: the oldest one."`
+	From         string `placeholder:"DATE" help:"First day, YYYY-MM-DD. Default: depends on the report."`
+	To           string `placeholder:"DATE" help:"Last day, or the day that the report describes, YYYY-MM-DD. Default: depends on the report."`
 	Site         string `placeholder:"ID" help:"Limit the report to one site."`
 	Practitioner string `placeholder:"ID" help:"Limit the report to one practitioner."`
-	Format       string `placeholder:"FORM" enum:"table,csv,json,html" default:"table" help:"table, csv (the first table), json, or html (a page with charts). Default: ${default}"`
-	Output       string `short:"o" placeholder:"FILE" help:"Write to this file, and replace what is there. Default: standard output."`
+	Format       string `placeholder:"FORM" enum:"table,csv,json,html" default:"table" help:"Output format: table, csv (the first table), json or html (a page with charts). Default: ${default}"`
+	Output       string `short:"o" placeholder:"FILE" help:"Write to this file, replacing it. Default: standard output."`
 }
 
-// Report is what ReportFlags amount to.
+// Report is the parsed ReportFlags.
 type Report struct {
 	Database       Database
-	Practice       string     // "" where the flag was not given
-	From, To       civil.Date // zero where the flag was not given
+	Practice       string     // "" if not given
+	From, To       civil.Date // zero if not given
 	Site           *uuid.UUID // nil for all
 	Practitioner   *int64     // nil for all
 	Format, Output string     // Output is "" for standard output
@@ -51,7 +51,7 @@ func (f ReportFlags) Read() (Report, error) {
 	if f.Practitioner != "" {
 		id, err := strconv.ParseInt(f.Practitioner, 10, 64)
 		if err != nil || id < 1 {
-			m.add("practitioner", "must be the id of a practitioner, a number")
+			m.add("practitioner", "must be the id of a practitioner, which is a number")
 		}
 		c.Practitioner = &id
 	}

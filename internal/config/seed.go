@@ -9,23 +9,22 @@ import (
 // SeedFlags are the flags of "chairside seed".
 type SeedFlags struct {
 	Database
-	Patients   string `placeholder:"N" default:"200" help:"Patients of the main practice. Default: ${default}"`
-	Years      string `placeholder:"N" default:"2" help:"Years of history before the date. Default: ${default}"`
-	RandomSeed string `placeholder:"N" default:"1" help:"The same number makes the same data. Default: ${default}"`
-	AsOf       string `placeholder:"DATE" help:"The day that counts as today, YYYY-MM-DD. Default: today."`
+	Patients   string `placeholder:"N" default:"200" help:"Number of patients in the main practice. Default: ${default}"`
+	Years      string `placeholder:"N" default:"2" help:"Years of history. Default: ${default}"`
+	RandomSeed string `placeholder:"N" default:"1" help:"Seed of the random numbers. The same seed creates the same data. Default: ${default}"`
+	AsOf       string `placeholder:"DATE" help:"Last day of the history, YYYY-MM-DD. Default: today."`
 }
 
-// Seed is what SeedFlags amount to.
+// Seed is the parsed SeedFlags.
 type Seed struct {
 	Database   Database
 	Patients   int
 	Years      int
 	RandomSeed int64
-	AsOf       civil.Date // zero where the flag was not given
+	AsOf       civil.Date // zero if not given
 }
 
-// The most that can be asked for: a group of practices of the largest size,
-// over a working life.
+// The limits of --patients and --years.
 const (
 	maxPatients = 5_000_000
 	maxYears    = 50

@@ -12,23 +12,23 @@ import (
 // ServeFlags are the flags of "chairside serve".
 type ServeFlags struct {
 	Database
-	Addr           string   `placeholder:"HOST:PORT" default:"127.0.0.1:8080" help:"Where to listen. Port 0 takes any free one. Default: ${default}"`
-	BaseURL        string   `placeholder:"URL" help:"The address by which clients reach the server, for links in answers. Default: http:// and the address listened on, https:// with a certificate."`
-	Demo           bool     `help:"Serve a sandbox: create the database and fill it with made-up data on the first start, and print a token."`
-	Migrate        bool     `help:"Apply pending migrations to a PostgreSQL database before serving. An embedded one always is migrated."`
-	RateLimit      string   `placeholder:"N" help:"Requests per hour and token; 0 for no limit. Default: 3600, with --demo 36000."`
-	TLSCert        string   `name:"tls-cert" placeholder:"FILE" help:"PEM file of the TLS certificate and its chain. With --tls-key the server speaks HTTPS."`
+	Addr           string   `placeholder:"HOST:PORT" default:"127.0.0.1:8080" help:"Address to listen on. Port 0 chooses a free port. Default: ${default}"`
+	BaseURL        string   `placeholder:"URL" help:"Public URL of the server, used in links. Default: the address listened on."`
+	Demo           bool     `help:"Serve a sandbox: fill the database with demo data on the first start, and print a token."`
+	Migrate        bool     `help:"Apply pending migrations to a PostgreSQL database on start. An embedded database is always migrated."`
+	RateLimit      string   `placeholder:"N" help:"Requests per hour and token; 0 means no limit. Default: 3600, or 36000 with --demo."`
+	TLSCert        string   `name:"tls-cert" placeholder:"FILE" help:"PEM file of the TLS certificate and its chain. Serves HTTPS; needs --tls-key."`
 	TLSKey         string   `name:"tls-key" placeholder:"FILE" help:"PEM file of the certificate's private key."`
-	TrustedProxies []string `placeholder:"CIDR" help:"Networks of proxies whose X-Forwarded-For and X-Forwarded-Proto headers are believed."`
-	PprofAddr      string   `placeholder:"HOST:PORT" help:"Serve Go's profiles at /debug/pprof/ on this loopback address, without a token. Default: off."`
-	LogFormat      string   `placeholder:"FORM" enum:"json,text" default:"json" help:"Form of the log on standard error, json or text. Default: ${default}"`
+	TrustedProxies []string `placeholder:"CIDR" help:"Networks of proxies whose X-Forwarded-For and X-Forwarded-Proto headers are trusted."`
+	PprofAddr      string   `placeholder:"HOST:PORT" help:"Loopback address that serves Go's profiles at /debug/pprof/, without a token. Default: off."`
+	LogFormat      string   `placeholder:"FORM" enum:"json,text" default:"json" help:"Format of the log on standard error: json or text. Default: ${default}"`
 }
 
-// Serve is what ServeFlags amount to.
+// Serve is the parsed ServeFlags.
 type Serve struct {
 	Database          Database
 	Addr              string
-	BaseURL           string // without a final slash; "" for the address listened on
+	BaseURL           string // without a trailing slash; "" for the address listened on
 	Demo, Migrate     bool
 	RateLimit         int // requests per hour and token; 0 is unlimited
 	CertFile, KeyFile string
@@ -37,7 +37,7 @@ type Serve struct {
 	JSONLog           bool
 }
 
-// Requests per hour and token where nothing else was asked for (behaviour.md section 7).
+// The default requests per hour and token (behaviour.md section 7).
 const (
 	defaultRateLimit = 3600
 	demoRateLimit    = 36000
@@ -52,10 +52,10 @@ func (f ServeFlags) Read() (Serve, error) {
 	}
 	f.Database.check(&m)
 	if !validAddr(f.Addr) {
-		m.add("addr", "must be HOST:PORT, with a port from 0 to 65535")
+		m.add("addr", "must be HOST:PORT, such as 127.0.0.1:8080")
 	}
 	if f.PprofAddr != "" && !isLoopback(f.PprofAddr) {
-		m.add("pprof-addr", "must be HOST:PORT on a loopback address, like 127.0.0.1:6060")
+		m.add("pprof-addr", "must be HOST:PORT with a loopback address, such as 127.0.0.1:6060")
 	}
 	c.BaseURL = f.readBaseURL(&m)
 	c.RateLimit = f.readRateLimit(&m)
@@ -79,8 +79,8 @@ func validAddr(addr string) bool {
 	return err == nil
 }
 
-// isLoopback reports whether only programs on this machine can connect to addr:
-// profiles show what the program is doing to anyone who asks.
+// isLoopback reports whether only this machine can connect to addr. Profiles need no
+// token, so no other machine may read them.
 func isLoopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	return err == nil && validAddr(addr) && (host == "localhost" || net.ParseIP(host).IsLoopback())
@@ -92,7 +92,7 @@ func (f ServeFlags) readBaseURL(m *Mistakes) string {
 	}
 	u, err := url.Parse(f.BaseURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		m.add("base-url", "must be an address like https://api.example.com")
+		m.add("base-url", "must be a URL such as https://api.example.com")
 	}
 	return strings.TrimRight(f.BaseURL, "/")
 }
@@ -102,7 +102,7 @@ func (f ServeFlags) readRateLimit(m *Mistakes) int {
 	case f.RateLimit != "":
 		n, err := strconv.ParseUint(f.RateLimit, 10, 31)
 		if err != nil {
-			m.add("rate-limit", "must be a whole number, 0 for no limit")
+			m.add("rate-limit", "must be a whole number; 0 means no limit")
 		}
 		return int(n)
 	case f.Demo:
@@ -121,7 +121,7 @@ func (f ServeFlags) readProxies(m *Mistakes) (networks []netip.Prefix) {
 		}
 		network, err := netip.ParsePrefix(text)
 		if err != nil {
-			m.add("trusted-proxies", "%q is not a network like 10.0.0.0/8", text)
+			m.add("trusted-proxies", "%q must be a network, such as 10.0.0.0/8", text)
 			continue
 		}
 		networks = append(networks, network.Masked())
@@ -133,12 +133,12 @@ func (f ServeFlags) checkCertificate(m *Mistakes) {
 	switch {
 	case f.TLSCert == "" && f.TLSKey == "":
 	case f.TLSKey == "":
-		m.add("tls-key", "is needed with --tls-cert")
+		m.add("tls-key", "is required with --tls-cert")
 	case f.TLSCert == "":
-		m.add("tls-cert", "is needed with --tls-key")
+		m.add("tls-cert", "is required with --tls-key")
 	default:
 		if _, err := tls.LoadX509KeyPair(f.TLSCert, f.TLSKey); err != nil {
-			m.add("tls-cert", "cannot be used with its key: %v", err)
+			m.add("tls-cert", "cannot be used with --tls-key: %v", err)
 		}
 	}
 }

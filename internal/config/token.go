@@ -10,13 +10,13 @@ import (
 // TokenFlags are the flags of "chairside token create".
 type TokenFlags struct {
 	Database
-	User   string `required:"" placeholder:"EMAIL" help:"The user the token acts for."`
-	Name   string `required:"" help:"What the token is for, shown in lists."`
-	Scopes string `required:"" help:"What the token may do, separated by spaces: ${scopes}; each alone for everything or with :read, :create, :update or :delete. No more than the user's role may hold."`
+	User   string `required:"" placeholder:"EMAIL" help:"User that the token acts for."`
+	Name   string `required:"" help:"Name shown in lists."`
+	Scopes string `required:"" help:"Scopes, separated by spaces: ${scopes}; each on its own, or with :read, :create, :update or :delete. The user's role limits them."`
 	Site   string `placeholder:"ID" help:"Limit the token to one site."`
 }
 
-// Token is what TokenFlags amount to.
+// Token is the parsed TokenFlags.
 type Token struct {
 	Database   Database
 	User, Name string

@@ -25,22 +25,22 @@ import (
 	"chairside/internal/token"
 )
 
-// Limits of an application.
+// The limits of an application's fields.
 const (
 	maxName         = 100 // characters
 	maxRedirectURIs = 20
 	maxRedirectURI  = 2000 // bytes
 )
 
-// Draft is what somebody wants an application to be.
+// Draft describes an application to register or edit.
 type Draft struct {
 	Name         string
 	RedirectURIs []string
-	Scopes       []string // that it may ask for
-	Public       bool     // it can keep no secret; counts when it is registered
+	Scopes       []string // that it may request
+	Public       bool     // public client, without a secret; set only on registration
 }
 
-// tidy cuts spaces around and finds everything that is wrong.
+// tidy trims spaces and reports all mistakes.
 func (d *Draft) tidy() error {
 	wrong := apierror.Params{}
 	d.Name = strings.TrimSpace(d.Name)
@@ -71,7 +71,7 @@ func (d *Draft) tidy() error {
 	scopes, err := scope.Parse(strings.Join(d.Scopes, " "))
 	switch {
 	case err != nil:
-		wrong.Add("scopes", "must be scopes that exist")
+		wrong.Add("scopes", "must be existing scopes")
 	case len(scopes) == 0:
 		wrong.Add("scopes", "can't be blank")
 	}
@@ -82,29 +82,29 @@ func (d *Draft) tidy() error {
 	return nil
 }
 
-// checkRedirectURI refuses addresses to which a code must not be sent (RFC
-// 6749, section 3.1.2; RFC 8252, section 7; RFC 9700, section 2.6).
+// checkRedirectURI refuses URIs that must not receive a code (RFC 6749, section 3.1.2;
+// RFC 8252, section 7; RFC 9700, section 2.6).
 func checkRedirectURI(address string) error {
 	u, err := url.Parse(address)
 	switch {
 	case len(address) > maxRedirectURI:
 		return fmt.Errorf("is too long (maximum is %d bytes)", maxRedirectURI)
 	case err != nil || !u.IsAbs() || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }):
-		return errors.New("must be whole addresses, like https://app.example.com/callback")
+		return errors.New("must be absolute, such as https://app.example.com/callback")
 	case strings.Contains(address, "#"):
 		return errors.New("must not have a fragment (#)")
 	case u.User != nil:
-		return errors.New("must not have a user name")
+		return errors.New("must not contain a user name")
 	case u.Scheme == "https" || u.Scheme == "http":
 		if u.Hostname() == "" || strings.Contains(u.Host, "*") {
-			return errors.New("must name a host")
+			return errors.New("must have a host name")
 		}
 		if u.Scheme == "http" && !loopback(u.Hostname()) {
-			return errors.New("must use https, except on this computer (localhost)")
+			return errors.New("must use https, except for localhost")
 		}
 		return nil
 	case !strings.Contains(u.Scheme, "."):
-		return errors.New("must use https, or a scheme of the application's own that holds a dot, like com.example.app:/callback")
+		return errors.New("must use https, or a custom scheme with a dot, such as com.example.app:/callback")
 	}
 	return nil
 }
@@ -114,9 +114,9 @@ func loopback(host string) bool {
 	return host == "localhost" || err == nil && address.IsLoopback()
 }
 
-// Register adds an application to the caller's practice, and gives its secret,
-// "" for a public one. It fails with apierror.ValidationFailed. tx is the client
-// of a transaction.
+// Register registers an application for the caller's practice and returns its secret,
+// or "" for a public one. It fails with apierror.ValidationFailed. tx is the client of
+// a transaction.
 func Register(ctx context.Context, tx *ent.Client, d Draft) (app *ent.Application, secret string, err error) {
 	if err := d.tidy(); err != nil {
 		return nil, "", err
@@ -135,20 +135,20 @@ func Register(ctx context.Context, tx *ent.Client, d Draft) (app *ent.Applicatio
 		create.SetSecretHash(hash)
 	}
 	if app, err = create.Save(ctx); err != nil {
-		return nil, "", fmt.Errorf("oauth: store the application: %w", err)
+		return nil, "", fmt.Errorf("store the application: %w", err)
 	}
 	return app, secret, nil
 }
 
-// ApplicationByID gives an application of the caller's practice. It fails with an error
-// that is apierror.NotFound to the client.
+// ApplicationByID returns an application of the caller's practice. The error for an
+// unknown id becomes apierror.NotFound.
 func ApplicationByID(ctx context.Context, client *ent.Client, id uuid.UUID) (*ent.Application, error) {
 	return client.Application.Query().Where(application.ID(id), application.DeletedAtIsNil()).Only(ctx)
 }
 
-// Edit changes an application. Its tokens may at once do no more than its new
-// scopes allow: they are resolved within them (package token). It fails as
-// Register and Find do. tx is the client of a transaction.
+// Edit changes an application. Its new scopes limit its existing tokens at once
+// (package token). It fails like Register and ApplicationByID. tx is the client of a
+// transaction.
 func Edit(ctx context.Context, tx *ent.Client, id uuid.UUID, d Draft) error {
 	if err := d.tidy(); err != nil {
 		return err
@@ -164,11 +164,11 @@ func Edit(ctx context.Context, tx *ent.Client, id uuid.UUID, d Draft) error {
 		Exec(ctx)
 }
 
-// ErrPublic is returned where a public application is to get a secret.
-var ErrPublic = errors.New("oauth: a public application has no secret")
+// ErrPublic means that a public application cannot have a secret.
+var ErrPublic = errors.New("a public application has no secret")
 
-// RotateSecret gives an application a new secret; the old one ends at once. It
-// fails as Find does, and with ErrPublic. tx is the client of a transaction.
+// RotateSecret replaces an application's secret; the old one stops working at once. It
+// fails like ApplicationByID and with ErrPublic. tx is the client of a transaction.
 func RotateSecret(ctx context.Context, tx *ent.Client, id uuid.UUID) (secret string, err error) {
 	app, err := ApplicationByID(ctx, tx, id)
 	switch {
@@ -181,23 +181,22 @@ func RotateSecret(ctx context.Context, tx *ent.Client, id uuid.UUID) (secret str
 	return secret, tx.Application.UpdateOne(app).SetSecretHash(hash).Exec(ctx)
 }
 
-// Delete removes an application and ends its tokens, those that users of other
-// practices gave it as well. It fails as Find does. tx is the client of a
-// transaction.
+// Delete deletes an application and revokes its tokens in all practices. It fails like
+// ApplicationByID. tx is the client of a transaction.
 func Delete(ctx context.Context, tx *ent.Client, id uuid.UUID) error {
 	app, err := ApplicationByID(ctx, tx, id)
 	if err != nil {
 		return err
 	}
 	if err := tx.Application.UpdateOne(app).SetDeletedAt(clock.Now(ctx)).ClearSecretHash().Exec(ctx); err != nil {
-		return fmt.Errorf("oauth: delete the application: %w", err)
+		return fmt.Errorf("delete the application: %w", err)
 	}
 	everywhere := principal.AsSystemWithin(ctx)
 	_, err = tx.AuthorizationCode.Delete().
 		Where(authorizationcode.ApplicationID(id), authorizationcode.UsedAtIsNil()).
 		Exec(everywhere)
 	if err != nil {
-		return fmt.Errorf("oauth: delete codes: %w", err)
+		return fmt.Errorf("delete codes: %w", err)
 	}
 	return token.Revoke(everywhere, tx, accesstoken.ApplicationID(id))
 }
@@ -205,11 +204,11 @@ func Delete(ctx context.Context, tx *ent.Client, id uuid.UUID) error {
 // Registered is an application of the caller's practice.
 type Registered struct {
 	*ent.Application
-	LastUsed *time.Time // when one of its tokens was last used, exact to the hour
-	Users    int        // who have allowed it, of all practices
+	LastUsed *time.Time // last use of any of its tokens, to the hour
+	Users    int        // users of all practices who have authorised it
 }
 
-// Applications lists those of the caller's practice, by name.
+// Applications lists the applications of the caller's practice by name.
 func Applications(ctx context.Context, client *ent.Client) ([]Registered, error) {
 	apps, err := client.Application.Query().
 		Where(application.DeletedAtIsNil()).
@@ -233,7 +232,7 @@ func Applications(ctx context.Context, client *ent.Client) ([]Registered, error)
 		Aggregate(ent.As(ent.Max(accesstoken.FieldLastUsedAt), "last_used"), distinctUsers).
 		Scan(principal.AsSystemWithin(ctx), &use)
 	if err != nil {
-		return nil, fmt.Errorf("oauth: use of applications: %w", err)
+		return nil, fmt.Errorf("read the use of applications: %w", err)
 	}
 	all := make([]Registered, len(apps))
 	for i, app := range apps {
@@ -250,8 +249,7 @@ func Applications(ctx context.Context, client *ent.Client) ([]Registered, error)
 	return all, nil
 }
 
-// distinctUsers counts who has given the application a token that was not
-// taken back.
+// distinctUsers counts the users with unrevoked tokens for the application.
 func distinctUsers(s *sql.Selector) string {
 	return sql.As("COUNT(DISTINCT CASE WHEN "+s.C(accesstoken.FieldRevokedAt)+" IS NULL THEN "+s.C(accesstoken.FieldUserID)+" END)", "users")
 }

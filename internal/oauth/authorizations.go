@@ -19,25 +19,25 @@ import (
 	"chairside/internal/token"
 )
 
-// Authorization is what an application may do for a user now: all the tokens
-// that it holds of the user together.
+// Authorization is an application's access to a user's account: all its tokens for
+// the user together.
 type Authorization struct {
 	Application *ent.Application
-	Owner       *ent.Practice // who registered it
+	Owner       *ent.Practice // that registered it
 	Scopes      scope.Set
 	Since       time.Time
-	LastUsed    *time.Time // exact to the hour; nil for never
+	LastUsed    *time.Time // to the hour; nil for never
 }
 
-// Authorizations lists what a user of the caller's practice has allowed and not
-// taken back, by the name of the application.
+// Authorizations lists the applications that a user of the caller's practice has
+// authorised, by name.
 func Authorizations(ctx context.Context, client *ent.Client, user *ent.User) ([]Authorization, error) {
 	tokens, err := client.AccessToken.Query().
 		Where(accesstoken.UserID(user.ID), accesstoken.ApplicationIDNotNil(), accesstoken.RevokedAtIsNil()).
 		Order(accesstoken.ByCreatedAt()).
 		All(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("oauth: list authorizations: %w", err)
+		return nil, fmt.Errorf("list authorizations: %w", err)
 	}
 	now := clock.Now(ctx)
 	held := map[uuid.UUID][]*ent.AccessToken{} // by application
@@ -53,7 +53,7 @@ func Authorizations(ctx context.Context, client *ent.Client, user *ent.User) ([]
 		Order(application.ByName(), application.ByID()).
 		All(principal.AsSystemWithin(ctx))
 	if err != nil {
-		return nil, fmt.Errorf("oauth: list authorized applications: %w", err)
+		return nil, fmt.Errorf("list authorised applications: %w", err)
 	}
 	all := make([]Authorization, len(apps))
 	for i, app := range apps {
@@ -62,7 +62,7 @@ func Authorizations(ctx context.Context, client *ent.Client, user *ent.User) ([]
 	return all, nil
 }
 
-// summarize joins the tokens that an application holds of a user, the oldest first.
+// summarize joins an application's tokens for a user, given oldest first.
 func summarize(app *ent.Application, user *ent.User, tokens []*ent.AccessToken) Authorization {
 	a := Authorization{Application: app, Owner: app.Edges.Owner, Since: tokens[0].CreatedAt}
 	for _, t := range tokens {
@@ -76,15 +76,15 @@ func summarize(app *ent.Application, user *ent.User, tokens []*ent.AccessToken) 
 	return a
 }
 
-// Withdraw takes back what the caller's user has allowed an application. tx is
-// the client of a transaction.
+// Withdraw revokes an application's access to the caller's user. tx is the client of
+// a transaction.
 func Withdraw(ctx context.Context, tx *ent.Client, applicationID uuid.UUID) error {
 	user := principal.Must(ctx).UserID
 	_, err := tx.AuthorizationCode.Delete().
 		Where(authorizationcode.UserID(user), authorizationcode.ApplicationID(applicationID), authorizationcode.UsedAtIsNil()).
 		Exec(ctx)
 	if err != nil {
-		return fmt.Errorf("oauth: delete codes: %w", err)
+		return fmt.Errorf("delete codes: %w", err)
 	}
 	return token.Revoke(ctx, tx, accesstoken.UserID(user), accesstoken.ApplicationID(applicationID))
 }

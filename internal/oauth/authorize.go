@@ -16,28 +16,28 @@ import (
 )
 
 const (
-	// CodeLife is how long a code can be exchanged.
+	// CodeLife is the life of a code.
 	CodeLife = 10 * time.Minute
-	// codeMemory is how long after its end a code is kept at least. It stays for
-	// as long as the token it gave is in use, so that a second use is noticed.
+	// codeMemory is how long an expired code is kept at least. It stays while its
+	// token is in use, so that a second use is detected.
 	codeMemory = token.IdleLife
 )
 
-// Offer is what a user can allow of an authorization request.
+// Offer is an authorization request's scopes, split by the user's role.
 type Offer struct {
-	Granted scope.Set // what the application gets
-	LeftOut scope.Set // what it asks for beyond the user's role, and does not get
+	Granted scope.Set // scopes that the role allows
+	LeftOut scope.Set // requested scopes beyond the role
 }
 
-// Offer splits the requested scopes by what the user's role may hold.
+// Offer splits the requested scopes by the user's role.
 func (q *Request) Offer(user *ent.User) Offer {
 	limit := user.Role.PermissionLevel().MayHold()
 	return Offer{Granted: q.Scopes.Within(limit), LeftOut: q.Scopes.Beyond(limit)}
 }
 
-// Allow records that the user, who is the caller's, allows what q offers, and
-// gives the address that brings the code to the application. Where nothing is
-// offered, the address brings a refusal.
+// Allow stores a code for the scopes that q offers to the caller's user, and returns
+// the URL that delivers it to the application. If the offer is empty, the URL delivers
+// a refusal.
 func (s *Server) Allow(ctx context.Context, q *Request, user *ent.User) (address string, err error) {
 	offer := q.Offer(user)
 	if len(offer.Granted) == 0 {
@@ -60,14 +60,14 @@ func (s *Server) Allow(ctx context.Context, q *Request, user *ent.User) (address
 			SetExpiresAt(now.Add(CodeLife)).
 			Exec(ctx)
 		if err != nil {
-			return fmt.Errorf("oauth: store a code: %w", err)
+			return fmt.Errorf("store the code: %w", err)
 		}
 		return nil
 	})
 	return s.answer(q, url.Values{"code": {value}}), err
 }
 
-// forget removes the codes of which nothing is left to be ended.
+// forget deletes old codes whose tokens are no longer in use.
 func forget(ctx context.Context, tx *ent.Client, now time.Time) error {
 	inUse := authorizationcode.HasTokenWith(accesstoken.RevokedAtIsNil(), accesstoken.LastUsedAtGTE(now.Add(-token.IdleLife)))
 	_, err := tx.AuthorizationCode.Delete().
@@ -77,13 +77,12 @@ func forget(ctx context.Context, tx *ent.Client, now time.Time) error {
 		).
 		Exec(ctx)
 	if err != nil {
-		return fmt.Errorf("oauth: forget old codes: %w", err)
+		return fmt.Errorf("delete old codes: %w", err)
 	}
 	return nil
 }
 
-// Deny gives the address that tells the application that the user does not
-// allow it.
+// Deny returns the URL that delivers the user's refusal to the application.
 func (s *Server) Deny(q *Request) (address string) {
-	return s.redirection(q, "access_denied", "The user did not allow it.").Address
+	return s.redirection(q, "access_denied", "The user denied the request.").Address
 }

@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// TestRedirectAddressesMatchExactly and the browser is never sent to another
-// one (RFC 6749, section 3.1.2; RFC 9700, section 4.1).
-func TestRedirectAddressesMatchExactly(t *testing.T) {
+// TestRedirectURIsMatchExactly (RFC 6749, section 3.1.2; RFC 9700, section 4.1).
+func TestRedirectURIsMatchExactly(t *testing.T) {
 	suffer(t, []attack{
 		{"as registered", "redirect_uri=https://app.example.com/callback", consent},
 		{"as registered, encoded", "redirect_uri=https%3A%2F%2Fapp.example.com%2Fcallback", consent},
@@ -99,8 +98,7 @@ func TestRedirectAddressesMatchExactly(t *testing.T) {
 	})
 }
 
-// TestNeverRedirectsBeforeTheClientIsKnown whatever stands in place of its id.
-func TestNeverRedirectsBeforeTheClientIsKnown(t *testing.T) {
+func TestUnknownClientIsNotRedirected(t *testing.T) {
 	suffer(t, []attack{
 		{"as given out", "client_id={app}", consent},
 		{"in capitals", "client_id={APP}", stays},

@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// Errors of RFC 6749, section 4.1.2.1.
+// Error codes of RFC 6749, section 4.1.2.1.
 const (
 	invalid      = "invalid_request"
 	invalidScope = "invalid_scope"
 	unsupported  = "unsupported_response_type"
 )
 
-// TestScopesCannotBeEscalated beyond what the application is registered for.
+// TestScopesCannotBeEscalated beyond the application's registration.
 func TestScopesCannotBeEscalated(t *testing.T) {
 	suffer(t, []attack{
 		{"one", "scope=patient:read", consent},
@@ -54,7 +54,7 @@ func TestScopesCannotBeEscalated(t *testing.T) {
 	})
 }
 
-// TestOnlyTheCodeFlowIsOffered and answers come in the query alone.
+// TestOnlyTheCodeFlowIsOffered, with responses in the query.
 func TestOnlyTheCodeFlowIsOffered(t *testing.T) {
 	suffer(t, []attack{
 		{"response mode query", "response_mode=query", consent},
@@ -83,7 +83,7 @@ func TestOnlyTheCodeFlowIsOffered(t *testing.T) {
 	})
 }
 
-// TestRepeatedParametersAreRefused also where both are the same (RFC 6749, section 3.1).
+// TestRepeatedParametersAreRefused, even with equal values (RFC 6749, section 3.1).
 func TestRepeatedParametersAreRefused(t *testing.T) {
 	suffer(t, []attack{
 		{"response_type", "response_type=code&response_type=code", invalid},
@@ -102,7 +102,8 @@ func TestRepeatedParametersAreRefused(t *testing.T) {
 	})
 }
 
-// TestPKCECannotBeDowngraded at the authorization (RFC 7636; RFC 9700, section 2.1.1).
+// TestPKCECannotBeDowngraded in the authorization request (RFC 7636; RFC 9700, section
+// 2.1.1).
 func TestPKCECannotBeDowngraded(t *testing.T) {
 	suffer(t, []attack{
 		{"S256", "code_challenge={challenge}&code_challenge_method=S256", consent},

@@ -13,11 +13,11 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// attack is the good authorization request with a change, and what becomes of it:
+// attack is the valid authorization request with a change, and the expected outcome:
 //
-//	stays    an error page; the browser is sent nowhere
-//	consent  the user is asked
-//	other    the browser takes this error to the application
+//	stays    an error page without a redirect
+//	consent  the consent page
+//	other    a redirect that delivers this error
 type attack struct{ name, change, want string }
 
 const (
@@ -25,9 +25,8 @@ const (
 	consent = "consent"
 )
 
-// suffer sends each request three times: typed as an address by a user who has
-// signed in, by somebody who has not, and as a consent form that was tampered
-// with after it was shown.
+// suffer sends each request three times: by a signed-in user, by a signed-out one, and as
+// a manipulated consent form.
 func suffer(t *testing.T, attacks []attack) {
 	each(t, func(t *testing.T, w *world) {
 		stranger := w.Browser(t)
@@ -44,11 +43,11 @@ func suffer(t *testing.T, attacks []attack) {
 				w.judge(stranger.Get(oauth.AuthorizePath+"?"+sent), sent, early)
 				form, late := tamper(w, shown, a.change), a.want
 				if asked, err := scope.Parse(form.Get("scope")); late == consent && err == nil && asked.String() == shown.Values.Get("granted") {
-					late = "code" // other scopes than were shown are shown first
+					late = "code" // changed scopes show the page again first
 				}
 				form.Set("decision", "allow")
 				if strings.Contains(form.Encode(), "%00") || strings.Contains(form.Encode(), "%FF") {
-					late = stays // no browser sends that as a form
+					late = stays // no browser sends this as a form
 				}
 				w.judge(w.admin.Post(oauth.AuthorizePath, form), form.Encode(), late)
 			})
@@ -56,14 +55,14 @@ func suffer(t *testing.T, attacks []attack) {
 	})
 }
 
-// of is the same world in a test of its own.
+// of returns the same world for a subtest.
 func (w *world) of(t *testing.T) *world {
 	inner := *w
 	inner.t = t
 	return &inner
 }
 
-// tamper changes the fields of a form that was shown.
+// tamper changes the fields of a form.
 func tamper(w *world, shown *harness.Form, change string) url.Values {
 	w.t.Helper()
 	sent, err := url.ParseQuery(w.fill(alter(goodRequest, change)))
@@ -71,7 +70,7 @@ func tamper(w *world, shown *harness.Form, change string) url.Values {
 		w.t.Fatal(err)
 	}
 	good, _ := url.ParseQuery(goodRequest)
-	for name, values := range shown.Values { // what the page adds of its own
+	for name, values := range shown.Values { // fields that the page adds
 		if good[name] == nil {
 			sent[name] = values
 		}
@@ -79,7 +78,7 @@ func tamper(w *world, shown *harness.Form, change string) url.Values {
 	return sent
 }
 
-// judge checks an answer, wherever it goes.
+// judge checks a response of any kind.
 func (w *world) judge(p *harness.Page, sent, want string) {
 	w.t.Helper()
 	got := outcome(p)
@@ -100,8 +99,7 @@ func (w *world) judge(p *harness.Page, sent, want string) {
 	}
 }
 
-// judgeAnswer checks what an answer to an application always is: to the very
-// address, with the state that was sent and the name of who answers.
+// judgeAnswer checks a redirect to the application: exact URI, returned state, and iss.
 func (w *world) judgeAnswer(p *harness.Page, sent string) {
 	w.t.Helper()
 	asked, _ := url.ParseQuery(sent)
@@ -126,7 +124,7 @@ func (w *world) judgeAnswer(p *harness.Page, sent string) {
 	}
 }
 
-// outcome names what has become of an authorization request.
+// outcome names the result of an authorization request.
 func outcome(p *harness.Page) string {
 	to, err := url.Parse(p.Header.Get("Location"))
 	switch {
@@ -146,8 +144,8 @@ func outcome(p *harness.Page) string {
 	return "something else"
 }
 
-// TestAnAuthorizationThatIsAllowedBringsACode is what the attacks are measured by.
-func TestAnAuthorizationThatIsAllowedBringsACode(t *testing.T) {
+// TestAuthorizationReturnsACode is the valid case that the attacks change.
+func TestAuthorizationReturnsACode(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for _, change := range []string{
 			"", "code_challenge&code_challenge_method", "state", "redirect_uri=" + url.QueryEscape(queryCallback), "redirect_uri=" + localCallback,
@@ -165,8 +163,8 @@ func TestAnAuthorizationThatIsAllowedBringsACode(t *testing.T) {
 	})
 }
 
-// TestDenyingTellsTheApplicationSo and gives it nothing.
-func TestDenyingTellsTheApplicationSo(t *testing.T) {
+// TestDenyingReturnsAccessDenied, and no code.
+func TestDenyingReturnsAccessDenied(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		form := w.ask(w.admin, "").Form(t, oauth.AuthorizePath)
 		answer := w.admin.Submit(form, url.Values{"decision": {"deny"}})
@@ -183,8 +181,8 @@ func TestDenyingTellsTheApplicationSo(t *testing.T) {
 	})
 }
 
-// TestStateReturnedAsSent whatever it holds.
-func TestStateReturnedAsSent(t *testing.T) {
+// TestStateIsReturnedUnchanged, with any characters.
+func TestStateIsReturnedUnchanged(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for _, state := range []string{
 			"x", "with space", "a+b", "a%20b", "ünïcødé ✓ 牙医", `"><script>alert(1)</script>`, "a&code=evil&b=c", "#x", "?", "=&=", "'", "\\", "%00", "%zz",
@@ -201,8 +199,8 @@ func TestStateReturnedAsSent(t *testing.T) {
 	})
 }
 
-// TestTheConsentPageSaysWhatIsAskedFor so that nobody allows what they have not read.
-func TestTheConsentPageSaysWhatIsAskedFor(t *testing.T) {
+// TestConsentPageListsTheRequestedScopes.
+func TestConsentPageListsTheRequestedScopes(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		p := w.ask(w.admin, "scope=appointment+patient:read").Status(t, http.StatusOK)
 		p.Has(t, "Recall Robot", seed.DemoAdmin)

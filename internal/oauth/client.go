@@ -15,16 +15,16 @@ import (
 	"chairside/internal/token"
 )
 
-// authenticate finds the application that sends a request, and checks that it
-// is the one (RFC 6749, section 2.3.1): a confidential one by its secret, in
-// the header or in the body, but not in both; a public one has none.
+// authenticate authenticates the application that sends a request (RFC 6749, section
+// 2.3.1): a confidential one by its secret, in the header or in the body but not in
+// both; a public one by its id.
 func (s *Server) authenticate(ctx context.Context, r *http.Request, p params) (*ent.Application, error) {
 	id, secret := p["client_id"], p["client_secret"]
-	refused := &Error{Status: http.StatusUnauthorized, Code: "invalid_client", Description: "The application is unknown, or its secret is wrong."}
+	refused := &Error{Status: http.StatusUnauthorized, Code: "invalid_client", Description: "The application is unknown, or its secret is incorrect."}
 	if headers := r.Header.Values("Authorization"); len(headers) > 0 {
 		refused.basic = true
 		if secret != "" || len(headers) > 1 {
-			return nil, invalidRequest("The application proves itself in more than one way.")
+			return nil, invalidRequest("Send the client secret either in the header or in the body.")
 		}
 		named := id
 		var ok bool
@@ -32,7 +32,7 @@ func (s *Server) authenticate(ctx context.Context, r *http.Request, p params) (*
 			return nil, refused
 		}
 		if named != "" && named != id {
-			return nil, invalidRequest("The body names another application than the Authorization header.")
+			return nil, invalidRequest("client_id differs from the Authorization header.")
 		}
 	}
 	if id == "" {
@@ -48,8 +48,8 @@ func (s *Server) authenticate(ctx context.Context, r *http.Request, p params) (*
 	return app, nil
 }
 
-// basic reads the Authorization header. Unlike elsewhere its two halves are
-// form-encoded (RFC 6749, section 2.3.1).
+// basic parses the Authorization header. In OAuth both parts are form-encoded (RFC
+// 6749, section 2.3.1).
 func basic(r *http.Request) (id, secret string, ok bool) {
 	id, secret, ok = r.BasicAuth()
 	id, wrongID := url.QueryUnescape(id)
@@ -57,8 +57,8 @@ func basic(r *http.Request) (id, secret string, ok bool) {
 	return id, secret, ok && wrongID == nil && wrongSecret == nil
 }
 
-// proves reports whether the secret is that of the application; a public one
-// has none, and may not pretend to.
+// proves reports whether the secret is the application's. A public application must
+// send none.
 func proves(app *ent.Application, secret string) bool {
 	if app.Public {
 		return secret == ""
@@ -66,8 +66,7 @@ func proves(app *ent.Application, secret string) bool {
 	return app.SecretHash != nil && subtle.ConstantTimeCompare(token.Hash(secret), *app.SecretHash) == 1
 }
 
-// application finds an application by its client id, nil where there is none.
-// The id must be written as it was given out.
+// application finds an application by its client ID in canonical form, or returns nil.
 func (s *Server) application(ctx context.Context, clientID string) (*ent.Application, error) {
 	id, err := uuid.Parse(clientID)
 	if err != nil || id.String() != clientID {
@@ -81,7 +80,7 @@ func (s *Server) application(ctx context.Context, clientID string) (*ent.Applica
 	case ent.IsNotFound(err):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("oauth: find the application: %w", err)
+		return nil, fmt.Errorf("find the application: %w", err)
 	}
 	return app, nil
 }

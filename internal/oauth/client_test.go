@@ -13,8 +13,8 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// TestApplicationsMustProveThemselves at each endpoint, in one way.
-func TestApplicationsMustProveThemselves(t *testing.T) {
+// TestEndpointsAuthenticateApplications, by exactly one method.
+func TestEndpointsAuthenticateApplications(t *testing.T) {
 	const client = "invalid_client"
 	for path, good := range endpoints {
 		t.Run(strings.TrimPrefix(path, "/oauth/"), func(t *testing.T) {
@@ -68,10 +68,10 @@ func TestApplicationsMustProveThemselves(t *testing.T) {
 	}
 }
 
-// TestBasicIsFormEncoded as RFC 6749, section 2.3.1 asks.
+// TestBasicIsFormEncoded, as RFC 6749, section 2.3.1 requires.
 func TestBasicIsFormEncoded(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		escape := func(text string) string { // each byte, as no client would
+		escape := func(text string) string { // escapes every byte, which no client does
 			var out strings.Builder
 			for _, b := range []byte(text) {
 				out.WriteString("%" + string("0123456789ABCDEF"[b>>4]) + string("0123456789ABCDEF"[b&15]))
@@ -85,7 +85,7 @@ func TestBasicIsFormEncoded(t *testing.T) {
 	})
 }
 
-// TestTwoAuthorizationHeadersAreRefused even where both are right.
+// TestTwoAuthorizationHeadersAreRefused, even if both are correct.
 func TestTwoAuthorizationHeadersAreRefused(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.URL+oauth.TokenPath, strings.NewReader(w.fill(alter(goodExchange, noClient))))
@@ -105,9 +105,8 @@ func TestTwoAuthorizationHeadersAreRefused(t *testing.T) {
 	})
 }
 
-// TestUnknownAndWrongAreIndistinguishable so that nobody finds out which
-// applications there are.
-func TestUnknownAndWrongAreIndistinguishable(t *testing.T) {
+// TestErrorsDoNotRevealWhichApplicationsExist.
+func TestErrorsDoNotRevealWhichApplicationsExist(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		wrong := w.exchange("client_secret=x&code=x").Status(t, 401)
 		for _, change := range []string{
@@ -121,8 +120,8 @@ func TestUnknownAndWrongAreIndistinguishable(t *testing.T) {
 	})
 }
 
-// TestARotatedSecretEndsAtOnce and the new one works; tokens go on.
-func TestARotatedSecretEndsAtOnce(t *testing.T) {
+// TestRotatedSecretStopsWorkingAtOnce. The new one works, and tokens keep working.
+func TestRotatedSecretStopsWorkingAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		held := w.token(w.admin)
 		code := w.code(w.admin, "")

@@ -19,8 +19,8 @@ import (
 	"chairside/internal/seed"
 )
 
-// TestTheGoClientConnects by each way it knows to prove itself (golang.org/x/oauth2).
-func TestTheGoClientConnects(t *testing.T) {
+// TestGoClientConnects with each authentication method of golang.org/x/oauth2.
+func TestGoClientConnects(t *testing.T) {
 	for _, c := range []struct {
 		name, id, secret, redirect string
 		style                      oauth2.AuthStyle
@@ -73,7 +73,7 @@ func TestTheGoClientConnects(t *testing.T) {
 	}
 }
 
-// consent is what the user does where an application sends the browser.
+// consent authorises the application as the user and returns the redirect.
 func (w *world) consent(address string) *url.URL {
 	w.t.Helper()
 	path, ok := strings.CutPrefix(address, w.URL)
@@ -84,9 +84,9 @@ func (w *world) consent(address string) *url.URL {
 	return w.admin.Submit(form, url.Values{"decision": {"allow"}}).Redirect(w.t)
 }
 
-// TestTheJavaScriptClientConnects finds everything by the metadata, and checks
-// each answer to the letter of the RFCs (oauth4webapi, see testdata/client).
-func TestTheJavaScriptClientConnects(t *testing.T) {
+// TestJavaScriptClientConnects uses oauth4webapi, which discovers the endpoints and
+// checks each response against the RFCs (testdata/client).
+func TestJavaScriptClientConnects(t *testing.T) {
 	for _, c := range []struct{ method, id, secret, redirect string }{
 		{"client_secret_basic", "{app}", "{secret}", callback},
 		{"client_secret_post", "{app}", "{secret}", queryCallback},
@@ -128,8 +128,8 @@ func TestTheJavaScriptClientConnects(t *testing.T) {
 	}
 }
 
-// javascript installs the client, once, and gives its directory. Without Node
-// the test is skipped, but never where CI=true.
+// javascript installs the client once and returns its directory. Without Node it
+// skips the test, or fails it if CI=true.
 func javascript(t *testing.T) string {
 	t.Helper()
 	dir, err := installed()
@@ -164,5 +164,5 @@ var installed = sync.OnceValues(func() (string, error) {
 	return dir, npm.Run()
 })
 
-// leftOver is what TestMain removes at the end.
+// leftOver is the directory that TestMain removes.
 var leftOver string

@@ -15,8 +15,8 @@ import (
 
 const grant = "invalid_grant"
 
-// TestACodeWorksOnceAndUsingItTwiceRevokesWhatItGave (RFC 6749, section 4.1.2).
-func TestACodeWorksOnceAndUsingItTwiceRevokesWhatItGave(t *testing.T) {
+// TestSecondUseOfACodeRevokesItsToken (RFC 6749, section 4.1.2).
+func TestSecondUseOfACodeRevokesItsToken(t *testing.T) {
 	for _, replay := range []struct{ name, change string }{
 		{"as it was", ""},
 		{"without its verifier", "code_verifier"},
@@ -42,8 +42,8 @@ func TestACodeWorksOnceAndUsingItTwiceRevokesWhatItGave(t *testing.T) {
 	}
 }
 
-// TestAReplayIsNoticedDaysLater for as long as what the code gave is in use.
-func TestAReplayIsNoticedDaysLater(t *testing.T) {
+// TestReplayIsDetectedDaysLater, while the code's token is in use.
+func TestReplayIsDetectedDaysLater(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		code := w.code(w.admin, "")
 		given := w.exchange("code="+code).Status(t, 200).Text(t, "access_token")
@@ -51,16 +51,16 @@ func TestAReplayIsNoticedDaysLater(t *testing.T) {
 			w.Clock.Advance(13 * 24 * time.Hour)
 			w.Get(t, "/v1/patients?per_page=1", given).Status(t, 200)
 			w.admin = w.Browser(t).SignIn(seed.DemoAdmin)
-			w.code(w.admin, "") // makes room by forgetting old codes
+			w.code(w.admin, "") // deletes old codes
 		}
 		refused(t, w.exchange("code="+code), 400, grant)
 		w.Get(t, "/v1/patients?per_page=1", given).Error(t, 401, "invalid_token")
 	})
 }
 
-// TestAnotherClientsReplayEndsNothing or anybody could end tokens with codes
-// they have seen.
-func TestAnotherClientsReplayEndsNothing(t *testing.T) {
+// TestAnotherClientsReplayRevokesNothing: otherwise any client could revoke tokens
+// with observed codes.
+func TestAnotherClientsReplayRevokesNothing(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		code := w.code(w.admin, "")
 		refused(t, w.exchange("client_id={other}&client_secret={othersecret}&code="+code), 400, grant)
@@ -70,8 +70,7 @@ func TestAnotherClientsReplayEndsNothing(t *testing.T) {
 	})
 }
 
-// TestACodeLivesTenMinutes and not a second longer.
-func TestACodeLivesTenMinutes(t *testing.T) {
+func TestCodeExpiresAfterTenMinutes(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		age  time.Duration
@@ -99,9 +98,8 @@ func TestACodeLivesTenMinutes(t *testing.T) {
 	}
 }
 
-// TestADisabledUserGivesNothing before consent, between consent and exchange,
-// and after.
-func TestADisabledUserGivesNothing(t *testing.T) {
+// TestDisabledUserGetsNoToken before consent, between consent and exchange, and after.
+func TestDisabledUserGetsNoToken(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		form := w.ask(w.admin, "").Form(t, oauth.AuthorizePath)
 		code := w.code(w.admin, "")
@@ -123,8 +121,8 @@ func TestADisabledUserGivesNothing(t *testing.T) {
 	})
 }
 
-// TestADeletedApplicationHoldsNothing at any step.
-func TestADeletedApplicationHoldsNothing(t *testing.T) {
+// TestDeletedApplicationGetsNoAccess at any step.
+func TestDeletedApplicationGetsNoAccess(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		form := w.ask(w.admin, "").Form(t, oauth.AuthorizePath)
 		code, given := w.code(w.admin, ""), w.token(w.admin)
@@ -144,8 +142,8 @@ func TestADeletedApplicationHoldsNothing(t *testing.T) {
 	})
 }
 
-// TestAnEditedApplicationIsCheckedAgain when the user decides.
-func TestAnEditedApplicationIsCheckedAgain(t *testing.T) {
+// TestEditedApplicationIsCheckedAgain when the user decides.
+func TestEditedApplicationIsCheckedAgain(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		edit := func(address, scopes string) {
 			w.change(seed.DemoAdmin, func(ctx context.Context, tx *ent.Client) error {
@@ -166,8 +164,8 @@ func TestAnEditedApplicationIsCheckedAgain(t *testing.T) {
 	})
 }
 
-// TestACodeOfAnEditedApplicationGivesWhatIsStillAllowed and goes where it still may.
-func TestACodeOfAnEditedApplicationGivesWhatIsStillAllowed(t *testing.T) {
+// TestCodeOfAnEditedApplicationIsLimited to its new scopes and redirect URIs.
+func TestCodeOfAnEditedApplicationIsLimited(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		edit := func(address, scopes string) {
 			w.change(seed.DemoAdmin, func(ctx context.Context, tx *ent.Client) error {
@@ -187,8 +185,8 @@ func TestACodeOfAnEditedApplicationGivesWhatIsStillAllowed(t *testing.T) {
 	})
 }
 
-// TestConsentIsForWhomItWasShownTo not for who has signed in since.
-func TestConsentIsForWhomItWasShownTo(t *testing.T) {
+// TestConsentCountsOnlyForTheUserItWasShownTo, not for one who has signed in since.
+func TestConsentCountsOnlyForTheUserItWasShownTo(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		form := w.ask(w.admin, "").Form(t, oauth.AuthorizePath)
 		second := w.Browser(t).SignIn(seed.SecondAdmin)
@@ -200,8 +198,8 @@ func TestConsentIsForWhomItWasShownTo(t *testing.T) {
 	})
 }
 
-// TestATokenActsInThePracticeOfWhoGaveIt whichever practice registered the application.
-func TestATokenActsInThePracticeOfWhoGaveIt(t *testing.T) {
+// TestTokenActsInTheUsersPractice, whichever practice registered the application.
+func TestTokenActsInTheUsersPractice(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		second := w.token(w.Browser(t).SignIn(seed.SecondAdmin))
 		demo := w.token(w.admin)

@@ -1,53 +1,51 @@
-// Package oauth is the authorization server: it lets users give applications a
-// token that acts for them (RFC 6749, section 4.1, with RFC 7636, 7009, 7662,
-// 8414, 9207 and the advice of RFC 9700). It decides and records; the pages of
-// package web draw what a user sees.
+// Package oauth is the authorization server: users authorise applications, which get
+// tokens that act for them (RFC 6749, section 4.1, with RFC 7636, 7009, 7662, 8414 and
+// 9207, and the advice of RFC 9700). Package web renders the pages.
 //
 // The flow, file by file:
 //
 //	application              browser                     this server
-//	     │                      │   register: name, redirect addresses, scopes
+//	     │                      │   register: name, redirect URIs, scopes
 //	     │◀── client id, secret (shown once) ──────────────── applications.go
 //	     │                      │
 //	     ├─ GET /oauth/authorize ──────────────────────────▶ request.go
-//	     │  client_id, redirect_uri, response_type=code,       who asks, where to,
-//	     │  scope, state, code_challenge (S256)                for what: checked
+//	     │  client_id, redirect_uri, response_type=code,       checks the request
+//	     │  scope, state, code_challenge (S256)
 //	     │                      │◀───── sign-in, consent page (web)
 //	     │                      ├── allow ─────────────────▶ authorize.go
 //	     │◀─ redirect: code, state, iss ────────────────────   code: 10 minutes, once
 //	     │                      │
-//	     ├─ POST /oauth/token ─────────────────────────────▶ client.go   who asks
+//	     ├─ POST /oauth/token ─────────────────────────────▶ client.go   authenticates
 //	     │  code, redirect_uri, code_verifier                 exchange.go code → token
-//	     │◀─ access_token: 14 days, renewed by every use
+//	     │◀─ access_token: 14 days, extended by every use
 //	     │
 //	     ├─ API requests with the token ───────────────────▶ package token
 //	     ├─ POST /oauth/introspect ────────────────────────▶ introspect.go
 //	     └─ POST /oauth/revoke ────────────────────────────▶ revoke.go
 //
-// metadata.go tells programs where all this is, params.go reads what they send,
-// respond.go is the one place that answers them, errors included.
-// authorizations.go shows users what they have allowed, and takes it back.
+// metadata.go serves the discovery document, params.go parses requests, respond.go
+// writes all responses and errors, authorizations.go lists and revokes a user's
+// authorisations.
 //
-// Nothing is kept in memory: every decision reads the database, so it holds on
-// every server process at once; only that a token is in use is remembered for
-// less than a second (package token). Client secrets, codes and tokens are 256
-// random bits, stored as SHA-256 alone, and compared in constant time.
+// The server has no state in memory: every decision reads the database and therefore
+// holds on every process. Only resolved tokens are cached, for less than a second
+// (package token). Client secrets, codes and tokens are 256 random bits, stored only
+// as SHA-256, and compared in constant time.
 //
-// A user gives an application no more than the user's role may hold (package
-// scope). What it asks for beyond that is left out: the consent page lists it, and
-// the answer to the exchange has the scopes that were granted. Narrowing an
-// application narrows the tokens that it holds.
+// The user's role limits what an application gets (package scope). Scopes beyond the
+// role are left out: the consent page lists them, and the token response names the
+// scopes granted. Narrowing an application narrows its tokens.
 //
-// An application may be authorised by any user of the installation, whichever
-// practice registered it; its token acts as that user in that user's practice.
+// Any user of the installation can authorise an application, whichever practice
+// registered it. Its token acts as that user in that user's practice.
 //
-// Rules that are easy to break:
+// Rules:
 //
-//   - The browser is sent nowhere before the application and the redirect
-//     address are known to be good, and that address is compared exactly.
-//   - A code is used by one statement that holds all conditions. Whoever comes
-//     second gets nothing, and ends the token that the first one got.
-//   - A code without a challenge takes no verifier, and one with a challenge
-//     takes no exchange without: PKCE cannot be stripped from a request.
-//   - A parameter that comes twice is refused, wherever it stands.
+//   - Never redirect before the application and the redirect URI are known to be
+//     valid. Redirect URIs are compared exactly.
+//   - One statement with all conditions uses a code. A second use gets nothing and
+//     revokes the token of the first.
+//   - A code without a challenge accepts no verifier, and one with a challenge
+//     requires it: PKCE cannot be stripped from a request.
+//   - A repeated parameter is refused.
 package oauth

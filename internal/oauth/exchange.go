@@ -21,9 +21,8 @@ import (
 	"chairside/internal/token"
 )
 
-// granted is the answer to an exchange (RFC 6749, section 5.1). It has no
-// expires_in: clients would take it for the end of a token that every use
-// renews.
+// granted is the token response (RFC 6749, section 5.1). It has no expires_in, because
+// every use extends the token.
 type granted struct {
 	AccessToken string `json:"access_token"`
 	TokenType   string `json:"token_type"`
@@ -40,13 +39,13 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request, p params) error {
 	switch p["grant_type"] {
 	case "authorization_code":
 	case "":
-		return invalidRequest("grant_type is missing.")
+		return invalidRequest("grant_type is required.")
 	default:
 		return &Error{Status: http.StatusBadRequest, Code: "unsupported_grant_type", Description: "grant_type must be authorization_code."}
 	}
 	for _, name := range []string{"code", "redirect_uri"} {
 		if p[name] == "" {
-			return invalidRequest(name + " is missing.")
+			return invalidRequest(name + " is required.")
 		}
 	}
 	answer, err := s.exchange(ctx, app, p)
@@ -57,10 +56,10 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request, p params) error {
 	return nil
 }
 
-// verifier is what a code_verifier looks like (RFC 7636, section 4.1).
+// verifier matches a code_verifier (RFC 7636, section 4.1).
 var verifier = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 
-// exchange uses the code up, once, and makes the token.
+// exchange marks the code as used, once, and creates the token.
 func (s *Server) exchange(ctx context.Context, app *ent.Application, p params) (answer granted, err error) {
 	challenge := ""
 	if sent := p["code_verifier"]; sent != "" {
@@ -70,14 +69,14 @@ func (s *Server) exchange(ctx context.Context, app *ent.Application, p params) (
 		challenge = challengeOf(sent)
 	}
 	hash := token.Hash(p["code"])
-	refused := invalidGrant("The code is unknown, was used or has expired, or redirect_uri or code_verifier are not those of its authorization.")
+	refused := invalidGrant("The code is unknown, used or expired, or redirect_uri or code_verifier does not match the authorization request.")
 	used := false
 	err = s.db.Tx(principal.AsSystemWithin(ctx), func(tx *ent.Client) error {
 		ctx, now := principal.AsSystemWithin(ctx), clock.Now(ctx)
 		if err := holdUser(ctx, tx, hash); err != nil {
 			return err
 		}
-		if !slices.Contains(app.RedirectUris, p["redirect_uri"]) { // not any more, if it ever was
+		if !slices.Contains(app.RedirectUris, p["redirect_uri"]) { // not registered, or no longer
 			return endReplayed(ctx, tx, app, hash)
 		}
 		n, err := tx.AuthorizationCode.Update().
@@ -93,7 +92,7 @@ func (s *Server) exchange(ctx context.Context, app *ent.Application, p params) (
 			Save(ctx)
 		switch {
 		case err != nil:
-			return fmt.Errorf("oauth: use the code: %w", err)
+			return fmt.Errorf("mark the code as used: %w", err)
 		case n == 0:
 			return endReplayed(ctx, tx, app, hash)
 		}
@@ -107,39 +106,39 @@ func (s *Server) exchange(ctx context.Context, app *ent.Application, p params) (
 	return answer, err
 }
 
-// holdUser holds the user of a code before the code: what ends a user's access
-// takes them in the same order, so neither waits for the other.
+// holdUser locks a code's user before the code. Events that end a user's access lock
+// in the same order, so there is no deadlock.
 func holdUser(ctx context.Context, tx *ent.Client, hash []byte) error {
 	code, err := tx.AuthorizationCode.Query().Where(authorizationcode.Hash(hash)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return nil
 	case err != nil:
-		return fmt.Errorf("oauth: find the code: %w", err)
+		return fmt.Errorf("find the code: %w", err)
 	}
 	err = store.HoldAccess(ctx, tx, code.UserID)
 	if errors.Is(err, store.ErrAccessEnded) {
-		return nil // refused below, with what a second use ends
+		return nil // refused below, where a second use is handled too
 	}
 	return err
 }
 
-// challengeOf is the code_challenge of a verifier by method S256.
+// challengeOf returns a verifier's code_challenge by method S256.
 func challengeOf(verifier string) string {
 	sum := sha256.Sum256([]byte(verifier))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// grant makes the token of a code that was just used.
+// grant creates the token for a code that was just used.
 func grant(ctx context.Context, tx *ent.Client, app *ent.Application, hash []byte) (answer granted, err error) {
 	code, err := tx.AuthorizationCode.Query().Where(authorizationcode.Hash(hash)).WithUser().Only(ctx)
 	if err != nil {
-		return answer, fmt.Errorf("oauth: read the code: %w", err)
+		return answer, fmt.Errorf("read the code: %w", err)
 	}
 	if !code.Edges.User.Active {
-		return answer, invalidGrant("The user may no longer use the system.")
+		return answer, invalidGrant("The user is disabled.")
 	}
-	// The application may have been edited, and the user's role changed, meanwhile.
+	// The application and the user's role may have changed since the authorization.
 	scopes := scope.Set(strings.Fields(code.Scopes)).Within(strings.Fields(app.Scopes))
 	if len(scopes) == 0 {
 		return answer, invalidGrant("The application is no longer registered for these scopes.")
@@ -153,14 +152,13 @@ func grant(ctx context.Context, tx *ent.Client, app *ent.Application, hash []byt
 		return answer, err
 	}
 	if err := tx.AuthorizationCode.UpdateOne(code).SetTokenID(id).Exec(ctx); err != nil {
-		return answer, fmt.Errorf("oauth: note the token of the code: %w", err)
+		return answer, fmt.Errorf("store the code's token: %w", err)
 	}
 	return granted{value, "bearer", scopes.String()}, nil
 }
 
-// endReplayed ends the token that a code has given, if it is one of the
-// application's that was used before: somebody else has seen it (RFC 6749,
-// section 4.1.2).
+// endReplayed revokes the token of a used code of the application: a second use means
+// that the code has leaked (RFC 6749, section 4.1.2).
 func endReplayed(ctx context.Context, tx *ent.Client, app *ent.Application, hash []byte) error {
 	code, err := tx.AuthorizationCode.Query().
 		Where(authorizationcode.Hash(hash), authorizationcode.ApplicationID(app.ID), authorizationcode.TokenIDNotNil()).
@@ -169,7 +167,7 @@ func endReplayed(ctx context.Context, tx *ent.Client, app *ent.Application, hash
 	case ent.IsNotFound(err):
 		return nil
 	case err != nil:
-		return fmt.Errorf("oauth: read the code: %w", err)
+		return fmt.Errorf("read the code: %w", err)
 	}
 	return token.Revoke(ctx, tx, accesstoken.ID(*code.TokenID))
 }

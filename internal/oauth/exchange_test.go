@@ -10,19 +10,19 @@ import (
 	"chairside/internal/oauth"
 )
 
-// request is a good request of an application with a change, or with another
-// body, and the status and error that it must be answered with.
+// request is a valid request with a change or another body, and the expected status
+// and error.
 type request struct {
 	name   string
 	change string
-	header string // one more, or in place of one: "Name: value"
-	body   string // in place of the form
+	header string // added or replaced: "Name: value"
+	body   string // replaces the form
 	status int
 	word   string // error, "" for none
 }
 
-// send sends each request to an endpoint. Of codes, tokens and secrets nothing
-// may come back with an error, and nothing may be kept by whoever is between.
+// send sends each request to an endpoint. Errors must not repeat codes, tokens or
+// secrets, and must not be cacheable.
 func send(t *testing.T, path, good string, requests []request) {
 	each(t, func(t *testing.T, w *world) {
 		for _, q := range requests {
@@ -62,7 +62,7 @@ func send(t *testing.T, path, good string, requests []request) {
 	})
 }
 
-// header fills a header, "Authorization: Basic id:secret" with its encoding.
+// header fills in a header and encodes "Authorization: Basic id:secret".
 func (w *world) header(text string) string {
 	for _, scheme := range []string{"Basic ", "basic "} {
 		if pair, ok := strings.CutPrefix(text, "Authorization: "+scheme); ok {
@@ -75,16 +75,16 @@ func (w *world) header(text string) string {
 const (
 	form   = "Content-Type: application/x-www-form-urlencoded"
 	asJSON = "Content-Type: application/json"
-	// noClient takes the client's authentication out of a body.
+	// noClient removes the client's authentication from a body.
 	noClient = "client_id&client_secret"
-	// publicExchange is the good exchange of a public application.
+	// publicExchange is the valid exchange of a public application.
 	publicExchange = "client_secret&code={publiccode}&" + ofPublic
-	// goodJSON begins the good exchange as JSON, which cases end.
+	// goodJSON begins the valid exchange as JSON; cases complete it.
 	goodJSON = `{"client_id":"{app}","client_secret":"{secret}","grant_type":"authorization_code","redirect_uri":"` + callback + `","code_verifier":"` + verifier + `"`
 )
 
-// TestTheTokenEndpointTakesFormAndJSONSecretInBodyOrBasic and nothing else.
-func TestTheTokenEndpointTakesFormAndJSONSecretInBodyOrBasic(t *testing.T) {
+// TestTokenEndpointAcceptsFormsAndJSON, with the secret in the body or in Basic.
+func TestTokenEndpointAcceptsFormsAndJSON(t *testing.T) {
 	send(t, oauth.TokenPath, goodExchange, []request{
 		{"form, secret in the body", "", "", "", 200, ""},
 		{"form, Basic", noClient, "Authorization: Basic {app}:{secret}", "", 200, ""},
@@ -124,7 +124,7 @@ func TestTheTokenEndpointTakesFormAndJSONSecretInBodyOrBasic(t *testing.T) {
 	})
 }
 
-// TestRepeatedParametersAreRefusedAtEachEndpoint also where both are the same.
+// TestRepeatedParametersAreRefusedAtEachEndpoint, even with equal values.
 func TestRepeatedParametersAreRefusedAtEachEndpoint(t *testing.T) {
 	for path, good := range endpoints {
 		t.Run(strings.TrimPrefix(path, "/oauth/"), func(t *testing.T) {
@@ -143,14 +143,14 @@ func TestRepeatedParametersAreRefusedAtEachEndpoint(t *testing.T) {
 	}
 }
 
-// endpoints are where applications send requests, and a good one for each.
+// endpoints are the endpoints, each with a valid request.
 var endpoints = map[string]string{
 	oauth.TokenPath:      goodExchange,
 	oauth.RevokePath:     "client_id={app}&client_secret={secret}&token=x",
 	oauth.IntrospectPath: "client_id={app}&client_secret={secret}&token=x",
 }
 
-// TestScopesCannotBeEscalatedAtTheExchange where nobody is asked any more.
+// TestScopesCannotBeEscalatedAtTheExchange, where no user is asked.
 func TestScopesCannotBeEscalatedAtTheExchange(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for _, scopes := range []string{"appointment", "patient:read+user:read", "patient", "everything"} {
@@ -163,8 +163,7 @@ func TestScopesCannotBeEscalatedAtTheExchange(t *testing.T) {
 	})
 }
 
-// TestTheExchangeChecksItsRequest parameter by parameter.
-func TestTheExchangeChecksItsRequest(t *testing.T) {
+func TestExchangeChecksEachParameter(t *testing.T) {
 	const grant = "invalid_grant"
 	send(t, oauth.TokenPath, goodExchange, []request{
 		{"grant type password", "grant_type=password&username=" + url.QueryEscape("admin@demo.chairside.test") + "&password=demo-password", "", "", 400, "unsupported_grant_type"},
@@ -217,8 +216,8 @@ func TestTheExchangeChecksItsRequest(t *testing.T) {
 	})
 }
 
-// TestParametersInTheAddressAreRefused because addresses end up in logs.
-func TestParametersInTheAddressAreRefused(t *testing.T) {
+// TestParametersInTheURLAreRefused, because URLs end up in logs.
+func TestParametersInTheURLAreRefused(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		code := w.code(w.admin, "")
 		for _, path := range []string{oauth.TokenPath, oauth.RevokePath, oauth.IntrospectPath} {
@@ -230,8 +229,7 @@ func TestParametersInTheAddressAreRefused(t *testing.T) {
 	})
 }
 
-// TestTheAnswerIsThatOfRFC6749 member by member.
-func TestTheAnswerIsThatOfRFC6749(t *testing.T) {
+func TestTokenResponseFollowsRFC6749(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		asked := "scope=user:read+appointment+user:read"
 		res := w.exchange("code="+w.code(w.admin, asked)).Status(t, 200)

@@ -17,10 +17,10 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// FuzzTheParameterReader sends bodies to the token endpoint: whatever they
-// hold, the answer is a refusal in the words of RFC 6749, and what is repeated
-// or malformed is refused before anybody is authenticated.
-func FuzzTheParameterReader(f *testing.F) {
+// FuzzTokenParameters sends arbitrary bodies to the token endpoint: the response is an
+// RFC 6749 error, and repeated or malformed parameters are refused before
+// authentication.
+func FuzzTokenParameters(f *testing.F) {
 	for _, body := range []string{
 		goodExchange, "a=1&a=2", "=1&=2", "a=%zz", "a;b", "=", "&&", `{"a":"1"}`, `{"a":"1","a":"2"}`, `{"a":{"b":"c"}}`, `{"a":null,"\u0061":""}`, `[`, `{`, `{}{}`, "{\"a\":\"\xff\"}", `{"a":1e999}`,
 	} {
@@ -56,10 +56,10 @@ func FuzzTheParameterReader(f *testing.F) {
 	})
 }
 
-// FuzzTheAuthorizationRequestCheck sends requests that name a good application
-// and a good address, and whatever else: the browser is sent to that address
-// alone, with one answer, and what is found good is what was registered.
-func FuzzTheAuthorizationRequestCheck(f *testing.F) {
+// FuzzAuthorizationRequest adds arbitrary parameters to a valid application and
+// redirect URI: the browser is redirected only there, with one response, and an
+// accepted request matches the registration.
+func FuzzAuthorizationRequest(f *testing.F) {
 	w := fuzzed(f)
 	for _, query := range []string{
 		"response_type=code&scope=patient:read&state=xyz", "response_type=code&scope=patient&state=%00", "response_type=token", "scope=a&scope=b&state=c&state=d",
@@ -70,7 +70,7 @@ func FuzzTheAuthorizationRequestCheck(f *testing.F) {
 	f.Fuzz(func(t *testing.T, query string) {
 		given, err := url.ParseQuery(query)
 		if err != nil {
-			return // the page refuses it before
+			return // the page refuses it earlier
 		}
 		sent, _ := url.ParseQuery("client_id=" + w.id + "&redirect_uri=" + callback)
 		for name, values := range given {
@@ -119,7 +119,7 @@ func repeats(form url.Values) bool {
 	return false
 }
 
-// target is what is fuzzed: a server without its pages, and an application.
+// target is the fuzzed server, without pages, and an application.
 type target struct {
 	server *oauth.Server
 	id     string

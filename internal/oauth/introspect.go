@@ -8,22 +8,22 @@ import (
 	"chairside/internal/token"
 )
 
-// introspection is what an application learns of its token (RFC 7662, section
-// 2.2). Who the user is it asks the API, with a scope for it.
+// introspection is the introspection response (RFC 7662, section 2.2). It does not
+// describe the user; the API does, to a token with scope user.
 type introspection struct {
 	Active    bool   `json:"active"`
 	Scope     string `json:"scope,omitempty"`
 	ClientID  string `json:"client_id,omitempty"`
 	TokenType string `json:"token_type,omitempty"`
-	ExpiresAt int64  `json:"exp,omitempty"` // if it is not used before
+	ExpiresAt int64  `json:"exp,omitempty"` // if it is not used again
 	IssuedAt  int64  `json:"iat,omitempty"`
-	Subject   string `json:"sub,omitempty"` // the id of the user
+	Subject   string `json:"sub,omitempty"` // the user's id
 	Issuer    string `json:"iss,omitempty"`
 }
 
-// introspect tells an application about a token of its own; any other text is
-// not active. Asking is no use of the token. A public application may not ask:
-// anybody could in its name.
+// introspect describes one of the application's own tokens; any other value is not
+// active. Introspection does not count as use. Public applications may not call it,
+// because anyone could in their name.
 func (s *Server) introspect(w http.ResponseWriter, r *http.Request, p params) error {
 	ctx := r.Context()
 	app, err := s.authenticate(ctx, r, p)
@@ -31,9 +31,9 @@ func (s *Server) introspect(w http.ResponseWriter, r *http.Request, p params) er
 	case err != nil:
 		return err
 	case app.Public:
-		return &Error{Status: http.StatusUnauthorized, Code: "invalid_client", Description: "Only applications with a secret may ask about tokens."}
+		return &Error{Status: http.StatusUnauthorized, Code: "invalid_client", Description: "Only confidential applications can introspect tokens."}
 	case p["token"] == "":
-		return invalidRequest("token is missing.")
+		return invalidRequest("token is required.")
 	}
 	row, err := s.ownToken(ctx, app, p["token"])
 	if err != nil {

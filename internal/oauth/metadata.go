@@ -6,7 +6,7 @@ import (
 	"chairside/internal/scope"
 )
 
-// metadata tells programs what this server can do and where (RFC 8414, section 2).
+// metadata is the discovery document (RFC 8414, section 2).
 type metadata struct {
 	Issuer                      string   `json:"issuer"`
 	AuthorizationEndpoint       string   `json:"authorization_endpoint"`
@@ -25,7 +25,7 @@ type metadata struct {
 	AuthorizationResponseIssuer bool     `json:"authorization_response_iss_parameter_supported"`
 }
 
-// Metadata is the metadata document.
+// Metadata returns the handler of the discovery document.
 func (s *Server) Metadata() http.Handler {
 	secret := []string{"client_secret_basic", "client_secret_post"}
 	document := metadata{

@@ -10,8 +10,8 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// TestTheMetadataAreThoseOfRFC8414 field by field, and what they promise is there.
-func TestTheMetadataAreThoseOfRFC8414(t *testing.T) {
+// TestMetadataFollowsRFC8414, and every endpoint that it names exists.
+func TestMetadataFollowsRFC8414(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		res := w.Do(t, harness.Request{Method: http.MethodGet, Path: oauth.MetadataPath}).Status(t, 200)
 		if got := res.Header.Get("Content-Type"); got != "application/json" {
@@ -61,8 +61,7 @@ func TestTheMetadataAreThoseOfRFC8414(t *testing.T) {
 	})
 }
 
-// TestTheEndpointsTakePOSTAlone and no secret from an address.
-func TestTheEndpointsTakePOSTAlone(t *testing.T) {
+func TestEndpointsAcceptOnlyPOST(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for path, form := range map[string]string{oauth.TokenPath: goodExchange, oauth.RevokePath: goodRevocation + "x", oauth.IntrospectPath: goodRevocation + "x"} {
 			for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodTrace, "POST2"} {

@@ -9,7 +9,7 @@ import (
 	"chairside/internal/store"
 )
 
-// Addresses of the authorization server, below the base URL.
+// The paths of the authorization server.
 const (
 	AuthorizePath  = "/oauth/authorize"
 	TokenPath      = "/oauth/token"
@@ -18,33 +18,32 @@ const (
 	MetadataPath   = "/.well-known/oauth-authorization-server"
 )
 
-// Options are what an authorization server needs.
+// Options configure the authorization server.
 type Options struct {
 	DB *store.DB
-	// Issuer is the server's public address: the iss of RFC 9207.
+	// Issuer is the server's public URL: the iss of RFC 9207.
 	Issuer string
-	// Explain gives the meaning of an error that is not the application's, and
-	// logs it.
+	// Explain turns an internal error into an API error and logs it.
 	Explain func(context.Context, error) *apierror.Error
 }
 
-// Server is the authorization server. It keeps nothing in memory.
+// Server is the authorization server. It has no state in memory.
 type Server struct {
 	db      *store.DB
 	issuer  string
 	explain func(context.Context, error) *apierror.Error
 }
 
-// New makes an authorization server.
+// New returns an authorization server.
 func New(o Options) *Server {
 	return &Server{o.DB, strings.TrimRight(o.Issuer, "/"), o.Explain}
 }
 
-// Token is the token endpoint.
+// Token returns the token endpoint.
 func (s *Server) Token() http.Handler { return s.endpoint(s.token) }
 
-// Revoke is the revocation endpoint.
+// Revoke returns the revocation endpoint.
 func (s *Server) Revoke() http.Handler { return s.endpoint(s.revoke) }
 
-// Introspect is the introspection endpoint.
+// Introspect returns the introspection endpoint.
 func (s *Server) Introspect() http.Handler { return s.endpoint(s.introspect) }

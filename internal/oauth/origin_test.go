@@ -11,8 +11,8 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// TestCORSIsForTheTokenEndpointNeverForPages whose cookie any site could use.
-func TestCORSIsForTheTokenEndpointNeverForPages(t *testing.T) {
+// TestCORSAllowsTheTokenEndpointAndNoPages: pages depend on the session cookie.
+func TestCORSAllowsTheTokenEndpointAndNoPages(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		from := map[string]string{"Origin": "https://evil.example", "Content-Type": "application/x-www-form-urlencoded"}
 		for _, form := range []string{goodExchange, "x=1"} {
@@ -45,8 +45,8 @@ var settings = []string{
 	"/settings/authorizations", "/settings/sessions", "/settings/security", "/settings/second-factor",
 }
 
-// TestNoPageCanBeFramedOrKept and none tells where it was linked from.
-func TestNoPageCanBeFramedOrKept(t *testing.T) {
+// TestPagesRefuseFramingCachingAndReferrers on every response.
+func TestPagesRefuseFramingCachingAndReferrers(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		pages := map[string]*harness.Page{
 			"consent":           w.ask(w.admin, ""),
@@ -86,7 +86,7 @@ func TestNoPageCanBeFramedOrKept(t *testing.T) {
 	})
 }
 
-// TestCrossSiteFormsAreRefused whichever form, however the browser says it.
+// TestCrossSiteFormsAreRefused for every form and every header that reveals them.
 func TestCrossSiteFormsAreRefused(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		decide := w.ask(w.admin, "").Form(t, oauth.AuthorizePath).Values

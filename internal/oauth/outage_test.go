@@ -11,9 +11,9 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// TestAFailedRevocationIsA5xxNeverSilence and the other endpoints say as well
-// that the database is away, not that a token or a code is wrong.
-func TestAFailedRevocationIsA5xxNeverSilence(t *testing.T) {
+// TestDatabaseOutageIsA5xx at every endpoint: never a successful revocation, nor an
+// invalid token or code.
+func TestDatabaseOutageIsA5xx(t *testing.T) {
 	t.Parallel()
 	address := harness.Postgres(t)
 	w := build(t, harness.Start(t, address))
@@ -63,19 +63,19 @@ func TestAFailedRevocationIsA5xxNeverSilence(t *testing.T) {
 	}
 
 	connections("true")
-	w.Get(t, "/v1/patients?per_page=1", token) // a connection that was cut may still be tried once
+	w.Get(t, "/v1/patients?per_page=1", token) // a broken connection may be tried once more
 	w.Get(t, "/v1/patients?per_page=1", token).Status(t, 200)
 	w.post(oauth.RevokePath, goodRevocation+token).Status(t, 200)
 	w.Get(t, "/v1/patients?per_page=1", token).Error(t, 401, "invalid_token")
 	w.exchange("code="+code).Status(t, 200)
 }
 
-// TestARevocationThatCannotWriteFails while reading goes on.
-func TestARevocationThatCannotWriteFails(t *testing.T) {
+// TestRevocationThatCannotWriteFails while reads still work.
+func TestRevocationThatCannotWriteFails(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		token := w.token(w.admin)
 		w.Get(t, "/v1/patients?per_page=1", token).Status(t, 200)
-		w.DB.SQL.SetMaxOpenConns(2) // one holds the lock, the other is told not to wait long
+		w.DB.SQL.SetMaxOpenConns(2) // one holds the lock, the other has a short timeout
 		holder, err := w.DB.SQL.Conn(t.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -13,15 +13,15 @@ import (
 	"unicode/utf8"
 )
 
-// maxBody is the longest body that is read, in bytes.
+// maxBody is the largest accepted body in bytes.
 const maxBody = 64 << 10
 
-// params are the parameters of a request. One that is sent empty counts as not
-// sent (RFC 6749, section 3.1).
+// params are the parameters of a request. An empty one counts as missing (RFC 6749,
+// section 3.1).
 type params map[string]string
 
-// once gives the parameters of a form that come once, and the names of those
-// that do not, sorted.
+// once returns the parameters that occur once, and the sorted names of those that
+// occur more often.
 func once(form url.Values) (p params, twice []string) {
 	p = params{}
 	for name, values := range form {
@@ -36,11 +36,11 @@ func once(form url.Values) (p params, twice []string) {
 	return p, twice
 }
 
-// readParams reads the body of a request by an application: a form or a JSON
-// object of strings. The address must hold no parameters: it ends up in logs.
+// readParams parses the body of an application's request: a form or a JSON object of
+// strings. It refuses parameters in the URL, because URLs end up in logs.
 func readParams(w http.ResponseWriter, r *http.Request) (params, *Error) {
 	if r.URL.RawQuery != "" {
-		return nil, invalidRequest("Parameters belong in the body of the request.")
+		return nil, invalidRequest("Send the parameters in the body, not in the URL.")
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
@@ -71,8 +71,8 @@ func readForm(body string) (params, *Error) {
 	return legible(form)
 }
 
-// readJSON reads an object token by token: decoded into a map, a member that
-// comes twice would go unnoticed.
+// readJSON parses an object token by token, because decoding into a map would hide
+// repeated members.
 func readJSON(body []byte) (params, *Error) {
 	malformed := invalidRequest("The body is not a JSON object of strings.")
 	decoder := json.NewDecoder(bytes.NewReader(body))
@@ -93,7 +93,7 @@ func readJSON(body []byte) (params, *Error) {
 		if !isText && value != nil {
 			return nil, malformed
 		}
-		form.Add(name.(string), text) // within an object every other token is a name
+		form.Add(name.(string), text) // in an object every other token is a name
 	}
 	if _, err := decoder.Token(); err != nil {
 		return nil, malformed
@@ -104,8 +104,8 @@ func readJSON(body []byte) (params, *Error) {
 	return legible(form)
 }
 
-// legible gives the parameters of a form in which each comes once and is text
-// that both databases can hold.
+// legible returns the parameters if each occurs once and is text that both databases
+// can store.
 func legible(form url.Values) (params, *Error) {
 	p, twice := once(form)
 	if len(twice) > 0 {
@@ -119,8 +119,8 @@ func legible(form url.Values) (params, *Error) {
 	return p, nil
 }
 
-// printable keeps of a text what error_description may hold (RFC 6749, section
-// 5.2), and not more than a line of it.
+// printable removes what error_description may not contain (RFC 6749, section 5.2),
+// and shortens the text to a line.
 func printable(text string) string {
 	const line = 80
 	text = strings.Map(func(r rune) rune {

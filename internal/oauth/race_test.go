@@ -14,9 +14,9 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// TestOfFiftyRacersAtMostOneRedeemsACode through two servers on one database,
-// and what it got ends with the second use, which the others are.
-func TestOfFiftyRacersAtMostOneRedeemsACode(t *testing.T) {
+// TestConcurrentExchangesRedeemACodeOnce through two servers on one database; the
+// other uses revoke the token.
+func TestConcurrentExchangesRedeemACodeOnce(t *testing.T) {
 	const codes, racers = racedCodes, 50
 	for name, database := range databases {
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestOfFiftyRacersAtMostOneRedeemsACode(t *testing.T) {
 	}
 }
 
-// race sends the same exchange many times at once, and gives the tokens that come back.
+// race sends the same exchange many times at once and returns the tokens.
 func (w *world) race(client *http.Client, servers []string, form string, racers int) (tokens map[string]bool) {
 	tokens = map[string]bool{}
 	var mu sync.Mutex
@@ -72,7 +72,7 @@ func (w *world) race(client *http.Client, servers []string, form string, racers 
 	return tokens
 }
 
-// redeem gives the token of an exchange, "" where it is refused as it must be.
+// redeem returns the token of an exchange, or "" for a correct refusal.
 func redeem(client *http.Client, server, form string) (token string, err error) {
 	r, err := http.NewRequest(http.MethodPost, server+oauth.TokenPath, strings.NewReader(form))
 	if err != nil {
@@ -102,11 +102,10 @@ func redeem(client *http.Client, server, form string) (token string, err error) 
 	return body.AccessToken, nil
 }
 
-// TestTakingBackAnAuthorizationEndsWhatIsOnItsWay whatever comes first of it and
-// an exchange that runs at the same time.
-func TestTakingBackAnAuthorizationEndsWhatIsOnItsWay(t *testing.T) {
+// TestRevokingAnAuthorizationBeatsAConcurrentExchange: no token is left.
+func TestRevokingAnAuthorizationBeatsAConcurrentExchange(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.token(w.admin) // there is something to take back
+		w.token(w.admin) // the authorization to revoke
 		shown := w.ask(w.admin, "").Form(t, oauth.AuthorizePath)
 		for range 10 {
 			to := w.admin.Submit(shown, url.Values{"decision": {"allow"}}).Redirect(t)

@@ -2,6 +2,6 @@
 
 package oauth_test
 
-// racedCodes is for how many codes racers run: fewer where the race detector
-// makes each several times slower.
+// racedCodes is the number of codes to race for: fewer with the race detector, which
+// is several times slower.
 const racedCodes = 40

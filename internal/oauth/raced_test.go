@@ -2,5 +2,5 @@
 
 package oauth_test
 
-// racedCodes is for how many codes racers run.
+// racedCodes is the number of codes to race for.
 const racedCodes = 200

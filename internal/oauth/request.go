@@ -11,18 +11,17 @@ import (
 	"chairside/internal/scope"
 )
 
-// Request is an authorization request that was found good (RFC 6749, section
-// 4.1.1).
+// Request is a valid authorization request (RFC 6749, section 4.1.1).
 type Request struct {
 	Application *ent.Application
-	Owner       *ent.Practice // who registered the application
+	Owner       *ent.Practice // that registered the application
 	RedirectURI string
 	Scopes      scope.Set
 
 	sent params
 }
 
-// Values are the parameters of the request, to send it once more.
+// Values returns the parameters of the request, to repeat it.
 func (q *Request) Values() url.Values {
 	form := url.Values{}
 	for name, value := range q.sent {
@@ -31,31 +30,30 @@ func (q *Request) Values() url.Values {
 	return form
 }
 
-// Refusal is an authorization request that comes from nobody known, or wants
-// the browser sent to nowhere known: the user is told, the browser stays.
+// Refusal is the error for an unknown application or redirect URI. The user sees it,
+// and the browser is not redirected.
 type Refusal struct{ Message string }
 
-func (r *Refusal) Error() string { return "oauth: " + r.Message }
+func (r *Refusal) Error() string { return r.Message }
 
-// Redirection is an authorization request that was refused: the browser takes
-// the refusal to the application.
+// Redirection is the error for any other invalid request. The browser delivers it to
+// the application.
 type Redirection struct {
 	Address string
 	Code    string // of RFC 6749, section 4.1.2.1
 }
 
-func (r *Redirection) Error() string { return "oauth: " + r.Code }
+func (r *Redirection) Error() string { return r.Code }
 
-// known are the parameters of an authorization request. Others are not
-// understood and left out (RFC 6749, section 3.1).
+// known are the parameters of an authorization request. Others are ignored (RFC 6749,
+// section 3.1).
 var known = []string{
 	"client_id", "redirect_uri", "response_type", "response_mode", "scope", "state",
 	"code_challenge", "code_challenge_method", "request", "request_uri",
 }
 
-// Check reads an authorization request. It fails with *Refusal and, only once
-// the application and the redirect address are known to be good, with
-// *Redirection.
+// Check parses and checks an authorization request. It fails with *Refusal, or once
+// the application and the redirect URI are known to be valid, with *Redirection.
 func (s *Server) Check(ctx context.Context, sent url.Values) (*Request, error) {
 	for _, name := range []string{"client_id", "redirect_uri"} {
 		switch values := sent[name]; {
@@ -70,9 +68,9 @@ func (s *Server) Check(ctx context.Context, sent url.Values) (*Request, error) {
 	case err != nil:
 		return nil, err
 	case app == nil:
-		return nil, &Refusal{"The application is not known here. It may have been deleted."}
+		return nil, &Refusal{"The application is unknown. It may have been deleted."}
 	case !slices.Contains(app.RedirectUris, sent.Get("redirect_uri")):
-		return nil, &Refusal{"The address to return to is not one of those that the application has registered."}
+		return nil, &Refusal{"The redirect URI is not registered for the application."}
 	}
 	q := &Request{Application: app, Owner: app.Edges.Owner, RedirectURI: sent.Get("redirect_uri")}
 	form := url.Values{}
@@ -82,7 +80,7 @@ func (s *Server) Check(ctx context.Context, sent url.Values) (*Request, error) {
 		}
 	}
 	var twice []string
-	if q.sent, twice = once(form); len(twice) > 0 { // a state that comes twice is not returned
+	if q.sent, twice = once(form); len(twice) > 0 { // a repeated state is not returned
 		return nil, s.redirection(q, "invalid_request", twice[0]+" is sent more than once.")
 	}
 	if code, description := q.check(); code != "" {
@@ -91,11 +89,11 @@ func (s *Server) Check(ctx context.Context, sent url.Values) (*Request, error) {
 	return q, nil
 }
 
-// challenge is what a code_challenge by S256 looks like: a SHA-256 in base64.
+// challenge matches a code_challenge by S256: a SHA-256 in base64url.
 var challenge = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
-// check finds what is wrong with a request, in the words of RFC 6749, section
-// 4.1.2.1. It reads the scopes.
+// check returns the error code and description for an invalid request (RFC 6749,
+// section 4.1.2.1), and parses the scopes.
 func (q *Request) check() (code, description string) {
 	sent, app := q.sent, q.Application
 	switch {
@@ -112,7 +110,7 @@ func (q *Request) check() (code, description string) {
 	case sent["code_challenge"] == "" && sent["code_challenge_method"] != "":
 		return "invalid_request", "code_challenge is missing."
 	case sent["code_challenge"] == "" && app.Public:
-		return "invalid_request", "code_challenge is missing: an application without a secret needs PKCE."
+		return "invalid_request", "code_challenge is missing: a public application must use PKCE."
 	case sent["code_challenge"] != "" && sent["code_challenge_method"] != "S256":
 		return "invalid_request", "code_challenge_method must be S256."
 	case sent["code_challenge"] != "" && !challenge.MatchString(sent["code_challenge"]):
@@ -121,7 +119,7 @@ func (q *Request) check() (code, description string) {
 	return q.readScopes()
 }
 
-// readScopes reads what is asked for. Only a space stands between two scopes.
+// readScopes parses the requested scopes. Only spaces separate them.
 func (q *Request) readScopes() (code, description string) {
 	asked := strings.Split(q.sent["scope"], " ")
 	asked = slices.DeleteFunc(asked, func(s string) bool { return s == "" })
@@ -142,13 +140,13 @@ func (q *Request) readScopes() (code, description string) {
 	return "", ""
 }
 
-// redirection is a refusal that goes to the application.
+// redirection returns an error that the browser delivers to the application.
 func (s *Server) redirection(q *Request, code, description string) *Redirection {
 	return &Redirection{s.answer(q, url.Values{"error": {code}, "error_description": {description}}), code}
 }
 
-// answer is the address that brings an answer to the application: with the
-// state it has sent, and who answers (RFC 9207).
+// answer returns the URL that delivers a response to the application, with its state
+// and our issuer (RFC 9207).
 func (s *Server) answer(q *Request, what url.Values) string {
 	if state := q.sent["state"]; state != "" {
 		what.Set("state", state)

@@ -7,15 +7,15 @@ import (
 	"strconv"
 )
 
-// Error is a refusal in the words of RFC 6749, section 5.2.
+// Error is an OAuth error response (RFC 6749, section 5.2).
 type Error struct {
 	Status      int
-	Code        string // of the RFC, like invalid_grant
+	Code        string // such as invalid_grant
 	Description string // for the application's developer
-	basic       bool   // the application tried Basic: tell it what we take
+	basic       bool   // the application used Basic: send WWW-Authenticate
 }
 
-func (e *Error) Error() string { return "oauth: " + e.Code }
+func (e *Error) Error() string { return e.Code }
 
 func invalidRequest(description string) *Error {
 	return &Error{Status: http.StatusBadRequest, Code: "invalid_request", Description: description}
@@ -25,14 +25,13 @@ func invalidGrant(description string) *Error {
 	return &Error{Status: http.StatusBadRequest, Code: "invalid_grant", Description: description}
 }
 
-// errorBody is the body of a refusal.
+// errorBody is the body of an error response.
 type errorBody struct {
 	Error       string `json:"error"`
 	Description string `json:"error_description,omitempty"`
 }
 
-// reply answers an application. Nothing of it may be kept anywhere (RFC 6749,
-// section 5.1).
+// reply writes a response that no cache may store (RFC 6749, section 5.1).
 func reply(w http.ResponseWriter, status int, body any) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
@@ -43,7 +42,7 @@ func reply(w http.ResponseWriter, status int, body any) {
 	}
 	h.Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // fails where the application went away
+	_ = json.NewEncoder(w).Encode(body) // fails if the application has disconnected
 }
 
 func refuse(w http.ResponseWriter, e *Error) {
@@ -53,7 +52,7 @@ func refuse(w http.ResponseWriter, e *Error) {
 	reply(w, e.Status, errorBody{e.Code, e.Description})
 }
 
-// endpoint is a function that applications call with POST.
+// endpoint returns a handler that applications call with POST.
 func (s *Server) endpoint(serve func(w http.ResponseWriter, r *http.Request, p params) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
@@ -70,8 +69,8 @@ func (s *Server) endpoint(serve func(w http.ResponseWriter, r *http.Request, p p
 	})
 }
 
-// finish answers a request that has failed. What is our failure is a 5xx: an
-// application whose revocation failed must not believe that it worked.
+// finish writes the response to a failed request. Internal errors are always 5xx: an
+// application must not believe that a failed revocation worked.
 func (s *Server) finish(w http.ResponseWriter, r *http.Request, err error) {
 	var refusal *Error
 	switch {

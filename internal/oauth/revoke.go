@@ -11,8 +11,8 @@ import (
 	"chairside/internal/token"
 )
 
-// revoke ends a token of the application's own (RFC 7009). For any other text
-// the answer is the same: it tells nothing about what is not the application's.
+// revoke revokes one of the application's own tokens (RFC 7009). The response is the
+// same for any other value, so it reveals nothing about other tokens.
 func (s *Server) revoke(w http.ResponseWriter, r *http.Request, p params) error {
 	ctx := r.Context()
 	app, err := s.authenticate(ctx, r, p)
@@ -20,7 +20,7 @@ func (s *Server) revoke(w http.ResponseWriter, r *http.Request, p params) error 
 		return err
 	}
 	if p["token"] == "" {
-		return invalidRequest("token is missing.")
+		return invalidRequest("token is required.")
 	}
 	err = s.db.Tx(principal.AsSystemWithin(ctx), func(tx *ent.Client) error {
 		return token.Revoke(principal.AsSystemWithin(ctx), tx, accesstoken.Hash(token.Hash(p["token"])), accesstoken.ApplicationID(app.ID))
@@ -32,8 +32,7 @@ func (s *Server) revoke(w http.ResponseWriter, r *http.Request, p params) error 
 	return nil
 }
 
-// ownToken finds a token that was given to the application, nil where there is
-// none.
+// ownToken finds one of the application's tokens, or returns nil.
 func (s *Server) ownToken(ctx context.Context, app *ent.Application, value string) (*ent.AccessToken, error) {
 	row, err := s.db.Ent.AccessToken.Query().
 		Where(accesstoken.Hash(token.Hash(value)), accesstoken.ApplicationID(app.ID)).
@@ -43,7 +42,7 @@ func (s *Server) ownToken(ctx context.Context, app *ent.Application, value strin
 	case ent.IsNotFound(err):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("oauth: find the token: %w", err)
+		return nil, fmt.Errorf("find the token: %w", err)
 	}
 	return row, nil
 }

@@ -16,8 +16,8 @@ const (
 	ofOther        = "client_id={other}&client_secret={othersecret}&token="
 )
 
-// TestRevocationWorksOnEveryServerProcess (RFC 7009): at once on the one that
-// is told, within a second on the others.
+// TestRevocationWorksOnEveryServerProcess (RFC 7009): at once on the one that receives
+// it, within a second on the others.
 func TestRevocationWorksOnEveryServerProcess(t *testing.T) {
 	for name, database := range databases {
 		t.Run(name, func(t *testing.T) {
@@ -26,7 +26,7 @@ func TestRevocationWorksOnEveryServerProcess(t *testing.T) {
 			w := build(t, harness.Start(t, url))
 			elsewhere := harness.Start(t, url)
 			token := w.token(w.admin)
-			for _, e := range []*harness.Env{w.Env, elsewhere} { // whatever they may keep, they keep now
+			for _, e := range []*harness.Env{w.Env, elsewhere} { // fills their caches
 				e.Get(t, "/v1/patients?per_page=1", token).Status(t, 200)
 			}
 			res := w.post(oauth.RevokePath, goodRevocation+token+"&token_type_hint=access_token").Status(t, 200)
@@ -45,8 +45,8 @@ func TestRevocationWorksOnEveryServerProcess(t *testing.T) {
 
 var databases = map[string]func(testing.TB) string{"sqlite": harness.SQLite, "postgres": harness.Postgres}
 
-// TestForeignRevocationEndsNothingAndTellsNothing about tokens that are not the client's own.
-func TestForeignRevocationEndsNothingAndTellsNothing(t *testing.T) {
+// TestRevocationOfAnotherClientsTokenDoesNothing and reveals nothing.
+func TestRevocationOfAnotherClientsTokenDoesNothing(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		own, personal := w.token(w.admin), w.Token(t, "")
 		unknown := w.post(oauth.RevokePath, ofOther+"cs_oat_unknown").Status(t, 200)
@@ -75,8 +75,8 @@ func TestForeignRevocationEndsNothingAndTellsNothing(t *testing.T) {
 	})
 }
 
-// TestAPublicApplicationMayRevokeItsOwn token, by its id alone.
-func TestAPublicApplicationMayRevokeItsOwn(t *testing.T) {
+// TestPublicApplicationCanRevokeItsTokens with only its id.
+func TestPublicApplicationCanRevokeItsTokens(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		token := w.exchange(publicExchange).Status(t, 200).Text(t, "access_token")
 		w.Get(t, "/v1/patients?per_page=1", token).Status(t, 200)
@@ -85,8 +85,7 @@ func TestAPublicApplicationMayRevokeItsOwn(t *testing.T) {
 	})
 }
 
-// TestIntrospectionIsThatOfRFC7662 member by member.
-func TestIntrospectionIsThatOfRFC7662(t *testing.T) {
+func TestIntrospectionFollowsRFC7662(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		token := w.token(w.admin)
 		begun := w.Clock.Now()
@@ -106,7 +105,7 @@ func TestIntrospectionIsThatOfRFC7662(t *testing.T) {
 		if len(res.JSON) != 8 {
 			t.Errorf("body %s", res.Raw)
 		}
-		w.Clock.Set(used.Add(14*24*time.Hour + 59*time.Minute)) // asking was no use of it
+		w.Clock.Set(used.Add(14*24*time.Hour + 59*time.Minute)) // introspection is not a use
 		w.post(oauth.IntrospectPath, goodRevocation+token).Status(t, 200)
 		w.Clock.Set(used.Add(14*24*time.Hour + time.Hour))
 		w.Get(t, "/v1/patients?per_page=1", token).Error(t, 401, "expired_token")
@@ -114,8 +113,8 @@ func TestIntrospectionIsThatOfRFC7662(t *testing.T) {
 	})
 }
 
-// TestForeignIntrospectionTellsNothing about tokens that are not the client's own.
-func TestForeignIntrospectionTellsNothing(t *testing.T) {
+// TestIntrospectionOfAnotherClientsTokenRevealsNothing.
+func TestIntrospectionOfAnotherClientsTokenRevealsNothing(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		own, personal, revoked, code := w.token(w.admin), w.Token(t, ""), w.token(w.admin), w.code(w.admin, "")
 		w.post(oauth.RevokePath, goodRevocation+revoked).Status(t, 200)
@@ -134,7 +133,7 @@ func TestForeignIntrospectionTellsNothing(t *testing.T) {
 	})
 }
 
-// inactive fails the test unless nothing is told but that.
+// inactive fails the test unless the response is only {"active": false}.
 func inactive(t *testing.T, r *harness.Response) {
 	t.Helper()
 	if r.Status(t, http.StatusOK); strings.TrimSpace(string(r.Raw)) != `{"active":false}` {

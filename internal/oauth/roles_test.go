@@ -15,8 +15,7 @@ import (
 	"chairside/schema"
 )
 
-// employee is an active user with a role, and a browser in which the user has
-// signed in.
+// employee returns an active user with a role, and the user's signed-in browser.
 func (w *world) employee(role schema.Role) (*ent.User, *harness.Browser) {
 	w.t.Helper()
 	u, err := w.DB.Ent.User.Query().
@@ -35,7 +34,7 @@ func (w *world) setRole(u *ent.User, role schema.Role) {
 	})
 }
 
-// widen registers {app} for these scopes.
+// widen sets the scopes that {app} is registered for.
 func (w *world) widen(scopes ...string) {
 	w.t.Helper()
 	w.change(seed.DemoAdmin, func(ctx context.Context, tx *ent.Client) error {
@@ -48,15 +47,15 @@ func (w *world) introspect(value string) *harness.Response {
 	return w.post(oauth.IntrospectPath, "client_id={app}&client_secret={secret}&token="+value).Status(w.t, http.StatusOK)
 }
 
-// TestConsentLeavesOutWhatTheRoleMayNotHold and says so; the token, its header and
-// introspection have what was granted.
-func TestConsentLeavesOutWhatTheRoleMayNotHold(t *testing.T) {
+// TestConsentLeavesOutScopesBeyondTheRole and lists them. The token, its header and
+// introspection have the granted scopes.
+func TestConsentLeavesOutScopesBeyondTheRole(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.widen("patient", "financials", "user")
 		_, b := w.employee(schema.RoleReceptionist)
 		const asked = "scope=patient+financials:read+user"
 		page := w.ask(b, asked).Status(t, http.StatusOK).
-			Has(t, "Read, create and update patients", "Your role, receptionist, does not allow it, so it is left out", "Delete patients", "Read accounts, invoices and payments", "Create, update and delete users")
+			Has(t, "Read, create and update patients", "because your role, receptionist, does not allow them", "Delete patients", "Read accounts, invoices and payments", "Create, update and delete users")
 		form := page.Form(t, oauth.AuthorizePath)
 		const granted = "patient:create patient:read patient:update user:read"
 		if got := form.Values.Get("granted"); got != granted {
@@ -79,14 +78,14 @@ func TestConsentLeavesOutWhatTheRoleMayNotHold(t *testing.T) {
 	})
 }
 
-// TestConsentToNothingIsARefusal: a role that allows none of what is asked for.
-func TestConsentToNothingIsARefusal(t *testing.T) {
+// TestConsentWithoutAllowedScopesIsARefusal: the role allows none of the requested ones.
+func TestConsentWithoutAllowedScopesIsARefusal(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.widen("financials")
 		_, b := w.employee(schema.RoleDentist)
-		page := w.ask(b, "scope=financials").Status(t, http.StatusOK).Has(t, "Your role, dentist, allows nothing of what it asks for", "Go back")
+		page := w.ask(b, "scope=financials").Status(t, http.StatusOK).Has(t, "Your role, dentist, allows none of the permissions that it asks for", "Go back")
 		form := page.Form(t, oauth.AuthorizePath)
-		for _, decision := range []string{"allow", "deny"} { // no button says allow, but anybody can send it
+		for _, decision := range []string{"allow", "deny"} { // the page has no such button, but a form can send it
 			if got := outcome(b.Submit(form, url.Values{"decision": {decision}})); got != "access_denied" {
 				t.Errorf("%s: %s", decision, got)
 			}
@@ -100,9 +99,9 @@ func TestConsentToNothingIsARefusal(t *testing.T) {
 	})
 }
 
-// TestConsentIsToWhatWasShown: a form that was tampered with, and a role that
-// changed after the page was shown, show the page again.
-func TestConsentIsToWhatWasShown(t *testing.T) {
+// TestConsentCoversOnlyTheScopesShown: a manipulated form, or a role that changed after
+// the page was shown, shows the page again.
+func TestConsentCoversOnlyTheScopesShown(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.widen("patient", "financials", "user")
 		u, b := w.employee(schema.RoleReceptionist)
@@ -123,7 +122,7 @@ func TestConsentIsToWhatWasShown(t *testing.T) {
 		if got := outcome(b.Submit(form, url.Values{"decision": {"allow"}})); got != consent {
 			t.Errorf("promoted meanwhile: %s", got)
 		}
-		// Without the field a form grants no more than the role holds.
+		// Without the field a form grants only what the role allows.
 		w.setRole(u, schema.RoleReceptionist)
 		code := b.Submit(form, url.Values{"decision": {"allow"}, "granted": nil}).Redirect(t).Query().Get("code")
 		if got := w.exchange("code="+code).Status(t, http.StatusOK).Text(t, "scope"); got != "patient:create patient:read patient:update" {
@@ -132,8 +131,7 @@ func TestConsentIsToWhatWasShown(t *testing.T) {
 	})
 }
 
-// TestRoleIsCheckedAgainAtTheExchange: a user who was demoted, or promoted, while
-// the code was on its way.
+// TestRoleIsCheckedAgainAtTheExchange, after the user was demoted or promoted.
 func TestRoleIsCheckedAgainAtTheExchange(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.widen("patient", "financials", "user")
@@ -151,9 +149,9 @@ func TestRoleIsCheckedAgainAtTheExchange(t *testing.T) {
 	})
 }
 
-// TestRolesAndApplicationsLimitLivingTokens in the header, by introspection and on
+// TestRolesAndApplicationsLimitExistingTokens in the header, in introspection and on
 // the page of authorised applications.
-func TestRolesAndApplicationsLimitLivingTokens(t *testing.T) {
+func TestRolesAndApplicationsLimitExistingTokens(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.widen("patient", "financials", "user:read")
 		u, b := w.employee(schema.RoleManager)
@@ -176,7 +174,7 @@ func TestRolesAndApplicationsLimitLivingTokens(t *testing.T) {
 		w.widen("patient:read", "financials")
 		check("patient:read", "Read patients.")
 		w.widen("financials")
-		check("", "Nothing: your role or the application’s registration no longer allows it.")
+		check("", "No access: your role or the application’s settings no longer allow it.")
 		w.widen("patient", "financials", "user")
 		w.setRole(u, schema.RoleAdministrator)
 		check("financials patient user:read", "Read, create, update and delete patients")

@@ -17,15 +17,15 @@ import (
 
 const day = 24 * time.Hour
 
-// TestATokenLivesFourteenDaysAfterItsLastUse rolling, both kinds.
-func TestATokenLivesFourteenDaysAfterItsLastUse(t *testing.T) {
+// TestTokenExpiresFourteenDaysAfterItsLastUse, for both kinds.
+func TestTokenExpiresFourteenDaysAfterItsLastUse(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		unused time.Duration
 		alive  bool
 	}{
 		{"14 days", 14 * day, true},
-		{"14 days 1 hour", 14*day + time.Hour, false}, // the last use is known to the hour
+		{"14 days 1 hour", 14*day + time.Hour, false}, // the last use is stored to the hour
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			each(t, func(t *testing.T, w *world) {
@@ -36,10 +36,10 @@ func TestATokenLivesFourteenDaysAfterItsLastUse(t *testing.T) {
 					w.Clock.Set(begun)
 				}
 				rolling := w.token(w.admin)
-				for range 5 { // far past 14 days in all
+				for range 5 { // far beyond 14 days in total
 					w.Clock.Advance(14 * day)
 					lives(t, w, "in use", rolling, true)
-					w.Clock.Advance(59 * time.Minute) // too soon after the last for this use to be written
+					w.Clock.Advance(59 * time.Minute) // within the hour: this use is not written
 					lives(t, w, "in use", rolling, true)
 				}
 				w.Clock.Advance(c.unused)
@@ -58,7 +58,7 @@ func lives(t *testing.T, w *world, kind, value string, alive bool) {
 	}
 }
 
-// TestLastUseIsWrittenAtMostHourly however often the token is used.
+// TestLastUseIsWrittenAtMostHourly.
 func TestLastUseIsWrittenAtMostHourly(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		value := w.token(w.admin)
@@ -86,8 +86,8 @@ func TestLastUseIsWrittenAtMostHourly(t *testing.T) {
 	})
 }
 
-// TestTokensCodesAndSecretsArePrefixedRandomAndStoredAsHashesAlone on both databases.
-func TestTokensCodesAndSecretsArePrefixedRandomAndStoredAsHashesAlone(t *testing.T) {
+// TestSecretsAreRandomAndStoredAsHashes: tokens, codes and client secrets.
+func TestSecretsAreRandomAndStoredAsHashes(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		code := w.code(w.admin, "")
 		given := w.exchange("code="+code).Status(t, 200).Text(t, "access_token")
@@ -114,8 +114,8 @@ func TestTokensCodesAndSecretsArePrefixedRandomAndStoredAsHashesAlone(t *testing
 	})
 }
 
-// TestNothingSecretReachesTheLog neither in addresses nor in errors.
-func TestNothingSecretReachesTheLog(t *testing.T) {
+// TestLogHoldsNoSecrets, neither from URLs nor from errors.
+func TestLogHoldsNoSecrets(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		code := w.code(w.admin, "state=secret-state&scope=patient:read")
 		given := w.exchange("code="+code).Status(t, 200).Text(t, "access_token")

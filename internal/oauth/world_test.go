@@ -22,7 +22,7 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// Where the applications of a world want their answers.
+// The redirect URIs of the applications.
 const (
 	callback       = "https://app.example.com/callback"
 	queryCallback  = "https://app.example.com/with?a=1&b=2"
@@ -31,10 +31,10 @@ const (
 	secondCallback = "https://second.example.com/callback"
 )
 
-// verifier is a code_verifier, and its challenge goes with {challenge}.
+// verifier is a code_verifier; {challenge} is its challenge.
 const verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 
-// The good request and the good exchange, which cases change.
+// The valid request and the valid exchange, which cases change.
 const (
 	goodRequest = "client_id={app}&redirect_uri=" + callback + "&response_type=code&scope=patient:read&state=xyz" +
 		"&code_challenge={challenge}&code_challenge_method=S256"
@@ -43,21 +43,21 @@ const (
 	ofPublic = "client_id={public}&redirect_uri=" + publicCallback
 )
 
-// world is a server, a user who is signed in, and applications:
+// world is a server, a signed-in user, and applications:
 //
-//	{app} {secret}              the one that is attacked: appointment, patient:read, user:read
-//	{other} {othersecret}       of the same practice, with the same addresses
+//	{app} {secret}              the one under attack: appointment, patient:read, user:read
+//	{other} {othersecret}       of the same practice, with the same redirect URIs
 //	{second} {secondsecret}     of another practice
-//	{public}                    has no secret
-//	{deleted} {deletedsecret}   is no more
+//	{public}                    public, without a secret
+//	{deleted} {deletedsecret}   deleted
 type world struct {
 	*harness.Env
 	t     *testing.T
 	admin *harness.Browser
-	names map[string]string // what a {name} in a case stands for
+	names map[string]string // {name} in a case → value
 }
 
-// each makes a world on each database.
+// each runs a test with a world on each database.
 func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	harness.Each(t, func(t *testing.T, e *harness.Env) { test(t, build(t, e)) })
@@ -85,13 +85,13 @@ func (w *world) register(email, name, secretName string, d oauth.Draft) {
 		app, secret, err := oauth.Register(ctx, tx, d)
 		if err == nil {
 			w.names["{"+name+"}"] = app.ID.String()
-			w.names["{"+secretName+"}"] = secret // of a public one: none, under a name that no case uses
+			w.names["{"+secretName+"}"] = secret // empty for a public one, under a name that no case uses
 		}
 		return err
 	})
 }
 
-// change does something as a user, past the pages.
+// change makes a change as a user, without the pages.
 func (w *world) change(email string, work func(ctx context.Context, tx *ent.Client) error) {
 	w.t.Helper()
 	actAs(w.t, w.Env, email, work)
@@ -113,7 +113,7 @@ func userOf(t testing.TB, e *harness.Env, email string) *ent.User {
 	return u
 }
 
-// setActive disables a user, or lets it in again.
+// setActive disables or enables a user.
 func (w *world) setActive(email string, active bool) {
 	w.t.Helper()
 	w.change(email, func(ctx context.Context, tx *ent.Client) error {
@@ -123,7 +123,7 @@ func (w *world) setActive(email string, active bool) {
 
 func (w *world) id(name string) uuid.UUID { return uuid.MustParse(w.names[name]) }
 
-// fill puts in what the names in braces stand for; those of codes are made anew.
+// fill replaces the names in braces; codes are created on each call.
 func (w *world) fill(text string) string {
 	w.t.Helper()
 	names := maps.Clone(w.names)
@@ -149,8 +149,8 @@ func (w *world) fill(text string) string {
 	return text
 }
 
-// alter changes a query or form: each name that stands in change is left with
-// what stands there; one without "=" is taken away.
+// alter changes a query or form: it sets each name in change, and removes a name
+// without "=".
 func alter(form, change string) string {
 	var kept, added []string
 	given := map[string]bool{}
@@ -169,21 +169,20 @@ func alter(form, change string) string {
 	return strings.Join(append(kept, added...), "&")
 }
 
-// ask sends the good authorization request with a change.
+// ask sends the valid authorization request with a change.
 func (w *world) ask(b *harness.Browser, change string) *harness.Page {
 	w.t.Helper()
 	return b.Get(oauth.AuthorizePath + "?" + w.fill(alter(goodRequest, change)))
 }
 
-// allow lets the user allow the good request with a change, and gives the
-// address that the browser is sent to.
+// allow authorises the valid request with a change, and returns the redirect.
 func (w *world) allow(b *harness.Browser, change string) *url.URL {
 	w.t.Helper()
 	form := w.ask(b, change).Status(w.t, http.StatusOK).Form(w.t, oauth.AuthorizePath)
 	return b.Submit(form, url.Values{"decision": {"allow"}}).Redirect(w.t)
 }
 
-// code is the code that allow brings to the application.
+// code returns the code that allow delivers.
 func (w *world) code(b *harness.Browser, change string) string {
 	w.t.Helper()
 	to := w.allow(b, change)
@@ -194,7 +193,7 @@ func (w *world) code(b *harness.Browser, change string) string {
 	return code
 }
 
-// post sends a form as an application does.
+// post sends a form as an application.
 func (w *world) post(path, form string, headers ...string) *harness.Response {
 	w.t.Helper()
 	q := harness.Request{
@@ -208,19 +207,19 @@ func (w *world) post(path, form string, headers ...string) *harness.Response {
 	return w.Do(w.t, q)
 }
 
-// exchange sends the good exchange with a change.
+// exchange sends the valid exchange with a change.
 func (w *world) exchange(change string) *harness.Response {
 	w.t.Helper()
 	return w.post(oauth.TokenPath, alter(goodExchange, change))
 }
 
-// token lets the user allow the good request and gives the token.
+// token authorises the valid request and returns the token.
 func (w *world) token(b *harness.Browser) string {
 	w.t.Helper()
 	return w.exchange("code="+w.code(b, "")).Status(w.t, http.StatusOK).Text(w.t, "access_token")
 }
 
-// refused fails the test unless the answer is this error of RFC 6749.
+// refused fails the test unless the response is this error of RFC 6749.
 func refused(t testing.TB, r *harness.Response, status int, word string) {
 	t.Helper()
 	r.Status(t, status)
@@ -229,7 +228,7 @@ func refused(t testing.TB, r *harness.Response, status int, word string) {
 	}
 }
 
-// basic is an Authorization header of an id and a secret as they stand.
+// basic is an Authorization header of an id and a secret, not form-encoded.
 func basic(pair string) string {
 	return "Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(pair))
 }

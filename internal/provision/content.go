@@ -11,10 +11,10 @@ import (
 	"chairside/schema"
 )
 
-// diaryColour is that of a new practitioner.
+// diaryColour is a new practitioner's colour.
 const diaryColour = "#3b82f6"
 
-// reasonStyle is how the diary shows a reason of schema.Reasons.
+// reasonStyle describes how the diary shows a reason of schema.Reasons.
 type reasonStyle struct {
 	colour        string
 	exam, hygiene bool
@@ -30,14 +30,14 @@ var reasonStyles = map[string]reasonStyle{
 	"Other":                 {colour: "#6b7280"},
 }
 
-// treatment is one line of the price list a practice starts with. The practice
-// changes the prices with the API; the patient's charge of NHS treatment follows
-// its band, whatever is done.
+// treatment is one line of a new practice's price list. The practice can change the
+// prices through the API. The patient's charge for NHS treatment depends only on the
+// band.
 type treatment struct {
 	category, name, patientName string
 	minutes                     int
 	private                     string // price
-	band                        string // of NHS treatment; "" where the NHS does not pay
+	band                        string // NHS band; "" if the NHS does not cover it
 }
 
 var treatments = []treatment{
@@ -56,13 +56,12 @@ var treatments = []treatment{
 	{"Cosmetic", "Tooth whitening", "Whitening", 45, "350.00", ""},
 }
 
-// nhsCharges is what a patient pays for a course of treatment by its band, in
-// England since April 2025.
+// nhsCharges are the patient charges by band, in England since April 2025.
 var nhsCharges = map[string]string{"1": "27.40", "urgent": "27.40", "2": "75.30", "3": "326.70"}
 
-// content gives a practice what it starts with: the reasons of appointments, a
-// private and an NHS plan, and the treatments with their fees in each.
-func content(ctx context.Context, tx *ent.Client, practice uuid.UUID) (privatePlan, nhsPlan int64, err error) {
+// addDefaults adds the appointment reasons, a private and an NHS plan, and the
+// treatments with their fees in each.
+func addDefaults(ctx context.Context, tx *ent.Client, practice uuid.UUID) (privatePlan, nhsPlan int64, err error) {
 	for i, name := range schema.Reasons {
 		style := reasonStyles[name]
 		err := tx.AppointmentReason.Create().
@@ -70,35 +69,35 @@ func content(ctx context.Context, tx *ent.Client, practice uuid.UUID) (privatePl
 			SetExam(style.exam).SetHygiene(style.hygiene).SetPosition(i + 1).
 			Exec(ctx)
 		if err != nil {
-			return 0, 0, fmt.Errorf("provision: reason: %w", err)
+			return 0, 0, fmt.Errorf("create reason: %w", err)
 		}
 	}
 	private, err := tx.PaymentPlan.Create().SetPracticeID(practice).SetName("Private").Save(ctx)
 	if err != nil {
-		return 0, 0, fmt.Errorf("provision: private plan: %w", err)
+		return 0, 0, fmt.Errorf("create private plan: %w", err)
 	}
 	nhs, err := tx.PaymentPlan.Create().SetPracticeID(practice).SetName("NHS").SetNhs(true).Save(ctx)
 	if err != nil {
-		return 0, 0, fmt.Errorf("provision: NHS plan: %w", err)
+		return 0, 0, fmt.Errorf("create NHS plan: %w", err)
 	}
 	categories := map[string]int64{}
 	for _, t := range treatments {
 		if categories[t.category] == 0 {
 			c, err := tx.TreatmentCategory.Create().SetPracticeID(practice).SetName(t.category).Save(ctx)
 			if err != nil {
-				return 0, 0, fmt.Errorf("provision: category: %w", err)
+				return 0, 0, fmt.Errorf("create category: %w", err)
 			}
 			categories[t.category] = c.ID
 		}
-		if err := offer(ctx, tx, practice, t, categories[t.category], private.ID, nhs.ID); err != nil {
+		if err := addTreatment(ctx, tx, practice, t, categories[t.category], private.ID, nhs.ID); err != nil {
 			return 0, 0, err
 		}
 	}
 	return private.ID, nhs.ID, nil
 }
 
-// offer adds a treatment and its fees.
-func offer(ctx context.Context, tx *ent.Client, practice uuid.UUID, t treatment, category, privatePlan, nhsPlan int64) error {
+// addTreatment adds a treatment and its fees.
+func addTreatment(ctx context.Context, tx *ent.Client, practice uuid.UUID, t treatment, category, privatePlan, nhsPlan int64) error {
 	create := tx.Treatment.Create().
 		SetPracticeID(practice).SetNomenclature(t.name).SetPatientNomenclature(t.patientName).SetTreatmentCategoryID(category)
 	if t.band != "" {
@@ -106,7 +105,7 @@ func offer(ctx context.Context, tx *ent.Client, practice uuid.UUID, t treatment,
 	}
 	row, err := create.Save(ctx)
 	if err != nil {
-		return fmt.Errorf("provision: treatment: %w", err)
+		return fmt.Errorf("create treatment: %w", err)
 	}
 	prices := map[int64]string{privatePlan: t.private}
 	if t.band != "" {
@@ -114,14 +113,14 @@ func offer(ctx context.Context, tx *ent.Client, practice uuid.UUID, t treatment,
 	}
 	for plan, price := range prices {
 		if err := flatFee(tx, practice, plan, row.ID, decimal.MustParse(price), t.minutes).Exec(ctx); err != nil {
-			return fmt.Errorf("provision: fee: %w", err)
+			return fmt.Errorf("create fee: %w", err)
 		}
 	}
 	return nil
 }
 
-// flatFee has the same price and duration whatever the count of teeth; the practice
-// sets others when it turns multiple pricing on.
+// flatFee is a fee with the same price and duration for any number of teeth. The
+// practice can set others when it turns on multiple pricing.
 func flatFee(tx *ent.Client, practice uuid.UUID, plan, treatment int64, price decimal.Decimal, minutes int) *ent.FeeCreate {
 	return tx.Fee.Create().
 		SetPracticeID(practice).SetPaymentPlanID(plan).SetTreatmentID(treatment).

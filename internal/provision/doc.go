@@ -1,10 +1,10 @@
-// Package provision sets up a new practice and its people: everything a practice
-// needs before its first appointment can be booked (behaviour.md section 8).
+// Package provision creates practices and users: everything that a practice needs
+// before its first appointment (behaviour.md section 8).
 //
-//	Practice   practice.go   site, opening hours, first user, working sessions
-//	content    content.go    the reasons, plans, treatments and fees it starts with
-//	User       user.go       a further user; also a practitioner, where the role treats patients
+//	Practice      practice.go   site, opening hours, first user, working sessions
+//	addDefaults   content.go    appointment reasons, plans, treatments and fees
+//	User          user.go       a further user; also a practitioner if the role treats patients
 //
-// The caller gives the client of a transaction, so that there is all of a
-// practice or nothing of it.
+// The caller passes the client of a transaction, so that a failure leaves nothing
+// behind.
 package provision

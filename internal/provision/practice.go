@@ -19,26 +19,26 @@ import (
 	"chairside/schema"
 )
 
-// ErrEmailTaken is returned where another user, of any practice, has the address.
-var ErrEmailTaken = errors.New("a user with this e-mail address exists already")
+// ErrEmailTaken means that a user of this or another practice has the address.
+var ErrEmailTaken = errors.New("a user with this e-mail address already exists: use another address")
 
-// NewPractice is what is known of a practice before it exists.
+// NewPractice describes a practice to create.
 type NewPractice struct {
 	Name     string
 	TimeZone string // IANA name
 	Country  string // ISO 3166 code
-	First    Person // the first user, who may do everything
+	First    Person // the first user, an administrator
 }
 
-// Person is what is known of a new user.
+// Person describes a user to create.
 type Person struct {
 	FirstName, LastName string
-	Email               string          // in the form of schema.NormalizeEmail
-	Password            password.Chosen // zero until the user has chosen one
+	Email               string          // normalised by schema.NormalizeEmail
+	Password            password.Chosen // zero for no password
 }
 
-// Opened is the ids of a new practice.
-type Opened struct {
+// PracticeIDs are the ids of a new practice and its rows.
+type PracticeIDs struct {
 	Practice     uuid.UUID `json:"practice_id"`
 	Slug         string    `json:"slug"`
 	Site         uuid.UUID `json:"site_id"`
@@ -48,7 +48,7 @@ type Opened struct {
 	NHSPlan      int64     `json:"nhs_payment_plan_id"`
 }
 
-// The week of a new practice: Monday to Friday.
+// The opening hours of a new practice, in minutes, Monday to Friday.
 const (
 	opens  = 9 * 60
 	closes = 17*60 + 30
@@ -63,9 +63,9 @@ func openingHours() schema.OpeningHours {
 	return hours
 }
 
-// Practice sets up a practice that can be worked with. It fails with
-// ErrEmailTaken. tx is the client of a transaction.
-func Practice(ctx context.Context, tx *ent.Client, n NewPractice) (o Opened, err error) {
+// Practice creates a practice. It fails with ErrEmailTaken. tx is the client of a
+// transaction.
+func Practice(ctx context.Context, tx *ent.Client, n NewPractice) (o PracticeIDs, err error) {
 	ctx = principal.AsSystem(ctx)
 	if err := emailFree(ctx, tx, n.First.Email); err != nil {
 		return o, err
@@ -78,46 +78,46 @@ func Practice(ctx context.Context, tx *ent.Client, n NewPractice) (o Opened, err
 		SetNhs(true).SetOpeningHours(openingHours()).
 		Save(ctx)
 	if err != nil {
-		return o, fmt.Errorf("provision: practice: %w", err)
+		return o, fmt.Errorf("create practice: %w", err)
 	}
 	site, err := tx.Site.Create().SetPracticeID(p.ID).SetName(n.Name).SetOpeningHours(openingHours()).Save(ctx)
 	if err != nil {
-		return o, fmt.Errorf("provision: site: %w", err)
+		return o, fmt.Errorf("create site: %w", err)
 	}
 	if err := tx.Room.Create().SetPracticeID(p.ID).SetSiteID(site.ID).SetName("Surgery 1").Exec(ctx); err != nil {
-		return o, fmt.Errorf("provision: room: %w", err)
+		return o, fmt.Errorf("create room: %w", err)
 	}
 	o.Practice, o.Site = p.ID, site.ID
-	u, err := hire(ctx, tx, site, n.First, schema.RoleAdministrator)
+	u, err := createUser(ctx, tx, site, n.First, schema.RoleAdministrator)
 	if err != nil {
 		return o, err
 	}
 	o.User = u.ID
-	if o.Practitioner, err = practise(ctx, tx, u, site.ID); err != nil {
+	if o.Practitioner, err = createPractitioner(ctx, tx, u, site.ID); err != nil {
 		return o, err
 	}
-	if err := work(ctx, tx, p.ID, o.Practitioner, site.ID); err != nil {
+	if err := addWorkingSessions(ctx, tx, p.ID, o.Practitioner, site.ID); err != nil {
 		return o, err
 	}
-	o.PrivatePlan, o.NHSPlan, err = content(ctx, tx, p.ID)
+	o.PrivatePlan, o.NHSPlan, err = addDefaults(ctx, tx, p.ID)
 	return o, err
 }
 
-// work gives a practitioner the practice's hours as weekly working sessions.
-func work(ctx context.Context, tx *ent.Client, practiceID uuid.UUID, practitioner int64, site uuid.UUID) error {
+// addWorkingSessions adds the practice's opening hours as weekly working sessions.
+func addWorkingSessions(ctx context.Context, tx *ent.Client, practiceID uuid.UUID, practitioner int64, site uuid.UUID) error {
 	for day := time.Monday; day <= time.Friday; day++ {
 		err := tx.WorkingSession.Create().
 			SetPracticeID(practiceID).SetPractitionerID(practitioner).SetSiteID(site).
 			SetWeekday(int(day)).SetStartMinute(opens).SetFinishMinute(closes).
 			Exec(ctx)
 		if err != nil {
-			return fmt.Errorf("provision: working session: %w", err)
+			return fmt.Errorf("create working session: %w", err)
 		}
 	}
 	return nil
 }
 
-// freeSlug makes a short name that no practice has.
+// freeSlug returns a short name that no practice has.
 func freeSlug(ctx context.Context, tx *ent.Client, name string) (string, error) {
 	base := slug(name)
 	for n := 1; ; n++ {
@@ -127,7 +127,7 @@ func freeSlug(ctx context.Context, tx *ent.Client, name string) (string, error) 
 		}
 		taken, err := tx.Practice.Query().Where(practice.Slug(candidate)).Exist(ctx)
 		if err != nil {
-			return "", fmt.Errorf("provision: look for a short name: %w", err)
+			return "", fmt.Errorf("find a short name: %w", err)
 		}
 		if !taken {
 			return candidate, nil
@@ -135,7 +135,8 @@ func freeSlug(ctx context.Context, tx *ent.Client, name string) (string, error) 
 	}
 }
 
-// slug is a name in lower case, with one hyphen for what is no letter or digit.
+// slug lower-cases a name and replaces other characters than letters and digits by
+// hyphens.
 func slug(name string) string {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	if len(words) == 0 {
@@ -147,7 +148,7 @@ func slug(name string) string {
 func emailFree(ctx context.Context, tx *ent.Client, email string) error {
 	taken, err := tx.User.Query().Where(user.Email(email)).Exist(ctx)
 	if err != nil {
-		return fmt.Errorf("provision: look for the e-mail address: %w", err)
+		return fmt.Errorf("find the e-mail address: %w", err)
 	}
 	if taken {
 		return ErrEmailTaken

@@ -23,7 +23,7 @@ func open(t *testing.T) *store.DB {
 	return db
 }
 
-func create(t *testing.T, db *store.DB, name, email string) (o Opened, err error) {
+func create(t *testing.T, db *store.DB, name, email string) (o PracticeIDs, err error) {
 	t.Helper()
 	err = db.Tx(t.Context(), func(tx *ent.Client) error {
 		o, err = Practice(t.Context(), tx, NewPractice{
@@ -35,14 +35,14 @@ func create(t *testing.T, db *store.DB, name, email string) (o Opened, err error
 	return o, err
 }
 
-func TestPracticeCanBeWorkedWith(t *testing.T) {
+func TestPracticeIsReadyForAppointments(t *testing.T) {
 	t.Parallel()
 	db := open(t)
 	o, err := create(t, db, "Bright", "ann@bright.test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	// As its user sees it: what belongs to no practice would not be found.
+	// As its user: rows of no practice would not be found.
 	ctx := principal.With(t.Context(), &principal.Principal{PracticeID: o.Practice, UserID: o.User})
 	count := func(what string, want int, n int, err error) {
 		t.Helper()
@@ -96,7 +96,7 @@ func TestEmailIsUniqueAcrossPractices(t *testing.T) {
 	}
 }
 
-func TestUserTreatsPatientsByRole(t *testing.T) {
+func TestUserIsPractitionerByRole(t *testing.T) {
 	t.Parallel()
 	db := open(t)
 	o, err := create(t, db, "Bright", "ann@bright.test")
@@ -104,7 +104,7 @@ func TestUserTreatsPatientsByRole(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, role := range schema.Role("").Values() {
-		var h Hired
+		var h UserIDs
 		err := db.Tx(t.Context(), func(tx *ent.Client) (err error) {
 			h, err = User(t.Context(), tx, o.Practice, Person{FirstName: "A", LastName: role, Email: role + "@bright.test"}, schema.Role(role))
 			return err

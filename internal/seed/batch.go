@@ -36,8 +36,8 @@ import (
 	"chairside/internal/store/bulk"
 )
 
-// batch holds rows until they are written: the practice's own, then those of
-// some patients at a time.
+// batch holds rows until they are written: the practice's, then those of some patients at
+// a time.
 type batch struct {
 	practices       []ent.Practice
 	sites           []ent.Site
@@ -68,8 +68,7 @@ type batch struct {
 	answers        []ent.CustomFieldAnswer
 }
 
-// tables lists the tables in an order in which every row comes after those it
-// points at.
+// tables lists the tables so that every row comes after the rows it references.
 func (b *batch) tables() []table {
 	return []table{
 		tableOf(practice.Table, practice.Columns, &b.practices),
@@ -101,7 +100,7 @@ func (b *batch) tables() []table {
 	}
 }
 
-// tableNames lists all tables in that order, and those with integer ids.
+// tableNames returns all tables in that order, and those with integer ids.
 func tableNames() (all, numbered []string) {
 	for _, t := range new(batch).tables() {
 		all = append(all, t.name)
@@ -112,7 +111,7 @@ func tableNames() (all, numbered []string) {
 	return all, numbered
 }
 
-// write writes the rows and forgets them.
+// write writes and clears the rows.
 func (b *batch) write(ctx context.Context, to *bulk.Tx) error {
 	for _, t := range b.tables() {
 		if err := t.write(ctx, to); err != nil {
@@ -126,7 +125,7 @@ func (b *batch) write(ctx context.Context, to *bulk.Tx) error {
 type table struct {
 	name    string
 	columns []string
-	rows    reflect.Value // a slice that can be set
+	rows    reflect.Value // a settable slice
 }
 
 func tableOf[T any](name string, columns []string, rows *[]T) table {
@@ -138,8 +137,8 @@ func (t table) numbered() bool {
 	return t.rows.Type().Elem().Field(firstColumn).Type.Kind() == reflect.Int64
 }
 
-// firstColumn is the place of the id in a row of ent's. The fields that follow
-// it are in the order of the columns.
+// firstColumn is the index of the id in a row of ent. The fields after it are in column
+// order.
 const firstColumn = 1
 
 func (t table) write(ctx context.Context, to *bulk.Tx) error {
@@ -166,7 +165,7 @@ func (t table) write(ctx context.Context, to *bulk.Tx) error {
 	return err
 }
 
-// column is what is stored of a field: lists and maps are JSON.
+// column returns a field's stored value: lists and maps as JSON.
 func column(field reflect.Value) (any, error) {
 	switch kind := field.Kind(); {
 	case kind == reflect.Map && field.Len() == 0:

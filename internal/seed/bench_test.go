@@ -8,8 +8,7 @@ import (
 	"chairside/internal/test/localpg/pgtest"
 )
 
-// BenchmarkRun measures how fast an empty PostgreSQL database is filled,
-// indexes included:
+// BenchmarkRun measures filling an empty PostgreSQL database, with indexes:
 //
 //	go test -run '^$' -bench Run -benchtime 1x ./internal/seed
 func BenchmarkRun(b *testing.B) {

@@ -2,7 +2,7 @@ package seed
 
 import "chairside/schema"
 
-// blueprint says what a practice is like.
+// blueprint describes a practice.
 type blueprint struct {
 	slug, name     string
 	patients       int
@@ -10,16 +10,16 @@ type blueprint struct {
 	sitesPerGroup  int
 	groups         int    // how often sites and posts are repeated
 	posts          []post // of a group
-	patientsGroup  int    // patients that fill the diaries of a group
-	practiceNumber int    // tells the practices' telephone and contract numbers apart
+	patientsGroup  int    // patients who fill a group's diaries
+	practiceNumber int    // distinguishes the practices' telephone and contract numbers
 }
 
 // post is a practitioner's place in a group.
 type post struct {
 	role         schema.Role
-	site, second int // of the group; second is where the shifts marked so are
+	site, second int // of the group; second is the site of shifts marked second
 	rota         rota
-	left         bool // no longer works here
+	left         bool // has left the practice
 	orthodontist bool
 }
 
@@ -67,8 +67,8 @@ func secondPractice() blueprint {
 	}
 }
 
-// shift is a stretch of work on some weekdays ("MTWTFSS" with a dot for a day
-// off), in minutes of the day.
+// shift is a period of work on some weekdays ("MTWTFSS" with dots for days off), in
+// minutes of the day.
 type shift struct {
 	weekdays      string
 	start, finish int

@@ -9,7 +9,7 @@ import (
 
 const (
 	daysAhead    = 190     // how far patients book ahead
-	currentTime  = 10 * 60 // what the practice's clocks show on the day as of which the data is
+	currentTime  = 10 * 60 // the local time of the data's last day
 	workdayStart = 8*60 + 30
 	workdayEnd   = 17*60 + 30
 
@@ -17,17 +17,17 @@ const (
 	saturdayEnd   = 13 * 60
 )
 
-// calendar counts days from the first one of the diary and knows what the
-// practice's clocks show. Days before the first are negative.
+// calendar converts between days, counted from the diary's first, and local times. Days
+// before the first are negative.
 type calendar struct {
 	zone  *time.Location
 	first civil.Date
-	today int       // the day as of which the data is
+	today int       // Options.AsOf
 	end   int       // the day after the last of the diary
 	now   time.Time // currentTime on today
 
 	dates     []civil.Date // of the days of the diary
-	midnights []time.Time  // 00:00 on them, reckoned back from noon
+	midnights []time.Time  // 00:00, calculated from noon
 }
 
 func newCalendar(zone *time.Location, asOf civil.Date, years int) *calendar {
@@ -43,11 +43,11 @@ func newCalendar(zone *time.Location, asOf civil.Date, years int) *calendar {
 	return c
 }
 
-// days is how many days b is after a.
+// days returns the days from a to b.
 func days(a, b civil.Date) int { return int(b.Time().Sub(a.Time()) / (24 * time.Hour)) }
 
-// midnight is twelve hours before noon. Clocks change at night, so minutes
-// counted from it are what the clocks show during the day.
+// midnight is twelve hours before noon. Clocks change at night, so minutes from it give
+// local times during the day.
 func (c *calendar) midnight(date civil.Date) time.Time {
 	noon := time.Date(date.Year, date.Month, date.Day, 12, 0, 0, 0, c.zone)
 	return clock.Truncate(noon.Add(-12 * time.Hour))
@@ -64,10 +64,10 @@ func (c *calendar) date(day int) civil.Date {
 // day is the day of a date.
 func (c *calendar) day(date civil.Date) int { return days(c.first, date) }
 
-// dayOf is the day on which an instant falls.
+// dayOf returns the day of an instant.
 func (c *calendar) dayOf(t time.Time) int { return c.day(civil.Of(t.In(c.zone))) }
 
-// at is the instant at which the clocks show a minute of the day, in UTC.
+// at returns the instant of a local minute of a day, in UTC.
 func (c *calendar) at(day, minute int) time.Time {
 	length := time.Duration(minute) * time.Minute
 	if day >= 0 && day < len(c.midnights) {
@@ -82,7 +82,7 @@ func (c *calendar) weekday(day int) int {
 	return ((int(c.first.Weekday())+day)%week + week) % week
 }
 
-// past is t, or now if t is later.
+// past returns t, or now if t is later.
 func (c *calendar) past(t time.Time) time.Time {
 	if t.After(c.now) {
 		return c.now

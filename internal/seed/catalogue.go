@@ -10,19 +10,19 @@ import (
 	"chairside/internal/decimal"
 )
 
-// treatment is something the practice does. Its name is its key.
+// treatment is a treatment that the practice offers. Its name is its key.
 type treatment struct {
 	id       int64
 	name     string
-	words    string // for patients
+	words    string // name for patients
 	category string
-	band     string // of the NHS; "" where the NHS does not pay
+	band     string // NHS band; "" if the NHS does not cover it
 	minutes  int
-	price    string // privately, for one
+	price    string // private price for one unit
 	per      unit
 }
 
-// unit is what a treatment is done to, and priced by.
+// unit is what a treatment is priced by.
 type unit int
 
 const (
@@ -105,14 +105,14 @@ var treatmentList = []treatment{
 	{name: "Retainer", words: "Retainer", category: "Orthodontics", minutes: 20, price: "145.00"},
 }
 
-// charges are what a patient pays the NHS for a course of treatment, and units
-// what the NHS counts for it; both by band.
+// charges are the patient charges for a course of treatment, and units its NHS activity;
+// both by band.
 var (
 	charges = map[string]decimal.Decimal{"": 0, "urgent": 27_40, "1": 27_40, "2": 75_30, "3": 326_70}
 	units   = map[string]decimal.Decimal{"": 0, "urgent": 1_20, "1": 1_00, "2": 3_00, "3": 12_00}
 )
 
-// higher is the band of two that a course falls into.
+// higher returns the higher of two bands, which a course falls into.
 func higher(a, b string) string {
 	if units[b] > units[a] {
 		return b
@@ -120,7 +120,7 @@ func higher(a, b string) string {
 	return a
 }
 
-// planKind is what the prices of a payment plan are made from.
+// planKind determines the prices of a payment plan.
 type planKind int
 
 const (
@@ -135,7 +135,7 @@ var planNames = []string{planNHS: "NHS", planExempt: "NHS exempt", planPrivate: 
 
 func (k planKind) nhs() bool { return k == planNHS || k == planExempt }
 
-// catalogue is what can be done for patients, and what it costs.
+// catalogue holds treatments, plans and prices.
 type catalogue struct {
 	plans      []int64 // ids by planKind
 	treatments map[string]*treatment
@@ -148,7 +148,7 @@ type feeKey struct {
 	treatment int64
 }
 
-// writeCatalogue makes plans, treatments, fees and sundries.
+// writeCatalogue creates plans, treatments, fees and sundries.
 func (g *generator) writeCatalogue() {
 	c := &g.catalogue
 	for kind, name := range planNames {
@@ -197,7 +197,7 @@ func (g *generator) writeCatalogue() {
 	}
 }
 
-// fee is the row for a plan and a treatment.
+// fee returns the row for a plan and a treatment.
 func (g *generator) fee(kind planKind, t *treatment) ent.Fee {
 	price := decimal.MustParse(t.price)
 	switch {
@@ -230,7 +230,7 @@ func (g *generator) fee(kind planKind, t *treatment) ent.Fee {
 	return f
 }
 
-// price and length of a treatment for a count of teeth or surfaces.
+// price returns the price and duration of a treatment for a number of teeth or surfaces.
 func (c *catalogue) price(kind planKind, t *treatment, count int) (price decimal.Decimal, minutes int) {
 	f := c.fees[feeKey{kind, t.id}]
 	prices := []decimal.Decimal{f.PriceOne, f.PriceTwo, f.PriceThree, f.PriceFour, f.PriceFive}

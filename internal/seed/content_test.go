@@ -10,7 +10,7 @@ import (
 	"chairside/schema"
 )
 
-// TestVariety looks for everything the demo is meant to show.
+// TestVariety: the demo has at least one of everything.
 func TestVariety(t *testing.T) {
 	t.Parallel()
 	db := seeded(t, "sqlite:"+t.TempDir()+"/seed.db", demo)
@@ -79,8 +79,8 @@ func TestVariety(t *testing.T) {
 	}
 }
 
-// TestToday looks at the day as of which the data is, on every day of the week:
-// people have been, are in surgery, wait, and are expected.
+// TestToday, for every weekday: on the last day patients have been, are in surgery, wait,
+// and are expected.
 func TestToday(t *testing.T) {
 	for day := range 7 {
 		o := demo
@@ -120,7 +120,7 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// TestContractYear is about the year that begins in April.
+// TestContractYear: the year begins in April.
 func TestContractYear(t *testing.T) {
 	for date, want := range map[string]string{"2026-03-31": "2025-04-01", "2026-04-01": "2026-04-01", "2026-12-31": "2026-04-01", "2027-01-01": "2026-04-01"} {
 		if got := contractYear(civil.MustParse(date)); got.String() != want {

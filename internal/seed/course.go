@@ -13,7 +13,7 @@ import (
 	"chairside/schema"
 )
 
-// course is a course of treatment while it goes on.
+// course is a course of treatment in progress.
 type course struct {
 	*generator
 	patient *person
@@ -25,7 +25,7 @@ type course struct {
 	band    string          // the highest of the NHS items
 	charged decimal.Decimal // by the NHS items
 	ortho   bool
-	last    time.Time // when something was last done
+	last    time.Time // last treatment
 }
 
 // begin starts a course of treatment at a visit.
@@ -40,9 +40,8 @@ func (g *generator) begin(p *person, v *visit, kind planKind, nickname string) *
 	}
 }
 
-// add plans a treatment. NHS items cost what they add to the charge for the
-// course, which its highest band decides; what the NHS does not pay for is
-// private.
+// add plans a treatment. An NHS item costs what it adds to the charge for the course,
+// which its highest band determines; treatments without a band are private.
 func (c *course) add(name string, by *practitioner, teeth, surfaces []string) *ent.TreatmentPlanItem {
 	t := c.catalogue.treatments[name]
 	kind := c.kind
@@ -72,7 +71,7 @@ func (c *course) add(name string, by *practitioner, teeth, surfaces []string) *e
 	return item
 }
 
-// perform completes items at the end of a visit and charges what they cost.
+// perform completes and invoices items at the end of a visit.
 func (c *course) perform(v *visit, items ...*ent.TreatmentPlanItem) {
 	var lines []line
 	for _, item := range items {
@@ -90,7 +89,7 @@ func (c *course) perform(v *visit, items ...*ent.TreatmentPlanItem) {
 	c.invoice(c.patient, c.past(c.minutesAfter(v.finish, 1, 6)), v.place.site, lines)
 }
 
-// describe names what is done at a visit.
+// describe names a visit's treatments.
 func describe(items []*ent.TreatmentPlanItem) string {
 	var words []string
 	for _, item := range items {
@@ -103,7 +102,7 @@ func describe(items []*ent.TreatmentPlanItem) string {
 	return strings.Join(words, "; ")
 }
 
-// finish writes the course, and claims it from the NHS once it is complete.
+// finish writes the course, and its NHS claim if it is complete.
 func (c *course) finish() {
 	plan := &c.plan
 	plan.UpdatedAt, plan.Completed = c.last, true
@@ -136,16 +135,16 @@ func (c *course) finish() {
 	}
 }
 
-// procedure is treatment that a check-up finds to be needed.
+// procedure is treatment that a check-up found necessary.
 type procedure struct {
 	items  []*ent.TreatmentPlanItem
 	by     *practitioner
-	visits int // it is done at the last one; 0 means 1
+	visits int // completed at the last one; 0 means 1
 	reason string
-	review bool // looked at once more afterwards
+	review bool // followed by a review
 }
 
-// minutes is the length of each visit.
+// minutes returns the length of each visit.
 func (p procedure) minutes() (n int) {
 	for _, item := range p.items {
 		n += item.Duration
@@ -154,7 +153,7 @@ func (p procedure) minutes() (n int) {
 	return min(max(shortest, (n/max(1, p.visits)+4)/slotMinutes*slotMinutes), longest)
 }
 
-// needs plans what a check-up found.
+// needs plans a check-up's findings.
 func (c *course) needs() []procedure {
 	if c.patient.age < 16 {
 		return c.childNeeds()
@@ -221,8 +220,7 @@ func (c *course) adds(by *practitioner, name string, teeth ...string) []*ent.Tre
 	return []*ent.TreatmentPlanItem{c.add(name, by, teeth, nil)}
 }
 
-// assistant is the therapist of the site where there is one, for some simple
-// treatment.
+// assistant returns the site's therapist, if any, for some simple treatments.
 func (c *course) assistant() *practitioner {
 	if t := c.by.site.therapist; t != nil && c.chance(75) {
 		return t
@@ -230,7 +228,7 @@ func (c *course) assistant() *practitioner {
 	return c.by
 }
 
-// teethOf names teeth in FDI notation.
+// teethOf returns teeth in FDI notation.
 func teethOf(numbers ...int) (all []string) {
 	for _, n := range numbers {
 		all = append(all, strconv.Itoa(n))
@@ -238,7 +236,7 @@ func teethOf(numbers ...int) (all []string) {
 	return all
 }
 
-// teeth names n teeth between two positions of a random quadrant.
+// teeth returns n teeth between two positions of a random quadrant.
 func (c *course) teeth(n, from, to int) (all []string) {
 	low, high := min(from, to), max(from, to)
 	quadrant, start := c.between(1, 4), c.between(low, high-n+1)
@@ -252,8 +250,8 @@ func (c *course) surfaces() []string {
 	return pick(c.random, [][]string{{"O"}, {"M", "O"}, {"D", "O"}, {"M", "O", "D"}, {"B"}})
 }
 
-// treat carries out the procedures, visit after visit, until one lies ahead or
-// the patient stays away.
+// treat carries out the procedures, visit by visit, until one is in the future or the
+// patient does not attend.
 func (c *course) treat(list []procedure) {
 	day := c.dayOf(c.last)
 	for _, p := range list {

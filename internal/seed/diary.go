@@ -6,7 +6,7 @@ const (
 	daySlots    = 14 * 60 / slotMinutes
 )
 
-// slots are the stretches of five minutes of one day, a bit each.
+// slots are a day's slots of five minutes, one bit each.
 type slots [(daySlots + 63) / 64]uint64
 
 func (s *slots) has(i int) bool { return s[i/64]&(1<<(i%64)) != 0 }
@@ -18,7 +18,7 @@ func (s *slots) fill(start, finish int) {
 	}
 }
 
-// minutes is how long the slots last together.
+// minutes returns the total length of the slots.
 func (s *slots) minutes() (n int) {
 	for i := range daySlots {
 		if s.has(i) {
@@ -28,14 +28,14 @@ func (s *slots) minutes() (n int) {
 	return n
 }
 
-// diary is when one practitioner works, and when they are booked.
+// diary is one practitioner's working hours and bookings.
 type diary struct {
 	work [7]slots // per weekday
 	busy []slots  // per day
 }
 
-// free finds a stretch of the length within working hours: the first from the
-// preferred minute on, else the first of the day.
+// free finds a free period within working hours: the first from the preferred minute on,
+// or else the first of the day.
 func (d *diary) free(day, weekday, preferred, length int) (start int, ok bool) {
 	var open slots
 	for i := range open {
@@ -64,8 +64,7 @@ func (s *slots) run(from, to, n int) (start int, ok bool) {
 	return 0, false
 }
 
-// taken finds a stretch of the length that begins while something else is
-// booked, for a double booking.
+// taken finds a period that begins during another booking, for a double booking.
 func (d *diary) taken(day, preferred int) (start int, ok bool) {
 	from := min(max(0, (preferred-opensAt)/slotMinutes), daySlots-1)
 	for i := range daySlots {
@@ -76,5 +75,5 @@ func (d *diary) taken(day, preferred int) (start int, ok bool) {
 	return 0, false
 }
 
-// book makes [start, finish) of a day busy.
+// book marks [start, finish) of a day as busy.
 func (d *diary) book(day, start, finish int) { d.busy[day].fill(start, finish) }

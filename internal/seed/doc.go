@@ -1,36 +1,35 @@
-// Package seed makes up a dental practice, to try the program with and to test
-// it on: the same numbers make the same data, ids included.
+// Package seed generates a demo practice, for trying out and testing the program. The
+// same options always generate the same data, ids included.
 //
 //	err := seed.Run(ctx, db, seed.Options{RandomSeed: 1, AsOf: civil.MustParse("2026-07-01")})
 //
-// The main practice has the slug "demo", a second small one "second", so that
-// there is somebody else whose data must not be seen. Everything lies around
-// AsOf, on which it is ten o'clock in the morning: years of history before it,
-// half a year of bookings after it.
+// The main practice has the slug "demo"; a second, small one, "second", has data that
+// the first must not see. The data end at ten o'clock on AsOf: years of history before,
+// half a year of bookings after.
 //
-// How a practice comes about, file by file:
+// How a practice is generated, file by file:
 //
-//	blueprint.go   how many sites, practitioners and rotas it has
-//	practice.go    its sites and rooms; the generator that all else hangs on
+//	blueprint.go   number of sites, practitioners and rotas
+//	practice.go    sites and rooms; the generator
 //	catalogue.go   payment plans, treatments, fees, products
 //	lists.go       acquisition sources, appointment reasons, custom fields
 //	staff.go       users, practitioners, their working sessions and breaks
-//	nhs.go         contracts, and claims for what was done under them
-//	names.go       names of many languages
-//	places.go      addresses and telephone numbers that ring nowhere
-//	households.go  who lives together
-//	people.go      what is on file about each patient
-//	story.go       a patient's life: check-ups, hygiene, emergencies
+//	nhs.go         contracts and claims
+//	names.go       names from many languages
+//	places.go      addresses, and telephone numbers reserved for drama
+//	households.go  households
+//	people.go      patient records
+//	story.go       a patient's history: check-ups, hygiene, emergencies
 //	course.go      a course of treatment, from the first visit to the claim
-//	visit.go       an appointment: booked, stamped with its states, or missed
-//	diary.go       who is free when
-//	money.go       invoices and payments, which agree to the penny
-//	calendar.go    days, and what the clocks show on them
-//	random.go      the source of choices and ids
-//	batch.go       rows on their way into the database
+//	visit.go       an appointment with its states
+//	diary.go       free and busy times
+//	money.go       invoices and payments
+//	calendar.go    days and local times
+//	random.go      random choices and ids
+//	batch.go       loading rows
 //
-// Patients are made up one after the other and written by the thousand, so
-// memory does not grow with their number. An empty PostgreSQL database is
-// loaded without its indexes when there are many. No hook runs: what hooks
-// derive comes from the same functions of package schema.
+// Patients are generated one by one and written in batches of a thousand, so memory does
+// not grow with their number. A large load into an empty PostgreSQL database drops the
+// indexes first. No hooks run; derived columns come from the same functions of package
+// schema.
 package seed

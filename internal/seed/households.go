@@ -7,13 +7,13 @@ import (
 	"chairside/schema"
 )
 
-// households are made up one after the other; waiting are the members of the
-// present one who are not patients yet.
+// households are generated one by one; waiting are the current household's members who
+// are not patients yet.
 type households struct {
 	waiting []member
 }
 
-// member of a household.
+// member is a member of a household.
 type member struct {
 	culture *culture
 	female  bool
@@ -23,11 +23,11 @@ type member struct {
 	home    address
 	phone   phone
 	family  *uuid.UUID
-	partner string // the name of another adult of the household
-	joined  int    // the day they became a patient
+	partner string // the other adult's name
+	joined  int    // day of becoming a patient
 }
 
-// nextMember is the next patient-to-be.
+// nextMember returns the next member to become a patient.
 func (g *generator) nextMember() member {
 	if len(g.households.waiting) == 0 {
 		g.households.waiting = g.household()
@@ -79,14 +79,14 @@ func (g *generator) household() []member {
 			m.female = female == g.chance(8)
 		}
 		m.born = g.date(g.today - years*365 - g.IntN(365))
-		if m.joined < g.day(m.born)+200 { // not before they were born
+		if m.joined < g.day(m.born)+200 { // not before birth
 			m.joined = min(g.day(m.born)+g.between(200, 900), g.today-1)
 		}
 		m.first, m.last = pick(g.random, c.male), family.male
 		if m.female {
 			m.first, m.last = pick(g.random, c.female), family.female
 		}
-		if i == 1 && g.chance(25) { // kept their own
+		if i == 1 && g.chance(25) { // keeps their own name
 			own := pick(g.random, c.surnames)
 			if m.last = own.male; m.female {
 				m.last = own.female

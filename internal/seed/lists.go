@@ -9,7 +9,7 @@ import (
 	"chairside/schema"
 )
 
-// The reasons that every practice has.
+// The standard reasons.
 var (
 	reasonExam         = schema.Reasons[0]
 	reasonScale        = schema.Reasons[1]
@@ -20,7 +20,7 @@ var (
 	reasonOther        = schema.Reasons[6]
 )
 
-// The practice's own reasons that appointments are made for.
+// The practice's own reasons.
 const (
 	staffMeeting        = "Staff meeting"
 	firstVisit          = "New patient"
@@ -29,7 +29,7 @@ const (
 	implantConsultation = "Implant consultation"
 )
 
-// writeLists makes the acquisition sources and the reasons for appointments.
+// writeLists creates the acquisition sources and the appointment reasons.
 func (g *generator) writeLists() {
 	for i, s := range []struct{ name, notes string }{
 		{"Recommended by a patient", ""}, {"Walked past", ""}, {"Web search", "Asked for on the registration form"}, {"NHS website", ""},
@@ -62,7 +62,7 @@ func (g *generator) writeLists() {
 	}
 }
 
-// questions are the custom fields that are answered.
+// questions are the custom fields that have answers.
 type questions struct{ patient, treatment []question }
 
 type question struct {
@@ -72,7 +72,7 @@ type question struct {
 	answers []string
 }
 
-// writeQuestions makes custom fields of every type.
+// writeQuestions creates custom fields of every type.
 func (g *generator) writeQuestions() {
 	for i, q := range []struct {
 		name, description string

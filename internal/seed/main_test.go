@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// demo are the options of the demo, on a Wednesday in summer time.
+// demo returns the demo's options, on a Wednesday in summer time.
 var demo = Options{RandomSeed: 1, AsOf: civil.MustParse("2026-07-01")}
 
 // onBoth runs test with the URL of an empty database of each kind.
@@ -29,7 +29,7 @@ func onBoth(t *testing.T, test func(t *testing.T, url string)) {
 	})
 }
 
-// open opens a database and gives it its tables.
+// open opens and migrates a database.
 func open(t *testing.T, url string) *store.DB {
 	t.Helper()
 	db, err := store.Open(t.Context(), url)
@@ -43,7 +43,7 @@ func open(t *testing.T, url string) *store.DB {
 	return db
 }
 
-// seeded opens a database and fills it.
+// seeded opens and seeds a database.
 func seeded(t *testing.T, url string, o Options) *store.DB {
 	t.Helper()
 	db := open(t, url)
@@ -53,7 +53,7 @@ func seeded(t *testing.T, url string, o Options) *store.DB {
 	return db
 }
 
-// madeUp is the main practice, past any database.
+// madeUp returns the main practice's rows, without a database.
 func madeUp(t *testing.T, o Options) *batch {
 	t.Helper()
 	calendar := newCalendar(london(t), o.AsOf, cmp.Or(o.Years, DefaultYears))
@@ -74,7 +74,7 @@ func london(t *testing.T) *time.Location {
 	return zone
 }
 
-// number is the single number a query gives.
+// number returns a query's single number.
 func number(t *testing.T, db *store.DB, query string) int {
 	t.Helper()
 	var n int
@@ -84,7 +84,7 @@ func number(t *testing.T, db *store.DB, query string) int {
 	return n
 }
 
-// words are the texts in the first column of a query's rows.
+// words returns the first column of a query's rows.
 func words(t *testing.T, db *store.DB, query string) (list []string) {
 	t.Helper()
 	rows, err := db.SQL.QueryContext(t.Context(), query)

@@ -14,16 +14,16 @@ import (
 	"chairside/schema"
 )
 
-// ledger adds up a patient's money.
+// ledger sums a patient's payments and invoices.
 type ledger struct {
 	account                    int64
 	opening                    decimal.Decimal
-	paid                       decimal.Decimal // payments that were not deleted
-	invoiced                   decimal.Decimal // invoices that are not void
+	paid                       decimal.Decimal // payments, without deleted ones
+	invoiced                   decimal.Decimal // invoices, without void ones
 	plannedNHS, plannedPrivate decimal.Decimal
 }
 
-// line is what an invoice charges.
+// line is a line of an invoice.
 type line struct {
 	name     string
 	quantity int
@@ -34,7 +34,7 @@ type line struct {
 	sundry   *uuid.UUID             // the product
 }
 
-// money is an amount of whole pounds with some pence.
+// money returns an amount of whole pounds with some pence.
 func money(r random, low, high int) decimal.Decimal {
 	return decimal.Decimal(r.between(low, high)*100 + []int{0, 0, 50, 95}[r.IntN(4)])
 }
@@ -48,13 +48,13 @@ func (g *generator) sundryLines(percent float64) (lines []line) {
 	return lines
 }
 
-// invoice charges a patient at the end of a visit, and follows the invoice
-// until it is paid, or today.
+// invoice invoices a patient at the end of a visit, and pays the invoice if that happens
+// before today.
 func (g *generator) invoice(p *person, at time.Time, site *site, lines []line) {
 	if len(lines) == 0 {
 		return
 	}
-	if g.voided.strikes(15, 85) { // made out wrongly the first time
+	if g.voided.strikes(15, 85) { // the first invoice was wrong
 		wrong := g.writeInvoice(p, at, site, lines, false)
 		wrong.Status, wrong.AmountOutstanding = schema.InvoiceVoid, 0
 		wrong.Footnote = new("Void: made out in error")
@@ -79,8 +79,8 @@ func (g *generator) invoice(p *person, at time.Time, site *site, lines []line) {
 	g.out.invoices = append(g.out.invoices, *inv)
 }
 
-// writeInvoice makes an invoice and its items. Only one that charges marks the
-// treatments as charged.
+// writeInvoice creates an invoice and its items. A void one does not mark the treatments
+// as charged.
 func (g *generator) writeInvoice(p *person, at time.Time, site *site, lines []line, charges bool) *ent.Invoice {
 	date := civil.Of(at.In(g.zone))
 	user := pick(g.random, g.staff.reception)
@@ -109,13 +109,13 @@ func (g *generator) writeInvoice(p *person, at time.Time, site *site, lines []li
 	return inv
 }
 
-// settle pays an invoice, in the ways in which people do.
+// settle pays an invoice in one of several ways.
 func (g *generator) settle(p *person, inv *ent.Invoice) {
 	total := inv.Amount
 	day := g.dayOf(inv.CreatedAt)
 	later := day + g.between(10, 60)
 	soon := g.past(g.minutesAfter(inv.CreatedAt, 1, 8))
-	if g.chargedTwice.strikes(20, 100) { // the card was charged twice, and one charge taken back
+	if g.chargedTwice.strikes(20, 100) { // the card was charged twice, and one payment reversed
 		g.pay(p, inv, soon, total, 0, true)
 	}
 	switch g.weighted(77, 6, 8, 3, 6) {
@@ -141,7 +141,7 @@ func (g *generator) settle(p *person, inv *ent.Invoice) {
 
 var paymentMethods = []string{"Card", "Cash", "Cheque", "Direct debit", "Bank transfer"}
 
-// pay receives an amount, some of which pays the invoice.
+// pay adds a payment, part of which pays the invoice.
 func (g *generator) pay(p *person, inv *ent.Invoice, at time.Time, amount, explained decimal.Decimal, deleted bool) {
 	payment := g.receive(p, at, inv.SiteID, amount, deleted)
 	payment.AmountUnexplained -= explained
@@ -158,7 +158,7 @@ func (g *generator) pay(p *person, inv *ent.Invoice, at time.Time, amount, expla
 	g.out.payments = append(g.out.payments, *payment)
 }
 
-// deposit receives an amount for treatment to come.
+// deposit adds a payment for future treatment.
 func (g *generator) deposit(p *person, at time.Time, site *site, amount decimal.Decimal) {
 	g.out.payments = append(g.out.payments, *g.receive(p, at, site.id, amount, false))
 }

@@ -6,25 +6,24 @@ import (
 	"sync"
 )
 
-// name is a name as it is written, and in the plain Latin letters of an e-mail
-// address.
+// name is a name, and its form in plain Latin letters for an e-mail address.
 type name struct{ text, latin string }
 
-// surname may have a form of its own for women.
+// surname may have a form for women.
 type surname struct{ male, female name }
 
-// culture is where names come from, with the ethnicity codes its people give.
+// culture is a source of names, with its ethnicity codes.
 type culture struct {
 	share         int
 	ethnicities   string
 	female, male  []name
 	surnames      []surname
-	middleNames   int // percent who have one
-	doubleBarrels int // percent of families
+	middleNames   int // percent with a middle name
+	doubleBarrels int // percent of families with a double-barrelled name
 }
 
-// names reads "Łukasz|Lukasz, Anna": each name and, where it needs one, its
-// form in Latin letters.
+// names parses "Łukasz|Lukasz, Anna": each name with its form in Latin letters, if
+// different.
 func names(list string) []name {
 	var all []name
 	for entry := range strings.SplitSeq(list, ",") {
@@ -37,8 +36,8 @@ func names(list string) []name {
 	return all
 }
 
-// surnames reads "Kowalski/Kowalska, Nowak": each surname and, where women
-// have another, theirs.
+// surnames parses "Kowalski/Kowalska, Nowak": each surname with its form for women, if
+// different.
 func surnames(list string) []surname {
 	var all []surname
 	for entry := range strings.SplitSeq(list, ",") {
@@ -62,9 +61,8 @@ func plain(latin string) string {
 	}, strings.ToLower(latin))
 }
 
-// ofPlaces are thousands of surnames made up like the many English ones that come
-// from places. Each is rare: one English family in seven has a common one, which
-// its culture lists so many times.
+// ofPlaces are thousands of surnames built like English place names. Each is rare; one
+// English family in seven has a common name, which its culture repeats.
 func ofPlaces() []surname {
 	var all []surname
 	for _, beginning := range strings.Fields("Acker Alder Ash Barn Beck Birch Black Brack Brad Bram Brent Brook Burl Carl Chad Chat Clay Cold Crow Dal Den Dray Dun East Elm Fair Fal Fen Gar Glad Green Had Hal Hamp Harp Hart Has Haw Hay Hazel Heath Hol Horn Hux Kel Kil Kirk Lang Lin Long Lud Mar Mel Mer Mid Mill Mor Nor North Oak Old Pack Pem Pen Pres Rad Raven Red Rock Ros Rush Sed Shel Shep Sher Skel Stan Stock Sut Swin Tad Thorn Thur Tod Wad Wake Wal War Wen West Whit Win Wood Wor Yar") {
@@ -77,7 +75,7 @@ func ofPlaces() []surname {
 	return all
 }
 
-// cultures are made when they are first asked for, since a server never is.
+// cultures are built on first use, because a server never needs them.
 var cultures = sync.OnceValue(func() []culture {
 	return []culture{
 		{

@@ -12,16 +12,16 @@ import (
 	"chairside/schema"
 )
 
-// contract is an agreement with the NHS for a site and a year.
+// contract is an NHS contract of a site for a year.
 type contract struct {
 	id         uuid.UUID
 	site       *site
 	start, end civil.Date
-	unit       decimal.Decimal // money for each unit of activity
+	unit       decimal.Decimal // payment per unit of activity
 }
 
-// agreeContracts makes a contract for every site and every year, April to
-// March, of the diary up to now, at least the present and the past one.
+// agreeContracts creates a contract for every site and contract year (April to March) of
+// the diary up to now, at least for the current and the last year.
 func (g *generator) agreeContracts() {
 	today := g.date(g.today)
 	first, last := contractYear(g.first), contractYear(today)
@@ -56,7 +56,7 @@ func (g *generator) agreeContracts() {
 	}
 }
 
-// targets adds up those of the dentists of a site.
+// targets sums the targets of a site's dentists.
 func (g *generator) targets(s *site) (dental, orthodontic decimal.Decimal) {
 	for _, p := range g.out.practitioners {
 		if p.SiteID == s.id && p.Active && p.UdaTarget != nil {
@@ -69,7 +69,7 @@ func (g *generator) targets(s *site) (dental, orthodontic decimal.Decimal) {
 	return dental, orthodontic
 }
 
-// contractYear is the first day of the NHS year of a date.
+// contractYear returns the first day of a date's NHS contract year.
 func contractYear(d civil.Date) civil.Date {
 	if d.Month < time.April {
 		return civil.Date{Year: d.Year - 1, Month: time.April, Day: 1}
@@ -77,7 +77,7 @@ func contractYear(d civil.Date) civil.Date {
 	return civil.Date{Year: d.Year, Month: time.April, Day: 1}
 }
 
-// contract is the one under which a practitioner's work on a date is claimed.
+// contract returns the contract for a practitioner's work on a date.
 func (g *generator) contract(s *site, on civil.Date) *contract {
 	year := contractYear(on)
 	for i := range g.contracts {
@@ -88,13 +88,13 @@ func (g *generator) contract(s *site, on civil.Date) *contract {
 	return nil
 }
 
-// claims counts those of the practice so far.
+// claims counts the practice's claims so far.
 type claims struct {
 	all, recent, problems int
 	old                   rarity
 }
 
-// inTurn gives one of the list after the other.
+// inTurn returns the list's elements in turn.
 func inTurn[T any](list []T, turn *int) T {
 	*turn++
 	return list[*turn%len(list)]
@@ -111,7 +111,7 @@ var (
 	}
 )
 
-// claim asks the NHS to pay for a completed course.
+// claim creates the NHS claim for a completed course.
 func (c *course) claim() {
 	on := *c.plan.EndDate
 	under := c.contract(c.by.site, on)

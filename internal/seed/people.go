@@ -11,7 +11,7 @@ import (
 	"chairside/schema"
 )
 
-// person is a patient whose story is being told.
+// person is a patient while the history is generated.
 type person struct {
 	row       ent.Patient
 	age       int
@@ -19,7 +19,7 @@ type person struct {
 	dentist   *practitioner
 	hygienist *practitioner
 	joined    int
-	leaves    int // the day from which they do not come any more
+	leaves    int // day from which the patient no longer comes
 	ledger    ledger
 	touched   time.Time // the last event
 }
@@ -30,7 +30,7 @@ func (p *person) touch(t time.Time) {
 	}
 }
 
-// populate makes up at most n more patients with all that belongs to them.
+// populate generates at most n more patients with all their rows.
 func (g *generator) populate(n int) {
 	for ; n > 0 && g.remaining > 0; n-- {
 		g.remaining--
@@ -41,7 +41,7 @@ func (g *generator) populate(n int) {
 	}
 }
 
-// staffName is a name for someone who works here.
+// staffName returns a name for a member of staff.
 func (g *generator) staffName(female bool) (first, last name) {
 	c := &cultures()[g.weighted(cultureShares()...)]
 	s := pick(g.random, c.surnames)
@@ -51,7 +51,7 @@ func (g *generator) staffName(female bool) (first, last name) {
 	return pick(g.random, c.male), s.male
 }
 
-// title is how an adult is addressed.
+// title returns an adult's title.
 func title(r random, female, doctor bool) schema.Title {
 	switch {
 	case doctor || r.chance(2):
@@ -78,7 +78,7 @@ var (
 	mailHosts     = []string{"example.com", "example.org", "example.net", "mail.example.com"}
 )
 
-// register makes the row of a patient, except for what their story brings.
+// register creates a patient's row, except for what the history adds.
 func (g *generator) register(m member) *person {
 	p := &person{age: schema.Age(m.born, g.date(g.today)), joined: m.joined, leaves: g.end}
 	g.assign(p)
@@ -133,7 +133,7 @@ func (g *generator) register(m member) *person {
 	return p
 }
 
-// assign chooses the plan, dentist and hygienist.
+// assign chooses a plan, dentist and hygienist.
 func (g *generator) assign(p *person) {
 	p.kind = []planKind{planNHS, planExempt, planPrivate, planCare, planClosed}[g.weighted(43, 12, 26, 15, 4)]
 	if p.age < 18 {
@@ -143,7 +143,7 @@ func (g *generator) assign(p *person) {
 	p.hygienist = p.dentist.site.hygienist
 }
 
-// reach fills in how a patient is contacted, and what is derived from it.
+// reach fills in contact details and the columns derived from them.
 func (g *generator) reach(row *ent.Patient, m member) {
 	if g.chance(62) {
 		row.HomePhone, row.HomePhoneCountry = m.phone.number, m.phone.country
@@ -171,7 +171,7 @@ func (g *generator) reach(row *ent.Patient, m member) {
 	derive(row)
 }
 
-// derive fills the columns that follow from others, as the hooks would.
+// derive fills the derived columns, as the hooks would.
 func derive(row *ent.Patient) {
 	for _, p := range []struct{ number, country, normalized **string }{
 		{&row.HomePhone, &row.HomePhoneCountry, &row.HomePhoneNormalized},
@@ -211,7 +211,7 @@ func (g *generator) outlook(p *person) {
 	}
 }
 
-// file writes the patient and the account at the end of their story.
+// file writes the patient and the account at the end of the history.
 func (g *generator) file(p *person) {
 	p.row.UpdatedAt = p.touched
 	g.out.patients = append(g.out.patients, p.row)
@@ -231,8 +231,8 @@ func (g *generator) open(p *person) {
 	}
 }
 
-// preferredName is what some want to be called: in Latin letters where the
-// name has none, else the beginning of a long name.
+// preferredName returns a preferred name: the Latin form of a name in another script, or
+// the beginning of a long name.
 func (g *generator) preferredName(n name) *string {
 	switch runes := []rune(n.text); {
 	case plain(n.text) == "" && g.chance(60):
@@ -243,9 +243,9 @@ func (g *generator) preferredName(n name) *string {
 	return nil
 }
 
-// nhsNumber is the n-th from the range for tests with a check digit that is one.
+// nhsNumber returns the n-th number of the test range with a valid check digit.
 func nhsNumber(n int) string {
-	for n *= 2; ; n++ { // of two numbers in a row one has a check digit
+	for n *= 2; ; n++ { // one of two consecutive numbers has a check digit
 		digits := fmt.Sprintf("999%06d", n%1_000_000)
 		sum := 0
 		for i, d := range digits {
@@ -257,7 +257,7 @@ func nhsNumber(n int) string {
 	}
 }
 
-// answer answers questions about a patient, or about a treatment of theirs.
+// answer answers custom fields of a patient or a treatment.
 func (g *generator) answer(asked []question, at time.Time, patient int64, item *int64) {
 	for _, q := range asked {
 		if !g.chance(q.share) {

@@ -2,16 +2,15 @@ package seed
 
 import "fmt"
 
-// town is where people live. Its telephone numbers are from the ranges that
-// are kept free for drama, so they ring nowhere.
+// town is a town. Its telephone numbers are from the ranges reserved for drama.
 type town struct {
 	name, county string
 	area         string // of its postcodes
-	exchange     string // its numbers but for the last three digits
+	exchange     string // its numbers without the last three digits
 }
 
-// nearTowns are those at the beginning of towns in which the sites are and
-// most patients live.
+// nearTowns is the number of towns, at the beginning of towns, with the sites and most
+// patients.
 const nearTowns = 3
 
 var towns = []town{
@@ -41,7 +40,7 @@ var streets = []string{
 
 var streetKinds = []string{"Road", "Street", "Lane", "Avenue", "Close", "Drive", "Mews", "Terrace", "Gardens", "Crescent", "Way", "Place"}
 
-// address is where a household lives.
+// address is a household's address.
 type address struct {
 	line1    string
 	line2    *string
@@ -67,7 +66,7 @@ func (r random) address() address {
 	return a
 }
 
-// postcode has the form of one, with letters that inward codes use.
+// postcode returns a well-formed postcode, with letters that inward codes use.
 func (t *town) postcode(r random) string {
 	const letters = "ABDEFGHJLNPQRSTUWXYZ"
 	return fmt.Sprintf("%s%d %d%c%c", t.area, r.between(1, 19), r.between(0, 9), letters[r.IntN(len(letters))], letters[r.IntN(len(letters))])
@@ -80,13 +79,13 @@ func (t *town) countyOrNil() *string {
 	return &t.county
 }
 
-// number is the n-th number of the town.
+// number returns the town's n-th number.
 func (t *town) number(n int) string { return fmt.Sprintf("%s%03d", t.exchange, n%1000) }
 
-// phone is a number as people give it, and its country where they say.
+// phone is a number as entered, with its country if given.
 type phone struct{ number, country *string }
 
-// landline is a number of the town.
+// landline returns a landline number of the town.
 func (r random) landline(t *town) phone {
 	number := t.number(r.IntN(1000))
 	switch r.weighted(80, 10, 6, 4) {
@@ -100,7 +99,7 @@ func (r random) landline(t *town) phone {
 	return phone{number: &number, country: optional(r, 15, "GB")}
 }
 
-// mobile is a mobile number, a few of them foreign or incomplete.
+// mobile returns a mobile number; a few are foreign or incomplete.
 func (r random) mobile() phone {
 	n := r.IntN(1000)
 	number := fmt.Sprintf("07700 900%03d", n)

@@ -11,7 +11,7 @@ import (
 	"chairside/schema"
 )
 
-// generator makes up one practice, its rows into out.
+// generator generates one practice's rows into out.
 type generator struct {
 	random
 	*ids
@@ -20,7 +20,7 @@ type generator struct {
 
 	out      *batch
 	practice uuid.UUID
-	opened   time.Time // when the practice's own rows were made
+	opened   time.Time // creation time of the practice's own rows
 
 	sites      []*site
 	staff      staff
@@ -33,12 +33,12 @@ type generator struct {
 
 	squeezed, voided, chargedTwice rarity
 
-	remaining int     // patients to be made up
-	walkIns   int     // emergencies of today so far
-	focus     float64 // how closely, in percent, visits gather around today: empty diaries are no demo
+	remaining int     // patients still to generate
+	walkIns   int     // today's emergencies so far
+	focus     float64 // percent by which visits concentrate around today, so that a small demo has full diaries
 }
 
-// site is a building with its rooms.
+// site is a site with its rooms.
 type site struct {
 	id        uuid.UUID
 	town      *town
@@ -62,7 +62,7 @@ func newGenerator(r random, i *ids, c *calendar, b blueprint, passwordHash strin
 	return g
 }
 
-// weekHours are opening hours of the practice, and of practitioners without a rota.
+// weekHours are the opening hours of the practice and of practitioners without a rota.
 func weekHours() schema.OpeningHours {
 	hours := schema.OpeningHours{time.Saturday.String(): {Open: clockTime(saturdayStart), Close: clockTime(saturdayEnd)}}
 	for day := time.Monday; day <= time.Friday; day++ {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows how many patients have been written, and what comes then. The
-// nil progress shows nothing.
+// progress shows the number of written patients and the current step. A nil progress
+// shows nothing.
 type progress struct{ bar *progressbar.ProgressBar }
 
 // newProgress shows a bar on w if that is a terminal.
@@ -28,14 +28,14 @@ func newProgress(w io.Writer, patients int) *progress {
 	)}
 }
 
-// add counts patients. A bar that cannot be drawn stops nothing.
+// add counts patients. A failure to draw the bar does not stop the seed.
 func (p *progress) add(patients int) {
 	if p != nil {
 		_ = p.bar.Add(patients)
 	}
 }
 
-// say tells what is being done now.
+// say shows the current step.
 func (p *progress) say(what string) {
 	if p != nil {
 		p.bar.Describe(what)

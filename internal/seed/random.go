@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// random is the source of every choice. Seeded alike it chooses alike, as long
-// as it is asked in the same order: nothing here ranges over a map.
+// random makes every choice. The same seed and the same order of calls give the same
+// choices, so nothing here may range over a map.
 type random struct{ *rand.Rand }
 
 func newRandom(seed int64) random {
@@ -17,10 +17,10 @@ func newRandom(seed int64) random {
 	return random{rand.New(rand.NewPCG(uint64(seed), stream))}
 }
 
-// chance is true in so many of a hundred cases.
+// chance returns true in percent of the cases.
 func (r random) chance(percent float64) bool { return r.Float64()*100 < percent }
 
-// between is low, high, or anything in between.
+// between returns a number from low to high.
 func (r random) between(low, high int) int {
 	if high <= low {
 		return low
@@ -28,12 +28,12 @@ func (r random) between(low, high int) int {
 	return low + r.IntN(high-low+1)
 }
 
-// around is near zero more often than far from it, and at most reach away.
+// around returns a number at most reach from zero, more often near it.
 func (r random) around(reach int) int {
 	return (r.between(-reach, reach) + r.between(-reach, reach)) / 2
 }
 
-// timeBetween is an instant from early on, before late.
+// timeBetween returns an instant from early to before late.
 func (r random) timeBetween(early, late time.Time) time.Time {
 	span := late.Sub(early).Milliseconds()
 	if span <= 0 {
@@ -42,15 +42,15 @@ func (r random) timeBetween(early, late time.Time) time.Time {
 	return early.Add(time.Duration(r.Int64N(span)) * time.Millisecond)
 }
 
-// minutesAfter is between low and high minutes after t, with odd milliseconds.
+// minutesAfter returns an instant low to high minutes after t, with random milliseconds.
 func (r random) minutesAfter(t time.Time, low, high int) time.Time {
 	return r.timeBetween(t.Add(time.Duration(low)*time.Minute), t.Add(time.Duration(high)*time.Minute))
 }
 
-// pick is one of the list.
+// pick returns an element of the list.
 func pick[T any](r random, list []T) T { return list[r.IntN(len(list))] }
 
-// weighted is the index of one of the weights, the heavier the likelier.
+// weighted returns an index, in proportion to its weight.
 func (r random) weighted(weights ...int) int {
 	sum := 0
 	for _, w := range weights {
@@ -65,7 +65,7 @@ func (r random) weighted(weights ...int) int {
 	return len(weights) - 1
 }
 
-// optional is the value in so many of a hundred cases, else nil.
+// optional returns the value in percent of the cases, and nil otherwise.
 func optional[T any](r random, percent float64, value T) *T {
 	if r.chance(percent) {
 		return &value
@@ -73,8 +73,8 @@ func optional[T any](r random, percent float64, value T) *T {
 	return nil
 }
 
-// rarity counts cases, of which some are special: a few among the first, so
-// that small practices have one of everything too, and then one in many.
+// rarity selects special cases: a few among the first, so that small practices also have
+// some, and then one in many.
 type rarity struct{ cases int }
 
 func (r *rarity) strikes(early, late int) bool {
@@ -85,27 +85,27 @@ func (r *rarity) strikes(early, late int) bool {
 	return r.cases%late == 0
 }
 
-// ids gives out the identifiers of rows.
+// ids generates row ids.
 type ids struct {
 	random random
 	last   map[string]int64 // per table with integer ids
 	epoch  uint64           // milliseconds since 1970 of the first uuid
-	count  uint64           // uuids given out
+	count  uint64           // uuids generated
 }
 
-// newIDs gives out the integer ids that follow the last ones.
+// newIDs returns ids that follow the last integer ids.
 func newIDs(r random, c *calendar, last map[string]int64) *ids {
 	return &ids{random: r, last: last, epoch: uint64(c.at(0, 0).UnixMilli())}
 }
 
-// number is the next integer id of a table.
+// number returns the next integer id of a table.
 func (i *ids) number(table string) int64 {
 	i.last[table]++
 	return i.last[table]
 }
 
-// uuid is a version 7 identifier whose time advances a little with each one,
-// so that rows are stored in the order in which they are made.
+// uuid returns a version 7 id. Its time advances with each one, so that rows are stored
+// in creation order.
 func (i *ids) uuid() uuid.UUID {
 	var id uuid.UUID
 	binary.BigEndian.PutUint64(id[:8], (i.epoch+i.count>>12)<<16|0x7000|i.count&0xfff)

@@ -9,7 +9,7 @@ import (
 	"chairside/schema"
 )
 
-// rules are what holds in the data: each query counts the rows that break one.
+// rules are queries that count the rows that break a rule of the data.
 var rules = []struct{ name, query string }{
 	{"an invoice is the sum of its items", `SELECT count(*) FROM invoices i WHERE amount <> (SELECT coalesce(sum(total_price), 0) FROM invoice_items WHERE invoice_id = i.id)`},
 	{"an item is its quantity times its price", `SELECT count(*) FROM invoice_items WHERE total_price <> quantity * item_price OR quantity < 1`},
@@ -82,7 +82,7 @@ func TestRules(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		o := demo
 		if strings.HasPrefix(url, "postgres") {
-			o.Patients, o.Years = unindexedFrom, 1 // the way large databases are filled
+			o.Patients, o.Years = unindexedFrom, 1 // loads without indexes, like a large database
 		}
 		db := seeded(t, url, o)
 		for _, rule := range rules {
@@ -125,11 +125,11 @@ func TestRules(t *testing.T) {
 	})
 }
 
-// tableIsPractice lets one query count the practices of every table.
+// tableIsPractice selects the practices of every table.
 var tableIsPractice = map[string]string{"practices": " JOIN (SELECT id AS practice_id FROM practices) AS p ON p.practice_id = practices.id"}
 
-// TestWorkingHours looks for appointments outside the working sessions of
-// their practitioner, or the practice's opening hours where there are none.
+// TestWorkingHours: no appointment is outside the practitioner's working sessions, or
+// without any, the practice's opening hours.
 func TestWorkingHours(t *testing.T) {
 	b, zone := madeUp(t, demo), london(t)
 	type period struct{ weekday, start, finish int }
@@ -157,8 +157,7 @@ func TestWorkingHours(t *testing.T) {
 	}
 }
 
-// TestInvoiceStatus compares every invoice with the function that derives its
-// status.
+// TestInvoiceStatus compares every invoice's status with the function that derives it.
 func TestInvoiceStatus(t *testing.T) {
 	for _, i := range madeUp(t, demo).invoices {
 		if want := schema.InvoiceStatusOf(i.Amount, i.AmountOutstanding, i.SentAt != nil, i.Status == schema.InvoiceVoid); i.Status != want {

@@ -15,14 +15,13 @@ import (
 	"chairside/internal/store/bulk"
 )
 
-// Options say how much to make up. The zero value of each number is replaced
-// by its default.
+// Options set the size of the data. Zero numbers mean the defaults.
 type Options struct {
 	Patients   int        // of the main practice; DefaultPatients
 	Years      int        // of history before AsOf; DefaultYears
-	RandomSeed int64      // the same one makes the same data
-	AsOf       civil.Date // the day that is today in the data; required
-	Progress   io.Writer  // shows a bar if it is a terminal; nil for none
+	RandomSeed int64      // the same seed generates the same data
+	AsOf       civil.Date // last day of the history; required
+	Progress   io.Writer  // shows a progress bar if it is a terminal; nil for none
 }
 
 // The size of the demo.
@@ -31,7 +30,7 @@ const (
 	DefaultYears    = 2
 )
 
-// Who signs in to the practices. All other users have the same password.
+// The administrators of the practices. All users have the same password.
 const (
 	Password    = "demo-password"
 	DemoAdmin   = "admin@demo.chairside.test"
@@ -44,21 +43,20 @@ const (
 	SecondSlug = "second"
 )
 
-// ErrExists is returned by Run where the database has one of the practices.
-var ErrExists = errors.New("the demo practice exists already")
+// ErrExists means that the database has one of the practices.
+var ErrExists = errors.New("the demo practice already exists: use another database")
 
-// ErrOptions is returned by Run for options that make no sense.
-var ErrOptions = errors.New("seed: patients and years must be positive, and the date must be given")
+// ErrOptions means invalid options.
+var ErrOptions = errors.New("patients and years must be positive, and the date is required")
 
 const (
-	batchPatients    = 1000 // whose rows are held at a time
-	unindexedFrom    = 1000 // patients from which an empty database is loaded without its indexes
+	batchPatients    = 1000 // patients per batch
+	unindexedFrom    = 1000 // patients from which an empty database is loaded without indexes
 	secondPatients   = 24
 	practiceTimeZone = "Europe/London"
 )
 
-// Run fills db with the practices, in one transaction. It refuses with
-// ErrExists a database that has them.
+// Run creates the practices in one transaction. It fails with ErrExists and ErrOptions.
 func Run(ctx context.Context, db *store.DB, o Options) error {
 	if o.Patients == 0 {
 		o.Patients = DefaultPatients
@@ -75,7 +73,7 @@ func Run(ctx context.Context, db *store.DB, o Options) error {
 	}
 	zone, err := time.LoadLocation(practiceTimeZone)
 	if err != nil {
-		return fmt.Errorf("seed: %w", err)
+		return fmt.Errorf("create the demo data: %w", err)
 	}
 	tables, numbered := tableNames()
 	bar := newProgress(o.Progress, o.Patients+secondPatients)
@@ -101,22 +99,21 @@ func Run(ctx context.Context, db *store.DB, o Options) error {
 	})
 }
 
-// vacant reports whether there is no practice at all, and refuses a database
-// that has one of ours.
+// vacant reports whether there is no practice at all. It fails with ErrExists.
 func vacant(ctx context.Context, db *sql.DB) (bool, error) {
 	var all, ours int
 	err := db.QueryRowContext(ctx, "SELECT count(*), count(CASE WHEN slug IN ('"+DemoSlug+"', '"+SecondSlug+"') THEN 1 END) FROM practices").Scan(&all, &ours)
 	switch {
 	case err != nil:
-		return false, fmt.Errorf("seed: look for practices: %w", err)
+		return false, fmt.Errorf("find the practices: %w", err)
 	case ours > 0:
 		return false, ErrExists
 	}
 	return all == 0, nil
 }
 
-// fill makes up both practices. While a batch of rows is written the next one
-// is made up, so there are never more than two.
+// fill generates both practices. While one batch is written, the next is generated, so
+// there are at most two.
 func fill(ctx context.Context, bulk *bulk.Tx, zone *time.Location, o Options, numbered []string, bar *progress) error {
 	last, err := lastIDs(ctx, bulk, numbered)
 	if err != nil {
@@ -145,7 +142,7 @@ func fill(ctx context.Context, bulk *bulk.Tx, zone *time.Location, o Options, nu
 	return work.Wait()
 }
 
-// lastIDs are the highest integer ids so far, by table.
+// lastIDs returns the highest integer id of each table.
 func lastIDs(ctx context.Context, bulk *bulk.Tx, tables []string) (map[string]int64, error) {
 	last := map[string]int64{}
 	for _, table := range tables {
@@ -158,7 +155,7 @@ func lastIDs(ctx context.Context, bulk *bulk.Tx, tables []string) (map[string]in
 	return last, nil
 }
 
-// makeUp fills empty batches with one practice after the other.
+// makeUp fills empty batches with the practices in turn.
 func makeUp(ctx context.Context, c *calendar, o Options, last map[string]int64, empty <-chan *batch, full chan<- *batch) error {
 	r := newRandom(o.RandomSeed)
 	ids := newIDs(r, c, last)

@@ -19,7 +19,7 @@ import (
 	"chairside/schema"
 )
 
-// TestSameSeedSameData compares all rows of databases, column by column.
+// TestSameSeedSameData compares all rows, column by column.
 func TestSameSeedSameData(t *testing.T) {
 	t.Parallel()
 	o := demo
@@ -46,7 +46,7 @@ func TestSameSeedSameData(t *testing.T) {
 	}
 }
 
-// hashes digests each table.
+// hashes returns a digest of each table.
 func hashes(t *testing.T, db *store.DB) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -76,8 +76,7 @@ func hashes(t *testing.T, db *store.DB) map[string]string {
 	return all
 }
 
-// TestSameOnBothDatabases reads through Ent, which knows nothing of how either
-// database stores things.
+// TestSameOnBothDatabases reads through Ent, which hides how each database stores values.
 func TestSameOnBothDatabases(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		o := demo
@@ -143,8 +142,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestHooksAgree saves patients again through Ent, whose hooks derive what the
-// loader has derived, and finds nothing changed.
+// TestHooksAgree saves patients again through Ent: its hooks change none of the columns
+// that the loader derived.
 func TestHooksAgree(t *testing.T) {
 	t.Parallel()
 	o := demo
@@ -184,7 +183,7 @@ func TestHooksAgree(t *testing.T) {
 	}
 }
 
-// TestColumns holds the loader to the order of ent's fields and columns.
+// TestColumns: the loader follows the order of ent's fields and columns.
 func TestColumns(t *testing.T) {
 	for _, table := range new(batch).tables() {
 		row := table.rows.Type().Elem()
@@ -201,7 +200,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestDiary books and finds.
+// TestDiary books times and finds free ones.
 func TestDiary(t *testing.T) {
 	d := diary{busy: make([]slots, 1)}
 	d.work[1].fill(9*hour, 13*hour)
@@ -234,7 +233,7 @@ func TestDiary(t *testing.T) {
 	}
 }
 
-// TestNHSNumbers checks the check digits of numbers and that none is repeated.
+// TestNHSNumbers: check digits are valid and no number repeats.
 func TestNHSNumbers(t *testing.T) {
 	var seen []string
 	for n := range 2000 {

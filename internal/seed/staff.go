@@ -16,22 +16,22 @@ import (
 	"chairside/schema"
 )
 
-// staff are the people who work in the practice.
+// staff are the people who work at the practice.
 type staff struct {
 	dentists, hygienists, therapists []*practitioner
-	left                             []*practitioner // dentists who worked until some time ago
-	weekly                           []int           // minutes a week of each of the dentists
+	left                             []*practitioner // dentists who have left
+	weekly                           []int           // each dentist's minutes per week
 	reception                        []int64         // user ids
 }
 
-// practitioner has a diary.
+// practitioner is a practitioner with a diary.
 type practitioner struct {
 	id    int64
 	site  *site
-	until int // the day from which they no longer work
+	until int // day from which they no longer work
 	diary diary
 	where [7]place // per weekday
-	// orthodontist also straightens teeth.
+	// orthodontist also provides orthodontics.
 	orthodontist bool
 }
 
@@ -45,7 +45,7 @@ func (p *practitioner) works(day, weekday int) bool {
 	return day < p.until && p.diary.work[weekday] != (slots{})
 }
 
-// weekly is how many minutes a week they work.
+// weekly returns their minutes per week.
 func (p *practitioner) weekly() (minutes int) {
 	for weekday := range p.diary.work {
 		minutes += p.diary.work[weekday].minutes()
@@ -55,7 +55,7 @@ func (p *practitioner) weekly() (minutes int) {
 
 var diaryColours = []string{"#2563eb", "#16a34a", "#db2777", "#9333ea", "#ea580c", "#0891b2", "#ca8a04", "#4f46e5", "#dc2626", "#0d9488", "#7c3aed", "#65a30d"}
 
-// hire makes the users, and of some of them practitioners.
+// hire creates the users and the practitioners.
 func (g *generator) hire(passwordHash string) {
 	employ := func(role schema.Role, at *site, active bool) ent.User {
 		return g.employ(role, at, active, passwordHash)
@@ -89,7 +89,7 @@ func (g *generator) hire(passwordHash string) {
 	}
 }
 
-// employ makes a user. The first of a practice is its administrator.
+// employ creates a user. The first of a practice is its administrator.
 func (g *generator) employ(role schema.Role, at *site, active bool, passwordHash string) ent.User {
 	female := g.chance(60)
 	first, last := g.staffName(female)
@@ -114,12 +114,12 @@ func (g *generator) employ(role schema.Role, at *site, active bool, passwordHash
 	return u
 }
 
-// schedule fills in when and where a practitioner works.
+// schedule fills in a practitioner's working sessions.
 func (g *generator) schedule(p *practitioner, week rota, second *site, index int) {
 	for weekday := range p.where {
 		p.where[weekday] = place{p.site, p.site.rooms[index%len(p.site.rooms)]}
 	}
-	if len(week) == 0 { // no working sessions: the practice's opening hours hold
+	if len(week) == 0 { // no working sessions: the practice's opening hours apply
 		for weekday := time.Monday; weekday <= time.Friday; weekday++ {
 			p.diary.work[weekday].fill(workdayStart, workdayEnd)
 		}
@@ -142,7 +142,7 @@ func (g *generator) schedule(p *practitioner, week rota, second *site, index int
 	}
 }
 
-// qualify makes the practitioner's row and gives them their part.
+// qualify creates the practitioner's row and adds them to the staff.
 func (g *generator) qualify(p *practitioner, u ent.User, post post, index int) {
 	row := ent.Practitioner{
 		ID: p.id, PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
@@ -174,8 +174,8 @@ func (g *generator) qualify(p *practitioner, u ent.User, post post, index int) {
 	g.out.practitioners = append(g.out.practitioners, row)
 }
 
-// udaTarget is what one dentist should reach in a year: about what their share
-// of the patients brings.
+// udaTarget returns a dentist's yearly target: about the activity of their share of the
+// patients.
 func (g *generator) udaTarget() decimal.Decimal {
 	dentists := 0
 	for _, p := range g.posts {
@@ -183,13 +183,13 @@ func (g *generator) udaTarget() decimal.Decimal {
 			dentists += g.groups
 		}
 	}
-	const perPatient = 110 // units a year, in hundredths
+	const perPatient = 110 // units per year, in hundredths
 	units := g.blueprint.patients * perPatient / dentists
 	const round = 10_00
 	return decimal.Decimal(max(1, units/round) * round)
 }
 
-// blockBreaks puts the entries without patients into the diaries.
+// blockBreaks adds the entries without patients to the diaries.
 func (g *generator) blockBreaks() {
 	for _, p := range slices.Concat(g.staff.dentists, g.staff.hygienists, g.staff.therapists, g.staff.left) {
 		for day := range g.end {
@@ -211,8 +211,8 @@ func (g *generator) blockBreaks() {
 	}
 }
 
-// hashPassword is the argon2id hash of Password with a salt from r, so that it
-// is the same each time.
+// hashPassword returns the argon2id hash of Password with a salt from r, so that it is
+// reproducible.
 func hashPassword(r random) string {
 	const passes, memory, threads, length = 2, 19 * 1024, 1, 32
 	salt := make([]byte, 0, 16)

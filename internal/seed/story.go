@@ -7,8 +7,8 @@ import (
 
 const month = 30 // days, roughly
 
-// live tells what happens to a patient: check-ups with the treatment they
-// lead to, visits to the hygienist, emergencies, and what they buy.
+// live generates a patient's history: check-ups with their treatment, hygiene visits,
+// emergencies and purchases.
 func (g *generator) live(p *person) {
 	seen := g.checkUps(p)
 	hygiene := g.hygieneVisits(p)
@@ -24,10 +24,10 @@ func (g *generator) live(p *person) {
 	}
 }
 
-// never is a day before all others.
+// never is before all days.
 const never = -100 * 365
 
-// checkUps returns the day of the last one that took place.
+// checkUps generates the check-ups and returns the day of the last one that took place.
 func (g *generator) checkUps(p *person) (last int) {
 	last = never
 	interval := month * *p.row.DentistRecallInterval
@@ -47,8 +47,8 @@ func (g *generator) checkUps(p *person) (last int) {
 	return last
 }
 
-// firstVisit is when a patient first comes within the diary: soon after they
-// joined, or when their turn is.
+// firstVisit returns the day of the first visit within the diary: soon after joining, or
+// when the next one is due.
 func (g *generator) firstVisit(p *person, interval int) int {
 	if p.joined >= 0 {
 		return p.joined + g.between(2, 20)
@@ -60,7 +60,7 @@ func (g *generator) firstVisit(p *person, interval int) int {
 	return turn
 }
 
-// checkUp is a visit to the dentist with the treatment that follows from it.
+// checkUp generates a visit to the dentist and the treatment that follows.
 func (g *generator) checkUp(p *person, day int, first bool) *visit {
 	w := wish{by: g.dentist(p, day), day: day, reason: reasonExam, description: examination, since: p.row.CreatedAt}
 	exam, polish := examination, false
@@ -98,7 +98,7 @@ func (g *generator) checkUp(p *person, day int, first bool) *visit {
 	return v
 }
 
-// dentist is whom a patient sees on a day: mostly their own.
+// dentist returns the dentist whom a patient sees on a day, mostly their own.
 func (g *generator) dentist(p *person, day int) *practitioner {
 	for _, d := range g.staff.left {
 		if d.site == p.dentist.site && day < d.until-longestWait && g.chance(45) {
@@ -113,7 +113,8 @@ func (g *generator) dentist(p *person, day int) *practitioner {
 	return p.dentist
 }
 
-// hygieneVisits returns the day of the last one that took place.
+// hygieneVisits generates the hygiene visits and returns the day of the last one that
+// took place.
 func (g *generator) hygieneVisits(p *person) (last int) {
 	last = never
 	if p.row.HygienistRecallInterval == nil {
@@ -137,11 +138,11 @@ func (g *generator) hygieneVisits(p *person) (last int) {
 }
 
 const (
-	walkInsToday     = 10 // patients who turn up with a toothache on the present day
+	walkInsToday     = 10 // emergencies on the last day
 	emergencyMinutes = 20
 )
 
-// emergencies are toothaches and lost fillings.
+// emergencies generates toothaches and lost fillings.
 func (g *generator) emergencies(p *person) {
 	from := max(p.joined+3, 0)
 	for day := from + g.IntN(9*365); day < min(p.leaves, g.today); day += 30 + g.IntN(9*365) {
@@ -156,8 +157,8 @@ func (g *generator) emergencies(p *person) {
 	}
 }
 
-// onDuty is a dentist who is free at a minute of a day, each in turn, or else
-// one who at least works on it.
+// onDuty returns a dentist who is free at a minute of a day, in turn, or else one who
+// works on that day.
 func (g *generator) onDuty(day, minute int) (working *practitioner) {
 	weekday := g.weekday(day)
 	for i := range g.staff.dentists {

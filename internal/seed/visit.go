@@ -8,7 +8,7 @@ import (
 	"chairside/schema"
 )
 
-// visit is an appointment that has found its time.
+// visit is an appointment with its time.
 type visit struct {
 	by            *practitioner
 	day           int
@@ -17,23 +17,23 @@ type visit struct {
 	state         schema.AppointmentState
 }
 
-// wish is what an appointment is to be.
+// wish describes an appointment to find a time for.
 type wish struct {
 	by          *practitioner
 	day         int // or later
 	preferred   int // minute of the day; 0 for any
 	minutes     int
 	reason      string
-	description string    // of what was done, once it is
-	since       time.Time // not booked earlier
+	description string    // treatment description, once completed
+	since       time.Time // earliest booking time
 	urgent      bool      // booked at the last minute
 }
 
-// longestWait is how many days after the wished one somebody comes.
+// longestWait is the most days after the preferred day.
 const longestWait = 75
 
-// visit books an appointment of a patient, perhaps after one that came to
-// nothing. It returns nil where no time is free.
+// visit books an appointment, sometimes after a cancelled or missed one. It returns nil
+// if no time is free.
 func (g *generator) visit(p *person, w wish) *visit {
 	if !w.urgent && g.chance(pickIf(w.day < g.today, 9.0, 3)) {
 		if v := g.find(w); v != nil {
@@ -51,8 +51,8 @@ func (g *generator) visit(p *person, w wish) *visit {
 	return v
 }
 
-// squeeze double-books an urgent appointment, or returns nil where there is
-// nothing to collide with soon.
+// squeeze double-books an urgent appointment, or returns nil if there is no booking to
+// overlap soon.
 func (g *generator) squeeze(p *person, w wish) *visit {
 	for day := w.day; day < min(w.day+longestWait, g.today+1, w.by.until); day++ {
 		start, ok := w.by.diary.taken(day, w.preferred)
@@ -68,7 +68,7 @@ func (g *generator) squeeze(p *person, w wish) *visit {
 	return nil
 }
 
-// find looks for a free time from the wished day on.
+// find finds a free time from the preferred day on.
 func (g *generator) find(w wish) *visit {
 	preferred := w.preferred
 	if preferred == 0 {
@@ -93,15 +93,15 @@ func (g *generator) place(w wish, day, start int) *visit {
 	return &visit{by: w.by, day: day, begin: g.at(day, start), finish: g.at(day, start+w.minutes), place: w.by.where[g.weekday(day)]}
 }
 
-// reserve takes the visit's time in the diary.
+// reserve books the visit's time in the diary.
 func (g *generator) reserve(v *visit) {
 	start := int(v.begin.Sub(g.at(v.day, 0)) / time.Minute)
 	v.by.diary.book(v.day, start, start+schema.Minutes(v.begin, v.finish))
 }
 
-// stateOf is what state a visit that comes about is in now.
+// stateOf returns the current state of a visit that is not cancelled or missed.
 func (g *generator) stateOf(v *visit) schema.AppointmentState {
-	const early = 35 * time.Minute // before the visit patients are in the waiting room
+	const early = 35 * time.Minute // patients arrive this long before the visit
 	switch {
 	case !v.finish.After(g.now):
 		return schema.Completed
@@ -115,7 +115,7 @@ func (g *generator) stateOf(v *visit) schema.AppointmentState {
 	return schema.Pending
 }
 
-// fail makes an appointment that was cancelled or missed.
+// fail creates a cancelled or missed appointment.
 func (g *generator) fail(p *person, w wish, v *visit) {
 	v.state = schema.Cancelled
 	if v.begin.Add(time.Hour).Before(g.now) && g.chance(42) {
@@ -129,7 +129,7 @@ var (
 	campaigns  = []string{"spring-recall", "website", "été-2024"}
 )
 
-// appoint makes the row of a visit.
+// appoint creates the row of a visit.
 func (g *generator) appoint(p *person, w wish, v *visit) {
 	row := ent.Appointment{
 		ID: g.number(entappointment.Table), PracticeID: g.practice,
@@ -152,7 +152,7 @@ func (g *generator) appoint(p *person, w wish, v *visit) {
 	g.out.appointments = append(g.out.appointments, row)
 }
 
-// bookedAt is when a visit was booked.
+// bookedAt returns the time at which a visit was booked.
 func (g *generator) bookedAt(w wish, v *visit) time.Time {
 	latest := g.past(v.begin.Add(-time.Hour))
 	earliest := latest.Add(-110 * 24 * time.Hour)
@@ -168,9 +168,8 @@ func (g *generator) bookedAt(w wish, v *visit) time.Time {
 	return g.awake(earliest, latest)
 }
 
-// awake is a time between two, not in the night: what falls there moves to the morning
-// after it or, where that is too late, to the evening before; where that is too early,
-// it is the later of the two, which is when somebody is at work.
+// awake returns a time between two that is not at night. A time at night moves to the
+// next morning, or else to the evening before, or else to the later of the two.
 func (g *generator) awake(earliest, latest time.Time) time.Time {
 	t := g.timeBetween(earliest, latest)
 	if t.In(g.zone).Hour() >= 7 {
@@ -184,8 +183,7 @@ func (g *generator) awake(earliest, latest time.Time) time.Time {
 	return latest
 }
 
-// stamp gives an appointment the times at which it entered its states, in
-// their order.
+// stamp sets the timestamps of an appointment's states, in order.
 func (g *generator) stamp(row *ent.Appointment, booked time.Time) {
 	row.CreatedAt, row.PendingAt = booked, &booked
 	last := booked
@@ -226,7 +224,7 @@ func (g *generator) stamp(row *ent.Appointment, booked time.Time) {
 	row.UpdatedAt = last
 }
 
-// block makes an entry without a patient, if its time is free.
+// block creates an entry without a patient, if its time is free.
 func (g *generator) block(by *practitioner, day, start, minutes int, reason, notes string) {
 	if from, ok := by.diary.free(day, g.weekday(day), start, minutes); !ok || from != start {
 		return
@@ -243,7 +241,7 @@ func (g *generator) block(by *practitioner, day, start, minutes int, reason, not
 	}
 	const ahead = month * 24 * time.Hour
 	booked := v.begin.Add(-ahead)
-	for booked.After(g.now) { // what is far ahead was entered during the last month, not all of it just now
+	for booked.After(g.now) { // entries far ahead were created during the last month
 		booked = booked.Add(-ahead)
 	}
 	row.CreatedAt, row.UpdatedAt, row.PendingAt, row.ConfirmedAt = booked, booked, &booked, &booked

@@ -29,7 +29,7 @@ import (
 type bundle struct {
 	*Server
 	t      *testing.T
-	opened provision.Opened
+	opened provision.PracticeIDs
 	token  string // with every scope
 	log    *lockedBuffer
 	now    time.Time // reading of the server's clock

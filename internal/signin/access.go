@@ -15,38 +15,37 @@ import (
 	"chairside/internal/token"
 )
 
-// Kinds is a set of the ways in which something acts for a user.
+// Kinds is a set of kinds of access to a user's account.
 type Kinds uint8
 
 // The kinds of access.
 const (
-	BySession     Kinds = 1 << iota // a browser in which the user has signed in
-	ByToken                         // a personal access token
-	ByApplication                   // an application's token, or a code that it can exchange for one
+	BySession     Kinds = 1 << iota // browser sessions
+	ByToken                         // personal access tokens
+	ByApplication                   // applications' tokens, and codes that they can exchange for one
 
 	byAnything = BySession | ByToken | ByApplication
 )
 
-// grant is a table whose rows let something act for a user.
+// grant is a table whose rows give access to a user's account.
 type grant struct {
 	table string
 	// end ends a user's rows of the kinds, except the session to keep.
 	end func(ctx context.Context, tx *ent.Client, userID int64, kinds Kinds, keep uuid.UUID) error
 }
 
-// grants are all such tables. A test fails for a table that points at users,
-// holds a secret and is not listed. Codes end before tokens, because a code may
-// become a token.
+// grants lists all such tables. A test fails for a table that references users, holds
+// a secret and is not listed. Codes end before tokens, because a code may become a
+// token.
 var grants = []grant{
 	{session.Table, endSessions},
 	{authorizationcode.Table, endCodes},
 	{accesstoken.Table, endTokens},
 }
 
-// EndAccess ends what acts for a user, at once on every server process and for
-// good. Every event that ends access calls it. The caller has written the user's
-// row, or holds it (store.HoldAccess), so that no new access slips in between. tx
-// is the client of a transaction.
+// EndAccess ends a user's access of the given kinds, permanently and on every server
+// process. The caller must have written or locked the user's row (store.HoldAccess),
+// so that no new access is created meanwhile. tx is the client of a transaction.
 func EndAccess(ctx context.Context, tx *ent.Client, userID int64, kinds Kinds) error {
 	return endAccess(ctx, tx, userID, kinds, uuid.Nil)
 }
@@ -55,7 +54,7 @@ func endAccess(ctx context.Context, tx *ent.Client, userID int64, kinds Kinds, k
 	ctx = principal.AsSystem(ctx)
 	for _, g := range grants {
 		if err := g.end(ctx, tx, userID, kinds, keep); err != nil {
-			return fmt.Errorf("signin: end access by %s: %w", g.table, err)
+			return fmt.Errorf("end access through %s: %w", g.table, err)
 		}
 	}
 	return nil
@@ -69,8 +68,8 @@ func endSessions(ctx context.Context, tx *ent.Client, userID int64, kinds Kinds,
 	return err
 }
 
-// endCodes deletes the codes that can still be exchanged. A used one stays, to
-// notice a second use.
+// endCodes deletes the unused codes. Used codes stay, so that a second use is
+// detected.
 func endCodes(ctx context.Context, tx *ent.Client, userID int64, kinds Kinds, _ uuid.UUID) error {
 	if kinds&ByApplication == 0 {
 		return nil
@@ -92,14 +91,14 @@ func endTokens(ctx context.Context, tx *ent.Client, userID int64, kinds Kinds, _
 	return token.Revoke(ctx, tx, where...)
 }
 
-// Access is how much acts for a user.
+// Access counts a user's access.
 type Access struct {
-	Sessions     int // browsers
+	Sessions     int
 	Tokens       int // personal access tokens
-	Applications int // that hold a token, or a code for one
+	Applications int // that hold a token or an unused code
 }
 
-// AccessOf counts what acts for a user now, of the kinds.
+// AccessOf counts a user's current access of the given kinds.
 func AccessOf(ctx context.Context, client *ent.Client, userID int64, kinds Kinds) (a Access, err error) {
 	now := clock.Now(ctx)
 	ctx = principal.AsSystem(ctx)

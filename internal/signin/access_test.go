@@ -13,20 +13,18 @@ import (
 	"chairside/ent/user"
 )
 
-// secret matches the columns that let something act: what it proves itself with,
-// or a hash of that.
+// secret matches columns that hold a credential or its hash.
 var secret = regexp.MustCompile(`hash|secret|token|code|cookie|credential|password|(^|_)(key|pin|otp)(_|$)`)
 
-// notForAUser are the tables with a secret and a user that give no access to that
-// user's account.
+// notForAUser are tables with a secret and a user that give no access to the user's
+// account.
 var notForAUser = map[string]string{
 	application.Table: "its secret proves the application, which belongs to the practice; the user registered it",
 }
 
-// TestEveryWayToActForAUserIsEnded derives the tables from the schema: those that
-// point at users, or at a table that does, and hold a secret. One that grants
-// cannot be forgotten in grants.
-func TestEveryWayToActForAUserIsEnded(t *testing.T) {
+// TestGrantsListEveryTable derives the tables from the schema: those that reference
+// users, directly or through another such table, and hold a secret.
+func TestGrantsListEveryTable(t *testing.T) {
 	t.Parallel()
 	listed := map[string]bool{}
 	for _, g := range grants {
@@ -46,17 +44,17 @@ func TestEveryWayToActForAUserIsEnded(t *testing.T) {
 	}
 	for name := range found {
 		if !listed[name] {
-			t.Errorf("%s lets something act for a user, and EndAccess does not end it: add it to grants", name)
+			t.Errorf("%s gives access to a user's account, and EndAccess does not end it: add it to grants", name)
 		}
 	}
 	for name := range listed {
 		if !found[name] {
-			t.Errorf("grants names %s, which holds no secret of a user", name)
+			t.Errorf("grants lists %s, which holds no secret of a user", name)
 		}
 	}
 	for name := range maps.Keys(notForAUser) {
 		if !slices.ContainsFunc(migrate.Tables, func(table *schema.Table) bool { return table.Name == name }) {
-			t.Errorf("%s is excused and does not exist", name)
+			t.Errorf("notForAUser lists %s, which does not exist", name)
 		}
 	}
 	if len(found) < 3 {

@@ -1,35 +1,32 @@
-// Package signin lets a practice's users sign in to the pages: it checks
-// passwords and second factors, keeps sessions in the database, and slows
-// guessing down. It draws no page.
+// Package signin signs users in to the pages: it checks passwords and two-factor
+// codes, stores sessions in the database, and throttles guessing. It renders no page.
 //
-// The way in, file by file:
+// How a user signs in, file by file:
 //
-//	password.go   e-mail address and password ── wrong ──▶ ErrWrong
-//	   │              each try is counted first (throttle.go) ──▶ *Throttled
+//	password.go   e-mail address and password ── incorrect ──▶ ErrWrong
+//	   │              each attempt is counted first (throttle.go) ──▶ *Throttled
 //	   ▼
-//	factor.go     a code of an authenticator, or a recovery code, where the
-//	   │              user has turned the second factor on
+//	factor.go     an authenticator's code or a recovery code, if the user has
+//	   │              turned on two-factor authentication
 //	   ▼
 //	sessions.go   a session: a cookie in the browser, its SHA-256 in the database
 //	   │
 //	   ▼
-//	visitor.go    on every request: session → user → caller, who is confined to
-//	                  the practice like the caller of an API request
+//	visitor.go    on every request: session → user → principal, confined to the
+//	                  practice as in an API request
 //
-// Files access.go and events.go end it all: sessions, tokens and what applications
-// hold, one function per event (a changed password, a disabled user, …).
+// access.go and events.go end access: sessions, tokens and authorised applications,
+// one function per event (password changed, user disabled, …).
 //
-// Lifetimes: a session ends 12 hours after sign-in (Lifetime), after 2 hours
-// without a page (IdleLife), when it is ended on the sessions page, or by an
-// event; always with the next request and on every server process, because each
-// request asks the database. A request that is under way when its session ends
-// gives no access any more: making a session, a code or a token holds the user's
-// row and looks again (store.HoldAccess).
+// Lifetimes: a session ends 12 hours after sign-in (Lifetime), after 2 hours without
+// a request (IdleLife), when it is revoked, or by an event. Every process notices at
+// the next request, because each request queries the database. A request that is in
+// progress when its session ends cannot create access: creating a session, a code or a
+// token locks the user's row and checks again (store.HoldAccess).
 //
-// Guessing: failures count for 15 minutes. Ten failures for an account from
-// one address, thirty for an account from addresses it never signed in from,
-// or a hundred from one address for any accounts, make further tries wait
-// (fewer for second factors). An address from which the account has signed in
-// within 90 days counts for itself alone: whoever guesses elsewhere does not
-// lock the owner out.
+// Throttling: failures count for 15 minutes. Ten failures for an account from one
+// address, thirty for an account from unknown addresses, or a hundred from one address
+// for any accounts make further attempts wait (fewer for codes). An address is known
+// for 90 days after the account signed in from it; failures elsewhere do not lock it
+// out.
 package signin

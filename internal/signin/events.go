@@ -10,27 +10,26 @@ import (
 	"chairside/internal/store"
 )
 
-// What ends when (behaviour.md section 7), one function per event. Each takes the
-// client of a transaction and first writes the user's row, which keeps new access
-// out until the transaction ends; then EndAccess ends what there is.
+// Events that end access (behaviour.md section 7), one function each. It takes the
+// client of a transaction and first writes the user's row, which blocks new access
+// until the transaction ends. Then EndAccess ends existing access.
 //
 //	event                      ends
 //	ChangePassword             other sessions; on request tokens and applications
 //	ResetPassword              sessions, applications, and tokens unless kept
 //	Disable                    everything
-//	Enable                     everything: what acted before stays dead
+//	Enable                     everything: earlier access is not restored
 //	ResetSecondFactor          sessions
 //	RevokeTokens               tokens and applications
 
-// ErrLastAdministrator is returned by Disable for the last active administrator
-// of a practice.
+// ErrLastAdministrator means that the user is a practice's last active administrator.
 var ErrLastAdministrator = store.ErrLastAdministrator
 
-// Force returns a context in which Disable accepts the last active administrator
-// of a practice.
+// Force returns a context in which Disable accepts a practice's last active
+// administrator.
 func Force(ctx context.Context) context.Context { return store.WithoutAdministrator(ctx) }
 
-// ResetPassword gives a user a new password without asking for the old one.
+// ResetPassword sets a user's password without the old one.
 func ResetPassword(ctx context.Context, tx *ent.Client, u *ent.User, chosen password.Chosen, keepTokens bool) error {
 	if err := tx.User.UpdateOne(u).SetPasswordHash(chosen.Hash()).Exec(principal.AsSystem(ctx)); err != nil {
 		return err
@@ -38,7 +37,7 @@ func ResetPassword(ctx context.Context, tx *ent.Client, u *ent.User, chosen pass
 	return EndAccess(ctx, tx, u.ID, ResetEnds(keepTokens))
 }
 
-// ResetEnds is what ResetPassword ends.
+// ResetEnds returns the kinds of access that ResetPassword ends.
 func ResetEnds(keepTokens bool) Kinds {
 	if keepTokens {
 		return byAnything &^ ByToken
@@ -46,7 +45,7 @@ func ResetEnds(keepTokens bool) Kinds {
 	return byAnything
 }
 
-// Disable locks a user out of the pages and the API. It fails with
+// Disable disables a user for the pages and the API. It fails with
 // ErrLastAdministrator.
 func Disable(ctx context.Context, tx *ent.Client, u *ent.User) error {
 	if err := tx.User.UpdateOne(u).SetActive(false).Exec(principal.AsSystem(ctx)); err != nil {
@@ -55,11 +54,11 @@ func Disable(ctx context.Context, tx *ent.Client, u *ent.User) error {
 	return EndAccess(ctx, tx, u.ID, DisableEnds)
 }
 
-// DisableEnds is what Disable ends.
+// DisableEnds are the kinds of access that Disable ends.
 const DisableEnds = byAnything
 
-// Enable lets a disabled user sign in again. It brings nothing back, also where
-// something else than Disable made the user inactive, such as an import.
+// Enable lets a disabled user sign in again. It restores no access, even if an import
+// rather than Disable made the user inactive.
 func Enable(ctx context.Context, tx *ent.Client, u *ent.User) error {
 	if u.Active {
 		return nil
@@ -70,7 +69,7 @@ func Enable(ctx context.Context, tx *ent.Client, u *ent.User) error {
 	return EndAccess(ctx, tx, u.ID, byAnything)
 }
 
-// ResetSecondFactor turns a user's second factor off without asking for a code.
+// ResetSecondFactor turns off a user's two-factor authentication without a code.
 func ResetSecondFactor(ctx context.Context, tx *ent.Client, u *ent.User) error {
 	if err := tx.User.UpdateOne(u).SetTotpSecret("").ClearRecoveryCodes().Exec(principal.AsSystem(ctx)); err != nil {
 		return err
@@ -78,17 +77,17 @@ func ResetSecondFactor(ctx context.Context, tx *ent.Client, u *ent.User) error {
 	return EndAccess(ctx, tx, u.ID, SecondFactorEnds)
 }
 
-// SecondFactorEnds is what ResetSecondFactor ends.
+// SecondFactorEnds are the kinds of access that ResetSecondFactor ends.
 const SecondFactorEnds = BySession
 
-// RevokeTokens ends all tokens of a user, and the codes that would give one.
+// RevokeTokens revokes all tokens of a user, and the unused codes.
 func RevokeTokens(ctx context.Context, tx *ent.Client, u *ent.User) error {
 	err := store.HoldAccess(principal.AsSystem(ctx), tx, u.ID)
-	if err != nil && !errors.Is(err, store.ErrAccessEnded) { // a disabled user gets no new ones
+	if err != nil && !errors.Is(err, store.ErrAccessEnded) { // a disabled user gets no new tokens
 		return err
 	}
 	return EndAccess(ctx, tx, u.ID, RevokeEnds)
 }
 
-// RevokeEnds is what RevokeTokens ends.
+// RevokeEnds are the kinds of access that RevokeTokens ends.
 const RevokeEnds = ByToken | ByApplication

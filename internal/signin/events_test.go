@@ -34,17 +34,17 @@ const (
 	callback    = "https://app.example.com/callback"
 )
 
-// member is a user with everything that can act for a user.
+// member is a user with every kind of access.
 type member struct {
 	*ent.User
 	browser         *harness.Browser
 	personal, other string // tokens: the user's own, an application's
 	app             *ent.Application
 	secret          string // of app
-	code            string // not exchanged
+	code            string // unused
 }
 
-// equip signs a colleague in and gives the colleague tokens of both kinds and a code.
+// equip signs a user in and creates both kinds of token and a code.
 func equip(t *testing.T, e *harness.Env, u *ent.User) *member {
 	t.Helper()
 	m := &member{User: u, browser: e.Browser(t).SignIn(u.Email), personal: e.TokenOf(t, u.Email, "patient:read", nil)}
@@ -58,7 +58,7 @@ func equip(t *testing.T, e *harness.Env, u *ent.User) *member {
 	return m
 }
 
-// allow lets the application act for the user and returns the code.
+// allow authorises the application and returns the code.
 func (m *member) allow(t *testing.T) string {
 	t.Helper()
 	p := m.browser.Post("/oauth/authorize", url.Values{
@@ -78,14 +78,13 @@ func (m *member) exchange(t *testing.T, e *harness.Env, code string, status int)
 	return value
 }
 
-// works reports whether the API takes a token.
+// works reports whether the API accepts a token.
 func works(t *testing.T, e *harness.Env, value string) bool {
 	t.Helper()
 	return e.Get(t, "/v1/patients?per_page=1", value).Code == http.StatusOK
 }
 
-// soon waits until a condition holds on a server: within a second, on a machine
-// that is not busy.
+// soon waits until a condition holds: a second on an idle machine.
 func soon(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(20 * time.Second)
@@ -96,7 +95,7 @@ func soon(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// as runs work as the command line does.
+// as runs work in a transaction, as the command line does.
 func as(t *testing.T, e *harness.Env, work func(ctx context.Context, tx *ent.Client) error) error {
 	t.Helper()
 	ctx := principal.AsSystem(clock.With(t.Context(), e.Clock.Now()))
@@ -112,8 +111,8 @@ func chosen(t *testing.T, text string) password.Chosen {
 	return c
 }
 
-// TestWhatEndsWhen is behaviour.md section 7, on two servers with one database.
-func TestWhatEndsWhen(t *testing.T) {
+// TestEventsEndAccess checks behaviour.md section 7 on two servers with one database.
+func TestEventsEndAccess(t *testing.T) {
 	reset := func(keep bool) func(*testing.T, *harness.Env, *member) {
 		return func(t *testing.T, e *harness.Env, m *member) {
 			c := chosen(t, newPassword)
@@ -143,7 +142,7 @@ func TestWhatEndsWhen(t *testing.T) {
 	for _, c := range []struct {
 		name                                string
 		happen                              func(*testing.T, *harness.Env, *member)
-		sessions, tokens, applications, all bool // what goes on; all: the user can sign in
+		sessions, tokens, applications, all bool // what keeps working; all: the user can sign in
 	}{
 		{"own password", own(nil), false, true, true, true},
 		{"own password with tokens", own(url.Values{"tokens": {"revoke"}}), false, false, false, true},
@@ -153,7 +152,7 @@ func TestWhatEndsWhen(t *testing.T) {
 		{"reset second factor", event(signin.ResetSecondFactor), false, true, true, true},
 		{"revoke tokens", event(signin.RevokeTokens), true, false, false, true},
 		{"enable", event(func(ctx context.Context, tx *ent.Client, u *ent.User) error {
-			// Somebody else has made the user inactive, and ended nothing.
+			// An import has made the user inactive and ended nothing.
 			if err := tx.User.UpdateOne(u).SetActive(false).Exec(ctx); err != nil {
 				return err
 			}
@@ -173,7 +172,7 @@ func TestWhatEndsWhen(t *testing.T) {
 					here, there := harness.Start(t, where), harness.Start(t, where)
 					m := equip(t, here, colleague(t, here))
 					bystander := here.Token(t, "patient:read")
-					for _, e := range []*harness.Env{here, there} { // remembered on both
+					for _, e := range []*harness.Env{here, there} { // cached on both
 						if !works(t, e, m.personal) || !works(t, e, m.other) || !works(t, e, bystander) {
 							t.Fatal("a token does not work at first")
 						}
@@ -206,8 +205,7 @@ func TestWhatEndsWhen(t *testing.T) {
 	}
 }
 
-// TestEnablingBringsNothingBack of what disabling ended.
-func TestEnablingBringsNothingBack(t *testing.T) {
+func TestEnableRestoresNoAccess(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		m := equip(t, e, colleague(t, e))
 		for _, event := range []func(context.Context, *ent.Client, *ent.User) error{signin.Disable, signin.Enable} {
@@ -231,9 +229,8 @@ func TestEnablingBringsNothingBack(t *testing.T) {
 	})
 }
 
-// TestTheLastAdministratorStays whoever would disable or demote them, also two at
-// once.
-func TestTheLastAdministratorStays(t *testing.T) {
+// TestLastAdministratorCannotBeRemoved disables and demotes the last two at once.
+func TestLastAdministratorCannotBeRemoved(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		second := colleague(t, e)
 		if err := as(t, e, func(ctx context.Context, tx *ent.Client) error {
@@ -287,9 +284,8 @@ func TestTheLastAdministratorStays(t *testing.T) {
 	})
 }
 
-// TestAResetBeatsASignInThatIsUnderWay with the old password: whichever comes
-// first, no session of it is left.
-func TestAResetBeatsASignInThatIsUnderWay(t *testing.T) {
+// TestResetPasswordBeatsConcurrentSignIn: no session with the old password is left.
+func TestResetPasswordBeatsConcurrentSignIn(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		u := colleague(t, e)
 		texts := []string{seed.Password}
@@ -317,14 +313,14 @@ func TestAResetBeatsASignInThatIsUnderWay(t *testing.T) {
 			if err != nil || n != 0 {
 				t.Errorf("%d sessions, %v", n, err)
 			}
-			e.Clock.Advance(time.Hour) // what was wrong no longer counts
+			e.Clock.Advance(time.Hour) // failures no longer count
 		}
 	})
 }
 
-// TestARequestUnderWayGivesNoAccess once its session or its user has ended: a
-// token and a code are refused although the request was let in.
-func TestARequestUnderWayGivesNoAccess(t *testing.T) {
+// TestRequestInProgressCreatesNoAccess: after the session ends or the user is
+// disabled, a request that was admitted cannot create a token or a code.
+func TestRequestInProgressCreatesNoAccess(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		m := equip(t, e, colleague(t, e))
 		row, err := e.DB.Ent.Session.Query().Where(session.UserID(m.ID)).Only(principal.AsSystem(t.Context()))
@@ -372,8 +368,8 @@ func TestARequestUnderWayGivesNoAccess(t *testing.T) {
 	})
 }
 
-// TestExchangesAndEventsDoNotDeadlock: while codes are exchanged the user is
-// disabled, and no token is left that works.
+// TestExchangesAndEventsDoNotDeadlock disables the user while codes are exchanged: no
+// working token is left.
 func TestExchangesAndEventsDoNotDeadlock(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		m := equip(t, e, colleague(t, e))

@@ -27,25 +27,23 @@ import (
 	"chairside/internal/store"
 )
 
-// ErrNoPassword is returned where a code comes without the password before it,
-// or too long after it.
-var ErrNoPassword = errors.New("signin: the password comes first")
+// ErrNoPassword means that a code came without a password, or too long after it.
+var ErrNoPassword = errors.New("enter the password first")
 
-// ErrWrongCode is returned where the password was right and the code was not.
-var ErrWrongCode = errors.New("signin: wrong code")
+// ErrWrongCode means that the password was correct and the code was not.
+var ErrWrongCode = errors.New("incorrect code")
 
-// secretEncoding is how a secret is written down.
+// secretEncoding is the text form of a secret.
 var secretEncoding = base32.StdEncoding.WithPadding(base32.NoPadding)
 
 const (
-	step          = 30 * time.Second // of a time-based code (RFC 6238)
+	step          = 30 * time.Second // time step of a code (RFC 6238)
 	recoveryCodes = 10
-	recoveryRunes = 16 // of a recovery code: 80 bits
+	recoveryRunes = 16 // letters of a recovery code: 80 bits
 )
 
-// Code completes a sign-in with a second factor: a time-based code, or one of
-// the recovery codes, each of which works once. It fails with ErrNoPassword,
-// ErrWrong, ErrDisabled and *Throttled.
+// Code completes a sign-in with a time-based code or a recovery code; each works
+// once. It fails with ErrNoPassword, ErrWrong, ErrDisabled and *Throttled.
 func (s *Sessions) Code(ctx context.Context, given string, from Browser) error {
 	u, err := s.pending(ctx)
 	if err != nil {
@@ -57,11 +55,10 @@ func (s *Sessions) Code(ctx context.Context, given string, from Browser) error {
 	return s.enter(ctx, u, from)
 }
 
-// checkCode checks a code of u and uses it up. It fails with ErrWrong and
-// *Throttled.
+// checkCode checks a code and marks it as used. It fails with ErrWrong and *Throttled.
 func (s *Sessions) checkCode(ctx context.Context, u *ent.User, given string, from Browser) error {
 	who := account("factor", strconv.FormatInt(u.ID, 10))
-	try, err := s.try(ctx, who, from.Address, factorLimits)
+	attempt, err := s.countAttempt(ctx, who, from.Address, factorLimits)
 	if err != nil {
 		return err
 	}
@@ -71,17 +68,17 @@ func (s *Sessions) checkCode(ctx context.Context, u *ent.User, given string, fro
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("signin: check the code: %w", err)
+		return fmt.Errorf("check the code: %w", err)
 	case !right:
 		return ErrWrong
 	}
-	return s.succeed(ctx, try, who, from.Address)
+	return s.recordSuccess(ctx, attempt, who, from.Address)
 }
 
-// Pending reports whether the password was given and a code is awaited.
+// Pending reports whether a sign-in waits for a code.
 func (s *Sessions) Pending(ctx context.Context) bool { return s.manager.Exists(ctx, keyPending) }
 
-// pending is the user whose code is awaited.
+// pending returns the user whose sign-in waits for a code.
 func (s *Sessions) pending(ctx context.Context) (*ent.User, error) {
 	id, ok := s.manager.Get(ctx, keyPending).(int64)
 	if !ok {
@@ -90,16 +87,16 @@ func (s *Sessions) pending(ctx context.Context) (*ent.User, error) {
 	u, err := s.db.Ent.User.Query().Where(user.ID(id)).Only(principal.AsSystem(ctx))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("signin: find the user: %w", err)
+		return nil, fmt.Errorf("find the user: %w", err)
 	case !u.Active:
 		return nil, ErrDisabled
 	}
 	return u, nil
 }
 
-// useCode reports whether a time-based code is right, and uses up its time
-// step: what was seen over a shoulder works no more. The step before and the
-// one after are taken as well, for clocks that differ a little.
+// useCode reports whether a time-based code is correct, and marks its time step as
+// used, so that nobody can reuse an observed code. It accepts one step before and one
+// after, for clock skew.
 func (s *Sessions) useCode(ctx context.Context, u *ent.User, given string) (bool, error) {
 	at, right := matches(u.TotpSecret, given, clock.Now(ctx))
 	if !right {
@@ -109,23 +106,23 @@ func (s *Sessions) useCode(ctx context.Context, u *ent.User, given string) (bool
 	return n == 1, err
 }
 
-// matches finds the time step of which given is the code.
+// matches returns the time step that given is the code of.
 func matches(secret, given string, now time.Time) (at int64, right bool) {
-	if secret == "" { // has codes as well
+	if secret == "" { // an empty secret would also have codes
 		return 0, false
 	}
 	given = strings.Join(strings.Fields(given), "")
 	for _, skew := range []time.Duration{0, -step, step} {
-		moment := now.Add(skew)
-		want, err := totp.GenerateCode(secret, moment)
+		at := now.Add(skew)
+		want, err := totp.GenerateCode(secret, at)
 		if err == nil && subtle.ConstantTimeCompare([]byte(want), []byte(given)) == 1 {
-			return moment.Unix() / int64(step.Seconds()), true
+			return at.Unix() / int64(step.Seconds()), true
 		}
 	}
 	return 0, false
 }
 
-// useRecovery reports whether a recovery code is right, and removes it.
+// useRecovery reports whether a recovery code is correct, and removes it.
 func (s *Sessions) useRecovery(ctx context.Context, u *ent.User, given string) (right bool, err error) {
 	hash := hashRecovery(given)
 	err = s.db.Tx(ctx, func(tx *ent.Client) error {
@@ -145,22 +142,22 @@ func (s *Sessions) useRecovery(ctx context.Context, u *ent.User, given string) (
 	return right, err
 }
 
-// hashRecovery is what is kept of a recovery code, however it is typed.
+// hashRecovery is the stored hash of a recovery code. Case, spaces and hyphens do not
+// matter.
 func hashRecovery(code string) string {
 	code = strings.ToUpper(strings.NewReplacer("-", "", " ", "").Replace(code))
 	sum := sha256.Sum256([]byte(code))
 	return hex.EncodeToString(sum[:])
 }
 
-// Enrolment is a second factor that is being set up.
+// Enrolment is the secret of an authenticator that is being set up.
 type Enrolment struct {
 	Secret string // to type into the authenticator
-	Image  string // the same as a QR code: a data URL of a PNG
+	Image  string // the QR code: a data URL of a PNG
 }
 
-// Enrol gives the secret for a second factor. It is the visitor's only after
-// EnableFactor; until then the session keeps it, so that the page can be shown
-// again.
+// Enrol returns the secret for an authenticator. Until EnableFactor stores it, the
+// session holds it, so that the page can be shown again.
 func (s *Sessions) Enrol(ctx context.Context) (Enrolment, error) {
 	v := From(ctx)
 	options := totp.GenerateOpts{Issuer: "Chairside", AccountName: v.User.Email, Rand: rand.Reader}
@@ -173,7 +170,7 @@ func (s *Sessions) Enrol(ctx context.Context) (Enrolment, error) {
 	}
 	key, err := totp.Generate(options)
 	if err != nil {
-		return Enrolment{}, fmt.Errorf("signin: make a secret: %w", err)
+		return Enrolment{}, fmt.Errorf("generate a secret: %w", err)
 	}
 	s.manager.Put(ctx, keySecret, key.Secret())
 	image, err := picture(key)
@@ -184,25 +181,25 @@ func picture(key *otp.Key) (string, error) {
 	const pixels = 240
 	code, err := key.Image(pixels, pixels)
 	if err != nil {
-		return "", fmt.Errorf("signin: draw the secret: %w", err)
+		return "", fmt.Errorf("draw the QR code: %w", err)
 	}
 	var out bytes.Buffer
 	if err := png.Encode(&out, code); err != nil {
-		return "", fmt.Errorf("signin: draw the secret: %w", err)
+		return "", fmt.Errorf("draw the QR code: %w", err)
 	}
 	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(out.Bytes()), nil
 }
 
-// EnableFactor turns the second factor on, once the visitor has shown a code of
-// the secret of Enrol, and gives the recovery codes, which cannot be shown
-// again. It fails with ErrWrong and *Throttled.
+// EnableFactor turns two-factor authentication on after a code of Enrol's secret, and
+// returns the recovery codes, which cannot be shown again. It fails with ErrWrong and
+// *Throttled.
 func (s *Sessions) EnableFactor(ctx context.Context, given string, from Browser) (codes []string, err error) {
 	v, secret := From(ctx), s.manager.GetString(ctx, keySecret)
 	if v.User.TotpSecret != "" {
-		return nil, errors.New("signin: the second factor is on already")
+		return nil, errors.New("two-factor authentication is already on")
 	}
 	who := account("factor", strconv.FormatInt(v.User.ID, 10))
-	try, err := s.try(ctx, who, from.Address, factorLimits)
+	attempt, err := s.countAttempt(ctx, who, from.Address, factorLimits)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +207,7 @@ func (s *Sessions) EnableFactor(ctx context.Context, given string, from Browser)
 	if secret == "" || !right {
 		return nil, ErrWrong
 	}
-	if err := s.succeed(ctx, try, who, from.Address); err != nil {
+	if err := s.recordSuccess(ctx, attempt, who, from.Address); err != nil {
 		return nil, err
 	}
 	codes, hashes := newRecoveryCodes()
@@ -224,8 +221,8 @@ func (s *Sessions) EnableFactor(ctx context.Context, given string, from Browser)
 	return codes, nil
 }
 
-// DisableFactor turns the second factor off. The password and a code must be
-// given. It fails with ErrWrong, ErrWrongCode and *Throttled.
+// DisableFactor turns two-factor authentication off. It needs the password and a
+// code. It fails with ErrWrong, ErrWrongCode and *Throttled.
 func (s *Sessions) DisableFactor(ctx context.Context, password, code string, from Browser) error {
 	if err := s.confirmBoth(ctx, password, code, from); err != nil {
 		return err
@@ -235,9 +232,9 @@ func (s *Sessions) DisableFactor(ctx context.Context, password, code string, fro
 	})
 }
 
-// NewRecoveryCodes replaces the visitor's recovery codes. The password and a code
-// must be given, because a recovery code turns the second factor off. It fails
-// with ErrWrong, ErrWrongCode and *Throttled.
+// NewRecoveryCodes replaces the visitor's recovery codes. It needs the password and a
+// code, because a recovery code can turn two-factor authentication off. It fails with
+// ErrWrong, ErrWrongCode and *Throttled.
 func (s *Sessions) NewRecoveryCodes(ctx context.Context, password, code string, from Browser) (codes []string, err error) {
 	if err := s.confirmBoth(ctx, password, code, from); err != nil {
 		return nil, err
@@ -248,8 +245,8 @@ func (s *Sessions) NewRecoveryCodes(ctx context.Context, password, code string, 
 	})
 }
 
-// confirmBoth checks the visitor's password and then a code, as at sign-in: it
-// is used up, and wrong ones are counted with those of sign-ins.
+// confirmBoth checks the visitor's password and then a code. As at sign-in, the code
+// is marked as used and failures are counted.
 func (s *Sessions) confirmBoth(ctx context.Context, password, code string, from Browser) error {
 	if err := s.confirm(ctx, password, from); err != nil {
 		return err
@@ -261,7 +258,7 @@ func (s *Sessions) confirmBoth(ctx context.Context, password, code string, from 
 	return err
 }
 
-// newRecoveryCodes makes codes like ABCD-EFGH-IJKL-MNOP, and what is kept of them.
+// newRecoveryCodes generates codes such as ABCD-EFGH-IJKL-MNOP, and their hashes.
 func newRecoveryCodes() (codes, hashes []string) {
 	for range recoveryCodes {
 		letters := rand.Text()[:recoveryRunes]

@@ -17,7 +17,7 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// codes are the recovery codes on a page.
+// codes returns the recovery codes on a page.
 func codes(t *testing.T, p *harness.Page) []string {
 	t.Helper()
 	all := strings.Fields(p.Value(t, "recovery-codes"))
@@ -27,8 +27,7 @@ func codes(t *testing.T, p *harness.Page) []string {
 	return all
 }
 
-// TestThePasswordAloneDoesNotSignIn where there is a second factor.
-func TestThePasswordAloneDoesNotSignIn(t *testing.T) {
+func TestPasswordAloneDoesNotSignIn(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		f := enrol(t, e)
 		b := half(t, e.Browser(t))
@@ -55,8 +54,8 @@ func TestThePasswordAloneDoesNotSignIn(t *testing.T) {
 	})
 }
 
-// TestACodeWithoutThePasswordIsNothing also one that comes too late.
-func TestACodeWithoutThePasswordIsNothing(t *testing.T) {
+// TestCodeNeedsARecentPassword: a code works within ten minutes of the password.
+func TestCodeNeedsARecentPassword(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		f := enrol(t, e)
 		b := e.Browser(t)
@@ -78,8 +77,8 @@ func TestACodeWithoutThePasswordIsNothing(t *testing.T) {
 	})
 }
 
-// TestACodeWorksOnce whoever has seen it, and none before it works after it.
-func TestACodeWorksOnce(t *testing.T) {
+// TestCodeWorksOnce: a used code and earlier codes are refused.
+func TestCodeWorksOnce(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		f := enrol(t, e)
 		now := e.Clock.Now()
@@ -94,8 +93,7 @@ func TestACodeWorksOnce(t *testing.T) {
 	})
 }
 
-// TestTheCodeOfTheSetUpDoesNotSignIn as well.
-func TestTheCodeOfTheSetUpDoesNotSignIn(t *testing.T) {
+func TestSetupCodeDoesNotSignIn(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		f := enrol(t, e)
 		e.Clock.Advance(-time.Minute)
@@ -103,8 +101,7 @@ func TestTheCodeOfTheSetUpDoesNotSignIn(t *testing.T) {
 	})
 }
 
-// TestClocksMayDifferByOneStep and no more.
-func TestClocksMayDifferByOneStep(t *testing.T) {
+func TestCodeAllowsOneStepOfClockSkew(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		f := enrol(t, e)
 		for _, c := range []struct {
@@ -124,9 +121,9 @@ func TestClocksMayDifferByOneStep(t *testing.T) {
 	})
 }
 
-// TestGuessingCodesIsThrottled per address, and over all addresses, also where
-// the password is known and given again and again.
-func TestGuessingCodesIsThrottled(t *testing.T) {
+// TestCodeGuessesAreThrottled per address and over all addresses, even if the correct
+// password comes before each guess.
+func TestCodeGuessesAreThrottled(t *testing.T) {
 	behindProxy(t, func(t *testing.T, e *harness.Env) {
 		f := enrol(t, e)
 		right := func() string { return codeAt(t, f.secret, e.Clock.Now()) }
@@ -143,7 +140,7 @@ func TestGuessingCodesIsThrottled(t *testing.T) {
 		}
 		wait(t, show(half(t, from(t, e, "192.0.2.3")), right()))
 
-		known := half(t, from(t, e, "127.0.0.1")) // where the second factor was set up
+		known := half(t, from(t, e, "127.0.0.1")) // where the authenticator was set up
 		show(known, right()).Redirect(t)
 		mustBeIn(t, known, true, "an address that is known")
 		e.Clock.Advance(15 * time.Minute)
@@ -153,8 +150,8 @@ func TestGuessingCodesIsThrottled(t *testing.T) {
 	})
 }
 
-// TestRecoveryCodesSignInOnceEach however they are typed.
-func TestRecoveryCodesSignInOnceEach(t *testing.T) {
+// TestRecoveryCodeWorksOnce however it is typed.
+func TestRecoveryCodeWorksOnce(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		f := enrol(t, e)
 		for i, code := range []string{f.recovery[0], strings.ToLower(f.recovery[1]), strings.ReplaceAll(f.recovery[2], "-", ""), " " + strings.ReplaceAll(f.recovery[3], "-", " ")} {
@@ -183,8 +180,8 @@ func TestRecoveryCodesSignInOnceEach(t *testing.T) {
 	})
 }
 
-// TestOfManyWhoShowOneCodeOneIsLetIn by authenticator and by recovery code.
-func TestOfManyWhoShowOneCodeOneIsLetIn(t *testing.T) {
+// TestConcurrentUseOfOneCodeSignsInOnce on two servers, for both kinds of code.
+func TestConcurrentUseOfOneCodeSignsInOnce(t *testing.T) {
 	for name, database := range databases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -219,8 +216,9 @@ func TestOfManyWhoShowOneCodeOneIsLetIn(t *testing.T) {
 	}
 }
 
-// TestHalfASignInEndsWithTheUsersPassword that is changed, or with the user.
-func TestHalfASignInEndsWithTheUsersPassword(t *testing.T) {
+// TestPendingSignInEndsWithThePassword: a reset password or a disabled user ends a
+// sign-in that waits for a code.
+func TestPendingSignInEndsWithThePassword(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		f := enrol(t, e)
 		chosen, err := password.Unchecked(t.Context(), "another-password")
@@ -241,8 +239,9 @@ func TestHalfASignInEndsWithTheUsersPassword(t *testing.T) {
 	})
 }
 
-// TestASecondFactorIsOnlySetUpWithACodeOfIt and not replaced without the password.
-func TestASecondFactorIsOnlySetUpWithACodeOfIt(t *testing.T) {
+// TestSetupNeedsACode: two-factor authentication turns on only with a code of the
+// secret, and is not replaced without the password.
+func TestSetupNeedsACode(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		secret := b.Get("/settings/second-factor").Value(t, "setup-key")

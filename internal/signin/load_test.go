@@ -12,10 +12,10 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// TestTwoHundredSignInsAtOnceStayBounded in memory: each password that is
-// checked takes 19 MiB, so they wait in line, and who waits too long is told to
-// come back. It has the machine for itself, not being parallel.
-func TestTwoHundredSignInsAtOnceStayBounded(t *testing.T) {
+// TestConcurrentSignInsStayBoundedInMemory: each password check takes 19 MiB, so
+// sign-ins queue, and those that wait too long get 503. It is not parallel, to have
+// the machine to itself.
+func TestConcurrentSignInsStayBoundedInMemory(t *testing.T) {
 	for _, name := range []string{"sqlite", "postgres"} {
 		t.Run(name, func(t *testing.T) { flood(t, proxied(t, databases[name](t))) })
 	}

@@ -25,8 +25,8 @@ func TestMain(m *testing.M) { harness.Main(m) }
 
 var databases = map[string]func(testing.TB) string{"sqlite": harness.SQLite, "postgres": harness.Postgres}
 
-// behindProxy is harness.Each with a server that believes what tests say
-// of the address they come from (see from).
+// behindProxy is harness.Each with a server that trusts the client addresses that
+// from sets.
 func behindProxy(t *testing.T, test func(t *testing.T, e *harness.Env)) {
 	t.Helper()
 	t.Parallel()
@@ -45,7 +45,7 @@ func proxied(t *testing.T, database string) *harness.Env {
 	})
 }
 
-// from is a new browser at an address.
+// from returns a new browser at an address.
 func from(t *testing.T, e *harness.Env, address string) *harness.Browser {
 	t.Helper()
 	b := e.Browser(t)
@@ -76,7 +76,7 @@ func mustBeIn(t *testing.T, b *harness.Browser, want bool, when string) {
 	}
 }
 
-// wait gives what a throttled answer says in Retry-After.
+// wait returns the Retry-After of a throttled response.
 func wait(t *testing.T, p *harness.Page) time.Duration {
 	t.Helper()
 	seconds, err := strconv.Atoi(p.Status(t, http.StatusTooManyRequests).Header.Get("Retry-After"))
@@ -86,7 +86,7 @@ func wait(t *testing.T, p *harness.Page) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// colleague is a user of the main practice beside the administrator.
+// colleague returns a user of the main practice who is not the administrator.
 func colleague(t *testing.T, e *harness.Env) *ent.User {
 	t.Helper()
 	u, err := e.DB.Ent.User.Query().Where(user.EmailNEQ(seed.DemoAdmin), user.Active(true)).Order(user.ByID()).First(e.As(t, seed.DemoSlug))
@@ -96,7 +96,7 @@ func colleague(t *testing.T, e *harness.Env) *ent.User {
 	return u
 }
 
-// change does something to the administrator, past the pages.
+// change changes the administrator without the pages.
 func change(t *testing.T, e *harness.Env, work func(ctx context.Context, tx *ent.Client, u *ent.User) error) {
 	t.Helper()
 	ctx := principal.AsSystem(clock.With(t.Context(), e.Clock.Now()))
@@ -109,7 +109,7 @@ func change(t *testing.T, e *harness.Env, work func(ctx context.Context, tx *ent
 	})
 }
 
-// enrolled turns the administrator's second factor on, as the pages do.
+// enrolled is the administrator with two-factor authentication turned on.
 type enrolled struct {
 	secret   string
 	recovery []string
@@ -122,11 +122,11 @@ func enrol(t *testing.T, e *harness.Env) enrolled {
 	secret := b.Get("/settings/second-factor").Status(t, http.StatusOK).Value(t, "setup-key")
 	made := b.Post("/settings/second-factor", url.Values{"code": {codeAt(t, secret, e.Clock.Now())}}).Status(t, http.StatusOK)
 	f := enrolled{secret, codes(t, made), b}
-	e.Clock.Advance(time.Minute) // past the code that was used
+	e.Clock.Advance(time.Minute) // past the used code
 	return f
 }
 
-// codeAt is what an authenticator shows.
+// codeAt returns the code that an authenticator shows.
 func codeAt(t *testing.T, secret string, now time.Time) string {
 	t.Helper()
 	code, err := totp.GenerateCode(secret, now)
@@ -136,7 +136,7 @@ func codeAt(t *testing.T, secret string, now time.Time) string {
 	return code
 }
 
-// half is a browser at which the password was given, and no code yet.
+// half sends the password; the browser then waits for a code.
 func half(t *testing.T, b *harness.Browser) *harness.Browser {
 	t.Helper()
 	if to := enter(b, seed.DemoAdmin, seed.Password).Redirect(t); to.Path != "/sign-in/code" {

@@ -14,39 +14,39 @@ import (
 	"chairside/schema"
 )
 
-// ErrWrong is returned for a wrong password or code. It does not tell whether
-// there is such a user.
-var ErrWrong = errors.New("signin: wrong")
+// ErrWrong means an incorrect password or code. It does not reveal whether the user
+// exists.
+var ErrWrong = errors.New("incorrect e-mail address, password or code")
 
-// ErrDisabled is returned where the password was right and the user is disabled.
-var ErrDisabled = errors.New("signin: the user is disabled")
+// ErrDisabled means that the password was correct and the user is disabled.
+var ErrDisabled = errors.New("the user is disabled")
 
-// Password signs a user in, or the first half of the way where the user has a
-// second factor: then needsCode is true, and Code is next. It fails with
-// ErrWrong, ErrDisabled and *Throttled.
+// Password signs a user in. If needsCode is true the user has two-factor
+// authentication, and Code completes the sign-in. It fails with ErrWrong, ErrDisabled
+// and *Throttled.
 func (s *Sessions) Password(ctx context.Context, email, given string, from Browser) (needsCode bool, err error) {
 	email = schema.NormalizeEmail(email)
 	who := account("password", email)
-	try, err := s.try(ctx, who, from.Address, passwordLimits)
+	attempt, err := s.countAttempt(ctx, who, from.Address, passwordLimits)
 	if err != nil {
 		return false, err
 	}
-	u, err := s.db.Ent.User.Query().Where(user.Email(email)).Only(principal.AsSystemWithin(ctx)) // whoever has signed in here before
+	u, err := s.db.Ent.User.Query().Where(user.Email(email)).Only(principal.AsSystemWithin(ctx)) // the browser's session may be another practice's
 	if err != nil && !ent.IsNotFound(err) {
-		return false, fmt.Errorf("signin: find the user: %w", err)
+		return false, fmt.Errorf("find the user: %w", err)
 	}
-	var hash string // of nobody: takes as long, matches nothing
+	var hash string // an unknown user's: verifying takes as long and never matches
 	if u != nil {
 		hash = u.PasswordHash
 	}
 	right, err := password.Verify(ctx, given, hash)
 	switch {
 	case err != nil:
-		return false, fmt.Errorf("signin: check the password: %w", err)
+		return false, fmt.Errorf("check the password: %w", err)
 	case !right:
 		return false, ErrWrong
 	}
-	if err := s.succeed(ctx, try, who, from.Address); err != nil {
+	if err := s.recordSuccess(ctx, attempt, who, from.Address); err != nil {
 		return false, err
 	}
 	switch {
@@ -58,18 +58,18 @@ func (s *Sessions) Password(ctx context.Context, email, given string, from Brows
 	return false, s.enter(ctx, u, from)
 }
 
-// enter begins the session of a user who has shown all there is to show.
+// enter begins the session of a user whose sign-in is complete.
 func (s *Sessions) enter(ctx context.Context, u *ent.User, from Browser) error {
 	if err := s.db.Ent.User.UpdateOne(u).SetLastLogin(clock.Now(ctx)).Exec(principal.AsSystemWithin(ctx)); err != nil {
-		return fmt.Errorf("signin: note the sign-in: %w", err)
+		return fmt.Errorf("store the last sign-in: %w", err)
 	}
 	return s.begin(ctx, u, keyUser, from)
 }
 
-// ChangePassword gives the visitor a new password and ends all other sessions;
-// with endTokens also the user's tokens and what applications hold. The old
-// password must be given. It fails with ErrWrong, *Throttled, and first with
-// *Unsuitable for a new password that cannot be chosen.
+// ChangePassword changes the visitor's password and ends all other sessions; with
+// endTokens also the user's tokens and authorised applications. It needs the old
+// password. It fails with *Unsuitable for a new password that does not pass the
+// checks, ErrWrong and *Throttled.
 func (s *Sessions) ChangePassword(ctx context.Context, old, chosen string, endTokens bool, from Browser) error {
 	v := From(ctx)
 	about := About(v.User, v.Practice().Name)
@@ -95,14 +95,14 @@ func (s *Sessions) ChangePassword(ctx context.Context, old, chosen string, endTo
 	})
 }
 
-// About is what others know of a user, which makes bad passwords.
+// About lists words that a user's password must not consist of.
 func About(u *ent.User, practice string) []string {
 	return []string{u.Email, u.FirstName, u.LastName, practice}
 }
 
-// asVisitor changes the visitor's own row in a transaction that holds it. It
-// fails with store.ErrAccessEnded where the session has ended, or somebody else
-// has changed the password or the second factor, since the request began.
+// asVisitor changes the visitor's own row in a transaction that locks it. It fails
+// with store.ErrAccessEnded if the session has ended, or the password or the
+// authenticator has changed, since the request began.
 func (s *Sessions) asVisitor(ctx context.Context, work func(tx *ent.Client, u *ent.User) error) error {
 	v := From(ctx)
 	return s.db.Tx(ctx, func(tx *ent.Client) error {
@@ -120,16 +120,16 @@ func (s *Sessions) asVisitor(ctx context.Context, work func(tx *ent.Client, u *e
 	})
 }
 
-// Unsuitable is returned for a new password that cannot be chosen; its text is
+// Unsuitable is the error for a password that does not pass the checks. Its text is
 // for the user.
 type Unsuitable struct{ error }
 
-// confirm checks the password of the visitor once more, before something that
-// a machine left unlocked should not allow.
+// confirm checks the visitor's password again before a sensitive change, in case
+// someone else uses an unlocked machine.
 func (s *Sessions) confirm(ctx context.Context, given string, from Browser) error {
 	u := From(ctx).User
 	who := account("password", u.Email)
-	try, err := s.try(ctx, who, from.Address, passwordLimits)
+	attempt, err := s.countAttempt(ctx, who, from.Address, passwordLimits)
 	if err != nil {
 		return err
 	}
@@ -140,5 +140,5 @@ func (s *Sessions) confirm(ctx context.Context, given string, from Browser) erro
 	case !right:
 		return ErrWrong
 	}
-	return s.succeed(ctx, try, who, from.Address)
+	return s.recordSuccess(ctx, attempt, who, from.Address)
 }

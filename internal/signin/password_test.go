@@ -14,8 +14,7 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// TestUnknownUserAndWrongPasswordAreIndistinguishable in all that is answered.
-func TestUnknownUserAndWrongPasswordAreIndistinguishable(t *testing.T) {
+func TestSignInDoesNotRevealWhichUsersExist(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		other := colleague(t, e)
 		change(t, e, func(ctx context.Context, tx *ent.Client, _ *ent.User) error {
@@ -46,8 +45,7 @@ func TestUnknownUserAndWrongPasswordAreIndistinguishable(t *testing.T) {
 	})
 }
 
-// TestOnlyTheRightPasswordSignsIn however it is sent.
-func TestOnlyTheRightPasswordSignsIn(t *testing.T) {
+func TestSignInNeedsTheCorrectPassword(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		for _, c := range []struct {
 			name, email, password string
@@ -88,8 +86,8 @@ func TestOnlyTheRightPasswordSignsIn(t *testing.T) {
 	})
 }
 
-// TestADisabledUserCannotSignIn and is told so only with the right password.
-func TestADisabledUserCannotSignIn(t *testing.T) {
+// TestDisabledUserCannotSignIn, and learns why only with the correct password.
+func TestDisabledUserCannotSignIn(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		change(t, e, signin.Disable)
 		b := e.Browser(t)
@@ -101,8 +99,7 @@ func TestADisabledUserCannotSignIn(t *testing.T) {
 	})
 }
 
-// TestNextIsALocalPath or it would lead a user who has just signed in to
-// somebody else's sign-in page.
+// TestNextIsALocalPath: another address could lead a user to a fake sign-in page.
 func TestNextIsALocalPath(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		for next, want := range map[string]string{

@@ -18,7 +18,7 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// cookie is the session cookie of a browser.
+// cookie returns the session cookie of a browser.
 func cookie(t *testing.T, b *harness.Browser) string {
 	t.Helper()
 	for _, c := range b.Cookies() {
@@ -30,15 +30,15 @@ func cookie(t *testing.T, b *harness.Browser) string {
 	return ""
 }
 
-// thief is another browser with a cookie that was stolen, or planted.
+// thief returns another browser with a stolen or planted cookie.
 func thief(t *testing.T, e *harness.Env, value string) *harness.Browser {
 	b := e.Browser(t)
 	b.Header.Set("Cookie", "chairside_session="+value)
 	return b
 }
 
-// TestTheCookieIsForThisServerAndNoScript and goes with the browser.
-func TestTheCookieIsForThisServerAndNoScript(t *testing.T) {
+// TestCookieAttributes: HttpOnly, bound to the host, and ends with the browser.
+func TestCookieAttributes(t *testing.T) {
 	for scheme, name := range map[string]string{"http": "chairside_session", "https": "__Host-chairside_session"} {
 		t.Run(scheme, func(t *testing.T) {
 			e := harness.Start(t, harness.SQLite(t), func(o *server.Options) { o.BaseURL = strings.Replace(o.BaseURL, "http", scheme, 1) })
@@ -58,9 +58,9 @@ func TestTheCookieIsForThisServerAndNoScript(t *testing.T) {
 	}
 }
 
-// TestASessionCannotBeFixed by planting a cookie before sign-in, nor kept from
-// the first half of a sign-in to the whole.
-func TestASessionCannotBeFixed(t *testing.T) {
+// TestSignInReplacesTheSession: a cookie planted before sign-in, or from before the
+// code, does not become the user's session.
+func TestSignInReplacesTheSession(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		planted := strings.Repeat("a", 43)
 		victim := thief(t, e, planted)
@@ -88,8 +88,8 @@ func TestASessionCannotBeFixed(t *testing.T) {
 	})
 }
 
-// TestAStolenSessionEndsWithSignOut on the server, not only in the browser.
-func TestAStolenSessionEndsWithSignOut(t *testing.T) {
+// TestSignOutEndsTheSessionOnTheServer, not only in the browser.
+func TestSignOutEndsTheSessionOnTheServer(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		other := e.Browser(t).SignIn(seed.DemoAdmin)
@@ -107,7 +107,7 @@ func TestAStolenSessionEndsWithSignOut(t *testing.T) {
 	})
 }
 
-// TestOnlyTheHashOfTheCookieIsStored so that who reads the database has no session.
+// TestOnlyTheHashOfTheCookieIsStored, so that reading the database gives no session.
 func TestOnlyTheHashOfTheCookieIsStored(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		value := cookie(t, e.Browser(t).SignIn(seed.DemoAdmin))
@@ -122,8 +122,7 @@ func TestOnlyTheHashOfTheCookieIsStored(t *testing.T) {
 	})
 }
 
-// TestASessionEndsAfterTwoIdleHoursAndTwelveInAll by the clock of the server.
-func TestASessionEndsAfterTwoIdleHoursAndTwelveInAll(t *testing.T) {
+func TestSessionEndsAfterTwoIdleHoursOrTwelveInAll(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		begun := e.Clock.Now()
 		for _, c := range []struct {
@@ -154,8 +153,8 @@ func TestASessionEndsAfterTwoIdleHoursAndTwelveInAll(t *testing.T) {
 	})
 }
 
-// TestAChangedPasswordEndsTheOtherSessions and leaves the one in which it was changed.
-func TestAChangedPasswordEndsTheOtherSessions(t *testing.T) {
+// TestChangePasswordEndsTheOtherSessions and keeps the current one.
+func TestChangePasswordEndsTheOtherSessions(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b, other, stranger := e.Browser(t).SignIn(seed.DemoAdmin), e.Browser(t).SignIn(seed.DemoAdmin), e.Browser(t).SignIn(seed.SecondAdmin)
 		token := e.Token(t, "")
@@ -172,9 +171,9 @@ func TestAChangedPasswordEndsTheOtherSessions(t *testing.T) {
 	})
 }
 
-// TestAResetPasswordEndsAllSessions as "chairside user reset-password" does it,
-// with a process that knows nothing of the server's.
-func TestAResetPasswordEndsAllSessions(t *testing.T) {
+// TestResetPasswordEndsAllSessions from another process, as "chairside user
+// reset-password" does.
+func TestResetPasswordEndsAllSessions(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b, stranger := e.Browser(t).SignIn(seed.DemoAdmin), e.Browser(t).SignIn(seed.SecondAdmin)
 		chosen, err := password.Unchecked(t.Context(), "another-password")
@@ -191,8 +190,8 @@ func TestAResetPasswordEndsAllSessions(t *testing.T) {
 	})
 }
 
-// TestADisabledUsersSessionsEnd and do not come back with the user.
-func TestADisabledUsersSessionsEnd(t *testing.T) {
+// TestDisableEndsSessions, and enabling the user does not restore them.
+func TestDisableEndsSessions(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		active := func(is bool) {
 			change(t, e, func(ctx context.Context, tx *ent.Client, u *ent.User) error {
@@ -200,7 +199,7 @@ func TestADisabledUsersSessionsEnd(t *testing.T) {
 			})
 		}
 		b, seen := e.Browser(t).SignIn(seed.DemoAdmin), e.Browser(t).SignIn(seed.DemoAdmin)
-		active(false) // however it was done
+		active(false) // without signin.Disable
 		mustBeIn(t, seen, false, "disabled")
 		active(true)
 		mustBeIn(t, seen, false, "let in again")
@@ -211,8 +210,8 @@ func TestADisabledUsersSessionsEnd(t *testing.T) {
 	})
 }
 
-// TestASessionEndedOnOneServerIsEndedOnAll with the next request.
-func TestASessionEndedOnOneServerIsEndedOnAll(t *testing.T) {
+// TestRevokedSessionEndsOnAllServers with the next request.
+func TestRevokedSessionEndsOnAllServers(t *testing.T) {
 	for name, database := range databases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -231,8 +230,8 @@ func TestASessionEndedOnOneServerIsEndedOnAll(t *testing.T) {
 	}
 }
 
-// TestNobodyEndsAnotherUsersSession by its id.
-func TestNobodyEndsAnotherUsersSession(t *testing.T) {
+// TestUserCannotRevokeAnotherUsersSession by its id.
+func TestUserCannotRevokeAnotherUsersSession(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		victim := e.Browser(t).SignIn(seed.DemoAdmin)
 		id := e.DB.Ent.Session.Query().OnlyX(principal.AsSystem(t.Context())).ID

@@ -23,46 +23,46 @@ import (
 )
 
 const (
-	// Lifetime is how long a session lives at most.
+	// Lifetime is the longest life of a session.
 	Lifetime = 12 * time.Hour
-	// IdleLife is how long it lives without a page being asked for.
+	// IdleLife is the longest life of a session without a request.
 	IdleLife = 2 * time.Hour
-	// factorLife is how long a user has for the second factor.
+	// factorLife is the time to enter a code after the password.
 	factorLife = 10 * time.Minute
-	// seenResolution is how exactly the last page is known.
+	// seenResolution is the resolution of a session's last use.
 	seenResolution = time.Minute
 )
 
-// What a session holds. A session begins with keyPending where a second factor
-// is needed, else with keyUser.
+// The values of a session. It begins with keyPending if a code is needed, and with
+// keyUser otherwise.
 const (
-	keySession  = "session"  // its id, as text
-	keyUser     = "user"     // id of who has signed in
-	keyPending  = "pending"  // id of who has given the password alone
-	keyPractice = "practice" // of that user, as text
-	keyNew      = "new"      // until it is stored for the first time
-	keyAgent    = "agent"    // the browser, until then
-	keyAddress  = "address"  // the network address, until then
-	keyProof    = "proof"    // what the user has shown (proof), until then
-	keySecret   = "secret"   // of a second factor that is being set up
+	keySession  = "session"  // id of the session, as text
+	keyUser     = "user"     // id of the signed-in user
+	keyPending  = "pending"  // id of a user who has given only the password
+	keyPractice = "practice" // id of the user's practice, as text
+	keyNew      = "new"      // set until the session is first stored
+	keyAgent    = "agent"    // User-Agent, until then
+	keyAddress  = "address"  // network address, until then
+	keyProof    = "proof"    // see proof, until then
+	keySecret   = "secret"   // of an authenticator that is being set up
 )
 
-// Sessions are who has signed in, in which browser.
+// Sessions signs users in and manages their sessions.
 type Sessions struct {
 	db      *store.DB
 	manager *scs.SessionManager
 }
 
-// New keeps sessions in db. With secure the cookie travels over HTTPS alone.
-// fail answers a request whose session could not be read or written.
+// New stores sessions in db. With secure the cookie is sent only over HTTPS. fail
+// answers a request whose session cannot be read or written.
 func New(db *store.DB, secure bool, fail func(http.ResponseWriter, *http.Request, error)) *Sessions {
 	m := scs.New()
-	m.Store = &keeper{db, m.Codec}
+	m.Store = &sessionStore{db, m.Codec}
 	m.HashTokenInStore = true
 	m.Lifetime = Lifetime
 	m.ErrorFunc = fail
 	m.Cookie.Name = "chairside_session"
-	m.Cookie.Persist = false // ends with the browser: practices share machines
+	m.Cookie.Persist = false // practices share machines: the cookie ends with the browser
 	if secure {
 		m.Cookie.Name = "__Host-" + m.Cookie.Name
 		m.Cookie.Secure = true
@@ -70,8 +70,8 @@ func New(db *store.DB, secure bool, fail func(http.ResponseWriter, *http.Request
 	return &Sessions{db, m}
 }
 
-// begin starts a session of its own for the user: what the browser held before
-// is of no use any more, so nobody can have planted it.
+// begin starts a new session for the user and destroys the browser's old one, which
+// someone may have planted.
 func (s *Sessions) begin(ctx context.Context, u *ent.User, key string, from Browser) error {
 	if err := s.manager.Destroy(ctx); err != nil {
 		return err
@@ -86,17 +86,17 @@ func (s *Sessions) begin(ctx context.Context, u *ent.User, key string, from Brow
 	return nil
 }
 
-// proof stands for the password and the second factor that a user has.
+// proof is a hash of a user's password and authenticator; it changes with either.
 func proof(u *ent.User) string {
 	sum := sha256.Sum256([]byte(u.PasswordHash + "\x00" + u.TotpSecret))
 	return hex.EncodeToString(sum[:])
 }
 
-// SignOut ends the session of this browser.
+// SignOut ends the current session.
 func (s *Sessions) SignOut(ctx context.Context) error { return s.manager.Destroy(ctx) }
 
-// List gives the sessions of the caller's user, the last used one first. One
-// that waits for the second factor is none yet.
+// List returns the user's sessions, the last used first, without those that wait for
+// a code.
 func (s *Sessions) List(ctx context.Context) ([]*ent.Session, error) {
 	rows, err := s.db.Ent.Session.Query().
 		Where(session.UserID(principal.Must(ctx).UserID), session.ExpiresAtGT(clock.Now(ctx))).
@@ -109,42 +109,41 @@ func (s *Sessions) List(ctx context.Context) ([]*ent.Session, error) {
 	}), err
 }
 
-// End ends one session of the caller's user. One that is not there any more
-// is no failure.
+// End ends one of the user's sessions. Ending it twice is not an error.
 func (s *Sessions) End(ctx context.Context, id uuid.UUID) error {
 	_, err := s.db.Ent.Session.Delete().Where(session.UserID(principal.Must(ctx).UserID), session.ID(id)).Exec(ctx)
 	return err
 }
 
-// EndOthers ends all sessions of the visitor but this one.
+// EndOthers ends all of the visitor's sessions except the current one.
 func (s *Sessions) EndOthers(ctx context.Context) error {
 	return s.asVisitor(ctx, func(tx *ent.Client, u *ent.User) error {
 		return endAccess(ctx, tx, u.ID, BySession, From(ctx).SessionID)
 	})
 }
 
-// keeper is where the session manager keeps its data. The manager's own clock
-// counts for nothing: lifetimes follow the reading of the request.
-type keeper struct {
+// sessionStore stores the session manager's data. It ignores the manager's clock:
+// lifetimes follow the request's clock reading.
+type sessionStore struct {
 	db    *store.DB
 	codec scs.Codec
 }
 
-// FindCtx implements scs.CtxStore. It notes that the session is in use.
-func (k *keeper) FindCtx(ctx context.Context, hash string) ([]byte, bool, error) {
+// FindCtx implements scs.CtxStore. It also updates the session's last use.
+func (k *sessionStore) FindCtx(ctx context.Context, hash string) ([]byte, bool, error) {
 	ctx, now := principal.AsSystem(ctx), clock.Now(ctx)
 	row, err := k.db.Ent.Session.Query().Where(session.TokenHash(hash)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return nil, false, nil
 	case err != nil:
-		return nil, false, fmt.Errorf("signin: find a session: %w", err)
+		return nil, false, fmt.Errorf("find the session: %w", err)
 	case !now.Before(row.ExpiresAt):
 		return nil, false, nil
 	}
 	_, values, err := k.codec.Decode(row.Data)
 	if err != nil {
-		return nil, false, fmt.Errorf("signin: read a session: %w", err)
+		return nil, false, fmt.Errorf("decode the session: %w", err)
 	}
 	if _, signedIn := values[keyUser]; signedIn && now.Sub(row.LastSeenAt) >= seenResolution {
 		err = k.db.Ent.Session.Update().Where(session.ID(row.ID)).
@@ -154,7 +153,7 @@ func (k *keeper) FindCtx(ctx context.Context, hash string) ([]byte, bool, error)
 	return row.Data, true, err
 }
 
-// expiry is when a session ends that was begun and last used at these times.
+// expiry returns when a session ends, given its start and its last use.
 func expiry(begun, lastSeen time.Time) time.Time {
 	end, idle := begun.Add(Lifetime), lastSeen.Add(IdleLife)
 	if idle.Before(end) {
@@ -163,9 +162,9 @@ func expiry(begun, lastSeen time.Time) time.Time {
 	return end
 }
 
-// CommitCtx implements scs.CtxStore. A session that was ended while the request
-// was on its way stays ended: only what is new is added.
-func (k *keeper) CommitCtx(ctx context.Context, hash string, data []byte, _ time.Time) error {
+// CommitCtx implements scs.CtxStore. It inserts only new sessions, so a session that
+// ended during the request stays ended.
+func (k *sessionStore) CommitCtx(ctx context.Context, hash string, data []byte, _ time.Time) error {
 	deadline, values, err := k.codec.Decode(data)
 	if err != nil {
 		return err
@@ -185,10 +184,9 @@ func (k *keeper) CommitCtx(ctx context.Context, hash string, data []byte, _ time
 	return k.add(ctx, hash, data, values, proven, strings.ToValidUTF8(agent, "�"), address)
 }
 
-// add stores a new session. It fails with store.ErrAccessEnded where the user was
-// disabled, or the password or the second factor has changed, since the user has
-// shown them.
-func (k *keeper) add(ctx context.Context, hash string, data []byte, values map[string]any, proven, agent, address string) error {
+// add stores a new session. It fails with store.ErrAccessEnded if the user was
+// disabled, or the password or the authenticator changed, during the sign-in.
+func (k *sessionStore) add(ctx context.Context, hash string, data []byte, values map[string]any, proven, agent, address string) error {
 	now := clock.Now(ctx)
 	ctx = principal.AsSystem(ctx)
 	ends := expiry(now, now)
@@ -200,11 +198,11 @@ func (k *keeper) add(ctx context.Context, hash string, data []byte, values map[s
 	id, noID := uuid.Parse(fmt.Sprint(values[keySession]))
 	practice, noPractice := uuid.Parse(fmt.Sprint(values[keyPractice]))
 	if err := errors.Join(noID, noPractice); err != nil || !signedIn {
-		return errors.New("signin: a session is of nobody")
+		return errors.New("the session has no user")
 	}
-	// Those that have ended make room.
+	// Remove expired sessions.
 	if _, err := k.db.Ent.Session.Delete().Where(session.ExpiresAtLT(now)).Exec(ctx); err != nil {
-		return fmt.Errorf("signin: remove old sessions: %w", err)
+		return fmt.Errorf("remove expired sessions: %w", err)
 	}
 	err := k.db.Tx(ctx, func(tx *ent.Client) error {
 		if err := store.HoldAccess(ctx, tx, userID); err != nil {
@@ -225,26 +223,26 @@ func (k *keeper) add(ctx context.Context, hash string, data []byte, values map[s
 			Exec(ctx)
 	})
 	if err != nil {
-		return fmt.Errorf("signin: store a session: %w", err)
+		return fmt.Errorf("store the session: %w", err)
 	}
 	return nil
 }
 
 // DeleteCtx implements scs.CtxStore.
-func (k *keeper) DeleteCtx(ctx context.Context, hash string) error {
+func (k *sessionStore) DeleteCtx(ctx context.Context, hash string) error {
 	_, err := k.db.Ent.Session.Delete().Where(session.TokenHash(hash)).Exec(principal.AsSystem(ctx))
 	return err
 }
 
-// errNoContext refuses the forms of scs.Store without a context, which the
-// manager calls only where a store has no other.
-var errNoContext = errors.New("signin: sessions need the context of a request")
+// errNoContext refuses the methods of scs.Store, which the manager calls only if a
+// store lacks those with a context.
+var errNoContext = errors.New("sessions need a request's context")
 
 // Find implements scs.Store.
-func (k *keeper) Find(string) ([]byte, bool, error) { return nil, false, errNoContext }
+func (k *sessionStore) Find(string) ([]byte, bool, error) { return nil, false, errNoContext }
 
 // Commit implements scs.Store.
-func (k *keeper) Commit(string, []byte, time.Time) error { return errNoContext }
+func (k *sessionStore) Commit(string, []byte, time.Time) error { return errNoContext }
 
 // Delete implements scs.Store.
-func (k *keeper) Delete(string) error { return errNoContext }
+func (k *sessionStore) Delete(string) error { return errNoContext }

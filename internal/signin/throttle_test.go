@@ -15,8 +15,8 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// guess sends wrong passwords, which must all be looked at. They are longer than
-// any password, so that nothing is computed: the tests have many of them.
+// guess sends wrong passwords, which must all be checked. They are longer than
+// MaxBytes, so that no hash is computed.
 func guess(t *testing.T, b *harness.Browser, email string, times int) {
 	t.Helper()
 	for range times {
@@ -24,9 +24,9 @@ func guess(t *testing.T, b *harness.Browser, email string, times int) {
 	}
 }
 
-// TestTenGuessesFromOneAddressAreEnough for an account, for a quarter of an
-// hour; elsewhere and for others nothing changes.
-func TestTenGuessesFromOneAddressAreEnough(t *testing.T) {
+// TestSignInLocksAfterTenFailures from one address, for 15 minutes. Other addresses
+// and accounts are not affected.
+func TestSignInLocksAfterTenFailures(t *testing.T) {
 	for _, email := range []string{seed.DemoAdmin, "nobody@example.com"} {
 		t.Run(email, func(t *testing.T) {
 			behindProxy(t, func(t *testing.T, e *harness.Env) {
@@ -58,9 +58,8 @@ func TestTenGuessesFromOneAddressAreEnough(t *testing.T) {
 	}
 }
 
-// TestThirtyGuessesFromManyAddressesAreEnough for an account, but whoever has
-// signed in from an address before still can.
-func TestThirtyGuessesFromManyAddressesAreEnough(t *testing.T) {
+// TestSignInLocksAfterThirtyFailuresFromUnknownAddresses, but not for a known address.
+func TestSignInLocksAfterThirtyFailuresFromUnknownAddresses(t *testing.T) {
 	behindProxy(t, func(t *testing.T, e *harness.Env) {
 		owner := from(t, e, "198.51.100.7").SignIn(seed.DemoAdmin)
 		e.Clock.Advance(80 * 24 * time.Hour)
@@ -75,7 +74,7 @@ func TestThirtyGuessesFromManyAddressesAreEnough(t *testing.T) {
 		for range 3 {
 			enter(owner, seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
 		}
-		guess(t, owner, seed.DemoAdmin, 9) // a slip does not cost the owner the way in
+		guess(t, owner, seed.DemoAdmin, 9) // failures do not lock the owner out
 		enter(owner, seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
 		enter(from(t, e, "192.0.2.0"), seed.SecondAdmin, seed.Password).Status(t, http.StatusSeeOther)
 
@@ -84,8 +83,7 @@ func TestThirtyGuessesFromManyAddressesAreEnough(t *testing.T) {
 	})
 }
 
-// TestAnAddressIsForgottenAfterNinetyDays without a sign-in.
-func TestAnAddressIsForgottenAfterNinetyDays(t *testing.T) {
+func TestAddressIsUnknownAfterNinetyDays(t *testing.T) {
 	behindProxy(t, func(t *testing.T, e *harness.Env) {
 		owner := from(t, e, "198.51.100.7").SignIn(seed.DemoAdmin)
 		e.Clock.Advance(91 * 24 * time.Hour)
@@ -96,8 +94,8 @@ func TestAnAddressIsForgottenAfterNinetyDays(t *testing.T) {
 	})
 }
 
-// TestAHundredGuessesFromOneAddressAreEnough for any accounts.
-func TestAHundredGuessesFromOneAddressAreEnough(t *testing.T) {
+// TestSignInLocksAfterAHundredFailuresFromOneAddress for any accounts.
+func TestSignInLocksAfterAHundredFailuresFromOneAddress(t *testing.T) {
 	behindProxy(t, func(t *testing.T, e *harness.Env) {
 		guesser := from(t, e, "2001:db8:1:2::1")
 		for i := range 100 {
@@ -110,8 +108,8 @@ func TestAHundredGuessesFromOneAddressAreEnough(t *testing.T) {
 	})
 }
 
-// TestASuccessForgetsTheSlipsBeforeIt from the same address.
-func TestASuccessForgetsTheSlipsBeforeIt(t *testing.T) {
+// TestSuccessClearsFailures from the same address.
+func TestSuccessClearsFailures(t *testing.T) {
 	behindProxy(t, func(t *testing.T, e *harness.Env) {
 		b := from(t, e, "192.0.2.1")
 		for range 3 {
@@ -121,9 +119,9 @@ func TestASuccessForgetsTheSlipsBeforeIt(t *testing.T) {
 	})
 }
 
-// TestForwardedAddressesOfUntrustedPeersAreNotBelieved or every guess would
-// come from somewhere else.
-func TestForwardedAddressesOfUntrustedPeersAreNotBelieved(t *testing.T) {
+// TestForwardedAddressesNeedATrustedProxy: otherwise each guess could claim another
+// address.
+func TestForwardedAddressesNeedATrustedProxy(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		for i := range 10 {
 			guess(t, from(t, e, fmt.Sprintf("192.0.2.%d", i)), seed.DemoAdmin, 1)
@@ -135,8 +133,8 @@ func TestForwardedAddressesOfUntrustedPeersAreNotBelieved(t *testing.T) {
 	})
 }
 
-// TestManyGuessesAtOnceDoNotSlipPastTheLimit through two servers.
-func TestManyGuessesAtOnceDoNotSlipPastTheLimit(t *testing.T) {
+// TestConcurrentGuessesDoNotPassTheLimit through two servers.
+func TestConcurrentGuessesDoNotPassTheLimit(t *testing.T) {
 	t.Parallel()
 	for name, database := range databases {
 		t.Run(name, func(t *testing.T) {
@@ -166,9 +164,9 @@ func TestManyGuessesAtOnceDoNotSlipPastTheLimit(t *testing.T) {
 	}
 }
 
-// TestGuessingThePasswordFromASessionIsThrottled as well: at its change, and
-// where it confirms what is done to the second factor.
-func TestGuessingThePasswordFromASessionIsThrottled(t *testing.T) {
+// TestPasswordGuessesFromASessionAreThrottled when changing the password or
+// two-factor authentication.
+func TestPasswordGuessesFromASessionAreThrottled(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		f := enrol(t, e)
 		forms := map[string]url.Values{

@@ -13,7 +13,7 @@ import (
 	"chairside/internal/principal"
 )
 
-// Visitor is the user behind a request.
+// Visitor is the signed-in user of a request.
 type Visitor struct {
 	User      *ent.User // with its practice
 	SessionID uuid.UUID
@@ -25,15 +25,14 @@ func (v *Visitor) Practice() *ent.Practice { return v.User.Edges.Practice }
 
 type visitorKey struct{}
 
-// From gives the visitor of a request that came through Load, nil where nobody
-// has signed in.
+// From returns the visitor of a request that passed Load, or nil if signed out.
 func From(ctx context.Context) *Visitor {
 	v, _ := ctx.Value(visitorKey{}).(*Visitor)
 	return v
 }
 
-// Load finds out who is behind each request and confines it to the practice
-// of that user. Requests without a session go on without a visitor.
+// Load loads the session and confines the request to its user's practice. Requests
+// without a session have no visitor.
 func (s *Sessions) Load(next http.Handler) http.Handler {
 	return s.manager.LoadAndSave(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v, err := s.visitor(r.Context())
@@ -55,8 +54,8 @@ func (s *Sessions) Load(next http.Handler) http.Handler {
 	}))
 }
 
-// visitor is the user of the session, nil where there is none, where the second
-// factor is still to come, or where the user was disabled meanwhile.
+// visitor returns the session's user, or nil if there is no session, it waits for a
+// code, or the user was disabled.
 func (s *Sessions) visitor(ctx context.Context) (*Visitor, error) {
 	id, signedIn := s.manager.Get(ctx, keyUser).(int64)
 	if !signedIn {
@@ -77,16 +76,16 @@ func (s *Sessions) visitor(ctx context.Context) (*Visitor, error) {
 	return &Visitor{User: u, SessionID: session, Zone: zone}, err
 }
 
-// Browser is where a request comes from.
+// Browser is the client of a request.
 type Browser struct {
-	Address   string // of IPv6 the network of 64 bits, which one household shares
+	Address   string // for IPv6 the /64 network, which one household shares
 	UserAgent string
 }
 
-// maxUserAgent is how much of a browser's name is kept, in bytes.
+// maxUserAgent is the longest stored User-Agent in bytes.
 const maxUserAgent = 255
 
-// BrowserOf tells where a request comes from.
+// BrowserOf returns the client of a request.
 func BrowserOf(r *http.Request) Browser {
 	b := Browser{Address: r.RemoteAddr, UserAgent: r.UserAgent()}
 	if peer, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {

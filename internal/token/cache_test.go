@@ -18,18 +18,18 @@ import (
 	"chairside/internal/token"
 )
 
-// ask is a request that a valid token is allowed.
+// ask makes a request that a valid token may make and returns the status.
 func ask(t *testing.T, e *harness.Env, value string) int {
 	t.Helper()
 	return e.Get(t, "/v1/practice", value).Code
 }
 
-// administrator is the user of the harness's tokens.
+// administrator returns the user of the harness's tokens.
 func administrator(ctx context.Context, client *ent.Client) (*ent.User, error) {
 	return client.User.Query().Where(user.Email(seed.DemoAdmin)).Only(ctx)
 }
 
-// changes are what ends the use of a token, and the status it then gets.
+// changes are changes that invalidate a token, with the status it then gets.
 var changes = []struct {
 	name string
 	make func(ctx context.Context, e *harness.Env, value string) error
@@ -58,7 +58,7 @@ var changes = []struct {
 	}, http.StatusUnauthorized},
 }
 
-func TestChangesWorkAtOnceInTheirProcess(t *testing.T) {
+func TestChangesTakeEffectAtOnceInTheSameProcess(t *testing.T) {
 	for _, change := range changes {
 		t.Run(change.name, func(t *testing.T) {
 			harness.Each(t, func(t *testing.T, e *harness.Env) {
@@ -77,7 +77,7 @@ func TestChangesWorkAtOnceInTheirProcess(t *testing.T) {
 	}
 }
 
-// byHand changes rows past the client, as an administrator might.
+// byHand changes rows without the client, as an administrator might.
 var byHand = map[string]struct {
 	statement string
 	want      int
@@ -120,8 +120,7 @@ func TestChangesReachOtherProcesses(t *testing.T) {
 	}
 }
 
-// waitFor asks until the token is answered with status. That is a matter of a
-// second; a busy machine may take longer.
+// waitFor asks until the token gets the status: a second on an idle machine.
 func waitFor(t *testing.T, e *harness.Env, value string, status int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -133,7 +132,7 @@ func waitFor(t *testing.T, e *harness.Env, value string, status int) {
 	}
 }
 
-func TestChangeThatIsRolledBackIsNone(t *testing.T) {
+func TestRolledBackChangeHasNoEffect(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		value, ctx := e.Token(t, ""), principal.AsSystem(t.Context())
 		ask(t, e, value)
@@ -150,8 +149,8 @@ func TestChangeThatIsRolledBackIsNone(t *testing.T) {
 	})
 }
 
-// lookups counts what is asked of the table of tokens; after, if set, runs
-// between the answer of the database and its use.
+// lookups counts the queries of the tokens table. after, if set, runs between a
+// query and the use of its result.
 type lookups struct {
 	n     atomic.Int64
 	after atomic.Pointer[func()]
@@ -172,9 +171,9 @@ func watch(e *harness.Env) *lookups {
 	return l
 }
 
-// TestLookupThatAChangeOvertakesIsNotRemembered: what was read before a commit
-// and arrives after it counts for the request that asked, and no other.
-func TestLookupThatAChangeOvertakesIsNotRemembered(t *testing.T) {
+// TestLookupBeforeACommitIsNotCached: its result counts only for the request that
+// asked.
+func TestLookupBeforeACommitIsNotCached(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		l, value, ctx := watch(e), e.Token(t, ""), principal.AsSystem(t.Context())
 		revoke := func() {
@@ -193,8 +192,8 @@ func TestLookupThatAChangeOvertakesIsNotRemembered(t *testing.T) {
 	})
 }
 
-// TestUnknownTokenIsNotRemembered: a token works as soon as it is there.
-func TestUnknownTokenIsNotRemembered(t *testing.T) {
+// TestUnknownTokenIsNotCached: a token works as soon as it exists.
+func TestUnknownTokenIsNotCached(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		ctx := principal.AsSystem(t.Context())
 		value, hash := token.Mint(token.Personal)
@@ -215,12 +214,11 @@ func TestUnknownTokenIsNotRemembered(t *testing.T) {
 	})
 }
 
-// TestRememberedTokenEndsInTime by the clock of each request, however lately it
-// was read.
-func TestRememberedTokenEndsInTime(t *testing.T) {
+// TestCachedTokenExpiresByTheRequestsClock, however recently it was read.
+func TestCachedTokenExpiresByTheRequestsClock(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		value := e.Token(t, "")
-		for range 3 { // each use lengthens its life, also while it is remembered
+		for range 3 { // each use extends its life, even while it is cached
 			e.Clock.Advance(token.IdleLife)
 			if code := ask(t, e, value); code != http.StatusOK {
 				t.Errorf("answered %d", code)

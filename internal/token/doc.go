@@ -1,40 +1,36 @@
-// Package token makes access tokens and finds out for whom one acts
-// (behaviour.md section 7).
+// Package token creates, revokes and resolves access tokens (behaviour.md section 7).
 //
-// A token is 256 random bits behind a prefix that tells what it is:
+// A token is 256 random bits behind a prefix that says what it is:
 //
-//	cs_pat_   personal token, made by a user or on the command line
-//	cs_oat_   given to an application by OAuth (package oauth)
+//	cs_pat_   personal access token, created by a user or on the command line
+//	cs_oat_   an application's token from OAuth (package oauth)
 //
-// Only the SHA-256 of the whole text is stored. A fast hash is enough: nobody
-// can try 2^256 values, and looking the hash up in an index tells an attacker
-// who measures times nothing about the token behind it.
+// The database holds only the SHA-256 of the whole text. A fast hash is enough: 2^256
+// values cannot be tried, and the timing of an index lookup reveals nothing about the
+// token.
 //
-// A token lives as long as it is used at least every 14 days (IdleLife). Its
-// last use is written at most once an hour, so an idle token may die up to an
-// hour late, never early.
+// A token expires after 14 days without use (IdleLife). Its last use is written at
+// most hourly, so an idle token may expire up to an hour late, never early.
 //
 // # Scopes
 //
-// Create refuses scopes that the user's role may not hold. What a token may do is
-// computed from its stored scopes whenever it is resolved or shown (Scopes): the
-// role and the application may have changed since. Package scope has the table of
-// roles, and a type for each of the two, so that no code mixes them up.
+// Create refuses scopes beyond the user's role. A token's effective scopes are
+// computed from the stored ones whenever it is resolved or shown (Scopes), because the
+// role and the application may have changed. Package scope has the table of roles, and
+// a type for each kind of scope, so that code cannot mix them up.
 //
-// # Remembering
+// # Cache
 //
-// Every request has a token, and most have one that was just asked for:
+// Every request resolves a token, usually one that was resolved just before:
 //
-//	Resolve    resolve.go   for whom the token acts, or why it lets nobody in
+//	Resolve    resolve.go   the token's principal, or the reason why it is refused
 //	Get        ../cache     read less than 0.9 s ago: no query
 //	read       lookup.go    token, user, practice and application in one query
 //
-// So revoking a token, disabling its user, changing the user's role or narrowing
-// an application works within a second on every process, whoever did it and how.
-// In the process that does it through the client, it works with the next request:
-// a commit that changes a token, a user, a practice or an application empties the
-// memory. Only what lets somebody in is believed
-// without asking; an unknown token is not remembered at all. Ends are judged by
-// the clock of each request, the age of what is remembered by one that nobody
-// sets.
+// Revoking a token, disabling its user, changing the role or narrowing an application
+// therefore takes effect within a second on every process. In the process that makes
+// the change through the client it takes effect with the next request: a commit that
+// changes a token, a user, a practice or an application clears the cache. Only
+// positive results are cached: before refusing a token the database is queried. Expiry
+// follows each request's clock, the age of an entry a monotonic one.
 package token

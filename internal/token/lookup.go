@@ -21,17 +21,17 @@ import (
 	"chairside/schema"
 )
 
-// holder is what was read of a token and those it acts for.
-type holder struct {
+// entry is a cached token with its principal.
+type entry struct {
 	caller   principal.Principal
-	active   bool // whether the user may use the system
+	active   bool // the user is active
 	created  time.Time
 	lastUsed atomic.Pointer[time.Time] // nil before the first use
 	expires  *time.Time
 	revoked  bool // or its application was deleted
 }
 
-// row is what read asks for, in one query.
+// row is a row of read's query.
 type row struct {
 	ID         uuid.UUID  `sql:"id"`
 	Role       string     `sql:"role"`
@@ -53,9 +53,9 @@ type row struct {
 	DeletedAt     *time.Time `sql:"deleted_at"` // of the application
 }
 
-// read asks the database for a token with its user, practice and application. The holder
-// is nil where there is no such token.
-func read(ctx context.Context, client *ent.Client, hash [sha256.Size]byte) (*holder, error) {
+// read queries a token with its user, practice and application. The entry is nil if there
+// is no such token.
+func read(ctx context.Context, client *ent.Client, hash [sha256.Size]byte) (*entry, error) {
 	var rows []row
 	err := client.AccessToken.Query().Where(accesstoken.Hash(hash[:])).Modify(func(s *sql.Selector) {
 		u, p, a := sql.Table(user.Table), sql.Table(practice.Table), sql.Table(application.Table)
@@ -73,7 +73,7 @@ func read(ctx context.Context, client *ent.Client, hash [sha256.Size]byte) (*hol
 			AppendSelect(a.C(application.FieldDeletedAt))
 	}).Scan(principal.AsSystem(ctx), &rows)
 	if err != nil {
-		return nil, fmt.Errorf("token: look up: %w", err)
+		return nil, fmt.Errorf("look up the token: %w", err)
 	}
 	if len(rows) == 0 {
 		return nil, nil
@@ -83,7 +83,7 @@ func read(ctx context.Context, client *ent.Client, hash [sha256.Size]byte) (*hol
 	if err != nil {
 		return nil, err
 	}
-	h := &holder{
+	h := &entry{
 		caller: principal.Principal{
 			PracticeID: r.PracticeID,
 			UserID:     r.UserID,
@@ -103,8 +103,8 @@ func read(ctx context.Context, client *ent.Client, hash [sha256.Size]byte) (*hol
 	return h, nil
 }
 
-// zones keeps the time zones that have been read: reading one takes longer
-// than the rest of a lookup. It is bounded by the zones there are.
+// zones caches time zones: loading one takes longer than the rest of a lookup. The
+// number of zones bounds it.
 var zones sync.Map // name → *time.Location
 
 func loadZone(name string) (*time.Location, error) {
@@ -113,7 +113,7 @@ func loadZone(name string) (*time.Location, error) {
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil {
-		return nil, fmt.Errorf("token: the practice's time zone: %w", err)
+		return nil, fmt.Errorf("load the practice's time zone: %w", err)
 	}
 	zones.Store(name, zone)
 	return zone, nil

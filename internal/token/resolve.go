@@ -13,29 +13,27 @@ import (
 	"chairside/internal/store/admission"
 )
 
-// Selector chooses tokens: the predicates of package ent/accesstoken.
+// Selector selects tokens: the predicates of package ent/accesstoken.
 type Selector = predicate.AccessToken
 
-// maxLength is longer than any token; what exceeds it is not even hashed.
+// maxLength is longer than any token; longer values are not hashed.
 const maxLength = 256
 
-// Resolve finds for whom the token with the given value acts. It fails with
-// apierror.InvalidToken for a token that is unknown or revoked, with
-// apierror.ExpiredToken for one past its end or unused for IdleLife, and with
-// apierror.AccountDisabled where its user is no longer active. It writes the last
-// use, at most once an hour; that this could not be written does not fail the
-// request, but is returned as a note for the log.
+// Resolve returns the principal of a token. It fails with apierror.InvalidToken for
+// an unknown or revoked token, apierror.ExpiredToken, or apierror.AccountDisabled if
+// its user is not active. It writes the last use, at most hourly. A failure to write
+// it does not fail the request; it is returned as useErr, for the log.
 //
-// The caller is shared by requests and must not be changed. What is remembered
-// only ever lets a token in: before one is refused, the database is asked.
-func (c *Cache) Resolve(ctx context.Context, value string) (who *principal.Principal, unnoted, err error) {
+// Requests share the principal and must not change it. Before it refuses a token,
+// Resolve queries the database.
+func (c *Cache) Resolve(ctx context.Context, value string) (who *principal.Principal, useErr, err error) {
 	if len(value) > maxLength {
 		return nil, nil, apierror.InvalidToken()
 	}
 	hash, now := sha256.Sum256([]byte(value)), clock.Now(ctx)
 	h, _, err := c.memory.Get(ctx, hash,
-		func(h *holder) bool { return h.refusal(now) == nil },
-		func() (*holder, bool, error) {
+		func(h *entry) bool { return h.refusal(now) == nil },
+		func() (*entry, bool, error) {
 			h, err := read(admission.With(ctx, admission.Tokens, "lookUp"), c.client, hash)
 			return h, h != nil, err
 		})
@@ -48,8 +46,8 @@ func (c *Cache) Resolve(ctx context.Context, value string) (who *principal.Princ
 	return &h.caller, c.noteUse(ctx, h, now), nil
 }
 
-// refusal says why the token lets nobody in now, nil where it does.
-func (h *holder) refusal(now time.Time) error {
+// refusal returns why the token is not valid now, or nil.
+func (h *entry) refusal(now time.Time) error {
 	switch {
 	case h == nil, h.revoked:
 		return apierror.InvalidToken()
@@ -61,10 +59,10 @@ func (h *holder) refusal(now time.Time) error {
 	return nil
 }
 
-// noteUse writes the last use where what is stored is too old. Of many requests
-// at once, one of this process writes, and because the condition stands in the
-// statement as well, one of all processes.
-func (c *Cache) noteUse(ctx context.Context, h *holder, now time.Time) error {
+// noteUse writes the last use if the stored one is too old. Only one of many
+// concurrent requests writes: the swap decides within this process, the statement's
+// condition among all processes.
+func (c *Cache) noteUse(ctx context.Context, h *entry, now time.Time) error {
 	stale, last := now.Add(-useResolution), h.lastUsed.Load()
 	if last != nil && last.After(stale) || !h.lastUsed.CompareAndSwap(last, &now) {
 		return nil

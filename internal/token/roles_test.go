@@ -20,14 +20,13 @@ import (
 	"chairside/schema"
 )
 
-// scopesOf asks a server what a token may do, with a request that needs no scope.
+// scopesOf returns a token's scopes, from a request that needs none.
 func scopesOf(t *testing.T, e *harness.Env, value string) string {
 	t.Helper()
 	return e.Get(t, "/rate_limit", value).Status(t, http.StatusOK).Header.Get("X-OAuth-Scopes")
 }
 
-// waitForScopes asks until the token has the scopes. That is a matter of a second;
-// a busy machine may take longer.
+// waitForScopes asks until the token has the scopes: a second on an idle machine.
 func waitForScopes(t *testing.T, e *harness.Env, value, want string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -52,7 +51,8 @@ func giveRole(t *testing.T, e *harness.Env, role schema.Role) {
 	})
 }
 
-// given is an application of the main practice with a token of its administrator.
+// given returns an application of the main practice and its token for the
+// administrator.
 func given(t *testing.T, e *harness.Env, scopes ...string) (value string, app *ent.Application) {
 	t.Helper()
 	u, err := administrator(principal.AsSystem(t.Context()), e.DB.Ent)
@@ -75,7 +75,7 @@ func draft(scopes []string) oauth.Draft {
 	return oauth.Draft{Name: "Robot", RedirectURIs: []string{"https://robot.example/callback"}, Scopes: scopes}
 }
 
-func TestRoleChangesWorkAtOnceInTheirProcess(t *testing.T) {
+func TestRoleChangesTakeEffectAtOnceInTheSameProcess(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		value := e.Token(t, "patient financials user:update")
 		for _, change := range []struct {
@@ -124,9 +124,9 @@ func TestApplicationScopesLimitItsTokensAtOnce(t *testing.T) {
 	})
 }
 
-// TestTokenOfADeletedApplicationIsDead also where it was made while the
-// application was being deleted, and so was not revoked.
-func TestTokenOfADeletedApplicationIsDead(t *testing.T) {
+// TestDeletedApplicationsTokenIsInvalid even if it was created during the deletion,
+// and so was not revoked.
+func TestDeletedApplicationsTokenIsInvalid(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		value, app := given(t, e, "patient")
 		ctx := e.As(t, seed.DemoSlug)
@@ -168,9 +168,9 @@ func TestCreateRefusesScopesBeyondTheRole(t *testing.T) {
 			t.Fatal(err)
 		}
 		for asked, want := range map[string]string{
-			"patient":                  `the role receptionist may not hold patient:delete; ask for "patient:create patient:read patient:update" instead`,
-			"financials user":          `the role receptionist may not hold financials, user:create, user:delete, user:update; ask for "user:read" instead`,
-			"financials:read":          `the role receptionist may not hold financials:read; it may hold "appointment patient:create patient:read patient:update practice:read treatments:read user:read"`,
+			"patient":                  `the role receptionist does not allow patient:delete: use "patient:create patient:read patient:update" instead`,
+			"financials user":          `the role receptionist does not allow financials, user:create, user:delete, user:update: use "user:read" instead`,
+			"financials:read":          `the role receptionist does not allow financials:read: it allows "appointment patient:create patient:read patient:update practice:read treatments:read user:read"`,
 			"patient:read appointment": "",
 		} {
 			set, err := scope.Parse(asked)
@@ -191,9 +191,9 @@ func TestCreateRefusesScopesBeyondTheRole(t *testing.T) {
 	})
 }
 
-// TestScopesOfAForeignUserOrApplicationAreNone: what is shown of a token never
-// depends on somebody else's role or registration.
-func TestScopesOfAForeignUserOrApplicationAreNone(t *testing.T) {
+// TestScopesNeedTheTokensOwnUserAndApplication: no other user's role or application's
+// registration counts.
+func TestScopesNeedTheTokensOwnUserAndApplication(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		_, app := given(t, e, "patient")
 		ctx := principal.AsSystem(t.Context())

@@ -11,24 +11,23 @@ import (
 	"chairside/schema"
 )
 
-// BeyondRoleError is returned where a token is to get scopes that its user's role
-// may not hold.
+// BeyondRoleError is the error for scopes beyond the user's role.
 type BeyondRoleError struct {
 	Role    schema.Role
-	Beyond  scope.Set // what the role may not hold
-	Instead scope.Set // the rest of what was asked for
+	Beyond  scope.Set // requested scopes that the role does not allow
+	Instead scope.Set // the other requested scopes
 }
 
-// Error names the scopes and what to ask for instead.
+// Error names the scopes and what to request instead.
 func (e *BeyondRoleError) Error() string {
-	what := fmt.Sprintf("the role %s may not hold %s", e.Role, strings.Join(e.Beyond, ", "))
+	what := fmt.Sprintf("the role %s does not allow %s", e.Role, strings.Join(e.Beyond, ", "))
 	if len(e.Instead) > 0 {
-		return fmt.Sprintf("%s; ask for %q instead", what, e.Instead)
+		return fmt.Sprintf("%s: use %q instead", what, e.Instead)
 	}
-	return fmt.Sprintf("%s; it may hold %q", what, e.Role.PermissionLevel().MayHold())
+	return fmt.Sprintf("%s: it allows %q", what, e.Role.PermissionLevel().MayHold())
 }
 
-// CheckRole fails with *BeyondRoleError unless the user's role may hold all scopes.
+// CheckRole fails with *BeyondRoleError unless the user's role allows all scopes.
 func CheckRole(user *ent.User, scopes scope.Set) error {
 	limit := user.Role.PermissionLevel().MayHold()
 	if beyond := scopes.Beyond(limit); len(beyond) > 0 {
@@ -37,9 +36,9 @@ func CheckRole(user *ent.User, scopes scope.Set) error {
 	return nil
 }
 
-// Scopes is what a token may do now. user is its user and application the one it
-// was given to, nil for a personal token. A token without its own user, or of an
-// application without that application, may do nothing.
+// Scopes returns a token's effective scopes. user is its user, application the one it
+// belongs to, or nil for a personal token. With another user or application, the token
+// has no scopes.
 func Scopes(row *ent.AccessToken, user *ent.User, application *ent.Application) scope.Effective {
 	var registered *string
 	if application != nil && row.ApplicationID != nil && application.ID == *row.ApplicationID && application.DeletedAt == nil {
@@ -51,14 +50,14 @@ func Scopes(row *ent.AccessToken, user *ent.User, application *ent.Application) 
 	return limit(row.Scopes, user.Role, row.ApplicationID, registered)
 }
 
-// Beyond is what a token was given that its user's role does not allow now.
+// Beyond returns the token's stored scopes that its user's role does not allow now.
 func Beyond(row *ent.AccessToken, user *ent.User) scope.Set {
 	return row.Scopes.Beyond(user.Role.PermissionLevel())
 }
 
-// limit narrows the stored scopes of a token to what its user's role and its
-// application allow. registered is nil where the application is unknown: its
-// tokens may then do nothing.
+// limit narrows a token's stored scopes to those that its user's role and its
+// application allow. registered is nil if the application is unknown: the token then
+// has no scopes.
 func limit(granted scope.Granted, role schema.Role, application *uuid.UUID, registered *string) scope.Effective {
 	if application == nil {
 		return granted.Limit(role.PermissionLevel(), nil)

@@ -19,9 +19,9 @@ var updateGolden = flag.Bool("update", false, "write the golden files")
 var day = at("2026-07-01T09:15:00Z")
 
 // bright makes a practice to import into.
-func bright(t testing.TB, db *store.DB) provision.Opened {
+func bright(t testing.TB, db *store.DB) provision.PracticeIDs {
 	t.Helper()
-	var o provision.Opened
+	var o provision.PracticeIDs
 	err := db.Tx(clock.With(t.Context(), day), func(tx *ent.Client) (err error) {
 		o, err = provision.Practice(clock.With(t.Context(), day), tx, provision.NewPractice{
 			Name: "Bright", TimeZone: "Europe/London", Country: "GB",

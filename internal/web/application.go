@@ -9,7 +9,7 @@ import (
 	"chairside/internal/scope"
 )
 
-// application shows one of the practice's applications, to be changed.
+// application shows one of the practice's applications and the form to edit it.
 func (s *Site) application(w http.ResponseWriter, r *http.Request) error {
 	app, err := s.pathApplication(r)
 	if err != nil {
@@ -21,7 +21,7 @@ func (s *Site) application(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// pathApplication is the application whose id is in the address.
+// pathApplication returns the application whose id is in the path.
 func (s *Site) pathApplication(r *http.Request) (*ent.Application, error) {
 	id, err := pathID(r)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"chairside/internal/oauth"
 )
 
-// deleteApplication removes an application and ends its tokens.
+// deleteApplication deletes an application and revokes its tokens.
 func (s *Site) deleteApplication(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	id, err := pathID(r)

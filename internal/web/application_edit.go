@@ -7,7 +7,7 @@ import (
 	"chairside/internal/oauth"
 )
 
-// editApplication changes an application's name, redirect addresses and scopes.
+// editApplication changes an application's name, redirect URIs and scopes.
 func (s *Site) editApplication(w http.ResponseWriter, r *http.Request) error {
 	ctx, f := r.Context(), filled(r)
 	app, err := s.pathApplication(r)
@@ -16,7 +16,7 @@ func (s *Site) editApplication(w http.ResponseWriter, r *http.Request) error {
 	}
 	err = s.DB.Tx(ctx, func(tx *ent.Client) error { return oauth.Edit(ctx, tx, app.ID, readDraft(f)) })
 	switch {
-	case f.addFault(err, draftLabels):
+	case f.addFieldErrors(err, draftLabels):
 		s.showApplication(w, r, http.StatusUnprocessableEntity, app, f)
 		return nil
 	case err != nil:

@@ -9,7 +9,7 @@ import (
 	"chairside/internal/scope"
 )
 
-// newApplication shows the form for an application.
+// newApplication shows the form that registers an application.
 func (s *Site) newApplication(w http.ResponseWriter, r *http.Request) error {
 	s.showNewApplication(w, r, http.StatusOK, form{values: map[string][]string{"kind": {"confidential"}}})
 	return nil
@@ -21,8 +21,8 @@ func (s *Site) showNewApplication(w http.ResponseWriter, r *http.Request, status
 	})
 }
 
-// registerApplication adds an application and shows how to connect it, its
-// secret in this answer and never again.
+// registerApplication registers an application and shows how to connect it. The
+// secret appears in this response only.
 func (s *Site) registerApplication(w http.ResponseWriter, r *http.Request) error {
 	ctx, f := r.Context(), filled(r)
 	draft := readDraft(f)
@@ -30,7 +30,7 @@ func (s *Site) registerApplication(w http.ResponseWriter, r *http.Request) error
 	case "confidential":
 	case "public":
 		draft.Public = true
-	default: // no browser sends it: one of the two is always chosen
+	default: // no browser sends this: one option is always selected
 		f.add("kind", "Choose where the application runs.")
 		s.showNewApplication(w, r, http.StatusUnprocessableEntity, f)
 		return nil
@@ -42,7 +42,7 @@ func (s *Site) registerApplication(w http.ResponseWriter, r *http.Request) error
 		return err
 	})
 	switch {
-	case f.addFault(err, draftLabels):
+	case f.addFieldErrors(err, draftLabels):
 		s.showNewApplication(w, r, http.StatusUnprocessableEntity, f)
 		return nil
 	case err != nil:
@@ -54,7 +54,7 @@ func (s *Site) registerApplication(w http.ResponseWriter, r *http.Request) error
 	return nil
 }
 
-// readDraft reads what both forms of an application have.
+// readDraft reads the fields that the register and edit forms share.
 func readDraft(f form) oauth.Draft {
 	return oauth.Draft{
 		Name:         f.Value("name"),
@@ -63,9 +63,9 @@ func readDraft(f form) oauth.Draft {
 	}
 }
 
-// draftLabels begin the messages of package oauth.
+// draftLabels turn the field errors of package oauth into sentences.
 var draftLabels = []label{
-	{"name", "The name", "Enter a name, by which users will know the application."},
-	{"redirect_uris", "The redirect addresses", "Enter at least one address."},
-	{"scopes", "The permissions", "Choose at least one thing that the application may ask for."},
+	{"name", "The name", "Enter a name."},
+	{"redirect_uris", "Redirect URIs", "Enter at least one redirect URI."},
+	{"scopes", "Permissions", "Choose at least one permission."},
 }

@@ -9,8 +9,8 @@ import (
 	"chairside/internal/oauth"
 )
 
-// rotateSecret gives an application a new secret and shows it, in this answer
-// and never again.
+// rotateSecret replaces an application's secret and shows the new one, in this
+// response only.
 func (s *Site) rotateSecret(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	app, err := s.pathApplication(r)
@@ -24,7 +24,7 @@ func (s *Site) rotateSecret(w http.ResponseWriter, r *http.Request) error {
 	})
 	switch {
 	case errors.Is(err, oauth.ErrPublic):
-		return apierror.NotFound() // the page has no such form
+		return apierror.NotFound() // the page of a public application has no such form
 	case err != nil:
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// run runs a command that a page shows, as an integrator would paste it.
+// run runs a command from a page, as an integrator would.
 func run(t *testing.T, command string) map[string]any {
 	t.Helper()
 	out := shell(t, command+" --silent --show-error")
@@ -37,8 +37,7 @@ func shell(t *testing.T, script string) string {
 	return string(out)
 }
 
-// allow lets an application act for the user of a browser, by the link that a
-// page shows, and gives the code.
+// allow authorises an application through the link of a page, and returns the code.
 func allow(t *testing.T, b *harness.Browser, base, link string) string {
 	t.Helper()
 	path, ok := strings.CutPrefix(link, base)
@@ -49,9 +48,9 @@ func allow(t *testing.T, b *harness.Browser, base, link string) string {
 	return b.Submit(page.Form(t, "/oauth/authorize"), url.Values{"decision": {"allow"}}).Redirect(t).Query().Get("code")
 }
 
-// TestConnectByThePages connects an application with nothing but what the
-// pages say: register, allow, exchange, first request.
-func TestConnectByThePages(t *testing.T) {
+// TestConnectApplication follows the steps that the pages show: register, authorise,
+// exchange, first request.
+func TestConnectApplication(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		b.Get("/settings/applications").Has(t, "No applications yet")
@@ -76,7 +75,7 @@ func TestConnectByThePages(t *testing.T) {
 			t.Errorf("the first request gives %v", first)
 		}
 
-		// Afterwards the page has all of it but the secret.
+		// Later the page shows everything except the secret.
 		page := b.Get("/settings/applications/"+id).Status(t, http.StatusOK).Lacks(t, secret, secret[10:])
 		sound(t, page)
 		code = allow(t, b, e.URL, page.Value(t, "link"))
@@ -130,11 +129,11 @@ func TestApplicationErrors(t *testing.T) {
 				{"name", strings.Repeat("x", 101), "The name is too long (maximum is 100 characters)."},
 				{"redirect_uris", "\r\n \r\n", "Enter at least one redirect URI."},
 				{"redirect_uris", "http://example.com/", "must use https"},
-				{"redirect_uris", callback + "\r\n/callback", "must be whole addresses"},
+				{"redirect_uris", callback + "\r\n/callback", "must be absolute"},
 				{"redirect_uris", callback + "#x", "must not have a fragment"},
 				{"redirect_uris", "javascript:alert(1)", "must use https"},
 				{"scopes", "", "Choose at least one"},
-				{"scopes", "everything", "must be scopes that exist"},
+				{"scopes", "everything", "must be existing scopes"},
 			} {
 				given := url.Values{"name": {"Robot <2>"}, "redirect_uris": {callback + "\r\nhttps://x.example/"}, "scopes": {"user:read"}}
 				given.Set(test.field, test.value)
@@ -185,7 +184,7 @@ func TestApplicationChanges(t *testing.T) {
 
 		saved := b.Submit(form, url.Values{"name": {"Renamed"}, "redirect_uris": {"https://other.example.com/"}, "scopes": {"user:read", "patient:read"}})
 		b.Follow(saved).Status(t, http.StatusOK).Has(t, "Changes saved.", "Renamed")
-		b.Get(strings.TrimPrefix(link, e.URL)).Status(t, http.StatusBadRequest) // the address is no longer its own
+		b.Get(strings.TrimPrefix(link, e.URL)).Status(t, http.StatusBadRequest) // the redirect URI is no longer registered
 		e.Get(t, "/v1/user", token).Status(t, http.StatusOK)
 
 		gone := b.Submit(page.Form(t, path+"/delete"), nil)
@@ -205,7 +204,7 @@ func TestConsent(t *testing.T) {
 			"client_id": {id}, "redirect_uri": {callback}, "response_type": {"code"}, "scope": {"user patient:read"}, "state": {"a&b=\"c\"<d>"},
 		}.Encode()
 
-		// Somebody of another practice, who has to sign in first.
+		// A user of another practice, who must sign in first.
 		stranger := e.Browser(t)
 		form := stranger.Follow(stranger.Get(request)).Form(t, "/sign-in")
 		page := stranger.Follow(stranger.Submit(form, url.Values{"email": {seed.SecondAdmin}, "password": {seed.Password}})).Status(t, http.StatusOK)
@@ -222,8 +221,7 @@ func TestConsent(t *testing.T) {
 		stranger.Submit(decide, nil).Status(t, http.StatusUnprocessableEntity).Has(t, "Authorise Recall")
 		stranger.Submit(decide, url.Values{"decision": {"perhaps"}}).Status(t, http.StatusUnprocessableEntity)
 
-		// Another user has signed in in the same browser meanwhile: the page is
-		// shown once more, to that user.
+		// If another user has signed in since, the page is shown again.
 		stranger.SignIn(seed.DemoAdmin)
 		shown := stranger.Submit(decide, url.Values{"decision": {"allow"}}).Status(t, http.StatusOK).Has(t, seed.DemoAdmin).Lacks(t, seed.SecondAdmin)
 		if codes, err := e.DB.Ent.AuthorizationCode.Query().Count(e.As(t, seed.DemoSlug)); err != nil || codes > 0 {
@@ -237,7 +235,7 @@ func TestConsent(t *testing.T) {
 			t.Errorf("without a session comes %s", got)
 		}
 
-		// Allowed: listed, with what it may do, until it is taken back.
+		// Authorised: listed with its permissions until revoked.
 		b.Get("/settings/authorizations").Has(t, "No authorised applications")
 		code := b.Submit(b.Get(request).Form(t, "/oauth/authorize"), url.Values{"decision": {"allow"}}).Redirect(t).Query().Get("code")
 		token := e.Post(t, "/oauth/token", "", map[string]string{
@@ -250,7 +248,7 @@ func TestConsent(t *testing.T) {
 		path := "/settings/authorizations/" + id + "/revoke"
 		b.Follow(b.Submit(list.Form(t, path), nil)).Has(t, "Access revoked", "No authorised applications")
 		e.Get(t, "/v1/user", token).Error(t, http.StatusUnauthorized, "invalid_token")
-		b.Submit(list.Form(t, path), nil).Status(t, http.StatusSeeOther) // twice is no mistake
+		b.Submit(list.Form(t, path), nil).Status(t, http.StatusSeeOther) // revoking twice is not an error
 	})
 }
 
@@ -260,8 +258,8 @@ func TestConsentRefuses(t *testing.T) {
 		id, _ := application(t, b, "Recall Robot", "patient:read")
 		for query, message := range map[string]string{
 			"": "client_id is missing.",
-			"client_id=" + id + "&redirect_uri=https://evil.example/": "The address to return to",
-			"client_id=" + nobody[1:] + "&redirect_uri=" + callback:   "The application is not known here.",
+			"client_id=" + id + "&redirect_uri=https://evil.example/": "The redirect URI is not registered",
+			"client_id=" + nobody[1:] + "&redirect_uri=" + callback:   "The application is unknown.",
 			"client_id=" + id + "&redirect_uri=%zz":                   "could not be read",
 		} {
 			p := b.Get("/oauth/authorize?"+query).Status(t, http.StatusBadRequest).Has(t, message)
@@ -275,8 +273,7 @@ func TestConsentRefuses(t *testing.T) {
 	})
 }
 
-// TestListsCostTheSame holds that a page asks the database as often for many
-// rows as for few.
+// TestListsCostTheSame: a page makes as many queries for many rows as for few.
 func TestListsCostTheSame(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
@@ -318,8 +315,8 @@ func TestListsCostTheSame(t *testing.T) {
 	})
 }
 
-// TestDocumentedWay runs the commands of the section on authorization in /docs.
-func TestDocumentedWay(t *testing.T) {
+// TestDocumentedCommands runs the commands of /docs#authorization.
+func TestDocumentedCommands(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		id, secret := application(t, b, "Recall Robot", "appointment", "patient:read")

@@ -8,7 +8,7 @@ import (
 
 const applicationsPath = "/settings/applications"
 
-// applications lists what the practice has registered.
+// applications lists the practice's applications.
 func (s *Site) applications(w http.ResponseWriter, r *http.Request) error {
 	all, err := oauth.Applications(r.Context(), s.DB.Ent)
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 	"chairside/internal/report/render"
 )
 
-// AssetsPath is below which the files of the pages have their addresses.
+// AssetsPath is the path prefix of the style sheet and the scripts.
 const AssetsPath = "/assets/"
 
 //go:embed assets
 var assetFiles embed.FS
 
-// assetTypes are the files that are served.
+// assetTypes are the served files and their media types.
 var assetTypes = map[string]string{
 	"style.css": "text/css; charset=utf-8",
 	"back.js":   "text/javascript; charset=utf-8",
@@ -42,8 +42,8 @@ func (s *Site) Assets(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", mediaType)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("ETag", etag.Of(content))
-	// Kept for good only under the version it has: while servers of two
-	// releases run side by side, the older may be asked for the newer's.
+	// Immutable only under its own version: during a rolling update a server of
+	// one release may be asked for a file of the other.
 	h.Set("Cache-Control", "no-cache")
 	if r.URL.RawQuery == version(content) {
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
@@ -54,7 +54,7 @@ func (s *Site) Assets(w http.ResponseWriter, r *http.Request) {
 func asset(name string) []byte {
 	content, err := assetFiles.ReadFile("assets/" + name)
 	if err != nil {
-		panic(err) // a file that this package names is embedded
+		panic(err) // every name in this package is embedded
 	}
 	if name == "style.css" {
 		content = append(content, render.Style...)
@@ -62,7 +62,7 @@ func asset(name string) []byte {
 	return content
 }
 
-// assetAddress is where pages find a file, in its present version.
+// assetAddress is the URL of a file in its current version.
 func assetAddress(name string) string { return AssetsPath + name + "?" + version(asset(name)) }
 
 func version(content []byte) string { return "v=" + strings.Trim(etag.Of(content), `"`)[:8] }

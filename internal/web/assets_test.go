@@ -44,7 +44,7 @@ func TestAssets(t *testing.T) {
 		again := b.Send(http.MethodGet, address, nil, http.Header{"If-None-Match": {p.Header.Get("ETag")}})
 		again.Status(t, http.StatusNotModified)
 	}
-	// Nothing is loaded from elsewhere, nor by the style sheet.
+	// The style sheet loads nothing.
 	if style := string(b.Get("/assets/style.css").Raw); strings.Contains(style, "url(") || strings.Contains(style, "@import") {
 		t.Error("the style sheet loads something")
 	}

@@ -10,7 +10,7 @@ import (
 	"chairside/internal/signin"
 )
 
-// revokeAuthorization takes back what the visitor has allowed an application.
+// revokeAuthorization revokes an application's access to the visitor's account.
 func (s *Site) revokeAuthorization(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	id, err := pathID(r)

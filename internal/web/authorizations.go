@@ -9,7 +9,7 @@ import (
 
 const authorizationsPath = "/settings/authorizations"
 
-// authorizations lists the applications that may act for the visitor.
+// authorizations lists the applications that the visitor has authorised.
 func (s *Site) authorizations(w http.ResponseWriter, r *http.Request) error {
 	all, err := oauth.Authorizations(r.Context(), s.DB.Ent, signin.From(r.Context()).User)
 	if err != nil {

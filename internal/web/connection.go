@@ -9,29 +9,29 @@ import (
 	"chairside/internal/scope"
 )
 
-// connection is all that an integrator needs to connect an application.
+// connection holds what an integrator needs to connect an application.
 type connection struct {
 	*ent.Application
-	Secret  string // "" unless it was made by this request
+	Secret  string // "" unless this request generated it
 	BaseURL string
 }
 
-// Authorize is the address to send users to.
+// Authorize is the authorization endpoint.
 func (c connection) Authorize() string { return c.BaseURL + oauth.AuthorizePath }
 
-// Token is where the application exchanges codes.
+// Token is the token endpoint.
 func (c connection) Token() string { return c.BaseURL + oauth.TokenPath }
 
-// Revoke is where the application gives tokens back.
+// Revoke is the revocation endpoint.
 func (c connection) Revoke() string { return c.BaseURL + oauth.RevokePath }
 
-// Metadata is where programs find all this by themselves.
+// Metadata is the address of the discovery document (RFC 8414).
 func (c connection) Metadata() string { return c.BaseURL + oauth.MetadataPath }
 
-// ReturnTo is the first redirect address, for the examples.
+// ReturnTo is the first redirect URI; the examples use it.
 func (c connection) ReturnTo() string { return c.RedirectUris[0] }
 
-// Link is an address to send a user to, ready to be tried.
+// Link is a complete authorization URL.
 func (c connection) Link() string {
 	q := url.Values{
 		"response_type": {"code"}, "client_id": {c.ID.String()}, "redirect_uri": {c.ReturnTo()},
@@ -44,7 +44,7 @@ func (c connection) Link() string {
 	return c.Authorize() + "?" + q.Encode()
 }
 
-// Exchange is the command that turns a code into a token.
+// Exchange is the command that exchanges a code for a token.
 func (c connection) Exchange() string {
 	lines := []string{
 		"curl " + c.Token(),
@@ -63,12 +63,12 @@ func (c connection) Exchange() string {
 	return strings.Join(lines, " \\\n  ")
 }
 
-// Request is the first request with the token.
+// Request is a first API request with the token.
 func (c connection) Request() string {
 	return firstRequest(c.BaseURL, "ACCESS-TOKEN", strings.Fields(c.Scopes))
 }
 
-// firstRequest is a command that reads something a token with these scopes can read.
+// firstRequest is a command that reads a resource within these scopes.
 func firstRequest(baseURL, value string, scopes scope.Set) string {
 	path := "/rate_limit" // needs no scope
 	for _, family := range []struct{ name, path string }{

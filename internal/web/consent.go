@@ -12,14 +12,14 @@ import (
 	"chairside/internal/signin"
 )
 
-// consentView is what a user decides on.
+// consentView is the request that a user allows or denies.
 type consentView struct {
 	*oauth.Request
 	oauth.Offer
-	Here string // address of this page
+	Here string // URL of this page
 }
 
-// Returns names the place to which the browser goes afterwards.
+// Returns names the host, or the local application, that the browser returns to.
 func (c consentView) Returns() string {
 	u, err := url.Parse(c.RedirectURI)
 	switch {
@@ -31,7 +31,7 @@ func (c consentView) Returns() string {
 	return u.Host
 }
 
-// Fields are the hidden fields: the request, who is asked, and what is granted.
+// Fields are the hidden fields: the request, the user asked, and the scopes granted.
 func (c consentView) Fields(v *signin.Visitor) url.Values {
 	fields := c.Values()
 	fields.Set(askedField, strconv.FormatInt(v.User.ID, 10))
@@ -60,8 +60,8 @@ func (s *Site) consentPage(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// checked gives a request that is good and has a visitor to decide on it. Where
-// there is none, the browser has been sent on, or the error says why not.
+// checked returns a valid request from a signed-in visitor. A nil request means that
+// the browser was redirected, or that the error says why the request is invalid.
 func (s *Site) checked(w http.ResponseWriter, r *http.Request, sent url.Values) (*oauth.Request, error) {
 	q, err := s.OAuth.Check(r.Context(), sent)
 	var refused *oauth.Redirection
@@ -80,12 +80,12 @@ func consentAddress(q *oauth.Request) string { return oauth.AuthorizePath + "?" 
 
 func (s *Site) showConsent(w http.ResponseWriter, r *http.Request, status int, q *oauth.Request) {
 	allowReturn(w.Header(), q.RedirectURI)
-	title := "Allow " + strings.TrimSpace(q.Application.Name) + "?"
+	title := "Authorise " + strings.TrimSpace(q.Application.Name)
 	s.show(w, r, status, "consent", view{Title: title, Page: consentView{q, q.Offer(signin.From(r.Context()).User), consentAddress(q)}})
 }
 
-// consent decides. The page is shown once more to a user who has not seen it:
-// another one has signed in, or the user's role has changed, meanwhile.
+// consent records the decision. If another user has signed in since the page was
+// shown, or the user's role has changed, it shows the page again.
 func (s *Site) consent(w http.ResponseWriter, r *http.Request) error {
 	q, err := s.checked(w, r, r.PostForm)
 	if q == nil {
@@ -98,7 +98,7 @@ func (s *Site) consent(w http.ResponseWriter, r *http.Request) error {
 		len(granted) > 0 && !slices.Equal(granted, []string{q.Offer(user).Granted.String()}):
 		s.showConsent(w, r, http.StatusOK, q)
 		return nil
-	case len(r.PostForm["decision"]) > 1: // it is one thing or the other
+	case len(r.PostForm["decision"]) > 1:
 		s.showConsent(w, r, http.StatusUnprocessableEntity, q)
 		return nil
 	case decision == "allow":

@@ -38,7 +38,7 @@ func TestFormsOfOtherSites(t *testing.T) {
 			} {
 				p := b.Send(http.MethodPost, path, values, header)
 				if p.Code == http.StatusMethodNotAllowed {
-					continue // no form leads there
+					continue // has no form
 				}
 				p.Status(t, http.StatusForbidden).Has(t, "came from another site")
 				guarded(t, p, policy)
@@ -49,8 +49,7 @@ func TestFormsOfOtherSites(t *testing.T) {
 	})
 }
 
-// TestFormsThroughAProxy is for one that gives the server another name than
-// the one that browsers know.
+// TestFormsThroughAProxy that changes the Host header.
 func TestFormsThroughAProxy(t *testing.T) {
 	t.Parallel()
 	e := harness.Start(t, harness.SQLite(t), func(o *server.Options) { o.BaseURL = "https://chairside.example.com" })
@@ -73,7 +72,7 @@ func TestForms(t *testing.T) {
 			b.Post("/sign-in", url.Values{"email": {text}, "password": {"x"}}).Status(t, http.StatusBadRequest)
 		}
 		b.Get("/settings/tokens").Has(t, "No tokens yet")
-		// What is in the address is no part of the form.
+		// Query parameters are not part of the form.
 		b.Post("/settings/tokens?name=x&scopes=patient", url.Values{}).Status(t, http.StatusUnprocessableEntity)
 	})
 }

@@ -50,7 +50,7 @@ func TestSecondFactor(t *testing.T) {
 		}
 		b.Get("/settings/security").Has(t, "Two-factor authentication On", "10 recovery codes left").Lacks(t, recovery[0], secret)
 
-		// What is on is not replaced, and its secret not shown, without the password.
+		// Without the password the factor is not replaced and its secret not shown.
 		if got := b.Get("/settings/second-factor").Redirect(t).String(); got != "/settings/security" {
 			t.Errorf("setting it up again leads to %s", got)
 		}
@@ -63,14 +63,14 @@ func TestSecondFactor(t *testing.T) {
 			if got := half.Redirect(t).String(); got != "/sign-in/code?next=%2Fsettings%2Fsessions" {
 				t.Fatalf("the password leads to %s", got)
 			}
-			b.Get("/settings/tokens").Status(t, http.StatusSeeOther) // half a sign-in is none
+			b.Get("/settings/tokens").Status(t, http.StatusSeeOther) // the sign-in is incomplete
 			p := b.Follow(half).Status(t, http.StatusOK)
 			sound(t, p)
 			guarded(t, p, policy)
 			return b.Submit(p.Form(t, "/sign-in/code"), url.Values{"code": {code}})
 		}
 		refused := map[string]string{"code": "Incorrect code, or the code was already used."}
-		wrong(t, enter(code()), refused) // the one that turned it on
+		wrong(t, enter(code()), refused) // the setup code is used
 		e.Clock.Advance(time.Minute)
 		next := code()
 		if got := enter(next[:3] + " " + next[3:]).Redirect(t).String(); got != "/settings/sessions" {
@@ -82,7 +82,7 @@ func TestSecondFactor(t *testing.T) {
 		enter(strings.ReplaceAll(recovery[1], "-", " ")).Status(t, http.StatusSeeOther)
 		page := b.Get("/settings/security").Has(t, "8 recovery codes left")
 
-		// New recovery codes, and the end, take the password.
+		// New recovery codes and turning off need the password.
 		for action, field := range map[string]string{"/settings/second-factor/off": "off-password", "/settings/second-factor/recovery-codes": "codes-password"} {
 			for _, bad := range []string{"", "wrong"} {
 				p := b.Submit(page.Form(t, action), url.Values{"password": {bad}})
@@ -90,7 +90,7 @@ func TestSecondFactor(t *testing.T) {
 				sound(t, p)
 			}
 		}
-		// And a code that was not used before.
+		// And an unused code.
 		for action, field := range map[string]string{"/settings/second-factor/off": "off-code", "/settings/second-factor/recovery-codes": "codes-code"} {
 			for _, bad := range []string{"", next, recovery[0]} {
 				p := b.Submit(page.Form(t, action), url.Values{"password": {seed.Password}, "code": {bad}})
@@ -134,7 +134,7 @@ func TestSecondFactorGuesses(t *testing.T) {
 			t.Errorf("%v %s", p.Header, p.Text())
 		}
 
-		// The password counts for ten minutes.
+		// The password is valid for ten minutes.
 		e.Clock.Advance(10*time.Minute + time.Second)
 		late := thief.Submit(form, url.Values{"code": {"123456"}, "next": {"/settings/tokens"}})
 		if got := late.Redirect(t).String(); got != "/sign-in?done=too-late&next=%2Fsettings%2Ftokens" {

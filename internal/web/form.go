@@ -11,28 +11,28 @@ import (
 	"chairside/internal/apierror"
 )
 
-// form is what a visitor has filled in, and what is wrong with it. The zero
-// form is empty and right.
+// form holds the values that a visitor entered, and the mistakes in them. The zero
+// form is empty and valid.
 type form struct {
 	values url.Values
 	wrong  []Mistake
 }
 
-// Mistake is one message, beside its field and at the top of the page.
+// Mistake is one error message, shown beside its field and at the top of the page.
 type Mistake struct {
-	Field   string // id of the field; "" for one of the whole form
+	Field   string // id of the field; "" for the whole form
 	Message string
 }
 
-// filled is what the form in the request's body holds.
+// filled returns the form in the request's body.
 func filled(r *http.Request) form { return form{values: r.PostForm} }
 
-// add notes a mistake.
+// add adds a mistake.
 func (f *form) add(field, message string) { f.wrong = append(f.wrong, Mistake{field, message}) }
 
-// addFault notes the mistakes of a apierror.ValidationFailed, and reports whether
-// err is one. labels name the fields, in their order on the page.
-func (f *form) addFault(err error, labels []label) bool {
+// addFieldErrors adds the field errors of an apierror.ValidationFailed, and reports
+// whether err is one. labels name the fields, in page order.
+func (f *form) addFieldErrors(err error, labels []label) bool {
 	var invalid *apierror.Error
 	if !errors.As(err, &invalid) || invalid.Status != http.StatusUnprocessableEntity {
 		return false
@@ -49,20 +49,20 @@ func (f *form) addFault(err error, labels []label) bool {
 	return len(f.wrong) > 0
 }
 
-// label is the name of a field for people, as the beginning of a sentence, and
-// what to say where nothing was entered.
+// label is a field's name at the start of a sentence, and the message for a blank
+// field.
 type label struct{ field, text, blank string }
 
-// Value is what stands in a field.
+// Value returns the value of a field.
 func (f form) Value(field string) string { return f.values.Get(field) }
 
-// Chosen reports whether a box or option is chosen.
+// Chosen reports whether a box or option is selected.
 func (f form) Chosen(field, value string) bool { return slices.Contains(f.values[field], value) }
 
-// Wrong are all mistakes.
+// Wrong returns all mistakes.
 func (f form) Wrong() []Mistake { return f.wrong }
 
-// Error is what is wrong with a field, "" for nothing.
+// Error returns the messages for a field, or "".
 func (f form) Error(field string) string {
 	var messages []string
 	for _, m := range f.wrong {
@@ -73,7 +73,8 @@ func (f form) Error(field string) string {
 	return strings.Join(messages, " ")
 }
 
-// Aria ties a field to its message, and to the ids of what else describes it.
+// Aria returns the attributes that tie a field to its error message and to the
+// elements that describe it.
 func (f form) Aria(field string, described ...string) template.HTMLAttr {
 	attribute := ""
 	if f.Error(field) != "" {
@@ -83,5 +84,5 @@ func (f form) Aria(field string, described ...string) template.HTMLAttr {
 	if len(described) > 0 {
 		attribute += `aria-describedby="` + strings.Join(described, " ") + `"`
 	}
-	return template.HTMLAttr(attribute) // of ids in this package's templates alone
+	return template.HTMLAttr(attribute) // ids come from this package's templates
 }

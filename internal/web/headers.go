@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// policy lets a page have our own style, script and pictures, and send forms
-// to us alone. Data addresses are for the picture of a second factor.
+// policy allows our own styles, scripts and images, and forms sent to this server.
+// data: is for the QR code of two-factor authentication.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// guard sets the headers that every page has, redirects and errors too. What
-// the layout says of referrers replaces Referrer-Policy for forms: with
-// no-referrer they would carry "Origin: null", and over plain HTTP the origin
-// is all by which a form of ours can be told from another's.
+// guard sets the headers of every page, including redirects and errors. The referrer
+// meta tag of the layout overrides Referrer-Policy for forms: with no-referrer they
+// would send "Origin: null", and over plain HTTP only the origin tells our forms from
+// those of other sites.
 func guard(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Frame-Options", "DENY")
@@ -21,9 +21,9 @@ func guard(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// allowReturn lets the form of a consent page lead on to the application's
-// address: Chromium holds form-action against redirects as well. It names the
-// scheme, not the host, because the application may redirect once more.
+// allowReturn lets the consent form redirect to the application: Chromium applies
+// form-action to redirects too. It names the scheme, not the host, because the
+// application may redirect again.
 func allowReturn(h http.Header, address string) {
 	scheme, _, _ := strings.Cut(address, ":")
 	sources := scheme + ":"

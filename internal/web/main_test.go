@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
-// routes are the addresses of the pages.
+// routes returns the routes of the pages.
 func routes(t *testing.T) []web.Route {
 	t.Helper()
 	site, err := web.New(web.Options{DB: &store.DB{}, OAuth: oauth.New(oauth.Options{}), BaseURL: "http://localhost"})
@@ -32,8 +32,8 @@ func routes(t *testing.T) []web.Route {
 	return site.Routes()
 }
 
-// someone is an active user of the main practice with a role, who is not the
-// administrator of the seed.
+// someone returns an active user of the main practice with a role, other than the seed's
+// administrator.
 func someone(t *testing.T, e *harness.Env, role schema.Role) *ent.User {
 	t.Helper()
 	u, err := e.DB.Ent.User.Query().
@@ -45,10 +45,11 @@ func someone(t *testing.T, e *harness.Env, role schema.Role) *ent.User {
 	return u
 }
 
-// nobody is an id that nothing has.
+// nobody is the path segment of an unused id.
 const nobody = "/01980f3e-0000-7000-8000-000000000000"
 
-// application registers one, through the pages, and gives its client id and secret.
+// application registers an application through the pages and returns its client ID and
+// secret.
 func application(t *testing.T, b *harness.Browser, name string, scopes ...string) (id, secret string) {
 	t.Helper()
 	form := b.Get("/settings/applications/new").Status(t, http.StatusOK).Form(t, "/settings/applications")
@@ -58,7 +59,7 @@ func application(t *testing.T, b *harness.Browser, name string, scopes ...string
 
 const callback = "https://app.example.com/callback"
 
-// makeToken makes a token through the pages and gives it and its id.
+// makeToken creates a token through the pages and returns it and its id.
 func makeToken(t *testing.T, b *harness.Browser, name string, more url.Values) (value, id string) {
 	t.Helper()
 	given := url.Values{"name": {name}, "scopes": {"user:read"}}
@@ -70,7 +71,7 @@ func makeToken(t *testing.T, b *harness.Browser, name string, more url.Values) (
 	return value, strings.Split(actions(b.Get("/settings/tokens"), "/settings/tokens/")[0], "/")[3]
 }
 
-// actions are the addresses to which the forms of a page are sent, in order.
+// actions returns the actions of a page's forms in order.
 func actions(p *harness.Page, prefix string) []string {
 	var all []string
 	for _, n := range p.All(func(n *html.Node) bool { return n.DataAtom == atom.Form }) {
@@ -81,8 +82,8 @@ func actions(p *harness.Page, prefix string) []string {
 	return all
 }
 
-// wrong fails the test unless the page is a 422 that says what is wrong with
-// exactly these fields, beside each and at the top.
+// wrong fails the test unless the page is a 422 with messages for exactly these fields,
+// beside each and at the top.
 func wrong(t *testing.T, p *harness.Page, fields map[string]string) {
 	t.Helper()
 	p.Status(t, http.StatusUnprocessableEntity)

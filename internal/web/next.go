@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// home is where a visitor goes who came from nowhere.
+// home is the default page after sign-in.
 const home = "/settings"
 
-// local gives next if it is the address of a page of this server, else home.
-// What browsers read differently from servers (backslashes, tabs and line ends
-// that they skip, two slashes) leads home.
+// local returns next if it is a path on this server, and home otherwise. Browsers
+// read backslashes, tabs, line breaks and double slashes differently from servers,
+// so those lead home.
 func local(next string) string {
 	address, err := url.Parse(next)
 	switch {

@@ -11,8 +11,8 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// TestPostgresGoesAway takes the database away under a running server.
-func TestPostgresGoesAway(t *testing.T) {
+// TestPostgresOutage stops the database under a running server.
+func TestPostgresOutage(t *testing.T) {
 	t.Parallel()
 	address := harness.Postgres(t)
 	e := harness.Start(t, address)

@@ -17,7 +17,7 @@ import (
 
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// guarded fails the test unless the answer has the headers of every page.
+// guarded fails the test unless the response has the headers of every page.
 func guarded(t *testing.T, p *harness.Page, policy string) {
 	t.Helper()
 	for name, want := range map[string]string{
@@ -41,8 +41,8 @@ func guarded(t *testing.T, p *harness.Page, policy string) {
 	}
 }
 
-// sound fails the test unless a page is well made: one heading, unique ids, a
-// label for each field, nothing that the policy forbids.
+// sound fails the test unless a page has one heading, unique ids, a label for each field,
+// and nothing that the policy forbids.
 func sound(t *testing.T, p *harness.Page) {
 	t.Helper()
 	if got := p.Header.Get("Content-Type"); got != "text/html; charset=utf-8" {
@@ -97,7 +97,7 @@ func sound(t *testing.T, p *harness.Page) {
 	}
 }
 
-// pages are the addresses that everybody with the role may open.
+// pages returns the pages that users with the role can open.
 func pages(role schema.Role) []string {
 	all := []string{
 		"/settings/tokens", "/settings/tokens/new", "/settings/authorizations", "/settings/sessions", "/settings/security",
@@ -222,7 +222,7 @@ func TestWrongMethodsAndAddresses(t *testing.T) {
 	})
 }
 
-// p404 is the request id that the page has to show.
+// p404 returns the request id that a page must show.
 func p404(b *harness.Browser, path string) string {
 	p := b.Send(http.MethodGet, path, nil, http.Header{"X-Request-Id": {"quote-me-1"}})
 	if !strings.Contains(p.Text(), "quote-me-1") {
@@ -231,7 +231,7 @@ func p404(b *harness.Browser, path string) string {
 	return ""
 }
 
-func TestEveryVisitorNamesTheBrowser(t *testing.T) {
+func TestPagesRequireUserAgent(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t)
 		for _, route := range routes(t) {
@@ -264,7 +264,7 @@ func TestIdsInAddresses(t *testing.T) {
 		for _, b := range []*harness.Browser{second, colleague} {
 			refused(b, token, "/settings/tokens/ID/revoke")
 			refused(b, session, "/settings/sessions/ID/end")
-			refused(b, app, "/settings/authorizations/ID/revoke") // they have not allowed it
+			refused(b, app, "/settings/authorizations/ID/revoke") // they have not authorised it
 		}
 		for _, id := range []string{nobody[1:], "1", "new%00", strings.ToUpper(app), "{" + app + "}", "urn:uuid:" + app, strings.ReplaceAll(app, "-", ""), app + "x", "%2e%2e"} {
 			refused(admin, id, all...)

@@ -8,8 +8,8 @@ import (
 	"chairside/internal/signin"
 )
 
-// changePassword gives the visitor a new password and ends the other sessions,
-// and what else acts for the user if they choose so.
+// changePassword changes the visitor's password and ends their other sessions, and
+// on request their tokens and authorised applications.
 func (s *Site) changePassword(w http.ResponseWriter, r *http.Request) error {
 	f := filled(r)
 	if f.Value("current") == "" {
@@ -18,7 +18,7 @@ func (s *Site) changePassword(w http.ResponseWriter, r *http.Request) error {
 	if f.Value("password") == "" {
 		f.add("password", "Enter a new password.")
 	} else if f.Value("password") != f.Value("again") {
-		f.add("again", "The two passwords are not the same.")
+		f.add("again", "The passwords do not match.")
 	}
 	if len(f.Wrong()) > 0 {
 		s.showSecurity(w, r, http.StatusUnprocessableEntity, f)

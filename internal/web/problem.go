@@ -14,7 +14,7 @@ import (
 	"chairside/internal/store"
 )
 
-// problem is an error with words for the visitor.
+// problem is an error with a title and a message for the visitor.
 type problem struct {
 	Status         int
 	Title, Message string
@@ -23,22 +23,22 @@ type problem struct {
 func (p *problem) Error() string { return "web: " + p.Title }
 
 var (
-	errCrossSite = &problem{http.StatusForbidden, "That form came from another site",
-		"For your safety nothing was changed. Open the page here and try again."}
-	errLevel = &problem{http.StatusForbidden, "You may not open this page",
-		"Applications are registered by managers and administrators. Ask one of them, or use a token of your own."}
-	errReportLevel = &problem{http.StatusForbidden, "You may not see this report",
-		"It is for people with more responsibility in your practice. Ask a manager or an administrator to show it to you."}
-	errMalformed = &problem{http.StatusBadRequest, "That form could not be read",
-		"Go back, load the page again and try once more."}
+	errCrossSite = &problem{http.StatusForbidden, "The form came from another site",
+		"Nothing was changed. Open the page on this site and try again."}
+	errLevel = &problem{http.StatusForbidden, "You don't have access to this page",
+		"Only managers and administrators can register applications. Ask one of them, or create a token for yourself."}
+	errReportLevel = &problem{http.StatusForbidden, "You don't have access to this report",
+		"Managers and administrators do."}
+	errMalformed = &problem{http.StatusBadRequest, "The form could not be read",
+		"Reload the page and try again."}
 )
 
-// fail shows the page that an error becomes.
+// fail shows the page for an error.
 func (s *Site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var refusal *oauth.Refusal
 	if errors.As(err, &refusal) {
 		err = &problem{http.StatusBadRequest, "The application’s request is not valid",
-			refusal.Message + " You have not been sent on, and nothing was allowed. Tell the people who make the application."}
+			refusal.Message + " You were not redirected, and nothing was authorised. Contact the application’s developer."}
 	}
 	if errors.Is(err, store.ErrAccessEnded) {
 		_ = redirect(w, "/sign-in?done=ended")
@@ -52,7 +52,7 @@ func (s *Site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.Problem(w, r, s.Explain(r.Context(), err))
 }
 
-// Problem shows the page of a fault.
+// Problem shows the page for an API error.
 func (s *Site) Problem(w http.ResponseWriter, r *http.Request, f *apierror.Error) {
 	guard(w.Header())
 	if len(f.Allow) > 0 {
@@ -67,38 +67,38 @@ func (s *Site) Problem(w http.ResponseWriter, r *http.Request, f *apierror.Error
 func (s *Site) draw(w http.ResponseWriter, r *http.Request, p *problem) {
 	s.show(w, r, p.Status, "problem", view{Title: p.Title, Page: struct {
 		Message, RequestID string
-		Reports            bool // where to go on, rather than to the settings
+		Reports            bool // link to the reports, not to the settings
 	}{p.Message, w.Header().Get("X-Request-Id"), p == errReportLevel}})
 }
 
-// inWords is what a fault means to somebody at a browser.
+// inWords turns an API error into a title and a message for people.
 func inWords(f *apierror.Error) *problem {
-	p := &problem{Status: f.Status, Title: "That did not work", Message: f.Message}
+	p := &problem{Status: f.Status, Title: "The request failed", Message: f.Message}
 	switch f.Status {
 	case http.StatusNotFound:
-		p.Title, p.Message = "Page not found", "There is nothing at this address, or it is not yours to see."
+		p.Title, p.Message = "Page not found", "The page does not exist, or you don't have access to it."
 	case http.StatusMethodNotAllowed:
-		p.Title, p.Message = "That is not how this page works", "Open the page it belongs to and use its buttons."
+		p.Title, p.Message = "Method not allowed", "Open the page and use its buttons."
 	case http.StatusRequestEntityTooLarge:
-		p.Title, p.Message = "That form is too long", "A form may hold at most 64 KiB."
+		p.Title, p.Message = "The form is too large", "A form can be at most 64 KiB."
 	case http.StatusInternalServerError:
-		p.Title, p.Message = "Something went wrong on our side", "Try again. If it happens again, tell whoever runs this server."
+		p.Title, p.Message = "Something went wrong", "Try again. If the problem continues, contact your system administrator."
 	case http.StatusServiceUnavailable:
-		p.Title, p.Message = "The service is unavailable for the moment", "Try again in a few seconds."
+		p.Title, p.Message = "The service is temporarily unavailable", "Try again in a few seconds."
 	}
 	return p
 }
 
-// throttled tells how long a visitor has to wait, and sets Retry-After.
+// throttled returns the message for a throttled visitor, and sets Retry-After.
 func throttled(w http.ResponseWriter, t *signin.Throttled) string {
 	wait := seconds(t.Wait.Seconds())
 	w.Header().Set("Retry-After", strconv.Itoa(wait))
 	minutes := (wait + 59) / 60
 	if minutes == 1 {
-		return "Too many wrong tries. Try again in a minute."
+		return "Too many attempts. Try again in a minute."
 	}
-	return fmt.Sprintf("Too many wrong tries. Try again in %d minutes.", minutes)
+	return fmt.Sprintf("Too many attempts. Try again in %d minutes.", minutes)
 }
 
-// seconds rounds up: whoever comes after them is not early.
+// seconds rounds up, so that a retry after it is never too early.
 func seconds(s float64) int { return max(1, int(math.Ceil(s))) }

@@ -7,7 +7,7 @@ import (
 )
 
 // renewRecoveryCodes replaces the recovery codes and shows the new ones, in this
-// answer and never again. It takes the password and a code.
+// response only. It needs the password and a code.
 func (s *Site) renewRecoveryCodes(w http.ResponseWriter, r *http.Request) error {
 	if signin.From(r.Context()).User.TotpSecret == "" {
 		return redirect(w, securityPath)

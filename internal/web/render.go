@@ -20,15 +20,15 @@ import (
 //go:embed templates
 var templateFiles embed.FS
 
-// templates are the pages by name, each in the layout.
+// templates are the pages by name, each with the layout.
 var templates = parse()
 
-// functions are what the templates call besides methods.
+// functions are the templates' functions.
 var functions = template.FuncMap{
 	"asset":    assetAddress,
 	"minRunes": func() int { return password.MinRunes },
-	// picture lets the address of a picture that package signin drew stand in a
-	// page; of data addresses the templates would else believe none.
+	// picture marks the data: URL of a QR code from package signin as safe;
+	// html/template rejects data: URLs by default.
 	"picture": func(address string) template.URL { return template.URL(address) },
 	"scopes": func(f form, legend string, families []family) any {
 		return struct {
@@ -61,17 +61,17 @@ func parse() map[string]*template.Template {
 	return pages
 }
 
-// view is what the layout shows of a page.
+// view is a page's data for the layout.
 type view struct {
-	Title string // and heading
-	Here  string // address of the section that the page belongs to
+	Title string // also the heading
+	Here  string // path of the page's section
 	Form  form
 	Page  any // for the page's own template
 
 	// Set by write.
-	Visitor  *signin.Visitor // nil where nobody has signed in
-	Sections []section       // that the visitor may go to
-	Done     string          // what has just been done
+	Visitor  *signin.Visitor // nil if signed out
+	Sections []section       // that the visitor may open
+	Done     string          // confirmation message
 	now      time.Time
 	zone     *time.Location
 }
@@ -83,11 +83,11 @@ func (s *Site) show(w http.ResponseWriter, r *http.Request, status int, name str
 	w.Header().Set("Content-Length", strconv.Itoa(len(page)))
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(page) // fails where the visitor went away
+		_, _ = w.Write(page) // fails if the visitor has left
 	}
 }
 
-// write writes a page for the visitor.
+// write renders a page for the visitor.
 func write(r *http.Request, name string, v view) []byte {
 	v.Visitor = signin.From(r.Context())
 	v.now, v.zone = clock.Now(r.Context()), time.UTC
@@ -99,36 +99,36 @@ func write(r *http.Request, name string, v view) []byte {
 	}
 	var page bytes.Buffer
 	if err := templates[name].ExecuteTemplate(&page, "layout", v); err != nil {
-		panic(err) // a template and its page do not fit: a mistake of ours
+		panic(err) // the template does not fit its data
 	}
 	return page.Bytes()
 }
 
-// done is what a page tells after a redirect with ?done=.
+// done maps the ?done= of a redirect to its confirmation message.
 var done = map[string]string{
-	"token-revoked":         "The token is revoked. It has stopped working.",
-	"application-saved":     "The changes are saved.",
-	"application-deleted":   "The application is deleted. Its tokens have stopped working.",
-	"authorization-revoked": "The application may no longer act for you. Its tokens have stopped working.",
-	"session-ended":         "The session is ended.",
+	"token-revoked":         "Token revoked. It no longer works.",
+	"application-saved":     "Changes saved.",
+	"application-deleted":   "Application deleted. Its tokens no longer work.",
+	"authorization-revoked": "Access revoked. The application’s tokens no longer work.",
+	"session-ended":         "Session revoked.",
 	"others-ended":          "You are signed out everywhere else.",
-	"password-changed":      "Your password is changed. You are signed out everywhere else.",
-	"factor-off":            "The second factor is off. Your password alone signs you in.",
+	"password-changed":      "Password changed. You are signed out everywhere else.",
+	"factor-off":            "Two-factor authentication is off.",
 	"ended":                 "Your session has ended. Sign in again.",
 
-	"password-changed-tokens": "Your password is changed. You are signed out everywhere else, and your tokens and authorised applications have stopped working.",
+	"password-changed-tokens": "Password changed. You are signed out everywhere else, and your tokens and authorised applications no longer work.",
 	"signed-out":              "You are signed out.",
-	"too-late":                "That took too long. Enter your password again.",
+	"too-late":                "Sign-in timed out. Enter your password again.",
 }
 
 // section is one entry of the navigation.
 type section struct {
 	Path, Name string
-	level      scope.Level // least permission level
+	level      scope.Level // lowest permission level
 }
 
 var sections = []section{
-	{reportsPath, "Reports", user}, // there are some for everybody
+	{reportsPath, "Reports", user}, // every role can open some
 	{"/settings/tokens", "Tokens", user},
 	{"/settings/applications", "Applications", manager},
 	{"/settings/authorizations", "Authorised applications", user},
@@ -136,7 +136,7 @@ var sections = []section{
 	{"/settings/security", "Security", user},
 }
 
-// sectionsFor are the sections that a visitor may go to.
+// sectionsFor returns the sections that a visitor may open.
 func sectionsFor(v *signin.Visitor) []section {
 	var all []section
 	for _, s := range sections {

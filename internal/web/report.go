@@ -12,30 +12,30 @@ import (
 	"chairside/internal/signin"
 )
 
-// reportRows is how many rows of a table a page shows. Browsers are slow with
-// more, and nobody reads them; the files hold all.
+// reportRows is the most rows of a table that a page shows. Browsers are slow with
+// more; the files hold all rows.
 const reportRows = 1000
 
-// reportView is a report, or what is wrong with what was asked for.
+// reportView is a report, or the form with its mistakes.
 type reportView struct {
 	*report.Report
 	Question      string
 	Choices       choices
 	Periods       []period
-	Gap           template.HTML  // where a page that is sent in parts is cut
-	Answer        *report.Answer // nil where the form is wrong, or the report failed
-	Failed        *problem       // what stopped a report whose page was already begun
+	Gap           template.HTML  // where a streamed page is split
+	Answer        *report.Answer // nil if the form is invalid or the report failed
+	Failed        *problem       // the error after streaming began
 	RequestID     string
 	Fragment      template.HTML
-	CSV, JSON     string // addresses of the files
-	Earliest, End string // of what the form takes, YYYY-MM-DD
+	CSV, JSON     string // URLs of the files
+	Earliest, End string // first and last day that the form accepts, YYYY-MM-DD
 }
 
-// fileFormats are the endings under which a report is a file.
+// fileFormats are the formats that a report can be downloaded in.
 var fileFormats = []render.Format{render.CSV, render.JSON}
 
-// report shows a report, or sends it as a file. All that is read, names for
-// the form included, is one state of the database.
+// report shows a report, or sends it as a file. All reads, including the names for
+// the form, see one snapshot of the database.
 func (s *Site) report(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	found, file, err := pathReport(r)
@@ -85,8 +85,8 @@ func (s *Site) report(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// pathReport is the report that the address names, and the format of the file
-// if it is to be one.
+// pathReport returns the report that the path names, and the file format if the path
+// has one.
 func pathReport(r *http.Request) (found *report.Report, file render.Format, err error) {
 	name := r.PathValue("name")
 	for _, f := range fileFormats {

@@ -13,19 +13,18 @@ import (
 	"chairside/schema"
 )
 
-// choices are what the lists of a report's form offer.
+// choices are the options of a report's form.
 type choices struct{ Sites, Practitioners []choice }
 
-// choice is one entry of a list.
+// choice is one option.
 type choice struct {
 	ID     string
 	Name   string
 	Active bool
 }
 
-// readChoices gives the practice's sites, and practitioners where the report can
-// be limited to one. Those that are not active come last: reports are about
-// the past, too.
+// readChoices returns the practice's sites, and its practitioners if the report can
+// be limited to one. Inactive ones come last: reports also cover the past.
 func readChoices(ctx context.Context, client *ent.Client, r *report.Report) (c choices, err error) {
 	sites, err := client.Site.Query().All(ctx)
 	if err != nil {
@@ -53,7 +52,7 @@ func readChoices(ctx context.Context, client *ent.Client, r *report.Report) (c c
 	return c, nil
 }
 
-// byName puts what is active first.
+// byName compares choices: active ones first, then by name.
 func byName(a, b choice) int {
 	switch {
 	case a.Active && !b.Active:

@@ -15,8 +15,8 @@ var fileTypes = map[render.Format]string{
 	render.JSON: "application/json",
 }
 
-// sendReport sends a report as a file. It writes the file at once: what its reader has
-// not taken counts as unsent, and readers who leave too much of it are cut off.
+// sendReport sends a report as a file, in one write: unread bytes then count as
+// unsent, and slow readers are cut off.
 func sendReport(w http.ResponseWriter, r *http.Request, a *report.Answer, format render.Format) error {
 	var content bytes.Buffer
 	if err := render.Write(&content, a, format, 0); err != nil {
@@ -27,12 +27,12 @@ func sendReport(w http.ResponseWriter, r *http.Request, a *report.Answer, format
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(a) + "." + string(format)}))
 	h.Set("Content-Length", strconv.Itoa(content.Len()))
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(content.Bytes()) // fails where the visitor went away
+		_, _ = w.Write(content.Bytes()) // fails if the visitor has left
 	}
 	return nil
 }
 
-// fileName is distinct for each question: "income-2026-04-01-to-2026-06-30".
+// fileName names the report and its period: "income-2026-04-01-to-2026-06-30".
 func fileName(a *report.Answer) string {
 	name, from, to := a.Name+"-", a.Filter.From, a.Filter.To.String()
 	switch {

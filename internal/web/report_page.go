@@ -6,26 +6,25 @@ import (
 	"net/http"
 )
 
-// gap is where the page of a report that takes long is cut in two.
+// gap marks where a streamed report page is split.
 const gap = "<!-- the answer -->"
 
-// reportPage is the page of a report on its way to the visitor. A report that
-// works in steps has its page begun before the first of them, so that there is
-// something to look at: a bar that grows, without a script, because each bar
-// hides the one before it.
+// reportPage streams the page of a report that runs in steps. The visitor sees a
+// progress bar from the first step on; it needs no script, because each bar hides the
+// one before it.
 type reportPage struct {
 	reportView
 	w     http.ResponseWriter
 	r     *http.Request
 	form  *form
-	begun bool // from here on nothing but more of the page can be sent
+	begun bool // the status and the first part are sent
 }
 
 func (p *reportPage) view() view {
 	return view{Title: p.Title, Here: reportsPath, Form: *p.form, Page: p.reportView}
 }
 
-// step shows that so many steps of the report are done.
+// step shows that done of so many steps are finished.
 func (p *reportPage) step(done, of int) {
 	if !p.begun {
 		p.begun = true
@@ -38,20 +37,20 @@ func (p *reportPage) step(done, of int) {
 		done, of, done+1, of))
 }
 
-// end sends what the page still lacks: the answer, or why there is none.
+// end sends the rest of the page: the report or the error.
 func (p *reportPage) end() {
 	_, tail := p.halves()
 	p.send(tail)
 }
 
-// halves are what stands before the gap, and what after it.
+// halves returns the page before and after the gap.
 func (p *reportPage) halves() (head, tail []byte) {
 	head, tail, _ = bytes.Cut(write(p.r, "report", p.view()), []byte(gap))
 	return head, tail
 }
 
-// send sends a part at once. It fails where the visitor went away; what else is
-// done for them then ends with the request's context.
+// send sends a part at once. If the visitor has left it fails, and the request's
+// context ends the report.
 func (p *reportPage) send(part []byte) {
 	_, _ = p.w.Write(part)
 	_ = http.NewResponseController(p.w).Flush()

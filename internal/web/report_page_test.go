@@ -13,8 +13,8 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// TestReportInSteps holds that the page of a report that works in steps is
-// begun before the report is done, and is in the end the page it would be.
+// TestReportInSteps: the page of a report in steps starts before the report is finished,
+// and ends as the complete page.
 func TestReportInSteps(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
@@ -39,14 +39,13 @@ func TestReportInSteps(t *testing.T) {
 			t.Errorf("the form stands %d times on the page", n)
 		}
 		if strings.Contains(string(p.Raw), "<!--") {
-			t.Error("the page tells where it was cut")
+			t.Error("the page contains the split marker")
 		}
 		b.Get("/reports/income?site="+nobody[1:]).Status(t, http.StatusUnprocessableEntity)
 	})
 }
 
-// TestReportFailsHalfway holds that a page that was begun ends with what went
-// wrong, and no more than that.
+// TestReportFailsHalfway: a started page ends with the error, without details.
 func TestReportFailsHalfway(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
@@ -55,7 +54,7 @@ func TestReportFailsHalfway(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		rename("payments", "mislaid") // what was invoiced can still be read
+		rename("payments", "mislaid") // invoices can still be read
 		p := b.Get("/reports/income").Status(t, http.StatusOK).
 			Has(t, "Income", "Something went wrong", "quote request ID").Lacks(t, "mislaid", "payments\"", "Download")
 		guarded(t, p, policy)
@@ -71,8 +70,8 @@ func TestReportFailsHalfway(t *testing.T) {
 	})
 }
 
-// TestReportIsSeenEarly holds that what is done of a report reaches the visitor
-// while the rest still waits, here for a table that somebody has locked.
+// TestReportIsSeenEarly: finished steps reach the visitor while the next step waits for a
+// locked table.
 func TestReportIsSeenEarly(t *testing.T) {
 	t.Parallel()
 	e := harness.Start(t, harness.Postgres(t))

@@ -7,13 +7,13 @@ import (
 	"chairside/internal/civil"
 )
 
-// period is a link to the same report about other days.
+// period is a link to the same report for another period.
 type period struct {
 	Name, Address string
-	Current       bool // the page is about it
+	Current       bool // the page shows this period
 }
 
-// periods are those that people mostly want.
+// periods returns links to common periods.
 func (q *question) periods() []period {
 	from, to := q.report.Period(q.today)
 	month := civil.Date{Year: q.today.Year, Month: q.today.Month, Day: 1}
@@ -30,7 +30,7 @@ func (q *question) periods() []period {
 		add("Today", from, q.today)
 		add("End of last month", from, month.AddDays(-1))
 		add("End of last contract year", from, year.AddDays(-1))
-	case from.IsZero(): // what has piled up
+	case from.IsZero(): // everything up to a day
 		add("Overdue and next month", from, to)
 		add("Overdue", from, q.today.AddDays(-1))
 		add("Due this month", month, month.AddMonths(1).AddDays(-1))
@@ -45,7 +45,7 @@ func (q *question) periods() []period {
 	return all
 }
 
-// contractYear is the first day of the NHS contract year of a day.
+// contractYear returns the first day of the NHS contract year that day is in.
 func contractYear(day civil.Date) civil.Date {
 	first := civil.Date{Year: day.Year, Month: time.April, Day: 1}
 	if day.Before(first) {
@@ -54,7 +54,7 @@ func contractYear(day civil.Date) civil.Date {
 	return first
 }
 
-// period is the same question about other days.
+// period returns a link to the same report for the days from to to.
 func (q *question) period(name string, from, to civil.Date) period {
 	values := url.Values{"to": {to.String()}}
 	current := to == q.filter.To

@@ -14,8 +14,8 @@ import (
 	"chairside/internal/report"
 )
 
-// Days that a report may be asked about, and how many at once: some count month
-// by month.
+// The days that a report accepts, and the longest period in years: some reports
+// count month by month.
 var (
 	earliestDay = civil.MustParse("1900-01-01")
 	latestDay   = civil.MustParse("2199-12-31")
@@ -23,7 +23,7 @@ var (
 
 const longestYears = 10
 
-// question is what the address asks of a report.
+// question is the parsed query of a report page.
 type question struct {
 	report *report.Report
 	filter report.Filter
@@ -31,8 +31,7 @@ type question struct {
 	today  civil.Date
 }
 
-// askedOf reads the address. Fields that are left out, or empty, mean what the
-// report is about unless somebody says otherwise.
+// askedOf parses the query. Missing and empty fields mean the report's defaults.
 func askedOf(r *http.Request, of *report.Report) (*question, error) {
 	sent, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -50,7 +49,7 @@ func askedOf(r *http.Request, of *report.Report) (*question, error) {
 	return q, nil
 }
 
-// readPeriod reads the days.
+// readPeriod parses the days.
 func (q *question) readPeriod() {
 	if q.report.AsAt {
 		q.form.values.Del("from")
@@ -68,14 +67,14 @@ func (q *question) readPeriod() {
 	q.fill("to", to)
 }
 
-// fill puts a day into a field that was left empty.
+// fill sets an empty field to a day.
 func (q *question) fill(field string, day civil.Date) {
 	if !q.form.values.Has(field) && !day.IsZero() && (field == "to" || !q.report.AsAt) {
 		q.form.values.Set(field, day.String())
 	}
 }
 
-// day reads a field; it is zero where that is empty or wrong.
+// day parses a field. It is zero if the field is empty or invalid.
 func (q *question) day(field string) civil.Date {
 	text := q.form.Value(field)
 	if text == "" {
@@ -84,9 +83,9 @@ func (q *question) day(field string) civil.Date {
 	day, err := civil.Parse(text)
 	switch {
 	case err != nil:
-		q.form.add(field, "Enter "+q.nameOf(field)+" like "+q.today.String()+".")
+		q.form.add(field, "Enter "+q.nameOf(field)+", for example "+q.today.String()+".")
 	case day.Before(earliestDay) || latestDay.Before(day):
-		q.form.add(field, "Choose "+q.nameOf(field)+" from "+strconv.Itoa(earliestDay.Year)+" to "+strconv.Itoa(latestDay.Year)+".")
+		q.form.add(field, "Choose "+q.nameOf(field)+" between "+strconv.Itoa(earliestDay.Year)+" and "+strconv.Itoa(latestDay.Year)+".")
 	default:
 		return day
 	}
@@ -103,8 +102,7 @@ func (q *question) nameOf(field string) string {
 	return "the last day"
 }
 
-// readWhom reads site and practitioner. Whether there are such is for the
-// report to say.
+// readWhom parses site and practitioner. The report checks that they exist.
 func (q *question) readWhom() {
 	if text := q.form.Value("site"); text != "" {
 		id, err := uuid.Parse(text)
@@ -130,11 +128,12 @@ func (q *question) readWhom() {
 }
 
 const (
-	noSite         = "Your practice has no such site. Choose one of the list."
-	noPractitioner = "Your practice has no such practitioner. Choose one of the list."
+	noSite         = "Choose a site from the list."
+	noPractitioner = "Choose a practitioner from the list."
 )
 
-// addRefusal notes what a report refuses, and reports whether err is that.
+// addRefusal adds the message for a filter that the report refused, and reports
+// whether err is such a refusal.
 func (q *question) addRefusal(err error) bool {
 	switch {
 	case errors.Is(err, report.ErrSite):
@@ -144,15 +143,14 @@ func (q *question) addRefusal(err error) bool {
 	case errors.Is(err, report.ErrNoPractitioners):
 		q.form.add("", "This report cannot be limited to a practitioner.")
 	case errors.Is(err, report.ErrPeriod):
-		q.form.add("to", "The last day is before the first.")
+		q.form.add("to", "The last day must not be before the first.")
 	default:
 		return false
 	}
 	return true
 }
 
-// address is where the same question is answered as a file with this ending,
-// or with "" as a page.
+// address is the URL of the same report with a file ending, or of the page for "".
 func (q *question) address(ending string) string {
 	return reportsPath + "/" + q.report.Name + ending + "?" + q.form.values.Encode()
 }

@@ -25,16 +25,16 @@ import (
 func TestReportQuestions(t *testing.T) {
 	cases := []struct {
 		path  string
-		shown map[string]string // field → what it holds
-		wrong map[string]string // field → what stands beside it; none for a right question
+		shown map[string]string // field → value
+		wrong map[string]string // field → message; none for a valid query
 	}{
-		// What a report is about by itself.
+		// Default periods.
 		{"income", map[string]string{"from": "2025-08-01", "to": "2026-07-01"}, nil},
 		{"income?from=&to=&site=&practitioner=", map[string]string{"from": "2025-08-01", "to": "2026-07-01"}, nil},
 		{"recalls", map[string]string{"from": "", "to": "2026-08-01"}, nil},
 		{"aged-debt", map[string]string{"to": "2026-07-01"}, nil},
 		{"day-sheet", map[string]string{"to": "2026-07-01"}, nil},
-		// What was named, and the rest as suits it.
+		// Given days, with matching defaults.
 		{"income?from=2026-04-01&to=2026-04-30", map[string]string{"from": "2026-04-01", "to": "2026-04-30"}, nil},
 		{"income?from=2026-04-01&to=2026-04-01", map[string]string{"from": "2026-04-01", "to": "2026-04-01"}, nil},
 		{"income?to=2020-02-29", map[string]string{"from": "2019-03-01", "to": "2020-02-29"}, nil},
@@ -43,7 +43,7 @@ func TestReportQuestions(t *testing.T) {
 		{"aged-debt?from=2020-01-01&to=2026-03-31", map[string]string{"to": "2026-03-31"}, nil},
 		{"contract-performance?to=2199-12-31", map[string]string{"to": "2199-12-31"}, nil},
 		{"income?from=1900-01-01&to=1910-01-01", map[string]string{"from": "1900-01-01"}, nil},
-		// What cannot be read, or does not fit together.
+		// Invalid and contradictory values.
 		{"income?from=1.4.2026", map[string]string{"from": "1.4.2026"}, map[string]string{"from": "Enter the first day, for example 2026-07-01."}},
 		{"income?from=2026-02-30&to=soon", map[string]string{"to": "soon"}, map[string]string{"from": "Enter the first day", "to": "Enter the last day"}},
 		{"income?to=%22%3E%3Cscript%3E", map[string]string{"to": `"><script>`}, map[string]string{"to": "Enter the last day"}},
@@ -93,8 +93,8 @@ func TestReportQuestions(t *testing.T) {
 	})
 }
 
-// TestReportIsLimited holds that site and practitioner narrow a report, stay
-// chosen, and are named on the page; that of another practice are as good as none.
+// TestReportIsLimited: site and practitioner narrow a report, stay selected, and are named
+// on the page. Those of another practice are invalid.
 func TestReportIsLimited(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		demo, second := e.As(t, seed.DemoSlug), e.As(t, "second")
@@ -146,7 +146,7 @@ func TestReportIsLimited(t *testing.T) {
 			}
 		}
 
-		// Reports are about the past, too: what is not active any more is offered.
+		// Reports cover the past, so inactive sites are offered.
 		e.Tx(t, demo, func(tx *ent.Client) error { return tx.Site.UpdateOne(mine).SetActive(false).Exec(demo) })
 		b.Get("/reports/income").Has(t, mine.Name+" (inactive)")
 		closed := b.Get("/reports/income?site="+mine.ID.String()).Status(t, http.StatusOK)
@@ -156,8 +156,7 @@ func TestReportIsLimited(t *testing.T) {
 	})
 }
 
-// TestReportPeriods follows the links to other periods: each is shown as the
-// one that the page is about.
+// TestReportPeriods follows the links to other periods; each page marks its own.
 func TestReportPeriods(t *testing.T) {
 	want := map[string]string{
 		"income": "This month 2026-07-01 2026-07-31|Last month 2026-06-01 2026-06-30|Last 12 months 2025-08-01 2026-07-01|" +
@@ -186,7 +185,7 @@ func TestReportPeriods(t *testing.T) {
 				for _, n := range current {
 					name = n.FirstChild.Data
 				}
-				if r.Name == "day-sheet" && len(current) == 0 { // the days beside it are others now
+				if r.Name == "day-sheet" && len(current) == 0 { // its neighbouring days have changed
 					name = map[string]string{"2026-06-30": "Day before", "2026-07-02": "Day after"}[to]
 				} else if len(current) != 1 {
 					t.Errorf("%s: %d periods are marked", link, len(current))
@@ -200,7 +199,7 @@ func TestReportPeriods(t *testing.T) {
 	})
 }
 
-// TestReportFiles holds that the files are what the command writes.
+// TestReportFiles: the files equal the command's output.
 func TestReportFiles(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b, ctx := e.Browser(t).SignIn(seed.DemoAdmin), clock.With(e.As(t, seed.DemoSlug), e.Clock.Now())

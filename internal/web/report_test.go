@@ -86,8 +86,8 @@ func TestReportsNeedASession(t *testing.T) {
 	})
 }
 
-// TestReportPages looks at every report with data: well made, charts that can
-// be read aloud and pass the policy, tables that can be scrolled by keyboard.
+// TestReportPages checks every report with data: charts have names and pass the policy,
+// and tables can be scrolled by keyboard.
 func TestReportPages(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
@@ -123,8 +123,8 @@ func TestReportPages(t *testing.T) {
 	})
 }
 
-// TestReportsOfAnEmptyPractice holds that a practice that has just begun sees
-// pages that say what is missing, about its own today.
+// TestReportsOfAnEmptyPractice: the pages of a new practice say what is missing, for its
+// local day.
 func TestReportsOfAnEmptyPractice(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		const email = "first@new.example.com"
@@ -145,12 +145,12 @@ func TestReportsOfAnEmptyPractice(t *testing.T) {
 			p := b.Get("/reports/"+r.Name).Status(t, http.StatusOK).Has(t, "Brand New").Lacks(t, "Demo")
 			sound(t, p)
 			empty := p.All(func(n *html.Node) bool { return harness.Attr(n, "class") == "empty" })
-			// There are opening hours: the diary is free, not empty.
+			// With opening hours the diary is free, not empty.
 			if open := r.Name == "diary" || r.Name == "day-sheet"; open != (len(empty) == 0) {
 				t.Errorf("%s: %d parts say that they are empty", r.Name, len(empty))
 			}
 		}
-		for _, want := range []string{"2026-07-01", "2026-07-02"} { // it is evening there
+		for _, want := range []string{"2026-07-01", "2026-07-02"} { // evening in Auckland
 			if got := b.Get("/reports/day-sheet").Value(t, "to"); got != want {
 				t.Errorf("today is %s, want %s", got, want)
 			}
@@ -161,8 +161,7 @@ func TestReportsOfAnEmptyPractice(t *testing.T) {
 	})
 }
 
-// TestReportCost holds that a report asks the database as often for many rows
-// as for few.
+// TestReportCost: a report makes as many queries for many rows as for few.
 func TestReportCost(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
@@ -185,10 +184,10 @@ func TestReportCost(t *testing.T) {
 			}
 			costFew, rowsFew := look(few)
 			costMany, rowsMany := look(many)
-			if costFew == 0 || costMany > costFew+1 || costMany > 16 { // names are not asked for where there is nobody
+			if costFew == 0 || costMany > costFew+1 || costMany > 16 { // without rows, no names are read
 				t.Errorf("%s: %d queries for few rows, %d for many", r.Name, costFew, costMany)
 			}
-			byTarget := r.Name == "contract-performance" // has a row for each target, whatever the days
+			byTarget := r.Name == "contract-performance" // one row per target, for any period
 			if rowsFew >= rowsMany && !byTarget {
 				t.Errorf("%s: %d rows are meant to be fewer than %d", r.Name, rowsFew, rowsMany)
 			}
@@ -196,9 +195,8 @@ func TestReportCost(t *testing.T) {
 	})
 }
 
-// TestReportsAreOnRecord holds that reading patients' data on a page is noted
-// like reading it through the API, without a name in any log.
-func TestReportsAreOnRecord(t *testing.T) {
+// TestReportsAreInTheAccessLog like API requests, without names.
+func TestReportsAreInTheAccessLog(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b, ctx := e.Browser(t).SignIn(seed.DemoAdmin), e.As(t, seed.DemoSlug)
 		admin, err := e.DB.Ent.User.Query().Where(user.Email(seed.DemoAdmin)).Only(ctx)
@@ -214,7 +212,7 @@ func TestReportsAreOnRecord(t *testing.T) {
 					continue
 				}
 				if len(found) != 1 {
-					t.Errorf("%s%s: %d lines in the record of accesses", r.Name, ending, len(found))
+					t.Errorf("%s%s: %d lines in the access log", r.Name, ending, len(found))
 					continue
 				}
 				l := found[0]
@@ -237,7 +235,7 @@ func TestReportsAreOnRecord(t *testing.T) {
 	})
 }
 
-// reads are the lines about a request in the record of accesses.
+// reads returns a request's lines in the access log.
 func reads(t *testing.T, e *harness.Env, requestID string) (found []map[string]any) {
 	t.Helper()
 	e.Settle()

@@ -9,7 +9,7 @@ import (
 
 const reportsPath = "/reports"
 
-// reportGroup is some reports under one heading.
+// reportGroup is a heading with its reports.
 type reportGroup struct {
 	Title   string
 	Reports []reportEntry
@@ -18,42 +18,42 @@ type reportGroup struct {
 // reportEntry is a report in the list.
 type reportEntry struct {
 	Name     string
-	Question string // what it answers
+	Question string // the question that it answers
 }
 
-// Title is that of the report.
+// Title is the report's title.
 func (e reportEntry) Title() string { return e.report().Title }
 
 func (e reportEntry) report() *report.Report {
 	r, err := report.Find(e.Name)
 	if err != nil {
-		panic(err) // a name in reportGroups: a mistake of ours
+		panic(err) // reportGroups names a report that does not exist
 	}
 	return r
 }
 
-// reportGroups are all reports, as they are listed.
+// reportGroups are all reports, in list order.
 var reportGroups = []reportGroup{
 	{"Diary", []reportEntry{
-		{"day-sheet", "Who comes on a day, when and to whom, with gaps, arrivals and alerts."},
-		{"diary", "How much of the working time is booked, and how much was lost to cancellations and missed appointments."},
+		{"day-sheet", "The day's appointments by practitioner, with gaps, arrivals and alerts."},
+		{"diary", "How much working time is booked, and how much was lost to cancellations and missed appointments."},
 	}},
 	{"Patients", []reportEntry{
-		{"recalls", "Who is due for an exam or a hygiene visit and has not booked one, and how to reach them."},
-		{"sources", "How new patients found the practice, and what they brought in during their first year."},
+		{"recalls", "Patients due for an exam or a hygiene visit who have not booked, and how to reach them."},
+		{"sources", "How new patients found the practice, and the income from their first year."},
 	}},
 	{"NHS", []reportEntry{
-		{"contract-performance", "Whether contracts and practitioners are on pace to reach their targets by the end of March."},
-		{"claims", "Which claims are waiting, which need something done, and what was awarded of what was expected."},
+		{"contract-performance", "Whether contracts and practitioners are on course to meet their targets by the end of March."},
+		{"claims", "Claims that are waiting, claims that need action, and units awarded against units expected."},
 	}},
 	{"Money", []reportEntry{
-		{"income", "What was invoiced, paid and is outstanding, by month, practitioner, payment plan, NHS and private."},
-		{"aged-debt", "Who owes money, how much, and for how long."},
-		{"treatments", "Which treatments are done most, and whether they bring the fee that the plan asks."},
+		{"income", "Invoiced, paid and outstanding amounts by month, practitioner and payment plan, NHS and private."},
+		{"aged-debt", "Who owes money, how much and for how long."},
+		{"treatments", "The most frequent treatments, and whether they earn the fee that the payment plan sets."},
 	}},
 }
 
-// reports lists the reports that the visitor may see.
+// reports lists the reports that the visitor may open.
 func (s *Site) reports(w http.ResponseWriter, r *http.Request) error {
 	s.show(w, r, http.StatusOK, "reports", view{Title: "Reports", Here: reportsPath, Page: reportsFor(signin.From(r.Context()))})
 	return nil

@@ -17,7 +17,7 @@ import (
 	"chairside/schema"
 )
 
-// offered are the scopes that a page has boxes for.
+// offered returns the scopes that a page offers.
 func offered(p *harness.Page) (all []string) {
 	for _, n := range p.All(func(n *html.Node) bool { return harness.Attr(n, "name") == "scopes" }) {
 		all = append(all, harness.Attr(n, "value"))
@@ -25,8 +25,8 @@ func offered(p *harness.Page) (all []string) {
 	return all
 }
 
-// TestNewTokenStaysWithinTheRole: the page offers what the role may hold, and
-// refuses the rest with the names of the scopes, also where it is sent by hand.
+// TestNewTokenStaysWithinTheRole: the page offers the role's scopes, and refuses others,
+// by name.
 func TestNewTokenStaysWithinTheRole(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		for _, name := range schema.Role("").Values() {
@@ -60,8 +60,8 @@ func TestNewTokenStaysWithinTheRole(t *testing.T) {
 	})
 }
 
-// TestTokensShowWhatTheyMayDoNow after their user's role has changed.
-func TestTokensShowWhatTheyMayDoNow(t *testing.T) {
+// TestTokensShowEffectiveScopes after the user's role has changed.
+func TestTokensShowEffectiveScopes(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		u := someone(t, e, schema.RoleManager)
 		b := e.Browser(t).SignIn(u.Email)
@@ -77,8 +77,8 @@ func TestTokensShowWhatTheyMayDoNow(t *testing.T) {
 	})
 }
 
-// TestReportsFollowTheTableOfRoles: a role sees the reports on what it may read
-// over the API, and reception none on money.
+// TestReportsFollowTheTableOfRoles: a role sees the reports on data that it may read
+// through the API; reception sees none on money.
 func TestReportsFollowTheTableOfRoles(t *testing.T) {
 	t.Parallel()
 	want := map[scope.Level][]string{

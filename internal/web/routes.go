@@ -6,31 +6,31 @@ import (
 	"chairside/internal/scope"
 )
 
-// Route is one address. An action that is nil is a method that the address
-// does not have; a route with neither is there to say that there is no such page.
+// Route is a path with its actions. A nil action means that the method is not
+// allowed; a route without actions answers 404.
 type Route struct {
 	Path      string // a pattern of http.ServeMux
 	get, post action
-	level     scope.Level // least permission level of the visitor
+	level     scope.Level // lowest permission level
 }
 
-// action answers a request, or returns an error that becomes a page.
+// action serves a request, or returns an error that fail shows as a page.
 type action func(w http.ResponseWriter, r *http.Request) error
 
-// The least permission levels.
+// The lowest permission levels of the routes.
 const (
-	anyone  = scope.Level(0) // nobody need have signed in
+	anyone  = scope.Level(0) // also signed-out visitors
 	user    = scope.Reception
 	manager = scope.Manager
 )
 
-// Routes are all the pages there are.
+// Routes returns all pages.
 func (s *Site) Routes() []Route {
 	return []Route{
 		{"/sign-in", s.signInPage, s.signIn, anyone},
 		{"/sign-in/code", s.signInCodePage, s.signInCode, anyone},
 		{"/sign-out", nil, s.signOut, anyone},
-		{"/oauth/authorize", s.consentPage, s.consent, anyone}, // the request is checked first
+		{"/oauth/authorize", s.consentPage, s.consent, anyone}, // checks the request before it asks to sign in
 
 		{"/settings", s.settings, nil, user},
 		{"/settings/tokens", s.tokens, s.createToken, user},
@@ -54,7 +54,7 @@ func (s *Site) Routes() []Route {
 		{"/settings/", nil, nil, anyone},
 
 		{"/reports", s.reports, nil, user},
-		{"/reports/{name}", s.report, nil, user}, // whose role may hold what the report reads
+		{"/reports/{name}", s.report, nil, user}, // checks the role against the report's scopes
 		{"/reports/", nil, nil, anyone},
 	}
 }

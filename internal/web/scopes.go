@@ -2,23 +2,24 @@ package web
 
 import "chairside/internal/scope"
 
-// family is one row of the boxes from which scopes are chosen.
+// family is one row of checkboxes in the scope picker.
 type family struct {
 	Name, Title, Covers string
 	Boxes               []box
 }
 
-// box is one scope.
+// box is the checkbox of one scope.
 type box struct {
 	Scope   string
-	Word    string // under the family's title: "See"
-	Explain string // by itself: "See patients"
+	Word    string // under the family's title: "Read"
+	Explain string // on its own: "Read patients"
 	Chosen  bool
 }
 
-// families are the boxes of the scopes that a limit allows, as the form has them.
+// families returns the checkboxes of the scopes that a limit allows, with the form's
+// choices.
 func families(f form, limit scope.Set) []family {
-	words := map[string]string{"": "Everything", "read": "See", "create": "Add", "update": "Change", "delete": "Delete"}
+	words := map[string]string{"": "All", "read": "Read", "create": "Create", "update": "Update", "delete": "Delete"}
 	var all []family
 	for _, name := range scope.Families {
 		row := family{Name: name, Title: scope.Title(name), Covers: scope.Describe(name)}

@@ -7,7 +7,7 @@ import (
 	"chairside/internal/signin"
 )
 
-// secondFactor shows how to set an authenticator up.
+// secondFactor shows how to set up an authenticator app.
 func (s *Site) secondFactor(w http.ResponseWriter, r *http.Request) error {
 	if signin.From(r.Context()).User.TotpSecret != "" {
 		return redirect(w, securityPath)
@@ -20,13 +20,13 @@ func (s *Site) showSecondFactor(w http.ResponseWriter, r *http.Request, status i
 	if err != nil {
 		return err
 	}
-	s.show(w, r, status, "second_factor", view{Title: "Set up a second factor", Here: securityPath, Form: f, Page: enrolment})
+	s.show(w, r, status, "second_factor", view{Title: "Set up two-factor authentication", Here: securityPath, Form: f, Page: enrolment})
 	return nil
 }
 
-// enableSecondFactor turns the second factor on and shows the recovery codes,
-// in this answer and never again. One that is on is not replaced: that takes
-// the password.
+// enableSecondFactor turns two-factor authentication on and shows the recovery
+// codes, in this response only. It does not replace a factor that is on: turning that
+// off needs the password.
 func (s *Site) enableSecondFactor(w http.ResponseWriter, r *http.Request) error {
 	if signin.From(r.Context()).User.TotpSecret != "" {
 		return redirect(w, securityPath)
@@ -36,7 +36,7 @@ func (s *Site) enableSecondFactor(w http.ResponseWriter, r *http.Request) error 
 	var slow *signin.Throttled
 	switch {
 	case errors.Is(err, signin.ErrWrong):
-		f.add("code", "The code is wrong. Enter the one that the authenticator shows now.")
+		f.add("code", "Incorrect code. Enter the code that your authenticator app shows now.")
 		return s.showSecondFactor(w, r, http.StatusUnprocessableEntity, f)
 	case errors.As(err, &slow):
 		f.add("code", throttled(w, slow))
@@ -44,7 +44,7 @@ func (s *Site) enableSecondFactor(w http.ResponseWriter, r *http.Request) error 
 	case err != nil:
 		return err
 	}
-	s.showRecoveryCodes(w, r, "The second factor is on", codes)
+	s.showRecoveryCodes(w, r, "Two-factor authentication is on", codes)
 	return nil
 }
 

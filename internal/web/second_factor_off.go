@@ -6,7 +6,8 @@ import (
 	"chairside/internal/signin"
 )
 
-// disableSecondFactor turns the second factor off. It takes the password and a code.
+// disableSecondFactor turns two-factor authentication off. It needs the password and
+// a code.
 func (s *Site) disableSecondFactor(w http.ResponseWriter, r *http.Request) error {
 	if signin.From(r.Context()).User.TotpSecret == "" {
 		return redirect(w, securityPath)

@@ -12,10 +12,10 @@ import (
 	"chairside/internal/signin"
 )
 
-// maxBody is the longest form that is read, in bytes.
+// maxBody is the largest accepted form in bytes.
 const maxBody = 64 << 10
 
-// Serve answers requests for a route.
+// Serve returns the handler of a route.
 func (s *Site) Serve(route Route) http.Handler {
 	page := s.sessions.Load(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if who, err := principal.From(r.Context()); err == nil {
@@ -39,7 +39,7 @@ func (s *Site) Serve(route Route) http.Handler {
 	})
 }
 
-// check refuses what is refused whoever asks.
+// check makes the checks that do not depend on the visitor.
 func (s *Site) check(r *http.Request, route Route) error {
 	var allow []string
 	if route.get != nil {
@@ -63,7 +63,7 @@ func (s *Site) check(r *http.Request, route Route) error {
 	return nil
 }
 
-// admit finds the action, if the visitor may have it, and reads the form.
+// admit returns the action if the visitor may run it, and parses the form.
 func (s *Site) admit(w http.ResponseWriter, r *http.Request, route Route) (action, error) {
 	visitor := signin.From(r.Context())
 	switch {
@@ -85,7 +85,7 @@ func (s *Site) admit(w http.ResponseWriter, r *http.Request, route Route) (actio
 	return route.post, nil
 }
 
-// legible reports whether all of a form is text that both databases can hold.
+// legible reports whether both databases can store every value of a form.
 func legible(form url.Values) bool {
 	for _, values := range form {
 		for _, value := range values {
@@ -97,8 +97,8 @@ func legible(form url.Values) bool {
 	return true
 }
 
-// pageOf is the page to return to after sign-in: the one that was asked for, or
-// of what only a form leads to, the page of its section.
+// pageOf returns the page to open after sign-in: the requested one, or for a POST the
+// page of its section.
 func pageOf(r *http.Request, route Route) string {
 	if route.get != nil && r.Method != http.MethodPost {
 		return r.URL.RequestURI()
@@ -112,15 +112,15 @@ func pageOf(r *http.Request, route Route) string {
 	}
 }
 
-// toSignIn sends a visitor to sign in, and back to a page of this server.
+// toSignIn redirects to sign-in, which returns to next.
 func toSignIn(next string) action {
 	return func(w http.ResponseWriter, _ *http.Request) error {
 		return redirect(w, "/sign-in?next="+url.QueryEscape(next))
 	}
 }
 
-// redirect sends the browser on, with a GET. Local addresses are built here;
-// others come from package oauth.
+// redirect sends the browser to an address with GET. Addresses of other servers come
+// from package oauth.
 func redirect(w http.ResponseWriter, address string) error {
 	w.Header().Set("Location", address)
 	w.WriteHeader(http.StatusSeeOther)

@@ -8,7 +8,7 @@ import (
 	"chairside/internal/apierror"
 )
 
-// endSession signs the visitor out in one browser.
+// endSession revokes one of the visitor's sessions.
 func (s *Site) endSession(w http.ResponseWriter, r *http.Request) error {
 	id, err := pathID(r)
 	if err != nil {

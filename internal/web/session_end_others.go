@@ -2,7 +2,7 @@ package web
 
 import "net/http"
 
-// endOtherSessions signs the visitor out in all other browsers.
+// endOtherSessions revokes the visitor's sessions in all other browsers.
 func (s *Site) endOtherSessions(w http.ResponseWriter, r *http.Request) error {
 	if err := s.sessions.EndOthers(r.Context()); err != nil {
 		return err

@@ -9,14 +9,14 @@ import (
 
 const sessionsPath = "/settings/sessions"
 
-// sessionRow is one browser in the list.
+// sessionRow is one session in the list.
 type sessionRow struct {
 	*ent.Session
 	Browser string
-	Mine    bool // the one that shows the page
+	Mine    bool // the current session
 }
 
-// sessionList lists where the visitor is signed in, the last used first.
+// sessionList lists the visitor's sessions, the last used first.
 func (s *Site) sessionList(w http.ResponseWriter, r *http.Request) error {
 	all, err := s.sessions.List(r.Context())
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 const iPhone = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1"
 
-// signedInElsewhere is the administrator at another browser, which names itself.
+// signedInElsewhere signs the administrator in with another User-Agent.
 func signedInElsewhere(t *testing.T, e *harness.Env, agent string) *harness.Browser {
 	b := e.Browser(t)
 	b.Header.Set("User-Agent", agent)
@@ -52,14 +52,14 @@ func TestSessions(t *testing.T) {
 			back := b.Submit(p.Form(t, phones), nil)
 			b.Follow(back).Has(t, "Session revoked.").Lacks(t, "Safari")
 			phone.At(other).Get("/settings/tokens").Status(t, http.StatusSeeOther)
-			b.Submit(p.Form(t, phones), nil).Status(t, http.StatusNotFound) // it is no more
+			b.Submit(p.Form(t, phones), nil).Status(t, http.StatusNotFound) // already revoked
 
 			back = b.At(other).Submit(b.Get("/settings/sessions").Form(t, "/settings/sessions/end-others"), nil)
 			b.Follow(back).Has(t, "signed out everywhere else", "not signed in anywhere else")
 			odd.Get("/settings/tokens").Status(t, http.StatusSeeOther)
 			stranger.Get("/settings/tokens").Status(t, http.StatusOK)
 
-			// The one that shows the page can be ended as well: that is signing out.
+			// The current session has no button: signing out ends it.
 			mine := b.Get("/settings/sessions")
 			if len(actions(mine, "/settings/sessions/0")) > 0 {
 				t.Error("this browser can be ended")
@@ -80,7 +80,7 @@ func content(n *html.Node) string {
 	return out.String()
 }
 
-func TestSessionsEndByThemselves(t *testing.T) {
+func TestSessionsExpire(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		idle, busy := e.Browser(t).SignIn(seed.DemoAdmin), e.Browser(t).SignIn(seed.DemoAdmin)
 		for range 7 {

@@ -8,11 +8,11 @@ import (
 	"chairside/internal/signin"
 )
 
-// signInView is what the sign-in pages know besides the form.
+// signInView is the data of the sign-in pages.
 type signInView struct{ Next string }
 
-// signInPage asks for e-mail address and password. Somebody who has signed in
-// already may do so as another user.
+// signInPage asks for e-mail address and password. A signed-in visitor can sign in
+// as another user.
 func (s *Site) signInPage(w http.ResponseWriter, r *http.Request) error {
 	s.showSignIn(w, r, http.StatusOK, form{}, r.URL.Query().Get("next"))
 	return nil
@@ -22,7 +22,7 @@ func (s *Site) showSignIn(w http.ResponseWriter, r *http.Request, status int, f 
 	s.show(w, r, status, "sign_in", view{Title: "Sign in", Form: f, Page: signInView{local(next)}})
 }
 
-// signIn checks them.
+// signIn checks the e-mail address and password.
 func (s *Site) signIn(w http.ResponseWriter, r *http.Request) error {
 	f, next := filled(r), r.PostForm.Get("next")
 	if f.Value("email") == "" {
@@ -39,9 +39,9 @@ func (s *Site) signIn(w http.ResponseWriter, r *http.Request) error {
 	var slow *signin.Throttled
 	switch {
 	case errors.Is(err, signin.ErrWrong):
-		f.add("password", "The e-mail address or the password is wrong.")
+		f.add("password", "Incorrect e-mail address or password.")
 	case errors.Is(err, signin.ErrDisabled):
-		f.add("email", "This user may no longer sign in. Ask an administrator of the practice.")
+		f.add("email", "This account is disabled. Contact your practice's administrator.")
 	case errors.As(err, &slow):
 		f.add("password", throttled(w, slow))
 		s.showSignIn(w, r, http.StatusTooManyRequests, f, next)

@@ -8,7 +8,7 @@ import (
 	"chairside/internal/signin"
 )
 
-// signInCodePage asks for the code of a second factor.
+// signInCodePage asks for an authentication code.
 func (s *Site) signInCodePage(w http.ResponseWriter, r *http.Request) error {
 	next := r.URL.Query().Get("next")
 	if !s.sessions.Pending(r.Context()) {
@@ -19,10 +19,10 @@ func (s *Site) signInCodePage(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Site) showSignInCode(w http.ResponseWriter, r *http.Request, status int, f form, next string) {
-	s.show(w, r, status, "sign_in_code", view{Title: "Enter your code", Form: f, Page: signInView{local(next)}})
+	s.show(w, r, status, "sign_in_code", view{Title: "Two-factor authentication", Form: f, Page: signInView{local(next)}})
 }
 
-// signInCode checks it.
+// signInCode checks the code.
 func (s *Site) signInCode(w http.ResponseWriter, r *http.Request) error {
 	f, next := filled(r), r.PostForm.Get("next")
 	err := s.sessions.Code(r.Context(), f.Value("code"), signin.BrowserOf(r))
@@ -31,10 +31,10 @@ func (s *Site) signInCode(w http.ResponseWriter, r *http.Request) error {
 	case errors.Is(err, signin.ErrNoPassword):
 		return redirect(w, "/sign-in?done=too-late&next="+url.QueryEscape(local(next)))
 	case errors.Is(err, signin.ErrDisabled):
-		f.add("email", "This user may no longer sign in. Ask an administrator of the practice.")
+		f.add("email", "This account is disabled. Contact your practice's administrator.")
 		s.showSignIn(w, r, http.StatusUnprocessableEntity, f, next)
 	case errors.Is(err, signin.ErrWrong):
-		f.add("code", "The code is wrong, or has been used already. Wait for the next one.")
+		f.add("code", "Incorrect code, or the code was already used. Enter the next one.")
 		s.showSignInCode(w, r, http.StatusUnprocessableEntity, f, next)
 	case errors.As(err, &slow):
 		f.add("code", throttled(w, slow))

@@ -5,8 +5,8 @@ import (
 	"net/url"
 )
 
-// signOut ends the session of this browser. A page that somebody else is to
-// see is named by next.
+// signOut ends the current session. The form's next names the page for the user who
+// signs in afterwards.
 func (s *Site) signOut(w http.ResponseWriter, r *http.Request) error {
 	if err := s.sessions.SignOut(r.Context()); err != nil {
 		return err

@@ -31,7 +31,7 @@ func TestSignIn(t *testing.T) {
 		guarded(t, p, policy)
 		b.Get("/settings/sessions").Status(t, http.StatusOK).Has(t, "Firefox on Linux", "This browser", "127.0.0.1", "1 Jul 2026, 10:15", "not signed in anywhere else")
 
-		// Somebody who has signed in may do so as another user.
+		// A signed-in visitor can sign in as another user.
 		again := b.Get("/sign-in?next=/settings/tokens").Status(t, http.StatusOK).Has(t, "You are signed in as")
 		sound(t, again)
 		if !slices.Contains(again.Links(), "/settings/tokens") {
@@ -47,7 +47,7 @@ func TestSignIn(t *testing.T) {
 		out := b.Submit(b.Get("/settings/tokens").Form(t, "/sign-out"), nil)
 		b.Follow(out).Status(t, http.StatusOK).Has(t, "You are signed out")
 		b.Get("/settings/tokens").Status(t, http.StatusSeeOther)
-		b.Post("/sign-out", url.Values{}).Status(t, http.StatusSeeOther) // once more
+		b.Post("/sign-out", url.Values{}).Status(t, http.StatusSeeOther) // again
 		if len(b.Cookies()) > 0 {
 			t.Error("the cookie is still there")
 		}
@@ -91,7 +91,7 @@ func TestSignInErrors(t *testing.T) {
 	})
 }
 
-func TestGuessingIsSlowedDown(t *testing.T) {
+func TestGuessesAreThrottled(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t)
 		form := b.Get("/sign-in").Form(t, "/sign-in")
@@ -106,12 +106,12 @@ func TestGuessingIsSlowedDown(t *testing.T) {
 			t.Errorf("Retry-After %q, beside the password %q", p.Header.Get("Retry-After"), p.FieldError(t, "password"))
 		}
 		sound(t, p)
-		guess.Set("password", seed.Password) // the right one is not looked at either
+		guess.Set("password", seed.Password) // the correct one is not checked either
 		b.Submit(form, guess).Status(t, http.StatusTooManyRequests)
 		e.Clock.Advance(time.Duration(wait) * time.Second)
 		b.Submit(form, guess).Status(t, http.StatusSeeOther)
 
-		// So are guesses at a password by somebody who found a browser open.
+		// Guesses at the password in an open session are throttled, too.
 		form = b.Get("/settings/security").Form(t, "/settings/password")
 		for range 11 {
 			p = b.Submit(form, url.Values{"current": {"wrong"}, "password": {"a new password"}, "again": {"a new password"}})

@@ -22,7 +22,7 @@ import (
 // maxTokenName is the longest name of a token, in characters.
 const maxTokenName = 100
 
-// newToken shows the form for a token.
+// newToken shows the form that creates a token.
 func (s *Site) newToken(w http.ResponseWriter, r *http.Request) error {
 	return s.showNewToken(w, r, http.StatusOK, form{})
 }
@@ -40,7 +40,7 @@ func (s *Site) showNewToken(w http.ResponseWriter, r *http.Request, status int, 
 	return nil
 }
 
-// sites are those a token can be limited to.
+// sites returns the sites that a token can be limited to.
 func (s *Site) sites(ctx context.Context) ([]*ent.Site, error) {
 	return s.DB.Ent.Site.Query().Where(site.Active(true)).Order(site.ByName(), site.ByID()).All(ctx)
 }
@@ -53,10 +53,10 @@ func today(ctx context.Context) civil.Date {
 type madeToken struct {
 	Name, Token string
 	Permissions []scope.Permission
-	Try         string // a command that uses it
+	Try         string // an example command
 }
 
-// createToken makes a token and shows it, in this answer and never again.
+// createToken creates a token and shows it, in this response only.
 func (s *Site) createToken(w http.ResponseWriter, r *http.Request) error {
 	ctx, f := r.Context(), filled(r)
 	grant, err := s.readGrant(ctx, &f)
@@ -80,17 +80,17 @@ func (s *Site) createToken(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// readGrant reads the form and notes what is wrong with it.
+// readGrant parses the form and adds its mistakes.
 func (s *Site) readGrant(ctx context.Context, f *form) (grant token.Grant, err error) {
 	grant.Name = strings.TrimSpace(f.Value("name"))
 	switch {
 	case grant.Name == "":
-		f.add("name", "Enter a name, to tell the token from others.")
+		f.add("name", "Enter a name.")
 	case utf8.RuneCountInString(grant.Name) > maxTokenName || strings.ContainsFunc(grant.Name, control):
-		f.add("name", "The name may have up to 100 characters, on one line.")
+		f.add("name", "Enter a name of up to 100 characters on one line.")
 	}
 	if grant.Scopes, err = scope.Parse(strings.Join(f.values["scopes"], " ")); err != nil || len(grant.Scopes) == 0 {
-		f.add("scopes", "Choose at least one thing that the token may do.")
+		f.add("scopes", "Choose at least one permission.")
 	}
 	var beyond *token.BeyondRoleError
 	if errors.As(token.CheckRole(signin.From(ctx).User, grant.Scopes), &beyond) {
@@ -103,7 +103,7 @@ func (s *Site) readGrant(ctx context.Context, f *form) (grant token.Grant, err e
 			return grant, err
 		}
 		if malformed != nil || !known {
-			f.add("site_id", "Choose one of the sites in the list.")
+			f.add("site_id", "Choose a site from the list.")
 		}
 		grant.Site = &id
 	}
@@ -113,23 +113,23 @@ func (s *Site) readGrant(ctx context.Context, f *form) (grant token.Grant, err e
 	return grant, nil
 }
 
-// beyondRole names the scopes that the visitor's role does not allow, and those
-// of the choice that it does.
+// beyondRole names the chosen scopes that the visitor's role does not allow, and
+// those that it does.
 func beyondRole(e *token.BeyondRoleError) string {
 	message := "Your role, " + string(e.Role) + ", does not allow " + strings.Join(e.Beyond, ", ") + "."
 	if len(e.Instead) > 0 {
-		message += " Of your choice it allows " + strings.Join(e.Instead, ", ") + "."
+		message += " You can choose " + strings.Join(e.Instead, ", ") + "."
 	}
 	return message
 }
 
-// readLastDay reads the last day on which a token works: it ends with that day
-// on the practice's clocks.
+// readLastDay parses a token's last day. The token expires at the end of that day in
+// the practice's time zone.
 func readLastDay(ctx context.Context, f *form, given string) *time.Time {
 	day, err := civil.Parse(given)
 	switch {
 	case err != nil || day.Year > 9998: // a year that both databases hold
-		f.add("expires_on", "Enter a date, like "+today(ctx).AddMonths(3).String()+".")
+		f.add("expires_on", "Enter a date, for example "+today(ctx).AddMonths(3).String()+".")
 		return nil
 	case day.Before(today(ctx)):
 		f.add("expires_on", "Choose today or a later day.")

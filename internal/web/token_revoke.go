@@ -12,7 +12,7 @@ import (
 	"chairside/internal/token"
 )
 
-// revokeToken ends one of the visitor's own tokens.
+// revokeToken revokes one of the visitor's own tokens.
 func (s *Site) revokeToken(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	id, err := pathID(r)
@@ -33,7 +33,7 @@ func (s *Site) revokeToken(w http.ResponseWriter, r *http.Request) error {
 	return redirect(w, tokensPath+"?done=token-revoked")
 }
 
-// pathID is the id in the address. It must be written as it is in links.
+// pathID returns the id in the path. It accepts only the canonical form.
 func pathID(r *http.Request) (uuid.UUID, error) {
 	id, err := uuid.Parse(r.PathValue("id"))
 	if err != nil || id.String() != r.PathValue("id") {

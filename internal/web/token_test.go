@@ -39,7 +39,7 @@ func TestTokens(t *testing.T) {
 		back := b.Submit(list.Form(t, revoke), nil)
 		b.Follow(back).Has(t, "Token revoked.", "No tokens yet").Lacks(t, "Recall")
 		e.Get(t, "/v1/user", token).Error(t, http.StatusUnauthorized, "invalid_token")
-		b.Submit(list.Form(t, revoke), nil).Status(t, http.StatusSeeOther) // twice is no mistake
+		b.Submit(list.Form(t, revoke), nil).Status(t, http.StatusSeeOther) // revoking twice is not an error
 
 		makeToken(t, b, "Idle", nil)
 		e.Clock.Advance(15 * 24 * time.Hour)
@@ -106,7 +106,7 @@ func TestTokenLimits(t *testing.T) {
 			t.Errorf("the token sees %v", got)
 		}
 
-		// The last day ends at midnight in London, an hour before that of UTC.
+		// The last day ends at midnight in London, an hour before midnight UTC.
 		today, _ := makeToken(t, b, "Today", url.Values{"expires_on": {"2026-07-01"}})
 		b.Get("/settings/tokens").Has(t, "the end of 1 Jul 2026")
 		e.Clock.Set(time.Date(2026, 7, 1, 22, 59, 59, 0, time.UTC))
@@ -114,7 +114,7 @@ func TestTokenLimits(t *testing.T) {
 		e.Clock.Set(time.Date(2026, 7, 1, 23, 0, 0, 0, time.UTC))
 		e.Get(t, "/v1/user", today).Error(t, http.StatusUnauthorized, "expired_token")
 
-		// A site that is closed is no choice any more.
+		// An inactive site is not offered.
 		e.Tx(t, ctx, func(tx *ent.Client) error { return tx.Site.UpdateOne(at).SetActive(false).Exec(ctx) })
 		p := b.SignIn(seed.DemoAdmin).Get("/settings/tokens/new").Lacks(t, at.ID.String())
 		wrong(t, b.Submit(p.Form(t, "/settings/tokens"), url.Values{"name": {"x"}, "scopes": {"patient"}, "site_id": {at.ID.String()}}), map[string]string{"site_id": "Choose a site"})

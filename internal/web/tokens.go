@@ -16,14 +16,14 @@ const tokensPath = "/settings/tokens"
 // tokenRow is one token in the list.
 type tokenRow struct {
 	*ent.AccessToken
-	Summary string // what it may do now; "" for nothing
-	Beyond  string // what it was given beyond the visitor's role; "" for nothing
+	Summary string // effective permissions; "" for none
+	Beyond  string // granted scopes beyond the visitor's role; "" for none
 	Expired bool
-	Ends    time.Time // unless it is used before
-	Renewed bool      // whether using it moves that end
+	Ends    time.Time // expiry
+	Renewed bool      // use extends the expiry
 }
 
-// tokens lists the visitor's own tokens that were not revoked, the newest first.
+// tokens lists the visitor's own unrevoked tokens, the newest first.
 func (s *Site) tokens(w http.ResponseWriter, r *http.Request) error {
 	ctx, visitor := r.Context(), signin.From(r.Context())
 	all, err := s.DB.Ent.AccessToken.Query().

@@ -14,36 +14,35 @@ import (
 	"chairside/internal/store"
 )
 
-// Options are what the pages need.
+// Options configure the pages.
 type Options struct {
 	DB      *store.DB
 	OAuth   *oauth.Server
-	BaseURL string // the public address, without a final slash
-	// Explain gives the meaning of an error, and logs it where it is a failure
-	// of ours.
+	BaseURL string // the public URL, without a trailing slash
+	// Explain turns an error into an API error, and logs internal ones.
 	Explain func(context.Context, error) *apierror.Error
-	// Visited is told on whose behalf a request reads, for the record of accesses.
+	// Visited notes the user of a request for the access log.
 	Visited func(context.Context, *principal.Principal)
 }
 
-// Site is the pages.
+// Site serves the pages.
 type Site struct {
 	Options
 	sessions *signin.Sessions
 	origins  *http.CrossOriginProtection
 }
 
-// New makes the pages. Nothing is read from the database yet.
+// New returns the pages. It does not query the database.
 func New(o Options) (*Site, error) {
 	s := &Site{Options: o, origins: http.NewCrossOriginProtection()}
-	// Behind a proxy that renames the host, the public address is ours as well.
+	// A proxy may change the Host header, so trust the public URL too.
 	public, err := url.Parse(o.BaseURL)
 	if err != nil {
-		return nil, fmt.Errorf("web: the base URL: %w", err)
+		return nil, fmt.Errorf("base URL: %w", err)
 	}
 	if public.Host != "" {
 		if err := s.origins.AddTrustedOrigin(public.Scheme + "://" + public.Host); err != nil {
-			return nil, fmt.Errorf("web: the base URL: %w", err)
+			return nil, fmt.Errorf("base URL: %w", err)
 		}
 	}
 	s.sessions = signin.New(o.DB, strings.HasPrefix(o.BaseURL, "https:"), s.fail)

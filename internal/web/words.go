@@ -7,21 +7,21 @@ import (
 	"github.com/mileusna/useragent"
 )
 
-// Moment is a time, for machines and for people.
-type Moment struct{ Machine, Words string }
+// Timestamp is a time as a datetime attribute and as text.
+type Timestamp struct{ Machine, Words string }
 
 const (
-	dayLayout    = "2 Jan 2006"
-	momentLayout = dayLayout + ", 15:04"
+	dayLayout  = "2 Jan 2006"
+	timeLayout = dayLayout + ", 15:04"
 )
 
-// At is a time on the practice's clocks: "1 Jul 2026, 10:15".
-func (v view) At(t time.Time) Moment {
-	return Moment{t.UTC().Format(time.RFC3339), t.In(v.zone).Format(momentLayout)}
+// At formats a time in the practice's time zone: "1 Jul 2026, 10:15".
+func (v view) At(t time.Time) Timestamp {
+	return Timestamp{t.UTC().Format(time.RFC3339), t.In(v.zone).Format(timeLayout)}
 }
 
-// Until is the end of something: "the end of 31 Jul 2026" for midnight, else a time.
-func (v view) Until(t time.Time) Moment {
+// Until formats an expiry: "the end of 31 Jul 2026" for midnight, else a time.
+func (v view) Until(t time.Time) Timestamp {
 	m := v.At(t)
 	if local := t.In(v.zone); local.Hour() == 0 && local.Minute() == 0 {
 		m.Words = "the end of " + local.AddDate(0, 0, -1).Format(dayLayout)
@@ -29,8 +29,8 @@ func (v view) Until(t time.Time) Moment {
 	return m
 }
 
-// Ago is how long ago something was: "2 hours ago".
-func (v view) Ago(t time.Time) Moment {
+// Ago formats a past time: "2 hours ago".
+func (v view) Ago(t time.Time) Timestamp {
 	m := v.At(t)
 	switch past := v.now.Sub(t); {
 	case past < time.Minute:
@@ -45,8 +45,8 @@ func (v view) Ago(t time.Time) Moment {
 	return m
 }
 
-// Used is Ago for what is known to the hour alone.
-func (v view) Used(t time.Time) Moment {
+// Used formats a last use, which is stored to the hour.
+func (v view) Used(t time.Time) Timestamp {
 	m := v.Ago(t)
 	if v.now.Sub(t) < time.Hour {
 		m.Words = "within the last hour"
@@ -61,8 +61,7 @@ func ago(n int, unit string) string {
 	return fmt.Sprintf("%d %ss ago", n, unit)
 }
 
-// browserName tells people which browser a User-Agent header names: "Firefox
-// on Windows".
+// browserName names the browser of a User-Agent header: "Firefox on Windows".
 func browserName(header string) string {
 	agent := useragent.Parse(header)
 	switch {

@@ -1,6 +1,5 @@
-// Package ask lets another Go program put questions of its own to a practice's
-// records, with the generated client of package ent: typed predicates, edges,
-// aggregates, and modifiers for what those have no words for.
+// Package ask lets other Go programs query a practice's records with the generated
+// client of package ent: typed predicates, edges, aggregates, and modifiers for SQL.
 //
 //	p, err := ask.Open(ctx, "sqlite:chairside.db", "demo")
 //	defer p.Close()
@@ -9,19 +8,17 @@
 //		return err
 //	})
 //
-// Every query is confined to the practice, like a request to the server, and
-// runs beside a server without disturbing it. Predicates, orders and modifiers only
-// narrow it, whatever they do with Or, Not, SetP or SQL text; and in their SQL text,
-// sub-queries, joins and UNION the name of a table means the practice's rows.
+// Every query is confined to the practice, like an API request, and can run beside a
+// server. Predicates, orders and modifiers can only narrow it, even with Or, Not, SetP or
+// SQL text. In SQL text, sub-queries, joins and UNION a table's name means the practice's
+// rows.
 //
-// What the confinement does not hold: SQL functions that run SQL text themselves,
-// such as PostgreSQL's query_to_xml. And a program that has the database's address
-// can open it without this package.
+// The confinement does not cover SQL functions that run SQL text, such as PostgreSQL's
+// query_to_xml. A program with the database's URL can also connect without this package.
 //
-// The reports of "chairside report"
-// are made the same way (package internal/report).
+// "chairside report" works the same way (package internal/report).
 //
-// The module of such a program says where Chairside's source is:
+// The program's go.mod names Chairside's source:
 //
 //	require chairside v0.0.0
 //	replace chairside => ../chairside
@@ -44,20 +41,19 @@ import (
 	"chairside/internal/store/migrate"
 )
 
-// Date is a day without a time, as records hold it and predicates take it. It
-// prints as 2026-07-01; AddDays and AddMonths count from it.
+// Date is a day without a time. It prints as 2026-07-01.
 type Date = civil.Date
 
-// DateOf is the day that t shows, which depends on its location. For what is
-// today, t is the present time in the practice's Zone.
+// DateOf returns the day of t in its location. For today, pass the current time in the
+// practice's Zone.
 func DateOf(t time.Time) Date { return civil.Of(t) }
 
 // Decimal is money or NHS units, in hundredths: Decimal(12_50) prints as 12.50.
 type Decimal = decimal.Decimal
 
-// Errors of queries. ErrReadOnly is returned for whatever would write, the others for
-// SQL text that could leave the practice: a name like main.patients, a semicolon, and
-// quotes that could hide one.
+// The errors of queries. ErrReadOnly refuses writes; the others refuse SQL text that
+// could leave the practice: a name such as main.patients, a semicolon, or quotes that
+// could hide one.
 var (
 	ErrReadOnly          = store.ErrReadOnly
 	ErrSchemaNamed       = store.ErrSchemaNamed
@@ -65,23 +61,21 @@ var (
 	ErrUnreadable        = store.ErrUnreadable
 )
 
-// ErrNoPractice is returned by Open where no practice has the name.
-var ErrNoPractice = errors.New("ask: there is no such practice")
+// ErrNoPractice means that no practice has the name.
+var ErrNoPractice = errors.New("no such practice")
 
-// Practice is a practice whose records can be asked. It is safe for concurrent
-// use.
+// Practice is a practice to query. It is safe for concurrent use.
 type Practice struct {
 	Name string
-	Zone *time.Location // the practice's days begin and end by its clocks
+	Zone *time.Location // of the practice's days
 
 	db     *store.DB
 	caller *principal.Principal
 }
 
 // Open connects to the database at url, sqlite:PATH or
-// postgres://USER:PASSWORD@HOST/DATABASE, and finds the practice by its id or
-// its short name. It creates and migrates nothing: a database that this version
-// of the program does not fit is refused.
+// postgres://USER:PASSWORD@HOST/DATABASE, and finds the practice by its id or its short
+// name. It creates and migrates nothing, and refuses a database of another version.
 func Open(ctx context.Context, url, name string) (*Practice, error) {
 	db, err := store.Open(ctx, url)
 	if err != nil {
@@ -110,18 +104,17 @@ func find(ctx context.Context, db *store.DB, name string) (*Practice, error) {
 	}
 	zone, err := time.LoadLocation(row.TimeZone)
 	if err != nil {
-		return nil, fmt.Errorf("ask: the practice's time zone: %w", err)
+		return nil, fmt.Errorf("load the practice's time zone: %w", err)
 	}
 	return &Practice{Name: row.Name, Zone: zone, db: db, caller: &principal.Principal{PracticeID: row.ID, Zone: zone, Country: row.Country}}, nil
 }
 
-// View runs work on one state of the database, however long it takes and
-// whatever others write meanwhile. Queries are given the context that work is
-// given. It can only read: mutations fail with ErrReadOnly.
+// View runs work on one snapshot of the database. Pass work's context to the queries.
+// Mutations fail with ErrReadOnly.
 func (p *Practice) View(ctx context.Context, work func(ctx context.Context, client *ent.Client) error) error {
 	ctx = principal.With(ctx, p.caller)
 	return p.db.ViewOf(ctx, p.caller.PracticeID, func(client *ent.Client) error { return work(ctx, client) })
 }
 
-// Close ends the connections to the database.
+// Close closes the connections to the database.
 func (p *Practice) Close() error { return p.db.Close() }

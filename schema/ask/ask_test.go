@@ -20,7 +20,7 @@ import (
 	"chairside/schema/ask"
 )
 
-// demo makes a small database.
+// demo creates a small database.
 func demo(ctx context.Context) (url string, remove func()) {
 	dir, err := os.MkdirTemp("", "chairside-ask-*")
 	if err != nil {
@@ -69,9 +69,8 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestExampleIsForOthers fails where the example needs what the compiler keeps
-// from programs of other modules.
-func TestExampleIsForOthers(t *testing.T) {
+// TestExampleNeedsNoInternalPackage, so that programs of other modules can use it.
+func TestExampleNeedsNoInternalPackage(t *testing.T) {
 	t.Parallel()
 	file, err := parser.ParseFile(token.NewFileSet(), "example_test.go", nil, parser.ImportsOnly)
 	if err != nil {

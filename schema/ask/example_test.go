@@ -14,12 +14,12 @@ import (
 	"chairside/schema/ask"
 )
 
-// A question that no report answers: who came through an NHS claim, is due for
-// an examination within a month, and may be reached by text message? And how is
-// what was invoiced lately spread over the states of invoices?
+// Two questions that no report answers: how many patients with a completed NHS claim are
+// due for an exam within a month and accept text messages, and how do recent invoices
+// divide by status?
 func Example() {
 	ctx := context.Background()
-	url, remove := demo(ctx) // yours is there already
+	url, remove := demo(ctx) // your database exists
 	defer remove()
 
 	p, err := ask.Open(ctx, url, "demo")
@@ -28,7 +28,7 @@ func Example() {
 	}
 	defer p.Close()
 
-	today := ask.DateOf(time.Date(2026, time.July, 1, 9, 0, 0, 0, p.Zone)) // yours is time.Now().In(p.Zone)
+	today := ask.DateOf(time.Date(2026, time.July, 1, 9, 0, 0, 0, p.Zone)) // use time.Now().In(p.Zone)
 	err = p.View(ctx, func(ctx context.Context, client *ent.Client) error {
 		due, err := client.Patient.Query().
 			Where(
@@ -41,7 +41,7 @@ func Example() {
 		if err != nil {
 			return err
 		}
-		fmt.Println("to be sent a text message:", due)
+		fmt.Println("text messages to send:", due)
 
 		var sums []struct {
 			Status schema.InvoiceStatus
@@ -63,7 +63,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	// Output:
-	// to be sent a text message: 8
+	// text messages to send: 8
 	// new         1 invoices     27.40
 	// paid       25 invoices   3496.89
 	// sent        3 invoices    139.30

@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// appointment is a row with what is shown of its patient.
+// appointment is a row with its patient's shown columns.
 type appointment struct {
 	id                                                int64
 	start, finish                                     time.Time
@@ -88,7 +88,7 @@ func (s *Server) getAppointment(r *http.Request, c *caller, e *encoder) (int, er
 	return http.StatusOK, err
 }
 
-// listAppointments knows the filters practitioner_id and updated_after.
+// listAppointments supports the filters practitioner_id and updated_after.
 func (s *Server) listAppointments(r *http.Request, c *caller, e *encoder) (int, error) {
 	query := r.URL.Query()
 	page, err := readPage(query, 25, 100)
@@ -144,7 +144,7 @@ var bookFunction string
 
 const callBook = `SELECT outcome, id, first_name, last_name, payment_plan_id FROM chairside_bench.book($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 
-// reasons are those that every practice has; the practice's own are not known here.
+// reasons are the standard reasons; the practice's own are not supported.
 var reasons = []string{"Exam", "Scale & Polish", "Exam + Scale & Polish", "Continuing Treatment", "Emergency", "Review", "Other"}
 
 const (
@@ -152,7 +152,7 @@ const (
 	longestAppointment = 24 * time.Hour
 )
 
-// book makes an appointment of a patient.
+// book books an appointment of a patient.
 func (s *Server) book(r *http.Request, c *caller, e *encoder) (int, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, longestBody))
 	if err != nil {

@@ -35,8 +35,7 @@ type slot struct {
 	practitioner int64
 }
 
-// availability reads all bookings of the window, makes all free periods of it,
-// and shows a page of them.
+// availability reads all bookings in the window, computes all slots, and returns a page.
 func (s *Server) availability(r *http.Request, c *caller, e *encoder) (int, error) {
 	query := r.URL.Query()
 	page, err := readPage(query, availabilityPage, availabilityPage)
@@ -95,7 +94,7 @@ func (s *Server) availability(r *http.Request, c *caller, e *encoder) (int, erro
 	return http.StatusOK, nil
 }
 
-// hours gives the weekly hours of each practitioner, and the shortest period in minutes.
+// hours returns each practitioner's weekly hours, and the shortest slot in minutes.
 func (s *Server) hours(r *http.Request, c *caller, ids []int64) (map[int64][]diary.Hours, int, error) {
 	var (
 		stored   []byte
@@ -118,7 +117,7 @@ func (s *Server) hours(r *http.Request, c *caller, ids []int64) (map[int64][]dia
 		known[id] = true
 		switch {
 		case !active:
-		case weekday == nil: // no hours of their own: the practice's
+		case weekday == nil: // no own hours: the practice's
 			hours[id], err = openingHours(stored)
 			return err
 		default:
@@ -152,8 +151,7 @@ func openingHours(stored []byte) ([]diary.Hours, error) {
 	return weekly, nil
 }
 
-// busy gives what blocks each practitioner's time in the window, and in all of
-// its first day.
+// busy returns each practitioner's bookings in the window, including its whole first day.
 func (s *Server) busy(r *http.Request, c *caller, ids []int64, start, finish time.Time) (map[int64][]diary.Period, error) {
 	rows, err := s.db.Query(r.Context(), bookedTimes, c.practice, ids, start.Add(-longestAppointment), finish, start)
 	if err != nil {

@@ -1,8 +1,8 @@
 CREATE SCHEMA IF NOT EXISTS chairside_bench;
 
--- Books, unless the practitioner is booked at that time already: the outcome is
--- 'booked', 'taken', or 'unknown' where the practitioner or the patient is. With a
--- token it also writes the audit row that Chairside writes.
+-- Books, unless the practitioner is booked at that time. The outcome is 'booked', 'taken',
+-- or 'unknown' for an unknown practitioner or patient. With a token it also writes
+-- Chairside's audit row.
 CREATE OR REPLACE FUNCTION chairside_bench.book(
   practice uuid, booker bigint, starts timestamptz, finishes timestamptz, dentist bigint, visitor bigint, why varchar, now timestamptz, audited_token uuid,
   OUT outcome text, OUT id bigint, OUT first_name varchar, OUT last_name varchar, OUT payment_plan_id bigint

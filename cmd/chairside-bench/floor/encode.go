@@ -19,7 +19,7 @@ type encoder struct {
 
 func (e *encoder) reset(baseURL string) { e.b, e.baseURL = e.b[:0], baseURL }
 
-// comma separates what follows from what stands before it.
+// comma appends a comma, unless at the beginning of an object or an array.
 func (e *encoder) comma() {
 	if n := len(e.b); n > 0 {
 		switch e.b[n-1] {
@@ -71,8 +71,7 @@ func (e *encoder) bool(v bool) *encoder {
 
 const hexDigits = "0123456789abcdef"
 
-// text appends a string. Like the API's own encoder it escapes what JSON asks
-// for and nothing else.
+// text appends a string. Like the API's encoder it escapes only what JSON requires.
 func (e *encoder) text(s string) *encoder {
 	b, from := append(e.b, '"'), 0
 	for i := 0; i < len(s); {
@@ -116,7 +115,7 @@ func (e *encoder) optionalText(s *string) *encoder {
 	return e.text(*s)
 }
 
-// time appends a time on the practice's clocks, in milliseconds.
+// time appends a time in the practice's time zone, with milliseconds.
 func (e *encoder) time(t time.Time) *encoder {
 	e.b = append(t.In(e.zone).AppendFormat(append(e.b, '"'), "2006-01-02T15:04:05.000-07:00"), '"')
 	return e
@@ -129,7 +128,7 @@ func (e *encoder) optionalTime(t *time.Time) *encoder {
 	return e.time(*t)
 }
 
-// date appends a date, null where it is not valid.
+// date appends a date, or null.
 func (e *encoder) date(d pgtype.Date) *encoder {
 	if !d.Valid {
 		return e.null()
@@ -138,7 +137,7 @@ func (e *encoder) date(d pgtype.Date) *encoder {
 	return e
 }
 
-// uuid appends a uuid, null where it is not valid.
+// uuid appends a uuid, or null.
 func (e *encoder) uuid(id pgtype.UUID) *encoder {
 	if !id.Valid {
 		return e.null()
@@ -188,7 +187,7 @@ func (e *encoder) object(stored []byte) (*encoder, error) {
 	return e, nil
 }
 
-// avatar appends the address of the neutral picture.
+// avatar appends the URL of the neutral picture.
 func (e *encoder) avatar() *encoder {
 	e.b = append(append(append(e.b, '"'), e.baseURL...), `/static/avatar.svg"`...)
 	return e

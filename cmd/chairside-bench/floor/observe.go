@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// observer logs, counts and times requests, as Chairside does.
+// observer logs, counts and times requests like Chairside.
 type observer struct {
 	log      *slog.Logger
 	requests *prometheus.CounterVec

@@ -118,7 +118,7 @@ func (p *patient) encode(e *encoder, questions []question, answers map[answered]
 	return nil
 }
 
-// question is one of the practice's own, on the patient screen.
+// question is a custom field of the patient screen.
 type question struct {
 	id       pgtype.UUID
 	kind     string
@@ -171,7 +171,7 @@ func (s *Server) answers(ctx context.Context, c *caller, patients []patient) ([]
 	return questions, answers, rows.Err()
 }
 
-// listPatients knows the search, query.
+// listPatients supports the search filter, query.
 func (s *Server) listPatients(r *http.Request, c *caller, e *encoder) (int, error) {
 	query := r.URL.Query()
 	page, err := readPage(query, 25, 100)
@@ -226,16 +226,15 @@ func (s *Server) listPatients(r *http.Request, c *caller, e *encoder) (int, erro
 
 var escape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// pattern is one of the alternatives that search_text must be like, and the key
-// that the index has of each.
+// pattern is an alternative that search_text must match, with its key in the index.
 type pattern struct {
 	alternatives []string
 	key          string
 }
 
-// patterns are what search_text must be like: a word with a letter, of two at
-// least, begins a word of the patient's; what else there is, is a British
-// telephone number of three digits at least, national or international.
+// patterns returns the patterns that search_text must match: a word of at least two
+// characters with a letter begins one of the patient's words; the rest is a British
+// telephone number of at least three digits, national or international.
 func patterns(query string) (all []pattern) {
 	var digits strings.Builder
 	for word := range strings.FieldsSeq(strings.ToLower(query)) {
@@ -259,7 +258,7 @@ func patterns(query string) (all []pattern) {
 	return all
 }
 
-// ending is what the index has of a number.
+// ending returns a number's key in the index.
 func ending(number string) string {
 	if n := len(number); n >= 5 {
 		return number[n-5:]
@@ -269,7 +268,7 @@ func ending(number string) string {
 	return number
 }
 
-// beginning is what it has of a word.
+// beginning returns a word's key in the index.
 func beginning(word string) string {
 	if name, _, ok := strings.Cut(word, "@"); ok {
 		return name + "@"

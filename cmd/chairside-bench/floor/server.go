@@ -15,31 +15,30 @@ import (
 	"chairside/internal/etag"
 )
 
-// connections of the pool: as many as Chairside's.
+// connections is the size of the pool, as in Chairside.
 const connections = 20
 
-// Server answers the routes that the benchmark asks for.
+// Server serves the benchmark's routes.
 type Server struct {
 	db       *pgxpool.Pool
-	baseURL  string    // in links, without a final slash
+	baseURL  string    // in links, without a trailing slash
 	observer *observer // nil without EqualPromises
 }
 
-// Options are what a Server needs.
+// Options configure a Server.
 type Options struct {
-	DatabaseURL string // a PostgreSQL database made by Chairside
-	BaseURL     string // the address in links
-	// EqualPromises makes the server also write an audit row for each booking, log
-	// each request, and count and time it.
+	DatabaseURL string // of a PostgreSQL database of Chairside
+	BaseURL     string // used in links
+	// EqualPromises also writes an audit row for each booking, and logs, counts and times
+	// each request.
 	EqualPromises bool
 }
 
-// New connects to a database of Chairside's and creates the function that
-// bookings call, in a schema of its own.
+// New connects to Chairside's database and creates the booking function in its own schema.
 func New(ctx context.Context, o Options) (*Server, error) {
 	config, err := pgxpool.ParseConfig(o.DatabaseURL)
 	if err != nil {
-		return nil, errors.New("floor: the database address cannot be read") // the cause may repeat it
+		return nil, errors.New("the database URL is invalid") // the cause could repeat it
 	}
 	config.MaxConns = connections
 	config.ConnConfig.RuntimeParams["timezone"] = "UTC"
@@ -62,7 +61,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 // Close closes the connections.
 func (s *Server) Close() { s.db.Close() }
 
-// Handler is the whole server.
+// Handler returns the server's handler.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
@@ -78,12 +77,12 @@ func (s *Server) Handler() http.Handler {
 	return mux
 }
 
-// answer appends the body of the answer to e and gives its status.
+// answer appends a response's body to e and returns its status.
 type answer func(r *http.Request, c *caller, e *encoder) (status int, err error)
 
 var encoders = sync.Pool{New: func() any { return &encoder{} }}
 
-// route puts the checks before an answer, and the headers around it.
+// route adds the checks and the headers to an answer.
 func (s *Server) route(scope string, answer answer) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -112,7 +111,7 @@ func (s *Server) route(scope string, answer answer) http.HandlerFunc {
 		h.Set("Content-Type", "application/json; charset=utf-8")
 		h.Set("Content-Length", strconv.Itoa(len(e.b)))
 		w.WriteHeader(status)
-		_, _ = w.Write(e.b) // fails where the client went away
+		_, _ = w.Write(e.b) // fails if the client has disconnected
 	}
 }
 
@@ -132,7 +131,7 @@ func (s *Server) answer(h http.Header, r *http.Request, scope string, answer ans
 	return answer(r, c, e)
 }
 
-// failure is an error that the client is told about.
+// failure is an error response.
 type failure struct {
 	status     int
 	kind, code string
@@ -146,7 +145,7 @@ var (
 	validationFailed = failure{http.StatusUnprocessableEntity, "invalid_request_error", "validation_failed"}
 )
 
-// fail replaces what was written by the body of an error.
+// fail replaces the response with an error.
 func fail(e *encoder, err error) int {
 	f := failure{http.StatusInternalServerError, "api_error", "internal"}
 	_ = errors.As(err, &f)
@@ -155,7 +154,7 @@ func fail(e *encoder, err error) int {
 	return f.status
 }
 
-// page is the part of a list that is asked for.
+// page is the requested page of a list.
 type page struct{ number, size int }
 
 func readPage(query url.Values, size, most int) (page, error) {
@@ -182,7 +181,7 @@ func (p page) meta(e *encoder, total int) {
 		key("per_page").int(int64(p.size)).key("total_pages").int(int64((total + p.size - 1) / p.size)).close('}')
 }
 
-// pathID is the id in the path.
+// pathID returns the id in the path.
 func pathID(r *http.Request) (int64, error) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// caller is who a request comes from.
+// caller is a request's user.
 type caller struct {
 	practice pgtype.UUID
 	token    pgtype.UUID
@@ -21,8 +21,7 @@ type caller struct {
 	zone     *time.Location
 }
 
-// may reports whether the token holds a scope such as "patient:read", by itself
-// or through the bare name.
+// may reports whether the token has a scope such as "patient:read", or its bare family.
 func (c *caller) may(scope string) bool {
 	family, _, _ := strings.Cut(scope, ":")
 	for held := range strings.FieldsSeq(c.scopes) {
@@ -34,8 +33,8 @@ func (c *caller) may(scope string) bool {
 }
 
 const (
-	idleLife      = 14 * 24 * time.Hour // of an unused token
-	useResolution = time.Hour           // how exactly the last use is known
+	idleLife      = 14 * 24 * time.Hour // life of an unused token
+	useResolution = time.Hour           // resolution of the last use
 )
 
 const (
@@ -50,7 +49,7 @@ var (
 	accountDisabled = failure{http.StatusForbidden, "invalid_access_error", "account_disabled"}
 )
 
-// caller looks the token of the request up.
+// caller looks up the request's token.
 func (s *Server) caller(r *http.Request) (*caller, error) {
 	value, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok {
@@ -74,7 +73,7 @@ func (s *Server) caller(r *http.Request) (*caller, error) {
 	}
 	last := created
 	if used != nil {
-		last = used.Add(useResolution) // there may have been one after it that was not written
+		last = used.Add(useResolution) // later uses within useResolution are not written
 	}
 	switch {
 	case now.After(last.Add(idleLife)) || expires != nil && !now.Before(*expires):
@@ -91,7 +90,7 @@ func (s *Server) caller(r *http.Request) (*caller, error) {
 	return &c, err
 }
 
-// zones keeps the time zones that have been read.
+// zones caches time zones.
 var zones sync.Map // name → *time.Location
 
 func loadZone(name string) (*time.Location, error) {

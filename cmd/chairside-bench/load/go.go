@@ -15,18 +15,16 @@ import (
 	"time"
 )
 
-// Go is the generator that needs nothing installed. It writes requests that
-// are made before the clock starts straight to connections that are open by
-// then, because it shares the machine with what it measures. Each client sends
-// one request at least.
+// Go is the built-in generator. It shares the machine with the server, so it prepares
+// requests and connections before the clock starts. Each client sends at least one request.
 func Go(ctx context.Context, job Job) (Result, error) { return run(ctx, job, 0) }
 
-// Send sends every request of a job once, whatever its Duration.
+// Send sends every request of a job once, regardless of its Duration.
 func Send(ctx context.Context, job Job) (Result, error) {
 	return run(ctx, job, int64(len(job.Requests)))
 }
 
-// client is one connection and what it has measured.
+// client is one connection with its measurements.
 type client struct {
 	connection net.Conn
 	latencies  []time.Duration
@@ -34,7 +32,7 @@ type client struct {
 	err        error
 }
 
-// run sends for the job's Duration, or, if most is not 0, that many requests.
+// run sends for the job's Duration, or most requests if most is not 0.
 func run(ctx context.Context, job Job, most int64) (result Result, err error) {
 	address, err := url.Parse(job.URL)
 	if err != nil {
@@ -48,7 +46,7 @@ func run(ctx context.Context, job Job, most int64) (result Result, err error) {
 	defer func() {
 		for _, c := range clients {
 			if c.connection != nil {
-				_ = c.connection.Close() // nothing is left to be sent
+				_ = c.connection.Close() // nothing is left to send
 			}
 		}
 	}()
@@ -93,7 +91,7 @@ func run(ctx context.Context, job Job, most int64) (result Result, err error) {
 	return result, ctx.Err()
 }
 
-// work sends what take gives, until it gives no more.
+// work sends requests from take until there are none.
 func (c *client) work(take func(first bool) (string, bool)) error {
 	answers := bufio.NewReaderSize(c.connection, 64<<10)
 	for {
@@ -122,7 +120,7 @@ func (c *client) work(take func(first bool) (string, bool)) error {
 	}
 }
 
-// text is the request as it is sent.
+// text returns the request's bytes.
 func (r Request) text(host, token string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: %s\r\nAuthorization: Bearer %s\r\n", r.Method, r.Path, host, UserAgent, token)

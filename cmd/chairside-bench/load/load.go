@@ -1,14 +1,12 @@
-// Package load sends requests to a server from a fixed number of clients, each
-// with a connection of its own that is kept open, and each sending its next
-// request when the last one is answered.
+// Package load sends requests from a fixed number of clients. Each keeps one connection
+// open and sends its next request after the last response.
 //
-//	generate := load.Wrk(path) // or load.Go, where wrk is not installed
+//	generate := load.Wrk(path) // or load.Go without wrk
 //	result, err := generate(ctx, load.Job{…})
 //
-// A request counts when its answer has been read to the end. Errors are statuses
-// other than 2xx; wrk's are those from 400 on. Latencies that clients see are Go's:
-// wrk adds to each long one those of requests that would have been sent meanwhile, so
-// that a pause of a hundredth of the time becomes its p99.
+// A request counts once its response is read. Errors are statuses other than 2xx; for wrk,
+// those from 400. Only Go measures latencies as clients see them: wrk corrects for
+// coordinated omission, so that a pause of 1 % of the time becomes the p99.
 package load
 
 import (
@@ -16,29 +14,29 @@ import (
 	"time"
 )
 
-// Request is one of those to be sent.
+// Request is a request to send.
 type Request struct {
 	Method string
 	Path   string // with the query
-	Body   string // JSON, "" for none
+	Body   string // JSON, or ""
 }
 
-// Job is what to send, and for how long.
+// Job is a load to send.
 type Job struct {
-	URL      string // of the server, without a final slash
+	URL      string // of the server, without a trailing slash
 	Token    string
 	Requests []Request // sent one after the other, then from the beginning again
 	Clients  int
 	Duration time.Duration // wrk rounds it up to whole seconds
 }
 
-// UserAgent is what the clients call themselves.
+// UserAgent is the clients' User-Agent.
 const UserAgent = "chairside-bench"
 
-// Result is what came of a job.
+// Result is the result of a job.
 type Result struct {
 	Requests int    // answered
-	Errors   int    // answered with an error, or not at all
+	Errors   int    // error responses and failed requests
 	Detail   string // of the errors
 	Duration time.Duration
 	P50, P99 time.Duration

@@ -13,7 +13,7 @@ import (
 	"chairside/cmd/chairside-bench/load"
 )
 
-// recorder is a server that notes what it is asked.
+// recorder is a server that records its requests.
 type recorder struct {
 	mu   sync.Mutex
 	seen map[string]int

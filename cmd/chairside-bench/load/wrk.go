@@ -17,11 +17,11 @@ import (
 //go:embed wrk.lua
 var script []byte
 
-// patience is how long wrk waits for an answer before it calls it an error.
+// patience is how long wrk waits for a response.
 const patience = "60s"
 
-// Wrk is the generator that runs the program wrk at path, with one thread: the
-// machine is shared with what is measured.
+// Wrk returns a generator that runs the program wrk at path, with one thread, because it
+// shares the machine with the server.
 func Wrk(path string) Generator {
 	return func(ctx context.Context, job Job) (Result, error) {
 		dir, err := os.MkdirTemp("", "chairside-bench-*")
@@ -57,7 +57,7 @@ func Wrk(path string) Generator {
 // mark begins the line that wrk.lua prints.
 const mark = "SUMMARY "
 
-// readSummary finds the line of wrk.lua among what wrk prints.
+// readSummary finds wrk.lua's line in wrk's output.
 func readSummary(out string) (Result, error) {
 	_, line, ok := strings.Cut(out, mark)
 	if !ok {

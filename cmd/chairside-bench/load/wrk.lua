@@ -1,5 +1,5 @@
--- Sends the lines of the file "requests" (method, path, body; separated by
--- tabs) one after the other, and prints what came of it as one line of JSON.
+-- Sends the lines of the file "requests" (method, path and body, separated by tabs) in
+-- turn, and prints the result as one line of JSON.
 -- Arguments: the directory of the files, and the User-Agent.
 
 local requests, last = {}, 0

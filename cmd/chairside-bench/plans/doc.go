@@ -1,4 +1,4 @@
-// Package plans finds out how PostgreSQL executes what Chairside sends.
+// Package plans checks how PostgreSQL executes Chairside's statements.
 //
 //	proxy, err := plans.Listen(address of PostgreSQL)
 //	// run Chairside on a database address that names the proxy
@@ -9,12 +9,10 @@
 //		offences := executed.Offences(big, plans.Many)
 //	}
 //
-// The proxy stands between the two (proxy.go) and reads along, so nothing has
-// to be set at the server, and what is explained is what was sent, arguments
-// included. The requests are made from the operations of the API: each
-// documented filter with several values, each order in both directions, and a
-// deep page (requests.go). A statement is explained the first time and the
-// sixth, because PostgreSQL may have made another plan by then (explain.go).
-// What is wrong with a plan is decided in judge.go; what is wrong and has a
-// reason is in exceptions.go.
+// The proxy (proxy.go) records the statements between the two, so the server needs no
+// settings, and explained statements have their real arguments. The requests come from the
+// API's operations: each documented filter with several values, each order in both
+// directions, and a deep page (requests.go). A statement is explained at its first and its
+// sixth execution, because PostgreSQL may then switch plans (explain.go). judge.go has the
+// rules for plans, exceptions.go the accepted exceptions with their reasons.
 package plans

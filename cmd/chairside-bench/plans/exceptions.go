@@ -6,40 +6,40 @@ import (
 	"strings"
 )
 
-// Wide is the number of rows from which a list is no longer found by what it is
-// asked for: Chairside then reads the order ("few" of package ogent).
+// Wide is the number of rows beyond which Chairside no longer filters first but walks the
+// order (maxSortRows of package list).
 const Wide = 200_000
 
-// exception is an offence that has a reason.
+// exception is an accepted offence.
 type exception struct {
 	operation string   // "" for all
-	what      string   // how that begins which is asked for
-	summed    bool     // all rows of the list are read for its meta, whatever is asked
-	filters   int      // only where the list is asked for with so many, or more
-	wide      bool     // only where more than Wide rows are in the list
-	most      int      // only to so many rows, where it is not 0
-	in        []string // only in statements of these kinds, where there are any
-	offence   string   // how it begins
+	what      string   // prefix of the filter or order
+	summed    bool     // the list's meta sums all rows
+	filters   int      // only with at least so many filters
+	wide      bool     // only if the list has more than Wide rows
+	most      int      // only up to so many rows, unless 0
+	in        []string // only in statements of these kinds, unless empty
+	offence   string   // prefix of the offence
 	reason    string
 }
 
 var exceptions = []exception{
 	{operation: "listAccounts", summed: true, offence: "reads all of accounts", reason: "meta has sums over all accounts of the list"},
 	{operation: "listPayments", summed: true, offence: "reads all of payments", reason: "meta has the sum of all payments of the list, and its rows are small"},
-	{filters: 1, wide: true, in: []string{Picked, Count}, offence: "reads all of ", reason: "a total over a large part of the table is counted in the order in which its rows lie"},
-	{filters: 1, most: Wide + 1, in: []string{Picked}, offence: "sorts ", reason: "at most so many rows are picked and put in order; where there are more, the order is read"},
-	{filters: 1, wide: true, offence: "throws ", reason: "a large part of the table in the order of another column: no index has both, and the order is met sooner than the part is sorted"},
+	{filters: 1, wide: true, in: []string{Picked, Count}, offence: "reads all of ", reason: "a total over a large part of the table is counted in table order"},
+	{filters: 1, most: Wide + 1, in: []string{Picked}, offence: "sorts ", reason: "at most so many rows are selected and sorted; beyond it, the list walks the order"},
+	{filters: 1, wide: true, offence: "throws ", reason: "a large part of the table in the order of another column: no index has both, and walking the order is faster than sorting"},
 	{filters: 2, wide: true, in: []string{Picked}, offence: "sorts ", reason: "a large part of the table by two filters: no index has both with the order"},
-	{filters: 2, in: []string{Picked, Count}, offence: "throws ", reason: "no index has both filters: the rows of one are looked through"},
-	{operation: "listAppointments", what: "by state ", filters: 1, wide: true, in: []string{Rows}, offence: "sorts ", reason: "the index of all appointments has those of a state by start: with cancelled=true, those of the first state are sorted by id"},
+	{filters: 2, in: []string{Picked, Count}, offence: "throws ", reason: "no index has both filters: the rows of one are scanned"},
+	{operation: "listAppointments", what: "by state ", filters: 1, wide: true, in: []string{Rows}, offence: "sorts ", reason: "the index of all appointments orders a state by start: with cancelled=true, the first state's are sorted by id"},
 }
 
 func summed(operation string) bool {
 	return slices.ContainsFunc(exceptions, func(e exception) bool { return e.summed && e.operation == operation })
 }
 
-// Excused gives the reason of an offence that has one, "" for others: of a
-// statement of a kind, and a list of so many rows in total.
+// Excused returns the reason of an accepted offence, or "", for a statement of a kind and a
+// list with so many rows in total.
 func (r Request) Excused(kind, offence string, total int) string {
 	for _, e := range exceptions {
 		rest, ok := strings.CutPrefix(offence, e.offence)

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Node is a step of a plan, with what it has done.
+// Node is a step of an executed plan.
 type Node struct {
 	Type     string  `json:"Node Type"`
 	Relation string  `json:"Relation Name"`
@@ -22,28 +22,28 @@ type Node struct {
 	Children []Node  `json:"Plans"`
 }
 
-// Executed is how a statement was executed.
+// Executed is an executed statement with its plan.
 type Executed struct {
 	First, Later Node
-	TooLong      bool // it was stopped; there is no plan
+	TooLong      bool // stopped, without a plan
 }
 
-// longest is how long a statement may take: as long as Chairside lets it.
+// longest is the statement timeout, as in Chairside.
 const longest = "30s"
 
-// executionsBefore is the number of executions after which PostgreSQL may
-// prefer a plan that does not look at the arguments.
+// executionsBefore is the number of executions after which PostgreSQL may switch to a
+// generic plan.
 const executionsBefore = 5
 
-// Explains reports whether the statement can be explained: it only reads.
+// Explains reports whether the statement only reads and can be explained.
 func (s Statement) Explains() bool {
 	text := strings.ToUpper(strings.TrimSpace(s.Text))
 	writes := strings.Contains(text, "DELETE FROM ") || strings.Contains(text, "INSERT INTO ")
 	return strings.HasPrefix(text, "SELECT") || strings.HasPrefix(text, "WITH") && !writes
 }
 
-// Explain executes a statement as often as it takes for PostgreSQL to settle
-// on a plan, and gives the first one and the last one. Nothing is changed.
+// Explain executes a statement until PostgreSQL settles on a plan, and returns the first and
+// the last plan. It changes nothing.
 func Explain(ctx context.Context, db *pgx.Conn, s Statement) (e Executed, err error) {
 	run := func(text string) (string, error) {
 		results, err := db.PgConn().Exec(ctx, text).ReadAll()
@@ -91,7 +91,7 @@ func tooLong(err error) bool {
 	return errors.As(err, &server) && server.Code == queryCanceled
 }
 
-// literals are the arguments as EXECUTE takes them.
+// literals returns the arguments for EXECUTE.
 func (s Statement) literals() string {
 	if len(s.Args) == 0 {
 		return ""
@@ -106,7 +106,7 @@ func (s Statement) literals() string {
 	return "(" + strings.Join(texts, ", ") + ")"
 }
 
-// Shape is what two executions by the same plan have in common.
+// Shape identifies a plan, without its figures.
 func (n Node) Shape() string {
 	text := n.Type
 	if n.Index != "" {
@@ -124,5 +124,5 @@ func (n Node) Shape() string {
 	return text
 }
 
-// Key is the same for the same statement with the same arguments.
+// Key identifies a statement with its arguments.
 func (s Statement) Key() string { return s.Text + s.literals() }

@@ -8,11 +8,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Many is the number of rows that no list may read to show a page, and from
-// which a table counts as big.
+// Many is the number of rows that no list may read for a page, and from which a table is
+// big.
 const Many = 50_000
 
-// Big gives the tables that have many rows, by what PostgreSQL believes.
+// Big returns the tables with many rows, by PostgreSQL's statistics.
 func Big(ctx context.Context, db *pgx.Conn, many float64) (map[string]bool, error) {
 	rows, err := db.Query(ctx, "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND reltuples > $1", many)
 	if err != nil {
@@ -26,9 +26,8 @@ func Big(ctx context.Context, db *pgx.Conn, many float64) (map[string]bool, erro
 	return big, err
 }
 
-// Offences tells what is wrong with the way a statement was executed: a big
-// table was read without an index, many rows were sorted, or many rows were
-// read only to be thrown away.
+// Offences returns the problems of an executed plan: a big table read without an index, many
+// rows sorted, or many rows read and discarded.
 func (e Executed) Offences(big map[string]bool, many float64) []string {
 	if e.TooLong {
 		return []string{"takes more than " + longest}

@@ -17,8 +17,8 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 const many = 1000
 
-// Each statement is sent through the proxy as Chairside would send it, and
-// explained with the arguments it had.
+// TestOffences sends each statement through the proxy, as Chairside does, and explains it
+// with its arguments.
 func TestOffences(t *testing.T) {
 	where := pgtest.New(t)
 	db, err := pgx.Connect(t.Context(), where)
@@ -61,7 +61,7 @@ func TestOffences(t *testing.T) {
 		statement string
 		args      []any
 		want      []string
-		sorts     string // whether PostgreSQL is to sort where it can do without
+		sorts     string // value of enable_sort
 	}{
 		{"SELECT id FROM visits WHERE id = $1", []any{17}, nil, "on"},
 		{"SELECT id FROM visits WHERE state = $1 AND practice = $2 ORDER BY id LIMIT 5", []any{"rare", "o'brien"}, nil, "on"},
@@ -95,7 +95,7 @@ func TestOffences(t *testing.T) {
 	}
 }
 
-// What a list is asked for may be sorted up to a bound, and looked through beyond it.
+// TestExcused: rows may be sorted up to a limit, and walked beyond it.
 func TestExcused(t *testing.T) {
 	plain := plans.Request{Operation: "listInvoices"}
 	one, two := plain, plain

@@ -18,7 +18,7 @@ type Statement struct {
 	Args []*string // in text form, nil for NULL
 }
 
-// What a statement reads of a list.
+// The kinds of reading statements of a list.
 const (
 	Rows   = "rows"
 	Picked = "picked" // rows that are found by a filter, then put in order
@@ -39,15 +39,15 @@ func (s Statement) Kind() string {
 	return Rows
 }
 
-// Proxy passes connections on to PostgreSQL and notes what is executed. It does
-// not understand encrypted connections.
+// Proxy forwards connections to PostgreSQL and records the executed statements. It does not
+// support encryption.
 type Proxy struct {
 	listener net.Listener
 	target   string
 
 	mu    sync.Mutex
 	noted []Statement
-	err   error // the first message that could not be read
+	err   error // the first message that could not be parsed
 }
 
 // Listen starts a proxy on a free port of this machine.
@@ -61,14 +61,14 @@ func Listen(target string) (*Proxy, error) {
 	return p, nil
 }
 
-// Addr is where it listens: host and port.
+// Addr returns the proxy's host and port.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// Close stops listening. Connections end when one of their ends does.
+// Close stops listening. Open connections continue until one side closes them.
 func (p *Proxy) Close() error { return p.listener.Close() }
 
-// Take gives what was executed since it was last called. A statement is noted
-// before PostgreSQL gets it, so all that led to an answer is there.
+// Take returns the statements since its last call. A statement is recorded before PostgreSQL
+// gets it, so all statements of a response are included.
 func (p *Proxy) Take() ([]Statement, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -112,12 +112,12 @@ func (p *Proxy) fail(err error) {
 	}
 }
 
-// longestMessage is far beyond anything that Chairside sends.
+// longestMessage is longer than any message of Chairside.
 const longestMessage = 64 << 20
 
-// read passes on what the client sends: a first message without a type, then
-// messages of a type byte, a length that counts itself, and a body. It returns
-// when a connection ends, never without an error.
+// read forwards the client's messages: the first without a type, the others with a type
+// byte, a length that includes itself, and a body. It returns an error when a connection
+// ends.
 func (p *Proxy) read(client io.Reader, server io.Writer) error {
 	prepared := map[string]string{} // name → text
 	for header := 4; ; header = 5 {
@@ -180,7 +180,8 @@ func (p *Proxy) note(prepared map[string]string, kind byte, body []byte) error {
 	return nil
 }
 
-// isBinary reports the form of an argument: none given is text, one is for all.
+// isBinary reports whether an argument is binary: no format means text, one format applies
+// to all.
 func isBinary(codes []int16, i int) bool {
 	switch len(codes) {
 	case 0:

@@ -19,7 +19,7 @@ import (
 	"chairside/ogent"
 )
 
-// Request asks a list for one thing.
+// Request is a request for a list with a filter or an order.
 type Request struct {
 	Operation string // as in the API document
 	What      string // the filter or the order that is tried
@@ -27,13 +27,13 @@ type Request struct {
 	Filters   int // how many it has
 }
 
-// The pages that are asked for where the list is long enough.
+// The pages that are requested if the list is long enough.
 const (
 	near = 5 // in order of id
 	deep = 1000
 )
 
-// world is where the values of filters come from.
+// world provides values for filters.
 type world struct {
 	db       *pgx.Conn
 	practice pgtype.UUID
@@ -70,12 +70,10 @@ func (a ask) add(query url.Values) {
 	}
 }
 
-// Requests makes requests of every list of the API: one for the default order,
-// one for a deep page, one for each order and direction, some for each filter,
-// the same for a page near the beginning in order of id, and, of lists that are
-// not summed, one for every two of these together: what serves one may throw
-// away most of what it reads for the other. asOf is the day that is today in the
-// data.
+// Requests returns requests for every list of the API: the default order, a deep page, each
+// order and direction, several values of each filter, the same for an early page in id
+// order, and for lists without sums every pair of these, because an index for one may
+// discard most rows for the other. asOf is the last day of the data.
 func Requests(ctx context.Context, db *pgx.Conn, practice pgtype.UUID, asOf civil.Date) ([]Request, error) {
 	lists, err := lists()
 	if err != nil {
@@ -93,7 +91,7 @@ func Requests(ctx context.Context, db *pgx.Conn, practice pgtype.UUID, asOf civi
 	return all, nil
 }
 
-// lists are the operations that answer pages, by their paths.
+// lists returns the operations that return pages, by path.
 func lists() (map[string]codec.Operation, error) {
 	var document struct {
 		Paths map[string]map[string]json.RawMessage
@@ -169,7 +167,7 @@ func (w world) requests(ctx context.Context, path string, o codec.Operation) ([]
 	return all, nil
 }
 
-// asks are what a parameter is tried with.
+// asks returns the values to try for a parameter.
 func (w world) asks(ctx context.Context, table string, p codec.Param) (asks []ask, err error) {
 	switch p.Name {
 	case "page", "per_page", "sort_direction":
@@ -189,7 +187,7 @@ func (w world) asks(ctx context.Context, table string, p codec.Param) (asks []as
 	return asks, err
 }
 
-// base are the parameters without which a list is not answered.
+// base returns a list's required parameters.
 func (w world) base(ctx context.Context, o codec.Operation) (url.Values, error) {
 	switch o.ID {
 	case "listFees":
@@ -210,13 +208,13 @@ func (w world) first(ctx context.Context, query string) ([]string, error) {
 	}
 	values, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err == nil && len(values) == 0 {
-		err = errors.New("no row to ask for")
+		err = errors.New("no row to request")
 	}
 	return values, err
 }
 
-// values are what a filter is tried with: all words of an enumeration, and
-// times near the present, in the middle, and before all data.
+// values returns the values to try for a filter: all values of an enumeration; times near
+// the end, in the middle, and before all data.
 func (w world) values(ctx context.Context, table string, p codec.Param) ([]string, error) {
 	days := []civil.Date{w.asOf.AddDays(-1), w.asOf.AddDays(-500), w.asOf.AddDays(-20_000)}
 	var values []string
@@ -246,8 +244,8 @@ func (w world) values(ctx context.Context, table string, p codec.Param) ([]strin
 	return nil, fmt.Errorf("no values of kind %s", p.Kind)
 }
 
-// id gives the ids that most and fewest rows of the table point at, or any where
-// the table has no such column.
+// id returns the ids that most and fewest rows of the table reference, or any id if the
+// table has no such column.
 func (w world) id(ctx context.Context, table, column string) ([]string, error) {
 	var has bool
 	err := w.db.QueryRow(ctx, "SELECT count(*) > 0 FROM information_schema.columns WHERE table_name = $1 AND column_name = $2", table, column).Scan(&has)

@@ -11,22 +11,21 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Limits of a password. The minimum counts Unicode code points; the maximum
-// counts bytes and only keeps absurd inputs out.
+// The limits of a password: MinRunes counts Unicode code points, MaxBytes bytes.
 const (
 	MinRunes = 10
 	MaxBytes = 1024
 )
 
 var (
-	errCommon = errors.New("the password is too common: choose a few words that only you would put together")
+	errCommon = errors.New("the password is too common: use several unrelated words")
 	errOwn    = errors.New("the password must not be your name, your e-mail address or your practice's name")
 )
 
-// Check returns the reason why a password cannot be chosen, or nil. Its text is
-// for the user. about is what others know of the user: the e-mail address, the
-// names, the practice. There are no rules about kinds of characters: they make
-// passwords worse.
+// Check returns why a password is not accepted, or nil. The text is for the user.
+// about lists words that the password must not consist of: the user's e-mail address
+// and names, and the practice. There are no rules about kinds of characters, because
+// they make passwords worse.
 func Check(text string, about ...string) error {
 	switch {
 	case !utf8.ValidString(text):
@@ -46,19 +45,19 @@ func Check(text string, about ...string) error {
 	return nil
 }
 
-// fold is a password as guessing programs try it: case and the spaces around it
-// do not matter, nor whether an é is one code point or two.
+// fold normalises a password for comparison: case, surrounding spaces and the
+// composition of accents do not matter to a guessing program.
 func fold(text string) string {
 	return strings.ToLower(strings.TrimSpace(norm.NFKC.String(text)))
 }
 
-// maxDecoration is the most digits and signs around a common password that
-// still leave it common: "Password2026!".
+// maxDecoration is the most digits and symbols around a common password that leave it
+// common: "Password2026!".
 const maxDecoration = 6
 
-// isCommon reports whether a folded password is a common one, possibly with
-// digits or signs around it or in place of letters, the repetition of something
-// short or common, or a run along the keyboard or the alphabet.
+// isCommon reports whether a folded password is a common one (with digits or symbols
+// around it or in place of letters), a repetition of something short or common, or a
+// run along the keyboard or the alphabet.
 func isCommon(p string) bool {
 	if isRun(p) || isRepetition(p) {
 		return true
@@ -68,7 +67,7 @@ func isCommon(p string) bool {
 	})
 }
 
-// cores are p as it is, and without the digits or signs around it.
+// cores returns p, and p without surrounding digits or symbols.
 func cores(p string) []string {
 	sign := func(r rune) bool { return notLetter(r) && !unicode.IsDigit(r) }
 	return []string{p, strings.TrimFunc(p, sign), strings.TrimRightFunc(p, notLetter), strings.TrimFunc(p, notLetter)}
@@ -76,8 +75,7 @@ func cores(p string) []string {
 
 func isCommonWord(p string) bool { return p != "" && common()[p] }
 
-// isDecoration reports whether p holds little around core that would be hard to
-// guess.
+// isDecoration reports whether the rest of p around core is easy to guess.
 func isDecoration(p, core string) bool {
 	before, after, _ := strings.Cut(p, core)
 	return utf8.RuneCountInString(before)+utf8.RuneCountInString(after) <= maxDecoration || isRun(before+after) || isRepetition(before+after)
@@ -85,16 +83,15 @@ func isDecoration(p, core string) bool {
 
 func notLetter(r rune) bool { return !unicode.IsLetter(r) }
 
-// leet replaces the signs that are commonly typed for letters.
+// leet replaces symbols that are commonly typed for letters.
 var leet = strings.NewReplacer("@", "a", "4", "a", "3", "e", "1", "i", "!", "i", "0", "o", "$", "s", "5", "s", "7", "t")
 
 func unleet(p string) string { return leet.Replace(p) }
 
-// maxUnit is the longest unit, in characters, whose repetition is common
-// whatever it is.
+// maxUnit is the longest unit, in characters, whose repetition is always common.
 const maxUnit = 4
 
-// isRepetition reports whether p repeats a unit that is short or common.
+// isRepetition reports whether p repeats a short or common unit.
 func isRepetition(p string) bool {
 	runes := []rune(p)
 	for size := 1; size <= len(runes)/2; size++ {
@@ -112,8 +109,8 @@ func isRepetition(p string) bool {
 	return false
 }
 
-// paths are rows of characters along which people type without thinking. Each
-// also counts backwards.
+// paths are rows of keys and sequences that people type as passwords, in both
+// directions.
 var paths = func() (all []string) {
 	for _, path := range []string{
 		"abcdefghijklmnopqrstuvwxyz", "01234567890", "!@#$%^&*()", `!"£$%^&*()`,
@@ -128,11 +125,11 @@ var paths = func() (all []string) {
 }()
 
 const (
-	minRun   = 3 // characters that make a run
-	maxStray = 2 // characters that may stand between runs
+	minRun   = 3 // shortest run
+	maxStray = 2 // most characters between runs
 )
 
-// isRun reports whether p is made of runs along paths, or of one character.
+// isRun reports whether p consists of runs along paths, or of one character.
 func isRun(p string) bool {
 	stray, found := 0, false
 	for runes := []rune(p); len(runes) > 0; {
@@ -148,7 +145,7 @@ func isRun(p string) bool {
 	return found && stray <= maxStray
 }
 
-// runLength is how many characters from the first on are one run.
+// runLength returns the length of the run that runes begin with.
 func runLength(runes []rune) int {
 	longest := 1
 	for longest < len(runes) && runes[longest] == runes[0] {
@@ -166,15 +163,14 @@ func runLength(runes []rune) int {
 	return longest
 }
 
-// product is a word that everybody who signs in here knows.
+// product is a word that every user knows.
 const product = "chairside"
 
-// minOwn is the least number of letters and digits that make a name worth
-// comparing.
+// minOwn is the shortest name that is compared, in letters and digits.
 const minOwn = 3
 
-// isOwn reports whether a folded password is one of the names in about, or two
-// of them together, with digits and signs around.
+// isOwn reports whether a folded password is one or two of the names in about, with
+// digits and symbols around them.
 func isOwn(p string, about []string) bool {
 	names := []string{product}
 	for _, text := range about {
@@ -198,7 +194,7 @@ func isOwn(p string, about []string) bool {
 	})
 }
 
-// compact keeps letters and digits alone.
+// compact keeps only letters and digits.
 func compact(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {

@@ -9,16 +9,16 @@ import (
 	"github.com/ccojocar/zxcvbn-go/data"
 )
 
-// long are common passwords of ten and more characters, which the library's
-// list has few of. They were collected by hand from what every published
-// ranking of leaked passwords has; the file says what it leaves out.
+// long are common passwords of ten or more characters, of which the library's list has
+// few. They were collected by hand from published rankings of leaked passwords. The
+// file's header says what it omits.
 //
 //go:embed common.txt
 var long string
 
-// common is the set of common passwords, folded: the 7,000 of zxcvbn (MIT
-// licence, through github.com/ccojocar/zxcvbn-go) and our own. It is read when
-// the first password is chosen, in some 5 ms.
+// common is the set of common passwords, folded: 7,000 from zxcvbn (MIT licence,
+// through github.com/ccojocar/zxcvbn-go) and our own. Loading takes about 5 ms, when
+// the first password is chosen.
 var common = sync.OnceValue(func() map[string]bool {
 	var list struct{ List []string }
 	text, err := data.Asset("data/Passwords.json")

@@ -1,14 +1,13 @@
-// Package password decides which passwords may be chosen, turns them into
-// argon2id hashes and checks them.
+// Package password checks new passwords, hashes them with argon2id and verifies them.
 //
-//	Choose   password.go   the only way from a text to a hash that is stored
-//	Check    check.go      length; not common, not the user's own name
-//	Verify   password.go   does this password have that hash?
+//	Choose   password.go   checks and hashes: the only way to a hash to store
+//	Check    check.go      length, common passwords, the user's own names
+//	Verify   password.go   compares a password with a hash
 //
-// Everything that stores a password takes a Chosen, so a new page or command
-// cannot forget the rule.
+// Everything that stores a password takes a Chosen, so no page or command can skip
+// the check.
 //
-// One hash takes 19 MiB of memory and some 40 ms of a processor. How many run
-// at once is bounded by the number of processors, so a flood of sign-ins waits
-// in line and cannot exhaust the machine.
+// A hash takes 19 MiB of memory and about 40 ms of processor time. The number of
+// processors bounds how many run at once: a flood of sign-ins queues and cannot
+// exhaust the machine.
 package password

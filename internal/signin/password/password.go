@@ -8,22 +8,21 @@ import (
 	"github.com/alexedwards/argon2id"
 )
 
-// cost is the smallest setting that OWASP recommends for argon2id.
+// cost is OWASP's smallest recommended setting for argon2id.
 var cost = &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
 // slots bounds how many hashes are computed at once.
 var slots = make(chan struct{}, runtime.GOMAXPROCS(0))
 
-// Chosen is the hash of a password that a user may have. The zero Chosen is no
-// password: Verify matches nothing with it.
+// Chosen is the hash of a password that passed Check. The zero Chosen is no password:
+// Verify never matches it.
 type Chosen struct{ hash string }
 
-// Hash is the text to store.
+// Hash returns the text to store.
 func (c Chosen) Hash() string { return c.hash }
 
-// Choose checks a new password as Check does and hashes it with a random salt,
-// in the encoded form that names its parameters. It waits for a free slot and
-// gives up with ctx.
+// Choose checks a new password and hashes it with a random salt, in the encoded form
+// that includes the parameters. It waits for a free slot until ctx ends.
 func Choose(ctx context.Context, text string, about ...string) (Chosen, error) {
 	if err := Check(text, about...); err != nil {
 		return Chosen{}, err
@@ -31,8 +30,8 @@ func Choose(ctx context.Context, text string, about ...string) (Chosen, error) {
 	return Unchecked(ctx, text)
 }
 
-// Unchecked is Choose without the check, for the passwords of tests. An import
-// rule keeps it out of the program.
+// Unchecked is Choose without the check, for tests. An import rule keeps it out of
+// the program.
 func Unchecked(ctx context.Context, text string) (Chosen, error) {
 	release, err := acquire(ctx)
 	if err != nil {
@@ -43,9 +42,9 @@ func Unchecked(ctx context.Context, text string) (Chosen, error) {
 	return Chosen{hash}, err
 }
 
-// Verify reports whether a password has the given hash. An empty hash (no
-// password was ever set, or no such user) never matches, but takes as long as
-// any other, so that the time of an answer does not tell who exists.
+// Verify reports whether a password has the given hash. An empty hash (no password,
+// or no such user) never matches, but takes as long as any other, so that timing does
+// not reveal which users exist.
 func Verify(ctx context.Context, password, hash string) (bool, error) {
 	if len(password) > MaxBytes {
 		return false, nil
@@ -71,8 +70,7 @@ func acquire(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// decoy is a hash that stands in for the one of a user who has none. The
-// password behind it is of no use: Verify ignores the result.
+// decoy is compared in place of an empty hash. Verify ignores the result.
 var decoy = sync.OnceValue(func() string {
 	hash, err := argon2id.CreateHash("decoy", cost)
 	if err != nil {

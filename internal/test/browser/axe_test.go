@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// violation is what axe-core holds against a page.
+// violation is a finding of axe-core.
 type violation struct {
 	ID     string   `json:"id"`
 	Impact string   `json:"impact"`
@@ -21,8 +21,8 @@ type violation struct {
 	Where  []string `json:"where"`
 }
 
-// accessible fails the test for whatever axe-core finds, best practices included.
-// axe comes in through the protocol: the page's policy allows no foreign script.
+// accessible fails the test for each finding of axe-core, best practices included. axe is
+// injected through the protocol, because the page's policy allows no foreign script.
 func (p *tab) accessible(axe string) {
 	p.t.Helper()
 	var found []violation
@@ -58,8 +58,8 @@ var axeSource = sync.OnceValues(func() (string, error) {
 	return string(source), err
 })
 
-// axeCore gives the source of axe-core. Without npm the test is skipped, but
-// never where CI=true.
+// axeCore returns the source of axe-core. Without npm it skips the test, or fails it if
+// CI=true.
 func axeCore(t testing.TB) string {
 	t.Helper()
 	source, err := axeSource()

@@ -9,17 +9,17 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// client is somebody's application: a web server that sends its visitors to
-// connect and shows how that went.
+// client is an OAuth application: a web server that sends its visitors to authorise it
+// and shows the result.
 type client struct {
-	url    string // of the page that begins
+	url    string // of its start page
 	config oauth2.Config
 
 	mu    sync.Mutex
 	token *oauth2.Token // of the last visitor
 }
 
-// newClient starts one, which has still to be configured.
+// newClient starts an unconfigured client.
 func newClient(t *testing.T) *client {
 	t.Helper()
 	c, verifier := &client{}, oauth2.GenerateVerifier()
@@ -57,7 +57,7 @@ func told(text string) string {
 	return `<!DOCTYPE html><html lang="en"><link rel="icon" href="data:,"><title>Client</title><p>` + text
 }
 
-// access is the token that the application holds.
+// access returns the client's token.
 func (c *client) access(t *testing.T) string {
 	t.Helper()
 	c.mu.Lock()
@@ -68,8 +68,8 @@ func (c *client) access(t *testing.T) string {
 	return c.token.AccessToken
 }
 
-// register registers the application on the pages, for whoever has signed in,
-// by their words alone, and configures it with what they tell.
+// register registers the client on the pages, as the signed-in user, and configures it
+// with the values shown.
 func (c *client) register(p *tab) {
 	p.t.Helper()
 	p.visit("/settings").follow("Applications").follow("Register an application")

@@ -11,9 +11,8 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// TestAnApplicationConnects all the way: registered on the pages, allowed by a
-// user, used, taken back.
-func TestAnApplicationConnects(t *testing.T) {
+// TestApplicationConnects registers, authorises, uses and revokes an application.
+func TestApplicationConnects(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		c, p := newClient(t), open(t, e)
 		p.signIn(seed.DemoAdmin)
@@ -30,8 +29,8 @@ func TestAnApplicationConnects(t *testing.T) {
 	})
 }
 
-// TestAUserSignsInToAllow an application, and lands on the consent page.
-func TestAUserSignsInToAllow(t *testing.T) {
+// TestSignInReturnsToTheConsentPage.
+func TestSignInReturnsToTheConsentPage(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	c, p := newClient(t), open(t, e)
@@ -44,8 +43,8 @@ func TestAUserSignsInToAllow(t *testing.T) {
 	other.submit("Authorise").has("Connected")
 }
 
-// TestAUserDenies and the application is told, with no token.
-func TestAUserDenies(t *testing.T) {
+// TestDenyingReturnsAnError to the application, and no token.
+func TestDenyingReturnsAnError(t *testing.T) {
 	t.Parallel()
 	c, p := newClient(t), open(t, start(t))
 	p.signIn(seed.DemoAdmin)
@@ -54,8 +53,8 @@ func TestAUserDenies(t *testing.T) {
 	p.visit("/settings/authorizations").has("No authorised applications")
 }
 
-// TestASecretIsReplaced and the old one is refused.
-func TestASecretIsReplaced(t *testing.T) {
+// TestReplacedSecretIsRefused, and the new one works.
+func TestReplacedSecretIsRefused(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	c, p := newClient(t), open(t, e)
@@ -70,8 +69,7 @@ func TestASecretIsReplaced(t *testing.T) {
 	e.Get(t, "/v1/patients", c.access(t)).Status(t, 200)
 }
 
-// TestADeletedApplicationActsNoMore for anybody.
-func TestADeletedApplicationActsNoMore(t *testing.T) {
+func TestDeletedApplicationLosesAccess(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	c, p := newClient(t), open(t, e)
@@ -86,9 +84,8 @@ func TestADeletedApplicationActsNoMore(t *testing.T) {
 	p.visit(c.url).status(400).at("/oauth/authorize").has("You were not redirected")
 }
 
-// TestTheConsentPageLeadsToAProgram with a scheme of its own: the policy of the
-// page lets the browser go there, which hands the address to the program.
-func TestTheConsentPageLeadsToAProgram(t *testing.T) {
+// TestConsentRedirectsToACustomScheme: the page's policy allows the redirect.
+func TestConsentRedirectsToACustomScheme(t *testing.T) {
 	t.Parallel()
 	p := open(t, start(t))
 	p.signIn(seed.DemoAdmin).follow("Applications").follow("Register an application")

@@ -1,16 +1,14 @@
-// Package browser uses the pages as people do: with a mouse, a keyboard, a
-// phone, a screen reader's view of the page, or without JavaScript, in Debian's
-// headless Chromium.
+// Package browser tests the pages in Debian's headless Chromium: with mouse, keyboard,
+// phone sizes, the accessibility tree, and without JavaScript.
 //
 //	server of harness    ◀── HTTP ── Chromium ◀── protocol ── a test
 //
-// Tests find what they click and fill in by its role and name, as a screen
-// reader announces it: what has no name, or another one than the page tells,
-// cannot be used here either. All of them watch the console: an error, an
-// exception or a violation of the Content-Security-Policy fails the test.
+// Tests find elements by role and accessible name, so an element without a correct name
+// cannot be used. Console errors, exceptions and violations of the
+// Content-Security-Policy fail a test.
 //
 //	main_test.go      starts and stops Chromium
-//	tab_test.go       one tab in a browser of its own: visit, wait, console
+//	tab_test.go       one tab in its own browser: visit, wait, console
 //	hand_test.go      click, fill in, choose, press keys
 //	pages_test.go     the table of all pages and their states
 //	practice_test.go  the data that the table's pages show
@@ -18,10 +16,10 @@
 //	                  colour schemes, overflow, sizes, headers, axe-core
 //	*_test.go         journeys: sign in, connect an application, tokens, …
 //
-// A page is added with one line in pages_test.go; a route without a page there
-// fails TestEveryRouteIsInTheTable.
+// To add a page, add a line to pages_test.go. TestEveryRouteIsInTheTable fails for a
+// route without a page there.
 //
-// Screenshots are test output. This keeps them, in OUTPUT/_artifacts:
+// To keep the screenshots, in OUTPUT/_artifacts:
 //
 //	go test ./internal/test/browser -run TestPages -artifacts -outputdir OUTPUT
 package browser

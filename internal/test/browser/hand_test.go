@@ -28,8 +28,8 @@ type nodes struct {
 	Nodes []node `json:"nodes"`
 }
 
-// query are the elements with a role and a name, anywhere or within another
-// element. Without a name they are all of the role.
+// query returns the elements with a role and a name, anywhere or within another element.
+// Without a name it returns all of the role.
 func (p *tab) query(within *node, role, name string) []node {
 	p.t.Helper()
 	given := map[string]any{"role": role}
@@ -54,7 +54,7 @@ func (p *tab) query(within *node, role, name string) []node {
 	return seen
 }
 
-// find is the one element with a role and a name.
+// find returns the only element with a role and a name.
 func (p *tab) find(role, name string) *node {
 	p.t.Helper()
 	return p.findIn(nil, role, name)
@@ -73,7 +73,7 @@ func (p *tab) findIn(within *node, role, name string) *node {
 	return &found[0]
 }
 
-// press clicks in the middle of an element, where it can be seen.
+// press clicks the middle of an element.
 func (p *tab) press(n *node) {
 	p.t.Helper()
 	p.run(chromedp.ActionFunc(func(ctx context.Context) error {
@@ -103,14 +103,14 @@ func (p *tab) follow(name string) *tab {
 	return p.load(func() { p.press(n) })
 }
 
-// unfold opens a part of the page that is folded away.
+// unfold opens a disclosure.
 func (p *tab) unfold(name string) *tab {
 	p.t.Helper()
 	p.press(p.find("DisclosureTriangle", name))
 	return p
 }
 
-// fill types a text into a field, in place of what it holds.
+// fill replaces the text of a field by typing.
 func (p *tab) fill(label, text string) *tab {
 	p.t.Helper()
 	p.press(p.find("textbox", label))
@@ -119,8 +119,8 @@ func (p *tab) fill(label, text string) *tab {
 	return p
 }
 
-// pick picks a day, YYYY-MM-DD, in a date field. How one is typed depends on the
-// language of the browser.
+// pick sets a date field, YYYY-MM-DD, without typing, which depends on the browser's
+// language.
 func (p *tab) pick(label, day string) *tab {
 	p.t.Helper()
 	p.focus(p.find("Date", label))
@@ -128,7 +128,7 @@ func (p *tab) pick(label, day string) *tab {
 	return p
 }
 
-// choose chooses an option of a list by its words.
+// choose selects an option by its label.
 func (p *tab) choose(label, option string) *tab {
 	p.t.Helper()
 	p.focus(p.find("combobox", label))
@@ -151,8 +151,8 @@ func (p *tab) focus(n *node) {
 	p.run(dom.Focus().WithBackendNodeID(n.ID))
 }
 
-// keys presses keys one after the other, each as a keyboard does: what a key
-// that goes down has done already, the character after it does not do again.
+// keys presses keys one after another. A key whose keydown event has an effect sends no
+// character.
 func (p *tab) keys(keys string) {
 	p.t.Helper()
 	p.run(chromedp.KeyEvent(keys, func(event *input.DispatchKeyEventParams) *input.DispatchKeyEventParams {
@@ -163,7 +163,7 @@ func (p *tab) keys(keys string) {
 	}))
 }
 
-// focused is the element that has the focus.
+// focused returns the focused element.
 func (p *tab) focused() node {
 	p.t.Helper()
 	var element *runtime.RemoteObject
@@ -173,8 +173,8 @@ func (p *tab) focused() node {
 	return found.Nodes[0]
 }
 
-// walk presses Tab until the element with a role and a name has the focus, and
-// checks on the way that the focus can be seen.
+// walk presses Tab until the element with a role and a name has the focus, and checks
+// that each focus is visible.
 func (p *tab) walk(role, name string) *tab {
 	p.t.Helper()
 	var passed []string
@@ -191,8 +191,8 @@ func (p *tab) walk(role, name string) *tab {
 	return nil
 }
 
-// seen fails the test unless the focused element is inside the window and
-// something shows that it has the focus.
+// seen fails the test unless the focused element is in the window and its focus is
+// visible.
 func (p *tab) seen(n node) {
 	p.t.Helper()
 	problem := eval[string](p, `(() => {

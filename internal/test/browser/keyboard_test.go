@@ -8,9 +8,9 @@ import (
 	"chairside/internal/seed"
 )
 
-// TestWithTheKeyboardAlone from sign-in to a token. Every step of Tab must be
-// seen (walk checks that).
-func TestWithTheKeyboardAlone(t *testing.T) {
+// TestKeyboardOnly signs in, creates and revokes a token with the keyboard. walk checks
+// that each focus is visible.
+func TestKeyboardOnly(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	p := open(t, e)
@@ -43,7 +43,7 @@ func TestWithTheKeyboardAlone(t *testing.T) {
 	p.load(func() { p.keys(" ") }).has("Token revoked.")
 }
 
-// TestErrorsTakeTheFocus and lead to their fields.
+// TestErrorsTakeTheFocus, and link to their fields.
 func TestErrorsTakeTheFocus(t *testing.T) {
 	t.Parallel()
 	p := open(t, start(t))

@@ -20,7 +20,7 @@ import (
 	"chairside/internal/web"
 )
 
-// size is the size of a window.
+// size is a window size.
 type size struct {
 	width, height int64
 	mobile        bool
@@ -35,13 +35,12 @@ var (
 //go:embed testdata/fits.js
 var fitsScript string
 
-// TestPages looks at every page of the table in each size and colour scheme.
-// Each has a server and a database of its own, so that none sees what another
-// one did.
+// TestPages checks every page of the table in each size and colour scheme, each with its
+// own server and database.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	axe, dir := axeCore(t), t.ArtifactDir()
-	kept := flag.Lookup("test.artifacts").Value.String() == "true" // else nobody could look at the pictures
+	kept := flag.Lookup("test.artifacts").Value.String() == "true" // otherwise nobody sees the screenshots
 	shown := furnish(t)
 	for _, s := range pages() {
 		t.Run(s.name, func(t *testing.T) {
@@ -51,7 +50,7 @@ func TestPages(t *testing.T) {
 			for i, window := range []size{phone, desktop} {
 				for j, scheme := range schemes {
 					p.resize(window, scheme)
-					if i != j { // dark on the phone, light on the desktop: each once, for it takes its time
+					if i != j { // dark on the phone, light on the desktop: only once each, because it is slow
 						p.accessible(axe)
 					}
 					if kept {
@@ -64,7 +63,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// show brings a tab to a page in a state.
+// show opens a page in a state.
 func (shown *practice) show(t *testing.T, s state) *tab {
 	t.Helper()
 	content, err := os.ReadFile(shown.database)
@@ -87,7 +86,7 @@ func (shown *practice) show(t *testing.T, s state) *tab {
 	return p.status(max(s.status, http.StatusOK))
 }
 
-// resize gives the window a size and a colour scheme.
+// resize sets the window's size and colour scheme.
 func (p *tab) resize(window size, scheme string) {
 	p.t.Helper()
 	var mobile []chromedp.EmulateViewportOption
@@ -100,7 +99,7 @@ func (p *tab) resize(window size, scheme string) {
 	)
 }
 
-// capture keeps a picture of the whole page.
+// capture saves a screenshot of the whole page.
 func (p *tab) capture(file string) {
 	p.t.Helper()
 	p.run(chromedp.ActionFunc(func(ctx context.Context) error {
@@ -112,8 +111,8 @@ func (p *tab) capture(file string) {
 	}))
 }
 
-// fits fails the test if something is too wide or too small, and notes what
-// could be larger for fingers.
+// fits fails the test if an element is too wide or too small, and logs small touch
+// targets.
 func (p *tab) fits(window size) {
 	p.t.Helper()
 	found := eval[struct {
@@ -130,8 +129,7 @@ func (p *tab) fits(window size) {
 	}
 }
 
-// guarded fails the test unless the page came with the headers that keep others
-// from framing, copying and embellishing it.
+// guarded fails the test unless the page has the security headers.
 func (p *tab) guarded() {
 	p.t.Helper()
 	answer := p.answer()
@@ -152,7 +150,7 @@ func (p *tab) guarded() {
 	}
 }
 
-// TestEveryRouteIsInTheTable fails where a page of the site is in no line of pages.
+// TestEveryRouteIsInTheTable fails for a route without a line in pages.
 func TestEveryRouteIsInTheTable(t *testing.T) {
 	t.Parallel()
 	e := start(t)

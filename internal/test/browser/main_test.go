@@ -20,13 +20,13 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// leftOver is what TestMain undoes at the end.
+// leftOver are the clean-up functions that TestMain runs.
 var leftOver []func()
 
-// chromium starts the browser that all tests share.
+// chromium starts the browser that the tests share.
 var chromium = sync.OnceValues(func() (context.Context, error) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.NoSandbox, // which root may not have
+		chromedp.NoSandbox, // root cannot use the sandbox
 		chromedp.DisableGPU,
 		chromedp.Flag("disable-software-rasterizer", true),
 		chromedp.Flag("disable-quic", true),
@@ -39,7 +39,7 @@ var chromium = sync.OnceValues(func() (context.Context, error) {
 	return ctx, chromedp.Run(ctx)
 })
 
-// needed fails the test where CI=true, and skips it elsewhere.
+// needed fails the test if CI=true, and skips it otherwise.
 func needed(t testing.TB, what string, err error) {
 	t.Helper()
 	if err == nil {

@@ -6,7 +6,7 @@ import (
 	"chairside/internal/seed"
 )
 
-// TestWithoutJavaScript everything works; only the copy buttons stay away.
+// TestWithoutJavaScript: everything works except the copy buttons, which stay hidden.
 func TestWithoutJavaScript(t *testing.T) {
 	t.Parallel()
 	e := start(t)

@@ -8,13 +8,13 @@ import (
 	"chairside/internal/seed"
 )
 
-// state is a page as somebody sees it.
+// state is a page in one state.
 type state struct {
 	name   string       // of its screenshots
-	who    string       // has signed in
-	path   string       // where to begin; {app} and the like are in practice.names
-	status int          // of the page in the end, 0 for 200
-	then   func(p *tab) // what to do there, nil for nothing
+	who    string       // the signed-in user
+	path   string       // start path; practice.names has {app} and so on
+	status int          // of the final page, 0 for 200
+	then   func(p *tab) // steps on the page, or nil
 }
 
 const (
@@ -22,7 +22,7 @@ const (
 	wrong     = http.StatusUnprocessableEntity
 )
 
-// pages are all pages, in all states that look different.
+// pages returns all pages in all states that look different.
 func pages() []state {
 	all := []state{
 		{"sign-in", nobody, "/sign-in", 0, nil},
@@ -128,7 +128,7 @@ func pages() []state {
 	return all
 }
 
-// newPassword is one that a user changes to.
+// newPassword is the password that a user changes to.
 const newPassword = "kettle mango on the hill"
 
 func submit(button string) func(p *tab) { return func(p *tab) { p.submit(button) } }

@@ -8,9 +8,9 @@ import (
 	"chairside/internal/seed"
 )
 
-// TestPaperIsLight for those, too, whose screen is dark, and shows the columns
-// that they asked for.
-func TestPaperIsLight(t *testing.T) {
+// TestPrintIsLight even with a dark colour scheme, and includes the optional columns that
+// are shown.
+func TestPrintIsLight(t *testing.T) {
 	t.Parallel()
 	p := open(t, start(t))
 	p.signIn(seed.DemoAdmin)

@@ -22,28 +22,27 @@ import (
 	"chairside/schema"
 )
 
-// Who looks at a page of the table.
+// The users who see the table's pages.
 const (
 	nobody    = ""
-	admin     = "admin"     // has a bit of everything
-	owner     = "owner"     // of a new practice, which has nothing yet
-	reception = "reception" // has the least permissions
-	guarded   = "guarded"   // has a second factor
-	halfway   = "halfway"   // has given the password, and no code yet
+	admin     = "admin"     // has some of everything
+	owner     = "owner"     // of a new, empty practice
+	reception = "reception" // has the fewest permissions
+	guarded   = "guarded"   // has two-factor authentication
+	halfway   = "halfway"   // has entered the password but no code
 )
 
 const ownerEmail = "owner@new.chairside.test"
 
-// practice is a database in which there is something to see on every page, and
-// who has signed in there.
+// practice is a database with data for every page, and the users' sessions.
 type practice struct {
 	database string // of SQLite; each page gets a copy
 	cookies  map[string]*http.Cookie
-	names    map[string]string // what stands for {name} in the table's paths
+	names    map[string]string // {name} in the table's paths → value
 	key      string            // of the guarded user's authenticator
 }
 
-// furnish makes one. What is old is made first: the clock only moves on.
+// furnish creates the practice, oldest data first, because the clock only moves forward.
 func furnish(t *testing.T) *practice {
 	t.Helper()
 	e := start(t)
@@ -103,10 +102,10 @@ func furnish(t *testing.T) *practice {
 	return p
 }
 
-// longName is as long as names may be.
+// longName has the maximum length of a name.
 const longName = "Patient letters, recalls and reminders for Rhosllanerchrugog & Llanfairpwllgwyngyll (test, new) 2026"
 
-// openPractice opens a practice that has no patients yet.
+// openPractice creates a practice without patients.
 func openPractice(t *testing.T, e *harness.Env) {
 	t.Helper()
 	chosen, err := password.Unchecked(t.Context(), seed.Password)
@@ -122,7 +121,7 @@ func openPractice(t *testing.T, e *harness.Env) {
 	})
 }
 
-// someUser is the e-mail address of a user of the main practice.
+// someUser returns the e-mail address of a user of the main practice.
 func someUser(t *testing.T, e *harness.Env, role schema.Role) string {
 	t.Helper()
 	u, err := e.DB.Ent.User.Query().Where(user.RoleEQ(role), user.Active(true)).Order(user.ByID()).First(e.As(t, "demo"))
@@ -132,7 +131,7 @@ func someUser(t *testing.T, e *harness.Env, role schema.Role) string {
 	return u.Email
 }
 
-// someSite is the id of a site that a token can be limited to.
+// someSite returns the id of a site that a token can be limited to.
 func someSite(t *testing.T, e *harness.Env) string {
 	t.Helper()
 	found, err := e.DB.Ent.Site.Query().Where(site.Active(true)).Order(site.ByID()).First(e.As(t, "demo"))
@@ -142,7 +141,7 @@ func someSite(t *testing.T, e *harness.Env) string {
 	return found.ID.String()
 }
 
-// makeToken makes a personal token.
+// makeToken creates a personal access token.
 func makeToken(t *testing.T, b *harness.Browser, name string, values url.Values) string {
 	t.Helper()
 	values.Set("name", name)
@@ -153,7 +152,7 @@ func makeToken(t *testing.T, b *harness.Browser, name string, values url.Values)
 // application is a registered application.
 type application struct{ id, secret, redirect string }
 
-// asked is what the applications ask for.
+// asked are the scopes that the applications request.
 const asked = "appointment patient:read patient:update user:read"
 
 func register(t *testing.T, b *harness.Browser, name, kind, redirects string) application {
@@ -171,14 +170,14 @@ func register(t *testing.T, b *harness.Browser, name, kind, redirects string) ap
 	return a
 }
 
-// ask is the path to which the application sends a user.
+// ask returns the path of the application's authorization request.
 func (a application) ask() string {
 	return oauth.AuthorizePath + "?" + url.Values{
 		"response_type": {"code"}, "client_id": {a.id}, "redirect_uri": {a.redirect}, "scope": {asked}, "state": {"x"},
 	}.Encode()
 }
 
-// authorise lets the application act for whoever has signed in in b.
+// authorise authorises the application as b's user and returns the token.
 func authorise(t *testing.T, e *harness.Env, b *harness.Browser, a application) string {
 	t.Helper()
 	to := b.Submit(b.Get(a.ask()).Form(t, oauth.AuthorizePath), url.Values{"decision": {"allow"}}).Redirect(t)
@@ -189,7 +188,7 @@ func authorise(t *testing.T, e *harness.Env, b *harness.Browser, a application) 
 	return token
 }
 
-// guard turns the second factor on, and gives its key.
+// guard turns on two-factor authentication and returns the setup key.
 func guard(t *testing.T, e *harness.Env, b *harness.Browser) (key string) {
 	t.Helper()
 	page := b.Get("/settings/second-factor")
@@ -198,7 +197,7 @@ func guard(t *testing.T, e *harness.Env, b *harness.Browser) (key string) {
 	return key
 }
 
-// code is what an authenticator shows now.
+// code returns the code that an authenticator shows now.
 func code(t testing.TB, e *harness.Env, key string) string {
 	t.Helper()
 	code, err := totp.GenerateCode(key, e.Clock.Now())
@@ -208,7 +207,7 @@ func code(t testing.TB, e *harness.Env, key string) string {
 	return code
 }
 
-// address is a path of the table with names filled in.
+// address fills in the names in a path of the table.
 func (shown *practice) address(path string) string {
 	for name, value := range shown.names {
 		path = strings.ReplaceAll(path, name, value)

@@ -9,8 +9,8 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// TestSignInLeadsToThePageThatWasAskedFor and out again.
-func TestSignInLeadsToThePageThatWasAskedFor(t *testing.T) {
+// TestSignInReturnsToTheRequestedPage, and signing out ends the session.
+func TestSignInReturnsToTheRequestedPage(t *testing.T) {
 	t.Parallel()
 	p := open(t, start(t))
 	p.visit("/settings/security").at("/sign-in").giveCredentials(seed.DemoAdmin, seed.Password).at("/settings/security").status(200)
@@ -18,9 +18,9 @@ func TestSignInLeadsToThePageThatWasAskedFor(t *testing.T) {
 	p.visit("/settings/security").at("/sign-in")
 }
 
-// TestSignInWithASecondFactor that is set up on the pages, with a code and with
+// TestTwoFactorSignIn sets up two-factor authentication and signs in with a code and with
 // a recovery code.
-func TestSignInWithASecondFactor(t *testing.T) {
+func TestTwoFactorSignIn(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	p := open(t, e)
@@ -42,21 +42,21 @@ func TestSignInWithASecondFactor(t *testing.T) {
 	p.visit("/settings/tokens").at("/sign-in")
 }
 
-// TestNothingPrivateIsShownAfterSignOut by the back button either.
-func TestNothingPrivateIsShownAfterSignOut(t *testing.T) {
+// TestBackButtonShowsNothingAfterSignOut.
+func TestBackButtonShowsNothingAfterSignOut(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	makeToken(t, e.Browser(t).SignIn(seed.DemoAdmin), "Recall letters", map[string][]string{"scopes": {"patient:read"}})
 	p := open(t, e)
 	p.signIn(seed.DemoAdmin).at("/settings/tokens").has("Recall letters").submit("Sign out")
 	for range 2 {
-		p.load(func() { eval[any](p, "setTimeout(() => history.back())") }) // not before this has its answer
+		p.load(func() { eval[any](p, "setTimeout(() => history.back())") }) // after this call has returned
 		p.at("/sign-in").lacks("Recall letters", seed.DemoAdmin)
 	}
 }
 
-// TestASessionIsEnded from another browser.
-func TestASessionIsEnded(t *testing.T) {
+// TestSessionIsRevoked from another browser.
+func TestSessionIsRevoked(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	here, there := open(t, e), open(t, e)
@@ -67,8 +67,8 @@ func TestASessionIsEnded(t *testing.T) {
 	here.visit("/settings/tokens").at("/settings/tokens")
 }
 
-// TestANewPasswordSignsOtherBrowsersOut and replaces the old one.
-func TestANewPasswordSignsOtherBrowsersOut(t *testing.T) {
+// TestChangePasswordSignsOtherBrowsersOut, and replaces the old password.
+func TestChangePasswordSignsOtherBrowsersOut(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	here, there := open(t, e), open(t, e)

@@ -23,25 +23,23 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// patience is how long a tab may take altogether; a test that waits in vain
-// ends then.
+// patience is the time limit of a tab.
 const patience = 5 * time.Minute
 
-// tab is a tab of a browser that has not been anywhere before: no other tab
-// has its cookies.
+// tab is a tab with its own cookies.
 type tab struct {
 	t   testing.TB
 	env *harness.Env
-	key string // of the authenticator of who has signed in
+	key string // of the signed-in user's authenticator
 	ctx context.Context
 
 	mu        sync.Mutex
-	waiting   chan struct{}              // closed with the next page that is there
-	begun     bool                       // whether that page has taken the old one's place
+	waiting   chan struct{}              // closed when the next page has loaded
+	begun     bool                       // that page has replaced the old one
 	document  *network.Response          // of the page
-	documents map[network.RequestID]bool // which requests were for pages
-	asked     []string                   // addresses of pages that were asked for
-	noise     []string                   // what the console told
+	documents map[network.RequestID]bool // requests for pages
+	asked     []string                   // URLs of requested pages
+	noise     []string                   // console messages
 }
 
 // open opens a tab.
@@ -62,14 +60,14 @@ func open(t testing.TB, e *harness.Env) *tab {
 	return p
 }
 
-// withoutScript makes a tab in which no page can run a script.
+// withoutScript disables scripts in the tab.
 func (p *tab) withoutScript() *tab {
 	p.t.Helper()
 	p.run(emulation.SetScriptExecutionDisabled(true))
 	return p
 }
 
-// run has the browser do something.
+// run runs actions in the browser.
 func (p *tab) run(actions ...chromedp.Action) {
 	p.t.Helper()
 	if err := chromedp.Run(p.ctx, actions...); err != nil {
@@ -77,8 +75,8 @@ func (p *tab) run(actions ...chromedp.Action) {
 	}
 }
 
-// call calls a method of the protocol; what cdproto does not know of a newer
-// Chromium's answers stays out of the way.
+// call calls a protocol method, and ignores parts of a newer Chromium's response that
+// cdproto does not know.
 func (p *tab) call(method string, given, result any) {
 	p.t.Helper()
 	p.run(chromedp.ActionFunc(func(ctx context.Context) error {
@@ -89,7 +87,7 @@ func (p *tab) call(method string, given, result any) {
 	}))
 }
 
-// hear takes note of what happens in the tab.
+// hear handles the tab's events.
 func (p *tab) hear(event any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,7 +109,7 @@ func (p *tab) hear(event any) {
 			p.waiting = nil
 		}
 	case *log.EventEntryAdded:
-		if !p.documents[e.Entry.NetworkRequestID] { // the tests look at the status themselves
+		if !p.documents[e.Entry.NetworkRequestID] { // the tests check the status themselves
 			p.noise = append(p.noise, fmt.Sprintf("%s %s: %s %s", e.Entry.Source, e.Entry.Level, e.Entry.Text, e.Entry.URL))
 		}
 	case *runtime.EventExceptionThrown:
@@ -121,7 +119,7 @@ func (p *tab) hear(event any) {
 	}
 }
 
-// load does something that leads to another page, and waits until that is there.
+// load does something that opens another page, and waits until it has loaded.
 func (p *tab) load(do func()) *tab {
 	p.t.Helper()
 	there := make(chan struct{})
@@ -137,7 +135,7 @@ func (p *tab) load(do func()) *tab {
 	return p
 }
 
-// visit goes to an address, of the server unless it begins with a scheme.
+// visit opens a URL, or a path of the server.
 func (p *tab) visit(address string) *tab {
 	p.t.Helper()
 	if strings.HasPrefix(address, "/") {
@@ -155,14 +153,14 @@ func (p *tab) visit(address string) *tab {
 	})
 }
 
-// signIn signs a user in on the page, with the password of the seeded users.
+// signIn signs a seeded user in on the page.
 func (p *tab) signIn(email string) *tab {
 	p.t.Helper()
 	p.visit("/sign-in")
 	return p.giveCredentials(email, seed.Password)
 }
 
-// giveCredentials fills in the sign-in page that is shown.
+// giveCredentials fills in the current sign-in page.
 func (p *tab) giveCredentials(email, password string) *tab {
 	p.t.Helper()
 	p.fill("E-mail address", email)
@@ -170,13 +168,13 @@ func (p *tab) giveCredentials(email, password string) *tab {
 	return p.submit("Sign in")
 }
 
-// bring gives the tab a cookie.
+// bring sets a cookie.
 func (p *tab) bring(cookie *http.Cookie) {
 	p.t.Helper()
 	p.run(network.SetCookie(cookie.Name, cookie.Value).WithURL(p.env.URL).WithHTTPOnly(true))
 }
 
-// status fails the test unless the page came with a status.
+// status fails the test unless the page has the status.
 func (p *tab) status(want int) *tab {
 	p.t.Helper()
 	if got := p.answer(); int(got.Status) != want {
@@ -185,7 +183,7 @@ func (p *tab) status(want int) *tab {
 	return p
 }
 
-// answer is the response that the page came with.
+// answer returns the page's response.
 func (p *tab) answer() *network.Response {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -195,14 +193,14 @@ func (p *tab) answer() *network.Response {
 	return p.document
 }
 
-// addresses are those of all pages that the tab was sent to.
+// addresses returns the URLs of all pages that the tab requested.
 func (p *tab) addresses() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.asked)
 }
 
-// until waits for something that is told nowhere.
+// until polls for a condition that has no event.
 func (p *tab) until(what string, done func() bool) {
 	p.t.Helper()
 	for !done() {
@@ -213,7 +211,7 @@ func (p *tab) until(what string, done func() bool) {
 	}
 }
 
-// here is the address of the page.
+// here returns the page's URL.
 func (p *tab) here() *url.URL {
 	p.t.Helper()
 	address, err := url.Parse(eval[string](p, "location.href"))
@@ -223,7 +221,7 @@ func (p *tab) here() *url.URL {
 	return address
 }
 
-// at fails the test unless the page has a path on the server.
+// at fails the test unless the page has the path.
 func (p *tab) at(path string) *tab {
 	p.t.Helper()
 	if here := p.here(); here.Path != path {
@@ -232,7 +230,7 @@ func (p *tab) at(path string) *tab {
 	return p
 }
 
-// has fails the test unless all the texts can be read on the page.
+// has fails the test unless the page shows all the texts.
 func (p *tab) has(texts ...string) *tab {
 	p.t.Helper()
 	shown := p.text()
@@ -244,7 +242,7 @@ func (p *tab) has(texts ...string) *tab {
 	return p
 }
 
-// lacks fails the test if one of the texts can be read on the page.
+// lacks fails the test if the page shows one of the texts.
 func (p *tab) lacks(texts ...string) *tab {
 	p.t.Helper()
 	shown := p.text()
@@ -256,20 +254,20 @@ func (p *tab) lacks(texts ...string) *tab {
 	return p
 }
 
-// text is what can be read on the page.
+// text returns the visible text.
 func (p *tab) text() string {
 	p.t.Helper()
 	return eval[string](p, "document.body.innerText")
 }
 
-// value is the text of the element with an id.
+// value returns the text of the element with an id.
 func (p *tab) value(id string) string {
 	p.t.Helper()
 	return strings.TrimSpace(eval[string](p, fmt.Sprintf("document.getElementById(%q).textContent", id)))
 }
 
-// eval gives the value of an expression in the page, a promise's when it is
-// kept. Pages that may run no script themselves can be asked as well.
+// eval evaluates an expression in the page and awaits a promise. It also works on pages
+// without scripts.
 func eval[T any](p *tab, expression string) (value T) {
 	p.t.Helper()
 	p.run(chromedp.Evaluate(expression, &value, func(q *runtime.EvaluateParams) *runtime.EvaluateParams {
@@ -278,10 +276,10 @@ func eval[T any](p *tab, expression string) (value T) {
 	return value
 }
 
-// quiet fails the test if the console told anything.
+// quiet fails the test for any console message.
 func (p *tab) quiet() {
 	if p.ctx.Err() == nil && chromedp.FromContext(p.ctx).Target != nil {
-		eval[int](p, "1") // whatever the page has told has arrived by now
+		eval[int](p, "1") // all messages have arrived by now
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -290,7 +288,7 @@ func (p *tab) quiet() {
 	}
 }
 
-// report is what the tab shows, for messages.
+// report describes the tab, for messages.
 func (p *tab) report() string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), 10*time.Second)
 	defer cancel()

@@ -7,8 +7,8 @@ import (
 	"chairside/internal/seed"
 )
 
-// TestATokenIsMadeUsedAndRevoked on the pages.
-func TestATokenIsMadeUsedAndRevoked(t *testing.T) {
+// TestTokenIsCreatedUsedAndRevoked on the pages.
+func TestTokenIsCreatedUsedAndRevoked(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	p := open(t, e)
@@ -25,8 +25,8 @@ func TestATokenIsMadeUsedAndRevoked(t *testing.T) {
 	e.Get(t, "/v1/patients", token).Status(t, 401)
 }
 
-// TestATokenEndsWithItsLastDay on the practice's clocks, however much it is used.
-func TestATokenEndsWithItsLastDay(t *testing.T) {
+// TestTokenExpiresAtTheEndOfItsLastDay in the practice's time zone, regardless of use.
+func TestTokenExpiresAtTheEndOfItsLastDay(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	p := open(t, e)

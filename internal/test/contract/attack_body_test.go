@@ -13,11 +13,11 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// wrongTypes are JSON texts of every type, for any member.
+// wrongTypes are JSON values of every type.
 var wrongTypes = []string{`null`, `true`, `0`, `-1`, `1.5`, `1e999`, `123456789012345678901234567890`, `""`, `"abc"`, `"\u0000"`, `"\ud800"`, `[]`, `[1]`, `{}`, `{"a": {}}`}
 
-// hostile are right types at their worst, and what some program might take for
-// the right type.
+// hostile are extreme values of the correct type, and values that a program might accept
+// as that type.
 var hostile = []string{
 	`false`, `-0`, `1`, `1e3`, `-1e999`, `1E-999`, `0.001`, `12.345`,
 	`2147483648`, `9223372036854775807`, `9223372036854775808`, `-9223372036854775809`, `92233720368547758.07`, `92233720368547758.08`,
@@ -31,7 +31,7 @@ var hostile = []string{
 	strings.Repeat("[", 5000) + strings.Repeat("]", 5000), strings.Repeat(`{"a":`, 5000) + `1` + strings.Repeat("}", 5000),
 }
 
-// with is the JSON text of a valid body in which one member has another value.
+// with returns a valid JSON body with one member's value replaced.
 func with(t testing.TB, w *world, op operation, member, value string) string {
 	t.Helper()
 	var b strings.Builder
@@ -50,9 +50,9 @@ func with(t testing.TB, w *world, op operation, member, value string) string {
 	return b.String()
 }
 
-// TestHostileMembers gives every member of every body values of every type, and
-// the first member of each kind, of creations and of changes, every hostile
-// value. It is accepted, or refused naming that member; send holds the rest.
+// TestHostileMembers sends values of every type for every member of every body, and all
+// hostile values for the first member of each kind. The value is accepted, or the
+// response names the member; send checks the rest.
 func TestHostileMembers(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
@@ -89,9 +89,8 @@ func TestHostileMembers(t *testing.T) {
 	})
 }
 
-// TestTextComesBackAsItWasSent holds for every text that is accepted, on both
-// databases.
-func TestTextComesBackAsItWasSent(t *testing.T) {
+// TestAcceptedTextIsReturnedUnchanged on both databases.
+func TestAcceptedTextIsReturnedUnchanged(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
 		texts := []string{
@@ -119,7 +118,7 @@ func TestTextComesBackAsItWasSent(t *testing.T) {
 	})
 }
 
-// TestHostileBodies sends what is no body of any operation.
+// TestHostileBodies sends bodies that fit no operation.
 func TestHostileBodies(t *testing.T) {
 	const half = 1 << 19
 	for name, c := range map[string]struct {
@@ -176,7 +175,7 @@ func TestHostileBodies(t *testing.T) {
 	}
 }
 
-// TestLargestBody holds that 1 MiB to the byte is not too large.
+// TestLargestBody: exactly 1 MiB is accepted.
 func TestLargestBody(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
@@ -188,8 +187,8 @@ func TestLargestBody(t *testing.T) {
 	})
 }
 
-// TestDuplicateMembers holds that the last one counts, as everywhere in JSON,
-// and that a check and the write see the same one.
+// TestDuplicateMembers: the last one counts, as is usual in JSON, and the check and the
+// write see the same one.
 func TestDuplicateMembers(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
@@ -204,7 +203,7 @@ func TestDuplicateMembers(t *testing.T) {
 	})
 }
 
-// TestReadOnlyMembersAreIgnored sends every member of the response back.
+// TestReadOnlyMembersAreIgnored sends every member of a response back.
 func TestReadOnlyMembersAreIgnored(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
@@ -228,14 +227,14 @@ func TestReadOnlyMembersAreIgnored(t *testing.T) {
 			q.Body = map[string]any{op.Body.Key: members}
 			same(t, op.String(), before, send(t, e, op, q).Status(t, http.StatusOK))
 
-			// What was read can be sent back as it stands and changes nothing.
+			// Sending a response back unchanged changes nothing.
 			q.Body = string(before.Raw)
 			same(t, op.String()+" of what was read", before, send(t, e, op, q).Status(t, http.StatusOK))
 		}
 	})
 }
 
-// TestBodiesOfUnknownLength holds that a chunked body is measured as it arrives.
+// TestBodiesOfUnknownLength: a chunked body is measured while it arrives.
 func TestBodiesOfUnknownLength(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
@@ -259,7 +258,7 @@ func TestBodiesOfUnknownLength(t *testing.T) {
 	})
 }
 
-// blanks are blanks without end.
+// blanks is an endless reader of blanks.
 type blanks struct{}
 
 func (blanks) Read(p []byte) (int, error) {

@@ -67,12 +67,12 @@ func TestAccept(t *testing.T) {
 	})
 }
 
-// TestStrangeHeaders holds that nothing a header says makes the server fail.
+// TestStrangeHeaders: no header value makes the server fail.
 func TestStrangeHeaders(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
 		values := []string{"\"", ",", ",,,", "*", "**", "W/", `W/"`, `"a" "b"`, "é", "=", ";", ";;=", "\t", strings.Repeat(",", 20_000), strings.Repeat(`"x",`, 5000), strings.Repeat("a", 40_000), "handling=strict;;;", "handling==strict", "-1", "0", "NaN", "bytes=0-10"}
-		for _, id := range []string{"listPatients", "getAppointment", "updateFee", "getRateLimit"} { // headers are read before the operation is
+		for _, id := range []string{"listPatients", "getAppointment", "updateFee", "getRateLimit"} { // headers are checked before the operation
 			op := find(t, id)
 			for _, header := range []string{"If-Match", "If-None-Match", "If-Modified-Since", "Prefer", "Range", "Expect", "X-Request-Id", "X-Forwarded-For", "X-Forwarded-Proto", "X-HTTP-Method-Override", "Origin", "Cookie", "Te", "Accept-Encoding", "Accept-Language", "User-Agent", "Forwarded"} {
 				for _, value := range values {
@@ -98,7 +98,7 @@ func TestStrangeHeaders(t *testing.T) {
 	})
 }
 
-// TestMethodOverridesAreIgnored holds that a GET stays one.
+// TestMethodOverridesAreIgnored: a GET stays a GET.
 func TestMethodOverridesAreIgnored(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")

@@ -10,7 +10,7 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// hostileValues are values for any query parameter, not yet escaped.
+// hostileValues are unescaped values for any query parameter.
 var hostileValues = []string{
 	"", " ", "0", "-1", "1", "+1", "1.5", "1e3", "01", "0x1", "abc", "null", "undefined", "NaN", "true", "TRUE", "yes", "[]", "{}", "1,2", ",", ",,,", "*",
 	"2147483648", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "99999999999999999999999999", strings.Repeat("9", 400),
@@ -20,15 +20,15 @@ var hostileValues = []string{
 	"id", "id desc", "created_at", "(SELECT 1)", "asc", "DESC", "Pending", "pending", "\u202e", "🦷", "é", "ﬀİ", "٣", strings.Repeat("x", 10_000), strings.Repeat("é ", 2_000),
 }
 
-// hostileEscaped are values that no escaping gives.
+// hostileEscaped are values that no escaping produces.
 var hostileEscaped = []string{"%", "%z", "%zz", "%0", "%00", "a%00b", "%ff", "%c0%80", "%ed%a0%80", "%F0%9F", "+", "%2", "%u0041", ";", "a;b", "&&&", "=", "=="}
 
-// fewValues are those for parameters whose like has had them all.
+// fewValues are the values for parameters whose name has been tested with all of them.
 var fewValues = []string{"", "-1", "9223372036854775808", "abc", "%_\\", "' OR '1'='1", "2026-02-30", "🦷"}
 
-// TestHostileParameters gives every parameter of every operation hostile values,
-// and the first of each name all of them. It is accepted, or refused naming the
-// parameter.
+// TestHostileParameters sends hostile values for every parameter of every operation, and
+// all of them for the first of each name. The value is accepted, or the response names
+// the parameter.
 func TestHostileParameters(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
@@ -72,7 +72,7 @@ func hostileParameter(t *testing.T, e *harness.Env, w *world, op operation, toke
 		for name := range params {
 			related := name == p.Name || name == "query" && strings.Contains(pair, "%")
 			switch op.ID {
-			case "listFees": // one of the two is needed
+			case "listFees": // one of the two is required
 				related = related || name == "payment_plan_id" || name == "treatment_id"
 			case "listAvailability": // the window as a whole
 				related = related || name == "finish_time"
@@ -86,7 +86,7 @@ func hostileParameter(t *testing.T, e *harness.Env, w *world, op operation, toke
 	}
 }
 
-// TestMalformedParametersAreRefused holds, for each kind, what is never ignored.
+// TestMalformedParametersAreRefused, and never ignored, for each kind.
 func TestMalformedParametersAreRefused(t *testing.T) {
 	malformed := map[codec.Kind][]string{
 		codec.Integer: {"", "abc", "1.5", "1e3", "1x", "--1"},
@@ -104,7 +104,7 @@ func TestMalformedParametersAreRefused(t *testing.T) {
 			for _, p := range op.Params {
 				for _, value := range malformed[p.Kind] {
 					if p.Array && value == "" {
-						continue // is missing, says the operation
+						continue // the operation reports it as missing
 					}
 					q := w.request(op, 0)
 					separator := "?"
@@ -119,7 +119,7 @@ func TestMalformedParametersAreRefused(t *testing.T) {
 	})
 }
 
-// TestPages holds the bounds of page and per_page on every list.
+// TestPages checks the limits of page and per_page on every list.
 func TestPages(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
@@ -162,8 +162,8 @@ func TestPages(t *testing.T) {
 	})
 }
 
-// TestOrders holds that every order of every list is total: the pages together
-// hold every row once, in both directions.
+// TestOrders: every order of every list is total. The pages together hold every row
+// once, in both directions.
 func TestOrders(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
@@ -201,7 +201,7 @@ func TestOrders(t *testing.T) {
 	})
 }
 
-// pages reads the ids of at most six small pages and of all that follow at once.
+// pages reads the ids of at most six small pages, and of the rest in one page.
 func pages(t *testing.T, e *harness.Env, op operation, token, path string) (ids []string) {
 	t.Helper()
 	for page := 1; ; page++ {
@@ -214,7 +214,7 @@ func pages(t *testing.T, e *harness.Env, op operation, token, path string) (ids 
 	}
 }
 
-// TestManyPractitioners asks for as many as fit into a request.
+// TestManyPractitioners requests as many as fit into a URL.
 func TestManyPractitioners(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token, op := look(t, e, "demo"), e.Token(t, ""), find(t, "listAvailability")
@@ -232,7 +232,7 @@ func TestManyPractitioners(t *testing.T) {
 	})
 }
 
-// TestManyParameters sends more parameters than any operation knows.
+// TestManyParameters sends more parameters than any operation has.
 func TestManyParameters(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, op := e.Token(t, ""), find(t, "listPatients")

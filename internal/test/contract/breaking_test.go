@@ -16,14 +16,14 @@ import (
 	"chairside/ogent"
 )
 
-// releasedFile is the document of the last release without its prose.
+// releasedFile is the document of the last release, without prose.
 const releasedFile = "testdata/openapi.released.json"
 
 var release = flag.Bool("release", false, "make the present document the released one")
 
-// TestNothingThatWasReleasedBreaks compares the document with that of the last
+// TestReleasedOperationsDoNotBreak compares the document with that of the last
 // release. With every release: go test ./internal/test/contract -run Released -release
-func TestNothingThatWasReleasedBreaks(t *testing.T) {
+func TestReleasedOperationsDoNotBreak(t *testing.T) {
 	if *release {
 		if err := os.WriteFile(releasedFile, bare(t, ogent.Document), 0o644); err != nil {
 			t.Fatal(err)
@@ -38,7 +38,7 @@ func TestNothingThatWasReleasedBreaks(t *testing.T) {
 	}
 }
 
-// bare leaves out examples and prose.
+// bare removes examples and prose.
 func bare(t *testing.T, document []byte) []byte {
 	t.Helper()
 	var v any
@@ -81,7 +81,7 @@ func load(t *testing.T, data []byte) *openapi3.T {
 	return doc
 }
 
-// breaks lists what a client of the old document would stumble over.
+// breaks lists the changes that break a client of the old document.
 func breaks(old, now *openapi3.T) []string {
 	var c comparison
 	for path, was := range old.Paths.Map() {
@@ -154,12 +154,12 @@ func jsonSchema(c openapi3.Content) *openapi3.Schema {
 	return media.Schema.Value
 }
 
-// direction is who has to cope with a value.
+// direction is the direction of a value.
 type direction bool
 
 const (
-	sent     direction = true  // by the client: we may not take less
-	received direction = false // by the client: we may not give other or fewer things
+	sent     direction = true  // by the client: the server must accept no less
+	received direction = false // by the client: the server must return nothing else and no less
 )
 
 func (c *comparison) schema(where string, was, is *openapi3.Schema, d direction) {
@@ -209,7 +209,7 @@ func (c *comparison) schema(where string, was, is *openapi3.Schema, d direction)
 	}
 }
 
-// narrower notes what was accepted and is no longer.
+// narrower reports values that are no longer accepted.
 func (c *comparison) narrower(where string, was, is *openapi3.Schema) {
 	if was.Nullable && !is.Nullable {
 		c.add(where, "can no longer be null")
@@ -233,7 +233,7 @@ func (c *comparison) narrower(where string, was, is *openapi3.Schema) {
 	}
 }
 
-// kind is the type of a schema, with its format.
+// kind returns a schema's type and format.
 func kind(s *openapi3.Schema) string {
 	if s.Type == nil {
 		return "anything"
@@ -241,8 +241,8 @@ func kind(s *openapi3.Schema) string {
 	return strings.TrimSpace(strings.Join(s.Type.Slice(), "|") + " " + s.Format)
 }
 
-// TestBreaksAreFound breaks the document in every way that breaks sees, and
-// adds to it in ways that break nothing.
+// TestBreaksAreFound changes the document in every way that breaks detects, and in ways
+// that break nothing.
 func TestBreaksAreFound(t *testing.T) {
 	t.Parallel() // loading the document takes long under the race detector
 	released := load(t, ogent.Document)
@@ -252,7 +252,7 @@ func TestBreaksAreFound(t *testing.T) {
 	text := openapi3.NewSchemaRef("", openapi3.NewStringSchema())
 	for _, c := range []struct {
 		change func(d *openapi3.T)
-		want   string // "" where nothing breaks
+		want   string // "" for a compatible change
 	}{
 		{func(*openapi3.T) {}, ""},
 		{func(d *openapi3.T) { d.Paths.Delete("/rooms") }, "GET /rooms: is gone"},

@@ -16,7 +16,7 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// entities are the clients of all entities of c, by name.
+// entities returns c's client of each entity by name.
 func entities(c *ent.Client) map[string]reflect.Value {
 	all := map[string]reflect.Value{}
 	v := reflect.ValueOf(c).Elem()
@@ -29,7 +29,7 @@ func entities(c *ent.Client) map[string]reflect.Value {
 	return all
 }
 
-// call calls a method of v and gives its first result.
+// call calls a method of v and returns its first result.
 func call(v reflect.Value, method string, args ...any) reflect.Value {
 	in := make([]reflect.Value, len(args))
 	for i, a := range args {
@@ -38,7 +38,7 @@ func call(v reflect.Value, method string, args ...any) reflect.Value {
 	return v.MethodByName(method).Call(in)[0]
 }
 
-// failure calls a method that fails or does not.
+// failure calls a method and returns its error.
 func failure(v reflect.Value, method string, args ...any) error {
 	in := make([]reflect.Value, len(args))
 	for i, a := range args {
@@ -49,7 +49,7 @@ func failure(v reflect.Value, method string, args ...any) error {
 	return err
 }
 
-func TestNothingIsReadOnBehalfOfNobody(t *testing.T) {
+func TestQueriesNeedAPrincipal(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		all := entities(e.DB.Ent)
 		if len(all) < 25 {
@@ -68,13 +68,13 @@ func TestNothingIsReadOnBehalfOfNobody(t *testing.T) {
 	})
 }
 
-func TestNothingIsWrittenOnBehalfOfNobody(t *testing.T) {
+func TestMutationsNeedAPrincipal(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w := look(t, e, "demo")
 		before := dump(t, e, w.practice)
 		for name := range entities(e.DB.Ent) {
 			for _, method := range []string{"Create", "Update", "UpdateOneID", "Delete", "DeleteOneID"} {
-				// Each in a transaction of its own: on PostgreSQL a failure ends it.
+				// Each in its own transaction: on PostgreSQL a failure ends it.
 				err := e.DB.Tx(t.Context(), func(tx *ent.Client) error {
 					return attempt(t.Context(), tx, name, method, w)
 				})
@@ -87,7 +87,7 @@ func TestNothingIsWrittenOnBehalfOfNobody(t *testing.T) {
 	})
 }
 
-// attempt changes rows of the world's practice.
+// attempt changes rows of the practice.
 func attempt(ctx context.Context, tx *ent.Client, entity, method string, w *world) error {
 	client := entities(tx)[entity]
 	var args []any
@@ -102,7 +102,7 @@ func attempt(ctx context.Context, tx *ent.Client, entity, method string, w *worl
 	return failure(builder, "Exec", ctx)
 }
 
-// firstID is an id of the entity's type; whether it is there does not matter.
+// firstID returns an id of the entity's type; the row need not exist.
 func firstID(client reflect.Value, w *world) any {
 	if client.MethodByName("Get").Type().In(1).Kind() == reflect.Int64 {
 		return int64(1)
@@ -110,16 +110,15 @@ func firstID(client reflect.Value, w *world) any {
 	return uuid.MustParse(w.practice)
 }
 
-// TestACallerWritesOnlyItsPractice changes and deletes, without any condition,
-// every row there is.
-func TestACallerWritesOnlyItsPractice(t *testing.T) {
+// TestMutationsStayInThePractice changes and deletes every row without a condition.
+func TestMutationsStayInThePractice(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		foreign := look(t, e, "second")
 		before := dump(t, e, foreign.practice)
 		ctx := e.As(t, "demo")
 		for name := range entities(e.DB.Ent) {
 			for _, method := range []string{"Update", "Delete", "UpdateOneID", "DeleteOneID"} {
-				_ = e.DB.Tx(ctx, func(tx *ent.Client) error { // most fail: what points at a row keeps it
+				_ = e.DB.Tx(ctx, func(tx *ent.Client) error { // most fail because other rows reference the row
 					client := entities(tx)[name]
 					var args []any
 					if strings.HasSuffix(method, "ID") {
@@ -155,7 +154,7 @@ func touch(builder reflect.Value) {
 	}
 }
 
-// foreignID is the id of a row of the entity in a practice, nil where it has none.
+// foreignID returns the id of a row of the entity in a practice, or nil.
 func foreignID(client reflect.Value, entity string, w *world) any {
 	if entity == "Practice" {
 		return uuid.MustParse(w.practice)

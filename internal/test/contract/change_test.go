@@ -15,13 +15,13 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// rowChange is what happened to one row, as the tables show it.
+// rowChange is a change of one row.
 type rowChange struct {
 	key, action string   // "patients 7", "update"
 	columns     []string // that differ, sorted
 }
 
-// difference is what happened between two dumps, apart from bookkeeping.
+// difference returns the changes between two dumps, without bookkeeping.
 func difference(t testing.TB, before, after map[string]string) (all []rowChange) {
 	t.Helper()
 	columns := func(text string) (row map[string]string) {
@@ -56,7 +56,7 @@ func difference(t testing.TB, before, after map[string]string) (all []rowChange)
 	return all
 }
 
-// changes reads the record of changes of the main practice, oldest first.
+// changes reads the main practice's audit log, oldest first.
 func changes(t testing.TB, e *harness.Env) []*ent.Change {
 	t.Helper()
 	rows, err := e.DB.Ent.Change.Query().Order(change.ByID()).All(e.As(t, "demo"))
@@ -66,7 +66,7 @@ func changes(t testing.TB, e *harness.Env) []*ent.Change {
 	return rows
 }
 
-// recordKey is the key that a row of the record has in a dump.
+// recordKey returns the key of an audit entry in a dump.
 func recordKey(c *ent.Change, keys []rowChange) string {
 	for _, k := range keys {
 		table, id, _ := strings.Cut(k.key, " ")
@@ -78,7 +78,7 @@ func recordKey(c *ent.Change, keys []rowChange) string {
 	return c.Resource + " " + c.RecordID
 }
 
-func TestEveryChangeIsRecordedOnce(t *testing.T) {
+func TestEveryChangeIsAuditedOnce(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
 		tokenID := column(t, e, "SELECT id FROM access_tokens WHERE practice_id = $1 ORDER BY created_at DESC", w.practice)[0]
@@ -99,7 +99,7 @@ func TestEveryChangeIsRecordedOnce(t *testing.T) {
 			rows := changes(t, e)[recorded:]
 			for _, h := range happened {
 				if slices.Equal(h.columns, []string{"updated_at"}) {
-					continue // the answers of a patient have changed, and are recorded
+					continue // the patient's answers have changed and are audited
 				}
 				matches := slices.DeleteFunc(slices.Clone(rows), func(c *ent.Change) bool { return recordKey(c, happened) != h.key })
 				if len(matches) != 1 {
@@ -125,9 +125,9 @@ func TestEveryChangeIsRecordedOnce(t *testing.T) {
 	})
 }
 
-// TestWhatChangesNothingLeavesNoTrace sends everything twice: the second time
-// nothing may change, not even updated_at, and nothing may be recorded.
-func TestWhatChangesNothingLeavesNoTrace(t *testing.T) {
+// TestRepeatedWritesChangeNothing sends every write twice. The second changes nothing,
+// not even updated_at, and leaves no audit entry.
+func TestRepeatedWritesChangeNothing(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
 		for n, op := range operations() {
@@ -187,9 +187,8 @@ func TestRefusedWritesLeaveNoTrace(t *testing.T) {
 	})
 }
 
-// TestAChangeAndItsRecordShareATransaction holds both ways: neither is there
-// without the other.
-func TestAChangeAndItsRecordShareATransaction(t *testing.T) {
+// TestChangeAndAuditEntryShareATransaction: neither exists without the other.
+func TestChangeAndAuditEntryShareATransaction(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
 		before := dump(t, e, w.practice)
@@ -208,7 +207,7 @@ func TestAChangeAndItsRecordShareATransaction(t *testing.T) {
 		}
 		compare(t, before, dump(t, e, w.practice))
 
-		// Without the table of the record nothing can be written.
+		// Without the audit table nothing can be written.
 		execute(t, e, "ALTER TABLE changes RENAME TO changes_away")
 		for _, op := range operations() {
 			if !op.writes() {
@@ -225,7 +224,7 @@ func TestAChangeAndItsRecordShareATransaction(t *testing.T) {
 	})
 }
 
-// TestWritesOutsideATransactionAreRefused holds for the program's own code.
+// TestWritesOutsideATransactionAreRefused, for the program's own code.
 func TestWritesOutsideATransactionAreRefused(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w := look(t, e, "demo")
@@ -237,8 +236,8 @@ func TestWritesOutsideATransactionAreRefused(t *testing.T) {
 	})
 }
 
-// TestTheRecordHoldsNoValues looks for the values of a write in its record.
-func TestTheRecordHoldsNoValues(t *testing.T) {
+// TestAuditEntriesHoldNoValues searches for a write's values in its entry.
+func TestAuditEntriesHoldNoValues(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
 		op := find(t, "createPatient")
@@ -259,9 +258,9 @@ func TestTheRecordHoldsNoValues(t *testing.T) {
 	})
 }
 
-// TestWorkOfTheSystemIsRecordedToo holds for the command line: without a user
-// or a token, under the practice of the row.
-func TestWorkOfTheSystemIsRecordedToo(t *testing.T) {
+// TestSystemWorkIsAudited, such as the command line's: without a user or a token, for
+// the row's practice.
+func TestSystemWorkIsAudited(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		ctx := principal.AsSystem(t.Context())
 		practice, err := e.DB.Ent.Practice.Query().First(ctx)

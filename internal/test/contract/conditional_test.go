@@ -10,7 +10,7 @@ import (
 // otherTags match no record.
 var otherTags = []string{`"other"`, `W/"other"`, `other`, `"`, `""`, `"a", "b"`, `,,,`, `"unclosed`, "\t\"x\"\t"}
 
-func TestUnchangedIsNotSentAgain(t *testing.T) {
+func TestIfNoneMatchAnswers304(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
 		for _, op := range operations() {
@@ -40,7 +40,7 @@ func TestUnchangedIsNotSentAgain(t *testing.T) {
 	})
 }
 
-// TestWritesHonourIfMatch also holds that the tag of a write is the tag of the next GET.
+// TestWritesHonourIfMatch also checks that a write's tag equals that of the next GET.
 func TestWritesHonourIfMatch(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
@@ -88,9 +88,8 @@ func TestWritesHonourIfMatch(t *testing.T) {
 	})
 }
 
-// TestMissingIsToldBeforeMismatch holds the order of behaviour.md section 6:
-// 404, then 412, then 422.
-func TestMissingIsToldBeforeMismatch(t *testing.T) {
+// TestOrderOfRefusals checks the order of behaviour.md section 6: 404, then 412, then 422.
+func TestOrderOfRefusals(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
 		for _, op := range operations() {
@@ -136,8 +135,8 @@ func TestNewRecordsHaveTheTagOfTheNextGet(t *testing.T) {
 	})
 }
 
-// TestTagsDoNotDependOnChance holds for hashes, which have no order of their own.
-func TestTagsDoNotDependOnChance(t *testing.T) {
+// TestTagsAreDeterministic, also for hashes, which have no order.
+func TestTagsAreDeterministic(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
 		for _, op := range operations() {

@@ -19,8 +19,7 @@ import (
 	question "chairside/schema/ask"
 )
 
-// escapes are predicates that try to let in more than their caller may see, by
-// mistake or not.
+// escapes are predicates that try to widen a query beyond its confinement.
 var escapes = map[string][]predicate.Patient{
 	"or":              {func(s *sql.Selector) { s.Or().Where(sql.ExprP("1=1")) }},
 	"or behind":       {patient.Active(true), func(s *sql.Selector) { s.Or().Where(sql.ExprP("1=1")) }},
@@ -36,7 +35,7 @@ var escapes = map[string][]predicate.Patient{
 	"edge":            {patient.Or(patient.HasAccountWith(func(s *sql.Selector) { s.Or().Where(sql.ExprP("1=1 OR 1=1")) }), patient.IDGT(0))},
 }
 
-// modifiers are functions of Modify that try the same, after the predicates.
+// modifiers are Modify functions that try the same, after the predicates.
 var modifiers = map[string]func(*sql.Selector){
 	"set":       func(s *sql.Selector) { s.SetP(nil) },
 	"set text":  func(s *sql.Selector) { s.SetP(sql.ExprP("1=1 OR 1=1")) },
@@ -59,9 +58,8 @@ func callers(t *testing.T, e *harness.Env) map[string]context.Context {
 	return map[string]context.Context{"practice": ctx, "site": principal.With(ctx, &c)}
 }
 
-// TestQueriesStayConfined holds that no predicate, modifier, order or aggregate leads
-// out of the caller's practice and site: each of these queries finds at most what the
-// caller sees.
+// TestQueriesStayConfined: no predicate, modifier, order or aggregate leaves the
+// caller's practice and site.
 func TestQueriesStayConfined(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		for who, ctx := range callers(t, e) {
@@ -146,8 +144,8 @@ func confined(t *testing.T, ctx context.Context, who string, client *ent.Client,
 	})
 }
 
-// TestWritesStayConfined holds the same of updates and deletes: rows of another
-// practice, or of another site, are not found and stay as they are.
+// TestWritesStayConfined: updates and deletes do not reach rows of another practice or
+// site.
 func TestWritesStayConfined(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		for who, ctx := range callers(t, e) {
@@ -181,8 +179,8 @@ func TestWritesStayConfined(t *testing.T) {
 					}
 					return &ent.NotFoundError{}
 				})
-				// A condition that lets go of the id meets the caller's own rows, which
-				// other rows point at.
+				// A condition that drops the id matches the caller's own rows, which other
+				// rows reference.
 				err := e.DB.Tx(ctx, func(tx *ent.Client) error { return tx.Patient.DeleteOneID(theirs).Where(where...).Exec(ctx) })
 				if err == nil {
 					t.Errorf("%s, delete, %s: rows are deleted", who, name)
@@ -216,7 +214,7 @@ func TestWritesStayConfined(t *testing.T) {
 	})
 }
 
-// leaving is SQL text that would leave the practice or write, and why it is refused.
+// leaving is SQL text that would leave the practice or write, and the error for it.
 var leaving = map[string]error{
 	"(SELECT COUNT(*) FROM main.patients) > 0":             question.ErrSchemaNamed,
 	"(SELECT COUNT(*) FROM public.patients) > 0":           question.ErrSchemaNamed,
@@ -235,8 +233,8 @@ var leaving = map[string]error{
 	"1 = 1; PRAGMA query_only = OFF":                       question.ErrSeveralStatements,
 }
 
-// TestQuestionsStayInThePractice holds that SQL text in a question reads one
-// practice's rows, too, and that a question writes nothing.
+// TestQuestionsStayInThePractice: SQL text in a question reads only one practice's rows,
+// and writes nothing.
 func TestQuestionsStayInThePractice(t *testing.T) {
 	for name, url := range map[string]func(testing.TB) string{"sqlite": harness.SQLite, "postgres": harness.Postgres} {
 		t.Run(name, func(t *testing.T) {

@@ -18,17 +18,15 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// meter counts what is asked of the database, in the units of the generated
-// client: a query each for the rows, with the one row that each may point at, and
-// for every list under them, and a mutation for each row that is written; and how
-// often the database is asked at all. How a token is found is package token's
-// affair: lookups, which happen once in a second, are left out.
+// meter counts the generated client's queries (one for rows with their joined rows, one
+// per child list) and mutations (one per written row), and the round trips. It ignores
+// token lookups, which happen once per second.
 type meter struct {
 	db                          *store.DB
 	queries, mutations, lookups atomic.Int64
 }
 
-// watch attaches a meter to a server that has not been asked anything yet.
+// watch attaches a meter to a new server.
 func watch(e *harness.Env) *meter {
 	m := &meter{db: e.DB}
 	e.DB.Ent.Intercept(entx.Observer(func(ctx context.Context, _ ent.Value, _ error) {
@@ -47,7 +45,7 @@ func watch(e *harness.Env) *meter {
 	return m
 }
 
-// cost is what one request asks of the database.
+// cost is the database cost of one request.
 type cost struct{ queries, mutations, trips int64 }
 
 func (m *meter) read() cost {
@@ -61,32 +59,29 @@ func (m *meter) cost(request func()) cost {
 	return cost{after.queries - before.queries, after.mutations - before.mutations, after.trips - before.trips}
 }
 
-// costs is what operations ask of the database: a budget that nobody exceeds
-// unnoticed. Those that are not named read one record with one query, or a list
-// with one for the page and one to count all rows. A total that the database
-// keeps is read with the page. Questions with their answers are read past the
-// generated client: that counts as a round trip alone.
+// costs is the budget of each operation. The default is one query for a record, and two
+// for a list: the page and the total. A counter is read with the page. Custom fields and
+// answers bypass the generated client and count only as a round trip.
 var costs = map[string]cost{
 	"getRateLimit": {0, 0, 0},
 
-	"listAppointments":       {1, 0, 1}, // its total is kept
-	"listAvailability":       {2, 0, 2}, // who works when, if nobody has just asked; the diary
+	"listAppointments":       {1, 0, 1}, // total from a counter
+	"listAvailability":       {2, 0, 2}, // working hours, unless cached; the diary
 	"getInvoice":             {1, 0, 1}, // with its items
-	"getPatient":             {1, 0, 2}, // with the questions and the answers
-	"listPatients":           {1, 0, 2}, // its total is kept
+	"getPatient":             {1, 0, 2}, // with custom fields and answers
+	"listPatients":           {1, 0, 2}, // total from a counter
 	"getPayment":             {1, 0, 1}, // with its explanations
-	"listPayments":           {3, 0, 3}, // and its amount; its total is kept
-	"getTreatmentPlanItem":   {1, 0, 2}, // with the questions and the answers
-	"listTreatmentPlanItems": {1, 0, 2}, // its total is kept
+	"listPayments":           {3, 0, 3}, // with the sum; total from a counter
+	"getTreatmentPlanItem":   {1, 0, 2}, // with custom fields and answers
+	"listTreatmentPlanItems": {1, 0, 2}, // total from a counter
 	"listInvoices":           {1, 0, 1},
 	"listInvoiceItems":       {1, 0, 1},
 	"listTreatmentPlans":     {1, 0, 1},
 	"listNhsClaims":          {1, 0, 1},
 
-	// A row that is written is a mutation, and its record another one; a
-	// transaction begins and ends with a round trip. All references of a request
-	// are looked for with one, which is no query of the client's. A changed row
-	// is read back by the client, which is none either.
+	// A written row is a mutation, and its audit entry another. A transaction begins and
+	// ends with a round trip. Checking all references takes one, which is not a query of
+	// the client; nor is reading a changed row back.
 	"createAppointment": {1, 2, 6},
 	"putAppointment":    {2, 2, 7},
 	"updateAppointment": {2, 2, 7},
@@ -99,9 +94,9 @@ var costs = map[string]cost{
 	"updateFee":         {2, 2, 7},
 }
 
-// atOnce are the round trips that PostgreSQL does without: one statement writes a
-// row and its record and reads it back, a new appointment only where its references
-// are there and nothing is in its way, and that is a transaction alone.
+// atOnce are the round trips that PostgreSQL saves: one statement writes a row and its
+// audit entry and reads the row back. For a new appointment it also checks references
+// and overlaps, and is the whole transaction.
 var atOnce = map[string]int64{
 	"createAppointment": 5,
 	"putAppointment":    3,
@@ -143,7 +138,7 @@ func withinBudget(op operation, d string, c cost) (budget cost, ok bool) {
 func TestCosts(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token, m := look(t, e, "demo"), e.Token(t, ""), watch(e)
-		e.Get(t, "/rate_limit", token) // also notes the use of the token
+		e.Get(t, "/rate_limit", token) // also writes the token's last use
 		w.ids["appointments"] = column(t, e, "SELECT id FROM appointments WHERE practice_id = $1 AND patient_id IS NOT NULL ORDER BY id", w.practice)
 		row := 0
 		for _, op := range operations() {
@@ -166,7 +161,7 @@ func TestCosts(t *testing.T) {
 	})
 }
 
-// smallChange is a body that changes one member and checks no reference.
+// smallChange is a body that changes one member and no reference.
 func smallChange(b *codec.Body) map[string]any {
 	for _, f := range b.Fields {
 		switch {
@@ -180,7 +175,7 @@ func smallChange(b *codec.Body) map[string]any {
 	return nil
 }
 
-// TestListsCostTheSameForEveryPage holds that nothing is asked row by row.
+// TestListsCostTheSameForEveryPage: no list queries row by row.
 func TestListsCostTheSameForEveryPage(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token, m := look(t, e, "demo"), e.Token(t, ""), watch(e)
@@ -199,9 +194,8 @@ func TestListsCostTheSameForEveryPage(t *testing.T) {
 			}
 			few := page("2")
 			for _, size := range []string{"7", "20", "50", "100"} {
-				// A page that holds all rows need not count them: one less.
-				// A longer page of free periods takes a longer part of the
-				// diary, which is read in growing parts: some more.
+				// A page with all rows needs no count: one less. A longer page of slots
+				// reads more of the diary, in growing parts: some more.
 				parts := int64(0)
 				if op.ID == "listAvailability" {
 					parts = 5
@@ -214,15 +208,14 @@ func TestListsCostTheSameForEveryPage(t *testing.T) {
 	})
 }
 
-// forget has the server forget what it remembers for less than a second, so that
-// what a request costs does not depend on when it comes.
+// forget clears the server's caches, so that the cost does not depend on timing.
 func forget(t *testing.T, e *harness.Env) {
 	t.Helper()
-	e.ChangePractice(t, func(*ent.PracticeUpdateOne) {}) // that it was changed at all is enough
+	e.ChangePractice(t, func(*ent.PracticeUpdateOne) {}) // any change clears them
 }
 
-// TestSearchCostsOneStatement for the page and the number of all that are found,
-// and one for the questions and answers of the page.
+// TestSearchCostsOneStatement for the page with its total, and one for the page's custom
+// fields and answers.
 func TestSearchCostsOneStatement(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, m := e.Token(t, ""), watch(e)

@@ -23,10 +23,10 @@ func TestDocumentIsValid(t *testing.T) {
 	}
 }
 
-// TestEveryMemberOfAResponseIsAlwaysThere holds behaviour.md section 2, absent
-// values: what is documented is required, and null where it has no value. An
-// error alone has members that come and go.
-func TestEveryMemberOfAResponseIsAlwaysThere(t *testing.T) {
+// TestEveryResponseMemberIsRequired checks behaviour.md section 2, absent values:
+// documented members are always present, and null without a value. Only errors have
+// optional members.
+func TestEveryResponseMemberIsRequired(t *testing.T) {
 	seen := map[*openapi3.Schema]bool{}
 	var walk func(name string, s *openapi3.Schema)
 	walk = func(name string, s *openapi3.Schema) {
@@ -66,8 +66,7 @@ func TestEveryOperationHasExamples(t *testing.T) {
 	}
 }
 
-// TestExamplesOfBodiesWork sends them as they stand; only ids are replaced by
-// those of real rows.
+// TestExamplesOfBodiesWork sends the examples with real ids.
 func TestExamplesOfBodiesWork(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
@@ -76,7 +75,7 @@ func TestExamplesOfBodiesWork(t *testing.T) {
 				continue
 			}
 			example := op.doc.RequestBody.Value.Content.Get("application/json").Example.(map[string]any)
-			members := map[string]any{"force_changes": true} // whatever else is in the seeded diary
+			members := map[string]any{"force_changes": true} // the seeded diary may overlap
 			for name, v := range example[op.Body.Key].(map[string]any) {
 				if table := points(name); table != "" {
 					v = w.ids[table][0]
@@ -90,8 +89,8 @@ func TestExamplesOfBodiesWork(t *testing.T) {
 	})
 }
 
-// TestResponsesConform reads every record of both practices: send validates
-// each response against the document.
+// TestResponsesConform reads every record of both practices. send validates each
+// response against the document.
 func TestResponsesConform(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		for slug, email := range map[string]string{"demo": "admin@demo.chairside.test", "second": "admin@second.chairside.test"} {
@@ -130,7 +129,7 @@ func TestResponsesConform(t *testing.T) {
 	})
 }
 
-// TestWritesConform writes as much and as little as can be written.
+// TestWritesConform writes all members, and as few as possible.
 func TestWritesConform(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")

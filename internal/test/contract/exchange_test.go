@@ -20,8 +20,8 @@ func init() {
 	openapi3.DefineStringFormatValidator("date-time", openapi3.NewRegexpFormatValidator(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d$`))
 }
 
-// send sends a request to an operation and checks of the response what is
-// owed to every client. It never may be a failure of ours.
+// send sends a request to an operation and checks what holds for every response. A 5xx
+// fails the test.
 func send(t testing.TB, e *harness.Env, op operation, q harness.Request) *harness.Response {
 	t.Helper()
 	r := e.Do(t, q)
@@ -33,7 +33,7 @@ func send(t testing.TB, e *harness.Env, op operation, q harness.Request) *harnes
 	return r
 }
 
-// cause is what the server has logged about its failure.
+// cause returns the server's log line about a failure.
 func cause(e *harness.Env, r *harness.Response) string {
 	for line := range strings.Lines(e.Log.String()) {
 		if strings.Contains(line, "request failed") && strings.Contains(line, r.Header.Get("X-Request-Id")) {
@@ -43,7 +43,7 @@ func cause(e *harness.Env, r *harness.Response) string {
 	return "no cause is logged"
 }
 
-// cors are the headers of the specification, on every response.
+// cors are the specification's headers of every response.
 var cors = map[string]string{
 	"Access-Control-Allow-Origin":   "*",
 	"Access-Control-Allow-Methods":  "GET, POST, PUT, PATCH, DELETE",
@@ -51,7 +51,7 @@ var cors = map[string]string{
 	"Access-Control-Expose-Headers": "ETag, X-OAuth-Scopes",
 }
 
-// check checks headers and body of a response, and that the document foresees it.
+// check checks a response's headers and body, and that the document has it.
 func check(t testing.TB, op operation, q harness.Request, r *harness.Response) {
 	t.Helper()
 	wrong := func(format string, args ...any) {
@@ -98,7 +98,7 @@ func check(t testing.TB, op operation, q harness.Request, r *harness.Response) {
 
 var strongTag = regexp.MustCompile(`^"[^"]+"$`)
 
-// undocumented are the statuses that belong to HTTP rather than to an operation.
+// undocumented are statuses of HTTP, not of an operation.
 var undocumented = map[int]bool{http.StatusMethodNotAllowed: true, http.StatusNotAcceptable: true}
 
 // checkDocumented validates a body against its schema in the document.
@@ -148,7 +148,7 @@ var types = map[string]struct {
 	"unavailable":            {503, "api_error"},
 }
 
-// checkError checks the body of an error, and the headers that belong to it.
+// checkError checks an error's body and headers.
 func checkError(t testing.TB, q harness.Request, r *harness.Response) {
 	t.Helper()
 	code := r.Text(t, "error.code")

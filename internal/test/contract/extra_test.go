@@ -16,8 +16,8 @@ import (
 	"chairside/ogent"
 )
 
-// sift is a condition that is no filter of any list: about a third of the rows meet
-// it. Its OR is in no parentheses, as in SQL text that somebody writes.
+// sift is a condition that no list has as a filter; about a third of the rows match. Its
+// OR has no parentheses, as in hand-written SQL.
 func sift(s *sql.Selector) {
 	id := "CAST(" + s.C("id") + " AS text)"
 	digit := "substr(" + id + ", length(" + id + "), 1)"
@@ -26,7 +26,7 @@ func sift(s *sql.Selector) {
 
 func sifted(id string) bool { return strings.ContainsAny(id[len(id)-1:], "147ad") }
 
-// interceptors are the ways in which one could narrow the queries that it is about.
+// interceptors are the ways to narrow a query.
 var interceptors = map[string]func(about func(ent.Query) bool) ent.Interceptor{
 	"confine": func(about func(ent.Query) bool) ent.Interceptor {
 		return traverse(about, func(q ent.Query) { q.(interface{ Confine(...func(*sql.Selector)) }).Confine(sift) })
@@ -50,7 +50,7 @@ var interceptors = map[string]func(about func(ent.Query) bool) ent.Interceptor{
 	"where and order": func(about func(ent.Query) bool) ent.Interceptor {
 		return traverse(about, func(q ent.Query) {
 			narrow(q, "Where", sift)
-			narrow(q, "Order", func(s *sql.Selector) { s.OrderBy(sql.Desc(s.C("updated_at"))) }) // behind the id: of no effect
+			narrow(q, "Order", func(s *sql.Selector) { s.OrderBy(sql.Desc(s.C("updated_at"))) }) // after the id: no effect
 		})
 	},
 }
@@ -64,16 +64,15 @@ func traverse(about func(ent.Query) bool, change func(ent.Query)) ent.Intercepto
 	})
 }
 
-// narrow gives a function to a method of a query that takes some of its own type.
+// narrow passes a function to a query's method.
 func narrow(q ent.Query, method string, change func(*sql.Selector)) {
 	m := reflect.ValueOf(q).MethodByName(method)
 	m.Call([]reflect.Value{reflect.ValueOf(change).Convert(m.Type().In(0).Elem())})
 }
 
-// TestListsWithAnExtraCondition reads pages of each list with a condition beyond its
-// filters, in each order, and compares rows and totals with what is left of the whole
-// list. A list that takes its total, or the place of a page, from anywhere but its rows
-// fails here. The lists are those of the generated operations.
+// TestListsWithAnExtraCondition reads pages of each generated list with a condition
+// beyond its filters, in each order, and compares rows and totals with the filtered whole
+// list. A list that takes its total or a page's position from a counter fails here.
 func TestListsWithAnExtraCondition(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		whole := e.As(t, "demo")
@@ -129,7 +128,7 @@ func TestListsWithAnExtraCondition(t *testing.T) {
 						}
 						check("extra", plain, extra)
 						for how, reads := range intercepted {
-							if how == "confine" || order == o.sorts()[0] && direction == "desc" && name == "practice" { // each takes a while
+							if how == "confine" || order == o.sorts()[0] && direction == "desc" && name == "practice" { // each is slow
 								check(how, reads)
 							}
 						}
@@ -167,7 +166,7 @@ type list struct {
 	order, direction string
 }
 
-// page calls the generated method that reads a list, and gives the rows' ids.
+// page calls the generated method that reads a list and returns the ids.
 func (l list) page(reads ogent.Reads, many string, page, size int, extra ...reflect.Value) (ids []string, total int) {
 	l.t.Helper()
 	method := reflect.ValueOf(reads).MethodByName("Read" + many)

@@ -17,11 +17,11 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// TestTheDatabaseKeepsPracticesApart takes a row of each table that points at
-// others and tries, in plain SQL, to point it at the other practice.
-func TestTheDatabaseKeepsPracticesApart(t *testing.T) {
+// TestForeignKeysStayInThePractice tries, in plain SQL, to make each table's rows
+// reference the other practice's.
+func TestForeignKeysStayInThePractice(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		e.Token(t, "") // tokens are rows, too
+		e.Token(t, "") // for a row in the tokens table
 		e.TokenOf(t, seed.SecondAdmin, "", nil)
 		prepare(t, e)
 		own, foreign := look(t, e, "demo"), look(t, e, "second")
@@ -31,7 +31,7 @@ func TestTheDatabaseKeepsPracticesApart(t *testing.T) {
 				target := key.RefTable.Name
 				link := key.Columns[len(key.Columns)-1].Name
 				if target == "practices" || !table.HasColumn("practice_id") || !key.RefTable.HasColumn("practice_id") {
-					continue // applications may be used by every practice
+					continue // every practice can use an application
 				}
 				tried++
 				rows := column(t, e, fmt.Sprintf("SELECT id FROM %s WHERE practice_id = $1 AND %s IS NOT NULL", table.Name, link), own.practice)
@@ -59,7 +59,7 @@ func TestTheDatabaseKeepsPracticesApart(t *testing.T) {
 	})
 }
 
-// prepare fills the links that the seeded data may leave empty.
+// prepare fills the references that the seed may leave empty.
 func prepare(t testing.TB, e *harness.Env) {
 	t.Helper()
 	w := look(t, e, "demo")
@@ -70,7 +70,7 @@ func prepare(t testing.TB, e *harness.Env) {
 			t.Fatal(err)
 		}
 	}
-	e.Browser(t).SignIn(seed.DemoAdmin) // sessions are rows, too
+	e.Browser(t).SignIn(seed.DemoAdmin) // for a row in the sessions table
 	ctx := e.As(t, "demo")
 	e.Tx(t, ctx, func(tx *ent.Client) error {
 		admin, err := tx.User.Query().Where(user.Email(seed.DemoAdmin)).Only(ctx)
@@ -93,8 +93,7 @@ func prepare(t testing.TB, e *harness.Env) {
 	})
 }
 
-// copyOf inserts a copy of a row that differs in one link, and in what has to
-// be unique.
+// copyOf inserts a copy of a row with another reference and other unique values.
 func copyOf(table *entschema.Table, link, value, row string) (statement string, args []any) {
 	var names, values []string
 	args = []any{row, value}
@@ -135,8 +134,7 @@ func undone(t testing.TB, e *harness.Env, statement string, args ...any) error {
 	return nil
 }
 
-// refusedByKey fails unless the database refused because of a foreign key. A
-// copy may break a unique index before: that is as good.
+// refusedByKey fails unless a foreign key, or a unique index before it, refused the row.
 func refusedByKey(t testing.TB, table *entschema.Table, link string, err error) {
 	t.Helper()
 	if err == nil {

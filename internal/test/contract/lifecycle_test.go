@@ -13,7 +13,7 @@ import (
 
 const day = 24 * time.Hour
 
-// ask reads the user of a token.
+// ask reads the token's user.
 func ask(t *testing.T, e *harness.Env, token string) *harness.Response {
 	t.Helper()
 	return send(t, e, find(t, "getCurrentUser"), harness.Request{Method: http.MethodGet, Path: "/v1/user", Token: token})
@@ -34,7 +34,7 @@ func alter(t *testing.T, e *harness.Env, set func(*ent.AccessTokenUpdateOne)) {
 	})
 }
 
-func TestTokensLiveWhileTheyAreUsed(t *testing.T) {
+func TestUsedTokensDoNotExpire(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		fresh := e.Token(t, "user:read")
 		e.Clock.Advance(13*day + 23*time.Hour)
@@ -47,11 +47,11 @@ func TestTokensLiveWhileTheyAreUsed(t *testing.T) {
 		}
 		e.Clock.Advance(14*day + time.Hour)
 		ask(t, e, used).Error(t, http.StatusUnauthorized, "expired_token")
-		ask(t, e, used).Error(t, http.StatusUnauthorized, "expired_token") // asking does not bring it back
+		ask(t, e, used).Error(t, http.StatusUnauthorized, "expired_token") // a request does not revive it
 	})
 }
 
-func TestUnusedTokensDie(t *testing.T) {
+func TestUnusedTokensExpire(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "user:read")
 		e.Clock.Advance(14*day + time.Hour)
@@ -65,7 +65,7 @@ func TestUnusedTokensDie(t *testing.T) {
 	})
 }
 
-// TestLastUseIsWrittenHourly counts what is written.
+// TestLastUseIsWrittenHourly counts the writes.
 func TestLastUseIsWrittenHourly(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "user:read")
@@ -97,7 +97,7 @@ func TestRevokedTokens(t *testing.T) {
 	})
 }
 
-func TestTokensWithAnEnd(t *testing.T) {
+func TestTokensWithAnExpiryDate(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "user:read")
 		alter(t, e, func(u *ent.AccessTokenUpdateOne) { u.SetExpiresAt(e.Clock.Now().Add(time.Hour)) })
@@ -113,7 +113,7 @@ func TestDisabledUsers(t *testing.T) {
 		token := e.Token(t, "")
 		ask(t, e, token).Status(t, http.StatusOK)
 		execute(t, e, "UPDATE users SET active = false WHERE email = 'admin@demo.chairside.test'")
-		// A change past the program is known within a second.
+		// A change by hand takes effect within a second.
 		for deadline := time.Now().Add(20 * time.Second); ask(t, e, token).Code == http.StatusOK && time.Now().Before(deadline); {
 		}
 		for _, op := range operations() {
@@ -129,8 +129,7 @@ func TestDisabledUsers(t *testing.T) {
 	})
 }
 
-// TestScopesAreReadAnew holds that a change of the scopes works at once.
-func TestScopesAreReadAnew(t *testing.T) {
+func TestScopeChangesTakeEffect(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "user:read")
 		ask(t, e, token).Status(t, http.StatusOK)

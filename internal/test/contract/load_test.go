@@ -17,11 +17,11 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// soon is far more than what a request needs that nothing holds up, and less than what
-// one needs that waits for stalled work to end.
+// soon is far longer than an unhindered request takes, and shorter than one that waits
+// for stalled work.
 const soon = 8 * time.Second
 
-// answered holds that requests that nothing holds up are answered soon.
+// answered checks that unhindered requests are answered soon.
 func answered(t *testing.T, e *harness.Env, token string, paths ...string) {
 	t.Helper()
 	began := time.Now()
@@ -35,7 +35,7 @@ func answered(t *testing.T, e *harness.Env, token string, paths ...string) {
 	}
 }
 
-// refused holds that a response tells to try again later.
+// refused checks that a response is 503 with Retry-After.
 func refused(t *testing.T, r *harness.Response) {
 	t.Helper()
 	r.Error(t, http.StatusServiceUnavailable, "unavailable")
@@ -71,8 +71,8 @@ func busy(t *testing.T, db *store.DB, kind string) {
 	}
 }
 
-// TestLockedTableStallsOnlyItself holds that clients of a table that is locked are
-// refused in time, and that all others are answered.
+// TestLockedTableStallsOnlyItself: clients of a locked table are refused in time, and all
+// others are answered.
 func TestLockedTableStallsOnlyItself(t *testing.T) {
 	t.Parallel()
 	e := harness.Start(t, harness.Postgres(t))
@@ -100,8 +100,8 @@ func TestLockedTableStallsOnlyItself(t *testing.T) {
 	answered(t, e, token, "/v1/appointments")
 }
 
-// TestSlowReportsLeaveConnections holds that reports that take long keep neither
-// the API nor the pages waiting, and that one too many is refused.
+// TestSlowReportsLeaveConnections for the API and the pages; one report too many is
+// refused.
 func TestSlowReportsLeaveConnections(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token, second := e.Token(t, ""), e.TokenOf(t, seed.SecondAdmin, "", nil)
@@ -127,8 +127,8 @@ func TestSlowReportsLeaveConnections(t *testing.T) {
 	})
 }
 
-// TestBusyPracticeLeavesConnections has one practice wait for a lock with all it can
-// send, while another one asks for the same kind of thing.
+// TestBusyPracticeLeavesConnections: one practice's requests all wait for a lock while
+// another makes the same kind of request.
 func TestBusyPracticeLeavesConnections(t *testing.T) {
 	t.Parallel()
 	e := harness.Start(t, harness.Postgres(t))
@@ -157,8 +157,8 @@ func TestBusyPracticeLeavesConnections(t *testing.T) {
 	e.Patch(t, path, token, edit).Status(t, http.StatusOK)
 }
 
-// TestWriteLockElsewhereEndsInTime has another process write to an embedded database
-// for long: reads go on, and writes are refused in time.
+// TestWriteLockElsewhereEndsInTime: while another process holds an embedded database's
+// write lock, reads work and writes are refused in time.
 func TestWriteLockElsewhereEndsInTime(t *testing.T) {
 	t.Parallel()
 	address := harness.SQLite(t)
@@ -187,8 +187,8 @@ func TestWriteLockElsewhereEndsInTime(t *testing.T) {
 	e.Patch(t, path, token, edit).Status(t, http.StatusOK)
 }
 
-// TestSlowNetworkEndsInTime holds that, however long the way to the database, every
-// client is answered.
+// TestSlowNetworkEndsInTime: every client gets a response, however slow the database's
+// network.
 func TestSlowNetworkEndsInTime(t *testing.T) {
 	t.Parallel()
 	e, proxy, token := behindProxy(t, harness.Postgres(t))
@@ -208,8 +208,7 @@ func TestSlowNetworkEndsInTime(t *testing.T) {
 	wait()
 }
 
-// TestRequestsNameTheirKind sends every request there is: none of them may ask the
-// database as work that has no name.
+// TestRequestsNameTheirKind: no request queries the database without a kind of work.
 func TestRequestsNameTheirKind(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token, visitor := look(t, e, "demo"), e.Token(t, ""), e.Browser(t).SignIn(seed.DemoAdmin)

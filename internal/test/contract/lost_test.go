@@ -11,16 +11,15 @@ import (
 	"chairside/internal/test/localpg/pgproxy"
 )
 
-// cutStride is the number of bytes between two places where a booking is cut.
+// cutStride is the number of bytes between two cuts of a booking.
 const cutStride = 17
 
 const (
-	answerLimit   = 30 * time.Second // for each request, whatever the database does
-	recoveryLimit = 20 * time.Second // until good answers; 5 s on a machine that is not busy
+	answerLimit   = 30 * time.Second // for each request
+	recoveryLimit = 20 * time.Second // until requests succeed; 5 s on an idle machine
 )
 
-// eachConnection runs a test with each way in which the server speaks to PostgreSQL,
-// and a proxy between them.
+// eachConnection runs a test with each kind of connection to PostgreSQL, through a proxy.
 func eachConnection(t *testing.T, test func(t *testing.T, e *harness.Env, proxy *pgproxy.Proxy, token string)) {
 	t.Helper()
 	for name, address := range map[string]func(t *testing.T) string{
@@ -36,7 +35,8 @@ func eachConnection(t *testing.T, test func(t *testing.T, e *harness.Env, proxy 
 	}
 }
 
-// behindProxy starts a server whose connections to PostgreSQL pass a proxy, with a token.
+// behindProxy starts a server whose connections to PostgreSQL pass a proxy, and returns a
+// token.
 func behindProxy(t *testing.T, address string) (e *harness.Env, proxy *pgproxy.Proxy, token string) {
 	t.Helper()
 	proxy, address = pgproxy.New(t, address)
@@ -46,7 +46,7 @@ func behindProxy(t *testing.T, address string) (e *harness.Env, proxy *pgproxy.P
 	return e, proxy, token
 }
 
-// many asks n times at once and gives the answers, each 200, or 503 with Retry-After.
+// many sends n requests at once; each response is 200, or 503 with Retry-After.
 func many(t *testing.T, e *harness.Env, n int, path, token string) (statuses map[int]int) {
 	t.Helper()
 	var mu sync.Mutex
@@ -74,7 +74,7 @@ func many(t *testing.T, e *harness.Env, n int, path, token string) (statuses map
 	return statuses
 }
 
-// recovers waits until requests are answered well.
+// recovers waits until requests succeed.
 func recovers(t *testing.T, e *harness.Env, token string) {
 	t.Helper()
 	for deadline := time.Now().Add(recoveryLimit); many(t, e, 20, "/v1/patients?per_page=2", token)[http.StatusOK] < 20; {
@@ -85,9 +85,8 @@ func recovers(t *testing.T, e *harness.Env, token string) {
 	e.Get(t, "/readyz", "").Status(t, http.StatusOK)
 }
 
-// TestConnectionsThatSwallow: the open connections lose all that is sent, without a word,
-// while new ones work.
-func TestConnectionsThatSwallow(t *testing.T) {
+// TestSilentConnections: the open connections drop all data, new ones work.
+func TestSilentConnections(t *testing.T) {
 	t.Parallel()
 	eachConnection(t, func(t *testing.T, e *harness.Env, proxy *pgproxy.Proxy, token string) {
 		many(t, e, 40, "/v1/patients?per_page=2", token)
@@ -97,8 +96,8 @@ func TestConnectionsThatSwallow(t *testing.T) {
 	})
 }
 
-// TestConnectionsThatAreReset are replaced before a request uses them.
-func TestConnectionsThatAreReset(t *testing.T) {
+// TestResetConnections are replaced before a request uses them.
+func TestResetConnections(t *testing.T) {
 	t.Parallel()
 	eachConnection(t, func(t *testing.T, e *harness.Env, proxy *pgproxy.Proxy, token string) {
 		many(t, e, 40, "/v1/patients?per_page=2", token)
@@ -107,7 +106,7 @@ func TestConnectionsThatAreReset(t *testing.T) {
 	})
 }
 
-// TestProxyWithoutPrimary: connections are accepted and closed at once.
+// TestProxyWithoutPrimary: the proxy closes new connections at once.
 func TestProxyWithoutPrimary(t *testing.T) {
 	t.Parallel()
 	eachConnection(t, func(t *testing.T, e *harness.Env, proxy *pgproxy.Proxy, token string) {
@@ -125,7 +124,7 @@ func TestProxyWithoutPrimary(t *testing.T) {
 	})
 }
 
-// TestStoppedBackends: the processes of the open connections are stopped.
+// TestStoppedBackends: the backends of the open connections are stopped (SIGSTOP).
 func TestStoppedBackends(t *testing.T) {
 	t.Parallel()
 	address := harness.Postgres(t)
@@ -159,10 +158,10 @@ func TestStoppedBackends(t *testing.T) {
 	recovers(t, e, token)
 }
 
-// TestBookingsThatAreCut breaks the connection after more and more bytes of a booking's
-// exchange with the database. A booking that was confirmed is there, once, with its record
-// of the change; one that was not is there once or not at all.
-func TestBookingsThatAreCut(t *testing.T) {
+// TestBookingSurvivesACutConnection cuts the connection after more and more bytes of a
+// booking. A confirmed booking exists once, with its audit entry; an unconfirmed one once
+// or not at all.
+func TestBookingSurvivesACutConnection(t *testing.T) {
 	t.Parallel()
 	eachConnection(t, func(t *testing.T, e *harness.Env, proxy *pgproxy.Proxy, token string) {
 		w := look(t, e, "demo")

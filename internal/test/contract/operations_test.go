@@ -26,36 +26,36 @@ import (
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
-// operation is one operation of the document, with what the server knows of it.
+// operation is an operation of the document and the server's entry for it.
 type operation struct {
 	codec.Operation
 	Method  string
 	Path    string // as in the document: "/patients/{id}"
-	Success int    // the status of a request that works
+	Success int    // status of a successful request
 	doc     *openapi3.Operation
 }
 
 func (o operation) String() string { return o.Method + " " + o.Path }
 
-// writes reports whether the operation changes something.
+// writes reports whether the operation changes data.
 func (o operation) writes() bool { return o.Method != http.MethodGet }
 
-// one reports whether the operation is about the one record its path names.
+// one reports whether the operation's path names one record.
 func (o operation) one() bool { return strings.HasSuffix(o.Path, "/{id}") }
 
-// lists reports whether the operation answers a page of records.
+// lists reports whether the operation returns a page of records.
 func (o operation) lists() bool {
 	return slices.ContainsFunc(o.Params, func(p codec.Param) bool { return p.Name == "page" })
 }
 
-// table is where the records of the path are: "patients" of "/patients/{id}".
+// table returns the path's table: "patients" for "/patients/{id}".
 func (o operation) table() string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(o.Path, "/"), "/")
 	return name
 }
 
-// operations are all operations in the order of their paths, DELETE last, so
-// that requests in this order find what they need.
+// operations returns all operations by path, DELETE last, so that requests in this order
+// find their rows.
 var operations = sync.OnceValue(func() (all []operation) {
 	for _, path := range slices.Sorted(maps.Keys(document().Paths.Map())) {
 		item := document().Paths.Value(path)
@@ -66,7 +66,7 @@ var operations = sync.OnceValue(func() (all []operation) {
 			}
 			o := operation{Method: method, Path: path, doc: doc}
 			id := doc.OperationID
-			if method == http.MethodPut { // the server reads PUT as PATCH
+			if method == http.MethodPut { // the server treats PUT as PATCH
 				id = item.Patch.OperationID
 			}
 			o.Operation = ogent.Operations[id]
@@ -82,7 +82,7 @@ var operations = sync.OnceValue(func() (all []operation) {
 	return all
 })
 
-// find gives the operation with an id.
+// find returns the operation with an id.
 func find(t testing.TB, id string) operation {
 	t.Helper()
 	for _, o := range operations() {
@@ -94,8 +94,7 @@ func find(t testing.TB, id string) operation {
 	return operation{}
 }
 
-// document is the published document. Schemas whose members are listed allow
-// no others: what is not documented must not be sent.
+// document returns the published document. Its schemas allow no undocumented members.
 var document = sync.OnceValue(func() *openapi3.T {
 	doc, err := openapi3.NewLoader().LoadFromData(ogent.Document)
 	if err != nil {
@@ -107,8 +106,8 @@ var document = sync.OnceValue(func() *openapi3.T {
 	return doc
 })
 
-// closeSchema forbids undocumented members, at every depth. What has no type
-// may be null (OpenAPI 3.0.3), which the library does not know.
+// closeSchema forbids undocumented members at every depth. A schema without a type may be
+// null (OpenAPI 3.0.3), which the library does not support.
 func closeSchema(s *openapi3.Schema) {
 	if s.Type == nil {
 		s.Nullable = true
@@ -127,7 +126,7 @@ func closeSchema(s *openapi3.Schema) {
 	}
 }
 
-func TestDocumentAndServerKnowTheSameOperations(t *testing.T) {
+func TestDocumentAndServerHaveTheSameOperations(t *testing.T) {
 	var documented []string
 	for _, o := range operations() {
 		if o.Method == http.MethodPut {
@@ -153,7 +152,7 @@ func TestDocumentAndServerKnowTheSameOperations(t *testing.T) {
 	}
 }
 
-// world is the rows of a practice of which requests are made.
+// world holds a practice's rows for requests.
 type world struct {
 	practice string
 	ids      map[string][]string // by table, active rows first
@@ -268,8 +267,8 @@ func column(t testing.TB, e *harness.Env, query string, args ...any) (values []s
 	return values
 }
 
-// request is a request that works, on the n-th row of the operation's table.
-// Different tests of one database use different rows where they delete.
+// request returns a valid request for the n-th row of the operation's table. Tests of one
+// database that delete use different rows.
 func (w *world) request(op operation, n int) harness.Request {
 	q := harness.Request{Method: op.Method, Path: "/v1" + op.Path}
 	if op.Path == "/rate_limit" {
@@ -290,7 +289,7 @@ func (w *world) request(op operation, n int) harness.Request {
 	return q
 }
 
-// body is a valid body that sets every member.
+// body returns a valid body with every member.
 func (w *world) body(b *codec.Body) map[string]any {
 	members := map[string]any{}
 	for _, f := range b.Fields {
@@ -299,7 +298,7 @@ func (w *world) body(b *codec.Body) map[string]any {
 	return map[string]any{b.Key: members}
 }
 
-// value is a valid value of a member.
+// value returns a valid value of a member.
 func (w *world) value(f codec.Field) any {
 	if table := points(f.Name); table != "" {
 		return w.ids[table][0]
@@ -353,10 +352,10 @@ func points(name string) string {
 	return ""
 }
 
-// later is beyond every time that the seeded data hold.
+// later is after all seeded times.
 var later = time.Date(2035, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// execute runs a statement behind the server's back.
+// execute runs a statement on the database.
 func execute(t testing.TB, e *harness.Env, statement string, args ...any) {
 	t.Helper()
 	if _, err := e.DB.SQL.ExecContext(t.Context(), statement, args...); err != nil {

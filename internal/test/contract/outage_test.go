@@ -11,9 +11,8 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// TestPostgresGoesAway takes the database away under a running server, and
-// gives it back.
-func TestPostgresGoesAway(t *testing.T) {
+// TestPostgresOutageAndRecovery under a running server.
+func TestPostgresOutageAndRecovery(t *testing.T) {
 	t.Parallel()
 	address := harness.Postgres(t)
 	e := harness.Start(t, address)
@@ -41,7 +40,7 @@ func TestPostgresGoesAway(t *testing.T) {
 	e.Get(t, "/readyz", "").Status(t, http.StatusOK)
 	before := dump(t, e, w.practice)
 
-	// Connections that were cut are replaced: one request may fail, no second one does.
+	// Broken connections are replaced: only one request may fail.
 	run(cut, name)
 	if r := e.Get(t, "/v1/user", token); r.Code != http.StatusOK {
 		check(t, find(t, "getCurrentUser"), harness.Request{Method: http.MethodGet, Path: "/v1/user"}, r)
@@ -49,11 +48,11 @@ func TestPostgresGoesAway(t *testing.T) {
 	}
 	send(t, e, find(t, "getCurrentUser"), harness.Request{Method: http.MethodGet, Path: "/v1/user", Token: token}).Status(t, http.StatusOK)
 
-	// A database that takes no connections at all.
+	// A database that accepts no connections.
 	run("ALTER DATABASE " + name + " ALLOW_CONNECTIONS false")
 	run(cut, name)
 	for _, op := range operations() {
-		if op.ID == "getRateLimit" { // asks nothing but the token, which may be remembered
+		if op.ID == "getRateLimit" { // needs only the token, which may be cached
 			continue
 		}
 		q := w.request(op, 0)
@@ -77,16 +76,16 @@ func TestPostgresGoesAway(t *testing.T) {
 	}
 }
 
-// TestRowsLockedElsewhere holds that a write that cannot get its locks in time
-// is told to try again, while reads go on.
+// TestRowsLockedElsewhere: a write that cannot get its locks in time gets 503, while
+// reads work.
 func TestRowsLockedElsewhere(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
-		e.Get(t, "/v1/user", token).Status(t, http.StatusOK) // notes the use of the token
+		e.Get(t, "/v1/user", token).Status(t, http.StatusOK) // writes the token's last use
 		before := dump(t, e, w.practice)
 
 		lock := "BEGIN IMMEDIATE"
-		e.DB.SQL.SetMaxOpenConns(2) // one holds the lock, the other is told not to wait long
+		e.DB.SQL.SetMaxOpenConns(2) // one holds the lock, the other has a short timeout
 		holder, err := e.DB.SQL.Conn(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -127,8 +126,7 @@ func TestRowsLockedElsewhere(t *testing.T) {
 	})
 }
 
-// TestLostTables holds that a database that is there but not as it should be is
-// our failure, tells nothing of itself, and passes.
+// TestLostTables: a broken database gives a 500 without details, until it is repaired.
 func TestLostTables(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")

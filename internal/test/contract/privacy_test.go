@@ -11,16 +11,16 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// What the patients and requests of these tests hold, and nothing else does.
+// Values that only these tests' patients and requests contain.
 const (
 	canary      = "qanary"
 	canaryPhone = "07700900987"
 )
 
-// canaries are what must not be seen, in lower case.
+// canaries are the values that must not appear, in lower case.
 var canaries = []string{canary, canaryPhone, "7700900987", "cs_pat_", "access_token", "bearer"}
 
-// tainted is a valid body in which every text is a canary.
+// tainted returns a valid body with a canary as every text.
 func tainted(w *world, op operation) map[string]any {
 	body := w.body(op.Body)
 	members := body[op.Body.Key].(map[string]any)
@@ -40,8 +40,8 @@ func tainted(w *world, op operation) map[string]any {
 	return body
 }
 
-// provoke sends requests of every kind, with canaries wherever a client can put
-// them, and gives the bodies of all errors.
+// provoke sends requests of every kind with canaries everywhere, and returns all error
+// bodies.
 func provoke(t *testing.T, e *harness.Env, w *world, token string) (errors []string) {
 	t.Helper()
 	try := func(q harness.Request) {
@@ -114,7 +114,7 @@ func provoke(t *testing.T, e *harness.Env, w *world, token string) (errors []str
 	return errors
 }
 
-// unseen fails where a canary can be seen.
+// unseen fails the test if a canary appears.
 func unseen(t *testing.T, where, text string) {
 	t.Helper()
 	lower := strings.ToLower(text)
@@ -125,9 +125,9 @@ func unseen(t *testing.T, where, text string) {
 	}
 }
 
-// TestNothingPrivateIsSeen provokes the server in three conditions: healthy,
-// with a database that refuses what it is asked, and without a database.
-func TestNothingPrivateIsSeen(t *testing.T) {
+// TestNoPrivateDataInLogsErrorsAndMetrics of a healthy server, with a database that
+// refuses queries, and without a database.
+func TestNoPrivateDataInLogsErrorsAndMetrics(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
 		var errors []string
@@ -159,9 +159,9 @@ func TestNothingPrivateIsSeen(t *testing.T) {
 	})
 }
 
-// TestDatabaseErrorsKeepTheirValues makes the database refuse a row, with a
-// constraint and with a message that repeats what is in the row.
-func TestDatabaseErrorsKeepTheirValues(t *testing.T) {
+// TestDatabaseErrorsDoNotLeakValues of a refused row, from a constraint or a message
+// that repeats them.
+func TestDatabaseErrorsDoNotLeakValues(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
 		op := find(t, "createPatient")
@@ -188,7 +188,8 @@ func TestDatabaseErrorsKeepTheirValues(t *testing.T) {
 	})
 }
 
-// talkative makes the database refuse every patient, and say who it was.
+// talkative makes the database refuse every patient with a message that names the
+// patient.
 var talkative = map[string][]string{
 	dialect.SQLite: {
 		"DROP INDEX no_namesakes",

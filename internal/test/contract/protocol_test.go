@@ -11,7 +11,7 @@ import (
 	"chairside/internal/test/harness"
 )
 
-func TestEveryRequestNamesItsClient(t *testing.T) {
+func TestUserAgentIsRequired(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
 		for _, op := range operations() {
@@ -34,8 +34,8 @@ func TestEveryRequestNamesItsClient(t *testing.T) {
 	})
 }
 
-// TestUserAgentIsAskedForFirst holds the order of checks of behaviour.md section 6.
-func TestUserAgentIsAskedForFirst(t *testing.T) {
+// TestUserAgentIsCheckedFirst, in the order of behaviour.md section 6.
+func TestUserAgentIsCheckedFirst(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		nobody := map[string]string{"User-Agent": ""}
 		for _, path := range []string{"/", "/v1", "/v1/nothing", "/v1/patients/abc", "/v1/patients"} {
@@ -59,7 +59,7 @@ func TestVersionPrefixIsOptional(t *testing.T) {
 			bare := send(t, e, op, q).Status(t, http.StatusOK)
 			same(t, op.String(), versioned, bare)
 		}
-		// Writes: the refusal of an empty body is enough to know that it is the same operation.
+		// Writes: the error for an empty body identifies the operation.
 		for _, op := range operations() {
 			if op.Body == nil {
 				continue
@@ -73,10 +73,10 @@ func TestVersionPrefixIsOptional(t *testing.T) {
 	})
 }
 
-// changing are the headers that differ between two equal answers.
+// changing are the headers that differ between equal responses.
 var changing = []string{"Date", "X-Request-Id"}
 
-// same fails unless two responses say the same.
+// same fails unless two responses are equal.
 func same(t testing.TB, what string, a, b *harness.Response) {
 	t.Helper()
 	if a.Code != b.Code {
@@ -93,7 +93,7 @@ func same(t testing.TB, what string, a, b *harness.Response) {
 	}
 }
 
-// anonymous is the body without the id of its request.
+// anonymous returns the body without its request id.
 func anonymous(r *harness.Response) string {
 	return string(bytes.ReplaceAll(r.Raw, []byte(r.Header.Get("X-Request-Id")), nil))
 }
@@ -117,7 +117,7 @@ func TestHeadIsGetWithoutBody(t *testing.T) {
 				continue
 			}
 			q := w.request(op, 0)
-			for _, q.Token = range []string{token, ""} { // HEAD of an error, too
+			for _, q.Token = range []string{token, ""} { // also for an error
 				q.Method = http.MethodGet
 				get := send(t, e, op, q)
 				q.Method = http.MethodHead
@@ -135,7 +135,7 @@ func TestHeadIsGetWithoutBody(t *testing.T) {
 	})
 }
 
-func TestPreflightNeedsNothing(t *testing.T) {
+func TestPreflightNeedsNoTokenOrUserAgent(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w := look(t, e, "demo")
 		for _, op := range operations() {
@@ -260,7 +260,7 @@ func TestPutAndPatchAreTheSame(t *testing.T) {
 			q.Token = token
 			put := send(t, e, op, q).Status(t, http.StatusOK)
 			q.Method = http.MethodPatch
-			same(t, op.String(), put, send(t, e, op, q)) // the second time nothing changes
+			same(t, op.String(), put, send(t, e, op, q)) // the second changes nothing
 		}
 	})
 }

@@ -10,14 +10,13 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// allowing starts a server that lets each token make n requests an hour.
+// allowing starts a server with a limit of n requests per hour and token.
 func allowing(t *testing.T, n int) *harness.Env {
 	t.Helper()
 	return harness.Start(t, harness.SQLite(t), func(o *server.Options) { o.RateLimit = n })
 }
 
-// limits checks the headers that tell of the limit, and gives when all of it
-// is there again.
+// limits checks the rate limit headers and returns the reset time.
 func limits(t *testing.T, r *harness.Response, limit, remaining int) time.Time {
 	t.Helper()
 	if got := r.Header.Get("X-RateLimit-Limit"); got != strconv.Itoa(limit) {
@@ -49,9 +48,9 @@ func TestRateLimit(t *testing.T) {
 	if err != nil || wait < 1 || wait > 3600 {
 		t.Errorf("Retry-After is %q", r.Header.Get("Retry-After"))
 	}
-	limits(t, ask(other).Status(t, http.StatusOK), 3, 2) // each token has its own
+	limits(t, ask(other).Status(t, http.StatusOK), 3, 2) // each token has its own limit
 
-	// Not a moment before Retry-After, and then.
+	// Refused until Retry-After, then accepted.
 	e.Clock.Advance(time.Duration(wait-1)*time.Second - time.Millisecond)
 	ask(token).Error(t, http.StatusTooManyRequests, "rate_limited")
 	e.Clock.Advance(time.Second + time.Millisecond)
@@ -62,9 +61,8 @@ func TestRateLimit(t *testing.T) {
 	limits(t, ask(token).Status(t, http.StatusOK), 3, 2)
 }
 
-// TestRefusalsCount holds that a client cannot try for ever: what its token
-// may not do counts, too.
-func TestRefusalsCount(t *testing.T) {
+// TestRefusedRequestsCount towards the limit.
+func TestRefusedRequestsCount(t *testing.T) {
 	t.Parallel()
 	e := allowing(t, 3)
 	token, op := e.Token(t, "user:read"), find(t, "listPatients")
@@ -76,7 +74,7 @@ func TestRefusalsCount(t *testing.T) {
 	r.Error(t, http.StatusTooManyRequests, "rate_limited")
 }
 
-func TestAskingAboutTheLimitIsFree(t *testing.T) {
+func TestRateLimitRequestsDoNotCount(t *testing.T) {
 	t.Parallel()
 	e := allowing(t, 3)
 	token, op := e.Token(t, "user:read"), find(t, "getRateLimit")
@@ -114,8 +112,8 @@ func TestNoRateLimit(t *testing.T) {
 	}
 }
 
-// TestEveryAnswerToATokenTellsTheLimit also holds for errors and 304.
-func TestEveryAnswerToATokenTellsTheLimit(t *testing.T) {
+// TestEveryResponseToATokenHasTheLimit, including errors and 304.
+func TestEveryResponseToATokenHasTheLimit(t *testing.T) {
 	t.Parallel()
 	e := allowing(t, 100_000)
 	w, token := look(t, e, "demo"), e.Token(t, "")

@@ -11,10 +11,10 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// entry is a line of the server's log.
+// entry is a log line.
 type entry map[string]any
 
-// lines are the lines about a request.
+// lines returns the log lines of a request.
 func lines(t testing.TB, e *harness.Env, requestID string) (about []entry) {
 	t.Helper()
 	e.Settle()
@@ -31,13 +31,13 @@ func lines(t testing.TB, e *harness.Env, requestID string) (about []entry) {
 	return about
 }
 
-// reads are the lines of the record of accesses among them.
+// reads returns the access log lines among them.
 func reads(all []entry) []entry {
 	return slices.DeleteFunc(all, func(l entry) bool { return l["msg"] != "patient data read" })
 }
 
-// TestReadingPatientDataIsLogged wants one line for each reading: who, when,
-// and the ids of all records that were shown, and nothing else.
+// TestReadingPatientDataIsLogged in one line per request: user, time, and the ids of all
+// records shown, and nothing else.
 func TestReadingPatientDataIsLogged(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")
@@ -72,7 +72,7 @@ func TestReadingPatientDataIsLogged(t *testing.T) {
 	})
 }
 
-// logged fails unless the records of a response are in the line, and no others.
+// logged fails unless the line has exactly the response's records.
 func logged(t *testing.T, op operation, r *harness.Response, line entry) {
 	t.Helper()
 	records, _ := line["records"].(map[string]any)
@@ -103,8 +103,8 @@ func logged(t *testing.T, op operation, r *harness.Response, line entry) {
 	}
 }
 
-// TestWhatIsNotReadIsNotLogged holds for refusals and for records that are not there.
-func TestWhatIsNotReadIsNotLogged(t *testing.T) {
+// TestUnreadRecordsAreNotLogged: refused requests and missing records.
+func TestUnreadRecordsAreNotLogged(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token, other := look(t, e, "demo"), e.Token(t, ""), e.Token(t, "user:read")
 		for _, op := range operations() {
@@ -130,7 +130,7 @@ func TestWhatIsNotReadIsNotLogged(t *testing.T) {
 	})
 }
 
-// TestEveryRequestIsLoggedOnce holds the shape of the line about a request.
+// TestEveryRequestIsLoggedOnce, in the documented form.
 func TestEveryRequestIsLoggedOnce(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, token := look(t, e, "demo"), e.Token(t, "")

@@ -13,9 +13,8 @@ import (
 	"chairside/schema"
 )
 
-// heldBy is the most that the users of each role may hold, as the header of a
-// token with every scope shows it (behaviour.md section 7). It repeats the table of
-// package scope on purpose.
+// heldBy is each role's scopes, as the header of a token with every scope shows them
+// (behaviour.md section 7). It repeats the table of package scope, to check it.
 var heldBy = map[schema.Role]string{
 	schema.RoleReceptionist:  reception,
 	schema.RoleNurse:         reception,
@@ -31,7 +30,7 @@ const (
 	practitioner = "appointment patient practice:read treatments:read user:read"
 )
 
-// employee is an active user of the main practice with a role.
+// employee returns an active user of the main practice with a role.
 func employee(t testing.TB, e *harness.Env, role schema.Role) *ent.User {
 	t.Helper()
 	u, err := e.DB.Ent.User.Query().Where(user.RoleEQ(role), user.Active(true)).Order(user.ByID()).First(e.As(t, "demo"))
@@ -41,7 +40,7 @@ func employee(t testing.TB, e *harness.Env, role schema.Role) *ent.User {
 	return u
 }
 
-// alterUser changes a user through the server's own client.
+// alterUser changes a user through the server's client.
 func alterUser(t testing.TB, e *harness.Env, u *ent.User, change func(*ent.UserUpdateOne)) {
 	t.Helper()
 	ctx := e.As(t, "demo")
@@ -52,16 +51,15 @@ func alterUser(t testing.TB, e *harness.Env, u *ent.User, change func(*ent.UserU
 	})
 }
 
-// stored gives a token scopes that token.Create may refuse, as tokens have that
-// were made before roles limited them.
+// stored sets a token's scopes to ones that token.Create may refuse, as in old tokens.
 func stored(t testing.TB, e *harness.Env, value, scopes string) string {
 	t.Helper()
 	execute(t, e, "UPDATE access_tokens SET scopes = $1 WHERE hash = $2", scopes, token.Hash(value))
 	return value
 }
 
-// everyOperation sends a request for each operation, and wants it allowed exactly
-// where the scopes allow it. n chooses the rows that are deleted.
+// everyOperation sends a request for each operation and checks that it is allowed exactly
+// if the scopes allow it. n selects the rows to delete.
 func everyOperation(t *testing.T, e *harness.Env, w *world, who, value, scopes string, n int) {
 	t.Helper()
 	held := scope.Set(strings.Fields(scopes))
@@ -84,8 +82,8 @@ func everyOperation(t *testing.T, e *harness.Env, w *world, who, value, scopes s
 	}
 }
 
-// TestRolesLimitEveryOperation: a token with the most that its user's role may
-// hold, and one with every scope stored, do exactly what the role may.
+// TestRolesLimitEveryOperation: a token with the role's scopes, and one with every scope
+// stored, can do exactly what the role allows.
 func TestRolesLimitEveryOperation(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, n := look(t, e, "demo"), 0
@@ -102,7 +100,7 @@ func TestRolesLimitEveryOperation(t *testing.T) {
 			} {
 				n++
 				shown := held
-				if kind == "with every verb" { // "patient patient:create …": as it was given, as far as it goes
+				if kind == "with every verb" { // "patient patient:create …": as granted, within the role
 					shown = scope.Set(scope.All()).Within(strings.Fields(held)).String()
 				}
 				everyOperation(t, e, w, name+", "+kind, value, shown, n)
@@ -111,8 +109,7 @@ func TestRolesLimitEveryOperation(t *testing.T) {
 	})
 }
 
-// TestRolesAndScopes tries every single scope in every role: as a token that is
-// asked for, and as one that was stored before.
+// TestRolesAndScopes tries every scope in every role, as a new token and as a stored one.
 func TestRolesAndScopes(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		for _, name := range schema.Role("").Values() {
@@ -144,8 +141,7 @@ func TestRolesAndScopes(t *testing.T) {
 	})
 }
 
-// TestRoleChangesReachEveryOperation while a token lives: demoted, promoted,
-// disabled.
+// TestRoleChangesReachEveryOperation of an existing token: demoted, promoted, disabled.
 func TestRoleChangesReachEveryOperation(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, u := look(t, e, "demo"), employee(t, e, schema.RoleManager)
@@ -165,8 +161,8 @@ func TestRoleChangesReachEveryOperation(t *testing.T) {
 	})
 }
 
-// TestPromotionGivesNoMoreThanTheTokenWasGiven.
-func TestPromotionGivesNoMoreThanTheTokenWasGiven(t *testing.T) {
+// TestPromotionRestoresOnlyGrantedScopes.
+func TestPromotionRestoresOnlyGrantedScopes(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, u := look(t, e, "demo"), employee(t, e, schema.RoleReceptionist)
 		value := e.TokenOf(t, u.Email, "patient:read user:read", nil)
@@ -177,8 +173,7 @@ func TestPromotionGivesNoMoreThanTheTokenWasGiven(t *testing.T) {
 	})
 }
 
-// TestNoOperationRaisesARole: whatever a receptionist sends to any operation that
-// the token may use, and to those it may not, users and tokens stay as they are.
+// TestNoOperationRaisesARole: no request of a receptionist changes users or tokens.
 func TestNoOperationRaisesARole(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w, u := look(t, e, "demo"), employee(t, e, schema.RoleReceptionist)
@@ -222,7 +217,7 @@ func TestNoOperationRaisesARole(t *testing.T) {
 	})
 }
 
-// TestTokensOpenNoPages: a page needs a session, whatever a token may do.
+// TestTokensOpenNoPages: a page needs a session.
 func TestTokensOpenNoPages(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		value := e.Token(t, "")

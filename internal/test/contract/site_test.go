@@ -10,9 +10,8 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// ofSite tells which rows of each table belong to the site $2 of the practice
-// $1, or to all of the practice (behaviour.md section 7). It is written out a
-// second time here so that it can be compared with what the schema does.
+// ofSite selects each table's rows of site $2 of practice $1, or of the whole practice
+// (behaviour.md section 7). It repeats the schema's rules, to check them.
 var ofSite = map[string]string{
 	"sites":                "id = $2",
 	"rooms":                "site_id = $2",
@@ -34,8 +33,8 @@ var ofSite = map[string]string{
 	"payment_plans": "", "treatments": "", "treatment_categories": "",
 }
 
-// limited is a site of the main practice, a token limited to it, and which
-// rows it is to see and not to see.
+// limited is a site of the main practice, a token limited to it, and the rows that it can
+// and cannot see.
 type limited struct {
 	site, token     string
 	inside, outside *world
@@ -58,7 +57,7 @@ func limit(t testing.TB, e *harness.Env) limited {
 			continue
 		}
 		mine := column(t, e, "SELECT id FROM "+table+" WHERE practice_id = $1 AND "+condition, whole.practice, site)
-		for _, id := range ids { // in the order of ids: active ones first
+		for _, id := range ids { // active ones first
 			if slices.Contains(mine, id) {
 				l.inside.ids[table] = append(l.inside.ids[table], id)
 			} else {
@@ -112,9 +111,9 @@ func TestSiteLimitedTokensSeeTheirSite(t *testing.T) {
 	})
 }
 
-// TestAnotherSiteDoesNotExist is TestAnotherPracticeDoesNotExist for sites,
-// except that rows of the site may point at those of another: a patient who
-// was seen elsewhere is found by the id that the row itself shows.
+// TestAnotherSiteDoesNotExist is TestAnotherPracticeDoesNotExist for sites, except that a
+// site's rows may reference another site's: a patient seen elsewhere is found by the id in
+// the row.
 func TestAnotherSiteDoesNotExist(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		l := limit(t, e)
@@ -134,7 +133,7 @@ func TestAnotherSiteDoesNotExist(t *testing.T) {
 	})
 }
 
-// showsOnly compares lists so: no row but those of w, and the same refusals.
+// showsOnly checks that lists show only rows of w, and refuse alike.
 func showsOnly(w *world) func(t testing.TB, what string, there, nowhere *harness.Response) {
 	return func(t testing.TB, what string, there, nowhere *harness.Response) {
 		t.Helper()
@@ -155,7 +154,7 @@ func showsOnly(w *world) func(t testing.TB, what string, there, nowhere *harness
 	}
 }
 
-// TestFiltersStayWithinTheSite, which is a condition of alternatives beside theirs.
+// TestFiltersStayWithinTheSite, whose condition is an OR beside theirs.
 func TestFiltersStayWithinTheSite(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		l := limit(t, e)
@@ -170,8 +169,7 @@ func TestFiltersStayWithinTheSite(t *testing.T) {
 	})
 }
 
-// TestSiteLimitedTokensWriteTheirSite also holds that what belongs to the whole
-// practice can be read, not written.
+// TestSiteLimitedTokensWriteTheirSite, and can read but not write practice-wide rows.
 func TestSiteLimitedTokensWriteTheirSite(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		l := limit(t, e)
@@ -213,8 +211,7 @@ func TestSiteLimitedTokensStillHaveAUser(t *testing.T) {
 	})
 }
 
-// TestNewPatientsOfASiteLimitedTokenAreAtItsSite holds for whatever site the
-// body names, too.
+// TestNewPatientsOfASiteLimitedTokenAreAtItsSite, whichever site the body names.
 func TestNewPatientsOfASiteLimitedTokenAreAtItsSite(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		l := limit(t, e)
@@ -229,7 +226,7 @@ func TestNewPatientsOfASiteLimitedTokenAreAtItsSite(t *testing.T) {
 		members["site_id"] = l.outside.ids["sites"][0]
 		send(t, e, op, q).Error(t, http.StatusUnprocessableEntity, "validation_failed", "site_id")
 
-		// Nor may a patient be moved out of the site.
+		// A patient cannot be moved out of the site.
 		op = find(t, "updatePatient")
 		q = l.inside.request(op, 0)
 		q.Token, q.Body = l.token, map[string]any{"patient": map[string]any{"site_id": l.outside.ids["sites"][0]}}
@@ -237,10 +234,9 @@ func TestNewPatientsOfASiteLimitedTokenAreAtItsSite(t *testing.T) {
 	})
 }
 
-// TestRowsOfTheSiteShowWhatTheyPointAt holds where a row of the site points at
-// a row of another: a practitioner whose user is at another site still has a
-// name, and an appointment whose patient is keeps the patient's id alone.
-func TestRowsOfTheSiteShowWhatTheyPointAt(t *testing.T) {
+// TestReferencesToAnotherSite: a practitioner whose user is at another site still has a
+// name; an appointment whose patient is at another site shows only the patient's id.
+func TestReferencesToAnotherSite(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		l := limit(t, e)
 		practitioner, elsewhere := l.inside.ids["practitioners"][0], l.outside.ids["sites"][0]
@@ -255,7 +251,7 @@ func TestRowsOfTheSiteShowWhatTheyPointAt(t *testing.T) {
 		if got := e.Get(t, q.Path, l.token).Text(t, "practitioner.user.id"); got != user {
 			t.Errorf("the user of practitioner %s is %s, want %s", practitioner, got, user)
 		}
-		// Who works at the site belongs to it.
+		// Users who work at the site belong to it.
 		op := find(t, "getUser")
 		send(t, e, op, harness.Request{Method: http.MethodGet, Path: "/v1/users/" + user, Token: l.token}).Status(t, http.StatusOK)
 

@@ -15,7 +15,7 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// missing is an id that nothing ever had, of the same form as id.
+// missing returns an id that no row ever had, of the same type as id.
 func missing(id string) string {
 	if strings.Contains(id, "-") {
 		return "0198f2a4-0000-7000-8000-00000000dead"
@@ -23,10 +23,9 @@ func missing(id string) string {
 	return "987654321"
 }
 
-// TestAnotherPracticeDoesNotExist tries every place of every operation that
-// takes an id with the other practice's real ids. The answer must be that to
-// an id that never existed, to the letter; and nothing of the other practice
-// may change.
+// TestAnotherPracticeDoesNotExist sends the other practice's ids wherever an operation
+// takes an id. The response must be exactly that for an id that never existed, and the
+// other practice must not change.
 func TestAnotherPracticeDoesNotExist(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		own, foreign := look(t, e, "demo"), look(t, e, "second")
@@ -40,9 +39,8 @@ func TestAnotherPracticeDoesNotExist(t *testing.T) {
 	})
 }
 
-// tryForeign tries each place for an id with the ids of foreign, and gives the
-// number of places. What lists answer to a foreign id and to one that never
-// existed is handed to compareLists.
+// tryForeign sends foreign's ids in each place and returns the number of places. It
+// passes the lists for a foreign id and for one that never existed to compareLists.
 func tryForeign(t *testing.T, e *harness.Env, own, foreign *world, token string, compareLists func(t testing.TB, what string, there, nowhere *harness.Response)) (places int) {
 	try := func(what string, id string, request func(id string) (operation, harness.Request)) {
 		places++
@@ -108,7 +106,7 @@ func tryForeign(t *testing.T, e *harness.Env, own, foreign *world, token string,
 	return places
 }
 
-// few is the first and the last of ids.
+// few returns the first and the last id.
 func few(ids []string) []string {
 	if len(ids) < 2 {
 		return ids
@@ -172,8 +170,8 @@ func everything(t testing.TB, e *harness.Env, w *world, op operation, token stri
 	}
 }
 
-// dump is every row of a practice: table and id → columns. What the server
-// notes about tokens is left out.
+// dump returns every row of a practice, table and id → columns, without the last use of
+// tokens.
 func dump(t testing.TB, e *harness.Env, practice string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -184,7 +182,7 @@ func dump(t testing.TB, e *harness.Env, practice string) map[string]string {
 		case table.HasColumn("practice_id"):
 			key = "practice_id"
 		default:
-			continue // of no practice
+			continue // belongs to no practice
 		}
 		rows, err := e.DB.SQL.QueryContext(t.Context(), "SELECT * FROM "+table.Name+" WHERE "+key+" = $1", practice)
 		if err != nil {
@@ -230,7 +228,7 @@ func show(v any) string {
 	return fmt.Sprint(v)
 }
 
-// compare fails for every row that differs.
+// compare reports every row that differs.
 func compare(t testing.TB, before, after map[string]string) {
 	t.Helper()
 	for _, key := range slices.Sorted(maps.Keys(before)) {
@@ -245,9 +243,8 @@ func compare(t testing.TB, before, after map[string]string) {
 	}
 }
 
-// TestTheUserOfATokenIsItsPractices holds that /user, /practice and the
-// defaults of new records come from the token.
-func TestTheUserOfATokenIsItsPractices(t *testing.T) {
+// TestUserAndPracticeComeFromTheToken: /user, /practice and defaults of new records.
+func TestUserAndPracticeComeFromTheToken(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		for slug, email := range map[string]string{"demo": "admin@demo.chairside.test", "second": "admin@second.chairside.test"} {
 			w, token := look(t, e, slug), e.TokenOf(t, email, "", nil)

@@ -14,12 +14,11 @@ import (
 	"chairside/internal/seed"
 )
 
-// Firefox is how a Browser names itself.
+// Firefox is the User-Agent of a Browser.
 const Firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 
-// Browser visits the server's pages: it keeps cookies, says where a form was
-// shown as browsers do, and runs no script. It follows a redirect only where a
-// test asks for it.
+// Browser visits the server's pages. It keeps cookies, sends Origin like a browser, and
+// runs no scripts. It follows redirects only on request.
 //
 //	b := e.Browser(t).SignIn(seed.DemoAdmin)
 //	page := b.Get("/settings/tokens/new").Status(t, 200)
@@ -32,7 +31,7 @@ type Browser struct {
 	client *http.Client
 }
 
-// Browser is a browser that has not been here before.
+// Browser returns a new browser without cookies.
 func (e *Env) Browser(t testing.TB) *Browser {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -46,15 +45,15 @@ func (e *Env) Browser(t testing.TB) *Browser {
 	}
 }
 
-// At is the same browser, cookies included, at another server: two processes
-// behind one address.
+// At returns the same browser, with its cookies, at another server: two processes behind
+// one address.
 func (b *Browser) At(e *Env) *Browser {
 	other := *b
 	other.url = e.URL
 	return &other
 }
 
-// SignIn signs a user in with the password of the seeded users.
+// SignIn signs a seeded user in.
 func (b *Browser) SignIn(email string) *Browser {
 	b.t.Helper()
 	page := b.Get("/sign-in").Status(b.t, http.StatusOK)
@@ -62,21 +61,19 @@ func (b *Browser) SignIn(email string) *Browser {
 	return b
 }
 
-// Get asks for a page, as if its address had been typed. Redirects are not followed.
+// Get requests a page. It does not follow redirects.
 func (b *Browser) Get(path string) *Page {
 	b.t.Helper()
 	return b.Send(http.MethodGet, path, nil, http.Header{"Sec-Fetch-Site": {"none"}})
 }
 
-// Open asks for a page and follows redirects for as long as they lead to
-// addresses of this server.
+// Open requests a page and follows redirects within this server.
 func (b *Browser) Open(path string) *Page {
 	b.t.Helper()
 	return b.Follow(b.Get(path))
 }
 
-// Follow follows the redirects that begin with p for as long as they lead to
-// addresses of this server.
+// Follow follows redirects from p within this server.
 func (b *Browser) Follow(p *Page) *Page {
 	b.t.Helper()
 	for range 10 {
@@ -93,9 +90,8 @@ func (b *Browser) Follow(p *Page) *Page {
 	return nil
 }
 
-// Submit sends a form. The given values stand for what is typed and chosen:
-// they replace what the form holds under their names; a name with no values is
-// left out.
+// Submit sends a form. The given values replace the form's values of the same name; a
+// name without values is omitted.
 func (b *Browser) Submit(f *Form, given url.Values) *Page {
 	b.t.Helper()
 	sent := url.Values{}
@@ -110,14 +106,14 @@ func (b *Browser) Submit(f *Form, given url.Values) *Page {
 	return b.Post(f.Action, sent)
 }
 
-// Post sends values as a form of this server would.
+// Post sends values as a form of this server.
 func (b *Browser) Post(path string, values url.Values) *Page {
 	b.t.Helper()
 	return b.Send(http.MethodPost, path, values, http.Header{"Sec-Fetch-Site": {"same-origin"}, "Origin": {b.url}})
 }
 
-// Send sends any request; values, unless nil, as a form. header comes on top
-// of the browser's; a name with no values removes one.
+// Send sends any request, with values, unless nil, as a form. header adds to the
+// browser's headers; a name without values removes one.
 func (b *Browser) Send(method, path string, values url.Values, header http.Header) *Page {
 	b.t.Helper()
 	var body io.Reader
@@ -154,7 +150,7 @@ func (b *Browser) Send(method, path string, values url.Values, header http.Heade
 	return p
 }
 
-// Cookies are the cookies that the browser would send to the server.
+// Cookies returns the browser's cookies for the server.
 func (b *Browser) Cookies() []*http.Cookie {
 	b.t.Helper()
 	address, err := url.Parse(b.url)

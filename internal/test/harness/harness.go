@@ -1,5 +1,5 @@
-// Package harness runs black-box tests: a server on a seeded database of
-// each kind, spoken to over HTTP.
+// Package harness runs black-box tests over HTTP against a server on a seeded database of
+// each kind.
 //
 //	func TestMain(m *testing.M) { harness.Main(m) }
 //
@@ -10,8 +10,8 @@
 //		})
 //	}
 //
-// Every test has a database of its own, a copy of testdb.Practice. The clock of
-// the server stands at Now until the test moves it.
+// Every test has its own database, a copy of testdb.Practice. The server's clock stands at Now
+// until the test moves it.
 package harness
 
 import (
@@ -39,14 +39,13 @@ import (
 	"github.com/google/uuid"
 )
 
-// Now is where the clock of a test's server stands at first: a Wednesday in
-// summer time, at 10:15 in London.
+// Now is the initial time of a test's server: a Wednesday in summer time, 10:15 in London.
 var Now = time.Date(2026, 7, 1, 9, 15, 0, 0, time.UTC)
 
-// Main runs the tests of a package; it is called by TestMain.
+// Main runs a package's tests. TestMain calls it.
 func Main(m *testing.M) { pgtest.Main(m) }
 
-// Each runs test on SQLite and on PostgreSQL, side by side with other tests.
+// Each runs test on SQLite and on PostgreSQL, in parallel with other tests.
 func Each(t *testing.T, test func(t *testing.T, e *Env)) {
 	t.Helper()
 	t.Parallel()
@@ -60,19 +59,19 @@ func Each(t *testing.T, test func(t *testing.T, e *Env)) {
 	})
 }
 
-// Patient gives operations time on a machine that runs many tests at once under the
-// race detector.
+// Patient gives operations more time, for a machine that runs many tests at once under
+// the race detector.
 func Patient(o *server.Options) { o.OperationTime = time.Minute }
 
 // Env is a running server and its database.
 type Env struct {
-	URL    string // of the server, without a final slash
+	URL    string // of the server, without a trailing slash
 	DB     *store.DB
 	Clock  *Clock
 	Server *server.Server
-	Log    *Log // what the server has logged
+	Log    *Log // the server's log
 
-	serving sync.RWMutex // held by every request that is being served
+	serving sync.RWMutex // held by every request in progress
 }
 
 // Start runs a server on the seeded database at url.
@@ -119,8 +118,8 @@ func (e *Env) serve(handler http.Handler) http.Handler {
 	})
 }
 
-// Settle waits until the server is done with all requests: their lines in the
-// log are written after their answers.
+// Settle waits until all requests are finished, because log lines are written after the
+// response.
 func (e *Env) Settle() {
 	e.serving.Lock()
 	defer e.serving.Unlock()
@@ -132,8 +131,8 @@ func SQLite(t testing.TB) string { t.Helper(); return testdb.Practice.SQLite(t) 
 // Postgres returns the URL of a new copy of the seeded database, or skips the test.
 func Postgres(t testing.TB) string { t.Helper(); return testdb.Practice.Postgres(t) }
 
-// As gives a context in which the program acts for a user of the main practice
-// ("demo") or the other one ("second"), to read and prepare rows past HTTP.
+// As returns a context for a user of the main practice ("demo") or the other one
+// ("second"), to read and prepare rows without HTTP.
 func (e *Env) As(t testing.TB, slug string) context.Context {
 	t.Helper()
 	ctx := principal.AsSystem(t.Context())
@@ -174,15 +173,15 @@ func (e *Env) ChangePractice(t testing.TB, change func(p *ent.PracticeUpdateOne)
 	})
 }
 
-// Token makes a token of the main practice's administrator with the given
-// scopes, all of them for "".
+// Token creates a token of the main practice's administrator with the given scopes; ""
+// means all.
 func (e *Env) Token(t testing.TB, scopes string) string {
 	t.Helper()
 	return e.TokenOf(t, seed.DemoAdmin, scopes, nil)
 }
 
-// TokenOf makes a token of any user, limited to a site unless that is nil. Its
-// scopes are all that the user's role may hold for "".
+// TokenOf creates a token of any user, limited to a site unless that is nil. "" means all
+// scopes of the user's role.
 func (e *Env) TokenOf(t testing.TB, email, scopes string, site *uuid.UUID) string {
 	t.Helper()
 	value, err := e.tokenOf(t.Context(), t.Name(), email, scopes, site)
@@ -217,30 +216,30 @@ type Clock struct {
 	now time.Time
 }
 
-// Now reads the clock.
+// Now returns the time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-// Set moves the clock.
+// Set sets the time.
 func (c *Clock) Set(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = now
 }
 
-// Advance moves the clock on.
+// Advance moves the clock forward.
 func (c *Clock) Advance(d time.Duration) { c.Set(c.Now().Add(d)) }
 
-// Log keeps what a server logs.
+// Log holds a server's log.
 type Log struct {
 	mu   sync.Mutex
 	text []byte
 }
 
-// Write keeps a line.
+// Write adds a line.
 func (l *Log) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -248,12 +247,12 @@ func (l *Log) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// String is all that was logged.
+// String returns the whole log.
 func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return string(l.text)
 }
 
-// ID is an id in a path.
+// ID returns an id as a path segment.
 func ID(id any) string { return "/" + fmt.Sprint(id) }

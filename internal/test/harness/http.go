@@ -11,18 +11,17 @@ import (
 	"testing"
 )
 
-// UserAgent is what the requests of tests say they come from.
+// UserAgent is the User-Agent of the tests' requests.
 const UserAgent = "chairside-test/1.0"
 
-// Request is one request. Body is JSON text when it is a string, else a value
-// that is marshalled.
+// Request is one request. A string Body is JSON text; other values are marshalled.
 type Request struct {
 	Method, Path, Token string
 	Body                any
 	Header              map[string]string // "" removes a header
 }
 
-// Response is what came back; JSON is the decoded body, nil where there is none.
+// Response is a response. JSON is the decoded body, or nil.
 type Response struct {
 	Code   int
 	Header http.Header
@@ -83,7 +82,7 @@ func (e *Env) Do(t testing.TB, q Request) *Response {
 	return out
 }
 
-// client follows no redirect: the API gives none.
+// client follows no redirects, because the API has none.
 var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
 // Get sends a GET request.
@@ -119,8 +118,8 @@ func (r *Response) Status(t testing.TB, code int) *Response {
 	return r
 }
 
-// Error fails the test unless the response is this error; params, if given, are
-// exactly the offending fields.
+// Error fails the test unless the response is this error. params, if given, are exactly
+// the invalid fields.
 func (r *Response) Error(t testing.TB, code int, word string, params ...string) *Response {
 	t.Helper()
 	r.Status(t, code)
@@ -142,7 +141,7 @@ func (r *Response) Error(t testing.TB, code int, word string, params ...string) 
 	return r
 }
 
-// At gives the value at a path of members and indexes, "appointments.0.id".
+// At returns the value at a path of members and indexes: "appointments.0.id".
 func (r *Response) At(t testing.TB, path string) any {
 	t.Helper()
 	var v any = r.JSON
@@ -187,7 +186,7 @@ func (r *Response) List(t testing.TB, path string) []any {
 	return list
 }
 
-// Column is one member of each element of an array, as text.
+// Column returns one member of each element of an array, as text.
 func (r *Response) Column(t testing.TB, list, member string) []string {
 	t.Helper()
 	var column []string

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Page is what a Browser was shown.
+// Page is a page that a Browser received.
 type Page struct {
 	Code    int
 	Header  http.Header
@@ -21,8 +21,8 @@ type Page struct {
 	root    *html.Node
 }
 
-// Form is a form of a page, with what it holds before anything is typed.
-// Buttons are not part of Values: one that is pressed is given to Submit.
+// Form is a form of a page with its initial values. Buttons are not in Values: pass the
+// pressed one to Submit.
 type Form struct {
 	Method, Action string
 	Values         url.Values
@@ -37,7 +37,7 @@ func (p *Page) Status(t testing.TB, code int) *Page {
 	return p
 }
 
-// Redirect gives the address of a redirect, and fails the test for anything but a 303.
+// Redirect returns the target of a 303, and fails the test for any other status.
 func (p *Page) Redirect(t testing.TB) *url.URL {
 	t.Helper()
 	p.Status(t, http.StatusSeeOther)
@@ -48,10 +48,10 @@ func (p *Page) Redirect(t testing.TB) *url.URL {
 	return to
 }
 
-// Text is what can be read on the page, without what only a browser uses.
+// Text returns the visible text.
 func (p *Page) Text() string { return text(p.root) }
 
-// Has fails the test unless all the texts can be read on the page.
+// Has fails the test unless the page shows all the texts.
 func (p *Page) Has(t testing.TB, texts ...string) *Page {
 	t.Helper()
 	for _, want := range texts {
@@ -62,7 +62,7 @@ func (p *Page) Has(t testing.TB, texts ...string) *Page {
 	return p
 }
 
-// Lacks fails the test if one of the texts stands anywhere in the page's source.
+// Lacks fails the test if the page's source contains one of the texts.
 func (p *Page) Lacks(t testing.TB, texts ...string) *Page {
 	t.Helper()
 	for _, bad := range texts {
@@ -73,7 +73,7 @@ func (p *Page) Lacks(t testing.TB, texts ...string) *Page {
 	return p
 }
 
-// Title is the title of the page.
+// Title returns the page's title.
 func (p *Page) Title() string {
 	title := p.find(func(n *html.Node) bool { return n.DataAtom == atom.Title })
 	if title == nil {
@@ -82,7 +82,7 @@ func (p *Page) Title() string {
 	return strings.TrimSpace(title.FirstChild.Data)
 }
 
-// Form finds the form that is sent to a path.
+// Form returns the form whose action is a path.
 func (p *Page) Form(t testing.TB, action string) *Form {
 	t.Helper()
 	f := p.form(action)
@@ -92,7 +92,7 @@ func (p *Page) Form(t testing.TB, action string) *Form {
 	return f
 }
 
-// HasForm reports whether there is a form that is sent to a path.
+// HasForm reports whether there is a form whose action is a path.
 func (p *Page) HasForm(action string) bool { return p.form(action) != nil }
 
 func (p *Page) form(action string) *Form {
@@ -112,7 +112,7 @@ func (p *Page) form(action string) *Form {
 	return f
 }
 
-// field is what an element adds to its form, as it stands.
+// field adds an element's initial value to its form.
 func field(n *html.Node) (name, value string, ok bool) {
 	name = attr(n, "name")
 	if n.Type != html.ElementNode || name == "" || has(n, "disabled") {
@@ -140,9 +140,8 @@ func field(n *html.Node) (name, value string, ok bool) {
 	return "", "", false
 }
 
-// FieldError gives the text that stands with a wrong field, "" where the field
-// is not marked as wrong. The field is named by its id, or else by its name. It
-// fails the test where there is no such field.
+// FieldError returns the error message of a field, or "" if it has none. The field is
+// given by its id or its name. It fails the test if there is no such field.
 func (p *Page) FieldError(t testing.TB, name string) string {
 	t.Helper()
 	n := p.ByID(name)
@@ -168,7 +167,7 @@ func (p *Page) FieldError(t testing.TB, name string) string {
 	return ""
 }
 
-// Value is the value of an input, or the text of any other element, with an id.
+// Value returns the value of an input, or the text of another element, with an id.
 func (p *Page) Value(t testing.TB, id string) string {
 	t.Helper()
 	n := p.ByID(id)
@@ -181,7 +180,7 @@ func (p *Page) Value(t testing.TB, id string) string {
 	return strings.TrimSpace(content(n))
 }
 
-// Links are the addresses that the page links to, in their order.
+// Links returns the page's links in order.
 func (p *Page) Links() []string {
 	var links []string
 	for n := range p.root.Descendants() {
@@ -192,12 +191,12 @@ func (p *Page) Links() []string {
 	return links
 }
 
-// ByID is the element with an id, nil where there is none.
+// ByID returns the element with an id, or nil.
 func (p *Page) ByID(id string) *html.Node {
 	return p.find(func(n *html.Node) bool { return attr(n, "id") == id })
 }
 
-// All are the elements that match.
+// All returns the elements that match.
 func (p *Page) All(match func(n *html.Node) bool) []*html.Node {
 	var found []*html.Node
 	for n := range p.root.Descendants() {
@@ -215,7 +214,7 @@ func (p *Page) find(match func(n *html.Node) bool) *html.Node {
 	return nil
 }
 
-// Attr is an attribute of an element, "" where it has none.
+// Attr returns an attribute of an element, or "".
 func Attr(n *html.Node, name string) string { return attr(n, name) }
 
 func attr(n *html.Node, name string) string {
@@ -231,7 +230,7 @@ func has(n *html.Node, name string) bool {
 	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == name })
 }
 
-// content is the text of an element as it stands in the source.
+// content returns the text of an element as in the source.
 func content(n *html.Node) string {
 	var out strings.Builder
 	for d := range n.Descendants() {
@@ -242,7 +241,7 @@ func content(n *html.Node) string {
 	return out.String()
 }
 
-// text is the text of an element as it is read, with single spaces.
+// text returns the text of an element with single spaces.
 func text(n *html.Node) string {
 	var out strings.Builder
 	for d := range n.Descendants() {

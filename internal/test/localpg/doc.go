@@ -1,5 +1,5 @@
-// Package localpg runs a private, throw-away PostgreSQL server for tests and
-// for the developer's migration command. It is never part of the product.
+// Package localpg runs a private, temporary PostgreSQL server for tests and for the
+// migration generator. It is not part of the product.
 //
 //	server, err := localpg.Start(ctx) // about 1.5 s, once per process
 //	defer server.Stop()
@@ -7,18 +7,16 @@
 //	err = server.CreateDatabaseFrom(ctx, "test_1", "template")
 //	db, err := store.Open(ctx, server.URL("test_1"))
 //
-// The server is found on PATH or in the places where distributions put it
-// (localpg.go). It listens on a free loopback port, asks for a random password
-// and, because nothing in it needs to survive, never waits for the disk.
-// PostgreSQL refuses to run as root, so root runs it as the user postgres or
-// nobody.
+// It uses the PostgreSQL on PATH or in the distributions' usual directories
+// (localpg.go). The server listens on a free loopback port, requires a random password,
+// and never waits for the disk. PostgreSQL refuses to run as root, so root runs it as
+// postgres or nobody.
 //
-// StartIn (keep.go) is for a cluster that is to be found again: it keeps its
-// directory and waits for the disk.
+// StartIn (keep.go) keeps its cluster in a directory and waits for the disk.
 //
-// Text sorts linguistically by default in it ("a" < "B" < "c"), unlike on
-// SQLite: a column that was not given the collation "C" shows itself in a test.
+// The default collation is linguistic ("a" < "B" < "c"), unlike SQLite's, so that a test
+// fails for a column without the collation "C".
 //
-// A server dies with the process that started it (process_linux.go), and a
-// directory that a killed process left behind is removed by the next Start.
+// A server ends with the process that started it (process_linux.go). The next Start
+// removes directories that killed processes left behind.
 package localpg

@@ -10,15 +10,13 @@ import (
 	"time"
 )
 
-// keptStopTimeout is longer than that of a throw-away server: what is kept has
-// to reach the disk.
+// keptStopTimeout is longer than a temporary server's, because data must reach the disk.
 const keptStopTimeout = 2 * time.Minute
 
-// StartIn is Start on a cluster that outlives the server: it is made in dir
-// where there is none yet, and found there again. Its data reach the disk as
-// those of a real server do. Each setting is "name=value", as in
-// postgresql.conf. dir must be reachable for the account of the server, and no
-// other server may run on it.
+// StartIn starts a server on the cluster in dir, and creates the cluster if there is
+// none. Data reach the disk as on a real server. Each setting is "name=value", as in
+// postgresql.conf. The server's account must be able to enter dir, and no other server may
+// run on it.
 func StartIn(ctx context.Context, dir string, settings ...string) (*Server, error) {
 	bin, err := find()
 	if err != nil {
@@ -31,7 +29,7 @@ func StartIn(ctx context.Context, dir string, settings ...string) (*Server, erro
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, fmt.Errorf("localpg: %w", err)
 	}
-	// The account of the server must get to what only it may see.
+	// The server's account must own the cluster.
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return nil, fmt.Errorf("localpg: %w", err)
 	}
@@ -48,7 +46,7 @@ func StartIn(ctx context.Context, dir string, settings ...string) (*Server, erro
 		s.password = string(password)
 		err = s.serve(ctx, account)
 	case errors.Is(err, os.ErrNotExist):
-		if err = s.create(ctx, account); err != nil { // half a cluster is none
+		if err = s.create(ctx, account); err != nil { // remove a partial cluster
 			s.stopKept()
 			os.RemoveAll(s.data())
 			os.RemoveAll(s.passwordFile())
@@ -60,7 +58,7 @@ func StartIn(ctx context.Context, dir string, settings ...string) (*Server, erro
 	return s, nil
 }
 
-// stopKept shuts the server down the orderly way (SIGINT) and removes nothing.
+// stopKept shuts the server down with SIGINT and removes nothing.
 func (s *Server) stopKept() {
 	if s.process != nil {
 		s.process.stop(syscall.SIGINT, keptStopTimeout)

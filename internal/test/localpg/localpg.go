@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// ErrNotInstalled is returned by Start where no PostgreSQL server is installed.
+// ErrNotInstalled means that no PostgreSQL server is installed.
 var ErrNotInstalled = errors.New("localpg: no PostgreSQL server found on PATH or in /usr/lib/postgresql/*/bin")
 
 const (
@@ -37,12 +37,12 @@ type Server struct {
 	port     int
 	password string
 	process  *process
-	kept     bool     // the cluster is not thrown away: see StartIn
-	settings []string // further arguments of the server
+	kept     bool     // Stop keeps the cluster: see StartIn
+	settings []string // further server arguments
 }
 
-// Start creates a cluster in a temporary directory and starts a server on it.
-// It returns ErrNotInstalled where there is none to start.
+// Start creates a cluster in a temporary directory and starts a server on it. It fails
+// with ErrNotInstalled.
 func Start(ctx context.Context) (*Server, error) {
 	bin, err := find()
 	if err != nil {
@@ -63,7 +63,7 @@ func Start(ctx context.Context) (*Server, error) {
 	return s, nil
 }
 
-// create makes the cluster and starts the server.
+// create creates the cluster and starts the server.
 func (s *Server) create(ctx context.Context, account *syscall.Credential) error {
 	s.password = rand.Text()
 	passwordFile := s.passwordFile()
@@ -88,7 +88,7 @@ func (s *Server) create(ctx context.Context, account *syscall.Credential) error 
 	return s.serve(ctx, account)
 }
 
-// serve starts the server on a cluster that is there.
+// serve starts the server on an existing cluster.
 func (s *Server) serve(ctx context.Context, account *syscall.Credential) error {
 	// Another process may take the free port before the server does.
 	var err error
@@ -100,8 +100,8 @@ func (s *Server) serve(ctx context.Context, account *syscall.Credential) error {
 	return err
 }
 
-// initialize makes the cluster, with a linguistic default collation where the
-// server was built with ICU (PostgreSQL 15 or later).
+// initialize creates the cluster, with a linguistic default collation if the server has
+// ICU (PostgreSQL 15 or later).
 func (s *Server) initialize(ctx context.Context, account *syscall.Credential, passwordFile string) error {
 	arguments := []string{
 		"--pgdata", s.data(), "--username", superuser, "--pwfile", passwordFile,
@@ -169,7 +169,7 @@ func (s *Server) listen(ctx context.Context, account *syscall.Credential) error 
 	}
 }
 
-// URL is the address of a database of the server, password included.
+// URL returns a database's URL, with the password.
 func (s *Server) URL(database string) string {
 	u := url.URL{
 		Scheme:   "postgres",
@@ -186,20 +186,18 @@ func (s *Server) CreateDatabase(ctx context.Context, name string) error {
 	return s.run(ctx, "createdb", "--template", "template0", name)
 }
 
-// CreateDatabaseFrom creates a copy of the database template, to which nobody
-// may be connected meanwhile.
+// CreateDatabaseFrom creates a copy of a database that has no connections.
 func (s *Server) CreateDatabaseFrom(ctx context.Context, name, template string) error {
 	return s.run(ctx, "createdb", "--template", template, name)
 }
 
-// DropDatabase drops a database and ends the connections to it; one that does
-// not exist is no error.
+// DropDatabase drops a database, if it exists, and ends its connections.
 func (s *Server) DropDatabase(ctx context.Context, name string) error {
 	return s.run(ctx, "dropdb", "--if-exists", "--force", name)
 }
 
-// Stop ends the server and removes all it stored, unless that is to be kept.
-// It may be called again.
+// Stop stops the server and removes its data, unless they are kept. A second call does
+// nothing.
 func (s *Server) Stop() error {
 	if s.kept {
 		s.stopKept()
@@ -214,7 +212,7 @@ func (s *Server) Stop() error {
 	return nil
 }
 
-// run executes one of PostgreSQL's client programs over the socket.
+// run runs a PostgreSQL client program over the socket.
 func (s *Server) run(ctx context.Context, name string, arguments ...string) error {
 	command := exec.CommandContext(ctx, s.program(name), slices.Concat(
 		[]string{"--host", s.dir, "--port", strconv.Itoa(s.port), "--username", superuser}, arguments)...)
@@ -228,7 +226,7 @@ func (s *Server) data() string               { return filepath.Join(s.dir, "data
 func (s *Server) passwordFile() string       { return filepath.Join(s.dir, "password") }
 func (s *Server) program(name string) string { return filepath.Join(s.bin, name) }
 
-// find gives the directory of the newest installation, one on PATH first.
+// find returns the directory of the installation on PATH, or else of the newest one.
 func find() (string, error) {
 	var candidates []string
 	if path, err := exec.LookPath("postgres"); err == nil {
@@ -264,7 +262,7 @@ func find() (string, error) {
 	return "", ErrNotInstalled
 }
 
-// Program is the path of a program of the installed PostgreSQL: pg_dump, psql.
+// Program returns the path of a PostgreSQL program: pg_dump, psql.
 func Program(name string) (string, error) {
 	bin, err := find()
 	if err != nil {
@@ -277,7 +275,7 @@ func Program(name string) (string, error) {
 	return path, nil
 }
 
-// version is the number in an installation's path: 15 for /usr/lib/postgresql/15/bin.
+// version returns the number in an installation's path: 15 for /usr/lib/postgresql/15/bin.
 func version(path string) int {
 	digits := strings.FieldsFunc(path, func(r rune) bool { return r < '0' || r > '9' })
 	if len(digits) == 0 {
@@ -290,7 +288,7 @@ func version(path string) int {
 	return n
 }
 
-// unprivileged is the account the server runs under, nil for our own.
+// unprivileged returns the account to run the server under, or nil for our own.
 func unprivileged() (*syscall.Credential, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
@@ -310,11 +308,11 @@ func unprivileged() (*syscall.Credential, error) {
 		}
 		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 	}
-	return nil, errors.New("localpg: PostgreSQL does not run as root and there is neither a user postgres nor nobody")
+	return nil, errors.New("localpg: PostgreSQL refuses to run as root: create the user postgres")
 }
 
-// sweep removes the directories of processes that are no more. What cannot be
-// read or removed belongs to someone else and is left alone.
+// sweep removes the directories of ended processes. It skips directories that it cannot
+// read or remove, which belong to other users.
 func sweep() {
 	dirs, err := filepath.Glob(filepath.Join(os.TempDir(), dirPattern))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// asChild makes the test program a process that starts a server and waits.
+// asChild makes the test program start a server and wait.
 const asChild = "LOCALPG_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -94,7 +94,7 @@ func TestServer(t *testing.T) {
 }
 
 func TestServerDiesWithItsProcess(t *testing.T) {
-	start(t) // skips where there is no server
+	start(t) // skips without PostgreSQL
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), asChild+"=1")
 	output, err := child.StdoutPipe()
@@ -141,7 +141,7 @@ func TestVersionOfAnInstallation(t *testing.T) {
 }
 
 func TestKeptClusterIsFoundAgain(t *testing.T) {
-	start(t) // skips where there is no server
+	start(t) // skips without PostgreSQL
 	// Not below t.TempDir, which the account of the server cannot enter.
 	dir, err := os.MkdirTemp("", "localpg-kept-*")
 	if err != nil {

@@ -7,15 +7,14 @@ import (
 	"time"
 )
 
-// process is a server process that is being waited for.
+// process is a running server process.
 type process struct {
 	command *exec.Cmd
 	ended   chan struct{} // closed when the process is gone
 }
 
-// startProcess starts command. The goroutine that does so keeps its thread
-// until the process has ended: the kernel ties a child to the thread that
-// started it, and the Go runtime may end idle threads.
+// startProcess starts command on a locked thread that lives as long as the process: the
+// kernel ties a child to its parent thread, and the Go runtime may end idle threads.
 func startProcess(command *exec.Cmd) (*process, error) {
 	p := &process{command: command, ended: make(chan struct{})}
 	started := make(chan error)
@@ -25,7 +24,7 @@ func startProcess(command *exec.Cmd) (*process, error) {
 		err := command.Start()
 		started <- err
 		if err == nil {
-			_ = command.Wait() // how a throw-away server ended is of no interest
+			_ = command.Wait() // a temporary server's exit status does not matter
 			close(p.ended)
 		}
 	}()
@@ -35,9 +34,8 @@ func startProcess(command *exec.Cmd) (*process, error) {
 	return p, nil
 }
 
-// stop ends the process with a signal and waits; after the timeout it kills it.
-// SIGQUIT is PostgreSQL's immediate shutdown, for where there is nothing to
-// save; SIGINT its orderly one.
+// stop sends a signal and waits; after the timeout it kills the process. SIGQUIT is
+// PostgreSQL's immediate shutdown, SIGINT its fast one, which saves the data.
 func (p *process) stop(first syscall.Signal, timeout time.Duration) {
 	for _, signal := range []syscall.Signal{first, syscall.SIGKILL} {
 		select {
@@ -45,7 +43,7 @@ func (p *process) stop(first syscall.Signal, timeout time.Duration) {
 			return
 		default:
 		}
-		_ = p.command.Process.Signal(signal) // fails where it has ended
+		_ = p.command.Process.Signal(signal) // fails if it has ended
 		select {
 		case <-p.ended:
 			return

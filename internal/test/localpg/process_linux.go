@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// confine runs command under account (nil for our own) and has the kernel shut
-// it down when this process dies, however it dies.
+// confine runs command under account (nil for our own). The kernel stops it when this
+// process ends in any way.
 func confine(command *exec.Cmd, account *syscall.Credential) {
 	command.SysProcAttr = &syscall.SysProcAttr{
 		Credential: account,

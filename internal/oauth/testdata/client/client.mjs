@@ -1,8 +1,8 @@
-// An application as its developer would write it: it knows the issuer and what
-// it was given at registration, and finds the rest by the metadata.
+// An application as its developer would write it: it knows the issuer and its
+// credentials, and discovers the rest.
 //
-// It prints the address to which it sends the user, reads the address at which
-// the user comes back, and prints what it has found out as one line of JSON.
+// It prints the authorization URL, reads the redirect URL, and prints its results as
+// one line of JSON.
 import { strict as assert } from 'node:assert'
 import { createInterface } from 'node:readline'
 import * as oauth from 'oauth4webapi'

@@ -1,5 +1,5 @@
-// What does not fit a person's fingers and eyes on this page: {wrong, small},
-// both lists of words.
+// Elements that are too wide or too small to read or touch: {wrong, small}, two lists of
+// messages.
 (() => {
   const wrong = [], small = [];
   const width = document.documentElement.clientWidth;

@@ -1,5 +1,5 @@
-// Package pgproxy puts a proxy between a test and its PostgreSQL server, which loses
-// connections in the ways in which networks do.
+// Package pgproxy is a proxy in front of a PostgreSQL server that fails in the ways in
+// which networks fail.
 package pgproxy
 
 import (
@@ -13,7 +13,7 @@ import (
 	"chairside/internal/clock"
 )
 
-// Proxy passes bytes on, until it is told otherwise.
+// Proxy forwards bytes, until it is told to fail.
 type Proxy struct {
 	listener net.Listener
 	target   string
@@ -41,8 +41,8 @@ const (
 	FromServer
 )
 
-// New starts a proxy in front of the server of a database, and gives the database's
-// address through it. It ends with the test.
+// New starts a proxy in front of a database's server and returns the database's URL
+// through it. It ends with the test.
 func New(t testing.TB, address string) (*Proxy, string) {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -97,8 +97,8 @@ type part struct {
 // maxParts is the most parts of a connection that are held back.
 const maxParts = 1024
 
-// pass passes bytes on in one direction. Parts that are held back do not hold back
-// the reading of the next: so several messages sent at once take one delay.
+// pass forwards bytes in one direction. Delayed parts do not delay the reading of the
+// next, so several messages sent together take one delay.
 func (p *Proxy) pass(l *link, from, to *net.TCPConn, d Direction) {
 	parts := make(chan part, maxParts)
 	defer close(parts)
@@ -130,7 +130,7 @@ func (p *Proxy) pass(l *link, from, to *net.TCPConn, d Direction) {
 	}
 }
 
-// deliver writes parts when their time has come, then ends the connection.
+// deliver writes parts when they are due, then ends the connection.
 func (p *Proxy) deliver(l *link, to *net.TCPConn, parts <-chan part) {
 	for next := range parts {
 		if wait := time.Until(next.at); wait > 0 {
@@ -169,8 +169,7 @@ func (p *Proxy) each(do func(l *link)) {
 // connections.
 func (p *Proxy) Delay(d time.Duration) { p.delay.Store(int64(d)) }
 
-// Swallow has the proxy read and forget all that is sent on the open connections, which
-// stay open. New ones work.
+// Swallow discards all data on the open connections and keeps them open. New ones work.
 func (p *Proxy) Swallow() { p.each(func(l *link) { l.swallow.Store(true) }) }
 
 // Reset ends all open connections with a TCP reset.
@@ -190,6 +189,6 @@ func (p *Proxy) Cut(d Direction, n int) {
 	})
 }
 
-// Close has the proxy accept connections and close them at once, as one does that knows
-// no primary, or serve them again.
+// Close makes the proxy close new connections at once, like a proxy without a primary,
+// or accept them again.
 func (p *Proxy) Close(closing bool) { p.closing.Store(closing) }

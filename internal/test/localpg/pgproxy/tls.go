@@ -16,8 +16,8 @@ import (
 	"chairside/internal/clock"
 )
 
-// TLS starts a proxy that speaks TLS to its clients, for servers that do not, and gives
-// the database's address through it. It ends with the test.
+// TLS starts a proxy with TLS, for a server without it, and returns the database's URL
+// through it. It ends with the test.
 func TLS(t testing.TB, address string) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -1,10 +1,8 @@
-// Package pgtest gives tests databases on PostgreSQL.
+// Package pgtest creates PostgreSQL databases for tests.
 //
-// They are made on the server that CHAIRSIDE_TEST_POSTGRES names (the URL of a
-// database from which others can be created), or on a private server of an
-// installed PostgreSQL. Where there is neither, tests are skipped with a clear
-// word; with CI=true the whole run fails instead, so that a suite is never
-// skipped silently.
+// It uses the server of CHAIRSIDE_TEST_POSTGRES (the URL of a database whose user may
+// create databases), or starts an installed PostgreSQL. Without either, tests are skipped
+// with a message; with CI=true the run fails, so that no suite is skipped unnoticed.
 package pgtest
 
 import (
@@ -28,7 +26,7 @@ const Server = "CHAIRSIDE_TEST_POSTGRES"
 var (
 	admin   *sql.DB  // on the server
 	address *url.URL // of the server
-	missing error    // why there is none
+	missing error    // why there is no server
 	copying string   // how the server copies a template
 	counter atomic.Int64
 )
@@ -38,14 +36,13 @@ var (
 // costs the processor a quarter.
 const cheapestCopy = "SELECT CASE WHEN current_setting('server_version_num')::int >= 150000 THEN ' STRATEGY file_copy' ELSE '' END"
 
-// Main runs the tests of a package with a server; it is called by TestMain.
+// Main runs a package's tests with a server. TestMain calls it.
 func Main(m *testing.M) { os.Exit(With{m}.Run()) }
 
-// With is the tests of a package together with a server, for a TestMain that
-// has something else to run them.
+// With runs a package's tests with a server, for a TestMain that uses another runner.
 type With struct{ *testing.M }
 
-// Run runs the tests and gives the exit status.
+// Run runs the tests and returns the exit status.
 func (w With) Run() int {
 	m := w.M
 	where := os.Getenv(Server)
@@ -78,11 +75,11 @@ func (w With) Run() int {
 	return m.Run()
 }
 
-// New gives the URL of a new, empty database, or skips the test.
+// New returns the URL of a new, empty database, or skips the test.
 func New(t testing.TB) string { return Clone(t, "template0") }
 
-// Clone gives the URL of a copy of a database of this server, to which nobody
-// may be connected meanwhile. It is dropped after the test.
+// Clone returns the URL of a copy of a database that has no connections. The copy is
+// dropped after the test.
 func Clone(t testing.TB, template string) string {
 	t.Helper()
 	if missing != nil {
@@ -100,11 +97,11 @@ func Clone(t testing.TB, template string) string {
 	return where
 }
 
-// Missing tells why there is no server, nil where there is one.
+// Missing returns why there is no server, or nil.
 func Missing() error { return missing }
 
-// Create makes a database that outlives the test which needed it first, to be
-// a template for others: its name and its URL.
+// Create creates a template database that outlives the test, and returns its name and
+// URL.
 func Create(template string) (name, where string, err error) {
 	name = fmt.Sprintf("chairside_test_%d_%d", os.Getpid(), counter.Add(1))
 	if _, err := admin.Exec("CREATE DATABASE " + name + " TEMPLATE " + template + copying); err != nil {
