@@ -72,14 +72,14 @@ func (Patient) Fields() []ent.Field {
 		optionalText("custom_field_1", "The practice's own extra datum; its label is on the practice.", written()),
 		optionalText("custom_field_2", "The practice's own extra datum; its label is on the practice.", written()),
 		metadata(),
-		field.String("search_text").Default("").Comment("What search compares: see SearchText.").Annotations(apispec.Hidden()),
+		field.String("search_text").Default("").Comment("What search compares: see SearchText.").Annotations(apispec.Field{Hidden: true, Derived: true}),
 	}
 	for _, p := range phoneColumns {
 		words := strings.ReplaceAll(strings.ToUpper(p[:1])+p[1:], "_", " ")
 		fields = append(fields,
 			optionalText(p, words+" number, as given.", apispec.Field{Write: true, MaxRunes: shortText, Example: "020 7946 0123"}),
 			optionalText(p+"_country", "ISO 3166 country code of the number.", kind(codec.Country)),
-			optionalText(p+"_normalized", "The number in E.164 form; null where it is not possible.", apispec.Field{Format: limit.E164, Example: "+442079460123"}),
+			optionalText(p+"_normalized", "The number in E.164 form; null where it is not possible.", apispec.Field{Derived: true, Format: limit.E164, Example: "+442079460123"}),
 		)
 	}
 	return fields

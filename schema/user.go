@@ -33,7 +33,7 @@ func (User) Fields() []ent.Field {
 		optionalTimestamp("last_login", "When the user last signed in."),
 		field.String("password_hash").Default("").Sensitive().Comment("argon2id hash of the password, empty where none was set.").Annotations(apispec.Hidden()),
 		field.String("totp_secret").Default("").Sensitive().Comment("Shared secret of the second factor (RFC 6238), base32; empty without one.").Annotations(apispec.Hidden()),
-		field.Int64("totp_step").Default(0).Comment("The last time step of which a code was used: none works twice.").Annotations(apispec.Hidden()),
+		field.Int64("totp_step").Default(0).Comment("The last time step of which a code was used: none works twice.").Annotations(apispec.Field{Hidden: true, Derived: true}),
 		field.JSON("recovery_codes", []string{}).Optional().Sensitive().Comment("SHA-256 of the codes that stand in for the second factor, once each.").Annotations(apispec.Hidden()),
 	}
 }

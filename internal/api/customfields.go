@@ -16,15 +16,11 @@ import (
 	"chairside/ent/customfieldanswer"
 	"chairside/ent/predicate"
 	"chairside/internal/apierror"
-	"chairside/internal/decimal"
 	"chairside/internal/entx"
 	"chairside/internal/entx/rowscan"
 	"chairside/ogent"
 	"chairside/schema"
 )
-
-// longestAnswer is in bytes; a request is never longer than 1 MiB.
-const longestAnswer = 65535
 
 // patientAnswers gives the custom_fields of each patient, in the order of ids.
 func patientAnswers(ctx context.Context, c *ent.Client, ids []int64) ([][]ogent.CustomFieldEntry, error) {
@@ -198,22 +194,7 @@ func answerText(f *ent.CustomField, value jx.Raw) (text, message string) {
 			return "", "must be a string"
 		}
 	}
-	switch {
-	case len(text) > longestAnswer:
-		return "", "is too long"
-	case f.Type == schema.QuestionCheckbox && text != "true" && text != "false":
-		return "", "must be true or false"
-	case f.Type == schema.QuestionNumber:
-		d, err := decimal.Parse(text)
-		if err != nil {
-			return "", err.Error()
-		}
-		return d.String(), ""
-	case f.Type == schema.QuestionEnum && len(f.Options) > 0 &&
-		!slices.ContainsFunc(f.Options, func(o schema.Option) bool { return o.Name == text }):
-		return "", "must be one of its options"
-	}
-	return text, ""
+	return schema.ReadAnswer(f.Type, f.Options, text)
 }
 
 // save writes the answers of a patient that differ from what is stored, and

@@ -175,6 +175,7 @@ type Field struct {
 	Required      bool       // on create; cannot be cleared
 	CreateDefault bool       // has a default on create, but an edit cannot put it back with null
 	Hidden        bool       // never leaves the server
+	Derived       bool       // a hook or the program sets it: nobody else writes it
 	// What the column may hold: see internal/apispec/limit. The databases check it, too.
 	MaxRunes int      // limit.LongText where it is 0 and the column is shown
 	Min, Max *int64   // of decimals in hundredths

@@ -308,6 +308,7 @@ var modelFuncs = template.FuncMap{
 	"noted":        isNoted,
 	"counters":     countersOf,
 	"limits":       limitsOf,
+	"tables":       tablesOf,
 	"rules":        rulesOf,
 	"beside":       beside,
 	"stored_types": storedTypes,
