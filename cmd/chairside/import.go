@@ -9,8 +9,9 @@ import (
 	"text/tabwriter"
 
 	"chairside/internal/config"
+	"chairside/internal/dump"
+	"chairside/internal/importer"
 	"chairside/internal/store"
-	"chairside/internal/transfer"
 )
 
 type importCommand struct{ config.ImportFlags }
@@ -32,7 +33,7 @@ CSV files of another system go into a practice, as mapping.yaml beside them says
 
 Prints what became of the rows of each file. The exit status is 0 when all rows went in, and 1 when some were refused (the others are in), or the import failed.
 
-` + transfer.Guide()
+` + importer.Guide
 }
 
 // Run imports what there is in the directory.
@@ -41,10 +42,10 @@ func (i *importCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	native := false
-	if flags.Mapping == "" {
-		if native, err = transfer.IsExport(flags.Dir); err != nil {
-			return fmt.Errorf("%s: %w", flags.Dir, err)
+	native := flags.Mapping == "" && dump.IsExport(flags.Dir)
+	if flags.Mapping == "" && !native {
+		if flags.Mapping, err = importer.FindMapping(flags.Dir); err != nil {
+			return err
 		}
 	}
 	useMemory(importGarbage)
@@ -62,7 +63,9 @@ func (i *importCommand) Run(c *console) error {
 
 // restore reads an export of this program's.
 func (c *console) restore(db *store.DB, flags config.ImportFlags) error {
-	done, err := transfer.Restore(c, db, flags.Dir, transfer.RestoreOptions{DryRun: flags.DryRun, Progress: c.err})
+	show, finish := c.progress()
+	defer finish()
+	done, err := dump.Restore(c, db, flags.Dir, dump.RestoreOptions{DryRun: flags.DryRun, Progress: show})
 	switch {
 	case err != nil:
 		return err
@@ -75,8 +78,10 @@ func (c *console) restore(db *store.DB, flags config.ImportFlags) error {
 
 // importFiles reads the files of another system.
 func (c *console) importFiles(db *store.DB, flags config.ImportFlags) error {
-	report, err := transfer.Import(c, db, flags.Dir, transfer.ImportOptions{
-		Mapping: flags.Mapping, Practice: flags.Practice, Rejects: flags.Rejects, DryRun: flags.DryRun, Progress: c.err,
+	show, finish := c.progress()
+	defer finish()
+	report, err := importer.Import(c, db, flags.Dir, importer.Options{
+		Mapping: flags.Mapping, Practice: flags.Practice, Rejects: flags.Rejects, DryRun: flags.DryRun, Progress: show,
 	})
 	if err != nil {
 		return err
@@ -100,7 +105,7 @@ func (c *console) importFiles(db *store.DB, flags config.ImportFlags) error {
 		out = filepath.Join(flags.Dir, "rejects")
 	}
 	if report.Warnings+report.Differences > 0 {
-		fmt.Fprintf(c.err, "in %s: warnings %d, totals that differ from the source's %d\n", filepath.Join(out, transfer.Findings), report.Warnings, report.Differences)
+		fmt.Fprintf(c.err, "in %s: warnings %d, totals that differ from the source's %d\n", filepath.Join(out, importer.Findings), report.Warnings, report.Differences)
 	}
 	if n := report.Rejected(); n > 0 {
 		return fmt.Errorf("rows refused: %d; they are in %s, each with its reason", n, out)

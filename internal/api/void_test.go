@@ -13,7 +13,7 @@ import (
 	"chairside/internal/decimal"
 	"chairside/internal/report"
 	"chairside/internal/test/harness"
-	"chairside/internal/transfer"
+	"chairside/internal/importer"
 )
 
 // delivered imports the files of another system into the demo practice.
@@ -32,7 +32,7 @@ files:
 			t.Fatal(err)
 		}
 	}
-	found, err := transfer.Import(clock.With(t.Context(), harness.Now), e.DB, dir, transfer.ImportOptions{Practice: "demo"})
+	found, err := importer.Import(clock.With(t.Context(), harness.Now), e.DB, dir, importer.Options{Practice: "demo"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	viewer "github.com/swaggest/swgui/v5/static"
 
 	"chairside/internal/apierror"
-	"chairside/internal/etag"
+	"chairside/internal/write/etag"
 	"chairside/ogent"
 )
 

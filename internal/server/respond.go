@@ -13,7 +13,7 @@ import (
 	"github.com/ogen-go/ogen/middleware"
 
 	"chairside/internal/apierror"
-	"chairside/internal/etag"
+	"chairside/internal/write/etag"
 )
 
 // privateAnswer marks an answer as one token's own: it may be kept, but has to

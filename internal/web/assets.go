@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"chairside/internal/apierror"
-	"chairside/internal/etag"
+	"chairside/internal/write/etag"
 	"chairside/internal/report"
 )
 

@@ -12,7 +12,7 @@ import (
 	"chairside/internal/clock"
 	"chairside/internal/codec"
 	"chairside/internal/entx"
-	"chairside/internal/etag"
+	"chairside/internal/write/etag"
 	"chairside/internal/list"
 	"chairside/internal/principal"
 	"chairside/internal/store"

@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"chairside/internal/etag"
+	"chairside/internal/write/etag"
 )
 
 // connections of the pool: as many as Chairside's.

@@ -6,7 +6,8 @@
 //
 //	internal/store     makes a CHECK constraint of each, on both databases
 //	internal/codec      refuses what a client sends (the forms; the rest it has from the same declaration)
-//	internal/transfer  refuses a row of a file, with the field and the reason
+//	internal/dump      refuses a row of an export, with its line
+//	internal/importer  refuses a row of a file, with the field and the reason
 //
 // A CHECK never refuses a value that Column.Check accepts. The reverse may
 // happen where SQL cannot say all of it: Go knows more kinds of white space.
