@@ -63,7 +63,7 @@ func (i *importCommand) Run(c *console) error {
 
 // restore reads an export of this program's.
 func (c *console) restore(db *store.DB, flags config.ImportFlags) error {
-	show, finish := c.progress()
+	show, finish := c.bar()
 	defer finish()
 	done, err := dump.Restore(c, db, flags.Dir, dump.RestoreOptions{DryRun: flags.DryRun, Progress: show})
 	switch {
@@ -78,7 +78,7 @@ func (c *console) restore(db *store.DB, flags config.ImportFlags) error {
 
 // importFiles reads the files of another system.
 func (c *console) importFiles(db *store.DB, flags config.ImportFlags) error {
-	show, finish := c.progress()
+	show, finish := c.bar()
 	defer finish()
 	report, err := importer.Import(c, db, flags.Dir, importer.Options{
 		Mapping: flags.Mapping, Practice: flags.Practice, Rejects: flags.Rejects, DryRun: flags.DryRun, Progress: show,

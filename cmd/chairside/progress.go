@@ -8,14 +8,14 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows on a terminal what is being done, and how much of it, until finish is called.
+// bar shows on a terminal what is being done, and how much of it, until finish is called.
 // Without a terminal show is nil.
-func (c *console) progress() (show func(what string, done, of int64), finish func()) {
+func (c *console) bar() (show func(what string, done, of int64), finish func()) {
 	file, ok := c.err.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return nil, func() {}
 	}
-	bar := progressbar.NewOptions64(-1,
+	b := progressbar.NewOptions64(-1,
 		progressbar.OptionSetWriter(c.err),
 		progressbar.OptionShowCount(),
 		progressbar.OptionThrottle(100*time.Millisecond),
@@ -23,11 +23,11 @@ func (c *console) progress() (show func(what string, done, of int64), finish fun
 	)
 	// A bar that cannot be drawn stops nothing.
 	show = func(what string, done, of int64) {
-		bar.Describe(what)
-		if of > 0 && bar.GetMax64() != of {
-			bar.ChangeMax64(of)
+		b.Describe(what)
+		if of > 0 && b.GetMax64() != of {
+			b.ChangeMax64(of)
 		}
-		_ = bar.Set64(done)
+		_ = b.Set64(done)
 	}
-	return show, func() { _ = bar.Finish() }
+	return show, func() { _ = b.Finish() }
 }

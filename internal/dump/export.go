@@ -47,9 +47,9 @@ type export struct {
 }
 
 // Export writes every row that another installation needs into dir, which must be empty or
-// missing (ErrOccupied). It shows the database at one moment; others read and write
-// meanwhile. The directory appears when it is complete. It holds patients' data and hashes
-// of passwords, so only its owner can read it.
+// missing (ErrOccupied). It shows the database at one moment; others read and write meanwhile.
+// The directory appears when it is complete. It holds patients' data and hashes of passwords, so
+// only its owner can read it.
 func Export(ctx context.Context, db *store.DB, dir string, o ExportOptions) (err error) {
 	if o.Format == "" {
 		o.Format = NDJSON

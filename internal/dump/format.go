@@ -31,8 +31,8 @@ func newWriter(f Format, to *bufio.Writer, columns []table.Column) (write func(v
 	return ndjsonWriter(to, columns), nil
 }
 
-// newReader returns a function that reads the next row: values as they are stored. It
-// returns io.EOF after the last.
+// newReader returns a function that reads the next row: values as they are stored. It returns
+// io.EOF after the last.
 func newReader(f Format, from io.Reader, columns []table.Column) (read func(values []any) error, err error) {
 	if f == CSV {
 		return csvReader(from, columns)
@@ -40,8 +40,8 @@ func newReader(f Format, from io.Reader, columns []table.Column) (read func(valu
 	return ndjsonReader(from, columns), nil
 }
 
-// ndjsonWriter writes a row as one JSON object a line: every column, in the order of the
-// table. Amounts, dates, times, uuids and bytes are strings.
+// ndjsonWriter writes a row as one JSON object a line: every column, in the order of the table.
+// Amounts, dates, times, uuids and bytes are strings.
 func ndjsonWriter(to io.Writer, columns []table.Column) func(values []any) error {
 	var row jx.Writer
 	return func(values []any) error {
@@ -72,8 +72,8 @@ func ndjsonWriter(to io.Writer, columns []table.Column) func(values []any) error
 	}
 }
 
-// maxLine is the longest line of an export that is read, in bytes: many times
-// what a row can hold.
+// maxLine is the longest line of an export that is read, in bytes: many times what a row can
+// hold.
 const maxLine = 64 << 20
 
 // ndjsonReader reads what ndjsonWriter wrote. The columns may be in any order.
@@ -145,9 +145,9 @@ func decode(c *table.Column, d *jx.Decoder) (any, error) {
 	return c.Stored.Parse(text)
 }
 
-// null is how a CSV export writes a null. In texts a backslash is written
-// twice and a carriage return as \r, so that nothing else looks like it and
-// readers that tidy line ends change nothing.
+// null is how a CSV export writes a null. In texts a backslash is written twice and a carriage
+// return as \r, so that nothing else looks like it and readers that tidy line ends change
+// nothing.
 const null = `\N`
 
 var (
@@ -155,8 +155,8 @@ var (
 	unescapeCSV = strings.NewReplacer(`\\`, `\`, `\r`, "\r")
 )
 
-// csvWriter writes a header with the names of the columns, and the same texts as
-// ndjsonWriter without their quotes.
+// csvWriter writes a header with the names of the columns, and the same texts as ndjsonWriter
+// without their quotes.
 func csvWriter(to *bufio.Writer, columns []table.Column) (func(values []any) error, error) {
 	w := csv.NewWriter(to) // which is its buffer, too
 	record := make([]string, len(columns))

@@ -17,8 +17,8 @@ import (
 // manifestName is the file that makes a directory an export.
 const manifestName = "manifest.json"
 
-// manifestLayout is the version of the files' form. It changes when a program could
-// misread the files of an older one.
+// manifestLayout is the version of the files' form. It changes when a program could misread the
+// files of an older one.
 const manifestLayout = "chairside-export-1"
 
 // manifest says what an export holds.
@@ -44,8 +44,8 @@ var (
 	ErrAltered  = errors.New("the export is not as it was written")
 )
 
-// leftBehind are the tables that an export leaves out, because their rows live
-// for moments and mean nothing in another place.
+// leftBehind are the tables that an export leaves out, because their rows live for moments and
+// mean nothing in another place.
 var leftBehind = map[string]string{
 	"sessions":            "browsers sign in again",
 	"authorization_codes": "they live for ten minutes",
@@ -64,8 +64,8 @@ func IsExport(dir string) bool {
 	return err == nil
 }
 
-// schemaVersion is the latest migration that both databases have: those of one
-// database alone change no table.
+// schemaVersion is the latest migration that both databases have: those of one database alone
+// change no table.
 func schemaVersion() (string, error) {
 	postgres, err := fs.Glob(migrations.Postgres(), "*.sql")
 	if err != nil {
@@ -100,9 +100,8 @@ func writeManifest(dir string, m manifest) error {
 	return errors.Join(err, f.Close())
 }
 
-// readManifest reads the manifest of dir and checks that this program wrote or
-// could have written it: the same tables in the same order, under the names
-// that Export gives their files.
+// readManifest reads the manifest of dir and checks that this program wrote or could have written
+// it: the same tables in the same order, under the names that Export gives their files.
 func readManifest(dir string) (m manifest, content []byte, err error) {
 	if content, err = os.ReadFile(filepath.Join(dir, manifestName)); err != nil {
 		return m, nil, err

@@ -22,8 +22,8 @@ import (
 	"chairside/schema"
 )
 
-// The refusals of Restore beside those of the manifest. Each comes wrapped in a text that
-// says more.
+// The refusals of Restore beside those of the manifest. Each comes wrapped in a text that says
+// more.
 var (
 	ErrInUse         = errors.New("an export can be imported into an empty database only, and this one has rows")
 	ErrContradiction = errors.New("the export contradicts itself") // a total differs from its rows
@@ -59,10 +59,10 @@ type restore struct {
 	progress Progress
 }
 
-// Restore reads an export into an empty database of either kind. Rows, ids and hashes are
-// those of the exported one, and no id that it ever gave out is given out again. The files
-// are compared with the manifest before anything is written (ErrManifest, ErrAltered). It is
-// one transaction: killed, it leaves nothing and can be started again.
+// Restore reads an export into an empty database of either kind. Rows, ids and hashes are those
+// of the exported one, and no id that it ever gave out is given out again. The files are compared
+// with the manifest before anything is written (ErrManifest, ErrAltered). It is one transaction:
+// killed, it leaves nothing and can be started again.
 func Restore(ctx context.Context, db *store.DB, dir string, o RestoreOptions) (done Restored, err error) {
 	r := restore{ctx: ctx, dir: dir, progress: o.Progress}
 	digest, err := r.check()
@@ -215,8 +215,8 @@ func (r *restore) table(t *table.Table, note fileNote) error {
 	return err
 }
 
-// decodeRows reads a file in batches. It checks the limits of columns, because it knows the
-// line and the database does not.
+// decodeRows reads a file in batches. It checks the limits of columns, because it knows the line
+// and the database does not.
 func decodeRows(ctx context.Context, read func(values []any) error, t *table.Table, name string, batches chan<- [][]any) error {
 	for line, end := 1, false; !end; {
 		batch := make([][]any, 0, batchRows)
@@ -247,8 +247,8 @@ func decodeRows(ctx context.Context, read func(values []any) error, t *table.Tab
 	return nil
 }
 
-// compareTotals compares every total with its rows. The database does the work, one
-// statement for each total; the indexes have to be there.
+// compareTotals compares every total with its rows. The database does the work, one statement for
+// each total; the indexes have to be there.
 func compareTotals(ctx context.Context, tx *sql.Tx) error {
 	var found []string
 	all := 0

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"chairside/internal/entx/table"
 )
@@ -18,15 +19,15 @@ type portion struct {
 	end     bool  // it is the last one
 }
 
-// readAhead reads a file while the portions before are stored: at most two are held
-// besides those. The first rows, which an import that was stopped has stored, are left out.
+// readAhead reads a file while the portions before are stored: at most two are held besides
+// those. The first rows, which an import that was stopped has stored, are left out.
 func (im *importer) readAhead(ctx context.Context, p *plan, s *source, stored int, portions chan<- portion) error {
 	seen, err := im.sightings(p)
 	if err != nil {
 		return err
 	}
-	// What is derived of new patients takes longest, and needs nothing from the
-	// database. It is derived again of those who are there after all.
+	// What is derived of new patients takes longest, and needs nothing from the database. It is
+	// derived again of those who are there after all.
 	derives := im.first.Load() && p.entity.Name == "patients"
 	for next := (portion{}); !next.end; {
 		next = portion{}
@@ -75,9 +76,9 @@ func fingerprintOf(s string) fingerprint {
 	return fingerprint(sum[:16])
 }
 
-// sightings are those of the files of the same entity that were read before, and
-// last the empty ones of this file. Another file may count its rows from one
-// again: without them its rows would change the records of the first.
+// sightings are those of the files of the same entity that were read before, and last the empty
+// ones of this file. Another file may count its rows from one again: without them its rows would
+// change the records of the first.
 func (im *importer) sightings(p *plan) (list []sightings, err error) {
 	for _, other := range im.plans {
 		if other.entity != p.entity {
@@ -121,9 +122,9 @@ func (p *plan) records() func(yield func(*record, error) bool) {
 	}
 }
 
-// seenBefore names the line of an earlier row for the same record, "" for none, and
-// remembers this one: 20 bytes of memory for each row of the file. A file without
-// ids has records that can be there only once.
+// seenBefore names the line of an earlier row for the same record, "" for none, and remembers
+// this one: 20 bytes of memory for each row of the file. A file without ids has records that can
+// be there only once.
 func (p *plan) seenBefore(r *record, seen []sightings) string {
 	name := r.legacy
 	if r.row.message == "" && p.withoutIDs() {
@@ -139,8 +140,7 @@ func (p *plan) seenBefore(r *record, seen []sightings) string {
 	return ""
 }
 
-// lineIn names the line of a record, of the last file without the file's name; "" for
-// none.
+// lineIn names the line of a record, of the last file without the file's name; "" for none.
 func lineIn(list []sightings, name string) string {
 	key := fingerprintOf(name)
 	for i, s := range list {
@@ -154,8 +154,8 @@ func lineIn(list []sightings, name string) string {
 	return ""
 }
 
-// onlyOnce is what a row says in the columns that no two records of its entity
-// have in common, "" where it leaves one of each such key out.
+// onlyOnce is what a row says in the columns that no two records of its entity have in common, ""
+// where it leaves one of each such key out.
 func (p *plan) onlyOnce(r *record) string {
 	for _, key := range p.entity.Unique {
 		if said := p.says(r, key); said != "" {
@@ -213,5 +213,63 @@ func (p *plan) complete(r *record, system string) {
 			field = p.entity.Unique[0].Last()
 		}
 		r.refuse(field, "occurs already in "+r.before)
+	}
+}
+
+// turn is the place of a batch among those that are stored at the same time.
+//
+//	numbers │ rows │ changes, ids, progress, commit
+//	        │ numbers │ rows     waits               │ changes, ids, progress, commit
+//
+// Ids are given out, and transactions end, in the order of the rows of the file: what a stopped
+// import has stored is a beginning of it, and what comes of it does not depend on who was faster.
+// After a batch that fails none ends.
+type turn struct {
+	work            context.Context // of all batches; over when one has failed
+	numbering       sync.Once
+	numbered, ended chan struct{} // closed when this one has its ids, and is stored
+	before          struct{ numbered, ended <-chan struct{} }
+}
+
+// firstTurn is that of nobody, and over.
+func firstTurn() *turn {
+	t := &turn{numbered: make(chan struct{}), ended: make(chan struct{})}
+	t.number()
+	t.end()
+	return t
+}
+
+// next is the turn after t.
+func (t *turn) next(work context.Context) *turn {
+	after := &turn{work: work, numbered: make(chan struct{}), ended: make(chan struct{})}
+	after.before.numbered, after.before.ended = t.numbered, t.ended
+	return after
+}
+
+// mayNumber waits until the batch before has its ids.
+func (t *turn) mayNumber() error { return t.wait(t.before.numbered) }
+
+// number says that the batch has its ids. One that is tried again gets others.
+func (t *turn) number() { t.numbering.Do(func() { close(t.numbered) }) }
+
+// mayEnd waits until the batch before is stored.
+func (t *turn) mayEnd() error { return t.wait(t.before.ended) }
+
+// end says that the batch is stored.
+func (t *turn) end() { close(t.ended) }
+
+// wait waits for the batch before, unless that will never come. What comes after this one does
+// not matter.
+func (t *turn) wait(before <-chan struct{}) error {
+	select {
+	case <-before:
+		return nil
+	default:
+	}
+	select {
+	case <-before:
+		return nil
+	case <-t.work.Done():
+		return t.work.Err()
 	}
 }

@@ -12,8 +12,7 @@ import (
 	"chairside/internal/store/bulk"
 )
 
-// batch is some rows of a file on their way into the database, in one
-// transaction.
+// batch is some rows of a file on their way into the database, in one transaction.
 type batch struct {
 	*importer
 	plan *plan
@@ -29,8 +28,8 @@ type batch struct {
 	parents map[string]map[string]row // by reference and id: columns of the record
 }
 
-// inTx runs work in a transaction of its own, in a dry run in a part of the
-// only one. Where work fails, what it did is undone.
+// inTx runs work in a transaction of its own, in a dry run in a part of the only one. Where work
+// fails, what it did is undone.
 func (im *importer) inTx(p *plan, work func(b *batch)) (err error) {
 	b := &batch{importer: im, plan: p, tx: im.dry, now: im.clock()}
 	if im.dry == nil {
@@ -110,8 +109,8 @@ func (b *batch) query(statement, column string, in []any, each func(values []any
 	}
 }
 
-// selected reads columns of rows as they are stored: of the practice's, in which a column has
-// one of the values.
+// selected reads columns of rows as they are stored: of the practice's, in which a column has one
+// of the values.
 func (b *batch) selected(e *entity, columns []string, column string, in []any, each func(r row)) {
 	b.query(selectFrom(e, columns)+"practice_id = $1", column, in, func(values []any) {
 		if r := b.stored(e, columns, values); b.err == nil {
@@ -163,8 +162,7 @@ func (b *batch) sound() {
 	b.records = slices.DeleteFunc(slices.Clone(b.records), func(r *record) bool { return len(r.problems) > 0 })
 }
 
-// run writes what can be written of the records, and notes of the others why
-// they cannot.
+// run writes what can be written of the records, and notes of the others why they cannot.
 func (b *batch) run(records []*record, counts *fileProgress) {
 	b.records = slices.DeleteFunc(slices.Clone(records), func(r *record) bool { return r.keys == nil })
 	b.findReferences() // of rows with other problems as well, so that all are told at once
@@ -180,8 +178,7 @@ func (b *batch) run(records []*record, counts *fileProgress) {
 	}
 }
 
-// findRows finds the rows that the records became in an earlier import, by
-// their legacy ids.
+// findRows finds the rows that the records became in an earlier import, by their legacy ids.
 func (b *batch) findRows() {
 	var wanted []string
 	for _, r := range b.records {
@@ -209,9 +206,9 @@ type link struct {
 	spellings []string // for which an import remembers it; none where it is only written on the row
 }
 
-// imported finds rows by the ids they had in the other system, as files spell them:
-// remembered by an import, unless there was none, or written on them. A legacy id
-// of which two spellings belong to different rows has both.
+// imported finds rows by the ids they had in the other system, as files spell them: remembered by
+// an import, unless there was none, or written on them. A legacy id of which two spellings belong
+// to different rows has both.
 func (b *batch) imported(e *entity, none bool, legacy []string) map[string][]link {
 	found := map[string][]link{}
 	if none && !e.Has(legacyID) {
@@ -272,8 +269,8 @@ func (b *batch) imported(e *entity, none bool, legacy []string) map[string][]lin
 	return found
 }
 
-// legacyIDs are the ids that rows had in the other system, by ours: where a row is
-// remembered for several, the first in the order of their characters.
+// legacyIDs are the ids that rows had in the other system, by ours: where a row is remembered for
+// several, the first in the order of their characters.
 func (b *batch) legacyIDs(e *entity, ids []any) map[string]string {
 	legacy := map[string]string{}
 	b.query("SELECT record_id, legacy_id FROM imported_records WHERE practice_id = $1 AND source = $2 AND resource = $3", "record_id", ids, func(v []any) {

@@ -36,14 +36,14 @@ type layout struct {
 	unit time.Duration // of a count, 0 for others
 }
 
-// counts are the forms of times that count since the beginning of 1970, UTC, and
-// of spreadsheets, which count days on the clocks of their place.
+// counts are the forms of times that count since the beginning of 1970, UTC, and of spreadsheets,
+// which count days on the clocks of their place.
 var counts = map[string]time.Duration{"unix": time.Second, "unix ms": time.Millisecond, "excel": spreadsheetDay}
 
 const spreadsheetDay = 24 * time.Hour
 
-// shapeOf is what a text has in common with others of its form: 0 for digits, a
-// for letters, and what stands between them.
+// shapeOf is what a text has in common with others of its form: 0 for digits, a for letters, and
+// what stands between them.
 func shapeOf(s string) string {
 	shape, last := make([]byte, 0, len(s)), byte(0)
 	for i := range len(s) {
@@ -62,8 +62,8 @@ func shapeOf(s string) string {
 	return strings.TrimSpace(string(shape))
 }
 
-// couldRead reports whether a text of a shape has the layout's form. Seconds
-// may have a fraction that the pattern does not show.
+// couldRead reports whether a text of a shape has the layout's form. Seconds may have a fraction
+// that the pattern does not show.
 func (l layout) couldRead(shape string) bool {
 	if l.unit > 0 {
 		return slices.Contains([]string{"0", "0.0"}, strings.TrimPrefix(shape, "-"))
@@ -93,8 +93,8 @@ func (l layout) read(s string, zone *time.Location) (time.Time, error) {
 	return time.Time{}, errors.New("is not a count of the times that are stored")
 }
 
-// longestCount is how far from 1970 a time may be that is told by a count, in
-// milliseconds: a thousand years, no matter whether some of them are leap years.
+// longestCount is how far from 1970 a time may be that is told by a count, in milliseconds: a
+// thousand years, no matter whether some of them are leap years.
 const longestCount = 1000 * 365 * 24 * 3600 * 1000
 
 // lastSerial is the day after the last one of spreadsheets, in the year 9999.
@@ -103,8 +103,8 @@ const lastSerial = 2958466
 // word is a part of a form and what Go calls it.
 type word struct{ word, loose, fixed string }
 
-// words are the parts of a form and what Go calls them; longer ones first. Days
-// and months of two letters also take one digit, where something separates them.
+// words are the parts of a form and what Go calls them; longer ones first. Days and months of two
+// letters also take one digit, where something separates them.
 var words = []word{
 	{"YYYY", "2006", "2006"}, {"YY", "06", "06"},
 	{"MMMM", "January", "January"}, {"MMM", "Jan", "Jan"}, {"MM", "1", "01"}, {"M", "1", "1"},
@@ -151,8 +151,8 @@ func readLayout(shown string) (layout, error) {
 // clocks are the forms of a time of day that may follow any date.
 var clocks = []string{"15:04", "15:04:05", "3:04PM", "3:04:05PM", "3PM", "15.04", "3.04PM", "15h04"}
 
-// newCalendar understands the declared forms of dates, alone and with a time of
-// day after them, the declared forms of both together, and ISO 8601.
+// newCalendar understands the declared forms of dates, alone and with a time of day after them,
+// the declared forms of both together, and ISO 8601.
 func newCalendar(dates, times []string, zone *time.Location, today civil.Date) (c calendar, err error) {
 	c = calendar{zone: zone, home: zone, today: today}
 	for _, shown := range append([]string{"YYYY-MM-DD"}, dates...) {
@@ -187,9 +187,9 @@ func newCalendar(dates, times []string, zone *time.Location, today civil.Date) (
 	return c, nil
 }
 
-// date reads a day; a time means the practice's day, but midnight where the file
-// is from that of the file: so databases write a day alone. past is whether it
-// cannot lie in the future, which settles the century of years with two digits.
+// date reads a day; a time means the practice's day, but midnight where the file is from that of
+// the file: so databases write a day alone. past is whether it cannot lie in the future, which
+// settles the century of years with two digits.
 func (c calendar) date(s string, past bool) (civil.Date, string) {
 	s = tidyTime(s)
 	found, message := c.pick(s, past, c.dates)
@@ -215,8 +215,8 @@ func (c calendar) date(s string, past bool) (civil.Date, string) {
 	return civil.Of(found.In(c.home)), ""
 }
 
-// moment reads a time, or unless it must be exact a day, which means its first
-// moment. What has no offset is local.
+// moment reads a time, or unless it must be exact a day, which means its first moment. What has
+// no offset is local.
 func (c calendar) moment(s string, exact bool) (time.Time, string) {
 	s = tidyTime(s)
 	if t, ok := c.iso(s); ok {
@@ -244,26 +244,20 @@ func (c calendar) moment(s string, exact bool) (time.Time, string) {
 	return time.Time{}, message
 }
 
-// How far from today the dates of a practice are, in years. Other systems write the
+// farAway says of a year that nobody can have meant it: "" for most. Other systems write the
 // first day of year one, or the last one of 9999, where there is none.
-const (
-	longestLife  = 125
-	longestAhead = 50
-)
-
-// farAway says of a year that nobody can have meant it: "" for most.
 func (c calendar) farAway(year int) string {
 	switch {
-	case year < c.today.Year-longestLife:
+	case year < c.today.Year-125:
 		return "is longer ago than people live"
-	case year > c.today.Year+longestAhead:
-		return fmt.Sprintf("is more than %d years ahead", longestAhead)
+	case year > c.today.Year+50:
+		return "is more than 50 years ahead"
 	}
 	return ""
 }
 
-// clockChange says what a change of clocks does to a time that was read from a text
-// without an offset: "" for most.
+// clockChange says what a change of clocks does to a time that was read from a text without an
+// offset: "" for most.
 func (c calendar) clockChange(s string, t time.Time) string {
 	const around = 12 * time.Hour
 	offset := func(at time.Time) time.Duration {
@@ -296,9 +290,8 @@ func (c calendar) wholeDay(s string) bool {
 	return err == nil && n < lastSerial && n == math.Trunc(n) && slices.ContainsFunc(c.counts, func(l layout) bool { return l.unit == spreadsheetDay })
 }
 
-// iso reads a time of ISO 8601 as the API does, but no space for the + that was
-// lost in an address: in a file it stands between two columns. Before an offset
-// there may be one.
+// iso reads a time of ISO 8601 as the API does, but no space for the + that was lost in an
+// address: in a file it stands between two columns. Before an offset there may be one.
 func (c calendar) iso(s string) (time.Time, bool) {
 	if clock := len("2006-01-02 "); len(s) > clock {
 		s = s[:clock] + strings.NewReplacer(" +", "+", " -", "-", " UTC", "Z").Replace(s[clock:])
@@ -309,8 +302,8 @@ func (c calendar) iso(s string) (time.Time, bool) {
 	return codec.ParseTime(s, c.zone)
 }
 
-// pick reads s in every form of the first group that can read it, and refuses to choose
-// where they disagree.
+// pick reads s in every form of the first group that can read it, and refuses to choose where
+// they disagree.
 func (c calendar) pick(s string, past bool, groups ...[]layout) (found *time.Time, message string) {
 	shape := shapeOf(s)
 	for _, layouts := range groups {
@@ -337,8 +330,8 @@ func (c calendar) pick(s string, past bool, groups ...[]layout) (found *time.Tim
 	return found, ""
 }
 
-// century moves a year of two digits into the century it must be of: not in
-// the future where it cannot be, otherwise at most twenty years ahead.
+// century moves a year of two digits into the century it must be of: not in the future where it
+// cannot be, otherwise at most twenty years ahead.
 func (c calendar) century(t time.Time, past bool) time.Time {
 	limit := c.today
 	if !past {
@@ -350,8 +343,7 @@ func (c calendar) century(t time.Time, past bool) time.Time {
 	return t
 }
 
-// Databases put a day before a time that has none, and midnight behind a day that
-// has no time.
+// Databases put a day before a time that has none, and midnight behind a day that has no time.
 var (
 	dayless  = regexp.MustCompile(` (?:30/12/1899|12/30/1899|30\.12\.1899|1899-12-30|01/01/1900|1900-01-01)[ T]`)
 	timeless = regexp.MustCompile(`[ T]0?0:00(?::00(?:\.0+)?)?( \d{1,2}[:.h]\d)`)
@@ -360,16 +352,16 @@ var (
 // afternoon is how people write the half of the day.
 var afternoon = regexp.MustCompile(` ?([AP])\.?M\.?$`)
 
-// What people write of a day beside its number, month and year, and a month that
-// has four letters in British English.
+// What people write of a day beside its number, month and year, and a month that has four letters
+// in British English.
 var (
 	dayName   = regexp.MustCompile(`(?i)^(?:mon|tue|tues|tuesday|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?\.?,? `)
 	ordinal   = regexp.MustCompile(`(?i)\b(\d{1,2})(?:st|nd|rd|th)\b`)
 	september = regexp.MustCompile(`(?i)\bsept\b\.?`)
 )
 
-// minuteOf reads a time of day as the minutes since midnight. A point is no colon
-// here: 9.50 may be ten to ten or half past nine.
+// minuteOf reads a time of day as the minutes since midnight. A point is no colon here: 9.50 may
+// be ten to ten or half past nine.
 func minuteOf(s string) (int, bool) {
 	s, _ = strings.CutPrefix(tidyTime("- "+s), "- ") // a day comes before a time
 	for _, clock := range clocks {
@@ -380,8 +372,8 @@ func minuteOf(s string) (int, bool) {
 	return 0, false
 }
 
-// withoutDayName leaves out of a date what no form has. Most dates have nothing of
-// the kind, which is seen faster than expressions are tried.
+// withoutDayName leaves out of a date what no form has. Most dates have nothing of the kind,
+// which is seen faster than expressions are tried.
 func withoutDayName(s string) string {
 	letter := func(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 	if s != "" && letter(s[0]) {
@@ -398,8 +390,8 @@ func withoutDayName(s string) string {
 	return s
 }
 
-// tidyTime brings the ways of writing morning and afternoon into one, and a day
-// and a time of two columns together.
+// tidyTime brings the ways of writing morning and afternoon into one, and a day and a time of two
+// columns together.
 func tidyTime(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	s = withoutDayName(s)

@@ -16,10 +16,10 @@ type edits struct {
 }
 
 // edit adds a row, and the columns in which it differs, unless there are none.
-func (b *batch) edit(list *edits, r row, differ ...string) {
+func (b *batch) edit(all *edits, r row, differ ...string) {
 	if len(differ) > 0 {
-		list.rows = append(list.rows, r)
-		list.changes = append(list.changes, change{asText(r["id"]), "update", b.list(differ)})
+		all.rows = append(all.rows, r)
+		all.changes = append(all.changes, change{asText(r["id"]), "update", list(differ)})
 	}
 }
 
@@ -29,8 +29,8 @@ func (b *batch) apply(e *entity, list edits, columns ...string) {
 	b.recordChanges(e, list.changes)
 }
 
-// openAccounts opens the accounts of new patients, and changes the opening
-// balances of known ones where the file says so.
+// openAccounts opens the accounts of new patients, and changes the opening balances of known ones
+// where the file says so.
 func (b *batch) openAccounts(fresh, known []*record) {
 	if b.err != nil {
 		return
@@ -66,14 +66,14 @@ func (b *batch) openAccounts(fresh, known []*record) {
 	b.apply(accounts, different, openingBalance)
 }
 
-// childOf is the id of the row that an import makes of its own accord for a row
-// of a file. It is that of no row of a file, which has a legacy id.
+// childOf is the id of the row that an import makes of its own accord for a row of a file. It is
+// that of no row of a file, which has a legacy id.
 func (b *batch) childOf(child string, parent any) string {
 	return b.uuidOf(child + "\x00" + asText(parent))
 }
 
-// makeItems gives each invoice the one item that it consists of, where the
-// other system has sent no items, neither now nor before.
+// makeItems gives each invoice the one item that it consists of, where the other system has sent
+// no items, neither now nor before.
 func (b *batch) makeItems(known []*record) {
 	if !b.plan.makeItem {
 		return
@@ -99,8 +99,7 @@ func (b *batch) makeItems(known []*record) {
 	b.putChildren(items, children, "name", "item_price", "total_price")
 }
 
-// unmakeItems takes the items back that were made for invoices whose own ones
-// have come now.
+// unmakeItems takes the items back that were made for invoices whose own ones have come now.
 func (b *batch) unmakeItems() {
 	ids := map[string]bool{}
 	for _, r := range b.records {
@@ -113,8 +112,8 @@ func (b *batch) unmakeItems() {
 	b.remove(b.plan.entity, made)
 }
 
-// putChildren writes rows whose ids follow from those of their parents: new
-// ones, and of known ones the columns that may change.
+// putChildren writes rows whose ids follow from those of their parents: new ones, and of known
+// ones the columns that may change.
 func (b *batch) putChildren(e *entity, children []row, columns ...string) {
 	known := map[string]row{}
 	if !b.first.Load() {
@@ -138,8 +137,8 @@ func (b *batch) putChildren(e *entity, children []row, columns ...string) {
 	b.apply(e, different, columns...)
 }
 
-// followPlans gives the items of treatment plans that have changed what they had
-// from them: the patient, and what is the plan's where no file says it of items.
+// followPlans gives the items of treatment plans that have changed what they had from them: the
+// patient, and what is the plan's where no file says it of items.
 func (b *batch) followPlans(known []*record) {
 	items := entityOf("treatment_plan_items")
 	columns := b.ofPlans(items)
@@ -167,8 +166,8 @@ func (b *batch) followPlans(known []*record) {
 	b.apply(items, different, columns...)
 }
 
-// ofPlans are the columns that items have from their plans: not those that a file
-// says of items, but the patient always.
+// ofPlans are the columns that items have from their plans: not those that a file says of items,
+// but the patient always.
 func (b *batch) ofPlans(items *entity) (columns []string) {
 	for i := range items.Columns {
 		c := &items.Columns[i]
@@ -181,9 +180,8 @@ func (b *batch) ofPlans(items *entity) (columns []string) {
 	return columns
 }
 
-// dateAnswered dates the patients and treatments whose answers have changed:
-// an answer is shown as part of them, and updated_after must find it. The record
-// of changes has the answers alone.
+// dateAnswered dates the patients and treatments whose answers have changed: an answer is shown
+// as part of them, and updated_after must find it. The record of changes has the answers alone.
 func (b *batch) dateAnswered() {
 	answered := map[string]map[int64]bool{"patients": {}, "treatment_plan_items": {}}
 	note := func(patient, item any) {

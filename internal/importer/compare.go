@@ -17,8 +17,8 @@ import (
 	"chairside/schema"
 )
 
-// compare reads the files that claim totals once more, and notes where the
-// claims are not what the rows come to. It writes nothing into the database.
+// compare reads the files that claim totals once more, and notes where the claims are not what
+// the rows come to. It writes nothing into the database.
 func (im *importer) compare() error {
 	im.report("comparing", 0, 0)
 	for _, p := range im.plans {
@@ -31,8 +31,8 @@ func (im *importer) compare() error {
 	return im.inTx(nil, (*batch).warnOfDoubleBookings)
 }
 
-// readAgain reads the first rows of a file that were stored before, and hands over
-// those that were not refused, with the rows they became.
+// readAgain reads the first rows of a file that were stored before, and hands over those that
+// were not refused, with the rows they became.
 func (im *importer) readAgain(p *plan, rows int, each func(b *batch)) error {
 	refused, err := refusedLines(filepath.Join(im.out, p.rejects))
 	if err != nil {
@@ -90,8 +90,8 @@ func refusedLines(path string) (map[int]bool, error) {
 	}
 }
 
-// findAgain finds the rows of records by their legacy ids, or where the file
-// has none by what they refer to.
+// findAgain finds the rows of records by their legacy ids, or where the file has none by what
+// they refer to.
 func (b *batch) findAgain() {
 	steps := []func(){b.findRows}
 	if b.plan.withoutIDs() {
@@ -159,16 +159,15 @@ func (t *target) compare(claims, computed string) finding {
 	return f
 }
 
-// unpaid reports whether an invoice of a status is still to be paid: other
-// systems rarely tell new ones from sent or partly paid ones.
+// unpaid reports whether an invoice of a status is still to be paid: other systems rarely tell
+// new ones from sent or partly paid ones.
 func unpaid(status string) bool {
 	return status != string(schema.InvoicePaid) && status != string(schema.InvoiceVoid)
 }
 
-// warnOfDoubleBookings points at appointments to come that this import has
-// written although the practitioner has another one at that time. The other
-// system has let it happen, and so it is kept. Which of several files of
-// appointments one is from is not known.
+// warnOfDoubleBookings points at appointments to come that this import has written although the
+// practitioner has another one at that time. The other system has let it happen, and so it is
+// kept. Which of several files of appointments one is from is not known.
 func (b *batch) warnOfDoubleBookings() {
 	var names []string
 	for _, p := range b.plans {

@@ -58,8 +58,8 @@ const (
 	fullName       = "full_name"       // what a reference may be found by: first and last name
 )
 
-// totals are columns that follow from other rows. What a file says of them is
-// never stored, but compared with what they come to.
+// totals are columns that follow from other rows. What a file says of them is never stored, but
+// compared with what they come to.
 var totals = func() map[string][]string {
 	all := map[string][]string{"invoices": {"paid", "paid_on", "status"}, "invoice_items": {"total_price"}}
 	for _, t := range schema.Totals {
@@ -109,8 +109,8 @@ func (e *entity) needs(c *table.Column) bool {
 	return !c.Null && c.Initial == nil && c.Stored != table.JSON && !c.ReadOnly && c.Name != "created_at" && !e.isTotal(c.Name) && !e.supplies(c.Name)
 }
 
-// supplies reports whether a column follows from others where a file does not
-// give it. A site is the patient's, or the practice's first.
+// supplies reports whether a column follows from others where a file does not give it. A site is
+// the patient's, or the practice's first.
 func (e *entity) supplies(column string) bool {
 	c := e.Column(column)
 	return c != nil && c.References == "sites" || supplied[e.Name+"."+column]
@@ -122,9 +122,8 @@ var supplied = map[string]bool{
 	"invoice_items.item_price": true, "invoice_items.quantity": true,
 }
 
-// inheritedFrom are the references of the entity whose records have the same
-// column: where a file does not say who the patient of a treatment is, it is
-// the patient of the plan.
+// inheritedFrom are the references of the entity whose records have the same column: where a file
+// does not say who the patient of a treatment is, it is the patient of the plan.
 func (e *entity) inheritedFrom(c *table.Column) (list []*table.Column) {
 	if c.References == "" && c.Name != "nomenclature" { // the name of a treatment when it was planned
 		return nil
@@ -141,8 +140,7 @@ func (e *entity) inheritedFrom(c *table.Column) (list []*table.Column) {
 	return list
 }
 
-// commonName is the column by which people know the records of a list, "" where
-// there is none.
+// commonName is the column by which people know the records of a list, "" where there is none.
 func (e *entity) commonName() string {
 	if e.Name == "users" || e.Name == "practitioners" {
 		return "email"
@@ -155,8 +153,8 @@ func (e *entity) commonName() string {
 	return ""
 }
 
-// findableBy reports whether references can find the entity's records by a column, or by
-// one of their users'.
+// findableBy reports whether references can find the entity's records by a column, or by one of
+// their users'.
 func (e *entity) findableBy(by string) bool {
 	if by == "" || by == "id" || by == legacyID || by == fullName && e.Has("first_name") && e.Has("last_name") {
 		return true

@@ -9,10 +9,9 @@ import (
 
 const explanationTable = "payment_explanations"
 
-// explainPayments says what of the payments pays the invoices that they name: as
-// much as there is left of both. What then is left of a new payment is known
-// before it is written. What known ones paid before, and do no longer, is taken
-// back.
+// explainPayments says what of the payments pays the invoices that they name: as much as there is
+// left of both. What then is left of a new payment is known before it is written. What known ones
+// paid before, and do no longer, is taken back.
 func (b *batch) explainPayments(known []*record) (explanations []row) {
 	kept, open := b.reconsider(known)
 	left := b.leftToExplain(open, paysInvoice)
@@ -42,10 +41,9 @@ func (b *batch) explainPayments(known []*record) (explanations []row) {
 	return explanations
 }
 
-// reconsider looks at what known payments paid before: how much of them is kept,
-// and which explanations are open again because the file names the invoice. A
-// payment that is deleted, of another patient than its invoices, or less than
-// what it paid, loses all of it.
+// reconsider looks at what known payments paid before: how much of them is kept, and which
+// explanations are open again because the file names the invoice. A payment that is deleted, of
+// another patient than its invoices, or less than what it paid, loses all of it.
 func (b *batch) reconsider(known []*record) (kept map[string]int64, open map[string]bool) {
 	kept, open = map[string]int64{}, map[string]bool{}
 	others, strange := map[string][]any{}, map[string]bool{}
@@ -80,8 +78,7 @@ func (b *batch) reconsider(known []*record) (kept map[string]int64, open map[str
 	return kept, open
 }
 
-// releasePayments takes back what was paid on invoices that are void now, or of
-// another patient.
+// releasePayments takes back what was paid on invoices that are void now, or of another patient.
 func (b *batch) releasePayments(known []*record) {
 	var ids, lost []any
 	for _, r := range known {
@@ -102,8 +99,8 @@ func (b *batch) releasePayments(known []*record) {
 	b.withdraw(lost)
 }
 
-// withdraw takes explanations back, whoever has said so, and forgets them: what
-// is said of them later is new.
+// withdraw takes explanations back, whoever has said so, and forgets them: what is said of them
+// later is new.
 func (b *batch) withdraw(ids []any) {
 	if len(ids) == 0 {
 		return
@@ -113,9 +110,8 @@ func (b *batch) withdraw(ids []any) {
 	b.remove(entityOf(explanationTable), ids)
 }
 
-// explanations bounds what a payment may pay by what is left of it, and of the
-// invoice. Where that is not enough any more for what it paid before, it pays
-// nothing.
+// explanations bounds what a payment may pay by what is left of it, and of the invoice. Where
+// that is not enough any more for what it paid before, it pays nothing.
 func (b *batch) explanations() {
 	open := map[string]bool{}
 	for _, r := range b.records {
@@ -147,9 +143,9 @@ func (b *batch) explanations() {
 	b.withdraw(keysOf(open))
 }
 
-// leftToExplain is what is not explained yet of the payments and invoices that
-// columns of the records refer to, by column and id. Explanations that are open
-// do not count, nor do those of payments that were deleted.
+// leftToExplain is what is not explained yet of the payments and invoices that columns of the
+// records refer to, by column and id. Explanations that are open do not count, nor do those of
+// payments that were deleted.
 func (b *batch) leftToExplain(open map[string]bool, columns ...string) map[string]int64 {
 	left := map[string]int64{}
 	for _, column := range columns {
@@ -174,9 +170,9 @@ func (b *batch) leftToExplain(open map[string]bool, columns ...string) map[strin
 	return left
 }
 
-// trim takes back what was paid on invoices above what they come to now, of the
-// last payments first, and reports whether there was any. It is for files that
-// lower invoices and do not say anew what pays them.
+// trim takes back what was paid on invoices above what they come to now, of the last payments
+// first, and reports whether there was any. It is for files that lower invoices and do not say
+// anew what pays them.
 func (im *importer) trim() (trimmed bool, err error) {
 	lowers := slices.IndexFunc(im.plans, func(p *plan) bool { return p.entity.Name == "invoices" || p.entity.Name == "invoice_items" })
 	if lowers < 0 {

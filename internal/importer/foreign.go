@@ -34,8 +34,8 @@ var (
 // clockLength is a length of time as clocks show it.
 var clockLength = regexp.MustCompile(`^(\d{1,3})[:h]([0-5]\d)(?::00)?$`)
 
-// foreignValue brings a value of another system into the form in which the API
-// reads it, or says what is wrong. What the API will refuse anyway is left to it.
+// foreignValue brings a value of another system into the form in which the API reads it, or says
+// what is wrong. What the API will refuse anyway is left to it.
 func foreignValue(f codec.Field, s string, t *translator) (string, string) {
 	switch f.Kind {
 	case codec.Enum:
@@ -80,8 +80,8 @@ func translated(words map[string]string, s, message string) (string, string) {
 	return "", message
 }
 
-// foreignInteger reads weekdays by name, minutes as times of day, lengths of time, and
-// numbers such as 30.0.
+// foreignInteger reads weekdays by name, minutes as times of day, lengths of time, and numbers
+// such as 30.0.
 func foreignInteger(field, s, mark string) (string, string) {
 	if field == "weekday" {
 		for day := time.Sunday; day <= time.Saturday; day++ {
@@ -130,8 +130,8 @@ var grouped = regexp.MustCompile(`^\d{1,3}([, ']\d{3})+(\.\d+)?$`)
 // pence follow a comma that cannot stand between thousands.
 var pence = regexp.MustCompile(`^\d+,\d{1,2}$`)
 
-// even is an amount without pence, where a dash stands for them: "12,-" is no
-// amount that is owed.
+// even is an amount without pence, where a dash stands for them: "12,-" is no amount that is
+// owed.
 var even = regexp.MustCompile(`(\d)[.,](?:-{1,2}|[–—])([^\d-]*)$`)
 
 // amount reads an amount as its column writes it.
@@ -152,8 +152,8 @@ func (t *translator) amount(s string) (string, string) {
 // nothing is how spreadsheets show an amount of nothing. A dash alone may be no amount.
 var nothing = regexp.MustCompile(`^(?:[£$€]\s*[-–—]|[-–—]\s*[£$€])$`)
 
-// foreignAmount reads "£1,234.50", "12.5", "(3.00)", "-3", "3.00-", "12.5000", "12.-",
-// "£ -", "37.199999999999996". With a comma as the decimal mark it reads "1.234,50".
+// foreignAmount reads "£1,234.50", "12.5", "(3.00)", "-3", "3.00-", "12.5000", "12.-", "£ -",
+// "37.199999999999996". With a comma as the decimal mark it reads "1.234,50".
 func foreignAmount(s, mark string) (string, string) {
 	n := even.ReplaceAllString(strings.ReplaceAll(strings.TrimSpace(s), "\u2212", "-"), "$1$2")
 	if nothing.MatchString(n) {
@@ -184,8 +184,8 @@ func foreignAmount(s, mark string) (string, string) {
 	return sign + strings.TrimSuffix(n, "."), ""
 }
 
-// unsigned takes the ways of writing a debt off an amount: (3.00), -3.00, and where it may
-// stand behind, 3.00-.
+// unsigned takes the ways of writing a debt off an amount: (3.00), -3.00, and where it may stand
+// behind, 3.00-.
 func unsigned(n string, behind bool) (rest, sign string) {
 	if inner, ok := strings.CutPrefix(n, "("); ok && strings.HasSuffix(inner, ")") {
 		n, sign = strings.TrimSuffix(inner, ")"), "-"
@@ -212,8 +212,8 @@ func rounded(n string) string {
 	return n
 }
 
-// pointed is a number with a point before its decimals and its thousands not
-// apart. What is none comes back as it is, or as what is none either.
+// pointed is a number with a point before its decimals and its thousands not apart. What is none
+// comes back as it is, or as what is none either.
 func pointed(n, mark string) string {
 	n = strings.Map(func(r rune) rune {
 		switch {
@@ -237,12 +237,12 @@ func pointed(n, mark string) string {
 	return n
 }
 
-// palmer is a tooth and the side it is on, as Palmer's notation is typed: 6| is
-// not |6. Both sides of it are two teeth.
+// palmer is a tooth and the side it is on, as Palmer's notation is typed: 6| is not |6. Both
+// sides of it are two teeth.
 var palmer = regexp.MustCompile(`^(?:[1-8]\||\|[1-8]|[1-8]\|[1-8])$`)
 
-// foreignList reads teeth and the like: words between commas, semicolons, slashes,
-// bars or spaces.
+// foreignList reads teeth and the like: words between commas, semicolons, slashes, bars or
+// spaces.
 func foreignList(s string) []string {
 	list := []string{}
 	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(",; /", r) }) {
@@ -255,6 +255,5 @@ func foreignList(s string) []string {
 	return list
 }
 
-// nullWords are those that mean that there is no value, unless the mapping
-// says otherwise.
+// nullWords are those that mean that there is no value, unless the mapping says otherwise.
 var nullWords = []string{"NULL", `\N`}

@@ -302,6 +302,7 @@ func TestSources(t *testing.T) {
 		"an inch":            {"a,b\n5\" nail,2\n3,4\n", "a b", "2:5\" nail|2 3:3|4"},
 		"a quotation":        {"a,b\n\"x \"y\" z\",2\n3,4\n", "a b", "2 has a quotation mark in the wrong place, or one that is not closed 3:3|4"},
 		"not closed":         {"a,b\n\n1,\"2\n3,4\n5,6\n", "a b", "3 has a quotation mark in the wrong place, or one that is not closed 4:3|4 5:5|6"},
+		"spaces before":      {"a,b\n , \n\n1,\"2\n3,4\n", "a b", "4 has a quotation mark in the wrong place, or one that is not closed 5:3|4"},
 		"not closed, big":    {"a,b\n1,\"2\n" + strings.Repeat("3,4\n", 3) + "5," + strings.Repeat("x", 2*maxRecord) + "\n7,8\n", "a b", ""},
 		"empty":              {"", "", ""},
 		"a header alone":     {"a,b\n", "a b", ""},
@@ -310,7 +311,7 @@ func TestSources(t *testing.T) {
 		"returns":            {"\ufeffa;b\r1;\"2\r3\"\r\r4;5\r", "a b", "2:1|2\n3 5:4|5"},
 		"sixteen, returns":   {"\xff\xfea\x00,\x00b\x00\r\x001\x00,\x002\x00", "a b", "2:1|2"},
 		"sixteen, no end":    {"\xff\xfea\x00,\x00b\x00\n\x001\x00,\x00\"\x002\x00", "a b", "2 has a quotation mark in the wrong place, or one that is not closed"},
-		"sixteen, no mark":   {"a\x00,\x00", "", errUTF16.Error()},
+		"sixteen, no mark":   {"a\x00,\x00", "", "is UTF-16 without its mark; save it as UTF-8"},
 		"commas in a header": {"\"a,x\";b\n1;2\n", "a,x b", "2:1|2"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -54,17 +54,16 @@ type importer struct {
 	findings  *sheet
 	progress  func(what string, done, of int64)
 	named     map[string]map[string][]string // by table and column: ids by folded name
-	lists     lists
-	written   []sightings // which rows the records are, by their ids; none where all files of the entity have ids
+	written   []sightings                    // which rows the records are, by their ids; none where all files of the entity have ids
 	writtenOf *entity
 	first     atomic.Bool // no row of the file that is read was imported before
 	grown     int         // rows since the last file began or the tables were measured
 	measured  int         // rows of the file when the tables were measured last
 }
 
-// clock reads the time at which a batch begins to be written, moments before it
-// is stored. Were all rows dated by the beginning of the import, a client that
-// reads what is new while it runs would have passed those that it writes last.
+// clock reads the time at which a batch begins to be written, moments before it is stored. Were
+// all rows dated by the beginning of the import, a client that reads what is new while it runs
+// would have passed those that it writes last.
 func (im *importer) clock() time.Time { return clock.Now(clock.Refresh(im.ctx)) }
 
 // report reports progress.
@@ -74,10 +73,10 @@ func (im *importer) report(what string, done, of int64) {
 	}
 }
 
-// Import reads the CSV files of another system into a practice, as their
-// mapping says. It goes on where an import of the same files was stopped. Rows
-// that break a rule are written to a file of rejects and leave the rest alone;
-// what is wrong with the mapping is a MappingError, before anything is written.
+// Import reads the CSV files of another system into a practice, as their mapping says. It goes on
+// where an import of the same files was stopped. Rows that break a rule are written to a file of
+// rejects and leave the rest alone; what is wrong with the mapping is a MappingError, before
+// anything is written.
 func Import(ctx context.Context, db *store.DB, dir string, o Options) (report *Report, err error) {
 	m, content, err := readMapping(dir, o.Mapping)
 	if err != nil {
@@ -283,9 +282,9 @@ func (im *importer) loadFile(i int, p *plan) (err error) {
 	return cmp.Or(read, stored)
 }
 
-// atOnce is how many batches of a file are stored at the same time. Where rows
-// have nothing to do with each other it is two, so that more than one processor
-// of the database's works for the import.
+// atOnce is how many batches of a file are stored at the same time. Where rows have nothing to do
+// with each other it is two, so that more than one processor of the database's works for the
+// import.
 func (im *importer) atOnce(p *plan) int {
 	if im.postgres() && im.dry == nil && im.first.Load() && p.standsAlone() {
 		return 2
@@ -293,9 +292,8 @@ func (im *importer) atOnce(p *plan) int {
 	return 1
 }
 
-// findFirst finds out whether no record of the other system was imported as an
-// entity: then none has to be looked for among the imported ones. Files
-// refuse their second row of a legacy id.
+// findFirst finds out whether no record of the other system was imported as an entity: then none
+// has to be looked for among the imported ones. Files refuse their second row of a legacy id.
 func (im *importer) findFirst(e *entity) error {
 	return im.inTx(nil, func(b *batch) {
 		var known bool
@@ -305,9 +303,8 @@ func (im *importer) findFirst(e *entity) error {
 	})
 }
 
-// measure lets PostgreSQL look at tables that have grown to several times what
-// they were, or at the end to twice that: without, it would plan its queries
-// for the few rows of before.
+// measure lets PostgreSQL look at tables that have grown to several times what they were, or at
+// the end to twice that: without, it would plan its queries for the few rows of before.
 func (im *importer) measure(p *plan, rows int, end bool) error {
 	im.grown += rows
 	least := 3 * im.measured
@@ -326,9 +323,9 @@ func (im *importer) measure(p *plan, rows int, end bool) error {
 	return im.inTx(nil, func(b *batch) { b.fail(b.bulk.Analyze(im.ctx, tables...)) })
 }
 
-// store writes records in one transaction together with how far the import has
-// come, and ends it in its turn. Where the database refuses one, it tries with
-// fewer at a time, until that one is alone.
+// store writes records in one transaction together with how far the import has come, and ends it
+// in its turn. Where the database refuses one, it tries with fewer at a time, until that one is
+// alone.
 func (im *importer) store(i int, p *plan, records []*record, rejects *sheet, end bool, turn *turn) error {
 	var n note
 	err := im.inTx(p, func(b *batch) {

@@ -3,6 +3,7 @@ package importer
 import (
 	"bytes"
 	"cmp"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,11 @@ import (
 
 	"github.com/go-faster/yaml"
 )
+
+// Guide describes mappings, and what becomes of the rows of files.
+//
+//go:embed mapping.md
+var Guide string
 
 // mapping says how the files of another system are read: see mapping.md. JSON is YAML too.
 type mapping struct {
@@ -62,8 +68,8 @@ type fileMapping struct {
 	Reading   reading           `yaml:",inline"`
 }
 
-// columnMapping is where one column of a file goes. A column may be listed
-// several times, and a field too.
+// columnMapping is where one column of a file goes. A column may be listed several times, and a
+// field too.
 type columnMapping struct {
 	column string // as in the header
 
@@ -99,8 +105,7 @@ func (n *names) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// texts is a list in which a word like NULL, which YAML has for nothing, is that
-// word.
+// texts is a list in which a word like NULL, which YAML has for nothing, is that word.
 type texts []string
 
 // UnmarshalYAML takes the words as they are written.
@@ -128,8 +133,8 @@ func readTexts(list *[]string, node *yaml.Node, null bool) error {
 // columnList keeps the order in which columns are listed.
 type columnList []columnMapping
 
-// UnmarshalYAML reads a hash from a column to a field, to the members of a
-// columnMapping, to a list of those, or to null for a column to leave out.
+// UnmarshalYAML reads a hash from a column to a field, to the members of a columnMapping, to a
+// list of those, or to null for a column to leave out.
 func (l *columnList) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind != yaml.MappingNode {
 		return fmt.Errorf("line %d: columns must be a hash from the name of a column to a field", node.Line)
@@ -165,8 +170,8 @@ func (l *columnList) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// MappingError is everything that is wrong with a mapping and the headers of
-// the files it names, a line each.
+// MappingError is everything that is wrong with a mapping and the headers of the files it names,
+// a line each.
 type MappingError []string
 
 // Error lists the mistakes.

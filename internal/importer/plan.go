@@ -13,8 +13,8 @@ import (
 	"chairside/internal/entx/table"
 )
 
-// plan is how one file of another system's is read: its mapping, put together
-// with its header and the entity.
+// plan is how one file of another system's is read: its mapping, put together with its header and
+// the entity.
 type plan struct {
 	name     string // of the file
 	path     string
@@ -45,24 +45,23 @@ func (p *plan) target(field string) *target {
 	return nil
 }
 
-// standsAlone reports whether the rows of the file, where all of them are new,
-// have nothing to do with each other or with rows that others write: they refer
-// to none, may have the same values, are not looked up by anything but their
-// legacy ids, and nothing is made or counted of them.
+// standsAlone reports whether the rows of the file, where all of them are new, have nothing to do
+// with each other or with rows that others write: they refer to none, may have the same values,
+// are not looked up by anything but their legacy ids, and nothing is made or counted of them.
 func (p *plan) standsAlone() bool {
 	refers := func(t *target) bool { return t.role == reference }
 	return rules[p.entity.Name] == nil && len(p.entity.Unique) == 0 && !p.entity.Has(legacyID) && !slices.ContainsFunc(p.targets, refers)
 }
 
-// needs reports whether every new row needs a value for the column, and what the
-// file refers to has none.
+// needs reports whether every new row needs a value for the column, and what the file refers to
+// has none.
 func (p *plan) needs(c *table.Column) bool {
 	said := func(r *table.Column) bool { return p.target(r.Name) != nil }
 	return p.entity.needs(c) && !slices.ContainsFunc(p.inheritedFrom(c), said)
 }
 
-// inheritedFrom are the references of a file's rows whose records have the same
-// column: those of its entity, and the invoice of a payment says whose that is.
+// inheritedFrom are the references of a file's rows whose records have the same column: those of
+// its entity, and the invoice of a payment says whose that is.
 func (p *plan) inheritedFrom(c *table.Column) []*table.Column {
 	list := p.entity.inheritedFrom(c)
 	if p.entity.Name == "payments" && c.Name == "patient_id" && p.target(paysInvoice) != nil {
@@ -74,9 +73,8 @@ func (p *plan) inheritedFrom(c *table.Column) []*table.Column {
 // paidInvoice stands for the invoice that a payment names, which is no column.
 var paidInvoice = &table.Column{Field: codec.Field{Name: paysInvoice}, References: "invoices"}
 
-// newPlans reads the headers of all files and puts the plans in the order in
-// which their entities depend on each other. Everything that is wrong is told
-// at once, in a MappingError.
+// newPlans reads the headers of all files and puts the plans in the order in which their entities
+// depend on each other. Everything that is wrong is told at once, in a MappingError.
 func newPlans(dir string, m mapping, zone *time.Location, today civil.Date) ([]*plan, error) {
 	var mistakes MappingError
 	if m.Source == "" || len(m.Source) > 255 {
@@ -254,8 +252,7 @@ func (b *planner) hasColumn(name string) bool {
 	return slices.ContainsFunc(b.p.header, func(h string) bool { return headerName(h) == name })
 }
 
-// place finds a column of the header, whatever its case. An empty file has none,
-// and needs none.
+// place finds a column of the header, whatever its case. An empty file has none, and needs none.
 func (b *planner) place(name string) int {
 	found := -1
 	for i, h := range b.p.header {

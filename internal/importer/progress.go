@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// note is how far an import has come: what import_runs keeps as JSON. It is
-// written in the transaction of the rows it counts.
+// note is how far an import has come: what import_runs keeps as JSON. It is written in the
+// transaction of the rows it counts.
 type note struct {
 	Started     time.Time      `json:"started"`
 	Stage       string         `json:"stage"`
@@ -56,9 +56,9 @@ func (n note) clone() note {
 	return n
 }
 
-// begin finds out whether the same import was stopped on its way. One that was
-// finished begins anew; so does one whose rejects and findings are not where it
-// is to go on writing them: its rows are there, and are found again.
+// begin finds out whether the same import was stopped on its way. One that was finished begins
+// anew; so does one whose rejects and findings are not where it is to go on writing them: its
+// rows are there, and are found again.
 func (im *importer) begin(digest string) (resumed bool, err error) {
 	err = im.inTx(nil, func(b *batch) {
 		var content []byte
@@ -83,8 +83,7 @@ func (im *importer) begin(digest string) (resumed bool, err error) {
 	return resumed, err
 }
 
-// holds reports whether the files that an import has written are there, as far as
-// its note says.
+// holds reports whether the files that an import has written are there, as far as its note says.
 func (im *importer) holds(n note) bool {
 	sizes := map[string]int64{Findings: n.Findings}
 	for i, p := range im.plans {

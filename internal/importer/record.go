@@ -88,8 +88,7 @@ func (r *record) fill(column string, v any) {
 	}
 }
 
-// take makes a record of a row: its cells, and which record of the other
-// system it is.
+// take makes a record of a row: its cells, and which record of the other system it is.
 func (p *plan) take(row sourceRow) *record {
 	r := &record{row: row, line: row.line, cells: make([]string, len(row.cells))}
 	for i, c := range row.cells {
@@ -166,8 +165,7 @@ func (p *plan) reads(place int) bool {
 	})
 }
 
-// withoutIDs reports whether the rows have none: they are of records that can be
-// there only once.
+// withoutIDs reports whether the rows have none: they are of records that can be there only once.
 func (p *plan) withoutIDs() bool { return len(p.id) == 0 && !p.lineID }
 
 // legacyID is the legacy id as a row spells it.
@@ -189,15 +187,15 @@ func (p *plan) legacyID(cells []string, line int) string {
 const betweenIDs = "/"
 
 var (
-	// fraction is what spreadsheets and the like make of whole numbers in columns that have
-	// gaps: 123.0 is the id 123.
+	// fraction is what spreadsheets and the like make of whole numbers in columns that have gaps:
+	// 123.0 is the id 123.
 	fraction = regexp.MustCompile(`(^|/)(\d+)\.0+(/|$)`)
 	// leading are zeros in front of a number.
 	leading = regexp.MustCompile(`(^|/)0+(\d+)(/|$)`)
 )
 
-// eachPart replaces what an expression finds in the parts of an id. Parts share the
-// separators between them, so it goes over the id twice.
+// eachPart replaces what an expression finds in the parts of an id. Parts share the separators
+// between them, so it goes over the id twice.
 func eachPart(parts *regexp.Regexp, id string) string {
 	return parts.ReplaceAllString(parts.ReplaceAllString(id, "$1$2$3"), "$1$2$3")
 }
@@ -219,9 +217,9 @@ func (p *plan) identity(id string) string {
 	return id
 }
 
-// spellings are what a legacy id may be remembered as: its identity, what people know
-// it as, and how the file has it. They differ where ids are loose, or were when
-// the record was imported before.
+// spellings are what a legacy id may be remembered as: its identity, what people know it as, and
+// how the file has it. They differ where ids are loose, or were when the record was imported
+// before.
 func (p *plan) spellings(raw string) []string {
 	return slices.Compact([]string{p.identity(raw), withoutFractions(raw), raw})
 }
@@ -234,15 +232,15 @@ func (p *plan) cell(cells []string, place int) string {
 	return ""
 }
 
-// text is what a row says for a target: the parts of its cells, translated, with a space
-// between them, or what stands between the columns of a legacy id.
+// text is what a row says for a target: the parts of its cells, translated, with a space between
+// them, or what stands between the columns of a legacy id.
 func (p *plan) text(t *target, cells []string) string {
 	s, _ := p.matched(t, cells)
 	return s
 }
 
-// matched is the text for a target, and the first pattern that a cell has no part
-// like, nil for none.
+// matched is the text for a target, and the first pattern that a cell has no part like, nil for
+// none.
 func (p *plan) matched(t *target, cells []string) (said string, missed *regexp.Regexp) {
 	if t.constant != nil {
 		return p.phrase(t.constant, cells, t.role == reference), nil
@@ -303,8 +301,8 @@ func (p *plan) readTarget(r *record, t *target, source string) {
 	}
 }
 
-// readValue keeps a text as the API's own reader understands it, in the form in
-// which it is stored, or says what is wrong with it.
+// readValue keeps a text as the API's own reader understands it, in the form in which it is
+// stored, or says what is wrong with it.
 func (p *plan) readValue(r *record, t *target, s, source string) (message string) {
 	if t.role == jsonValue {
 		content, message := readDocument(t.column, s)

@@ -48,9 +48,9 @@ func (b *batch) findReferences() {
 	}
 }
 
-// resolve gives the ids behind the keys of a reference, and what the keys are.
-// Where the mapping does not say what they are, they are legacy ids, and where
-// there is no such legacy id the name by which people know such a record.
+// resolve gives the ids behind the keys of a reference, and what the keys are. Where the mapping
+// does not say what they are, they are legacy ids, and where there is no such legacy id the name
+// by which people know such a record.
 func (b *batch) resolve(t *target, keys []string) (found map[string][]string, by string) {
 	found = map[string][]string{}
 	if t.by == "id" {
@@ -91,12 +91,12 @@ const legacyName = "legacy id"
 // fold is a name for comparison: case and spaces do not matter.
 func fold(s string) string { return schema.Fold(strings.Join(strings.Fields(s), " ")) }
 
-// mostNamed is how many records can be found by a name: it is for the lists of
-// a practice, which are held in memory, not for its patients.
+// mostNamed is how many records can be found by a name: it is for the lists of a practice, which
+// are held in memory, not for its patients.
 const mostNamed = 20_000
 
-// byName are the ids of an entity's records by a column of theirs, of their
-// user's, or by the first and last name.
+// byName are the ids of an entity's records by a column of theirs, of their user's, or by the
+// first and last name.
 func (b *batch) byName(e *entity, by string) map[string][]string {
 	if known := b.named[e.Name+"."+by]; known != nil {
 		return known
@@ -123,12 +123,12 @@ func (b *batch) byName(e *entity, by string) map[string][]string {
 	return named
 }
 
-// parentColumns are what rules and inheritance want to know of a record that is
-// referred to, where it has them.
+// parentColumns are what rules and inheritance want to know of a record that is referred to,
+// where it has them.
 var parentColumns = []string{"patient_id", "active", "type", "options", "customizable_type", "status", "amount", "completed", "deleted"}
 
-// findParents reads the records that the records refer to, takes from them what
-// the file does not say, and refuses records that would belong to two patients.
+// findParents reads the records that the records refer to, takes from them what the file does not
+// say, and refuses records that would belong to two patients.
 func (b *batch) findParents() {
 	e := b.plan.entity
 	b.parents = map[string]map[string]row{}
@@ -170,9 +170,9 @@ func (b *batch) findParents() {
 	}
 }
 
-// inherit gives the records a column from those they refer to, and reports whether any got
-// it. What was taken from one record is taken from another that is named now, and the patient
-// is always theirs.
+// inherit gives the records a column from those they refer to, and reports whether any got it.
+// What was taken from one record is taken from another that is named now, and the patient is
+// always theirs.
 func (b *batch) inherit(c *table.Column) (inherited bool) {
 	vias := b.plan.inheritedFrom(c)
 	if c.Null || len(vias) == 0 {
@@ -223,8 +223,8 @@ func (b *batch) parent(r *record, column string) row {
 	return b.parents[column][asText(r.get(column))]
 }
 
-// findAccounts charges records to the accounts of their patients, where the file
-// does not say which account it is.
+// findAccounts charges records to the accounts of their patients, where the file does not say
+// which account it is.
 func (b *batch) findAccounts() {
 	var following []*record
 	for _, r := range b.records {

@@ -58,8 +58,7 @@ func (r *Report) Rejected() (n int) {
 	return n
 }
 
-// finding is something to look at about a row that went in: one line of
-// findings.csv.
+// finding is something to look at about a row that went in: one line of findings.csv.
 type finding struct {
 	file              string
 	line              int
@@ -75,8 +74,7 @@ const (
 	difference = "difference"
 )
 
-// Findings is the name of the file that lists what there is to look at about
-// rows that went in.
+// Findings is the name of the file that lists what there is to look at about rows that went in.
 const Findings = "findings.csv"
 
 var (
@@ -92,8 +90,8 @@ func (f finding) record() []string {
 	return []string{f.file, line, f.legacy, f.kind, f.field, f.claimed, f.computed, f.message}
 }
 
-// rejectRecord is the line of a row that was refused: everything that is wrong
-// with it, and the row.
+// rejectRecord is the line of a row that was refused: everything that is wrong with it, and the
+// row.
 func rejectRecord(r *record) []string {
 	var fields, reasons []string
 	for _, p := range r.problems {
@@ -109,8 +107,8 @@ func rejectRecord(r *record) []string {
 	return append([]string{strconv.Itoa(r.line), strings.Join(fields, ", "), strings.Join(reasons, "; ")}, r.cells...)
 }
 
-// sheet is a CSV file that only grows. What was written after a place that was
-// noted can be taken back.
+// sheet is a CSV file that only grows. What was written after a place that was noted can be taken
+// back.
 type sheet struct {
 	file *os.File
 	csv  *csv.Writer

@@ -14,9 +14,9 @@ import (
 	"chairside/schema"
 )
 
-// rules are what holds between the columns of a row, by table: what the API
-// checks when a client writes, what the schema's hooks derive, and what the
-// program keeps true of rows that clients only read.
+// rules are what holds between the columns of a row, by table: what the API checks when a client
+// writes, what the schema's hooks derive, and what the program keeps true of rows that clients
+// only read.
 var rules = map[string]func(b *batch, r *record){
 	"patients":             (*batch).patient,
 	"appointments":         (*batch).appointment,
@@ -88,8 +88,8 @@ func (b *batch) complete(r *record) {
 	}
 }
 
-// user leaves administrators what they may do: a file of another system, in which
-// they are somebody else, would lock everybody out.
+// user leaves administrators what they may do: a file of another system, in which they are
+// somebody else, would lock everybody out.
 func (b *batch) user(r *record) {
 	administrator := string(schema.RoleAdministrator)
 	if r.existing["role"] != administrator || r.text("role") == administrator && r.boolean("active") {
@@ -158,9 +158,8 @@ func (b *batch) appointment(r *record) {
 	}
 }
 
-// stamp gives the state its timestamp: what the file says, or else when such a
-// thing happens, but not after the import. Only an appointment that is
-// cancelled or missed has the stamp of that.
+// stamp gives the state its timestamp: what the file says, or else when such a thing happens, but
+// not after the import. Only an appointment that is cancelled or missed has the stamp of that.
 func (b *batch) stamp(r *record, start, finish time.Time) {
 	state := schema.AppointmentState(r.text("state"))
 	for _, other := range []schema.AppointmentState{schema.Cancelled, schema.DidNotAttend} {
@@ -227,8 +226,8 @@ func (b *batch) invoice(r *record) {
 	b.agree(r)
 }
 
-// agree keeps the columns of an invoice in agreement, as the database demands of
-// every state of the row. The totals are settled when all files are in.
+// agree keeps the columns of an invoice in agreement, as the database demands of every state of
+// the row. The totals are settled when all files are in.
 func (b *batch) agree(r *record) {
 	amount, outstanding := r.integer("amount"), r.integer("amount_outstanding")
 	void := r.text("status") == string(schema.InvoiceVoid)
@@ -382,8 +381,8 @@ func (b *batch) answer(r *record) {
 	r.given["value"] = s
 }
 
-// warnOfDuplicates points at patients who may be the same person: the same name
-// and day of birth under another legacy id.
+// warnOfDuplicates points at patients who may be the same person: the same name and day of birth
+// under another legacy id.
 func (b *batch) warnOfDuplicates() {
 	if b.plan.entity.Name != "patients" || b.err != nil {
 		return

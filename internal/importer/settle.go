@@ -9,8 +9,8 @@ import (
 )
 
 // settled are the tables with totals (schema.Totals), in the order in which these follow from
-// each other, and those whose rows are part of them: where an import has no file of any,
-// nothing is to be settled.
+// each other, and those whose rows are part of them: where an import has no file of any, nothing
+// is to be settled.
 var settled = []struct {
 	table string
 	from  []string
@@ -21,8 +21,8 @@ var settled = []struct {
 	{"accounts", []string{"patients", "accounts", "payments", "invoices", "invoice_items", "treatment_plans", "treatment_plan_items", "payment_plans"}},
 }
 
-// settle makes the totals of the practice what its rows come to. Rows that
-// agree are not written; doing it twice changes nothing.
+// settle makes the totals of the practice what its rows come to. Rows that agree are not written;
+// doing it twice changes nothing.
 func (im *importer) settle() error {
 	if im.note.Stage != stageSettle {
 		return nil
@@ -106,8 +106,8 @@ func (im *importer) settleTable(e *entity) error {
 	return nil
 }
 
-// settleInvoice derives an invoice from its items and what was paid on it. What is
-// outstanding was computed from the amount as it is, and follows the one that should be.
+// settleInvoice derives an invoice from its items and what was paid on it. What is outstanding
+// was computed from the amount as it is, and follows the one that should be.
 func (b *batch) settleInvoice(e *entity, is, should row, more []any) {
 	for i, c := range []string{"paid", "paid_on", "status"} {
 		var err error

@@ -18,8 +18,8 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// maxRecord is the longest row of another system's file, in bytes. A longer
-// one is a quotation mark that nobody closed.
+// maxRecord is the longest row of another system's file, in bytes. A longer one is a quotation
+// mark that nobody closed.
 const maxRecord = 1 << 20
 
 // Encodings of texts.
@@ -31,8 +31,8 @@ const (
 	utf16        = "utf-16" // only by its mark
 )
 
-// source reads a CSV file of another system's, row by row. A row that cannot
-// be read spoils no other.
+// source reads a CSV file of another system's, row by row. A row that cannot be read spoils no
+// other.
 type source struct {
 	file      *os.File
 	wide      bool    // it was UTF-16
@@ -57,11 +57,8 @@ type sourceRow struct {
 	message string   // why it cannot be read, "" where it can
 }
 
-var errUTF16 = errors.New("is UTF-16 without its mark; save it as UTF-8")
-
-// openSource opens a file and reads its header, which is in the line of that number,
-// the first for 0. delimiter is 0 where the most frequent of , ; tab and | in the
-// header is to be taken.
+// openSource opens a file and reads its header, which is in the line of that number, the first
+// for 0. delimiter is 0 where the most frequent of , ; tab and | in the header is to be taken.
 func openSource(path string, delimiter rune, header int) (*source, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -83,20 +80,14 @@ func (s *source) begin(header int) error {
 		return err
 	}
 	if bytes.HasPrefix(first, []byte{0xff, 0xfe}) || bytes.HasPrefix(first, []byte{0xfe, 0xff}) {
-		if err := s.copyAs(fromUTF16); err != nil {
-			return err
-		}
 		s.wide = true
-		return s.begin(header)
+		return s.copyAs(fromUTF16, header)
 	}
 	if bytes.IndexByte(first, 0) >= 0 {
-		return errUTF16
+		return errors.New("is UTF-16 without its mark; save it as UTF-8")
 	}
 	if bytes.IndexByte(first, '\n') < 0 && bytes.IndexByte(first, '\r') >= 0 {
-		if err := s.copyAs(func(from io.Reader) io.Reader { return returns{from} }); err != nil {
-			return err
-		}
-		return s.begin(header)
+		return s.copyAs(func(from io.Reader) io.Reader { return returns{from} }, header)
 	}
 	if rest, ok := bytes.CutPrefix(first, []byte("\ufeff")); ok {
 		s.start, first, s.marked = 3, rest, true
@@ -120,22 +111,19 @@ func (s *source) begin(header int) error {
 		return err
 	}
 	row, err := s.next()
-	if errors.Is(err, io.EOF) {
+	switch {
+	case errors.Is(err, io.EOF):
 		return nil // an empty file
-	}
-	if err != nil {
-		return err
-	}
-	if row.message != "" {
+	case err == nil && row.message != "":
 		return fmt.Errorf("the header %s", row.message)
 	}
 	s.header = row.cells
-	return nil
+	return err
 }
 
-// copyAs goes on with a copy of the file that is read in another way. The copy has
-// no name, or loses it at the end.
-func (s *source) copyAs(read func(io.Reader) io.Reader) error {
+// copyAs begins again with a copy of the file that is read in another way. The copy has no name, or
+// loses it at the end.
+func (s *source) copyAs(read func(io.Reader) io.Reader, header int) error {
 	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
@@ -154,8 +142,10 @@ func (s *source) copyAs(read func(io.Reader) io.Reader) error {
 	if info, err := original.file.Stat(); err == nil && written > 0 {
 		s.copied = max(original.copied, 1) * float64(info.Size()) / float64(written)
 	}
-	_, err = file.Seek(0, io.SeekStart)
-	return err
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return s.begin(header)
 }
 
 // fromUTF16 reads UTF-16 as UTF-8, with its mark.
@@ -203,8 +193,8 @@ func (s *source) seek() error {
 	return nil
 }
 
-// limited refuses to give more than a row may have. The csv reader reads ahead,
-// so a little more than that is allowed.
+// limited refuses to give more than a row may have. The csv reader reads ahead, so a little more
+// than that is allowed.
 type limited struct {
 	from  io.Reader
 	given int64 // bytes since the csv reader began
@@ -222,8 +212,8 @@ func (l *limited) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// next gives the next row that is not blank and that is wanted, io.EOF after the last.
-// cells are valid until the next call.
+// next gives the next row that is not blank and that is wanted, io.EOF after the last. cells are
+// valid until the next call.
 func (s *source) next() (row sourceRow, err error) {
 	for {
 		from := s.csv.InputOffset()
@@ -234,10 +224,10 @@ func (s *source) next() (row sourceRow, err error) {
 			return row, io.EOF
 		case err != nil:
 			row, err = s.recover(from, err)
-		case !blank(cells):
-			row = s.row(cells)
 		default:
-			continue
+			if row = s.row(cells); blank(cells) {
+				continue
+			}
 		}
 		if err != nil || row.message != "" || s.wants == nil || s.wants(row.cells) {
 			return row, err
@@ -272,8 +262,8 @@ func blank(cells []string) bool {
 	return !slices.ContainsFunc(cells, func(c string) bool { return strings.TrimSpace(c) != "" })
 }
 
-// recover goes on in the line after the one in which a row began that could
-// not be read to its end.
+// recover goes on in the line after the one in which a row began that could not be read to its
+// end.
 func (s *source) recover(from int64, cause error) (sourceRow, error) {
 	var parse *csv.ParseError
 	if !errors.As(cause, &parse) && !errors.Is(cause, errTooLong) {
@@ -345,8 +335,8 @@ func undecodable(encoding string) string {
 	return "has bytes that are not " + encoding + "; set encoding to latin-1, windows-1252, or mixed for both"
 }
 
-// decodeText gives the text of a cell, and whether it is what its encoding
-// says. What cannot be read is shown as �.
+// decodeText gives the text of a cell, and whether it is what its encoding says. What cannot be
+// read is shown as �.
 func decodeText(cell, encoding string) (string, bool) {
 	switch {
 	case encoding == utf16: // what was none is a � in the copy

@@ -27,8 +27,8 @@ func (b *batch) valuesOf(key table.Key, get func(column string) any) string {
 	return values.String()
 }
 
-// adopt finds rows that a record has to be, because some of its columns may be
-// there only once: the user with its e-mail address, the account of its patient.
+// adopt finds rows that a record has to be, because some of its columns may be there only once:
+// the user with its e-mail address, the account of its patient.
 func (b *batch) adopt() {
 	type adoption struct {
 		*record
@@ -79,8 +79,8 @@ func (b *batch) adopt() {
 // isThatOf says that a value is an earlier row's.
 func isThatOf(r *record) string { return fmt.Sprintf("is that of line %d", r.line) }
 
-// rowsWith reads the rows that have the values of a key, and others that have
-// the same in the column that tells most of the records apart.
+// rowsWith reads the rows that have the values of a key, and others that have the same in the
+// column that tells most of the records apart.
 func (b *batch) rowsWith(key table.Key, wanted map[string][]*record, take func(found row)) {
 	e := b.plan.entity
 	var telling string
@@ -113,8 +113,8 @@ func (b *batch) rowsWith(key table.Key, wanted map[string][]*record, take func(f
 	})
 }
 
-// refuseTwins refuses new records that are the same as one before them where
-// there can be one only.
+// refuseTwins refuses new records that are the same as one before them where there can be one
+// only.
 func (b *batch) refuseTwins() {
 	for _, key := range b.plan.entity.Unique {
 		first := map[string]*record{}
@@ -136,9 +136,9 @@ func (b *batch) refuseTwins() {
 	}
 }
 
-// recall makes written what it has to be before a file is read: the rows that this
-// import has written or found for the files of its entity, where some have no ids. One
-// that goes on where it was stopped finds them again.
+// recall makes written what it has to be before a file is read: the rows that this import has
+// written or found for the files of its entity, where some have no ids. One that goes on where it
+// was stopped finds them again.
 func (im *importer) recall(p *plan) error {
 	same := func(other *plan) bool { return other.entity == p.entity }
 	if im.writtenOf != p.entity {
@@ -165,8 +165,8 @@ func (im *importer) recall(p *plan) error {
 	return nil
 }
 
-// keep remembers which rows records are that went in: 20 bytes of memory for each,
-// where files of the entity have no ids.
+// keep remembers which rows records are that went in: 20 bytes of memory for each, where files of
+// the entity have no ids.
 func (im *importer) keep(records []*record) {
 	if len(im.written) == 0 {
 		return

@@ -1,11 +1,9 @@
 package importer
 
 import (
-	"encoding/json"
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -15,9 +13,8 @@ import (
 	"chairside/schema"
 )
 
-// write inserts the new records, changes those that differ from their rows, and
-// leaves the rest alone. Each written row gets its line in the record of
-// changes, as if a client had written it.
+// write inserts the new records, changes those that differ from their rows, and leaves the rest
+// alone. Each written row gets its line in the record of changes, as if a client had written it.
 func (b *batch) write(counts *fileProgress) {
 	e := b.plan.entity
 	var fresh, known []*record
@@ -64,8 +61,8 @@ func (b *batch) write(counts *fileProgress) {
 	}
 }
 
-// giveIDs gives new records their ids. A uuid follows from the legacy id, so
-// that an import which is done again elsewhere gives the same.
+// giveIDs gives new records their ids. A uuid follows from the legacy id, so that an import which
+// is done again elsewhere gives the same.
 func (b *batch) giveIDs(e *entity, fresh []*record) {
 	var numbers []int64
 	if e.Numbered() && b.err == nil {
@@ -113,8 +110,8 @@ func (b *batch) fill(name string, columns []string, write func(row func(values .
 	}))
 }
 
-// insert writes new rows, and the record of it. Columns that may be empty, and
-// are in all of the rows, are left out: most of a patient's are.
+// insert writes new rows, and the record of it. Columns that may be empty, and are in all of the
+// rows, are left out: most of a patient's are.
 func (b *batch) insert(e *entity, rows []row) {
 	if len(rows) == 0 {
 		return
@@ -126,6 +123,7 @@ func (b *batch) insert(e *entity, rows []row) {
 			columns = append(columns, c.Name)
 		}
 	}
+	slices.Sort(columns) // as list has them
 	changes := make([]change, len(rows))
 	values, set := make([]any, len(columns)), make([]string, 0, len(columns))
 	var practice, now any = b.practice.id, b.now
@@ -141,7 +139,7 @@ func (b *batch) insert(e *entity, rows []row) {
 					set = append(set, name)
 				}
 			}
-			changes[i] = change{asText(r["id"]), "create", b.list(set)}
+			changes[i] = change{asText(r["id"]), "create", list(set)}
 			write(values...)
 		}
 	})
@@ -157,31 +155,9 @@ type change struct {
 	fields     string // as list gives them
 }
 
-// lists are the sets of columns that rows had, as the JSON they become. Its
-// zero value is empty.
-type lists struct {
-	lock  sync.Mutex
-	known map[string]string // by names with spaces between them
-}
-
-// mostLists is how many sets are kept.
-const mostLists = 1000
-
-// list is the JSON of the names of columns, sorted. Rows of a file have much
-// the same columns, so the next one's is mostly that of one before.
-func (im *importer) list(columns []string) string {
-	key := strings.Join(columns, " ")
-	im.lists.lock.Lock()
-	defer im.lists.lock.Unlock()
-	if list, ok := im.lists.known[key]; ok {
-		return list
-	}
-	if im.lists.known == nil || len(im.lists.known) >= mostLists {
-		im.lists.known = map[string]string{}
-	}
-	list, _ := json.Marshal(slices.Sorted(slices.Values(columns))) // texts always marshal
-	im.lists.known[key] = string(list)
-	return string(list)
+// list is the JSON of the names of columns, sorted.
+func list(columns []string) string {
+	return `["` + strings.Join(slices.Sorted(slices.Values(columns)), `","`) + `"]`
 }
 
 // recordChanges notes what was written: which rows and columns, no values.
@@ -218,15 +194,15 @@ func (b *batch) update(e *entity, known []*record) int {
 			whole[e.Columns[i].Name] = r.get(e.Columns[i].Name)
 		}
 		rows = append(rows, whole)
-		changes = append(changes, change{asText(r.id), "update", b.list(differ)})
+		changes = append(changes, change{asText(r.id), "update", list(differ)})
 	}
 	b.updateRows(e, slices.DeleteFunc(e.Names(), func(name string) bool { return !columns[name] || name == "id" }), rows)
 	b.recordChanges(e, changes)
 	return len(rows)
 }
 
-// same reports whether two stored values are. Documents differ in their order and spaces;
-// other texts are not JSON objects or lists, or compare equal anyway.
+// same reports whether two stored values are. Documents differ in their order and spaces; other
+// texts are not JSON objects or lists, or compare equal anyway.
 func same(x, y any) bool {
 	if t, ok := x.(time.Time); ok {
 		u, ok := y.(time.Time)
@@ -263,9 +239,8 @@ func (b *batch) updateRows(e *entity, columns []string, rows []row) {
 	b.fail(b.bulk.Update(b.ctx, e.Name, b.practice.id, sets, values))
 }
 
-// remember notes which rows the legacy ids are, where that is new: by what they are
-// compared by, and as they are spelled, which finds them also where loose_ids is
-// left out later.
+// remember notes which rows the legacy ids are, where that is new: by what they are compared by,
+// and as they are spelled, which finds them also where loose_ids is left out later.
 func (b *batch) remember() {
 	unknown := func(r *record) []string {
 		if r.legacy == "" || r.id == nil {

@@ -1,5 +1,5 @@
-// Package table describes the tables of the schema to programs that read and write rows of
-// any of them: dumps and imports. The generator writes the descriptions (ent.Tables).
+// Package table describes the tables of the schema to programs that read and write rows of any of
+// them: dumps and imports. The generator writes the descriptions (ent.Tables).
 //
 //	table.go  tables, columns, unique keys
 //	value.go  the values of a column: scanned, as text, as stored
@@ -116,8 +116,7 @@ func JSONOf[T any](c Column) Column {
 	return c
 }
 
-// holdsNUL reports whether a text in a document has the character that PostgreSQL cannot
-// store.
+// holdsNUL reports whether a text in a document has the character that PostgreSQL cannot store.
 func holdsNUL(content []byte) bool {
 	tokens := json.NewDecoder(bytes.NewReader(content))
 	for {

@@ -44,8 +44,8 @@ func (k Kind) SQL() string {
 
 var errUTF8 = errors.New("is not UTF-8")
 
-// Format is the text of a scanned value: the same for the same value of either database. ok
-// is false for null.
+// Format is the text of a scanned value: the same for the same value of either database. ok is
+// false for null.
 func (k Kind) Format(v any) (text string, ok bool, err error) {
 	if v == nil {
 		return "", false, nil
@@ -124,8 +124,7 @@ func Canonical(s string) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
-// Parse is the inverse of Format: what is stored for a text. Its error does not repeat the
-// text.
+// Parse is the inverse of Format: what is stored for a text. Its error does not repeat the text.
 func (k Kind) Parse(text string) (v any, err error) {
 	message := ""
 	switch k {
