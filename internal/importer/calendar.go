@@ -93,12 +93,10 @@ func (l layout) read(s string, zone *time.Location) (time.Time, error) {
 	return time.Time{}, errors.New("is not a count of the times that are stored")
 }
 
-// longestCount is how far from 1970 a time may be that is told by a count, in milliseconds: a
-// thousand years, no matter whether some of them are leap years.
-const longestCount = 1000 * 365 * 24 * 3600 * 1000
-
-// lastSerial is the day after the last one of spreadsheets, in the year 9999.
-const lastSerial = 2958466
+const (
+	longestCount = 1000 * 365 * 24 * 3600 * 1000 // milliseconds from 1970: about a thousand years
+	lastSerial   = 2958466                       // the day after the last one of spreadsheets, in the year 9999
+)
 
 // word is a part of a form and what Go calls it.
 type word struct{ word, loose, fixed string }
@@ -343,21 +341,15 @@ func (c calendar) century(t time.Time, past bool) time.Time {
 	return t
 }
 
-// Databases put a day before a time that has none, and midnight behind a day that has no time.
 var (
+	// Databases put a day before a time that has none, and midnight behind a day that has no time.
 	dayless  = regexp.MustCompile(` (?:30/12/1899|12/30/1899|30\.12\.1899|1899-12-30|01/01/1900|1900-01-01)[ T]`)
 	timeless = regexp.MustCompile(`[ T]0?0:00(?::00(?:\.0+)?)?( \d{1,2}[:.h]\d)`)
-)
-
-// afternoon is how people write the half of the day.
-var afternoon = regexp.MustCompile(` ?([AP])\.?M\.?$`)
-
-// What people write of a day beside its number, month and year, and a month that has four letters
-// in British English.
-var (
+	// What people write beside the number of a day, month and year.
 	dayName   = regexp.MustCompile(`(?i)^(?:mon|tue|tues|tuesday|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?\.?,? `)
 	ordinal   = regexp.MustCompile(`(?i)\b(\d{1,2})(?:st|nd|rd|th)\b`)
 	september = regexp.MustCompile(`(?i)\bsept\b\.?`)
+	afternoon = regexp.MustCompile(` ?([AP])\.?M\.?$`)
 )
 
 // minuteOf reads a time of day as the minutes since midnight. A point is no colon here: 9.50 may
@@ -393,8 +385,7 @@ func withoutDayName(s string) string {
 // tidyTime brings the ways of writing morning and afternoon into one, and a day and a time of two
 // columns together.
 func tidyTime(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	s = withoutDayName(s)
+	s = withoutDayName(strings.Join(strings.Fields(s), " "))
 	if strings.Contains(s, " ") { // of two columns
 		s = timeless.ReplaceAllString(dayless.ReplaceAllString(s, " "), "$1")
 	}

@@ -124,15 +124,16 @@ func foreignEnum(values []string, s string) string {
 	return s
 }
 
-// grouped are amounts with their thousands apart, and a decimal point.
-var grouped = regexp.MustCompile(`^\d{1,3}([, ']\d{3})+(\.\d+)?$`)
-
-// pence follow a comma that cannot stand between thousands.
-var pence = regexp.MustCompile(`^\d+,\d{1,2}$`)
-
-// even is an amount without pence, where a dash stands for them: "12,-" is no amount that is
-// owed.
-var even = regexp.MustCompile(`(\d)[.,](?:-{1,2}|[–—])([^\d-]*)$`)
+var (
+	// grouped are amounts with their thousands apart, and a decimal point.
+	grouped = regexp.MustCompile(`^\d{1,3}([, ']\d{3})+(\.\d+)?$`)
+	// pence follow a comma that cannot stand between thousands.
+	pence = regexp.MustCompile(`^\d+,\d{1,2}$`)
+	// even is an amount with a dash for the pence: "12,-" is no amount that is owed.
+	even = regexp.MustCompile(`(\d)[.,](?:-{1,2}|[–—])([^\d-]*)$`)
+	// nothing is how spreadsheets show zero. A dash alone may be no amount.
+	nothing = regexp.MustCompile(`^(?:[£$€]\s*[-–—]|[-–—]\s*[£$€])$`)
+)
 
 // amount reads an amount as its column writes it.
 func (t *translator) amount(s string) (string, string) {
@@ -148,9 +149,6 @@ func (t *translator) amount(s string) (string, string) {
 	whole = strings.Repeat("0", max(0, 3-len(whole))) + whole
 	return n[:len(n)-len(positive)] + whole[:len(whole)-2] + "." + whole[len(whole)-2:], ""
 }
-
-// nothing is how spreadsheets show an amount of nothing. A dash alone may be no amount.
-var nothing = regexp.MustCompile(`^(?:[£$€]\s*[-–—]|[-–—]\s*[£$€])$`)
 
 // foreignAmount reads "£1,234.50", "12.5", "(3.00)", "-3", "3.00-", "12.5000", "12.-", "£ -",
 // "37.199999999999996". With a comma as the decimal mark it reads "1.234,50".

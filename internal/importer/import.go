@@ -163,28 +163,18 @@ func findPractice(ctx context.Context, db *store.DB, name string) (p practice, e
 			where, args = "id = $1", []any{id.String()}
 		}
 	}
-	const site = "(SELECT s.id FROM sites AS s WHERE s.practice_id = p.id ORDER BY s.created_at, s.id LIMIT 1)"
-	rows, err := db.SQL.QueryContext(ctx, "SELECT id, country, time_zone, coalesce("+site+", id) FROM practices AS p WHERE "+where+" LIMIT 2", args...)
-	if err != nil {
+	found, zone, site := 0, "", sql.NullString{}
+	err = db.SQL.QueryRowContext(ctx, `SELECT id, country, time_zone, (SELECT s.id FROM sites AS s WHERE s.practice_id = p.id ORDER BY s.created_at, s.id LIMIT 1), count(*) OVER ()
+		FROM practices AS p WHERE `+where+` LIMIT 1`, args...).Scan(&p.id, &p.country, &zone, &site, &found)
+	switch {
+	case errors.Is(err, sql.ErrNoRows) && name != "":
+		return p, errors.New("there is no such practice")
+	case errors.Is(err, sql.ErrNoRows), found > 1:
+		return p, ErrPractice
+	case err != nil:
 		return p, fmt.Errorf("find the practice: %w", err)
 	}
-	defer rows.Close()
-	found, zone := 0, ""
-	for ; rows.Next(); found++ {
-		if err := rows.Scan(&p.id, &p.country, &zone, &p.site); err != nil {
-			return p, fmt.Errorf("find the practice: %w", err)
-		}
-	}
-	switch {
-	case rows.Err() != nil:
-		return p, fmt.Errorf("find the practice: %w", rows.Err())
-	case found == 0 && name != "":
-		return p, errors.New("there is no such practice")
-	case found != 1:
-		return p, ErrPractice
-	case p.site == p.id: // it has none
-		p.site = ""
-	}
+	p.site = site.String
 	p.zone, err = time.LoadLocation(zone)
 	return p, err
 }
@@ -337,7 +327,7 @@ func (im *importer) store(i int, p *plan, records []*record, rejects *sheet, end
 		}
 		n = im.note.clone()
 		f := &n.Files[i]
-		f.add(counts)
+		f.Created, f.Updated, f.Unchanged, f.Rejected = f.Created+counts.Created, f.Updated+counts.Updated, f.Unchanged+counts.Unchanged, f.Rejected+counts.Rejected
 		var refused [][]string
 		var findings []finding
 		for _, r := range records {

@@ -32,14 +32,6 @@ type fileProgress struct {
 	Rejected  int   `json:"rejected"`
 }
 
-// add counts what became of some rows.
-func (f *fileProgress) add(rows fileProgress) {
-	f.Created += rows.Created
-	f.Updated += rows.Updated
-	f.Unchanged += rows.Unchanged
-	f.Rejected += rows.Rejected
-}
-
 // The stages of an import.
 const (
 	stageLoad    = "load"

@@ -175,7 +175,11 @@ func (p *plan) legacyID(cells []string, line int) string {
 	}
 	parts := make([]string, len(p.id))
 	for i, part := range p.id {
-		parts[i] = p.phrase(part, cells, len(part) > 1 || part[0].place < 0)
+		if len(part) == 1 && part[0].place >= 0 {
+			parts[i] = p.cell(cells, part[0].place)
+		} else {
+			parts[i] = p.phrase(part, cells, true)
+		}
 		if parts[i] == "" {
 			return ""
 		}

@@ -96,18 +96,10 @@ func (im *importer) uuidOf(name string) string {
 }
 
 // fill writes rows into columns of a table.
-func (b *batch) fill(name string, columns []string, write func(row func(values ...any))) {
-	if b.err != nil {
-		return
+func (b *batch) fill(name string, columns []string, write func(w *bulk.RowWriter) error) {
+	if b.err == nil {
+		b.fail(b.bulk.Table(b.ctx, name, columns, write))
 	}
-	b.fail(b.bulk.Table(b.ctx, name, columns, func(w *bulk.RowWriter) error {
-		write(func(values ...any) {
-			if b.err == nil {
-				b.fail(w.Row(values...))
-			}
-		})
-		return b.err
-	}))
 }
 
 // insert writes new rows, and the record of it. Columns that may be empty, and are in all of the
@@ -127,7 +119,7 @@ func (b *batch) insert(e *entity, rows []row) {
 	changes := make([]change, len(rows))
 	values, set := make([]any, len(columns)), make([]string, 0, len(columns))
 	var practice, now any = b.practice.id, b.now
-	b.fill(e.Name, columns, func(write func(values ...any)) {
+	b.fill(e.Name, columns, func(w *bulk.RowWriter) error {
 		for i, r := range rows {
 			r["practice_id"], r["updated_at"] = practice, now
 			if made, ok := r["created_at"].(time.Time); ok && made.After(b.now) {
@@ -140,8 +132,11 @@ func (b *batch) insert(e *entity, rows []row) {
 				}
 			}
 			changes[i] = change{asText(r["id"]), "create", list(set)}
-			write(values...)
+			if err := w.Row(values...); err != nil {
+				return err
+			}
 		}
+		return nil
 	})
 	if b.err == nil {
 		b.fail(b.turn.mayEnd()) // what follows has ids of its own
@@ -155,9 +150,10 @@ type change struct {
 	fields     string // as list gives them
 }
 
-// list is the JSON of the names of columns, sorted.
+// list is the JSON of the names of columns, which it sorts.
 func list(columns []string) string {
-	return `["` + strings.Join(slices.Sorted(slices.Values(columns)), `","`) + `"]`
+	slices.Sort(columns)
+	return `["` + strings.Join(columns, `","`) + `"]`
 }
 
 // recordChanges notes what was written: which rows and columns, no values.
@@ -165,10 +161,13 @@ func (b *batch) recordChanges(e *entity, changes []change) {
 	if len(changes) == 0 {
 		return
 	}
-	b.fill("changes", []string{"practice_id", "at", "resource", "record_id", "action", "fields"}, func(write func(values ...any)) {
+	b.fill("changes", []string{"practice_id", "at", "resource", "record_id", "action", "fields"}, func(w *bulk.RowWriter) error {
 		for _, c := range changes {
-			write(b.practice.id, b.now, e.Type, c.id, c.action, c.fields)
+			if err := w.Row(b.practice.id, b.now, e.Type, c.id, c.action, c.fields); err != nil {
+				return err
+			}
 		}
+		return nil
 	})
 }
 
@@ -252,11 +251,14 @@ func (b *batch) remember() {
 	if !slices.ContainsFunc(b.records, func(r *record) bool { return len(unknown(r)) > 0 }) {
 		return
 	}
-	b.fill("imported_records", []string{"practice_id", "source", "resource", "legacy_id", "record_id"}, func(write func(values ...any)) {
+	b.fill("imported_records", []string{"practice_id", "source", "resource", "legacy_id", "record_id"}, func(w *bulk.RowWriter) error {
 		for _, r := range b.records {
 			for _, spelling := range unknown(r) {
-				write(b.practice.id, b.source, b.plan.entity.Name, spelling, asText(r.id))
+				if err := w.Row(b.practice.id, b.source, b.plan.entity.Name, spelling, asText(r.id)); err != nil {
+					return err
+				}
 			}
 		}
+		return nil
 	})
 }
