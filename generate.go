@@ -5,23 +5,23 @@
 //	ent/, ogent/         generated from schema/; never edited
 //	internal/codegen     the generator; codegen/examples: the source of ogent's examples
 //	internal/apispec     the schema's API annotations; apispec/limit: limits of column values
-//	internal/entx        support code of generated ent code; entx/rowscan: scans rows without copies
-//	internal/list        reads a page of a list; internal/write: creates, updates and deletes a row
+//	internal/entx        support code of generated ent code; entx/rowscan: scans rows; entx/table: describes all tables
+//	internal/list        reads a page of a list; internal/write: creates, updates and deletes a row; write/etag: entity tags
 //	internal/api         hand-written rules of operations, one file per resource
 //	internal/diary       overlaps and slots: pure functions
 //	internal/server      the HTTP server around the operations
 //	internal/codec       decodes and validates bodies and queries
 //	internal/apierror    the API's error type
-//	internal/etag        entity tags and conditional requests
 //	internal/principal   the caller; internal/token: resolves tokens; internal/scope: scopes and roles
 //	internal/audit       the access log: which patients' records a request reads
-//	internal/cache       a cache with a life of less than a second and single flight
+//	internal/cache       caches values for less than a second
 //	internal/civil       days; internal/clock: the time of a request; internal/decimal: money
 //	internal/oauth       the authorization server: applications, codes, tokens
 //	internal/signin      sessions and two-factor authentication; signin/password: hashing and checks
 //	internal/web         the pages: sign-in, consent, settings, reports
 //	internal/report      reports for managers and analysts; report/render: tables, charts, HTML, CSV and JSON
-//	internal/transfer    export, import, moving between databases
+//	internal/dump        exports and restores a whole installation
+//	internal/importer    imports CSV files of other systems into a practice
 //	internal/store       databases: opening, transactions, errors; below it admission, bulk, counters, dbconn
 //	internal/store/migrate  versions of the schema; plan, lint and diff write the next one
 //	internal/seed        demo data; internal/provision: new practices and users

@@ -81,7 +81,7 @@ func optionalText(name, doc string, o ...apispec.Field) ent.Field {
 
 // folded is the case-folded copy of a column, for sorting.
 func folded(of string) ent.Field {
-	return field.String(of + "_folded").Default("").Comment("Case-folded " + of + ".").Annotations(apispec.Hidden())
+	return field.String(of + "_folded").Default("").Comment("Case-folded " + of + ".").Annotations(apispec.Field{Hidden: true, Derived: true})
 }
 
 func boolTrue(name, doc string, o ...apispec.Field) ent.Field {

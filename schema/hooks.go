@@ -143,23 +143,14 @@ func normalizePhones() []ent.Hook {
 	return hooks
 }
 
-// searched are the columns that SearchText reads.
+// searched are the columns that searchTextOf reads: four names, four others, phones.
 var searched = []string{
 	"first_name", "middle_name", "last_name", "preferred_name", "postcode", "email_address", "nhs_number", "legacy_id",
 	"home_phone", "mobile_phone", "work_phone", "home_phone_normalized", "mobile_phone_normalized", "work_phone_normalized",
 }
 
 func indexPatient() ent.Hook {
-	return derived(searched, func(r *row) error {
-		var names, phones []string
-		for _, c := range searched[:4] {
-			names = append(names, r.text(c))
-		}
-		for _, c := range searched[8:] {
-			phones = append(phones, r.text(c))
-		}
-		return r.set("search_text", SearchText(names, r.text("postcode"), r.text("email_address"), r.text("nhs_number"), r.text("legacy_id"), phones))
-	})
+	return derived(searched, func(r *row) error { return r.set("search_text", searchTextOf(r.text)) })
 }
 
 // measure keeps duration equal to finish minus start.

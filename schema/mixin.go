@@ -29,7 +29,7 @@ type timestamps struct {
 func (timestamps) Fields() []ent.Field {
 	return []ent.Field{
 		field.Time("created_at").Immutable().Comment("When the record was created."),
-		field.Time("updated_at").Comment("When the record last changed."),
+		field.Time("updated_at").Comment("When the record last changed.").Annotations(apispec.Field{Derived: true}),
 	}
 }
 
@@ -96,7 +96,7 @@ var (
 
 func (tenant) Fields() []ent.Field {
 	return []ent.Field{
-		field.UUID("practice_id", uuid.UUID{}).Immutable().Comment("The practice that owns the row.").Annotations(apispec.Hidden()),
+		field.UUID("practice_id", uuid.UUID{}).Immutable().Comment("The practice that owns the row.").Annotations(apispec.Field{Hidden: true, Derived: true}),
 	}
 }
 

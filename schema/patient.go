@@ -72,14 +72,14 @@ func (Patient) Fields() []ent.Field {
 		optionalText("custom_field_1", "The practice's own field; the practice has its label.", written()),
 		optionalText("custom_field_2", "The practice's own field; the practice has its label.", written()),
 		metadata(),
-		field.String("search_text").Default("").Comment("Text that search matches (SearchText).").Annotations(apispec.Hidden()),
+		field.String("search_text").Default("").Comment("Text that search matches (SearchText).").Annotations(apispec.Field{Hidden: true, Derived: true}),
 	}
 	for _, p := range phoneColumns {
 		words := strings.ReplaceAll(strings.ToUpper(p[:1])+p[1:], "_", " ")
 		fields = append(fields,
 			optionalText(p, words+" number, as entered.", apispec.Field{Write: true, MaxRunes: shortText, Example: "020 7946 0123"}),
 			optionalText(p+"_country", "ISO 3166 country code of the number.", kind(codec.Country)),
-			optionalText(p+"_normalized", "The number in E.164 format; null if it is not a possible number.", apispec.Field{Format: limit.E164, Example: "+442079460123"}),
+			optionalText(p+"_normalized", "The number in E.164 format; null if it is not a possible number.", apispec.Field{Derived: true, Format: limit.E164, Example: "+442079460123"}),
 		)
 	}
 	return fields

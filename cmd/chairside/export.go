@@ -2,8 +2,8 @@ package main
 
 import (
 	"chairside/internal/config"
+	"chairside/internal/dump"
 	"chairside/internal/store"
-	"chairside/internal/transfer"
 )
 
 type exportCommand struct{ config.ExportFlags }
@@ -22,6 +22,8 @@ func (e *exportCommand) Run(c *console) error {
 		return err
 	}
 	return c.withDatabase(flags.Database, func(db *store.DB) error {
-		return transfer.Export(c, db, flags.Dir, transfer.ExportOptions{Format: transfer.Format(flags.Format), Progress: c.err})
+		show, finish := c.bar()
+		defer finish()
+		return dump.Export(c, db, flags.Dir, dump.ExportOptions{Format: dump.Format(flags.Format), Progress: show})
 	})
 }

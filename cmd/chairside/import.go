@@ -9,8 +9,9 @@ import (
 	"text/tabwriter"
 
 	"chairside/internal/config"
+	"chairside/internal/dump"
+	"chairside/internal/importer"
 	"chairside/internal/store"
-	"chairside/internal/transfer"
 )
 
 type importCommand struct{ config.ImportFlags }
@@ -32,7 +33,7 @@ CSV files from another system go into a practice. A mapping.yaml beside them map
 
 Prints the number of rows created, updated and rejected per file. The exit status is 0 if all rows were imported, and 1 if some were rejected (the others are imported) or the import failed.
 
-` + transfer.Guide()
+` + importer.Guide
 }
 
 // Run imports the files in the directory.
@@ -41,10 +42,10 @@ func (i *importCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	native := false
-	if flags.Mapping == "" {
-		if native, err = transfer.IsExport(flags.Dir); err != nil {
-			return fmt.Errorf("%s: %w", flags.Dir, err)
+	native := flags.Mapping == "" && dump.IsExport(flags.Dir)
+	if flags.Mapping == "" && !native {
+		if flags.Mapping, err = importer.FindMapping(flags.Dir); err != nil {
+			return err
 		}
 	}
 	useMemory(importGarbage)
@@ -62,7 +63,9 @@ func (i *importCommand) Run(c *console) error {
 
 // restore imports an export of this program.
 func (c *console) restore(db *store.DB, flags config.ImportFlags) error {
-	done, err := transfer.Restore(c, db, flags.Dir, transfer.RestoreOptions{DryRun: flags.DryRun, Progress: c.err})
+	show, finish := c.bar()
+	defer finish()
+	done, err := dump.Restore(c, db, flags.Dir, dump.RestoreOptions{DryRun: flags.DryRun, Progress: show})
 	switch {
 	case err != nil:
 		return err
@@ -75,8 +78,10 @@ func (c *console) restore(db *store.DB, flags config.ImportFlags) error {
 
 // importFiles imports CSV files from another system.
 func (c *console) importFiles(db *store.DB, flags config.ImportFlags) error {
-	report, err := transfer.Import(c, db, flags.Dir, transfer.ImportOptions{
-		Mapping: flags.Mapping, Practice: flags.Practice, Rejects: flags.Rejects, DryRun: flags.DryRun, Progress: c.err,
+	show, finish := c.bar()
+	defer finish()
+	report, err := importer.Import(c, db, flags.Dir, importer.Options{
+		Mapping: flags.Mapping, Practice: flags.Practice, Rejects: flags.Rejects, DryRun: flags.DryRun, Progress: show,
 	})
 	if err != nil {
 		return err
@@ -100,7 +105,7 @@ func (c *console) importFiles(db *store.DB, flags config.ImportFlags) error {
 		out = filepath.Join(flags.Dir, "rejects")
 	}
 	if report.Warnings+report.Differences > 0 {
-		fmt.Fprintf(c.err, "see %s: warnings: %d, totals that differ from the source: %d\n", filepath.Join(out, transfer.Findings), report.Warnings, report.Differences)
+		fmt.Fprintf(c.err, "see %s: warnings: %d, totals that differ from the source: %d\n", filepath.Join(out, importer.Findings), report.Warnings, report.Differences)
 	}
 	if n := report.Rejected(); n > 0 {
 		return fmt.Errorf("rows rejected: %d; see the reasons in %s", n, out)

@@ -97,11 +97,8 @@ func (b booking) checkTimes(problems apierror.Params) {
 	if b.start.IsZero() || b.finish.IsZero() || len(problems["start_time"])+len(problems["finish_time"]) > 0 {
 		return
 	}
-	switch length := b.finish.Sub(b.start); {
-	case length <= 0:
-		problems.Add("finish_time", "must be after start_time")
-	case length > schema.LongestAppointment:
-		problems.Add("finish_time", "must be at most 24 hours after start_time")
+	if message := schema.CheckFinish(b.start, b.finish); message != "" {
+		problems.Add("finish_time", message)
 	}
 }
 

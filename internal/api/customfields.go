@@ -15,15 +15,11 @@ import (
 	"chairside/ent/customfieldanswer"
 	"chairside/ent/predicate"
 	"chairside/internal/apierror"
-	"chairside/internal/decimal"
 	"chairside/internal/entx"
 	"chairside/internal/entx/rowscan"
 	"chairside/ogent"
 	"chairside/schema"
 )
-
-// maxAnswer is the maximum length of an answer, in bytes.
-const maxAnswer = 65535
 
 // patientCustomFields returns the custom_fields of each patient, in the order of ids.
 func patientCustomFields(ctx context.Context, c *ent.Client, ids []int64) ([][]ogent.CustomFieldEntry, error) {
@@ -181,22 +177,7 @@ func answerText(f *ent.CustomField, value jx.Raw) (text, message string) {
 			return "", "must be a string"
 		}
 	}
-	switch {
-	case len(text) > maxAnswer:
-		return "", "is too long"
-	case f.Type == schema.QuestionCheckbox && text != "true" && text != "false":
-		return "", "must be true or false"
-	case f.Type == schema.QuestionNumber:
-		d, err := decimal.Parse(text)
-		if err != nil {
-			return "", err.Error()
-		}
-		return d.String(), ""
-	case f.Type == schema.QuestionEnum && len(f.Options) > 0 &&
-		!slices.ContainsFunc(f.Options, func(o schema.Option) bool { return o.Name == text }):
-		return "", "must be one of its options"
-	}
-	return text, ""
+	return schema.ReadAnswer(f.Type, f.Options, text)
 }
 
 // save writes the answers of a patient that differ from the stored ones and reports whether

@@ -10,9 +10,9 @@ import (
 	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/decimal"
+	"chairside/internal/importer"
 	"chairside/internal/report"
 	"chairside/internal/test/harness"
-	"chairside/internal/transfer"
 	"chairside/ogent"
 )
 
@@ -32,7 +32,7 @@ files:
 			t.Fatal(err)
 		}
 	}
-	found, err := transfer.Import(clock.With(t.Context(), harness.Now), e.DB, dir, transfer.ImportOptions{Practice: "demo"})
+	found, err := importer.Import(clock.With(t.Context(), harness.Now), e.DB, dir, importer.Options{Practice: "demo"})
 	if err != nil {
 		t.Fatal(err)
 	}

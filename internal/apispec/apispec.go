@@ -174,6 +174,7 @@ type Field struct {
 	Required      bool       // required on create, never null
 	CreateDefault bool       // null means the default on create and is refused on update
 	Hidden        bool       // never leaves the server
+	Derived       bool       // set only by hooks and the program
 	// Limits, which the databases check too (package limit).
 	MaxRunes int      // if 0, limit.LongText for visible text
 	Min, Max *int64   // of decimals in hundredths

@@ -1,7 +1,7 @@
 // Package codegen turns schema/ into everything that is generated, in one process:
 //
 //	schema/ ──ent──▶ ent/                      the ORM (ent, entc)
-//	   │                │ + templates/ent_*.tmpl: Confine and Rows on queries, Rows on creates and updates, conditions, Subjects, counters, limits
+//	   │                │ + templates/ent_*.tmpl: Confine and Rows on queries, Rows on creates and updates, conditions, Subjects, counters, limits, tables
 //	   │
 //	   └─annotations─▶ model.go ─▶ document.go ─▶ ogen.Spec, twice:
 //	                                 │
@@ -102,7 +102,7 @@ func generateORM() (*model, error) {
 	}
 	// ent wants the literal "./schema": a joined path would lose its "./".
 	err = entc.Generate("./schema", config, entc.Extensions(oas),
-		extraTemplates("templates/ent_imports.tmpl", "templates/ent_tenancy.tmpl", "templates/ent_subjects.tmpl", "templates/ent_rows.tmpl", "templates/ent_write.tmpl", "templates/ent_conditions.tmpl", "templates/ent_counters.tmpl", "templates/ent_limits.tmpl"))
+		extraTemplates("templates/ent_imports.tmpl", "templates/ent_tenancy.tmpl", "templates/ent_subjects.tmpl", "templates/ent_rows.tmpl", "templates/ent_write.tmpl", "templates/ent_conditions.tmpl", "templates/ent_counters.tmpl", "templates/ent_limits.tmpl", "templates/ent_tables.tmpl"))
 	return m, err
 }
 

@@ -309,6 +309,7 @@ var modelFuncs = template.FuncMap{
 	"audited":      isAudited,
 	"counters":     countersOf,
 	"limits":       limitsOf,
+	"tables":       tablesOf,
 	"rules":        rulesOf,
 	"beside":       beside,
 	"stored_types": storedTypes,

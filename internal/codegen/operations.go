@@ -41,20 +41,25 @@ func plainParams(documented []documented) (params []codec.Param) {
 // bodyFields returns the members of a request body.
 func (e *entity) bodyFields() (fields []codec.Field) {
 	for _, c := range e.Written() {
-		f := codec.Field{
-			Name: c.Name, Kind: c.Kind, Required: c.API.Required, Nullable: c.Nillable && !c.API.Required, CreateDefault: c.API.CreateDefault,
-			Plain:   c.Kind == codec.ID && !c.IsEdgeField(), // the id of something that is not here
-			Default: c.nullValue(), MaxRunes: c.API.MaxRunes, Min: c.API.Min, Max: c.API.Max,
-		}
-		if c.IsEnum() {
-			f.Values = c.EnumValues()
-		}
-		fields = append(fields, f)
+		fields = append(fields, c.bodyField())
 	}
 	for _, x := range e.R.BodyFields {
 		fields = append(fields, codec.Field{Name: x.Name, Kind: x.Kind, Default: x.Null})
 	}
 	return fields
+}
+
+// bodyField returns the body member of the column.
+func (c *column) bodyField() codec.Field {
+	f := codec.Field{
+		Name: c.Name, Kind: c.Kind, Required: c.API.Required, Nullable: c.Nillable && !c.API.Required, CreateDefault: c.API.CreateDefault,
+		Plain:   c.Kind == codec.ID && !c.IsEdgeField(), // the id of something that is not here
+		Default: c.nullValue(), MaxRunes: c.API.MaxRunes, Min: c.API.Min, Max: c.API.Max,
+	}
+	if c.IsEnum() {
+		f.Values = c.EnumValues()
+	}
+	return f
 }
 
 // nullValue returns the JSON that null stands for if a column has a default.
@@ -64,7 +69,7 @@ func (c *column) nullValue() string {
 		return ""
 	case c.Kind == codec.Metadata:
 		return "{}"
-	case c.Default:
+	case c.Default && !c.DefaultFunc() && !c.IsJSON():
 		b, _ := json.Marshal(c.DefaultValue()) // a literal of the schema always marshals
 		return string(b)
 	}
@@ -96,7 +101,7 @@ func writeLiteral(b *strings.Builder, v reflect.Value) {
 		for i := range v.NumField() {
 			if f := v.Field(i); !f.IsZero() {
 				b.WriteString(separator + v.Type().Field(i).Name + ": ")
-				if f.Kind() == reflect.Slice {
+				if f.Kind() == reflect.Slice || f.Kind() == reflect.Struct {
 					b.WriteString(f.Type().String())
 				}
 				writeLiteral(b, f)
@@ -104,6 +109,10 @@ func writeLiteral(b *strings.Builder, v reflect.Value) {
 			}
 		}
 		b.WriteString("}")
+	case reflect.Interface:
+		fmt.Fprintf(b, "%s(", v.Elem().Type())
+		writeLiteral(b, v.Elem())
+		b.WriteString(")")
 	case reflect.Slice:
 		b.WriteString("{")
 		for i := range v.Len() {

@@ -10,7 +10,7 @@ import (
 
 	"chairside/internal/apierror"
 	"chairside/internal/codec"
-	"chairside/internal/etag"
+	"chairside/internal/write/etag"
 )
 
 const (

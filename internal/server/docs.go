@@ -13,7 +13,7 @@ import (
 	viewer "github.com/swaggest/swgui/v5/static"
 
 	"chairside/internal/apierror"
-	"chairside/internal/etag"
+	"chairside/internal/write/etag"
 )
 
 // static has the files of the reference page, which loads nothing from other hosts.

@@ -16,7 +16,7 @@ import (
 
 	"chairside/internal/api"
 	"chairside/internal/apierror"
-	"chairside/internal/etag"
+	"chairside/internal/write/etag"
 	"chairside/ogent"
 )
 

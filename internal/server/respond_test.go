@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"chairside/internal/etag"
+	"chairside/internal/write/etag"
 )
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }

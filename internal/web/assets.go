@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"chairside/internal/apierror"
-	"chairside/internal/etag"
 	"chairside/internal/report/render"
+	"chairside/internal/write/etag"
 )
 
 // AssetsPath is the path prefix of the style sheet and the scripts.

@@ -11,10 +11,10 @@ import (
 	"chairside/internal/clock"
 	"chairside/internal/codec"
 	"chairside/internal/entx"
-	"chairside/internal/etag"
 	"chairside/internal/list"
 	"chairside/internal/principal"
 	"chairside/internal/store"
+	"chairside/internal/write/etag"
 )
 
 // Response is the generated response of one row.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"chairside/internal/etag"
+	"chairside/internal/write/etag"
 )
 
 // connections is the size of the pool, as in Chairside.

@@ -6,7 +6,8 @@
 //
 //	internal/store     makes a CHECK constraint of each, on both databases
 //	internal/codec     refuses values that clients send
-//	internal/transfer  refuses rows of a file, with the field and the reason
+//	internal/dump      refuses rows of an export, with the line
+//	internal/importer  refuses rows of a file, with the field and the reason
 //
 // A CHECK accepts every value that Column.Check accepts, and a few more: SQL cannot express
 // everything, such as all Unicode spaces.

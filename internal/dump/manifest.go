@@ -1,0 +1,137 @@
+package dump
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"entgo.io/ent/dialect"
+
+	"chairside/ent"
+	"chairside/internal/entx/table"
+	"chairside/internal/store/migrate"
+)
+
+// manifestName is the file that makes a directory an export.
+const manifestName = "manifest.json"
+
+// manifestLayout is the version of the files' form. It changes when a program could misread the
+// files of an older one.
+const manifestLayout = "chairside-export-1"
+
+// manifest says what an export holds.
+type manifest struct {
+	Layout string     `json:"layout"`
+	Schema string     `json:"schema"` // the latest migration that both databases have
+	Format Format     `json:"format"`
+	Files  []fileNote `json:"files"`
+}
+
+type fileNote struct {
+	Entity string `json:"entity"` // the table
+	File   string `json:"file"`
+	Rows   int64  `json:"rows"`
+	SHA256 string `json:"sha256"`
+	LastID int64  `json:"last_id,omitempty"` // the highest id that was ever given out
+}
+
+// The refusals of Restore for a directory that is not a whole export of this program's. Each
+// comes wrapped in a text that says what differs.
+var (
+	ErrManifest = errors.New("the manifest does not fit")
+	ErrAltered  = errors.New("the export is not as it was written")
+)
+
+// leftBehind are the tables that an export leaves out, because their rows live for moments and
+// mean nothing in another place.
+var leftBehind = map[string]string{
+	"sessions":            "browsers sign in again",
+	"authorization_codes": "they live for ten minutes",
+	"sign_in_attempts":    "they slow guessing down for a while, at one place",
+	"import_runs":         "they say how far an import into this database has come",
+}
+
+// exported are the tables of an export, in the order of its files.
+func exported() []*table.Table {
+	return slices.DeleteFunc(slices.Clone(ent.Tables), func(t *table.Table) bool { return leftBehind[t.Name] != "" })
+}
+
+// IsExport reports whether dir holds an export.
+func IsExport(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, manifestName))
+	return err == nil
+}
+
+// schemaVersion is the latest migration that both databases have: those of one database alone
+// change no table.
+func schemaVersion() (string, error) {
+	postgres, err := fs.Glob(migrate.Files(dialect.Postgres), "*.sql")
+	if err != nil {
+		return "", err
+	}
+	sqlite, err := fs.Glob(migrate.Files(dialect.SQLite), "*.sql")
+	if err != nil {
+		return "", err
+	}
+	version := func(name string) string { return name[:min(len(name), len("20060102150405"))] }
+	latest := ""
+	for _, name := range postgres {
+		if slices.ContainsFunc(sqlite, func(other string) bool { return version(other) == version(name) }) {
+			latest = max(latest, version(name))
+		}
+	}
+	return latest, nil
+}
+
+func writeManifest(dir string, m manifest) error {
+	content, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	f, err := create(filepath.Join(dir, manifestName))
+	if err != nil {
+		return err
+	}
+	if _, err = f.Write(append(content, '\n')); err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// readManifest reads the manifest of dir and checks that this program wrote or could have written
+// it: the same tables in the same order, under the names that Export gives their files.
+func readManifest(dir string) (m manifest, content []byte, err error) {
+	if content, err = os.ReadFile(filepath.Join(dir, manifestName)); err != nil {
+		return m, nil, err
+	}
+	if err := json.Unmarshal(content, &m); err != nil {
+		return m, nil, fmt.Errorf("%w: %s: %w", ErrManifest, manifestName, err)
+	}
+	version, err := schemaVersion()
+	if err != nil {
+		return m, nil, err
+	}
+	list := exported()
+	switch {
+	case m.Layout != manifestLayout:
+		return m, nil, fmt.Errorf("%w: its layout is %q, this program reads %q", ErrManifest, m.Layout, manifestLayout)
+	case m.Schema != version:
+		return m, nil, fmt.Errorf("%w: it was made with the migration %q and this program has %q; import it with the program that made it, then run \"chairside migrate up\" with this one", ErrManifest, m.Schema, version)
+	case m.Format != NDJSON && m.Format != CSV:
+		return m, nil, fmt.Errorf("%w: its format is %q", ErrManifest, m.Format)
+	case len(m.Files) != len(list):
+		return m, nil, fmt.Errorf("%w: it lists %d files instead of %d", ErrManifest, len(m.Files), len(list))
+	}
+	for i, t := range list {
+		if f := m.Files[i]; f.Entity != t.Name || f.File != fileName(t, m.Format) || f.Rows < 0 || f.LastID < 0 {
+			return m, nil, fmt.Errorf("%w: file %d should be %s", ErrManifest, i+1, fileName(t, m.Format))
+		}
+	}
+	return m, content, nil
+}
+
+func fileName(t *table.Table, f Format) string { return t.Name + "." + string(f) }

@@ -1,0 +1,131 @@
+// Package table describes the tables of the schema to programs that read and write rows of any of
+// them: dumps and imports. The generator writes the descriptions (ent.Tables).
+//
+//	table.go  tables, columns, unique keys
+//	value.go  the values of a column: scanned, as text, as stored
+package table
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+
+	"chairside/internal/apispec/limit"
+	"chairside/internal/codec"
+)
+
+// Table is a table of the schema.
+type Table struct {
+	Name    string   // patients
+	Type    string   // ent's name, as in the record of changes: Patient
+	Columns []Column // the id first
+	Unique  []Key
+
+	named map[string]*Column
+}
+
+// Column is a column of a table.
+type Column struct {
+	codec.Field                                          // how the API reads a value, or would where clients do not write the column
+	Stored      Kind                                     // how the databases store a value
+	Null        bool                                     // whether a row may have none
+	Initial     any                                      // what a new row has, nil where it has to be given; of a JSON column always nil
+	ReadOnly    bool                                     // this program alone sets it: ids, hashes, what hooks derive
+	References  string                                   // the table it points at, "" for none
+	Limit       *limit.Column                            // nil for none
+	ParseJSON   func(s string) (content, message string) // nil for other columns
+}
+
+// Key is a set of columns: no two rows have the same values in it.
+type Key struct {
+	Columns []string
+	Unless  string // rows that have a value in this column are exempt; "" for no exemption
+}
+
+// Last is the column by which people tell such rows apart.
+func (k Key) Last() string { return k.Columns[len(k.Columns)-1] }
+
+// Link completes generated descriptions: limits, and columns by name.
+func Link(limits []limit.Column, tables ...*Table) []*Table {
+	for _, t := range tables {
+		t.named = make(map[string]*Column, len(t.Columns))
+		for i := range t.Columns {
+			t.named[t.Columns[i].Name] = &t.Columns[i]
+		}
+		for i, l := range limits {
+			if l.Table == t.Name {
+				t.named[l.Name].Limit = &limits[i]
+			}
+		}
+	}
+	return tables
+}
+
+// Column returns a column by name, nil for none.
+func (t *Table) Column(name string) *Column { return t.named[name] }
+
+// Has reports whether the table has a column.
+func (t *Table) Has(column string) bool { return t.named[column] != nil }
+
+// Numbered reports whether the database assigns integer ids.
+func (t *Table) Numbered() bool { return t.Columns[0].Stored == Integer }
+
+// Names are the names of all columns.
+func (t *Table) Names() []string {
+	names := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		names[i] = c.Name
+	}
+	return names
+}
+
+// Quote quotes names of tables or columns for SQL; both databases take double quotes.
+func Quote(names ...string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = `"` + strings.ReplaceAll(n, `"`, `""`) + `"`
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// Scan makes room for a row: the values, and the places where rows.Scan puts them.
+func Scan(n int) (values, places []any) {
+	values, places = make([]any, n), make([]any, n)
+	for i := range values {
+		places[i] = &values[i]
+	}
+	return values, places
+}
+
+// JSONOf makes c a column that stores a T as JSON.
+func JSONOf[T any](c Column) Column {
+	c.ParseJSON = func(s string) (string, string) {
+		var v T
+		err := json.Unmarshal([]byte(s), &v)
+		content, marshal := json.Marshal(v)
+		kind := map[reflect.Kind]string{reflect.Slice: "a list", reflect.Map: "an object", reflect.Struct: "an object"}[reflect.TypeFor[T]().Kind()]
+		switch {
+		case err != nil || marshal != nil || string(content) == "null":
+			return "", "must be the JSON of " + kind
+		case holdsNUL(content):
+			return "", "must not contain NUL"
+		}
+		return string(content), ""
+	}
+	return c
+}
+
+// holdsNUL reports whether a text in a document has the character that PostgreSQL cannot store.
+func holdsNUL(content []byte) bool {
+	tokens := json.NewDecoder(bytes.NewReader(content))
+	for {
+		token, err := tokens.Token()
+		if err != nil { // the end: the document is well-formed
+			return false
+		}
+		if text, ok := token.(string); ok && strings.ContainsRune(text, 0) {
+			return true
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package importer
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"chairside/internal/store"
+)
+
+// The items of a treatment plan take its patient, its payment plan and its
+// practitioner from it, also where it changes them later.
+func TestItemsFollowTheirPlan(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		const plans = "id,patient_id,payment_plan_id,practitioner_id\n"
+		dir := files(t, map[string]string{
+			"mapping.yaml": `
+source: old
+files:
+` + patientsByName + `  - {file: plans.csv, entity: treatment_plans}
+  - {file: items.csv, entity: treatment_plan_items, columns: {done: completed}}
+  - {file: contracts.csv, entity: contracts}
+  - {file: claims.csv, entity: nhs_claims}
+`,
+			"patients.csv":  "id,first_name,last_name\n1,Al,Ford\n2,Bo,Lee\n",
+			"plans.csv":     plans + "1,1,Private,ann@bright.test\n2,1,Private,ann@bright.test\n",
+			"items.csv":     "id,treatment_plan_id,treatment_id,price,done\n1,1,Examination,10,0\n2,1,Scale and polish,20,1\n3,2,Examination,5,0\n",
+			"contracts.csv": "id,name,contract_number,start_date\n1,GDS,1,2026-04-01\n",
+			"claims.csv":    "id,treatment_plan_id,contract_id,claim_status,sequence_number\n1,1,1,new,7\n",
+		})
+		if first := importing(t, db, dir, Options{}); first.Rejected() > 0 || first.Warnings+first.Differences > 0 {
+			t.Fatalf("%+v", first)
+		}
+		const ofTheSecond = "patient_id = (SELECT id FROM patients WHERE legacy_id = '2')"
+		check := func(wants map[string]int) {
+			t.Helper()
+			for query, want := range wants {
+				if got := number(t, db, query); got != want {
+					t.Errorf("%s: %d, want %d", query, got, want)
+				}
+			}
+		}
+		// The plan comes alone.
+		rewrite(t, dir, "plans.csv", plans+"1,2,NHS,ann@bright.test\n2,1,Private,ann@bright.test\n")
+		rewrite(t, dir, "alone.yaml", "source: old\nfiles: [{file: plans.csv, entity: treatment_plans}]\n")
+		if alone := importing(t, db, dir, Options{Mapping: filepath.Join(dir, "alone.yaml")}); alone.Files[0].Updated != 1 {
+			t.Errorf("%+v", alone)
+		}
+		check(map[string]int{
+			"SELECT count(*) FROM treatment_plan_items WHERE " + ofTheSecond:                                                                                       2,
+			"SELECT count(*) FROM treatment_plan_items AS k JOIN payment_plans AS p ON p.id = k.payment_plan_id WHERE p.nhs":                                       2,
+			"SELECT count(*) FROM changes WHERE resource = 'TreatmentPlanItem' AND action = 'update' AND CAST(fields AS text) LIKE '%patient_id%payment_plan_id%'": 2,
+			"SELECT planned_nhs_treatment_value FROM accounts WHERE " + ofTheSecond:                                                                                1000,
+			"SELECT planned_private_treatment_value FROM accounts WHERE NOT " + ofTheSecond:                                                                        500,
+			"SELECT sum(private_treatment_value) FROM treatment_plans":                                                                                             500,
+		})
+		again := importing(t, db, dir, Options{})
+		if again.Rejected() > 0 || again.Warnings+again.Differences > 0 {
+			t.Errorf("%+v", again)
+		}
+		for _, f := range again.Files {
+			if want := f.Entity == "nhs_claims"; (f.Updated == 1) != want || f.Created > 0 {
+				t.Errorf("%+v", f)
+			}
+		}
+		check(map[string]int{"SELECT count(*) FROM nhs_claims WHERE " + ofTheSecond: 1})
+	})
+}
+
+// Nothing else of an item is written where its plan changes: the practice would
+// make the database look for all that refers to it.
+func TestWhatItemsHaveOfTheirPlans(t *testing.T) {
+	t.Parallel()
+	plans := entityOf("treatment_plans")
+	items := entityOf("treatment_plan_items")
+	said := &plan{entity: items, targets: []*target{{name: "patient_id"}, {name: "practitioner_id"}}}
+	for _, test := range []struct {
+		plans []*plan
+		want  []string
+	}{
+		{nil, []string{"patient_id", "payment_plan_id", "practitioner_id"}},
+		{[]*plan{said}, []string{"patient_id", "payment_plan_id"}},
+	} {
+		b := &batch{importer: &importer{plans: test.plans}, plan: &plan{entity: plans}}
+		if got := slices.Sorted(slices.Values(b.ofPlans(items))); !slices.Equal(got, test.want) {
+			t.Errorf("items have %s of their plans, want %s", got, test.want)
+		}
+	}
+}
+
+// What follows from a row follows again from the corrected one: the import of
+// both files leaves what that of the second alone would.
+func TestCorrectionsAreFollowed(t *testing.T) {
+	each(t, func(t *testing.T, db *store.DB) {
+		bright(t, db)
+		const diary, invoices, plans = "id,patient_id,start_time,finish_time,state,cancelled_at\n", "id,patient_id,dated_on,amount,status\n", "id,patient_id,completed_at\n"
+		dir := files(t, map[string]string{
+			"mapping.yaml": `
+source: old
+files:
+` + patientsByName + `  - {file: diary.csv, entity: appointments, constants: {practitioner_id: ann@bright.test, reason: Exam}}
+  - {file: invoices.csv, entity: invoices, columns: {status: {field: status, values: {9: void, "*": ~}}}}
+  - {file: plans.csv, entity: treatment_plans, constants: {practitioner_id: ann@bright.test, payment_plan_id: NHS}}
+`,
+			"patients.csv": "id,first_name,last_name\n1,Al,Ford\n",
+			"diary.csv":    diary + "1,1,2026-03-02 09:00,2026-03-02 09:30,Completed,\n2,1,2026-03-03 09:00,2026-03-03 09:30,Cancelled,\n3,1,2026-03-04 09:00,2026-03-04 09:30,Cancelled,2026-03-01 12:00\n",
+			"invoices.csv": invoices + "1,1,2026-06-01,10,9\n2,1,2026-06-01,20,1\n",
+			"plans.csv":    plans + "1,1,2026-03-01 10:00\n2,1,\n",
+		})
+		importing(t, db, dir, Options{})
+		rewrite(t, dir, "diary.csv", diary+"1,1,2026-02-02 09:00,2026-02-02 09:30,Completed,\n2,1,2026-02-03 09:00,2026-02-03 09:30,Cancelled,\n3,1,2026-02-04 09:00,2026-02-04 09:30,Cancelled,\n")
+		rewrite(t, dir, "invoices.csv", invoices+"1,1,2026-06-01,10,1\n2,1,2026-06-01,20,9\n")
+		rewrite(t, dir, "plans.csv", plans+"1,1,\n2,1,2026-03-01 10:00\n")
+		if second := importing(t, db, dir, Options{}); second.Rejected() > 0 || second.Warnings+second.Differences > 0 {
+			t.Errorf("%+v", second)
+		}
+		numbers(t, db, map[string]int{
+			"SELECT count(*) FROM appointments WHERE completed_at = finish_time":                 1,
+			"SELECT count(*) FROM appointments WHERE cancelled_at = start_time":                  1,
+			"SELECT count(*) FROM appointments WHERE cancelled_at > finish_time":                 1, // a file has said when
+			"SELECT count(*) FROM invoices WHERE status = 'void' AND amount = 2000":              1,
+			"SELECT count(*) FROM invoices WHERE status = 'new' AND amount = 1000":               1,
+			"SELECT current_balance FROM accounts":                                               -1000,
+			"SELECT count(*) FROM treatment_plans WHERE completed":                               1,
+			"SELECT count(*) FROM treatment_plans WHERE completed <> (completed_at IS NOT NULL)": 0,
+			"SELECT count(*) FROM treatment_plans AS t JOIN imported_records AS r ON r.resource = 'treatment_plans' AND r.record_id = CAST(t.id AS text) WHERE r.legacy_id = '2' AND completed": 1,
+		})
+	})
+}
