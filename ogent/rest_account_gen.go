@@ -3,13 +3,12 @@
 package ogent
 
 import (
-	"context"
-
 	"chairside/ent"
 	"chairside/ent/account"
 	"chairside/ent/predicate"
 	"chairside/internal/list"
 	"chairside/schema"
+	"context"
 )
 
 // AccountForm is the response form of accounts.

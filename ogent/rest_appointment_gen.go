@@ -3,11 +3,6 @@
 package ogent
 
 import (
-	"context"
-	"maps"
-
-	"entgo.io/ent/dialect/sql"
-
 	"chairside/ent"
 	"chairside/ent/appointment"
 	"chairside/ent/patient"
@@ -18,6 +13,10 @@ import (
 	"chairside/internal/store"
 	"chairside/internal/write"
 	"chairside/schema"
+	"context"
+	"maps"
+
+	"entgo.io/ent/dialect/sql"
 )
 
 // AppointmentForm is the response form of appointments.

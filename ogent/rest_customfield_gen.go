@@ -3,13 +3,12 @@
 package ogent
 
 import (
-	"context"
-
 	"chairside/ent"
 	"chairside/ent/customfield"
 	"chairside/ent/predicate"
 	"chairside/internal/list"
 	"chairside/schema"
+	"context"
 
 	"github.com/google/uuid"
 )

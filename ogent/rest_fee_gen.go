@@ -3,8 +3,6 @@
 package ogent
 
 import (
-	"context"
-
 	"chairside/ent"
 	"chairside/ent/fee"
 	"chairside/ent/predicate"
@@ -13,6 +11,7 @@ import (
 	"chairside/internal/list"
 	"chairside/internal/store"
 	"chairside/internal/write"
+	"context"
 
 	"github.com/google/uuid"
 )

@@ -3,8 +3,6 @@
 package ogent
 
 import (
-	"context"
-
 	"chairside/ent"
 	"chairside/ent/invoice"
 	"chairside/ent/invoiceitem"
@@ -12,6 +10,7 @@ import (
 	"chairside/internal/civil"
 	"chairside/internal/list"
 	"chairside/schema"
+	"context"
 )
 
 // InvoiceForm is the response form of invoices.

@@ -3,12 +3,11 @@
 package ogent
 
 import (
-	"context"
-
 	"chairside/ent"
 	"chairside/ent/invoiceitem"
 	"chairside/ent/predicate"
 	"chairside/internal/list"
+	"context"
 
 	"github.com/google/uuid"
 )

@@ -3,8 +3,6 @@
 package ogent
 
 import (
-	"context"
-
 	"chairside/ent"
 	"chairside/ent/nhsclaim"
 	"chairside/ent/practitioner"
@@ -12,6 +10,7 @@ import (
 	"chairside/internal/civil"
 	"chairside/internal/list"
 	"chairside/schema"
+	"context"
 
 	"github.com/google/uuid"
 )

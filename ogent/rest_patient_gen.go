@@ -3,9 +3,6 @@
 package ogent
 
 import (
-	"context"
-	"maps"
-
 	"chairside/ent"
 	"chairside/ent/acquisitionsource"
 	"chairside/ent/patient"
@@ -19,6 +16,8 @@ import (
 	"chairside/internal/store"
 	"chairside/internal/write"
 	"chairside/schema"
+	"context"
+	"maps"
 )
 
 // PatientForm is the response form of patients.

@@ -3,8 +3,6 @@
 package ogent
 
 import (
-	"context"
-
 	"chairside/ent"
 	"chairside/ent/payment"
 	"chairside/ent/paymentexplanation"
@@ -13,6 +11,7 @@ import (
 	"chairside/internal/entx"
 	"chairside/internal/list"
 	"chairside/schema"
+	"context"
 )
 
 // PaymentForm is the response form of payments.

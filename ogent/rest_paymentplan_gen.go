@@ -3,12 +3,11 @@
 package ogent
 
 import (
-	"context"
-
 	"chairside/ent"
 	"chairside/ent/paymentplan"
 	"chairside/ent/predicate"
 	"chairside/internal/list"
+	"context"
 )
 
 // PaymentPlanForm is the response form of payment plans.

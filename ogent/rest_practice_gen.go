@@ -3,11 +3,10 @@
 package ogent
 
 import (
-	"context"
-
 	"chairside/ent/practice"
 	"chairside/internal/list"
 	"chairside/schema"
+	"context"
 
 	"github.com/google/uuid"
 )

@@ -3,15 +3,14 @@
 package ogent
 
 import (
-	"context"
-
-	"entgo.io/ent/dialect/sql"
-
 	"chairside/ent"
 	"chairside/ent/practitioner"
 	"chairside/ent/predicate"
 	"chairside/ent/user"
 	"chairside/internal/list"
+	"context"
+
+	"entgo.io/ent/dialect/sql"
 )
 
 // PractitionerForm is the response form of practitioners.

@@ -3,12 +3,11 @@
 package ogent
 
 import (
-	"context"
-
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/room"
 	"chairside/internal/list"
+	"context"
 
 	"github.com/google/uuid"
 )

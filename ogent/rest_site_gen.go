@@ -3,13 +3,12 @@
 package ogent
 
 import (
-	"context"
-
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/site"
 	"chairside/internal/list"
 	"chairside/schema"
+	"context"
 
 	"github.com/google/uuid"
 )

@@ -3,12 +3,11 @@
 package ogent
 
 import (
-	"context"
-
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/treatment"
 	"chairside/internal/list"
+	"context"
 )
 
 // TreatmentForm is the response form of treatments.

@@ -3,12 +3,11 @@
 package ogent
 
 import (
-	"context"
-
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/treatmentcategory"
 	"chairside/internal/list"
+	"context"
 )
 
 // TreatmentCategoryForm is the response form of treatment categories.

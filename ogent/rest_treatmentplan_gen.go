@@ -3,12 +3,11 @@
 package ogent
 
 import (
-	"context"
-
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/treatmentplan"
 	"chairside/internal/list"
+	"context"
 )
 
 // TreatmentPlanForm is the response form of treatment plans.

@@ -3,12 +3,11 @@
 package ogent
 
 import (
-	"context"
-
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/treatmentplanitem"
 	"chairside/internal/list"
+	"context"
 )
 
 // TreatmentPlanItemForm is the response form of treatment plan items.

@@ -3,13 +3,12 @@
 package ogent
 
 import (
-	"context"
-
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/user"
 	"chairside/internal/list"
 	"chairside/schema"
+	"context"
 )
 
 // UserForm is the response form of users.

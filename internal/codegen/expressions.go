@@ -13,11 +13,19 @@ import (
 
 // The methods below return Go expressions for templates/rest.tmpl.
 
-// LinkedPackages returns the ent packages that predicates and orders may need.
-func (e *entity) LinkedPackages() []string {
-	var all []string
+// Imports returns the packages that the file of the entity may need; those it does not need
+// are removed. Without one that it needs, formatting would have to search for it.
+func (e *entity) Imports() []string {
+	all := []string{
+		"context", "maps", "time",
+		"entgo.io/ent/dialect/sql", "github.com/google/uuid",
+		module + "/ent", module + "/ent/predicate", module + "/ent/" + e.PackageDir(), module + "/schema",
+	}
+	for _, p := range []string{"civil", "codec", "decimal", "entx", "list", "store", "write"} {
+		all = append(all, module+"/internal/"+p)
+	}
 	for _, edge := range e.Edges {
-		if p := edge.Type.PackageDir(); p != e.PackageDir() && !slices.Contains(all, p) {
+		if p := module + "/ent/" + edge.Type.PackageDir(); !slices.Contains(all, p) {
 			all = append(all, p)
 		}
 	}
