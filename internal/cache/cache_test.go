@@ -12,7 +12,7 @@ import (
 	"chairside/internal/principal"
 )
 
-func TestMemoryIsBounded(t *testing.T) {
+func TestCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	const most = 50
 	m := New[int, string](most)
@@ -28,7 +28,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-func TestOldReadingsAreNotRecalled(t *testing.T) {
+func TestValuesExpire(t *testing.T) {
 	t.Parallel()
 	m := New[int, string](1)
 	r := m.reading(t.Context())
@@ -39,8 +39,8 @@ func TestOldReadingsAreNotRecalled(t *testing.T) {
 	}
 }
 
-// TestSlowReadingsAreLate: what was read before is not put over what was read since.
-func TestSlowReadingsAreLate(t *testing.T) {
+// TestSlowReadDoesNotReplaceNewerValue: what was read before is not put over what was read since.
+func TestSlowReadDoesNotReplaceNewerValue(t *testing.T) {
 	t.Parallel()
 	m := New[int, string](1)
 	slow, quick := m.reading(t.Context()), m.reading(t.Context())
@@ -52,8 +52,8 @@ func TestSlowReadingsAreLate(t *testing.T) {
 	}
 }
 
-// TestReadingThatAChangeOvertakesIsNotRemembered: Get has begun before it reads.
-func TestReadingThatAChangeOvertakesIsNotRemembered(t *testing.T) {
+// TestReadOvertakenByAChangeIsNotCached: Get has begun before it reads.
+func TestReadOvertakenByAChangeIsNotCached(t *testing.T) {
 	t.Parallel()
 	m := New[int, string](1)
 	v, found, err := m.Get(t.Context(), 1, nil, func() (string, bool, error) {
@@ -77,8 +77,8 @@ func TestReadingThatAChangeOvertakesIsNotRemembered(t *testing.T) {
 	}
 }
 
-// TestGetReadsWhatIsNotUsable, or not there, and remembers what was found.
-func TestGetReadsWhatIsNotUsable(t *testing.T) {
+// TestGetReadsIfNothingUsableIsCached, or not there, and remembers what was found.
+func TestGetReadsIfNothingUsableIsCached(t *testing.T) {
 	t.Parallel()
 	m, lost := New[int, string](10), errors.New("connection lost")
 	all, none := func(string) bool { return true }, func(string) bool { return false }
@@ -107,8 +107,8 @@ func TestGetReadsWhatIsNotUsable(t *testing.T) {
 	}
 }
 
-// TestGetAllReadsWhatIsMissing alone.
-func TestGetAllReadsWhatIsMissing(t *testing.T) {
+// TestGetAllReadsMissingKeys alone.
+func TestGetAllReadsMissingKeys(t *testing.T) {
 	t.Parallel()
 	m := New[int, int](10)
 	for _, test := range []struct{ keys, missing, want []int }{
@@ -133,9 +133,9 @@ func TestGetAllReadsWhatIsMissing(t *testing.T) {
 	}
 }
 
-// TestCallersRecallWhatIsTheirs: the same key is another value for another
+// TestPrincipalsGetOnlyTheirOwnValues: the same key is another value for another
 // practice, another site, and for work of no practice.
-func TestCallersRecallWhatIsTheirs(t *testing.T) {
+func TestPrincipalsGetOnlyTheirOwnValues(t *testing.T) {
 	t.Parallel()
 	m := New[int, string](10)
 	as := func(c principal.Principal) context.Context { return principal.With(t.Context(), &c) }

@@ -23,7 +23,8 @@ import (
 )
 
 var agedDebt = Report{
-	Name: "aged-debt", Title: "Aged debt", Reads: scope.Set{"financials:read", "patient:read", "practice:read"}, Period: contractYear, AsAt: true,
+	Name: "aged-debt", Title: "Aged debt",
+	Group: GroupMoney, Question: "Who owes money, how much and for how long.", Reads: scope.Set{"financials:read", "patient:read", "practice:read"}, Period: contractYear, AsAt: true,
 	Doc: "What patients owed at the end of the day of the report. Owed is the amount of each invoice dated on or before that day, " +
 		"less what payments dated on or before it are matched with; an invoice that is marked as paid is so, unless such a payment is later or deleted. Void invoices and deleted payments never count. " +
 		"The age is the days from the due date to the day of the report; current is all that is not yet due or at most 30 days over. " +

@@ -18,7 +18,8 @@ import (
 )
 
 var claims = Report{
-	Name: "claims", Title: "NHS claims", Reads: scope.Set{"financials:read", "patient:read", "practice:read"}, Period: twelveMonths, Practitioners: true,
+	Name: "claims", Title: "NHS claims",
+	Group: GroupNHS, Question: "Claims that are waiting, claims that need action, and units awarded against units expected.", Reads: scope.Set{"financials:read", "patient:read", "practice:read"}, Period: twelveMonths, Practitioners: true,
 	Doc: "NHS claims dated in the period: by the day they were last submitted, or while they have not been, by the day they were created. " +
 		"Their age is the days from that day to the last one of the period; their status is the present one. " +
 		"Expected units are those of all claims but withdrawn and invalid ones, which are not expected to bring anything; " +

@@ -19,7 +19,8 @@ import (
 )
 
 var contractPerformance = Report{
-	Name: "contract-performance", Title: "Contract performance", Reads: scope.Set{"financials:read", "practice:read"}, Period: contractYear, AsAt: true, Practitioners: true,
+	Name: "contract-performance", Title: "Contract performance",
+	Group: GroupNHS, Question: "Whether contracts and practitioners are on course to meet their targets by the end of March.", Reads: scope.Set{"financials:read", "practice:read"}, Period: contractYear, AsAt: true, Practitioners: true,
 	Doc: "What was done under each NHS contract in the contract year, 1 April to 31 March, up to the day of the report. " +
 		"A claim belongs to the year in which it was last submitted, or while it has not been, in which it was created. " +
 		"Claims still made under earlier contracts stand there without a target. " +

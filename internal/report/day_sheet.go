@@ -20,6 +20,7 @@ import (
 
 var daySheet = Report{
 	Name: "day-sheet", Title: "Day sheet",
+	Group: GroupDiary, Question: "The day's appointments by practitioner, with gaps, arrivals and alerts.",
 	Doc: "The diary of one day at each site, by practitioner and in order of time, with the free time inside working sessions. " +
 		"A site's practitioners are those who have a session or an appointment there on the day; an appointment outside all sessions is at the practitioner's own site. " +
 		"Cancelled appointments and those not attended are left out of the diary and counted above it. Arrived is when the patient did.",

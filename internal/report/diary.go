@@ -17,6 +17,7 @@ import (
 
 var diaryReport = Report{
 	Name: "diary", Title: "Diary use",
+	Group: GroupDiary, Question: "How much working time is booked, and how much was lost to cancellations and missed appointments.",
 	Doc: "How much of the working time was booked, by practitioner, site and month. " +
 		"Session minutes are the practitioner's weekly working sessions (the practice's opening hours where there are none) on each day of the period, as long as they really last when the clocks change. " +
 		"Booked is what appointments cover of them, patients' or not, except those cancelled or not attended; time booked twice counts once. Free is the rest. " +

@@ -22,7 +22,8 @@ import (
 )
 
 var income = Report{
-	Name: "income", Title: "Income", Reads: scope.Set{"financials:read", "practice:read", "treatments:read"}, Period: twelveMonths, Practitioners: true,
+	Name: "income", Title: "Income",
+	Group: GroupMoney, Question: "Invoiced, paid and outstanding amounts by month, practitioner and payment plan, NHS and private.", Reads: scope.Set{"financials:read", "practice:read", "treatments:read"}, Period: twelveMonths, Practitioners: true,
 	Doc: "Invoiced is the amount of the invoices dated in the period, void ones never. " +
 		"Paid is the payments dated in the period, deleted ones never, whatever invoices they are for. " +
 		"Outstanding is what is still to be paid, now, of the invoices dated in the period. " +

@@ -24,6 +24,7 @@ import (
 
 var recalls = Report{
 	Name: "recalls", Title: "Recalls",
+	Group: GroupPatients, Question: "Patients due for an exam or a hygiene visit who have not booked, and how to reach them.",
 	Doc: "Active patients whose dental exam or hygiene visit is due between the two days and who have no appointment booked: " +
 		"none from today on that is not cancelled or missed. " +
 		"Days overdue are counted up to today. Last seen is the patient's last completed appointment. " +

@@ -10,23 +10,32 @@ import (
 	"chairside/internal/scope"
 )
 
-// All are the reports, in the order in which they are listed.
+// All are the reports in list order, by group.
 var All = []Report{
-	contractPerformance,
-	claims,
-	agedDebt,
-	income,
-	diaryReport,
-	recalls,
-	sources,
-	treatments,
-	daySheet,
+	daySheet, diaryReport,
+	recalls, sources,
+	contractPerformance, claims,
+	income, agedDebt, treatments,
 }
+
+// Group is the heading that a report is listed under.
+type Group string
+
+// The groups.
+const (
+	GroupDiary    Group = "Diary"
+	GroupPatients Group = "Patients"
+	GroupNHS      Group = "NHS"
+	GroupMoney    Group = "Money"
+)
 
 // Report is one question about a practice.
 type Report struct {
 	Name  string // of the command and in the address: "aged-debt"
 	Title string
+	Group Group
+	// Question is the sentence below the title in the list and on the page.
+	Question string
 	// Doc says what counts and how it is counted, in sentences for whoever reads
 	// the report: they stand beneath its tables.
 	Doc string

@@ -23,6 +23,7 @@ import (
 
 var sources = Report{
 	Name: "sources", Title: "New patients by source",
+	Group: GroupPatients, Question: "How new patients found the practice, and the income from their first year.",
 	Doc: "Patients by how they came to the practice and the month in which they were added, archived ones included, and what they brought in during their first 365 days, the day they were added being the first. " +
 		"Paid is payments that were not taken back, invoiced is invoices that are not void, by the date on them. " +
 		"Those whose first year is not over count with what they have brought in so far. " +

@@ -16,6 +16,7 @@ import (
 
 var treatments = Report{
 	Name: "treatments", Title: "Treatment mix",
+	Group: GroupMoney, Question: "The most frequent treatments, and whether they earn the fee that the payment plan sets.",
 	Doc: "What was done in the period, by treatment and payment plan: the items of treatment plans that were completed on one of its days. " +
 		"Value is the sum of their prices. The fee is what the payment plan asks for the treatment now, for one tooth or surface, and the difference that of the average price to it: " +
 		"work on more teeth or surfaces, and NHS charges that count once for a whole course, lie above or below. " +

@@ -47,7 +47,7 @@ func (s *Site) report(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page := reportPage{reportView: reportView{
-		Report: found, Question: questionOf(found), Periods: q.periods(), Earliest: earliestDay.String(), End: latestDay.String(),
+		Report: found, Question: found.Question, Periods: q.periods(), Earliest: earliestDay.String(), End: latestDay.String(),
 		RequestID: w.Header().Get("X-Request-Id"),
 	}, w: w, r: r, form: &q.form}
 	if file == "" && r.Method == http.MethodGet {
@@ -103,15 +103,4 @@ func pathReport(r *http.Request) (found *report.Report, file render.Format, err 
 		return nil, "", errReportLevel
 	}
 	return found, file, nil
-}
-
-func questionOf(r *report.Report) string {
-	for _, group := range reportGroups {
-		for _, e := range group.Reports {
-			if e.Name == r.Name {
-				return e.Question
-			}
-		}
-	}
-	return ""
 }

@@ -42,8 +42,8 @@ func Measure(ctx context.Context, db *store.DB) error {
 
 // due returns the statements that would update statistics.
 func due(ctx context.Context, db *store.DB) (statements []string, err error) {
-	const listOnly = 0x10003 // of all tables, and run nothing
-	rows, err := db.SQL.QueryContext(ctx, "PRAGMA optimize("+strconv.Itoa(listOnly)+")")
+	const listOnly = 0x10003                                                             // of all tables, and run nothing
+	rows, err := db.SQL.QueryContext(ctx, "PRAGMA optimize("+strconv.Itoa(listOnly)+")") //nolint:rowserrcheck // ScanSlice returns it
 	if err != nil {
 		return nil, fmt.Errorf("store: measure tables: %w", err)
 	}

@@ -196,7 +196,7 @@ func missingSettings(ctx context.Context, conn entsql.ExecQuerier, schemaName st
 
 // queryOne reads the one value of a query.
 func queryOne(ctx context.Context, conn entsql.ExecQuerier, value any, query string, args ...any) error {
-	rows, err := conn.QueryContext(ctx, query, args...)
+	rows, err := conn.QueryContext(ctx, query, args...) //nolint:rowserrcheck // ScanSlice returns it
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func (h history) tables(ctx context.Context) (exists bool, others int, err error
 	if h.postgres {
 		text = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
 	}
-	rows, err := h.conn.QueryContext(ctx, text)
+	rows, err := h.conn.QueryContext(ctx, text) //nolint:rowserrcheck // ScanSlice returns it
 	if err != nil {
 		return false, 0, fmt.Errorf("list the tables: %w", err)
 	}

@@ -220,7 +220,7 @@ func headline(statement string) string {
 // which SQLite did not look.
 func checkForeignKeys(ctx context.Context, conn atlas.ExecQuerier) error {
 	const query = "SELECT count(*) || ' rows of ' || `table` || ' point at no row of ' || `parent` FROM pragma_foreign_key_check GROUP BY `table`, `parent` ORDER BY `table`, `parent`"
-	rows, err := conn.QueryContext(ctx, query)
+	rows, err := conn.QueryContext(ctx, query) //nolint:rowserrcheck // ScanSlice returns it
 	if err != nil {
 		return err
 	}

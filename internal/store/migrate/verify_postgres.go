@@ -115,7 +115,7 @@ func definitionDifferences(ctx context.Context, transaction *sql.Tx, live, scrat
 		FROM pg_constraint k JOIN pg_class t ON t.oid = k.conrelid
 		WHERE k.connamespace = $1::regnamespace AND k.contype = 'f' AND NOT k.convalidated
 		ORDER BY 1`
-	rows, err := transaction.QueryContext(ctx, query, live, scratch)
+	rows, err := transaction.QueryContext(ctx, query, live, scratch) //nolint:rowserrcheck // ScanSlice returns it
 	if err != nil {
 		return nil, fmt.Errorf("compare the definitions: %w", err)
 	}
