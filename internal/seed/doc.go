@@ -15,7 +15,7 @@
 //	lists.go       acquisition sources, appointment reasons, custom fields
 //	staff.go       users, practitioners, their working sessions and breaks
 //	nhs.go         contracts and claims
-//	names.go       names from many languages
+//	names.go       names of people; cultures.go: the names of each culture
 //	places.go      addresses, and telephone numbers reserved for drama
 //	households.go  households
 //	people.go      patient records
