@@ -167,9 +167,9 @@ func TestDifferencesAreNamedWithoutTheirValues(t *testing.T) {
 	want := reply{body: []byte(`{"patient":{"id":1,"names":["Ada","Grace"]}}`)}
 	for body, says := range map[string]string{
 		`{"patient": {"names": ["Ada", "Grace"], "id": 1}}`: "",
-		`{"patient":{"id":1,"names":["Ada","Joan"]}}`:       "the answers differ at .patient.names[1]",
-		`{"patient":{"id":2,"names":["Ada","Grace"]}}`:      "the answers differ at .patient.id",
-		`{"patient":{"id":1}}`:                              "the answers differ at .patient",
+		`{"patient":{"id":1,"names":["Ada","Joan"]}}`:       "the responses differ at .patient.names[1]",
+		`{"patient":{"id":2,"names":["Ada","Grace"]}}`:      "the responses differ at .patient.id",
+		`{"patient":{"id":1}}`:                              "the responses differ at .patient",
 	} {
 		got := ""
 		if err := want.same(reply{body: []byte(body)}, nil); err != nil {

@@ -178,7 +178,7 @@ func TestAnswersAreListedByPosition(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		field := ask(t, e, "demo", schema.CustomizesPatient, schema.QuestionText)
-		with := patientPath(t, rawRegister(t, e, token, row{"custom_fields": []row{answer(field, "kept")}}).Status(t, 201))
+		with := patientPath(t, rawRegister(t, e, token, row{"custom_fields": []row{answer(field, "stays")}}).Status(t, 201))
 		without := patientPath(t, rawRegister(t, e, token).Status(t, 201))
 		ctx := e.As(t, "demo")
 		e.Tx(t, ctx, func(tx *ent.Client) error {
