@@ -44,9 +44,9 @@ func (h *Handler) ListAppointments(ctx context.Context, p ogent.ListAppointments
 	return &ogent.AppointmentList{Appointments: rows, Meta: meta}, nil
 }
 
-// appointmentRule refuses an appointment that overlaps another of the practitioner, unless
-// force_changes is set (apierror.DoubleBooking), that lasts more than a day, or whose reason
-// is not one of the practice's.
+// appointmentRule refuses an appointment that lasts more than a day, whose reason is not one
+// of the practice's, or that overlaps another of the practitioner (apierror.DoubleBooking)
+// unless force_changes is set.
 func appointmentRule(ctx context.Context, w *ogent.AppointmentWrite) error {
 	b, old := newBooking(w), w.Old
 	b.checkTimes(w.Problems)

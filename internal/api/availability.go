@@ -75,9 +75,9 @@ func (h *Handler) ListAvailability(ctx context.Context, p ogent.ListAvailability
 	return response, nil
 }
 
-// freeSlots returns the free slots of at least some minutes, in order, until it has as many as
-// wanted or the window ends. It reads as many days of the diary as should contain them, then
-// more according to what it has found, at most maxDays in one statement.
+// freeSlots returns the free slots of at least some minutes, in order, until it has found
+// wanted slots or the window ends. It first reads the days of the diary that should contain
+// them, then more according to what it has found, at most maxDays in one statement.
 func (h *Handler) freeSlots(ctx context.Context, ids []int64, hours map[int64][]diary.Hours, window diary.Period, minutes, wanted int) ([]slot, error) {
 	zone := principal.Must(ctx).Zone
 	var slots []slot
@@ -186,8 +186,8 @@ type work struct {
 // for each session.
 const maxWork = 4096
 
-// newWorkCache returns a cache of working hours, which changes through client clear. So far
-// only other programs change working hours.
+// newWorkCache returns a cache of working hours. Changes through client clear it; imports,
+// which bypass client, take effect when the cached values expire.
 func newWorkCache(client *ent.Client) *cache.Cache[int64, work] {
 	c := cache.New[int64, work](maxWork)
 	client.Practitioner.Use(c.ClearOnCommit)

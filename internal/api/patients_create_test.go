@@ -118,7 +118,7 @@ func TestCreatePatientOpensTheAccount(t *testing.T) {
 		if got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
-		e.Settle() // the answer told of both: so does the record of accesses
+		e.Settle() // the answer told of both: so does the access log
 		told := fmt.Sprintf(`"accounts":["%d"]`, p.AccountID.Value)
 		if !slices.ContainsFunc(strings.Split(e.Log.String(), "\n"), func(line string) bool {
 			return strings.Contains(line, request) && strings.Contains(line, told)

@@ -23,8 +23,8 @@ import (
 	"chairside/internal/principal"
 )
 
-// fresh is how long what was read may be used: revoking a token works within a
-// second on every process (behaviour.md section 7).
+// fresh is how long a cached value may be used, so that revoking a token takes effect
+// within a second on every process (behaviour.md section 7).
 const fresh = 900 * time.Millisecond
 
 // Cache holds values by key. It is safe for concurrent use.
@@ -33,16 +33,15 @@ type Cache[K comparable, V any] struct {
 	state    atomic.Pointer[state[K, V]]
 }
 
-// state is what was read since something was last changed in this process. A
-// change puts a new one in its place, so that what is being read meanwhile is
-// not remembered after it.
+// state holds the values read since this process last committed a change. A commit
+// replaces it, so that a value read before the commit is not cached after it.
 type state[K comparable, V any] struct {
 	mu     sync.Mutex
 	values map[scopedKey[K]]entry[V]
 }
 
-// scopedKey is a key within what one practice, or one site, may see. Work across
-// practices has zero ids.
+// scopedKey is a key with the practice, and the site if there is one, of the principal.
+// Both are zero without a principal and for work across practices.
 type scopedKey[K comparable] struct {
 	practice, site uuid.UUID
 	key            K
@@ -53,26 +52,26 @@ type entry[V any] struct {
 	asked time.Duration // on clock.Uptime, before the database was asked
 }
 
-// New returns an empty cache of at most that many values.
+// New returns an empty cache that holds at most capacity values.
 func New[K comparable, V any](capacity int) *Cache[K, V] {
-	m := &Cache[K, V]{capacity: capacity}
-	m.clear()
-	return m
+	c := &Cache[K, V]{capacity: capacity}
+	c.clear()
+	return c
 }
 
-func (m *Cache[K, V]) clear() { m.state.Store(&state[K, V]{values: map[scopedKey[K]]entry[V]{}}) }
+func (c *Cache[K, V]) clear() { c.state.Store(&state[K, V]{values: map[scopedKey[K]]entry[V]{}}) }
 
-// ClearOnCommit is a hook for the entities that cached values are made of. It clears the
+// ClearOnCommit is a hook for the entities that cached values are read from. It clears the
 // cache when a change is committed, or when the outcome of the commit is unknown. It does
-// not see writes outside a transaction, nor the statement of store.DB.TxSingleStatement
-// when what follows it fails: the row stays, but nothing commits it here.
-func (m *Cache[K, V]) ClearOnCommit(next ent.Mutator) ent.Mutator {
+// not see writes outside a transaction, or a row of store.DB.TxSingleStatement if the work
+// fails after it: the server has committed the row, but Commit is never called.
+func (c *Cache[K, V]) ClearOnCommit(next ent.Mutator) ent.Mutator {
 	return ent.MutateFunc(func(ctx context.Context, mutation ent.Mutation) (ent.Value, error) {
 		if changed, ok := mutation.(interface{ Tx() (*ent.Tx, error) }); ok {
 			if tx, err := changed.Tx(); err == nil {
 				tx.OnCommit(func(next ent.Committer) ent.Committer {
 					return ent.CommitFunc(func(ctx context.Context, tx *ent.Tx) error {
-						defer m.clear()
+						defer c.clear()
 						return next.Commit(ctx, tx)
 					})
 				})
@@ -84,8 +83,8 @@ func (m *Cache[K, V]) ClearOnCommit(next ent.Mutator) ent.Mutator {
 
 // Get returns the value of a key: a fresh one that usable accepts, or what read returns,
 // which is cached. It returns found false, and caches nothing, where read does.
-func (m *Cache[K, V]) Get(ctx context.Context, key K, usable func(V) bool, read func() (v V, found bool, err error)) (v V, found bool, err error) {
-	r := m.reading(ctx)
+func (c *Cache[K, V]) Get(ctx context.Context, key K, usable func(V) bool, read func() (v V, found bool, err error)) (v V, found bool, err error) {
+	r := c.reading(ctx)
 	if v, ok := r.get(key); ok && usable(v) {
 		return v, true, nil
 	}
@@ -98,8 +97,8 @@ func (m *Cache[K, V]) Get(ctx context.Context, key K, usable func(V) bool, read 
 
 // GetAll returns the values of keys: fresh ones, and for the missing keys what read
 // returns, which is cached.
-func (m *Cache[K, V]) GetAll(ctx context.Context, keys []K, read func(missing []K) (map[K]V, error)) (map[K]V, error) {
-	r, values := m.reading(ctx), make(map[K]V, len(keys))
+func (c *Cache[K, V]) GetAll(ctx context.Context, keys []K, read func(missing []K) (map[K]V, error)) (map[K]V, error) {
+	r, values := c.reading(ctx), make(map[K]V, len(keys))
 	var missing []K
 	for _, key := range keys {
 		if v, ok := r.get(key); ok {
@@ -128,12 +127,12 @@ type reading[K comparable, V any] struct {
 }
 
 // reading begins a reading for the principal of ctx.
-func (m *Cache[K, V]) reading(ctx context.Context) reading[K, V] {
-	r := reading[K, V]{state: m.state.Load(), capacity: m.capacity, began: clock.Uptime()}
-	if c, err := principal.From(ctx); err == nil {
-		r.of.practice = c.PracticeID
-		if c.SiteID != nil {
-			r.of.site = *c.SiteID
+func (c *Cache[K, V]) reading(ctx context.Context) reading[K, V] {
+	r := reading[K, V]{state: c.state.Load(), capacity: c.capacity, began: clock.Uptime()}
+	if p, err := principal.From(ctx); err == nil {
+		r.of.practice = p.PracticeID
+		if p.SiteID != nil {
+			r.of.site = *p.SiteID
 		}
 	}
 	return r
@@ -148,11 +147,11 @@ func (r reading[K, V]) at(key K) scopedKey[K] {
 func (r reading[K, V]) get(key K) (v V, ok bool) {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
-	kept, ok := r.state.values[r.at(key)]
-	if !ok || clock.Uptime()-kept.asked >= fresh {
+	cached, ok := r.state.values[r.at(key)]
+	if !ok || clock.Uptime()-cached.asked >= fresh {
 		return v, false
 	}
-	return kept.v, true
+	return cached.v, true
 }
 
 // set caches v, unless a call that began later has set the key. A full cache is
@@ -161,8 +160,8 @@ func (r reading[K, V]) set(key K, v V) {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
 	at := r.at(key)
-	kept, known := r.state.values[at]
-	if known && kept.asked > r.began {
+	cached, known := r.state.values[at]
+	if known && cached.asked > r.began {
 		return
 	}
 	if !known && len(r.state.values) >= r.capacity {

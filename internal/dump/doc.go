@@ -12,7 +12,7 @@
 // # Files
 //
 // An export has one file for each table, in the order of dependencies, with the rows in the
-// order of their ids, and manifest.json: layout, latest migration, and of each file its rows,
+// order of their ids, and manifest.json: layout, latest migration, and for each file its rows,
 // its SHA-256 and the last id that the table gave out. All files show the database at one
 // moment. The same data give the same bytes, whichever database they are in.
 //
@@ -35,6 +35,6 @@
 //	chairside migrate up --database-url postgres://…
 //	chairside import out --database-url postgres://…
 //
-// Users, passwords, tokens, ids and the record of changes stay the same; people sign in
+// Users, passwords, tokens, ids and the audit log stay the same; people sign in
 // again. The other direction works as well.
 package dump

@@ -36,7 +36,7 @@ const (
 	fileBuffer = 1 << 20    // bytes of a file for one write
 )
 
-// export is an export at work.
+// export is a running export.
 type export struct {
 	ctx      context.Context
 	tx       *sql.Tx
@@ -47,7 +47,7 @@ type export struct {
 }
 
 // Export writes every row that another installation needs into dir, which must be empty or
-// missing (ErrOccupied). It shows the database at one moment; others read and write meanwhile.
+// missing (ErrOccupied). It is a snapshot of the database; others read and write meanwhile.
 // The directory appears when it is complete. It holds patients' data and hashes of passwords, so
 // only its owner can read it.
 func Export(ctx context.Context, db *store.DB, dir string, o ExportOptions) (err error) {
@@ -84,7 +84,7 @@ func Export(ctx context.Context, db *store.DB, dir string, o ExportOptions) (err
 	return nil
 }
 
-// count counts all rows, where somebody watches.
+// count counts all rows, if progress is reported.
 func (e *export) count() error {
 	for _, t := range exported() {
 		if e.options.Progress == nil {
@@ -187,7 +187,7 @@ func create(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// sync makes the names in a directory survive a power cut.
+// sync flushes a directory, so that the names in it survive a power cut.
 func sync(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -23,7 +23,7 @@ const manifestName = "manifest.json"
 // files of an older one.
 const manifestLayout = "chairside-export-1"
 
-// manifest says what an export holds.
+// manifest describes the contents of an export.
 type manifest struct {
 	Layout string     `json:"layout"`
 	Schema string     `json:"schema"` // the latest migration that both databases have
@@ -39,15 +39,15 @@ type fileNote struct {
 	LastID int64  `json:"last_id,omitempty"` // the highest id that was ever given out
 }
 
-// The refusals of Restore for a directory that is not a whole export of this program's. Each
-// comes wrapped in a text that says what differs.
+// Restore returns these for a directory that is not a complete export of this program, wrapped
+// in a text that names the difference.
 var (
 	ErrManifest = errors.New("the manifest does not fit")
 	ErrAltered  = errors.New("the export is not as it was written")
 )
 
-// leftBehind are the tables that an export leaves out, because their rows live for moments and
-// mean nothing in another place.
+// leftBehind are the tables that an export leaves out, because their rows are short-lived and
+// mean nothing in another installation.
 var leftBehind = map[string]string{
 	"sessions":            "browsers sign in again",
 	"authorization_codes": "they live for ten minutes",

@@ -22,8 +22,7 @@ import (
 	"chairside/schema"
 )
 
-// The refusals of Restore beside those of the manifest. Each comes wrapped in a text that says
-// more.
+// Restore returns these besides ErrManifest and ErrAltered, wrapped in a text with details.
 var (
 	ErrInUse         = errors.New("an export can be imported into an empty database only, and this one has rows")
 	ErrContradiction = errors.New("the export contradicts itself") // a total differs from its rows
@@ -35,7 +34,7 @@ const (
 	shownContradictions = 5      // contradictions of one total that an error names
 )
 
-// Restored is what Restore did.
+// Restored is the result of Restore.
 type Restored struct {
 	Rows    int64 // that are in the database now
 	Already bool  // this export was imported before; nothing was done
@@ -47,7 +46,7 @@ type RestoreOptions struct {
 	Progress Progress
 }
 
-// restore is a restore at work.
+// restore is a running restore.
 type restore struct {
 	ctx      context.Context
 	tx       *sql.Tx
@@ -248,7 +247,7 @@ func decodeRows(ctx context.Context, read func(values []any) error, t *table.Tab
 }
 
 // compareTotals compares every total with its rows. The database does the work, one statement for
-// each total; the indexes have to be there.
+// each total; it needs the indexes.
 func compareTotals(ctx context.Context, tx *sql.Tx) error {
 	var found []string
 	all := 0

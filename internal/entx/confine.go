@@ -101,8 +101,8 @@ func Enclose[P ~func(*sql.Selector)](predicates ...P) P {
 	}
 }
 
-// Exactly reports whether a prepared query has one confining predicate, column = value,
-// and no interceptor that could have added another condition.
+// Exactly reports whether a prepared query is confined by exactly column = value and has no
+// interceptor that could have added another condition.
 func (c *Confinement) Exactly(inters []ent.Interceptor, table, column string, value any) bool {
 	for _, inter := range inters {
 		if _, ok := inter.(Observer); !ok {

@@ -12,9 +12,9 @@ import (
 	"chairside/internal/entx/rowscan"
 )
 
-// Names reports whether columns are read from what is joined under a name. The
-// generator refuses edges that have the name of a table, and the database refuses a column
-// of what is not joined.
+// Names reports whether columns include one of the table that is joined under this name.
+// The generator refuses edges named like a table, and the database refuses a column of a
+// table that is not joined.
 func Names(columns, joined string) bool { return strings.Contains(columns, `"`+joined+`".`) }
 
 // LeftJoin joins the rows of an edge's table, under a name. confined are the predicates
@@ -37,7 +37,7 @@ func LeftJoin[P ~func(*sql.Selector)](s *sql.Selector, table, name, from, to str
 }
 
 // StoredTypes are the PostgreSQL types of time, day and uuid columns, which are read as
-// they are stored (decision 9). A key is a column's name, with the table's if it is needed.
+// they are stored (decision 9). A key is the column's name, or table.column.
 type StoredTypes map[string]string
 
 // rewritten caches the results of StoredTypes.columns by its argument. They are literals of

@@ -222,8 +222,9 @@ func (p *plan) complete(r *record, system string) {
 //	        │ numbers │ rows     waits               │ changes, ids, progress, commit
 //
 // Ids are given out, and transactions end, in the order of the rows of the file: what a stopped
-// import has stored is a beginning of it, and what comes of it does not depend on who was faster.
-// After a batch that fails none ends.
+// import has stored is the beginning of the file, and the result does not depend on which batch was
+// faster.
+// After a batch that fails, no later batch ends.
 type turn struct {
 	work            context.Context // of all batches; over when one has failed
 	numbering       sync.Once
@@ -231,7 +232,7 @@ type turn struct {
 	before          struct{ numbered, ended <-chan struct{} }
 }
 
-// firstTurn is that of nobody, and over.
+// firstTurn returns a turn that is over, for the first batch to follow.
 func firstTurn() *turn {
 	t := &turn{numbered: make(chan struct{}), ended: make(chan struct{})}
 	t.number()

@@ -18,18 +18,18 @@ type batch struct {
 	plan *plan
 	tx   *sql.Tx
 	bulk *bulk.Tx
-	now  time.Time // when it is written, which is long after a large import has begun
+	now  time.Time // when it is written, long after a large import began
 	turn *turn     // of a batch that is stored
 	err  error     // the first failure, after which nothing is read or written
 
-	comparing bool // only totals are to be compared
+	comparing bool // it only compares totals
 
-	records []*record                 // those that nothing is wrong with so far
+	records []*record                 // those without problems so far
 	parents map[string]map[string]row // by reference and id: columns of the record
 }
 
-// inTx runs work in a transaction of its own, in a dry run in a part of the only one. Where work
-// fails, what it did is undone.
+// inTx runs work in its own transaction or, in a dry run, in a savepoint of the only one. If work
+// fails, its changes are rolled back.
 func (im *importer) inTx(p *plan, work func(b *batch)) (err error) {
 	b := &batch{importer: im, plan: p, tx: im.dry, now: im.clock()}
 	if im.dry == nil {
@@ -79,7 +79,7 @@ func (b *batch) queryRow(query string, args []any, into ...any) {
 	}
 }
 
-// rows runs a query and hands over each row.
+// rows runs a query and calls each for every row.
 func (b *batch) rows(query string, args []any, each func(values []any)) {
 	if b.err != nil {
 		return
@@ -109,8 +109,8 @@ func (b *batch) query(statement, column string, in []any, each func(values []any
 	}
 }
 
-// selected reads columns of rows as they are stored: of the practice's, in which a column has one
-// of the values.
+// selected reads columns, as they are stored, of the practice's rows in which a column has one of
+// the values.
 func (b *batch) selected(e *entity, columns []string, column string, in []any, each func(r row)) {
 	b.query(selectFrom(e, columns)+"practice_id = $1", column, in, func(values []any) {
 		if r := b.stored(e, columns, values); b.err == nil {
@@ -123,7 +123,7 @@ func selectFrom(e *entity, columns []string) string {
 	return "SELECT " + table.Quote(columns...) + " FROM " + table.Quote(e.Name) + " WHERE "
 }
 
-// stored is a row as it is written, from what a query for some columns gave.
+// stored returns the values of a query for these columns as a row, in their stored form.
 func (b *batch) stored(e *entity, columns []string, values []any) row {
 	r := make(row, len(values))
 	for i, name := range columns {
@@ -136,7 +136,7 @@ func (b *batch) stored(e *entity, columns []string, values []any) row {
 	return r
 }
 
-// number is a whole number that a query gave.
+// number returns a value of a query as a whole number.
 func (b *batch) number(v any) int64 {
 	n, err := table.Int(v)
 	b.fail(err)
@@ -157,15 +157,15 @@ func asText(v any) string {
 	return fmt.Sprint(v)
 }
 
-// sound leaves out the records that something is wrong with.
+// sound removes the records that have problems.
 func (b *batch) sound() {
 	b.records = slices.DeleteFunc(slices.Clone(b.records), func(r *record) bool { return len(r.problems) > 0 })
 }
 
-// run writes what can be written of the records, and notes of the others why they cannot.
+// run writes the records without problems and counts the others as rejected.
 func (b *batch) run(records []*record, counts *fileProgress) {
 	b.records = slices.DeleteFunc(slices.Clone(records), func(r *record) bool { return r.keys == nil })
-	b.findReferences() // of rows with other problems as well, so that all are told at once
+	b.findReferences() // also of records with other problems, so that all are reported at once
 	b.records = records
 	for _, step := range []func(){b.findRows, b.findParents, b.adopt, b.applyRules, b.refuseTwins, b.warnOfDuplicates} {
 		b.sound()
@@ -178,7 +178,7 @@ func (b *batch) run(records []*record, counts *fileProgress) {
 	}
 }
 
-// findRows finds the rows that the records became in an earlier import, by their legacy ids.
+// findRows finds the rows that earlier imports made of the records, by their legacy ids.
 func (b *batch) findRows() {
 	var wanted []string
 	for _, r := range b.records {
@@ -203,12 +203,12 @@ func (b *batch) findRows() {
 // link is a row that a legacy id belongs to.
 type link struct {
 	id        string
-	spellings []string // for which an import remembers it; none where it is only written on the row
+	spellings []string // in imported_records; none if only the row has it
 }
 
-// imported finds rows by the ids they had in the other system, as files spell them: remembered by
-// an import, unless there was none, or written on them. A legacy id of which two spellings belong
-// to different rows has both.
+// imported finds rows by their legacy ids, as files spell them: in imported_records, unless none
+// says that nothing was imported before, and in the rows' own legacy_id. If spellings of one legacy
+// id belong to different rows, it returns all of them.
 func (b *batch) imported(e *entity, none bool, legacy []string) map[string][]link {
 	found := map[string][]link{}
 	if none && !e.Has(legacyID) {
@@ -256,7 +256,7 @@ func (b *batch) imported(e *entity, none bool, legacy []string) map[string][]lin
 		id := asText(v[1])
 		written[id], ids = asText(v[0]), append(ids, id)
 	})
-	// What another system's file became is not this one's, whatever its number.
+	// A row imported from another source is not this one's, even if the legacy id is the same.
 	b.query("SELECT record_id FROM imported_records WHERE practice_id = $1 AND source <> $2 AND resource = $3", "record_id", ids,
 		func(v []any) { delete(written, asText(v[0])) }, b.source, e.Name)
 	for id, spelling := range written {
@@ -269,8 +269,8 @@ func (b *batch) imported(e *entity, none bool, legacy []string) map[string][]lin
 	return found
 }
 
-// legacyIDs are the ids that rows had in the other system, by ours: where a row is remembered for
-// several, the first in the order of their characters.
+// legacyIDs returns the legacy ids of rows by their ids. If a row has several, it is the first in
+// byte order.
 func (b *batch) legacyIDs(e *entity, ids []any) map[string]string {
 	legacy := map[string]string{}
 	b.query("SELECT record_id, legacy_id FROM imported_records WHERE practice_id = $1 AND source = $2 AND resource = $3", "record_id", ids, func(v []any) {

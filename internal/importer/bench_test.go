@@ -10,7 +10,7 @@ import (
 )
 
 // BenchmarkImport measures CSV files of another system on PostgreSQL, each kind
-// alone: with checks, references, derived columns, the record of changes, the
+// alone: with checks, references, derived columns, the audit log, the
 // memory of ids, and the totals of the practice. What a file refers to is
 // there already. The program collects its garbage less often than Go does:
 //

@@ -181,7 +181,7 @@ func (b *batch) ofPlans(items *entity) (columns []string) {
 }
 
 // dateAnswered dates the patients and treatments whose answers have changed: an answer is shown
-// as part of them, and updated_after must find it. The record of changes has the answers alone.
+// as part of them, and updated_after must find it. The audit log has the answers alone.
 func (b *batch) dateAnswered() {
 	answered := map[string]map[int64]bool{"patients": {}, "treatment_plan_items": {}}
 	note := func(patient, item any) {
@@ -211,7 +211,7 @@ func (b *batch) remove(e *entity, ids []any) {
 	if len(ids) == 0 {
 		return
 	}
-	slices.SortFunc(ids, func(x, y any) int { return strings.Compare(asText(x), asText(y)) }) // as the record of changes is to have them
+	slices.SortFunc(ids, func(x, y any) int { return strings.Compare(asText(x), asText(y)) }) // the order of the audit log
 	condition, list := b.bulk.In("id", 2, ids)
 	b.exec("DELETE FROM "+table.Quote(e.Name)+" WHERE practice_id = $1 AND "+condition, b.practice.id, list)
 	changes := make([]change, len(ids))

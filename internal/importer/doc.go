@@ -10,13 +10,12 @@
 //	import.go      the whole import
 //	plan.go        how to read a file: mapping × header × entity, made once (mapping.go, target.go, phrase.go, entity.go)
 //	source.go      a row of the file, its line, its bytes
-//	ahead.go       reads rows while those before are stored
+//	ahead.go       reads rows while earlier ones are stored; keeps the order of batches stored at the same time
 //	record.go      texts → values: foreign.go, calendar.go, then the API's codec.Field
 //	batch.go       a transaction: which row a record is already
 //	references.go  what it refers to; unique.go: rows of which there can be only one
 //	rules.go       rules and derived columns, with the functions of package schema
-//	write.go       new rows, changed rows, the record of changes (children.go, explain.go)
-//	turn.go        keeps the order of the file where two batches are stored at a time
+//	write.go       new rows, changed rows, the audit log (children.go, explain.go)
 //	progress.go    how far the import has come, in the same transaction
 //	settle.go      then the totals of the practice
 //	compare.go     and what the files said of them; report.go: rejects, findings, the report

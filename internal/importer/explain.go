@@ -9,9 +9,9 @@ import (
 
 const explanationTable = "payment_explanations"
 
-// explainPayments says what of the payments pays the invoices that they name: as much as there is
-// left of both. What then is left of a new payment is known before it is written. What known ones
-// paid before, and do no longer, is taken back.
+// explainPayments explains payments by the invoices that they name: the smaller of what is left of
+// the payment and of the invoice. It sets the unexplained amount of new payments before they are
+// written, and removes explanations of known payments that no longer hold.
 func (b *batch) explainPayments(known []*record) (explanations []row) {
 	kept, open := b.reconsider(known)
 	left := b.leftToExplain(open, paysInvoice)
@@ -33,7 +33,7 @@ func (b *batch) explainPayments(known []*record) (explanations []row) {
 			}
 		case r.integer("amount") < 0:
 			r.warn(paysInvoice, "money that is given back pays no invoice; it stays unexplained")
-		case already == 0 || rest != 0: // a file of explanations may have said so before
+		case already == 0 || rest != 0: // otherwise a file of explanations has already explained all of it
 			r.warn(paysInvoice, "nothing is left to pay of the invoice; the payment stays unexplained")
 		}
 	}
@@ -41,9 +41,10 @@ func (b *batch) explainPayments(known []*record) (explanations []row) {
 	return explanations
 }
 
-// reconsider looks at what known payments paid before: how much of them is kept, and which
-// explanations are open again because the file names the invoice. A payment that is deleted, of
-// another patient than its invoices, or less than what it paid, loses all of it.
+// reconsider reads the explanations of known payments. It returns the explained amount that is kept,
+// and the explanations that are open again because the file names the invoice. A payment that is
+// deleted, that is not of its invoices' patient, or that is less than what it explains, loses the
+// explanations that are not open.
 func (b *batch) reconsider(known []*record) (kept map[string]int64, open map[string]bool) {
 	kept, open = map[string]int64{}, map[string]bool{}
 	others, strange := map[string][]any{}, map[string]bool{}
@@ -78,7 +79,7 @@ func (b *batch) reconsider(known []*record) (kept map[string]int64, open map[str
 	return kept, open
 }
 
-// releasePayments takes back what was paid on invoices that are void now, or of another patient.
+// releasePayments removes the explanations of invoices that are now void or of another patient.
 func (b *batch) releasePayments(known []*record) {
 	var ids, lost []any
 	for _, r := range known {
@@ -99,8 +100,8 @@ func (b *batch) releasePayments(known []*record) {
 	b.withdraw(lost)
 }
 
-// withdraw takes explanations back, whoever has said so, and forgets them: what is said of them
-// later is new.
+// withdraw deletes explanations, whichever file they came from, and their legacy ids. If a later
+// file has them again, they are new.
 func (b *batch) withdraw(ids []any) {
 	if len(ids) == 0 {
 		return
@@ -110,8 +111,8 @@ func (b *batch) withdraw(ids []any) {
 	b.remove(entityOf(explanationTable), ids)
 }
 
-// explanations bounds what a payment may pay by what is left of it, and of the invoice. Where
-// that is not enough any more for what it paid before, it pays nothing.
+// explanations refuses an explanation of more than what is left of its payment or invoice. It
+// withdraws an earlier explanation that is now refused.
 func (b *batch) explanations() {
 	open := map[string]bool{}
 	for _, r := range b.records {
@@ -143,9 +144,9 @@ func (b *batch) explanations() {
 	b.withdraw(keysOf(open))
 }
 
-// leftToExplain is what is not explained yet of the payments and invoices that columns of the
-// records refer to, by column and id. Explanations that are open do not count, nor do those of
-// payments that were deleted.
+// leftToExplain returns the unexplained amount of each payment and invoice that the columns of the
+// records refer to, by column and id. It ignores open explanations, and those of deleted payments
+// or void invoices.
 func (b *batch) leftToExplain(open map[string]bool, columns ...string) map[string]int64 {
 	left := map[string]int64{}
 	for _, column := range columns {
@@ -170,9 +171,9 @@ func (b *batch) leftToExplain(open map[string]bool, columns ...string) map[strin
 	return left
 }
 
-// trim takes back what was paid on invoices above what they come to now, of the last payments
-// first, and reports whether there was any. It is for files that lower invoices and do not say
-// anew what pays them.
+// trim reduces the explanations of invoices to the invoices' amounts, the latest payments first, and
+// reports whether there were any to reduce. It is for files that lower invoices without explaining
+// their payments again.
 func (im *importer) trim() (trimmed bool, err error) {
 	lowers := slices.IndexFunc(im.plans, func(p *plan) bool { return p.entity.Name == "invoices" || p.entity.Name == "invoice_items" })
 	if lowers < 0 {
@@ -201,7 +202,7 @@ func (im *importer) trim() (trimmed bool, err error) {
 			case rest > 0 && id == b.childOf(explanationTable, v[1]):
 				left[invoice] = 0
 				b.edit(&lowered, row{"id": id, "amount": rest}, "amount")
-			default: // a file said so, and its row would be refused now
+			default: // nothing is left, or a file of explanations has it, whose row would now be refused
 				lost = append(lost, id)
 			}
 		})

@@ -39,7 +39,7 @@ func importAndExit() {
 }
 
 // An import that is killed again and again comes to the same end as one that
-// nobody disturbs: rows, record of changes, rejects and findings.
+// nobody disturbs: rows, audit log, rejects and findings.
 func TestKilledImportGoesOn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

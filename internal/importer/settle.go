@@ -8,9 +8,9 @@ import (
 	"chairside/schema"
 )
 
-// settled are the tables with totals (schema.Totals), in the order in which these follow from
-// each other, and those whose rows are part of them: where an import has no file of any, nothing
-// is to be settled.
+// settled lists the tables with totals (schema.Totals), each after those that it depends on, with
+// the tables that its totals are computed from. A table is skipped if the import has no file for
+// any of these.
 var settled = []struct {
 	table string
 	from  []string
@@ -21,8 +21,8 @@ var settled = []struct {
 	{"accounts", []string{"patients", "accounts", "payments", "invoices", "invoice_items", "treatment_plans", "treatment_plan_items", "payment_plans"}},
 }
 
-// settle makes the totals of the practice what its rows come to. Rows that agree are not written;
-// doing it twice changes nothing.
+// settle sets the practice's totals to the sums of their rows. It writes only rows that differ, so
+// a second run changes nothing.
 func (im *importer) settle() error {
 	if im.note.Stage != stageSettle {
 		return nil
@@ -56,11 +56,11 @@ func (im *importer) settle() error {
 	return im.reach(stageCompare)
 }
 
-// ofInvoice is what settleInvoice reads besides the totals.
+// ofInvoice is the columns that settleInvoice reads besides the totals.
 const ofInvoice = `, t.paid, t.paid_on, t.status, t.sent_at,
 	(SELECT max(p.dated_on) FROM payment_explanations AS x JOIN payments AS p ON p.id = x.payment_id WHERE x.practice_id = t.practice_id AND x.invoice_id = t.id AND NOT p.deleted)`
 
-// settleTable settles the rows of a table, some at a time in the order of their ids.
+// settleTable settles the rows of a table in batches, in the order of their ids.
 func (im *importer) settleTable(e *entity) error {
 	var columns []string
 	is, comesTo := "", ""
@@ -92,7 +92,7 @@ func (im *importer) settleTable(e *entity) error {
 				differ := slices.DeleteFunc(sortedKeys(is), func(c string) bool { return is[c] == should[c] })
 				should["id"] = last
 				b.edit(&different, should, differ...)
-				// What this import has written is in the record already.
+				// The audit log already has the rows that this import has written.
 				if written, ok := v[1].(time.Time); len(differ) > 0 && ok && !written.Before(im.started) {
 					different.changes = different.changes[:len(different.changes)-1]
 				}
@@ -106,8 +106,8 @@ func (im *importer) settleTable(e *entity) error {
 	return nil
 }
 
-// settleInvoice derives an invoice from its items and what was paid on it. What is outstanding
-// was computed from the amount as it is, and follows the one that should be.
+// settleInvoice derives an invoice's totals and status from its items and payments. The outstanding
+// amount was computed from the stored amount, so it is adjusted to the correct one.
 func (b *batch) settleInvoice(e *entity, is, should row, more []any) {
 	for i, c := range []string{"paid", "paid_on", "status"} {
 		var err error

@@ -8,7 +8,7 @@ import (
 	"chairside/internal/entx/table"
 )
 
-// valuesOf are the values of a key as one text, "" where it is not about the row.
+// valuesOf returns the values of a key as one text, or "" if the key does not apply to the row.
 func (b *batch) valuesOf(key table.Key, get func(column string) any) string {
 	if key.Unless != "" && get(key.Unless) != nil {
 		return ""
@@ -27,7 +27,7 @@ func (b *batch) valuesOf(key table.Key, get func(column string) any) string {
 	return values.String()
 }
 
-// adopt finds rows that a record has to be, because some of its columns may be there only once:
+// adopt finds the existing row with the same unique key as a record, which the record then updates:
 // the user with its e-mail address, the account of its patient.
 func (b *batch) adopt() {
 	type adoption struct {
@@ -76,11 +76,11 @@ func (b *batch) adopt() {
 	}
 }
 
-// isThatOf says that a value is an earlier row's.
+// isThatOf is the message for a value that an earlier line has.
 func isThatOf(r *record) string { return fmt.Sprintf("is that of line %d", r.line) }
 
-// rowsWith reads the rows that have the values of a key, and others that have the same in the
-// column that tells most of the records apart.
+// rowsWith reads rows by the key's most selective column among the records. They include the rows
+// that have the values of a key, and others.
 func (b *batch) rowsWith(key table.Key, wanted map[string][]*record, take func(found row)) {
 	e := b.plan.entity
 	var telling string
@@ -113,8 +113,7 @@ func (b *batch) rowsWith(key table.Key, wanted map[string][]*record, take func(f
 	})
 }
 
-// refuseTwins refuses new records that are the same as one before them where there can be one
-// only.
+// refuseTwins refuses new records with the same unique key as an earlier record.
 func (b *batch) refuseTwins() {
 	for _, key := range b.plan.entity.Unique {
 		first := map[string]*record{}
@@ -136,9 +135,9 @@ func (b *batch) refuseTwins() {
 	}
 }
 
-// recall makes written what it has to be before a file is read: the rows that this import has
-// written or found for the files of its entity, where some have no ids. One that goes on where it
-// was stopped finds them again.
+// recall fills im.written before a file is read: the rows that this import has written or found for
+// the files of its entity, if any of them has no ids. A resumed import reads the files again to find
+// them.
 func (im *importer) recall(p *plan) error {
 	same := func(other *plan) bool { return other.entity == p.entity }
 	if im.writtenOf != p.entity {
@@ -165,8 +164,8 @@ func (im *importer) recall(p *plan) error {
 	return nil
 }
 
-// keep remembers which rows records are that went in: 20 bytes of memory for each, where files of
-// the entity have no ids.
+// keep remembers the rows of accepted records, if files of the entity have no ids. It takes about
+// 20 bytes for each.
 func (im *importer) keep(records []*record) {
 	if len(im.written) == 0 {
 		return
@@ -178,7 +177,7 @@ func (im *importer) keep(records []*record) {
 	}
 }
 
-// keysOf are the keys of a set, as arguments of queries.
+// keysOf returns the keys of a set as arguments of a query.
 func keysOf[K comparable](set map[K]bool) []any {
 	keys := make([]any, 0, len(set))
 	for key := range set {

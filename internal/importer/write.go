@@ -14,7 +14,7 @@ import (
 )
 
 // write inserts the new records, changes those that differ from their rows, and leaves the rest
-// alone. Each written row gets its line in the record of changes, as if a client had written it.
+// alone. Each written row gets its entry in the audit log, as if a client had written it.
 func (b *batch) write(counts *fileProgress) {
 	e := b.plan.entity
 	var fresh, known []*record
@@ -144,7 +144,7 @@ func (b *batch) insert(e *entity, rows []row) {
 	b.recordChanges(e, changes)
 }
 
-// change is a line of the record of changes.
+// change is an entry of the audit log.
 type change struct {
 	id, action string
 	fields     string // as list gives them

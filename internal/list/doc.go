@@ -5,8 +5,8 @@
 // The functions here serve every resource:
 //
 //	ogent ReadX ─▶ List.Read ─┬─ filterFirst   find the rows by a filter, then sort them
-//	                          ├─ findDay       find a deep page by a counter of rows per day
 //	                          └─ readPage      walk an index that has the order
+//	                               └─ findDay  start a deep page at a day, by a counter
 //
-// Decision 8 explains why there are three ways and what each one gains.
+// Decision 8 explains when each is used and what it gains, decision 6 the counters.
 package list

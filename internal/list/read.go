@@ -77,8 +77,8 @@ func (l *List[Q, P, O, R]) Order(r Request[P]) (order []O) {
 	return []O{byID}
 }
 
-// column returns the column of the table that a request is sorted by: the id where that is
-// a column of an edge's table.
+// column returns the column that a request is sorted by, or id if that column is in an
+// edge's table.
 func (l *List[Q, P, O, R]) column(r Request[P]) string {
 	for _, s := range l.Sorts {
 		if s.Key == r.SortBy && s.By == nil {
@@ -89,8 +89,8 @@ func (l *List[Q, P, O, R]) column(r Request[P]) string {
 }
 
 // Read reads the page of a request and counts all rows. extra are conditions of
-// hand-written filters; no counter knows them, so they turn counters off. all is the query
-// for the rows of all pages, for sums over them.
+// hand-written filters; no counter covers them, so Read then counts the rows. all is the
+// query for the rows of all pages, for sums over them.
 func (l *List[Q, P, O, R]) Read(ctx context.Context, view codec.View, q Q, r Request[P], extra ...P) (rows []R, meta Meta, all Q, err error) {
 	x := reading[Q, P, O, R]{List: l, Request: r, view: view}
 	if l.Counters != nil {

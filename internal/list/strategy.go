@@ -8,8 +8,8 @@ import "slices"
 const maxSortRows = 200_000
 
 // probeRows is how many rows are searched in the order of the list before the rows of one
-// value are sorted. They contain a full page of most values, though not of rare ones, nor
-// of those at the end of the order.
+// value are sorted. They contain a full page for most values, but not for rare ones or for
+// those at the end of the order.
 const probeRows = 5_000
 
 // Filter is a filter of a request, by a column or, for a search, without one.
@@ -35,7 +35,7 @@ func (o Orders) Unless(outside bool, keys ...string) Orders {
 // strategy is how filterFirst finds rows.
 type strategy struct {
 	column string // by the range of this column; "" leaves it to the database
-	probe  bool   // search the first rows in the order before
+	probe  bool   // first search the first rows in the order
 }
 
 // choose decides whether to find rows by the filters before sorting them, and how. ok is

@@ -19,8 +19,8 @@ var (
 	ErrNoPractitioners = errors.New("this report cannot be limited to a practitioner")
 )
 
-// Answer is a report about a practice in a period, with all that is written
-// around its tables.
+// Answer is the result of a report for one practice and period, with the names that its
+// heading shows.
 type Answer struct {
 	*Report
 	*Result
@@ -30,8 +30,8 @@ type Answer struct {
 	Practitioner string // name of the only practitioner, or ""
 }
 
-// Ask runs the report for the practice of the caller in ctx. Besides errors of
-// the database it gives one of the refusals above.
+// Ask runs the report for the practice of the caller in ctx. It returns one of the
+// refusals above or an error of the database.
 func (r *Report) Ask(ctx context.Context, client *ent.Client, f Filter) (*Answer, error) {
 	if r.AsAt {
 		f.From, _ = r.Period(f.To)
@@ -80,7 +80,7 @@ func (a *Answer) names(ctx context.Context, client *ent.Client) error {
 	return nil
 }
 
-// check finds values that are not what their column says: a mistake of the report.
+// check returns an error if a value is not of its column's kind: a mistake of the report.
 func (a *Answer) check() error {
 	for _, f := range a.Summary {
 		if !f.Kind.holds(f.Value) {
@@ -98,7 +98,7 @@ func (a *Answer) check() error {
 			continue
 		}
 		err := s.check(s.Total, func(k Kind, v any) bool {
-			_, name := v.(string) // of the sum, in whatever column it stands
+			_, name := v.(string) // the name of the total may be in any column
 			return name || k.holds(v)
 		})
 		if err != nil {
@@ -120,7 +120,7 @@ func (s *Section) check(row []any, holds func(Kind, any) bool) error {
 	return nil
 }
 
-// Scope says in words what the report is about: period, site, practitioner.
+// Scope describes the filter in words: period, site, practitioner.
 func (a *Answer) Scope() string {
 	period := Date.Format(a.Filter.From) + " to " + Date.Format(a.Filter.To)
 	switch {

@@ -55,26 +55,24 @@ type DiaryRow struct {
 	Lost         int // minutes of those cancelled at short notice or not attended
 }
 
-// Diary tells how the working time of the period was used, in order of
+// Diary returns how the working time of the period was used, in order of
 // practitioner, site and month.
 //
 // Session minutes are those of the practitioner's working sessions at the site
-// of the session, laid onto the days of the period in the practice's zone: a
-// session that spans the change of the clocks is an hour shorter or longer.
-// Where a practitioner has no sessions, the practice's opening hours hold, at
-// the practitioner's own site. One who can no longer be booked is left out of
-// months in which nothing was booked.
+// of the session, on each day of the period in the practice's zone: a session
+// that spans a change of the clocks is an hour shorter or longer. A practitioner
+// without sessions has the practice's opening hours, at the practitioner's own
+// site. An inactive practitioner has no sessions in months without bookings.
 //
 // Booked is the union of the practitioner's appointments that are neither
-// cancelled nor not attended, cut to the sessions, breaks included. What lies
-// outside every session is Outside, at the practitioner's own site. Free and
-// Booked are exactly Session.
+// cancelled nor not attended, cut to the sessions, breaks included. Time
+// outside every session is Outside, at the practitioner's own site. Session is
+// the sum of Booked and Free.
 //
-// The numbers of appointments are of those with a patient that start in the
-// month, at the site of the session in which they start, or else the
-// practitioner's own.
+// Appointments are counted if they have a patient and start in the month, at the
+// site of the session in which they start, or else at the practitioner's own.
 //
-// A month of appointments is held in memory at a time.
+// It holds one month of appointments in memory at a time.
 func Diary(ctx context.Context, client *ent.Client, f Filter) ([]DiaryRow, error) {
 	r, err := readRota(ctx, client, f)
 	if err != nil {
@@ -107,8 +105,8 @@ func Diary(ctx context.Context, client *ent.Client, f Filter) ([]DiaryRow, error
 	return rows, nil
 }
 
-// use tells how a worker's time in a month was used, a row for each site that
-// there is something to say about.
+// use returns how a worker's time in a month was used: a row for each site where the
+// worker has sessions or appointments.
 func (r *rota) use(w *worker, window diary.Period, bookings []booking) []DiaryRow {
 	var busy []diary.Period
 	for _, b := range bookings {

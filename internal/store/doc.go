@@ -10,7 +10,7 @@
 // The way of a statement:
 //
 //	DB.Ent, Tx, View            store.go, tx.go, view.go; ViewOf: one practice's rows, practice_only.go
-//	   │    hooks               record.go   the record of changes
+//	   │    hooks               record.go   the audit log
 //	   │                        accounts.go rules that every writer of users and tokens obeys
 //	   │    queue.go, lock.go   transactions with the same lock wait here, without a connection
 //	   ▼

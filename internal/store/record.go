@@ -32,7 +32,7 @@ var quiet = []string{"last_used_at", "last_login", "totp_step", "updated_at"}
 // need no transaction: what they lead to (a token, a changed user) is recorded.
 var unrecorded = []string{ent.TypeAuthorizationCode, ent.TypeSession, ent.TypeSignInAttempt, ent.TypeImportRun, ent.TypeImportedRecord}
 
-// record appends one row to the record of changes for every row that is
+// record appends one row to the audit log for every row that is
 // created, changed or deleted, in the same transaction: who, when, what, and
 // the names of the changed columns, never their values. The statement that
 // writes a row may have done so already.

@@ -16,7 +16,7 @@ import (
 //
 // On SQLite the transaction holds the only write lock from its beginning. On PostgreSQL
 // it is READ COMMITTED, so work locks what must not change between a check and a write.
-// Tx never repeats work: if Fault calls its error unavailable, the client may.
+// Tx never repeats work; the client may, if Fault classifies the error as unavailable.
 func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
 	leave, err := db.enter(ctx, nil)
 	if err != nil {
@@ -26,10 +26,10 @@ func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
 	return db.tx(ctx, dbconn.TxOptions{}, work)
 }
 
-// TxSingleStatement is Tx for work that is mostly one statement: fast writes a row or,
-// where a condition does not hold, writes nothing and returns entx.ErrConditionFailed. Then fallback
-// reports why, or writes after all. Both see everything that earlier holders of one of
-// the locks committed. Transactions of this process wait for each other without a
+// TxSingleStatement is Tx for work that is mostly one statement: fast writes a row or, if
+// a condition does not hold, writes nothing and returns entx.ErrConditionFailed. Then
+// fallback reports why, or writes after all. Both see everything that earlier holders of
+// one of the locks committed. Transactions of this process wait for each other without a
 // connection, for at most 2 s (queues).
 //
 // On PostgreSQL the statement, its locks and its commit take one round trip. Where the
@@ -37,11 +37,11 @@ func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
 // ordinary transaction that takes the locks when it begins. fast and fallback read the
 // clock themselves (clock.Refresh).
 //
-// What the statement wrote stays, even if ctx ends before TxSingleStatement returns an
-// error. So it is the last thing that fast does: a second statement is refused, and an
-// error after a row came back is reported as one that could not roll back. Whoever writes a
-// row must see it, or no row comes back, which looks like ErrConditionFailed, and fallback writes it
-// again: the generator checks that.
+// A row that the statement wrote stays, even if ctx ends before TxSingleStatement returns.
+// So the statement is the last thing that fast does: a second one is refused, and if fast
+// fails after a row came back, the error also says that the rollback failed. The principal must be able to see the row that it writes. Otherwise no row comes
+// back, which looks like ErrConditionFailed, and fallback writes it again. The generator
+// refuses resources for which that could happen.
 //
 // If the connection is lost, or ctx ends, while the statement runs, whether it was
 // committed is unknown.
@@ -94,8 +94,8 @@ func (db *DB) tx(ctx context.Context, options dbconn.TxOptions, work func(tx *en
 		if finished {
 			return
 		}
-		// After an error of ctx the driver has rolled back by itself; whatever
-		// this adds, work's error (or panic) is the one that matters.
+		// If ctx has ended, the driver has already rolled back, and the error of
+		// Rollback adds nothing to that of work.
 		if rollback := transaction.Rollback(); rollback != nil && err != nil && ctx.Err() == nil {
 			err = errors.Join(err, fmt.Errorf("store: roll back: %w", rollback))
 		}

@@ -13,7 +13,8 @@
 //
 // A resource annotated with a conflict is created by one statement, which takes the locks
 // and writes the row if every condition holds (store.DB.TxSingleStatement). Its rule runs
-// up to three times: outside a transaction to learn the locks, with the statement, and in
-// an ordinary transaction if a condition failed. A rule that calls Check or Save runs in an
+// up to four times: outside a transaction to learn the locks, with the statement, again
+// with the statement if another process holds a lock, and in an ordinary transaction if a
+// condition failed. A rule that calls Check or Save runs in an
 // ordinary transaction only, so it never writes twice.
 package write

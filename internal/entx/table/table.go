@@ -18,7 +18,7 @@ import (
 // Table is a table of the schema.
 type Table struct {
 	Name    string   // patients
-	Type    string   // ent's name, as in the record of changes: Patient
+	Type    string   // ent's name, as in the audit log: Patient
 	Columns []Column // the id first
 	Unique  []Key
 

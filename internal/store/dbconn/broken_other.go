@@ -4,5 +4,6 @@ package dbconn
 
 import "net"
 
-// broken cannot be told without waiting: what is sent next will fail.
+// broken returns false: only Unix has the read without waiting that it needs. On a broken
+// connection the next statement fails.
 func broken(net.Conn) bool { return false }

@@ -7,9 +7,8 @@ import (
 	"syscall"
 )
 
-// broken reports whether a connection on which nothing is awaited has ended, or
-// something has come all the same: the last words of a server that shuts down.
-// Nothing but a read tells; this one does not wait.
+// broken reports whether an idle connection has ended or has received unexpected bytes,
+// such as the error that a server sends when it shuts down. It peeks without waiting.
 func broken(c net.Conn) bool {
 	socket, ok := c.(syscall.Conn)
 	if !ok {

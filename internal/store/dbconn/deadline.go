@@ -26,25 +26,25 @@ type Connector struct {
 	grace  time.Duration // answerGrace, or less
 }
 
-// Server is a PostgreSQL server and what watches over the connections to it.
+// Server is a PostgreSQL server with the monitor of its connections.
 type Server struct {
 	monitor *monitor
 	direct  bool
 }
 
-// NewServer returns the server behind a probe's configuration. direct means that no
-// pooler is in between, so that the server can be asked what it does for a connection.
+// NewServer returns the server that probe connects to. direct means that no pooler is in
+// between, so that the server can be asked what it does for a connection.
 func NewServer(probe *Connector, direct bool) *Server {
 	return &Server{newMonitor(probe), direct}
 }
 
-// Connector returns a connector whose connections the server watches over.
+// Connector returns a connector whose connections are monitored.
 func (s *Server) Connector(config pq.Config) (*Connector, error) {
 	return newConnector(config, s.monitor, s.direct, answerGrace)
 }
 
-// NewProbe returns a connector for short questions, such as what a server does for
-// another connection: nothing watches over it, and answers must come in time.
+// NewProbe returns a connector for short queries, such as the monitor's. Its connections
+// are not monitored; each query must end by its deadline.
 func NewProbe(config pq.Config) (*Connector, error) {
 	config = config.Clone()
 	config.ConnectTimeout = min(config.ConnectTimeout, askTime)
@@ -174,7 +174,7 @@ func (c *boundedConn) Ping(ctx context.Context) error {
 }
 
 // ResetSession implements driver.SessionResetter: it is called before an idle connection
-// is used. A suspect one is replaced, before anything is sent on it.
+// is used. A suspect connection is replaced before anything is sent.
 func (c *boundedConn) ResetSession(ctx context.Context) error {
 	if !c.socket.usable() {
 		return driver.ErrBadConn

@@ -12,7 +12,7 @@ import (
 	"github.com/lib/pq/pqerror"
 )
 
-// askTime is how long the server may take to say what each of its connections does.
+// askTime is how long the server may take to report what each connection does.
 const askTime = 2 * time.Second
 
 // verdict is what the server does for a silent connection.
@@ -34,12 +34,13 @@ const askActivity = `SELECT pid,
 		false)
 FROM pg_stat_activity WHERE backend_type = 'client backend' AND datname = current_database()`
 
-// monitor watches over the connections to one server. A nil monitor knows nothing.
+// monitor finds out what one server does for each of its connections. A nil monitor
+// reports unknown.
 type monitor struct {
-	connector driver.Connector // what asks connects anew each time: what is open may be lost as well
+	connector driver.Connector // connects anew for each query: open connections may be lost as well
 	failures  atomic.Int64     // how often a connection failed
-	turn      chan struct{}    // held by the one who asks
-	asked     time.Time        // when the server was asked last
+	turn      chan struct{}    // held while the server is asked
+	asked     time.Time        // when the server was last asked
 	waits     map[int64]bool   // by process: whether it waits for us; nil where the server did not answer
 	full      bool             // the server answered that it takes no more connections
 }
@@ -56,7 +57,7 @@ func (m *monitor) suspicions() int64 {
 	return m.failures.Load()
 }
 
-// suspect notes that a connection has failed: those that are idle are not used again.
+// suspect records that a connection has failed, so idle ones are not used again.
 func (m *monitor) suspect() {
 	if m != nil {
 		m.failures.Add(1)

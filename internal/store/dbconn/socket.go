@@ -25,7 +25,7 @@ const (
 	cancelTime = time.Second
 )
 
-// errSilent means that bytes were lost: the server waits for us, and we for it.
+// errSilent means that bytes were lost: the server and the client wait for each other.
 var errSilent = errors.New("store: the server has no statement of this connection under way")
 
 // socket is a network connection to PostgreSQL on which every read and write ends in time:
@@ -39,7 +39,7 @@ var errSilent = errors.New("store: the server has no statement of this connectio
 // letting database/sql repeat a statement that may have run.
 type socket struct {
 	net.Conn
-	monitor *monitor     // nil where nothing watches over silence
+	monitor *monitor     // nil for an unmonitored connection
 	backend atomic.Int64 // the server's process, 0 where it is not known
 	ready   atomic.Bool  // whether connecting is over
 	proven  atomic.Int64 // the monitor's suspicions when bytes last came
@@ -102,7 +102,7 @@ func (s *socket) Write(p []byte) (sent int, err error) {
 	}
 }
 
-// pass lets some bytes pass, or fails.
+// pass calls some until it has read or written bytes, or fails.
 func (s *socket) pass(op string, set *time.Time, setDeadline func(time.Time) error, some func() (int, error)) (int, error) {
 	s.mu.Lock()
 	s.passed = time.Now()
@@ -143,7 +143,7 @@ func (s *socket) pass(op string, set *time.Time, setDeadline func(time.Time) err
 	}
 }
 
-// attempt lets some bytes pass until a deadline.
+// attempt calls some once, with a deadline.
 func (s *socket) attempt(setDeadline func(time.Time) error, deadline time.Time, some func() (int, error)) (int, error) {
 	if err := setDeadline(deadline); err != nil {
 		return 0, err
@@ -158,7 +158,7 @@ func (s *socket) attempt(setDeadline func(time.Time) error, deadline time.Time, 
 	return n, err
 }
 
-// limits gives the deadline that counts, zero for none, and when bytes last passed.
+// limits returns the earlier deadline, zero for none, and when bytes last passed.
 func (s *socket) limits(set *time.Time) (limit, passed time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,8 +169,8 @@ func (s *socket) limits(set *time.Time) (limit, passed time.Time) {
 	return limit, s.passed
 }
 
-// fail makes of err what lib/pq takes for a broken connection. Others that were idle
-// meanwhile may have broken with this one.
+// fail returns err as a *net.OpError, which lib/pq treats as a broken connection. It marks
+// connections that were idle meanwhile as suspect, because they may be broken too.
 func (s *socket) fail(op string, err error) error {
 	if s.ready.Load() && !errors.Is(err, net.ErrClosed) {
 		s.monitor.suspect()
@@ -181,9 +181,8 @@ func (s *socket) fail(op string, err error) error {
 	return &net.OpError{Op: op, Net: s.RemoteAddr().Network(), Source: s.LocalAddr(), Addr: s.RemoteAddr(), Err: err}
 }
 
-// usable reports whether the connection, on which nothing is awaited, may be used for
-// another statement: it has not ended, and nothing has come of another connection's
-// failure since bytes last came on this one.
+// usable reports whether an idle connection may be used for another statement: it has not
+// ended, and no other connection has failed since bytes last arrived on this one.
 func (s *socket) usable() bool {
 	return s.proven.Load() == s.monitor.suspicions() && !broken(s.Conn)
 }
