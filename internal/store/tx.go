@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 
@@ -105,6 +106,9 @@ func (db *DB) tx(ctx context.Context, options dbconn.TxOptions, work func(tx *en
 	}
 	finished = true
 	if err := transaction.Commit(); err != nil {
+		if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil { // database/sql has rolled back because ctx ended
+			err = ctx.Err()
+		}
 		return fmt.Errorf("store: commit: %w", err)
 	}
 	return nil
