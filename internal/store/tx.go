@@ -17,7 +17,7 @@ import (
 //
 // On SQLite the transaction holds the only write lock from its beginning. On PostgreSQL
 // it is READ COMMITTED, so work locks what must not change between a check and a write.
-// Tx never repeats work; the client may, if Fault classifies the error as unavailable.
+// Tx never repeats work; the client may, if APIError classifies the error as unavailable.
 func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
 	leave, err := db.enter(ctx, nil)
 	if err != nil {
@@ -40,8 +40,8 @@ func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
 //
 // A row that the statement wrote stays, even if ctx ends before TxSingleStatement returns.
 // So the statement is the last thing that fast does: a second one is refused, and if fast
-// fails after a row came back, the error also says that the rollback failed. The principal must be able to see the row that it writes. Otherwise no row comes
-// back, which looks like ErrConditionFailed, and fallback writes it again. The generator
+// fails after a row came back, the error also says that the rollback failed. The principal must be
+// able to see the row that it writes. Otherwise no row comes back, which looks like ErrConditionFailed, and fallback writes it again. The generator
 // refuses resources for which that could happen.
 //
 // If the connection is lost, or ctx ends, while the statement runs, whether it was
