@@ -4,7 +4,6 @@ package ent
 
 import (
 	"context"
-	"fmt"
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
@@ -46,17 +45,16 @@ import (
 	"chairside/internal/entx"
 )
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *AccessTokenQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*AccessTokenQuery](columns), q.inters)
-}
-
-func (q *AccessTokenQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{accesstoken.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -73,18 +71,17 @@ func (q *AccessTokenQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table or of an edge, which
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table or of an edge, which
 // joins its row: patient.
 func (q *AccountQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*AccountQuery](columns), q.inters)
-}
-
-func (q *AccountQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{account.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -108,17 +105,16 @@ func (q *AccountQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *AcquisitionSourceQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*AcquisitionSourceQuery](columns), q.inters)
-}
-
-func (q *AcquisitionSourceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{acquisitionsource.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -135,17 +131,16 @@ func (q *AcquisitionSourceQuery) sqlRows(ctx context.Context, columns string) (*
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *ApplicationQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*ApplicationQuery](columns), q.inters)
-}
-
-func (q *ApplicationQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{application.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -162,18 +157,17 @@ func (q *ApplicationQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table or of an edge, which
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table or of an edge, which
 // joins its row: patient.
 func (q *AppointmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*AppointmentQuery](columns), q.inters)
-}
-
-func (q *AppointmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{appointment.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -197,17 +191,16 @@ func (q *AppointmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *AppointmentReasonQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*AppointmentReasonQuery](columns), q.inters)
-}
-
-func (q *AppointmentReasonQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{appointmentreason.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -224,17 +217,16 @@ func (q *AppointmentReasonQuery) sqlRows(ctx context.Context, columns string) (*
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *AuthorizationCodeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*AuthorizationCodeQuery](columns), q.inters)
-}
-
-func (q *AuthorizationCodeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{authorizationcode.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -251,17 +243,16 @@ func (q *AuthorizationCodeQuery) sqlRows(ctx context.Context, columns string) (*
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *ChangeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*ChangeQuery](columns), q.inters)
-}
-
-func (q *ChangeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{change.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -278,17 +269,16 @@ func (q *ChangeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, e
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *ContractQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*ContractQuery](columns), q.inters)
-}
-
-func (q *ContractQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{contract.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -305,17 +295,16 @@ func (q *ContractQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *CustomFieldQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*CustomFieldQuery](columns), q.inters)
-}
-
-func (q *CustomFieldQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{customfield.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -332,17 +321,16 @@ func (q *CustomFieldQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *CustomFieldAnswerQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*CustomFieldAnswerQuery](columns), q.inters)
-}
-
-func (q *CustomFieldAnswerQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{customfieldanswer.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -359,17 +347,16 @@ func (q *CustomFieldAnswerQuery) sqlRows(ctx context.Context, columns string) (*
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *FeeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*FeeQuery](columns), q.inters)
-}
-
-func (q *FeeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{fee.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -386,17 +373,16 @@ func (q *FeeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, erro
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *ImportRunQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*ImportRunQuery](columns), q.inters)
-}
-
-func (q *ImportRunQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{importrun.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -413,17 +399,16 @@ func (q *ImportRunQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *ImportedRecordQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*ImportedRecordQuery](columns), q.inters)
-}
-
-func (q *ImportedRecordQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{importedrecord.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -440,18 +425,17 @@ func (q *ImportedRecordQuery) sqlRows(ctx context.Context, columns string) (*sql
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 // Columns of invoice_items join the rows of invoice_items, one result row for each.
 func (q *InvoiceQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*InvoiceQuery](columns), q.inters)
-}
-
-func (q *InvoiceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{invoice.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -475,17 +459,16 @@ func (q *InvoiceQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *InvoiceItemQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*InvoiceItemQuery](columns), q.inters)
-}
-
-func (q *InvoiceItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{invoiceitem.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -502,17 +485,16 @@ func (q *InvoiceItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *NHSClaimQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*NHSClaimQuery](columns), q.inters)
-}
-
-func (q *NHSClaimQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{nhsclaim.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -529,18 +511,17 @@ func (q *NHSClaimQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table or of an edge, which
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table or of an edge, which
 // joins its row: account.
 func (q *PatientQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*PatientQuery](columns), q.inters)
-}
-
-func (q *PatientQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{patient.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -564,18 +545,17 @@ func (q *PatientQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 // Columns of payment_explanations join the rows of explanations, one result row for each.
 func (q *PaymentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*PaymentQuery](columns), q.inters)
-}
-
-func (q *PaymentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{payment.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -599,17 +579,16 @@ func (q *PaymentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *PaymentExplanationQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*PaymentExplanationQuery](columns), q.inters)
-}
-
-func (q *PaymentExplanationQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{paymentexplanation.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -626,17 +605,16 @@ func (q *PaymentExplanationQuery) sqlRows(ctx context.Context, columns string) (
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *PaymentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*PaymentPlanQuery](columns), q.inters)
-}
-
-func (q *PaymentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{paymentplan.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -653,17 +631,16 @@ func (q *PaymentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Ro
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *PracticeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*PracticeQuery](columns), q.inters)
-}
-
-func (q *PracticeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{practice.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -680,18 +657,17 @@ func (q *PracticeQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows,
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table or of an edge, which
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table or of an edge, which
 // joins its row: user.
 func (q *PractitionerQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*PractitionerQuery](columns), q.inters)
-}
-
-func (q *PractitionerQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{practitioner.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -715,17 +691,16 @@ func (q *PractitionerQuery) sqlRows(ctx context.Context, columns string) (*sql.R
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *RoomQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*RoomQuery](columns), q.inters)
-}
-
-func (q *RoomQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{room.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -742,17 +717,16 @@ func (q *RoomQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *SessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*SessionQuery](columns), q.inters)
-}
-
-func (q *SessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{session.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -769,17 +743,16 @@ func (q *SessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, 
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *SignInAttemptQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*SignInAttemptQuery](columns), q.inters)
-}
-
-func (q *SignInAttemptQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{signinattempt.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -796,17 +769,16 @@ func (q *SignInAttemptQuery) sqlRows(ctx context.Context, columns string) (*sql.
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *SiteQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*SiteQuery](columns), q.inters)
-}
-
-func (q *SiteQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{site.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -823,17 +795,16 @@ func (q *SiteQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *SundryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*SundryQuery](columns), q.inters)
-}
-
-func (q *SundryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{sundry.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -850,17 +821,16 @@ func (q *SundryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, e
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *TreatmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*TreatmentQuery](columns), q.inters)
-}
-
-func (q *TreatmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{treatment.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -877,17 +847,16 @@ func (q *TreatmentQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *TreatmentCategoryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*TreatmentCategoryQuery](columns), q.inters)
-}
-
-func (q *TreatmentCategoryQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{treatmentcategory.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -904,17 +873,16 @@ func (q *TreatmentCategoryQuery) sqlRows(ctx context.Context, columns string) (*
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *TreatmentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*TreatmentPlanQuery](columns), q.inters)
-}
-
-func (q *TreatmentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{treatmentplan.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -931,17 +899,16 @@ func (q *TreatmentPlanQuery) sqlRows(ctx context.Context, columns string) (*sql.
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *TreatmentPlanItemQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*TreatmentPlanItemQuery](columns), q.inters)
-}
-
-func (q *TreatmentPlanItemQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{treatmentplanitem.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -958,17 +925,16 @@ func (q *TreatmentPlanItemQuery) sqlRows(ctx context.Context, columns string) (*
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *UserQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*UserQuery](columns), q.inters)
-}
-
-func (q *UserQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{user.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -985,17 +951,16 @@ func (q *UserQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, err
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
 
-// Rows runs the query and returns its rows for rowscan.ForEach. The query cannot be used
-// again. Columns are SQL text, each with the name of its table.
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *WorkingSessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	return withInterceptors[*sql.Rows](ctx, q, querierRows[*WorkingSessionQuery](columns), q.inters)
-}
-
-func (q *WorkingSessionQuery) sqlRows(ctx context.Context, columns string) (*sql.Rows, error) {
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
 	q.ctx.Fields = []string{workingsession.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
@@ -1010,18 +975,6 @@ func (q *WorkingSessionQuery) sqlRows(ctx context.Context, columns string) (*sql
 		shape(s)
 	}
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
-}
-
-func querierRows[Q interface {
-	sqlRows(context.Context, string) (*sql.Rows, error)
-}](columns string) Querier {
-	return QuerierFunc(func(ctx context.Context, q Query) (Value, error) {
-		query, ok := q.(Q)
-		if !ok {
-			return nil, fmt.Errorf("unexpected query type %T", q)
-		}
-		return query.sqlRows(ctx, columns)
-	})
 }
 
 // storedTypes are the types of the time, day and uuid columns of all tables.

@@ -76,7 +76,9 @@ func (Appointment) Indexes() []ent.Index {
 }
 
 // Hooks of Appointment.
-func (Appointment) Hooks() []ent.Hook { return []ent.Hook{measure(), stampState(), limitMetadata()} }
+func (Appointment) Hooks() []ent.Hook {
+	return []ent.Hook{onChange(measure(), stampState(), limitMetadata())}
+}
 
 // Annotations of Appointment.
 func (Appointment) Annotations() []schema.Annotation {

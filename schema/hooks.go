@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"entgo.io/ent"
@@ -30,23 +31,36 @@ func onSave(set func(ctx context.Context, m ent.Mutation) error) ent.Hook {
 	}
 }
 
-// derived is a hook that runs when one of the columns is written. It refuses bulk
-// updates, whose old values it cannot read.
-func derived(columns []string, set func(r *row) error) ent.Hook {
+// derivation sets or checks columns that follow from others.
+type derivation struct {
+	from []string
+	set  func(r *row) error
+}
+
+// onChange is a hook that makes each derivation, in order, if a column that it follows from
+// is written. It refuses bulk updates of these columns, whose old values it cannot read.
+func onChange(derivations ...derivation) ent.Hook {
 	return onSave(func(ctx context.Context, m ent.Mutation) error {
-		touched := m.Op().Is(ent.OpCreate)
-		for _, c := range columns {
-			_, changed := m.Field(c)
-			touched = touched || changed || m.FieldCleared(c)
+		for _, d := range derivations {
+			switch {
+			case !d.touchedBy(m):
+				continue
+			case m.Op().Is(ent.OpUpdate):
+				return fmt.Errorf("schema: columns %v are derived from cannot be updated in bulk", d.from)
+			}
+			r := &row{ctx: ctx, m: m}
+			if err := cmp.Or(d.set(r), r.err); err != nil {
+				return err
+			}
 		}
-		switch {
-		case !touched:
-			return nil
-		case m.Op().Is(ent.OpUpdate):
-			return fmt.Errorf("schema: columns %v are derived from cannot be updated in bulk", columns)
-		}
-		r := &row{ctx: ctx, m: m}
-		return cmp.Or(set(r), r.err)
+		return nil
+	})
+}
+
+func (d derivation) touchedBy(m ent.Mutation) bool {
+	return m.Op().Is(ent.OpCreate) || slices.ContainsFunc(d.from, func(column string) bool {
+		_, set := m.Field(column)
+		return set || m.FieldCleared(column)
 	})
 }
 
@@ -120,27 +134,26 @@ func (r *row) clear(column string) error {
 }
 
 // fold maintains the folded copy of a column.
-func fold(column string) ent.Hook {
-	return derived([]string{column}, func(r *row) error {
+func fold(column string) derivation {
+	return derivation{[]string{column}, func(r *row) error {
 		return r.set(column+"_folded", Fold(r.text(column)))
-	})
+	}}
 }
 
 // phoneColumns are a patient's numbers; each has a _country and a _normalized column.
 var phoneColumns = []string{"home_phone", "mobile_phone", "work_phone", "emergency_contact_phone"}
 
-func normalizePhones() []ent.Hook {
-	var hooks []ent.Hook
+func normalizePhones() (all []derivation) {
 	for _, p := range phoneColumns {
-		hooks = append(hooks, derived([]string{p, p + "_country"}, func(r *row) error {
+		all = append(all, derivation{[]string{p, p + "_country"}, func(r *row) error {
 			country := ""
 			if c, err := principal.From(r.ctx); err == nil {
 				country = c.Country
 			}
 			return r.put(p+"_normalized", NormalizePhone(r.text(p), r.text(p+"_country"), country))
-		}))
+		}})
 	}
-	return hooks
+	return all
 }
 
 // searched are the columns that searchTextOf reads: four names, four others, phones.
@@ -149,21 +162,21 @@ var searched = []string{
 	"home_phone", "mobile_phone", "work_phone", "home_phone_normalized", "mobile_phone_normalized", "work_phone_normalized",
 }
 
-func indexPatient() ent.Hook {
-	return derived(searched, func(r *row) error { return r.set("search_text", searchTextOf(r.text)) })
+func indexPatient() derivation {
+	return derivation{searched, func(r *row) error { return r.set("search_text", searchTextOf(r.text)) }}
 }
 
 // measure keeps duration equal to finish minus start.
-func measure() ent.Hook {
-	return derived([]string{"start_time", "finish_time"}, func(r *row) error {
+func measure() derivation {
+	return derivation{[]string{"start_time", "finish_time"}, func(r *row) error {
 		return r.set("duration", Minutes(r.time("start_time"), r.time("finish_time")))
-	})
+	}}
 }
 
 // agree keeps an invoice's status, paid and paid_on consistent with its amounts. A void
 // invoice has nothing outstanding.
-func agree() ent.Hook {
-	return derived([]string{"status", "amount", "amount_outstanding", "sent_at"}, func(r *row) error {
+func agree() derivation {
+	return derivation{[]string{"status", "amount", "amount_outstanding", "sent_at"}, func(r *row) error {
 		was, _ := r.value("status").(InvoiceStatus)
 		amount, _ := r.value("amount").(decimal.Decimal)
 		outstanding, _ := r.value("amount_outstanding").(decimal.Decimal)
@@ -181,34 +194,34 @@ func agree() ent.Hook {
 			}
 		}
 		return cmp.Or(r.set("amount_outstanding", outstanding), r.set("status", status), r.set("paid", status == InvoicePaid))
-	})
+	}}
 }
 
 // multiply keeps an item's total equal to its quantity times its price.
-func multiply() ent.Hook {
-	return derived([]string{"quantity", "item_price", "total_price"}, func(r *row) error {
+func multiply() derivation {
+	return derivation{[]string{"quantity", "item_price", "total_price"}, func(r *row) error {
 		quantity, _ := r.value("quantity").(int)
 		price, _ := r.value("item_price").(decimal.Decimal)
 		return r.set("total_price", price*decimal.Decimal(quantity))
-	})
+	}}
 }
 
 // limitMetadata refuses a hash beyond the limits of spec.md.
-func limitMetadata() ent.Hook {
-	return derived([]string{"metadata"}, func(r *row) error {
+func limitMetadata() derivation {
+	return derivation{[]string{"metadata"}, func(r *row) error {
 		m, _ := r.value("metadata").(map[string]string)
 		if message := codec.CheckMetadata(m); message != "" {
 			return apierror.ValidationFailed(apierror.Params{"metadata": {message}})
 		}
 		return nil
-	})
+	}}
 }
 
 // stampState sets the timestamp of a new state. Setting the current state changes
 // nothing. Leaving Cancelled or Did not attend clears its timestamp, so that lists show
 // the appointment again.
-func stampState() ent.Hook {
-	return derived([]string{"state"}, func(r *row) error {
+func stampState() derivation {
+	return derivation{[]string{"state"}, func(r *row) error {
 		state, _ := r.value("state").(AppointmentState)
 		if state == "" {
 			return fmt.Errorf("schema: an appointment needs a state")
@@ -229,5 +242,5 @@ func stampState() ent.Hook {
 			}
 		}
 		return r.m.SetField(state.Stamp(), clock.Now(r.ctx))
-	})
+	}}
 }

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"slices"
 	"strings"
 
 	"entgo.io/ent"
@@ -118,7 +117,8 @@ func (Patient) Indexes() []ent.Index {
 
 // Hooks of Patient. Phones are normalised before the search text, which includes them.
 func (Patient) Hooks() []ent.Hook {
-	return slices.Concat([]ent.Hook{fold("first_name"), fold("last_name")}, normalizePhones(), []ent.Hook{indexPatient(), limitMetadata()})
+	derivations := append([]derivation{fold("first_name"), fold("last_name")}, normalizePhones()...)
+	return []ent.Hook{onChange(append(derivations, indexPatient(), limitMetadata())...)}
 }
 
 // Annotations of Patient.
@@ -187,7 +187,7 @@ func (AcquisitionSource) Indexes() []ent.Index {
 }
 
 // Hooks of AcquisitionSource.
-func (AcquisitionSource) Hooks() []ent.Hook { return []ent.Hook{fold("name")} }
+func (AcquisitionSource) Hooks() []ent.Hook { return []ent.Hook{onChange(fold("name"))} }
 
 // Annotations of AcquisitionSource.
 func (AcquisitionSource) Annotations() []schema.Annotation {

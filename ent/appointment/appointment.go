@@ -155,7 +155,7 @@ func ValidColumn(column string) bool {
 //
 //	import _ "chairside/ent/runtime"
 var (
-	Hooks        [5]ent.Hook
+	Hooks        [3]ent.Hook
 	Interceptors [1]ent.Interceptor
 	// DefaultBookedViaAPI holds the default value on creation for the "booked_via_api" field.
 	DefaultBookedViaAPI bool

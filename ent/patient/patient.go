@@ -338,7 +338,7 @@ func ValidColumn(column string) bool {
 //
 //	import _ "chairside/ent/runtime"
 var (
-	Hooks        [10]ent.Hook
+	Hooks        [3]ent.Hook
 	Interceptors [1]ent.Interceptor
 	// DefaultFirstNameFolded holds the default value on creation for the "first_name_folded" field.
 	DefaultFirstNameFolded string

@@ -136,8 +136,6 @@ func init() {
 	appointment.Hooks[0] = appointmentMixinHooks0[0]
 	appointment.Hooks[1] = appointmentMixinHooks1[0]
 	appointment.Hooks[2] = appointmentHooks[0]
-	appointment.Hooks[3] = appointmentHooks[1]
-	appointment.Hooks[4] = appointmentHooks[2]
 	appointmentMixinInters0 := appointmentMixin[0].Interceptors()
 	appointment.Interceptors[0] = appointmentMixinInters0[0]
 	appointmentFields := schema.Appointment{}.Fields()
@@ -413,13 +411,6 @@ func init() {
 	patient.Hooks[0] = patientMixinHooks0[0]
 	patient.Hooks[1] = patientMixinHooks1[0]
 	patient.Hooks[2] = patientHooks[0]
-	patient.Hooks[3] = patientHooks[1]
-	patient.Hooks[4] = patientHooks[2]
-	patient.Hooks[5] = patientHooks[3]
-	patient.Hooks[6] = patientHooks[4]
-	patient.Hooks[7] = patientHooks[5]
-	patient.Hooks[8] = patientHooks[6]
-	patient.Hooks[9] = patientHooks[7]
 	patientMixinInters0 := patientMixin[0].Interceptors()
 	patient.Interceptors[0] = patientMixinInters0[0]
 	patientFields := schema.Patient{}.Fields()

@@ -13,8 +13,11 @@ import (
 // ErrModified refuses an update with Modify: its functions could replace the confinement.
 var ErrModified = errors.New("ent: updates cannot use Modify: use predicates and setters")
 
-// Observer is an interceptor that receives the results of queries. It cannot change a
-// query, so counters remain valid for queries with one.
+// ErrIntercepted refuses to read rows with an interceptor: it would not run.
+var ErrIntercepted = errors.New("ent: Rows runs no interceptors but ent.Traverser: use All")
+
+// Observer is an interceptor that receives the entities that queries find. It cannot change a
+// query, so counters remain valid for queries with one. What Rows reads is not shown to it.
 type Observer func(ctx context.Context, found ent.Value, err error)
 
 // Intercept implements ent.Interceptor.
@@ -23,6 +26,18 @@ func (o Observer) Intercept(next ent.Querier) ent.Querier {
 		found, err := next.Query(ctx, q)
 		o(ctx, found, err)
 		return found, err
+	})
+}
+
+// Intercepted reports whether one of the interceptors could change a query while it runs:
+// an Observer cannot, and an ent.Traverser has done its work before.
+func Intercepted(inters []ent.Interceptor) bool {
+	return slices.ContainsFunc(inters, func(inter ent.Interceptor) bool {
+		switch inter.(type) {
+		case Observer, ent.Traverser:
+			return false
+		}
+		return true
 	})
 }
 
@@ -104,14 +119,7 @@ func Enclose[P ~func(*sql.Selector)](predicates ...P) P {
 // Exactly reports whether a prepared query is confined by exactly column = value and has no
 // interceptor that could have added another condition.
 func (c *Confinement) Exactly(inters []ent.Interceptor, table, column string, value any) bool {
-	for _, inter := range inters {
-		if _, ok := inter.(Observer); !ok {
-			if _, ok := inter.(ent.Traverser); !ok { // could change the query while it runs
-				return false
-			}
-		}
-	}
-	if len(c.predicates) != 1 {
+	if Intercepted(inters) || len(c.predicates) != 1 {
 		return false
 	}
 	have, want := sql.Select().From(sql.Table(table)), sql.Select().From(sql.Table(table))

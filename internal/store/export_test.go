@@ -24,7 +24,7 @@ func (db *DB) TxHolding(ctx context.Context, locks []Lock, work func(tx *ent.Cli
 		return err
 	}
 	defer leave()
-	return db.tx(ctx, dbconn.TxOptions{Locks: locks}, work)
+	return db.tx(ctx, dbconn.TxOptions{Locks: locks}, work, nil)
 }
 
 // ViewThrough is View with a driver around that of the transaction.
@@ -34,5 +34,5 @@ func (db *DB) ViewThrough(ctx context.Context, through func(dialect.Driver) dial
 
 // TxWith is Tx that does not wait for other transactions of this process.
 func (db *DB) TxWith(ctx context.Context, options dbconn.TxOptions, work func(tx *ent.Client) error) error {
-	return db.tx(ctx, options, work)
+	return db.tx(ctx, options, work, nil)
 }

@@ -81,7 +81,8 @@ func record(next ent.Mutator) ent.Mutator {
 		if m.Type() == ent.TypePractice && m.Op().Is(ent.OpCreate) {
 			practice = uuid.MustParse(id)
 		}
-		return value, change().SetRecordID(id).Exec(ctx)
+		_, err = change().SetRecordID(id).Save(ctx)
+		return value, err
 	})
 }
 

@@ -24,7 +24,7 @@ func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
 		return err
 	}
 	defer leave()
-	return db.tx(ctx, dbconn.TxOptions{}, work)
+	return db.tx(ctx, dbconn.TxOptions{}, work, nil)
 }
 
 // TxSingleStatement is Tx for work that is mostly one statement: fast writes a row or, if
@@ -52,24 +52,13 @@ func (db *DB) TxSingleStatement(ctx context.Context, locks []Lock, fast, fallbac
 		return err
 	}
 	defer leave()
-	both := func(tx *ent.Client) error {
-		if err := fast(tx); !errors.Is(err, entx.ErrConditionFailed) {
-			return err
-		}
-		return fallback(tx)
-	}
 	var single bool
-	err = db.tx(ctx, dbconn.TxOptions{Locks: locks, Single: &single}, func(tx *ent.Client) error {
-		if single {
-			return fast(tx)
-		}
-		return both(tx)
-	})
+	err = db.tx(ctx, dbconn.TxOptions{Locks: locks, Single: &single}, fast, fallback)
 	switch {
 	case single && errors.Is(err, dbconn.ErrNotSingle):
-		return db.tx(ctx, dbconn.TxOptions{Locks: locks}, both)
+		return db.tx(ctx, dbconn.TxOptions{Locks: locks}, fast, fallback)
 	case single && errors.Is(err, entx.ErrConditionFailed):
-		return db.tx(ctx, dbconn.TxOptions{Locks: locks}, fallback)
+		return db.tx(ctx, dbconn.TxOptions{Locks: locks}, fallback, nil)
 	}
 	return err
 }
@@ -85,7 +74,9 @@ func (db *DB) enter(ctx context.Context, locks []Lock) (leave func(), err error)
 	return leave, nil
 }
 
-func (db *DB) tx(ctx context.Context, options dbconn.TxOptions, work func(tx *ent.Client) error) (err error) {
+// tx runs work in a transaction, and then fallback, which may be nil, if a condition failed
+// and the transaction goes on.
+func (db *DB) tx(ctx context.Context, options dbconn.TxOptions, work, fallback func(tx *ent.Client) error) (err error) {
 	transaction, err := db.Ent.Tx(dbconn.WithTxOptions(ctx, options))
 	if err != nil {
 		return fmt.Errorf("store: begin: %w", err)
@@ -101,7 +92,11 @@ func (db *DB) tx(ctx context.Context, options dbconn.TxOptions, work func(tx *en
 			err = errors.Join(err, fmt.Errorf("store: roll back: %w", rollback))
 		}
 	}()
-	if err := work(transaction.Client()); err != nil {
+	err = work(transaction.Client())
+	if ended := options.Single != nil && *options.Single; fallback != nil && !ended && errors.Is(err, entx.ErrConditionFailed) {
+		err = fallback(transaction.Client())
+	}
+	if err != nil {
 		return err
 	}
 	finished = true
