@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -204,8 +205,8 @@ func (s *scratch) use(ctx context.Context, dialectName string, work func(db *sto
 		defer os.RemoveAll(dir)
 		return open(ctx, "sqlite:"+filepath.Join(dir, "scratch.db"), work)
 	}
-	url := s.postgres
-	if url == "" {
+	address := s.postgres
+	if address == "" {
 		if s.server == nil {
 			server, err := localpg.Start(ctx)
 			if err != nil {
@@ -213,9 +214,13 @@ func (s *scratch) use(ctx context.Context, dialectName string, work func(db *sto
 			}
 			s.server = server
 		}
-		url = s.server.URL("postgres")
+		address = s.server.URL("postgres")
 	}
-	return open(ctx, url, func(db *store.DB) (err error) {
+	address, err := withoutNestedLoops(address)
+	if err != nil {
+		return err
+	}
+	return open(ctx, address, func(db *store.DB) (err error) {
 		var tables int
 		if err := db.SQL.QueryRowContext(ctx, "SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace").Scan(&tables); err != nil {
 			return err
@@ -229,6 +234,19 @@ func (s *scratch) use(ctx context.Context, dialectName string, work func(db *sto
 		}()
 		return work(db)
 	})
+}
+
+// withoutNestedLoops speeds up the inspection of a schema of many tables: PostgreSQL would
+// group all constraints once for each index.
+func withoutNestedLoops(address string) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", fmt.Errorf("-postgres: %w", err)
+	}
+	query := u.Query()
+	query.Set("enable_nestloop", "off")
+	u.RawQuery = query.Encode()
+	return u.String(), nil
 }
 
 func (s *scratch) close() {

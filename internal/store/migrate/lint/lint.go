@@ -96,6 +96,9 @@ type checker struct {
 	dialect  string
 	schema   string
 	findings []Finding
+
+	tables      []*atlas.Table    // of SQLite, as last inspected
+	definitions map[string]string // of these tables
 }
 
 // file applies a file, and judges it unless it is the baseline.
@@ -173,8 +176,55 @@ var truncate = regexp.MustCompile(`(?i)^\s*TRUNCATE\b`)
 
 func realm(s *atlas.Schema) *atlas.Realm { return &atlas.Realm{Schemas: []*atlas.Schema{s}} }
 
+// inspect returns the schema as it is now. On SQLite, where each table takes several
+// statements, it inspects only those whose definition has changed since the last time.
 func (c *checker) inspect(ctx context.Context) (*atlas.Schema, error) {
-	return c.driver.InspectSchema(ctx, c.schema, &atlas.InspectOptions{Mode: atlas.InspectTables})
+	options := &atlas.InspectOptions{Mode: atlas.InspectTables}
+	if c.dialect == dialect.Postgres {
+		return c.driver.InspectSchema(ctx, c.schema, options)
+	}
+	definitions, err := c.define(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for table := range definitions {
+		if c.definitions[table] != definitions[table] {
+			options.Tables = append(options.Tables, table)
+		}
+	}
+	now := &atlas.Schema{Name: c.schema}
+	if len(options.Tables) > 0 { // or all would be inspected
+		if now, err = c.driver.InspectSchema(ctx, c.schema, options); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range c.tables {
+		if c.definitions[t.Name] == definitions[t.Name] {
+			again := *t // analyzers rename tables
+			now.Tables = append(now.Tables, &again)
+		}
+	}
+	c.tables, c.definitions = now.Tables, definitions
+	return now, nil
+}
+
+// define returns the definition of each of SQLite's tables, with those of its indexes.
+func (c *checker) define(ctx context.Context) (map[string]string, error) {
+	rows, err := c.conn.QueryContext(ctx, `SELECT tbl_name, sql FROM sqlite_master
+		WHERE type IN ('table', 'index') AND sql IS NOT NULL AND tbl_name NOT LIKE 'sqlite_%' ORDER BY tbl_name, type DESC, name`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	definitions := map[string]string{}
+	for rows.Next() {
+		var table, definition string
+		if err := rows.Scan(&table, &definition); err != nil {
+			return nil, err
+		}
+		definitions[table] += definition + ";"
+	}
+	return definitions, rows.Err()
 }
 
 // analyze runs the analyzers over a file.
