@@ -108,7 +108,7 @@ func TestExportKeepsToItsDirectory(t *testing.T) {
 		if err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s has the mode %v, %v", entry.Name(), info.Mode(), err)
 		}
-		for table := range leftBehind {
+		for table := range notExported {
 			if strings.HasPrefix(entry.Name(), table+".") {
 				t.Errorf("%s is there", entry.Name())
 			}
