@@ -65,7 +65,7 @@ files:
 				t.Errorf("%s is %s", name, rejects[name])
 			}
 		}
-		if got := strings.Count(rejects[Findings], "\n"); got != 3 || !strings.Contains(rejects[Findings], "difference,claimed_balance,11.93,-3.07") || !strings.Contains(rejects[Findings], "given back pays no invoice") {
+		if got := strings.Count(rejects[Findings], "\n"); got != 3 || !strings.Contains(rejects[Findings], "difference,claimed_balance,11.93,-3.07") || !strings.Contains(rejects[Findings], "a refund pays no invoice") {
 			t.Errorf("the findings are %s", rejects[Findings])
 		}
 		numbers(t, db, map[string]int{
@@ -96,7 +96,7 @@ files:
 		t.Fatal(err)
 	}
 	_, err = newPlans(dir, m, london(t), today)
-	for _, want := range []string{"there is no column gone", "made: hundredths: only amounts have them"} {
+	for _, want := range []string{"there is no column gone", "made: hundredths: is only for amounts"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the mapping is refused with %v, which lacks %q", err, want)
 		}

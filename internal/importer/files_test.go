@@ -16,8 +16,8 @@ func TestFilesWithTheSameIDs(t *testing.T) {
 		refused string
 		balance int
 	}{
-		"No":   {"2,legacy_id,occurs already in line 3 of in.csv,3,", 15000 - 400},
-		"line": {"3,legacy_id,occurs already in line 3 of in.csv,9,", 15000 - 200},
+		"No":   {"2,legacy_id,already occurs in line 3 of in.csv,3,", 15000 - 400},
+		"line": {"3,legacy_id,already occurs in line 3 of in.csv,9,", 15000 - 200},
 	} {
 		t.Run(id, func(t *testing.T) {
 			each(t, func(t *testing.T, db *store.DB) {
@@ -67,8 +67,8 @@ func TestPayingWhatIsVoid(t *testing.T) {
 		out := t.TempDir()
 		importing(t, db, dir, Options{Rejects: out})
 		const want = `line,field,reason,id,payment_id,invoice_id,amount
-2,invoice_id,"is void, and nothing is to be paid of it",1,1,1,20
-3,payment_id,"was deleted, and pays nothing",2,2,2,20
+2,invoice_id,is void and cannot be paid,1,1,1,20
+3,payment_id,was deleted and pays nothing,2,2,2,20
 4,amount,is more than what is left of the payment,3,1,2,25
 `
 		if refused := contents(t, out)["paid.csv"]; refused != want {

@@ -61,17 +61,17 @@ func FuzzValues(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if d, message := c.date(s, true); message == "" && d.IsZero() {
+		if d, message := c.date(s, notInFuture); message == "" && d.IsZero() {
 			t.Errorf("%q in %q is no day", s, form)
 		}
-		c.moment(s, false)
-		c.moment(s, true)
+		c.time(s, dayOrTime)
+		c.time(s, timeOnly)
 		for _, mark := range []string{"", ",", "."} {
-			if got, message := foreignAmount(s, mark); message == "" && strings.Trim(got, "-0123456789.") != "" {
+			if got, message := parseAmount(s, mark); message == "" && strings.Trim(got, "-0123456789.") != "" {
 				t.Errorf("%q is the amount %q", s, got)
 			}
 		}
-		foreignList(s)
+		splitList(s)
 	})
 }
 

@@ -11,7 +11,7 @@ func TestGuideNamesEveryMember(t *testing.T) {
 	for _, name := range append([]string{
 		"practice", "loose_ids", "encoding", "delimiter", "dates", "times", "time_zone", "decimal_mark", "nulls",
 		"file", "entity", "header", "id", "only", "columns", "constants",
-	}, columnMembers...) {
+	}, columnOptions...) {
 		if !strings.Contains(Guide, "`"+name+"`") {
 			t.Errorf("there is no %s", name)
 		}

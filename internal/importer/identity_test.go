@@ -24,7 +24,7 @@ func TestIDsOfSpreadsheets(t *testing.T) {
 			out := t.TempDir()
 			report := importing(t, db, dir, Options{Rejects: out})
 			rejects := contents(t, out)
-			for name, want := range map[string]string{"patients.csv": "5,legacy_id,occurs already in line 3", "invoices.csv": "5,patient_id,", "items.csv": "5,invoice_id,"} {
+			for name, want := range map[string]string{"patients.csv": "5,legacy_id,already occurs in line 3", "invoices.csv": "5,patient_id,", "items.csv": "5,invoice_id,"} {
 				if !strings.Contains(rejects[name], want) {
 					t.Errorf("%s: %s", name, rejects[name])
 				}
@@ -54,12 +54,12 @@ func TestLooseIDs(t *testing.T) {
 			"patients.csv": "id,first_name,last_name\n00123,Al,Ford\np7,Bo,Ford\nP07,Cy,Ford\n000,Di,Ford\n123.0,Ed,Ford\nP7,Fo,Ford\n",
 			"payments.csv": "till,no,patient_id,dated_on,amount\na,01,123,2026-02-01,1\na,02,P7,2026-02-01,2\nA,003,p07,2026-02-01,3\na,4,0,2026-02-01,4\nb,1,000123.0,2026-02-01,5\nA,1,123,2026-02-01,6\n",
 		})
-		want := "line,field,reason,id,first_name,last_name\n6,legacy_id,occurs already in line 2,123.0,Ed,Ford\n7,legacy_id,occurs already in line 3,P7,Fo,Ford\n"
+		want := "line,field,reason,id,first_name,last_name\n6,legacy_id,already occurs in line 2,123.0,Ed,Ford\n7,legacy_id,already occurs in line 3,P7,Fo,Ford\n"
 		for again := range 2 {
 			out := t.TempDir()
 			report := importing(t, db, dir, Options{Rejects: out})
 			rejects := contents(t, out)
-			if rejects["patients.csv"] != want || !strings.Contains(rejects["payments.csv"], "7,legacy_id,occurs already in line 2,") || report.Rejected() != 3 || report.Warnings > 0 {
+			if rejects["patients.csv"] != want || !strings.Contains(rejects["payments.csv"], "7,legacy_id,already occurs in line 2,") || report.Rejected() != 3 || report.Warnings > 0 {
 				t.Errorf("%+v %v", report, rejects)
 			}
 			if again > 0 && report.Files[0].Updated > 0 {
@@ -104,12 +104,12 @@ func TestLooseIDsChange(t *testing.T) {
 			return contents(t, out)
 		}
 		run(strict, 5+2+1, 0)
-		if refused := run(loose, 0, 2)["patients.csv"]; !strings.Contains(refused, "5,legacy_id,is that of more than one record,08,") || !strings.Contains(refused, "6,legacy_id,occurs already in line 5,8,") {
+		if refused := run(loose, 0, 2)["patients.csv"]; !strings.Contains(refused, "5,legacy_id,belongs to more than one record,08,") || !strings.Contains(refused, "6,legacy_id,already occurs in line 5,8,") {
 			t.Error(refused)
 		}
 		rewrite(t, dir, "patients.csv", "id,first_name,last_name\n0045,Cy,Ford\n00123,Al,Ford\np7,Bo,Ford\nd9,Fo,Ford\n")
 		rewrite(t, dir, "payments.csv", "id,patient_id,dated_on,amount\nX1,123,2026-02-01,1\nx2,P7,2026-02-01,2\nx3,00123,2026-02-01,3\nx4,08,2026-02-01,3\n")
-		if refused := run(loose, 1+1+2, 1)["payments.csv"]; !strings.Contains(refused, "5,patient_id,is the legacy id of more than one of the patients,x4,") {
+		if refused := run(loose, 1+1+2, 1)["payments.csv"]; !strings.Contains(refused, "5,patient_id,is the legacy id of more than one record in patients,x4,") {
 			t.Error(refused)
 		}
 		rewrite(t, dir, "payments.csv", "id,patient_id,dated_on,amount\nX1,00123,2026-02-01,1\nx2,p7,2026-02-01,2\nx3,00123,2026-02-01,3\n")

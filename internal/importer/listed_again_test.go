@@ -44,7 +44,7 @@ files:
 				"patients.custom_field_answers.2.csv": "4,value,\"must be an amount",
 				"codes.fees.csv":                      "3,price_one,",
 				"codes.fees.2.csv":                    "",
-				"ledger.payments.2.csv":               "4,legacy_id,occurs already in line 3,",
+				"ledger.payments.2.csv":               "4,legacy_id,already occurs in line 3,",
 			} {
 				if !strings.Contains(rejects[name], want) || strings.Contains(rejects["codes.fees.2.csv"], "\n3,") {
 					t.Errorf("%s: %s", name, rejects[name])
@@ -125,7 +125,7 @@ func TestDoubleBookingsAreToldOnce(t *testing.T) {
 			execute(t, db, "DELETE FROM appointments")
 			out := t.TempDir()
 			report := importing(t, db, dir, Options{Rejects: out})
-			want := "\n" + test.file + ",,2,warning,start_time,,,the practitioner is booked twice: it overlaps the appointment with the legacy id 1\n"
+			want := "\n" + test.file + ",,2,warning,start_time,,,the practitioner is double-booked: it overlaps the appointment with the legacy id 1\n"
 			if found := contents(t, out)[Findings]; report.Warnings != 1 || report.Files[1].Created != 1 || !strings.HasSuffix(found, want) {
 				t.Errorf("%+v %s", report, found)
 			}

@@ -15,8 +15,8 @@ func TestNullWords(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"mapping.yaml": "source: old\nnulls: [NULL, ~, n/a, '\\N', 0]\n"})
 	m, _, err := readMapping(dir, filepath.Join(dir, "mapping.yaml"))
-	if want := []string{"NULL", "~", "n/a", `\N`, "0"}; err != nil || !slices.Equal(m.Reading.Nulls, want) {
-		t.Errorf("the words are %q %v, want %q", m.Reading.Nulls, err, want)
+	if want := []string{"NULL", "~", "n/a", `\N`, "0"}; err != nil || !slices.Equal(m.Format.Nulls, want) {
+		t.Errorf("the words are %q %v, want %q", m.Format.Nulls, err, want)
 	}
 }
 
@@ -108,10 +108,10 @@ files:
 			"invoices.csv": "id,patient_id,dated_on,state\n",
 		})
 		_, err := Import(t.Context(), db, dir, Options{})
-		const want = `the mapping cannot be used:
+		const want = `the mapping is invalid:
   patients.csv: sex: "femail" for gender must be male or female
   patients.csv: months: "36" for dentist_recall_interval must be between 0 and 24
-  patients.csv: constants: "31/02/1990" for date_of_birth is not a date of the forms YYYY-MM-DD, DD/MM/YYYY
+  patients.csv: constants: "31/02/1990" for date_of_birth is not a date in one of the formats YYYY-MM-DD, DD/MM/YYYY
   patients.csv: constants: "unknown" for ethnicity must be a code of one or two letters or digits
   diary.csv: status: "Booked" for state must be one of: Pending, Confirmed, Arrived, In surgery, Completed, Cancelled, Did not attend
   invoices.csv: state: "cancelled" for status must be one of: new, sent, part_paid, paid, void`
@@ -143,7 +143,7 @@ func TestPartsOfColumns(t *testing.T) {
 			out := t.TempDir()
 			report := importing(t, db, dir, Options{Rejects: out})
 			rejects := contents(t, out)
-			if want := "4,\"last_name, first_name\",\"last_name has no part like ^([^,]+),[^,]+$; first_name has no part like ^[^,]+, *([^,]+)$\",3,"; !strings.Contains(rejects["patients.csv"], want) || report.Rejected() != 2 {
+			if want := "4,\"last_name, first_name\",\"last_name does not match ^([^,]+),[^,]+$; first_name does not match ^[^,]+, *([^,]+)$\",3,"; !strings.Contains(rejects["patients.csv"], want) || report.Rejected() != 2 {
 				t.Errorf("%+v %v", report, rejects)
 			}
 			if want := "4,\"finish_time, patient_id\","; !strings.Contains(rejects["diary.csv"], want) {
@@ -158,7 +158,7 @@ func TestPartsOfColumns(t *testing.T) {
 		}
 		rewrite(t, dir, "mapping.yaml", "source: old\nfiles:\n"+strings.Replace(patientsByName, "constants", `columns: {Name: [{field: last_name, match: "(.+"}, {field: first_name, match: "(.)(.)"}], id: {field: legacy_id, match: x}}, constants`, 1))
 		_, err := Import(t.Context(), db, dir, Options{})
-		for _, want := range []string{"Name: match: error parsing regexp: missing closing )", "has more than one part in brackets", "id: an id is taken as it is"} {
+		for _, want := range []string{"Name: match: error parsing regexp: missing closing )", "has more than one group", "id: an id cannot have match, values or default"} {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v, want %s", err, want)
 			}

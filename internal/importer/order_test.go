@@ -60,7 +60,7 @@ func TestBatchesAtTheSameTimeAreRefusedAlone(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	lines := strings.Split(contents(t, rejects)["treatments.csv"], "\n")
-	for i, want := range []string{"4,,breaks a rule of the database,T3,", "2601,,breaks a rule of the database,T2600,", "5002,,breaks a rule of the database,T5001,"} {
+	for i, want := range []string{"4,,violates a constraint of the database,T3,", "2601,,violates a constraint of the database,T2600,", "5002,,violates a constraint of the database,T5001,"} {
 		if !strings.HasPrefix(lines[i+1], want) {
 			t.Errorf("rejects %q, want %s", lines[i+1], want)
 		}

@@ -9,222 +9,181 @@ import (
 	"chairside/internal/entx/table"
 )
 
-// edits are changes to rows of one table that are written together.
-type edits struct {
-	rows    []row
-	changes []change
-}
-
-// edit adds a row, and the columns in which it differs, unless there are none.
-func (b *batch) edit(all *edits, r row, differ ...string) {
-	if len(differ) > 0 {
-		all.rows = append(all.rows, r)
-		all.changes = append(all.changes, change{asText(r["id"]), "update", list(differ)})
-	}
-}
-
-// apply writes columns of the rows.
-func (b *batch) apply(e *entity, list edits, columns ...string) {
-	b.updateRows(e, columns, list.rows)
-	b.recordChanges(e, list.changes)
-}
-
-// openAccounts opens the accounts of new patients, and changes the opening balances of known ones
-// where the file says so.
-func (b *batch) openAccounts(fresh, known []*record) {
+// writeAccounts creates the accounts of new patients, and updates the opening balances of existing
+// ones that the file gives.
+func (b *batch) writeAccounts(created, existing []*record) {
 	if b.err != nil {
 		return
 	}
 	accounts := entityOf("accounts")
-	ids, err := b.bulk.NextIDs(b.ctx, accounts.Name, len(fresh))
+	ids, err := b.bulk.NextIDs(b.ctx, accounts.Name, len(created))
 	if b.fail(err); err != nil {
 		return
 	}
-	rows := make([]row, len(fresh))
-	for i, r := range fresh {
-		opening, _ := r.opening.(int64)
+	rows := make([]row, len(created))
+	for i, r := range created {
+		opening, _ := r.openingBalance.(int64)
 		rows[i] = row{
-			"id": ids[i], "created_at": r.given["created_at"], "patient_id": r.id, openingBalance: opening, "current_balance": opening,
+			"id": ids[i], "created_at": r.values["created_at"], "patient_id": r.id, openingBalance: opening, "current_balance": opening,
 			"planned_nhs_treatment_value": int64(0), "planned_private_treatment_value": int64(0),
 		}
 	}
 	b.insert(accounts, rows)
-	wanted := map[string]any{}
+	openings := map[string]any{} // by patient
 	var patients []any
-	for _, r := range known {
-		if r.opening != nil {
-			wanted[asText(r.id)] = r.opening
+	for _, r := range existing {
+		if r.openingBalance != nil {
+			openings[asText(r.id)] = r.openingBalance
 			patients = append(patients, r.id)
 		}
 	}
-	var different edits
-	b.query("SELECT id, patient_id, opening_balance FROM accounts WHERE practice_id = $1", "patient_id", patients, func(v []any) {
-		if opening := wanted[asText(v[1])]; opening != v[2] {
-			b.edit(&different, row{"id": v[0], openingBalance: opening}, openingBalance)
+	var changed updates
+	b.queryIn("SELECT id, patient_id, opening_balance FROM accounts WHERE practice_id = $1", "patient_id", patients, func(v []any) {
+		if opening := openings[asText(v[1])]; opening != v[2] {
+			changed.add(row{"id": v[0], openingBalance: opening}, openingBalance)
 		}
 	})
-	b.apply(accounts, different, openingBalance)
+	b.apply(accounts, changed, openingBalance)
 }
 
-// childOf is the id of the row that an import makes of its own accord for a row of a file. It is
-// that of no row of a file, which has a legacy id.
-func (b *batch) childOf(child string, parent any) string {
-	return b.uuidOf(child + "\x00" + asText(parent))
+// madeID returns the ID of a row that the import makes for a row of a file. Rows of files never have
+// it.
+func (b *batch) madeID(table string, parent any) string {
+	return b.derivedUUID(table + "\x00" + asText(parent))
 }
 
-// makeItems gives each invoice the one item that it consists of, where the other system has sent
-// no items, neither now nor before.
-func (b *batch) makeItems(known []*record) {
-	if !b.plan.makeItem {
+// makeItems makes one item with the whole amount for each invoice, if no file has items and the
+// invoice has none from an earlier one.
+func (b *batch) makeItems(existing []*record) {
+	if !b.plan.makeItems {
 		return
 	}
 	items := entityOf("invoice_items")
-	sent := map[string]bool{} // by invoice: whether it has an item that is not made
-	b.query("SELECT invoice_id, id FROM invoice_items WHERE practice_id = $1", paysInvoice, idsOf(known), func(v []any) {
-		if asText(v[1]) != b.childOf(items.Name, v[0]) {
-			sent[asText(v[0])] = true
+	hasItems := map[string]bool{} // by invoice
+	b.queryIn("SELECT invoice_id, id FROM invoice_items WHERE practice_id = $1", invoiceID, idsOf(existing), func(v []any) {
+		if asText(v[1]) != b.madeID(items.Name, v[0]) {
+			hasItems[asText(v[0])] = true
 		}
 	})
-	var children []row
+	var made []row
 	for _, r := range b.records {
-		total, message := b.claim(r, "amount")
-		if r.gone || sent[asText(r.id)] || message != "" { // the message is a finding
+		amount, message := b.amountIn(r, "amount")
+		if r.deleted || hasItems[asText(r.id)] || message != "" { // check reports the message
 			continue
 		}
-		children = append(children, row{
-			"id": b.childOf(items.Name, r.id), paysInvoice: r.id, "name": cmp.Or(r.text("reference"), "Imported"), "quantity": int64(1),
-			"item_price": total, "total_price": total, "nhs_charge": false,
+		made = append(made, row{
+			"id": b.madeID(items.Name, r.id), invoiceID: r.id, "name": cmp.Or(r.text("reference"), "Imported"), "quantity": int64(1),
+			"item_price": amount, "total_price": amount, "nhs_charge": false,
 		})
 	}
-	b.putChildren(items, children, "name", "item_price", "total_price")
+	b.upsert(items, made, "name", "item_price", "total_price")
 }
 
-// unmakeItems takes the items back that were made for invoices whose own ones have come now.
-func (b *batch) unmakeItems() {
+// removeMadeItems deletes the items that makeItems made for invoices whose real items now arrive.
+func (b *batch) removeMadeItems() {
 	ids := map[string]bool{}
 	for _, r := range b.records {
-		if !r.gone {
-			ids[b.childOf(b.plan.entity.Name, r.get(paysInvoice))] = true
+		if !r.deleted {
+			ids[b.madeID(b.plan.entity.Name, r.get(invoiceID))] = true
 		}
 	}
 	var made []any
-	b.query("SELECT id FROM invoice_items WHERE practice_id = $1", "id", keysOf(ids), func(v []any) { made = append(made, asText(v[0])) })
-	b.remove(b.plan.entity, made)
+	b.queryIn("SELECT id FROM invoice_items WHERE practice_id = $1", "id", keysOf(ids), func(v []any) { made = append(made, asText(v[0])) })
+	b.deleteRows(b.plan.entity, made)
 }
 
-// putChildren writes rows whose ids follow from those of their parents: new ones, and of known
-// ones the columns that may change.
-func (b *batch) putChildren(e *entity, children []row, columns ...string) {
+// upsert inserts rows, or updates the named columns of those whose ID exists.
+func (b *batch) upsert(e *entity, rows []row, columns ...string) {
 	known := map[string]row{}
-	if !b.first.Load() {
-		ids := make([]any, len(children))
-		for i, c := range children {
-			ids[i] = c["id"]
+	if !b.firstImport.Load() {
+		ids := make([]any, len(rows))
+		for i, r := range rows {
+			ids[i] = r["id"]
 		}
-		b.selected(e, append([]string{"id"}, columns...), "id", ids, func(r row) { known[asText(r["id"])] = r })
+		b.selectIn(e, append([]string{"id"}, columns...), "id", ids, func(r row) { known[asText(r["id"])] = r })
 	}
-	var fresh []row
-	var different edits
-	for _, c := range children {
-		if old := known[asText(c["id"])]; old != nil {
-			b.edit(&different, c, slices.DeleteFunc(slices.Clone(columns), func(name string) bool { return old[name] == c[name] })...)
+	var created []row
+	var changed updates
+	for _, r := range rows {
+		if old := known[asText(r["id"])]; old != nil {
+			changed.add(r, slices.DeleteFunc(slices.Clone(columns), func(name string) bool { return old[name] == r[name] })...)
 			continue
 		}
-		c["created_at"] = b.now
-		fresh = append(fresh, c)
+		r["created_at"] = b.now
+		created = append(created, r)
 	}
-	b.insert(e, fresh)
-	b.apply(e, different, columns...)
+	b.insert(e, created)
+	b.apply(e, changed, columns...)
 }
 
-// followPlans gives the items of treatment plans that have changed what they had from them: the
-// patient, and what is the plan's where no file says it of items.
-func (b *batch) followPlans(known []*record) {
+// updateItemsOfPlans passes changes of treatment plans on to their items. An item that already has
+// another value than the plan had keeps it.
+func (b *batch) updateItemsOfPlans(existing []*record) {
 	items := entityOf("treatment_plan_items")
-	columns := b.ofPlans(items)
+	columns := b.inheritedByItems(items)
 	plans := map[string]*record{}
-	var changed []any
-	for _, r := range known {
+	var changedPlans []any
+	for _, r := range existing {
 		if slices.ContainsFunc(columns, r.changes) {
 			plans[asText(r.id)] = r
-			changed = append(changed, r.id)
+			changedPlans = append(changedPlans, r.id)
 		}
 	}
-	var different edits
-	b.selected(items, append([]string{"id", "treatment_plan_id"}, columns...), "treatment_plan_id", changed, func(item row) {
-		of := plans[asText(item["treatment_plan_id"])]
+	var changed updates
+	b.selectIn(items, append([]string{"id", "treatment_plan_id"}, columns...), "treatment_plan_id", changedPlans, func(item row) {
+		plan := plans[asText(item["treatment_plan_id"])]
 		var differ []string
 		for _, name := range columns {
-			if item[name] == of.existing[name] && of.changes(name) {
-				item[name] = of.get(name)
+			if item[name] == plan.existing[name] && plan.changes(name) {
+				item[name] = plan.get(name)
 				differ = append(differ, name)
 			}
 		}
-		b.edit(&different, item, differ...)
+		changed.add(item, differ...)
 	})
-	slices.SortFunc(different.changes, func(x, y change) int { return cmp.Or(cmp.Compare(len(x.id), len(y.id)), strings.Compare(x.id, y.id)) })
-	b.apply(items, different, columns...)
+	byNumber := func(x, y change) int { return cmp.Or(cmp.Compare(len(x.id), len(y.id)), strings.Compare(x.id, y.id)) }
+	slices.SortFunc(changed.changes, byNumber)
+	b.apply(items, changed, columns...)
 }
 
-// ofPlans are the columns that items have from their plans: not those that a file says of items,
-// but the patient always.
-func (b *batch) ofPlans(items *entity) (columns []string) {
+// inheritedByItems returns the columns that items take from their treatment plans: the patient, and
+// those that no file has for items.
+func (b *batch) inheritedByItems(items *entity) (columns []string) {
 	for i := range items.Columns {
 		c := &items.Columns[i]
-		said := func(p *plan) bool { return p.entity == items && p.target(c.Name) != nil }
-		if !c.Null && !c.ReadOnly && slices.ContainsFunc(items.inheritedFrom(c), func(via *table.Column) bool { return via.References == b.plan.entity.Name }) &&
-			(c.References == "patients" || !slices.ContainsFunc(b.plans, said)) {
+		inFile := func(p *plan) bool { return p.entity == items && p.target(c.Name) != nil }
+		fromPlan := func(source *table.Column) bool { return source.References == b.plan.entity.Name }
+		if !c.Null && !c.ReadOnly && slices.ContainsFunc(items.inheritedFrom(c), fromPlan) &&
+			(c.References == "patients" || !slices.ContainsFunc(b.plans, inFile)) {
 			columns = append(columns, c.Name)
 		}
 	}
 	return columns
 }
 
-// dateAnswered dates the patients and treatments whose answers have changed: an answer is shown
-// as part of them, and updated_after must find it. The audit log has the answers alone.
-func (b *batch) dateAnswered() {
-	answered := map[string]map[int64]bool{"patients": {}, "treatment_plan_items": {}}
-	note := func(patient, item any) {
+// touchOwnersOfAnswers sets updated_at of the patients and treatments whose answers change. The API
+// shows answers as part of them, so that updated_after must find them. The audit log only gets the
+// answers.
+func (b *batch) touchOwnersOfAnswers() {
+	owners := map[string]map[int64]bool{"patients": {}, "treatment_plan_items": {}}
+	add := func(patient, item any) {
 		if id, ok := item.(int64); ok {
-			answered["treatment_plan_items"][id] = true
+			owners["treatment_plan_items"][id] = true
 		} else if id, ok := patient.(int64); ok {
-			answered["patients"][id] = true
+			owners["patients"][id] = true
 		}
 	}
 	for _, r := range b.records {
-		if !r.gone && slices.ContainsFunc([]string{"custom_field_id", "patient_id", "treatment_plan_item_id", "value"}, r.changes) {
-			note(r.existing["patient_id"], r.existing["treatment_plan_item_id"]) // whose it was
-			note(r.get("patient_id"), r.get("treatment_plan_item_id"))
+		if !r.deleted && slices.ContainsFunc([]string{"custom_field_id", "patient_id", "treatment_plan_item_id", "value"}, r.changes) {
+			add(r.existing["patient_id"], r.existing["treatment_plan_item_id"]) // the previous owner
+			add(r.get("patient_id"), r.get("treatment_plan_item_id"))
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(answered)) {
+	for _, name := range slices.Sorted(maps.Keys(owners)) {
 		var rows []row
-		for _, id := range slices.Sorted(maps.Keys(answered[name])) {
+		for _, id := range slices.Sorted(maps.Keys(owners[name])) {
 			rows = append(rows, row{"id": id})
 		}
 		b.updateRows(entityOf(name), nil, rows)
 	}
-}
-
-// remove takes rows back that an import has made.
-func (b *batch) remove(e *entity, ids []any) {
-	if len(ids) == 0 {
-		return
-	}
-	slices.SortFunc(ids, func(x, y any) int { return strings.Compare(asText(x), asText(y)) }) // the order of the audit log
-	condition, list := b.bulk.In("id", 2, ids)
-	b.exec("DELETE FROM "+table.Quote(e.Name)+" WHERE practice_id = $1 AND "+condition, b.practice.id, list)
-	changes := make([]change, len(ids))
-	for i, id := range ids {
-		changes[i] = change{asText(id), "delete", "[]"}
-	}
-	b.recordChanges(e, changes)
-}
-
-func idsOf(records []*record) []any {
-	ids := make([]any, len(records))
-	for i, r := range records {
-		ids[i] = r.id
-	}
-	return ids
 }

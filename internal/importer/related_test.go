@@ -83,7 +83,7 @@ func TestWhatItemsHaveOfTheirPlans(t *testing.T) {
 		{[]*plan{said}, []string{"patient_id", "payment_plan_id"}},
 	} {
 		b := &batch{importer: &importer{plans: test.plans}, plan: &plan{entity: plans}}
-		if got := slices.Sorted(slices.Values(b.ofPlans(items))); !slices.Equal(got, test.want) {
+		if got := slices.Sorted(slices.Values(b.inheritedByItems(items))); !slices.Equal(got, test.want) {
 			t.Errorf("items have %s of their plans, want %s", got, test.want)
 		}
 	}

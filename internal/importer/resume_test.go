@@ -94,17 +94,17 @@ func TestImportGoesOnElsewhere(t *testing.T) {
 		dir := filepath.Join("testdata", "oldsoft")
 		first, second := t.TempDir(), t.TempDir()
 		want := importing(t, db, dir, Options{Rejects: first})
-		for _, stage := range []string{stageLoad, stageCompare} {
+		for _, stage := range []string{stageLoad, stageCheck} {
 			var content []byte
 			if err := db.SQL.QueryRowContext(t.Context(), "SELECT progress FROM import_runs").Scan(&content); err != nil {
 				t.Fatal(err)
 			}
-			var n note
-			if err := json.Unmarshal(content, &n); err != nil {
+			var c checkpoint
+			if err := json.Unmarshal(content, &c); err != nil {
 				t.Fatal(err)
 			}
-			n.Stage = stage
-			content, err := json.Marshal(n)
+			c.Stage = stage
+			content, err := json.Marshal(c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -147,12 +147,12 @@ func killAfter(t *testing.T, db *store.DB, rows int, env ...string) bool {
 		if err := db.SQL.QueryRowContext(t.Context(), "SELECT progress FROM import_runs WHERE finished_at IS NULL").Scan(&content); err != nil {
 			continue // it has not begun
 		}
-		var n note
-		if err := json.Unmarshal(content, &n); err != nil {
+		var c checkpoint
+		if err := json.Unmarshal(content, &c); err != nil {
 			t.Fatal(err)
 		}
 		in := 0
-		for _, f := range n.Files {
+		for _, f := range c.Files {
 			in += f.Rows
 		}
 		if in >= rows {

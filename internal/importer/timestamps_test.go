@@ -75,11 +75,11 @@ func TestTimesToLookAt(t *testing.T) {
 		out := t.TempDir()
 		report := importing(t, db, dir, Options{Rejects: out})
 		const want = `file,line,legacy_id,kind,field,claimed,computed,message
-patients.csv,2,1,warning,date_of_birth,01/01/0001,0001-01-01,is longer ago than people live
+patients.csv,2,1,warning,date_of_birth,01/01/0001,0001-01-01,is more than 125 years ago
 patients.csv,3,2,warning,dentist_recall_date,31/12/9999,9999-12-31,is more than 50 years ahead
-diary.csv,2,1,warning,start_time,29/03/2026 01:30,2026-03-29T02:30:00+01:00,is in an hour that the clocks skip
-diary.csv,3,2,warning,start_time,25/10/2026 01:30,2026-10-25T01:30:00+01:00,is in an hour that the clocks show twice
-diary.csv,5,4,warning,created_at,2025-10-26 01:30:00,2025-10-26T01:30:00+01:00,is in an hour that the clocks show twice
+diary.csv,2,1,warning,start_time,29/03/2026 01:30,2026-03-29T02:30:00+01:00,is in the hour that is skipped when the clocks go forward
+diary.csv,3,2,warning,start_time,25/10/2026 01:30,2026-10-25T01:30:00+01:00,is in the hour that is repeated when the clocks go back
+diary.csv,5,4,warning,created_at,2025-10-26 01:30:00,2025-10-26T01:30:00+01:00,is in the hour that is repeated when the clocks go back
 diary.csv,8,7,warning,start_time,03/06/2126 09:00,2126-06-03T09:00:00+01:00,is more than 50 years ahead
 `
 		if found := contents(t, out)[Findings]; report.Rejected() > 0 || found != want {

@@ -20,7 +20,7 @@ func TestRowsThatAreThereAlready(t *testing.T) {
 		if f := report.Files[0]; f.Created != 3 || f.Rejected != 1 || f.Rows != 4 {
 			t.Errorf("%+v", f)
 		}
-		if got := contents(t, out)["staff.csv"]; !strings.Contains(got, "\n4,email,is that of the record with the legacy id 1") {
+		if got := contents(t, out)["staff.csv"]; !strings.Contains(got, "\n4,email,is already used by the record with the legacy id 1") {
 			t.Error(got)
 		}
 		changed := strings.NewReplacer("other@", "same@", "D,D", "D,E").Replace(first)
@@ -28,7 +28,7 @@ func TestRowsThatAreThereAlready(t *testing.T) {
 		if f := report.Files[0]; f.Updated != 1 || f.Unchanged != 1 || f.Rejected != 2 {
 			t.Errorf("%+v", f)
 		}
-		if got := contents(t, out)["staff.csv"]; !strings.Contains(got, "\n3,,there is another record") {
+		if got := contents(t, out)["staff.csv"]; !strings.Contains(got, "\n3,,another record has a value that must be unique") {
 			t.Error(got)
 		}
 	})
@@ -55,7 +55,7 @@ files:
 		if f := report.Files[2]; f.Created != 3 || f.Rejected != 1 {
 			t.Errorf("%+v %v", report.Files, contents(t, out))
 		}
-		if got := contents(t, out)["answers.csv"]; !strings.Contains(got, "\n5,custom_field_id,is that of the record with the legacy id 1") {
+		if got := contents(t, out)["answers.csv"]; !strings.Contains(got, "\n5,custom_field_id,is already used by the record with the legacy id 1") {
 			t.Error(got)
 		}
 		// One of them was given here before it is imported.
@@ -97,7 +97,7 @@ files:
 				t.Errorf("import %d: %+v", run, report)
 			}
 			rejects := contents(t, o.Rejects)
-			for name, want := range map[string]string{"accounts.csv": "4,patient_id,occurs already in line 2,", "fees.csv": "4,treatment_id,occurs already in line 2,"} {
+			for name, want := range map[string]string{"accounts.csv": "4,patient_id,already occurs in line 2,", "fees.csv": "4,treatment_id,already occurs in line 2,"} {
 				if !strings.Contains(rejects[name], want) {
 					t.Errorf("import %d: %s is %s", run, name, rejects[name])
 				}
@@ -189,15 +189,15 @@ files:
 			if wrote != created || report.Resumed != resumed {
 				t.Errorf("%+v", report)
 			}
-			third := `,treatment_id,"is the legacy id or nomenclature of none`
+			third := `,treatment_id,"is not the legacy id or nomenclature of a record in treatments`
 			if words == loose {
-				third = ",treatment_id,occurs already in line 3,02,"
+				third = ",treatment_id,already occurs in line 3,02,"
 			}
 			rejects := contents(t, out)
 			for name, list := range map[string][]string{
-				"fees.csv": {"\n2502,treatment_id,is that of line 2,Crown,", "\n2503,treatment_id,occurs already in line 3,2.0,", "\n2504" + third},
-				"more.csv": {"\n2,treatment_id,occurs already in line 2502 of fees.csv,crown,", "\n3,treatment_id,is that of line 3 of fees.csv,Bridge,"},
-				"last.csv": {"\n2,treatment_id,is that of line 3 of fees.csv,l1,", "\n3,treatment_id,is that of line 4 of more.csv,l2,"},
+				"fees.csv": {"\n2502,treatment_id,duplicates line 2,Crown,", "\n2503,treatment_id,already occurs in line 3,2.0,", "\n2504" + third},
+				"more.csv": {"\n2,treatment_id,already occurs in line 2502 of fees.csv,crown,", "\n3,treatment_id,duplicates line 3 of fees.csv,Bridge,"},
+				"last.csv": {"\n2,treatment_id,duplicates line 3 of fees.csv,l1,", "\n3,treatment_id,duplicates line 4 of more.csv,l2,"},
 			} {
 				for _, want := range list {
 					if got := rejects[name]; !strings.Contains(got, want) {
@@ -218,23 +218,23 @@ files:
 				if err := db.SQL.QueryRowContext(t.Context(), "SELECT progress FROM import_runs ORDER BY updated_at DESC, id DESC LIMIT 1").Scan(&content); err != nil {
 					t.Fatal(err)
 				}
-				var n note
-				if err := json.Unmarshal(content, &n); err != nil {
+				var c checkpoint
+				if err := json.Unmarshal(content, &c); err != nil {
 					t.Fatal(err)
 				}
-				n.Stage = stageLoad
+				c.Stage = stageLoad
 				for i := file; i < 4; i++ {
-					n.Files[i] = fileProgress{}
+					c.Files[i] = fileProgress{}
 				}
 				if file == 1 {
-					n.Files[1] = fileProgress{Rows: batchRows, Unchanged: 2, Rejected: batchRows - 2, Place: int64(strings.Index(rejects["fees.csv"], "\n2502,") + 1)}
+					c.Files[1] = fileProgress{Rows: batchRows, rowCounts: rowCounts{Unchanged: 2, Rejected: batchRows - 2}, RejectsBytes: int64(strings.Index(rejects["fees.csv"], "\n2502,") + 1)}
 				}
-				content, err := json.Marshal(n)
+				content, err := json.Marshal(c)
 				if err != nil {
 					t.Fatal(err)
 				}
 				execute(t, db, "UPDATE import_runs SET finished_at = NULL, progress = $1 WHERE id = (SELECT id FROM import_runs ORDER BY updated_at DESC, id DESC LIMIT 1)", content)
-				check(words, true, n.Files[0].Created+n.Files[0].Updated)
+				check(words, true, c.Files[0].Created+c.Files[0].Updated)
 				sameFiles(t, contents(t, out), rejects)
 			}
 		}

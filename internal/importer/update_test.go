@@ -149,7 +149,7 @@ func TestRowsTellValuesAndReferences(t *testing.T) {
 		})
 		out := t.TempDir()
 		importing(t, db, dir, Options{Rejects: out})
-		if got := contents(t, out)["rooms.csv"]; !strings.Contains(got, "\n2,\"name, site_id\",\"name can't be blank; site_id is the name of none of the sites") {
+		if got := contents(t, out)["rooms.csv"]; !strings.Contains(got, "\n2,\"name, site_id\",\"name can't be blank; site_id is not the name of a record in sites") {
 			t.Error(got)
 		}
 	})
@@ -207,20 +207,20 @@ func TestTwoImportsOfTheSameFiles(t *testing.T) {
 	digest := strings.Repeat("5a", 32)
 	each(t, func(t *testing.T, db *store.DB) {
 		im := importer{ctx: t.Context(), db: db, started: day}
-		if resumed, err := im.begin(digest); err != nil || resumed {
+		if resumed, err := im.startRun(digest); err != nil || resumed {
 			t.Fatalf("%v, %v", resumed, err)
 		}
 		other := importer{ctx: t.Context(), db: db, started: day}
-		if resumed, err := other.begin(digest); err != nil || !resumed {
+		if resumed, err := other.startRun(digest); err != nil || !resumed {
 			t.Fatalf("%v, %v", resumed, err)
 		}
-		if err := other.reach(stageSettle); err != nil {
+		if err := other.startStage(stageTotals); err != nil {
 			t.Fatal(err)
 		}
-		if err := im.reach(stageSettle); !errors.Is(err, ErrBusy) {
+		if err := im.startStage(stageTotals); !errors.Is(err, ErrBusy) {
 			t.Errorf("got %v", err)
 		}
-		if err := other.reach(stageCompare); err != nil {
+		if err := other.startStage(stageCheck); err != nil {
 			t.Error(err)
 		}
 	})
@@ -341,7 +341,7 @@ func TestSourcesAreNotOverwritten(t *testing.T) {
 		dir := files(t, map[string]string{"mapping.yaml": "source: old\nfiles: [{file: staff.csv, entity: users}]", "staff.csv": staff})
 		for _, dry := range []bool{true, false} {
 			_, err := Import(t.Context(), db, dir, Options{Rejects: dir, DryRun: dry})
-			if err == nil || !strings.Contains(err.Error(), "staff.csv is in the directory of rejects") {
+			if err == nil || !strings.Contains(err.Error(), "staff.csv is in the rejects directory") {
 				t.Errorf("%v", err)
 			}
 		}
