@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// bigPractice writes files of another system with as many treatments, sources,
-// patients, appointments, invoices and payments each. One row in a hundred of
-// the last four is wrong.
-func bigPractice(t testing.TB, dir string, rows int) {
+// writeBigPractice writes files of treatments, sources, patients, appointments, invoices and payments,
+// with as many rows each, and their mapping. One patient in a hundred is invalid, and with it what
+// refers to it.
+func writeBigPractice(t testing.TB, dir string, rows int) {
 	t.Helper()
 	write := func(name string, line func(w *bufio.Writer, i int)) {
 		f, err := os.Create(filepath.Join(dir, name))
