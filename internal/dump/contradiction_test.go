@@ -72,13 +72,13 @@ func TestRestoreRefusesContradictions(t *testing.T) {
 				{"invoices", `"void"`, map[string]string{"amount_outstanding": `"1.00"`}, "invoices_status_agrees"},
 				{"invoices", `"paid"`, map[string]string{"paid": "false"}, "invoices_paid_agrees"},
 				{"invoice_items", `"quantity":1`, map[string]string{"quantity": "2"}, "invoice_items_total_price"},
-				{"invoices", `"new"`, map[string]string{"amount": `"7777.77"`, "amount_outstanding": `"7777.77"`}, "amount is 7777.77, its rows come to "},
-				{"invoices", `"paid":true`, map[string]string{"amount_outstanding": `"0.01"`, "status": `"part_paid"`, "paid": "false", "paid_on": "null"}, "amount_outstanding is 0.01, its rows come to 0.00"},
-				{"invoices", `"paid":true`, map[string]string{"amount_outstanding": `"0.00"`, "status": `"void"`, "paid": "false", "paid_on": "null"}, "amount_unexplained is 0.00, its rows come to "},
-				{"payments", `"amount_unexplained":"0.00"`, map[string]string{"amount_unexplained": `"0.02"`}, "amount_unexplained is 0.02, its rows come to 0.00"},
-				{"accounts", `"current_balance"`, map[string]string{"current_balance": `"12345.67"`}, "current_balance is 12345.67, its rows come to "},
-				{"accounts", `"current_balance"`, map[string]string{"planned_nhs_treatment_value": `"12345.67"`}, "planned_nhs_treatment_value is 12345.67, its rows come to "},
-				{"treatment_plans", `"private_treatment_value"`, map[string]string{"private_treatment_value": `"12345.67"`}, "private_treatment_value is 12345.67, its rows come to "},
+				{"invoices", `"new"`, map[string]string{"amount": `"7777.77"`, "amount_outstanding": `"7777.77"`}, "amount is 7777.77, its rows add up to "},
+				{"invoices", `"paid":true`, map[string]string{"amount_outstanding": `"0.01"`, "status": `"part_paid"`, "paid": "false", "paid_on": "null"}, "amount_outstanding is 0.01, its rows add up to 0.00"},
+				{"invoices", `"paid":true`, map[string]string{"amount_outstanding": `"0.00"`, "status": `"void"`, "paid": "false", "paid_on": "null"}, "amount_unexplained is 0.00, its rows add up to "},
+				{"payments", `"amount_unexplained":"0.00"`, map[string]string{"amount_unexplained": `"0.02"`}, "amount_unexplained is 0.02, its rows add up to 0.00"},
+				{"accounts", `"current_balance"`, map[string]string{"current_balance": `"12345.67"`}, "current_balance is 12345.67, its rows add up to "},
+				{"accounts", `"current_balance"`, map[string]string{"planned_nhs_treatment_value": `"12345.67"`}, "planned_nhs_treatment_value is 12345.67, its rows add up to "},
+				{"treatment_plans", `"private_treatment_value"`, map[string]string{"private_treatment_value": `"12345.67"`}, "private_treatment_value is 12345.67, its rows add up to "},
 			} {
 				name := test.file + ".ndjson"
 				forged := maps.Clone(exported)
@@ -93,7 +93,7 @@ func TestRestoreRefusesContradictions(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), test.want) {
 					t.Errorf("%s with %v: %v, want %q", test.file, test.changes, err, test.want)
 				}
-				if strings.Contains(test.want, "come to") && !errors.Is(err, ErrContradiction) {
+				if strings.Contains(test.want, "add up to") && !errors.Is(err, ErrContradiction) {
 					t.Errorf("%v is no ErrContradiction", err)
 				}
 				if n := storetest.Int(t, db, "SELECT count(*) FROM practices") + storetest.Int(t, db, "SELECT count(*) FROM import_runs"); n != 0 {

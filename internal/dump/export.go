@@ -46,10 +46,10 @@ type export struct {
 	done, of int64 // rows
 }
 
-// Export writes every row that another installation needs into dir, which must be empty or missing
-// (ErrOccupied). The rows are of one snapshot of the database, which stays in use meanwhile. dir
-// appears when the export is complete. It has patients' data and password hashes, so only its owner
-// can read it.
+// Export writes every row that another installation needs into dir, which must be empty or
+// missing (ErrOccupied). The rows are of one snapshot of the database, which stays in use
+// meanwhile. dir appears when the export is complete. It has patients' data and password
+// hashes, so only its owner can read it.
 func Export(ctx context.Context, db *store.DB, dir string, o ExportOptions) (err error) {
 	if o.Format == "" {
 		o.Format = NDJSON

@@ -43,8 +43,8 @@ func newReader(f Format, from io.Reader, columns []table.Column) (rowFunc, error
 	return ndjsonReader(from, columns), nil
 }
 
-// ndjsonWriter writes a row as one line: a JSON object with every column, in the order of the table.
-// Amounts, dates, times, UUIDs and bytes are strings.
+// ndjsonWriter writes a row as one line: a JSON object with every column, in the order of the
+// table. Amounts, dates, times, UUIDs and bytes are strings.
 func ndjsonWriter(to io.Writer, columns []table.Column) rowFunc {
 	var row jx.Writer
 	return func(values []any) error {
@@ -78,8 +78,8 @@ func ndjsonWriter(to io.Writer, columns []table.Column) rowFunc {
 // maxLine is the longest line that is read, in bytes: many times more than a row can have.
 const maxLine = 64 << 20
 
-// ndjsonReader reads what ndjsonWriter writes. Columns may be in any order, but in that of the table
-// they are found faster.
+// ndjsonReader reads what ndjsonWriter writes. Columns may be in any order, but in that of the
+// table they are found faster.
 func ndjsonReader(from io.Reader, columns []table.Column) rowFunc {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(make([]byte, fileBuffer), maxLine)
@@ -148,8 +148,8 @@ func decode(c *table.Column, d *jx.Decoder) (any, error) {
 	return c.Stored.Parse(text)
 }
 
-// null is how CSV shows null. In texts, a backslash is written twice, so that none is read as null,
-// and a carriage return as \r, because readers of CSV convert line ends.
+// null is how CSV shows null. In texts, a backslash is written twice, so that none is read as
+// null, and a carriage return as \r, because readers of CSV convert line ends.
 const null = `\N`
 
 var (

@@ -19,8 +19,8 @@ import (
 // manifestName is the name of the manifest. A directory with this file is an export.
 const manifestName = "manifest.json"
 
-// manifestLayout is the version of the format of exports. It must change if a program could misread
-// the files of an older one.
+// manifestLayout is the version of the format of exports. It must change if a program could
+// misread the files of an older one.
 const manifestLayout = "chairside-export-1"
 
 // manifest describes the files of an export.
@@ -65,8 +65,8 @@ func IsExport(dir string) bool {
 	return err == nil
 }
 
-// schemaVersion returns the version of the latest migration that both databases have. A migration of
-// only one of them changes no table.
+// schemaVersion returns the version of the latest migration that both databases have. A
+// migration of only one of them changes no table.
 func schemaVersion() (string, error) {
 	postgres, err := fs.Glob(migrate.Files(dialect.Postgres), "*.sql")
 	if err != nil {
@@ -101,8 +101,8 @@ func writeManifest(dir string, m manifest) error {
 	return errors.Join(err, f.Close())
 }
 
-// readManifest reads the manifest in dir and its bytes. It checks that layout, migration, tables and
-// file names are those of this program's exports, or returns ErrManifest.
+// readManifest reads the manifest in dir and its bytes. It checks that layout, migration,
+// tables and file names are those of this program's exports, or returns ErrManifest.
 func readManifest(dir string) (m manifest, content []byte, err error) {
 	if content, err = os.ReadFile(filepath.Join(dir, manifestName)); err != nil {
 		return m, nil, err

@@ -58,9 +58,10 @@ type restore struct {
 }
 
 // Restore imports an export into an empty database (ErrInUse). It checks the files against the
-// manifest before it writes anything (ErrManifest, ErrAltered), and the totals after it (ErrContradiction).
-// It keeps all IDs and hashes, and never assigns an ID again that the exported database had assigned. It
-// is one transaction: if it is interrupted, the database stays empty.
+// manifest before it writes anything (ErrManifest, ErrAltered), and the totals after it
+// (ErrContradiction). It keeps all IDs and hashes, and never assigns an ID again that the
+// exported database had assigned. It is one transaction: if it is interrupted, the database
+// stays empty.
 func Restore(ctx context.Context, db *store.DB, dir string, o RestoreOptions) (done Restored, err error) {
 	r := restore{ctx: ctx, dir: dir, progress: o.Progress}
 	digest, err := r.checkFiles()
@@ -227,8 +228,8 @@ func (r *restore) loadTable(t *table.Table, entry manifestFile) error {
 	return err
 }
 
-// decodeRows reads a file in batches. It checks the limits of columns, which the database does too,
-// but without naming the line.
+// decodeRows reads a file in batches. It checks the limits of columns, which the database does
+// too, but without naming the line.
 func decodeRows(ctx context.Context, read rowFunc, t *table.Table, name string, batches chan<- [][]any) error {
 	for line, end := 1, false; !end; {
 		batch := make([][]any, 0, batchRows)
@@ -286,7 +287,7 @@ func compareTotals(ctx context.Context, tx *sql.Tx) error {
 			if err := rows.Scan(&id, &has, &comesTo, &count); err != nil {
 				return err
 			}
-			messages = append(messages, fmt.Sprintf("%s %d: %s is %s, its rows come to %s", t.Table, id, t.Column, decimal.Decimal(has), decimal.Decimal(comesTo)))
+			messages = append(messages, fmt.Sprintf("%s %d: %s is %s, its rows add up to %s", t.Table, id, t.Column, decimal.Decimal(has), decimal.Decimal(comesTo)))
 		}
 		if err := rows.Err(); err != nil {
 			return err

@@ -47,8 +47,8 @@ func (b *batch) ruleForAppointment(r *record) {
 	}
 }
 
-// endStates are the states of appointments that do not take place. Their times are null in any other
-// state.
+// endStates are the states of appointments that do not take place. Their times are null in any
+// other state.
 var endStates = []schema.AppointmentState{schema.Cancelled, schema.DidNotAttend}
 
 // setState sets the state of an appointment without one, by the times in the file.
@@ -65,8 +65,9 @@ func setState(r *record) {
 	}
 }
 
-// setStateTime sets when an appointment got its state. If the file does not say so, it is estimated:
-// see stateTime. An estimate is never in the future, and does not replace a known time.
+// setStateTime sets when an appointment got its state. If the file does not say so, it is
+// estimated: see stateTime. An estimate is never in the future, and does not replace a known
+// time.
 func (b *batch) setStateTime(r *record) {
 	state := schema.AppointmentState(r.text("state"))
 	for _, other := range endStates {
@@ -98,7 +99,8 @@ func (b *batch) setStateTime(r *record) {
 	r.values[column] = at
 }
 
-// stateTime estimates when an appointment got its state: when it finished, was booked, or started.
+// stateTime estimates when an appointment got its state: when it finished, was booked, or
+// started.
 func stateTime(state schema.AppointmentState, created, start, finish time.Time) time.Time {
 	switch {
 	case state == schema.Completed:

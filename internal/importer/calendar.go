@@ -42,8 +42,8 @@ const (
 // clockPatterns are the formats of a time of day, which may follow any date.
 var clockPatterns = []string{"15:04", "15:04:05", "3:04PM", "3:04:05PM", "3PM", "15.04", "3.04PM", "15h04"}
 
-// newCalendar returns a calendar for the formats of dates, alone or with a time of day, and for the
-// formats of date and time together.
+// newCalendar returns a calendar for the formats of dates, alone or with a time of day, and for
+// the formats of date and time together.
 func newCalendar(dates, times []string, zone *time.Location, today civil.Date) (c calendar, err error) {
 	c = calendar{zone: zone, home: zone, today: today}
 	for _, format := range append([]string{"YYYY-MM-DD"}, dates...) {
@@ -78,8 +78,8 @@ func newCalendar(dates, times []string, zone *time.Location, today civil.Date) (
 	return c, nil
 }
 
-// date reads a day. A time is on the practice's day, except midnight in the zone of the file, with
-// which databases write a day.
+// date reads a day. A time is on the practice's day, except midnight in the zone of the file,
+// with which databases write a day.
 func (c calendar) date(s string, rule yearRule) (civil.Date, string) {
 	s = tidyDate(s)
 	found, message := c.parse(s, rule, c.dates)
@@ -133,8 +133,8 @@ func (c calendar) time(s string, precision timePrecision) (time.Time, string) {
 	return time.Time{}, message
 }
 
-// parse reads s in the first group of layouts in which one fits. found is nil if none does. If the
-// layouts of that group disagree, it returns a message.
+// parse reads s in the first group of layouts in which one fits. found is nil if none does. If
+// the layouts of that group disagree, it returns a message.
 func (c calendar) parse(s string, rule yearRule, groups ...[]layout) (found *time.Time, message string) {
 	shape := shapeOf(s)
 	for _, layouts := range groups {
@@ -203,8 +203,8 @@ func (c calendar) unlikelyYear(year int) string {
 	return ""
 }
 
-// clockChange returns a warning if the text s, which was read as t, is a local time that a change of
-// the clocks skips or repeats.
+// clockChange returns a warning if the text s, which was read as t, is a local time that a
+// change of the clocks skips or repeats.
 func (c calendar) clockChange(s string, t time.Time) string {
 	const around = 12 * time.Hour
 	offset := func(at time.Time) time.Duration {
@@ -249,7 +249,8 @@ func minuteOfDay(s string) (int, bool) {
 var (
 	// emptyDay matches the day that databases put before a time without one.
 	emptyDay = regexp.MustCompile(` (?:30/12/1899|12/30/1899|30\.12\.1899|1899-12-30|01/01/1900|1900-01-01)[ T]`)
-	// emptyTime matches the midnight that databases put after a day, before the time of another column.
+	// emptyTime matches the midnight that databases put after a day, before the time of another
+	// column.
 	emptyTime = regexp.MustCompile(`[ T]0?0:00(?::00(?:\.0+)?)?( \d{1,2}[:.h]\d)`)
 
 	dayName   = regexp.MustCompile(`(?i)^(?:mon|tue|tues|tuesday|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?\.?,? `)

@@ -71,8 +71,8 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// A time is on the practice's day even if the file is in another time zone. A day without a time stays
-// the same.
+// A time is on the practice's day even if the file is in another time zone. A day without a
+// time stays the same.
 func TestDayOfTimeIsInPracticeZone(t *testing.T) {
 	t.Parallel()
 	chicago, err := time.LoadLocation("America/Chicago")
@@ -187,7 +187,8 @@ func TestParseLayoutRefusesInvalidFormats(t *testing.T) {
 	}
 }
 
-// Spreadsheets store dates as numbers of days and write those if a cell is not formatted as a date.
+// Spreadsheets store dates as numbers of days and write those if a cell is not formatted as a
+// date.
 func TestExcelDates(t *testing.T) {
 	t.Parallel()
 	c, err := newCalendar([]string{"DD/MM/YYYY", "excel"}, nil, london(t), today)

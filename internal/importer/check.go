@@ -57,8 +57,8 @@ func (b *batch) checkTotals() {
 	b.writeFindings(&b.checkpoint, findings)
 }
 
-// compare compares a total in a file with the computed one. The finding has no message if they are
-// equal.
+// compare compares a total in a file with the computed one. The finding has no message if they
+// are equal.
 func (t *target) compare(claimed, computed string) finding {
 	f := finding{kind: difference, field: t.name, claimed: claimed, computed: computed}
 	value, message := t.convert.value(t.field, claimed)
@@ -73,7 +73,7 @@ func (t *target) compare(claimed, computed string) finding {
 	case message != "":
 		f.message = "cannot be compared: " + message
 	case value != computed && !(t.name == "status" && isUnpaid(value) && isUnpaid(computed)):
-		f.claimed, f.message = value, "differs from what the records come to"
+		f.claimed, f.message = value, "differs from the computed value"
 	}
 	return f
 }
@@ -84,8 +84,9 @@ func isUnpaid(status string) bool {
 	return status != string(schema.InvoicePaid) && status != string(schema.InvoiceVoid)
 }
 
-// warnOfDoubleBookings warns of appointments in the future that this import wrote and that overlap
-// another one of their practitioner. They are kept, because the other system allowed them.
+// warnOfDoubleBookings warns of appointments in the future that this import wrote and that
+// overlap another one of their practitioner. They are kept, because the other system allowed
+// them.
 func (b *batch) warnOfDoubleBookings() {
 	var files []string
 	for _, p := range b.plans {

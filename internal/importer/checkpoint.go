@@ -60,9 +60,10 @@ func (c checkpoint) clone() checkpoint {
 	return c
 }
 
-// startRun resumes an interrupted import of the same files, and reports whether it does. Otherwise it
-// starts from the beginning: if there is none, if it was finished, or if rejects and findings are not
-// in the directory. Rows that are in the database already are then matched and stay unchanged.
+// startRun resumes an interrupted import of the same files, and reports whether it does.
+// Otherwise it starts from the beginning: if there is none, if it was finished, or if rejects
+// and findings are not in the directory. Rows that are in the database already are then matched
+// and stay unchanged.
 func (im *importer) startRun(digest string) (resumed bool, err error) {
 	err = im.inTx(nil, func(b *batch) {
 		var content []byte
@@ -87,8 +88,8 @@ func (im *importer) startRun(digest string) (resumed bool, err error) {
 	return resumed, err
 }
 
-// hasOutput reports whether the files of rejects and findings are at least as long as the checkpoint
-// says.
+// hasOutput reports whether the files of rejects and findings are at least as long as the
+// checkpoint says.
 func (im *importer) hasOutput(c checkpoint) bool {
 	sizes := map[string]int64{Findings: c.Findings}
 	for i, p := range im.plans {
@@ -106,8 +107,8 @@ func (im *importer) hasOutput(c checkpoint) bool {
 // ErrBusy is returned by Import if another process imports the same files.
 var ErrBusy = errors.New("the same files are being imported by another process")
 
-// saveCheckpoint stores a checkpoint, or fails with ErrBusy if another process has stored one. A dry
-// run stores none.
+// saveCheckpoint stores a checkpoint, or fails with ErrBusy if another process has stored one.
+// A dry run stores none.
 func (b *batch) saveCheckpoint(c checkpoint) {
 	if b.dryTx != nil || b.err != nil {
 		return

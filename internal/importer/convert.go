@@ -18,8 +18,8 @@ type converter struct {
 	hundredths  bool   // amounts are in pence, cents and the like
 }
 
-// newConverter returns the converter of a column. The column's date and time formats replace those
-// of its file.
+// newConverter returns the converter of a column. The column's date and time formats replace
+// those of its file.
 func newConverter(f format, dates, times []string, zone *time.Location, today civil.Date) (converter, error) {
 	c, err := newCalendar(orElse(dates, f.Dates), orElse(times, f.Times), zone, today)
 	return converter{calendar: c, decimalMark: f.DecimalMark}, err
@@ -159,8 +159,8 @@ func weekday(s string) string {
 // 6| is not |6, and 6|6 is a tooth on either side.
 var palmer = regexp.MustCompile(`^(?:[1-8]\||\|[1-8]|[1-8]\|[1-8])$`)
 
-// splitList splits a list of teeth or other words at commas, semicolons, slashes, spaces and, unless
-// they are Palmer notation, bars.
+// splitList splits a list of teeth or other words at commas, semicolons, slashes, spaces and,
+// unless they are Palmer notation, bars.
 func splitList(s string) []string {
 	list := []string{}
 	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(",; /", r) }) {

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// csvLog is a CSV file to which lines are appended: rejects or findings. A resumed import cuts off
-// what was written after its checkpoint.
+// csvLog is a CSV file to which lines are appended: rejects or findings. A resumed import cuts
+// off what was written after its checkpoint.
 type csvLog struct {
 	file *os.File
 	csv  *csv.Writer

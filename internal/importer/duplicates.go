@@ -9,14 +9,14 @@ import (
 	"chairside/internal/entx/table"
 )
 
-// lineIndex remembers on which lines of a file keys occur: legacy IDs or IDs of rows. It takes about
-// 20 bytes for each.
+// lineIndex remembers on which lines of a file keys occur: legacy IDs or IDs of rows. It takes
+// about 20 bytes for each.
 type lineIndex struct {
 	file  string
 	lines map[fingerprint]int32
 }
 
-// fingerprint is a hash that stands for a key in memory.
+// fingerprint is a hash of a key, which takes less memory than the key.
 type fingerprint [16]byte
 
 func fingerprintOf(key string) fingerprint {
@@ -24,8 +24,8 @@ func fingerprintOf(key string) fingerprint {
 	return fingerprint(sum[:16])
 }
 
-// lineIndexes are the indexes of the files of one entity, in the order in which they are read. The
-// last file is the current one.
+// lineIndexes are the indexes of the files of one entity, in the order in which they are read.
+// The last file is the current one.
 type lineIndexes []lineIndex
 
 func (l *lineIndexes) startFile(name string) {
@@ -36,8 +36,8 @@ func (l lineIndexes) add(key string, line int) {
 	l[len(l)-1].lines[fingerprintOf(key)] = int32(line)
 }
 
-// find returns where a key occurs: "line 3" of the current file, "line 3 of x.csv" for another one,
-// or "".
+// find returns where a key occurs: "line 3" of the current file, "line 3 of x.csv" for another
+// one, or "".
 func (l lineIndexes) find(key string) string {
 	print := fingerprintOf(key)
 	for i, index := range l {
@@ -62,9 +62,9 @@ func (l lineIndexes) findOrAdd(key string, line int) (found string) {
 	return found
 }
 
-// rowsSeen indexes the earlier files of a plan's entity by duplicateKey, and adds an empty index for
-// its own file. Two files may both number their rows from 1: without the check, the rows of the
-// second would update the records of the first.
+// rowsSeen indexes the earlier files of a plan's entity by duplicateKey, and adds an empty
+// index for its own file. Two files may both number their rows from 1: without the check, the
+// rows of the second would update the records of the first.
 func (im *importer) rowsSeen(p *plan) (seen lineIndexes, err error) {
 	for _, i := range im.filesOfEntity(p) {
 		file := im.plans[i]
@@ -95,8 +95,8 @@ func (im *importer) filesOfEntity(p *plan) (indexes []int) {
 	return indexes
 }
 
-// duplicateKey returns what two rows of the same record have in common: the legacy ID, or in a file
-// without IDs the texts of a unique key. "" means that the row is no duplicate.
+// duplicateKey returns what two rows of the same record have in common: the legacy ID, or in a
+// file without IDs the texts of a unique key. It returns "" if the row has neither.
 func (p *plan) duplicateKey(r *record) string {
 	if r.source.message != "" {
 		return ""
@@ -143,8 +143,9 @@ func (p *plan) keyText(r *record, key table.Key) (texts string) {
 	return texts
 }
 
-// startWritten prepares im.written for the next file of an entity of which some file has no IDs.
-// A resumed import rebuilds the indexes of earlier files and of the stored part of this one.
+// startWritten prepares im.written for a file. It does nothing if all files of the entity have
+// IDs. A resumed import rebuilds the indexes of earlier files and of the stored part of this
+// one.
 func (im *importer) startWritten(p *plan) error {
 	if im.writtenEntity != p.entity {
 		im.writtenEntity, im.written = p.entity, nil

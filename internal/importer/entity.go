@@ -122,8 +122,8 @@ var supplied = map[string]bool{
 	"invoice_items.item_price": true, "invoice_items.quantity": true,
 }
 
-// inheritedFrom returns the references of the entity whose records can supply a column because they
-// have the same one: a treatment can get its patient from its plan.
+// inheritedFrom returns the references of the entity whose records can supply a column because
+// they have the same one: a treatment can get its patient from its plan.
 func (e *entity) inheritedFrom(c *table.Column) (list []*table.Column) {
 	if c.References == "" && c.Name != "nomenclature" { // a treatment keeps its name when it was planned
 		return nil

@@ -11,9 +11,10 @@ import (
 // amounts must not exceed the payment or the invoice.
 const explanationTable = "payment_explanations"
 
-// explainPayments returns the explanations of payments by the invoices that they name: what is left
-// of the payment or of the invoice, whichever is less. It sets the unexplained amount of new
-// payments. It deletes the explanations of existing payments that no longer hold.
+// explainPayments returns the explanations of payments by the invoices that they name: the
+// unexplained amount of the payment or of the invoice, whichever is less. It sets the
+// unexplained amount of new payments. It deletes the explanations of existing payments that no
+// longer hold.
 func (b *batch) explainPayments(existing []*record) (explanations []row) {
 	earlier := b.recheckExplanations(existing)
 	left := b.amountsLeft(earlier.made, invoiceID)
@@ -47,11 +48,12 @@ func (b *batch) explainPayments(existing []*record) (explanations []row) {
 // earlierExplanations are the explanations that payments have from earlier imports.
 type earlierExplanations struct {
 	explained map[string]int64 // by payment, the amount that a file of explanations has explained
-	made      map[string]bool  // IDs of those that explainPayments made, and makes anew
+	made      map[string]bool  // IDs of those that explainPayments made; it makes them again
 }
 
-// recheckExplanations reads the explanations of existing payments. It withdraws those from files if
-// their payment is deleted, is of another patient than an invoice, or is less than they add up to.
+// recheckExplanations reads the explanations of existing payments. It withdraws those from
+// files if their payment is deleted, is of another patient than an invoice, or is less than
+// they add up to.
 func (b *batch) recheckExplanations(existing []*record) earlierExplanations {
 	result := earlierExplanations{explained: map[string]int64{}, made: map[string]bool{}}
 	fromFiles, otherPatient := map[string][]any{}, map[string]bool{} // by payment
@@ -143,7 +145,7 @@ func (b *batch) checkExplanations() {
 		case b.parent(r, invoiceID)["status"] == string(schema.InvoiceVoid):
 			r.reject(invoiceID, "is void and cannot be paid")
 		case exceeded >= 0:
-			r.reject("amount", "is more than what is left of the "+strings.TrimSuffix(columns[exceeded], "_id"))
+			r.reject("amount", "exceeds what is left of the "+strings.TrimSuffix(columns[exceeded], "_id"))
 		default:
 			for _, column := range columns {
 				left[key(column)] -= amount
@@ -157,9 +159,9 @@ func (b *batch) checkExplanations() {
 // amountKey identifies a payment or an invoice by the column that refers to it and its ID.
 type amountKey struct{ column, id string }
 
-// amountsLeft returns the unexplained amounts of the payments and invoices that the columns of the
-// records refer to. It does not count explanations in ignored, nor those of deleted payments and
-// void invoices.
+// amountsLeft returns the unexplained amounts of the payments and invoices that the columns of
+// the records refer to. It does not count explanations in ignored, nor those of deleted
+// payments and void invoices.
 func (b *batch) amountsLeft(ignored map[string]bool, columns ...string) map[amountKey]int64 {
 	left := map[amountKey]int64{}
 	for _, column := range columns {
@@ -184,9 +186,9 @@ func (b *batch) amountsLeft(ignored map[string]bool, columns ...string) map[amou
 	return left
 }
 
-// reduceOverpaid reduces the explanations of invoices to the invoices' amounts, those of the latest
-// payments first, and reports whether there were any. Invoices become overpaid if files lower them
-// without their payments.
+// reduceOverpaid reduces the explanations of invoices to the invoices' amounts, those of the
+// latest payments first, and reports whether there were any. Invoices become overpaid if files
+// lower them without their payments.
 func (im *importer) reduceOverpaid() (reduced bool, err error) {
 	cause := slices.IndexFunc(im.plans, func(p *plan) bool { return p.entity.Name == "invoices" || p.entity.Name == "invoice_items" })
 	if cause < 0 {

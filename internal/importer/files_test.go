@@ -47,8 +47,8 @@ func TestFilesWithTheSameIDs(t *testing.T) {
 	}
 }
 
-// An explanation of a void invoice or a deleted payment is rejected for that reason, and not because
-// nothing is left of the amount.
+// An explanation of a void invoice or a deleted payment is rejected for that reason, and not
+// because nothing is left of the amount.
 func TestExplanationsOfVoidInvoices(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, db *store.DB) {
 		createPractice(t, db)
@@ -69,7 +69,7 @@ func TestExplanationsOfVoidInvoices(t *testing.T) {
 		const want = `line,field,reason,id,payment_id,invoice_id,amount
 2,invoice_id,is void and cannot be paid,1,1,1,20
 3,payment_id,was deleted and pays nothing,2,2,2,20
-4,amount,is more than what is left of the payment,3,1,2,25
+4,amount,exceeds what is left of the payment,3,1,2,25
 `
 		if refused := readFiles(t, out)["paid.csv"]; refused != want {
 			t.Error(refused)

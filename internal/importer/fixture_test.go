@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// writeBigPractice writes files of treatments, sources, patients, appointments, invoices and payments,
-// with as many rows each, and their mapping. One patient in a hundred is invalid, and with it what
-// refers to it.
+// writeBigPractice writes files of treatments, sources, patients, appointments, invoices and
+// payments, with as many rows each, and their mapping. One patient in a hundred is invalid, and
+// with it what refers to it.
 func writeBigPractice(t testing.TB, dir string, rows int) {
 	t.Helper()
 	write := func(name string, line func(w *bufio.Writer, i int)) {

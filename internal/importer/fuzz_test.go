@@ -12,8 +12,8 @@ import (
 	"chairside/internal/clock"
 )
 
-// FuzzSource checks that reading any file ends, and that every row has as many cells as the header or
-// a message.
+// FuzzSource checks that reading any file ends, and that every row has as many cells as the
+// header or a message.
 func FuzzSource(f *testing.F) {
 	for _, seed := range []string{"a,b\n1,2\n", "\ufeffa;b\r\n\"1\n\";2", "a,b\n\"", "sep=|\na|b\n1|\"2|3\n4|5", "\xff\xfe", "a\tb\n\"x\"y\"\tz\n", "\"\n\n\n,\","} {
 		f.Add([]byte(seed))
@@ -74,8 +74,8 @@ func FuzzValues(f *testing.F) {
 	})
 }
 
-// FuzzImport checks that an import of any file and mapping ends, and that its counts add up to the
-// number of rows.
+// FuzzImport checks that an import of any file and mapping ends, and that its counts add up to
+// the number of rows.
 func FuzzImport(f *testing.F) {
 	f.Add([]byte("id,title,first_name,last_name,date_of_birth,gender,address_line_1,postcode,metadata.x\n1,Mr,A,B,1990-01-01,M,1 Road,X1\n"), []byte(minimal[:strings.Index(minimal, "  - {file: diary")]))
 	f.Add([]byte("id;title;first_name\n\"1;;\n2;x;y\n"), []byte("source: x\nfiles:\n- {file: patients.csv, entity: users, id: [id, title], columns: {id: ~}}"))

@@ -7,7 +7,8 @@ import (
 	"chairside/internal/store"
 )
 
-// Spreadsheets write the ID 123 as 123.0 if its column has gaps, and ="00123" for an ID with zeros.
+// Spreadsheets write the ID 123 as 123.0 if its column has gaps, and ="00123" for an ID with
+// zeros.
 func TestIDsOfSpreadsheets(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, db *store.DB) {
 		createPractice(t, db)
@@ -73,8 +74,8 @@ func TestLooseIDs(t *testing.T) {
 	})
 }
 
-// loose_ids may change between two imports. Records whose IDs are spelled as before are not imported
-// twice, and records that were different are not merged.
+// loose_ids may change between two imports. Records whose IDs are spelled as before are not
+// imported twice, and records that were different are not merged.
 func TestLooseIDsChange(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, db *store.DB) {
 		createPractice(t, db)
@@ -121,8 +122,8 @@ func TestLooseIDsChange(t *testing.T) {
 	})
 }
 
-// Patients whose legacy_id an API client wrote are matched, and so are records whose ID was stored as
-// a spreadsheet wrote it.
+// Patients whose legacy_id an API client wrote are matched, and so are records whose ID was
+// stored as a spreadsheet wrote it.
 func TestLooseIDsOfAPIClients(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, db *store.DB) {
 		createPractice(t, db)
@@ -146,8 +147,8 @@ func TestLooseIDsOfAPIClients(t *testing.T) {
 	})
 }
 
-// Patients with the same name and date of birth cause a warning, even if their IDs are the same when
-// loose.
+// Patients with the same name and date of birth cause a warning, even if their IDs are the same
+// when loose.
 func TestSamePersonWithSimilarID(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, db *store.DB) {
 		createPractice(t, db)

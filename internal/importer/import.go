@@ -58,8 +58,9 @@ type importer struct {
 	analyzed      int // rows of the file at that time
 }
 
-// clock returns the time with which a batch dates its rows. It is read for each batch: if all rows
-// were dated when the import starts, clients that poll for changes would miss the later ones.
+// clock returns the time with which a batch dates its rows. It is read for each batch: if all
+// rows were dated when the import starts, clients that poll for changes would miss the later
+// ones.
 func (im *importer) clock() time.Time { return clock.Now(clock.Refresh(im.ctx)) }
 
 func (im *importer) reportProgress(what string, done, of int64) {
@@ -70,10 +71,11 @@ func (im *importer) reportProgress(what string, done, of int64) {
 
 func (im *importer) postgres() bool { return im.db.Dialect == dialect.Postgres }
 
-// Import imports CSV files of another system into a practice, as their mapping says. It resumes an
-// interrupted import of the same files. Rows that break a rule go to a file of rejects, and all
-// others are imported. It returns a MappingError before it writes anything if the mapping is invalid,
-// ErrPractice if the practice is not clear, and ErrBusy if another process imports the same files.
+// Import imports CSV files of another system into a practice, as their mapping says. It resumes
+// an interrupted import of the same files. Rows that break a rule go to a file of rejects, and
+// all others are imported. It returns a MappingError before it writes anything if the mapping
+// is invalid, ErrPractice if the practice is not clear, and ErrBusy if another process imports
+// the same files.
 func Import(ctx context.Context, db *store.DB, dir string, o Options) (report *Report, err error) {
 	im, digest, err := newImporter(ctx, db, dir, o)
 	if err != nil {

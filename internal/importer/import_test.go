@@ -49,8 +49,8 @@ func runImport(t testing.TB, db *store.DB, dir string, o Options) *Report {
 	return report
 }
 
-// The sample files of another system are imported, except for the rows that are wrong, and a second
-// import changes nothing.
+// The sample files of another system are imported, except for the rows that are wrong, and a
+// second import changes nothing.
 func TestOldSoft(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, db *store.DB) {
 		createPractice(t, db)

@@ -24,8 +24,8 @@ func (b *batch) ruleForInvoice(r *record) {
 	makeConsistent(r)
 }
 
-// setInvoiceStatus voids an invoice, or reverses that, as the file says, and dates a sent one. Other
-// statuses follow from the payments.
+// setInvoiceStatus voids an invoice, or reverses that, as the file says, and dates a sent one.
+// Other statuses follow from the payments.
 func (b *batch) setInvoiceStatus(r *record, t *target) {
 	status := enumValue(t.field.Values, b.plan.text(t, r.cells))
 	if status != "" && !slices.Contains(t.field.Values, status) {
@@ -45,8 +45,8 @@ func (b *batch) setInvoiceStatus(r *record, t *target) {
 	}
 }
 
-// makeConsistent makes the outstanding amount, the status and the payment of an invoice agree, which
-// the database requires of every row. updateTotals computes the final values.
+// makeConsistent makes the outstanding amount, the status and the payment of an invoice agree,
+// which the database requires of every row. updateTotals computes the final values.
 func makeConsistent(r *record) {
 	amount, outstanding := r.integer("amount"), r.integer("amount_outstanding")
 	void := r.text("status") == string(schema.InvoiceVoid)

@@ -25,8 +25,8 @@ type layout struct {
 
 const day24h = 24 * time.Hour
 
-// countUnits are the formats that count, with their units. unix counts from 1970 in UTC, excel from
-// 1899-12-30 in local time.
+// countUnits are the formats that count, with their units. unix counts from 1970 in UTC, excel
+// from 1899-12-30 in local time.
 var countUnits = map[string]time.Duration{"unix": time.Second, "unix ms": time.Millisecond, "excel": day24h}
 
 const (
@@ -105,8 +105,8 @@ func shapeOf(s string) string {
 	return strings.TrimSpace(string(shape))
 }
 
-// fits reports whether a text with this shape may have the format. It rules most formats out faster
-// than parsing does. Seconds may have a fraction that the pattern does not show.
+// fits reports whether a text with this shape may have the format. It rules most formats out
+// faster than parsing does. Seconds may have a fraction that the pattern does not show.
 func (l layout) fits(shape string) bool {
 	if l.unit > 0 {
 		return slices.Contains([]string{"0", "0.0"}, strings.TrimPrefix(shape, "-"))

@@ -8,8 +8,8 @@ import (
 	"chairside/internal/store"
 )
 
-// A mapping can list a file several times: for other columns of the same rows (fees of several plans,
-// answers to several questions) or for other rows (payments and refunds).
+// A mapping can list a file several times: for other columns of the same rows (fees of several
+// plans, answers to several questions) or for other rows (payments and refunds).
 func TestFileListedAgain(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, db *store.DB) {
 		createPractice(t, db)
@@ -63,8 +63,8 @@ files:
 	})
 }
 
-// An ID with a literal text keeps records apart: of files that both number their rows from 1, and of
-// several records in one row.
+// An ID with a literal text keeps records apart: of files that both number their rows from 1,
+// and of several records in one row.
 func TestIDsWithLiteralText(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, db *store.DB) {
 		createPractice(t, db)

@@ -113,8 +113,8 @@ func (l *fileLoad) concurrency() int {
 	return 1
 }
 
-// checkFirstImport sets firstImport. Records then need not be looked up in imported_records, because
-// within the files duplicates are rejected.
+// checkFirstImport sets firstImport. Records then need not be looked up in imported_records,
+// because within the files duplicates are rejected.
 func (l *fileLoad) checkFirstImport() error {
 	return l.inTx(nil, func(b *batch) {
 		var imported bool
@@ -127,8 +127,8 @@ func (l *fileLoad) checkFirstImport() error {
 // createdAlong names the table that gets rows together with those of another table.
 var createdAlong = map[string]string{"patients": "accounts", "invoices": "invoice_items", "payments": explanationTable}
 
-// analyze updates PostgreSQL's statistics when the tables have grown to four times what they were, and
-// at the end of a file. Otherwise it would plan queries for a few rows.
+// analyze updates PostgreSQL's statistics when the tables have grown to four times what they
+// were, and at the end of a file. Otherwise it would plan queries for a few rows.
 func (l *fileLoad) analyze(rows int, last bool) error {
 	l.unanalyzed += rows
 	threshold := 3 * l.analyzed
@@ -177,7 +177,7 @@ func (l *fileLoad) store(records []*record, last bool, turn *turn) error {
 	return l.storeInParts(records, last, turn, err)
 }
 
-// storeInParts stores records of which the database refuses at least one. It halves them until
+// storeInParts stores records after the database has refused one of them. It halves them until
 // that one is alone, and rejects it.
 func (l *fileLoad) storeInParts(records []*record, last bool, turn *turn, refusal error) error {
 	again := make([]*record, len(records))
@@ -216,7 +216,8 @@ func (l *fileLoad) writeOutcome(b *batch, next *checkpoint, records []*record) {
 	b.writeFindings(next, findings)
 }
 
-// constraintMessage describes which constraint of the database a row violates, without its values.
+// constraintMessage describes which constraint of the database a row violates, without its
+// values.
 func constraintMessage(err error) string {
 	switch {
 	case sqlgraph.IsUniqueConstraintError(err):

@@ -211,8 +211,8 @@ func FindMapping(dir string) (path string, err error) {
 	return "", fmt.Errorf("%s: %w", dir, ErrNoMapping)
 }
 
-// readMapping reads the mapping at path, or if that is "", the one in dir. It also returns the bytes
-// of the file.
+// readMapping reads the mapping at path, or if that is "", the one in dir. It also returns the
+// bytes of the file.
 func readMapping(dir, path string) (m mapping, content []byte, err error) {
 	if path == "" {
 		if path, err = FindMapping(dir); err != nil {

@@ -19,8 +19,8 @@ func TestNullWords(t *testing.T) {
 	}
 }
 
-// The header may be below other lines. Line numbers count those, too. The file of rejects starts with
-// its header.
+// The header may be below other lines. Line numbers count those, too. The file of rejects
+// starts with its header.
 func TestLinesAboveTheHeader(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, db *store.DB) {
 		createPractice(t, db)
@@ -51,8 +51,8 @@ files:
 	})
 }
 
-// A byte order mark of UTF-8 takes precedence over the encoding of the mapping. Column names match
-// whatever white space they have.
+// A byte order mark of UTF-8 takes precedence over the encoding of the mapping. Column names
+// match whatever white space they have.
 func TestByteOrderMark(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, db *store.DB) {
 		createPractice(t, db)

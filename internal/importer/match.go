@@ -134,7 +134,8 @@ func (b *batch) legacyIDs(e *entity, ids []any) map[string]string {
 	return first
 }
 
-// readExisting reads the rows of the records that have an ID. A row that is not there was deleted.
+// readExisting reads the rows of the records that have an ID. A row that is not there was
+// deleted.
 func (b *batch) readExisting() {
 	e := b.plan.entity
 	byID := map[string]*record{}

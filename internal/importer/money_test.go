@@ -40,8 +40,8 @@ func (d delivery) dir(t *testing.T) string {
 	return writeFiles(t, content)
 }
 
-// After a changed delivery, the database is as if the changed files were the first ones. Importing
-// them again changes nothing.
+// After a changed delivery, the database is as if the changed files were the first ones.
+// Importing them again changes nothing.
 func TestChangedMoney(t *testing.T) {
 	const (
 		day1, day2 = "2026-02-01", "2026-02-02"
@@ -312,7 +312,7 @@ files:
 				t.Errorf("the balance of %s is %d", patient, n)
 			}
 			if n := queryInt(t, db, "SELECT sum(current_balance) FROM accounts"); n != -2000 {
-				t.Errorf("the balances come to %d", n)
+				t.Errorf("the balances add up to %d", n)
 			}
 		}
 	})

@@ -10,9 +10,9 @@ import (
 //	ids │ rows │ audit log, legacy ids, checkpoint, commit
 //	    │ ids  │ rows    waits             │ audit log, legacy ids, checkpoint, commit
 //
-// Batches take their IDs and commit in the order of the rows in the file. So an interrupted import
-// has stored the beginning of the file, and the result does not depend on which batch is faster.
-// After a batch fails, no later batch commits.
+// Batches take their IDs and commit in the order of the rows in the file. So an interrupted
+// import has stored the beginning of the file, and the result does not depend on which batch is
+// faster. After a batch fails, no later batch commits.
 type turn struct {
 	ctx          context.Context // of all batches; cancelled when one fails
 	takeOnce     sync.Once
@@ -47,8 +47,8 @@ func (t *turn) waitToCommit() error { return t.wait(t.previousDone) }
 // committed lets the next batch commit.
 func (t *turn) committed() { close(t.done) }
 
-// wait waits for the previous batch, or until a batch fails. If the previous batch is ready already, a
-// failure of a later one does not matter.
+// wait waits for the previous batch, or until a batch fails. If the previous batch is ready
+// already, a failure of a later one does not matter.
 func (t *turn) wait(previous <-chan struct{}) error {
 	select {
 	case <-previous:

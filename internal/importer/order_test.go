@@ -9,7 +9,8 @@ import (
 	"chairside/internal/test/testdb"
 )
 
-// writeIndependentRows writes a file that is stored two batches at a time, and returns its directory.
+// writeIndependentRows writes a file that is stored two batches at a time, and returns its
+// directory.
 func writeIndependentRows(t *testing.T, rows int) string {
 	t.Helper()
 	dir := t.TempDir()

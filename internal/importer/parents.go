@@ -9,8 +9,8 @@ import (
 // parentColumns are the columns of referenced records that rules read, if there are such columns.
 var parentColumns = []string{"patient_id", "active", "type", "options", "customizable_type", "status", "amount", "completed", "deleted"}
 
-// readParents reads the records that the records refer to. From them it sets columns that the file
-// does not have, and it rejects records whose references belong to different patients.
+// readParents reads the records that the records refer to. From them it sets columns that the
+// file does not have, and it rejects records whose references belong to different patients.
 func (b *batch) readParents() {
 	e := b.plan.entity
 	b.parents = map[string]map[string]row{}
@@ -34,8 +34,8 @@ func (b *batch) readParents() {
 	}
 }
 
-// references returns the columns that refer to records of the practice, and the paid invoice if the
-// file names it.
+// references returns the columns that refer to records of the practice, and the paid invoice if
+// the file names it.
 func (b *batch) references() (references []*table.Column) {
 	e := b.plan.entity
 	for i := range e.Columns {

@@ -31,8 +31,8 @@ type samePerson struct {
 	label string // for messages
 }
 
-// warnOfSamePatients warns of patients with the name and the date of birth of another one. It also
-// warns of patients that were deleted after an earlier import.
+// warnOfSamePatients warns of patients with the name and the date of birth of another one. It
+// also warns of patients that were deleted after an earlier import.
 func (b *batch) warnOfSamePatients() {
 	if b.plan.entity.Name != "patients" || b.err != nil {
 		return
@@ -53,7 +53,8 @@ func (b *batch) warnOfSamePatients() {
 	}
 }
 
-// readPeople reads the patients with a date of birth and a last name of the records, by personKey.
+// readPeople reads the patients with a date of birth and a last name of the records, by
+// personKey.
 func (b *batch) readPeople() map[string][]samePerson {
 	people := map[string][]samePerson{}
 	var births, lastNames []any

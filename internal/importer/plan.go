@@ -46,8 +46,8 @@ func (p *plan) target(field string) *target {
 	return nil
 }
 
-// isIndependent reports whether new rows of the file neither depend on each other nor on rows that
-// others write, so that two batches can be stored at a time.
+// isIndependent reports whether new rows of the file neither depend on each other nor on rows
+// that others write, so that two batches can be stored at a time.
 func (p *plan) isIndependent() bool {
 	return rules[p.entity.Name] == nil && len(p.entity.Unique) == 0 && !p.entity.Has(legacyID) &&
 		!slices.ContainsFunc(p.targets, func(t *target) bool { return t.role == reference })
@@ -129,8 +129,9 @@ func newPlans(dir string, m mapping, zone *time.Location, today civil.Date) ([]*
 	return plans, nil
 }
 
-// rejectsName returns the name of a plan's file of rejects: the file's own; with the entity if the
-// mapping lists the file more than once; and with a number if it lists it again for the entity.
+// rejectsName returns the name of a plan's file of rejects: the file's own; with the entity if
+// the mapping lists the file more than once; and with a number if it lists it again for the
+// entity.
 func rejectsName(p *plan, m mapping, before []*plan) string {
 	name := filepath.Base(p.name)
 	listed := 0

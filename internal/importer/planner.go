@@ -105,7 +105,8 @@ func (pl *planner) planFormat() {
 	pl.p.nulls = orElse([]string(f.Nulls), defaultNulls)
 }
 
-// readHeader reads the header of the file, and what its first bytes say of delimiter and encoding.
+// readHeader reads the header of the file, and what its first bytes say of delimiter and
+// encoding.
 func (pl *planner) readHeader() bool {
 	s, err := openSource(pl.p.path, pl.p.delimiter, pl.file.Header)
 	if err != nil {

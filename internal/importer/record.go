@@ -19,7 +19,7 @@ type record struct {
 	duplicateOf string   // an earlier line with the same record, "" if there is none
 
 	values         row               // columns that the file or a rule sets
-	referenceKeys  map[string]string // by field: what the file says of the record that it refers to
+	referenceKeys  map[string]string // by field: the text that identifies the referenced record
 	metadata       map[string]string
 	openingBalance any  // of a patient, in pence; nil if the file has none
 	derived        bool // derived columns are set

@@ -53,9 +53,9 @@ func (b *batch) resolveReference(t *target) {
 // recordIDs are IDs of records by a key. A key may have several.
 type recordIDs map[string][]string
 
-// findByKeys finds records by the keys of a reference: by ID, by legacy ID, or by another column. If
-// the mapping does not say which, they are legacy IDs or else the records' common names. by
-// describes the keys in messages.
+// findByKeys finds records by the keys of a reference: by ID, by legacy ID, or by another
+// column. If the mapping does not say which, they are legacy IDs or else the records' common
+// names. by describes the keys in messages.
 func (b *batch) findByKeys(t *target, keys []string) (found recordIDs, by string) {
 	found = recordIDs{}
 	if t.by == "id" {
@@ -98,12 +98,12 @@ func foldName(s string) string { return schema.Fold(strings.Join(strings.Fields(
 // nameColumn is a column by which records are found. fullName stands for two columns.
 type nameColumn struct{ table, column string }
 
-// maxNames is the most records of an entity that can be found by name, because all names are held in
-// memory. It suits the lists of a practice, but not its patients.
+// maxNames is the most records of an entity that can be found by name, because all names are
+// held in memory. It suits the lists of a practice, but not its patients.
 const maxNames = 20_000
 
-// idsByName returns the IDs of an entity's records by a folded name: a column of theirs or of their
-// user's. It reads them once for each file.
+// idsByName returns the IDs of an entity's records by a folded name: a column of theirs or of
+// their user's. It reads them once for each file.
 func (b *batch) idsByName(e *entity, by string) recordIDs {
 	if known := b.names[nameColumn{e.Name, by}]; known != nil {
 		return known

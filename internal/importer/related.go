@@ -9,8 +9,8 @@ import (
 	"chairside/internal/entx/table"
 )
 
-// writeAccounts creates the accounts of new patients, and updates the opening balances of existing
-// ones that the file gives.
+// writeAccounts creates the accounts of new patients, and updates the opening balances of
+// existing ones that the file gives.
 func (b *batch) writeAccounts(created, existing []*record) {
 	if b.err != nil {
 		return
@@ -46,8 +46,8 @@ func (b *batch) writeAccounts(created, existing []*record) {
 	b.apply(accounts, changed, openingBalance)
 }
 
-// madeID returns the ID of a row that the import makes for a row of a file. Rows of files never have
-// it.
+// madeID returns the ID of a row that the import makes for a row of a file. Rows of files never
+// have it.
 func (b *batch) madeID(table string, parent any) string {
 	return b.derivedUUID(table + "\x00" + asText(parent))
 }
@@ -116,8 +116,8 @@ func (b *batch) upsert(e *entity, rows []row, columns ...string) {
 	b.apply(e, changed, columns...)
 }
 
-// updateItemsOfPlans passes changes of treatment plans on to their items. An item that already has
-// another value than the plan had keeps it.
+// updateItemsOfPlans passes changes of treatment plans on to their items. An item that already
+// has another value than the plan had keeps it.
 func (b *batch) updateItemsOfPlans(existing []*record) {
 	items := entityOf("treatment_plan_items")
 	columns := b.inheritedByItems(items)
@@ -146,8 +146,8 @@ func (b *batch) updateItemsOfPlans(existing []*record) {
 	b.apply(items, changed, columns...)
 }
 
-// inheritedByItems returns the columns that items take from their treatment plans: the patient, and
-// those that no file has for items.
+// inheritedByItems returns the columns that items take from their treatment plans: the patient,
+// and those that no file has for items.
 func (b *batch) inheritedByItems(items *entity) (columns []string) {
 	for i := range items.Columns {
 		c := &items.Columns[i]
@@ -161,9 +161,9 @@ func (b *batch) inheritedByItems(items *entity) (columns []string) {
 	return columns
 }
 
-// touchOwnersOfAnswers sets updated_at of the patients and treatments whose answers change. The API
-// shows answers as part of them, so that updated_after must find them. The audit log only gets the
-// answers.
+// touchOwnersOfAnswers sets updated_at of the patients and treatments whose answers change. The
+// API shows answers as part of them, so that updated_after must find them. The audit log only
+// gets the answers.
 func (b *batch) touchOwnersOfAnswers() {
 	owners := map[string]map[int64]bool{"patients": {}, "treatment_plan_items": {}}
 	add := func(patient, item any) {

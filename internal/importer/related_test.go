@@ -8,7 +8,8 @@ import (
 	"chairside/internal/store"
 )
 
-// Items take patient, payment plan and practitioner from their treatment plan, also when it changes.
+// Items take patient, payment plan and practitioner from their treatment plan, also when it
+// changes.
 func TestItemsFollowTheirPlan(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, db *store.DB) {
 		createPractice(t, db)
@@ -67,8 +68,8 @@ files:
 	})
 }
 
-// A changed plan writes no other columns of its items. Writing practice_id would make the database
-// check all rows that refer to them.
+// A changed plan writes no other columns of its items. Writing practice_id would make the
+// database check all rows that refer to them.
 func TestColumnsThatItemsInherit(t *testing.T) {
 	t.Parallel()
 	plans := entityOf("treatment_plans")

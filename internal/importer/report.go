@@ -35,8 +35,8 @@ func (r *Report) Rejected() (n int) {
 	return n
 }
 
-// fillReport fills a report from the checkpoint. A column of a file that is listed several times is
-// only ignored if all plans for the file ignore it.
+// fillReport fills a report from the checkpoint. A column of a file that is listed several
+// times is only ignored if all plans for the file ignore it.
 func (im *importer) fillReport(report *Report) {
 	report.Warnings, report.Differences, report.Ignored = im.checkpoint.Warnings, im.checkpoint.Differences, map[string][]string{}
 	for i, p := range im.plans {
@@ -86,8 +86,8 @@ func (f finding) cells() []string {
 	return []string{f.file, line, f.legacyID, f.kind, f.field, f.claimed, f.computed, f.message}
 }
 
-// writeFindings appends findings to findings.csv, counts them and sets the size of the file in the
-// checkpoint.
+// writeFindings appends findings to findings.csv, counts them and sets the size of the file in
+// the checkpoint.
 func (b *batch) writeFindings(c *checkpoint, findings []finding) {
 	if b.err != nil {
 		return

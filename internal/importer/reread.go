@@ -10,8 +10,8 @@ import (
 	"strconv"
 )
 
-// reread reads the first rows of a file again, which were stored before. It calls each with batches
-// of the records that were not rejected, matched with the rows that they have become.
+// reread reads the first rows of a file again, which were stored before. It calls each with
+// batches of the records that were not rejected, matched with the rows that they have become.
 func (im *importer) reread(p *plan, rows int, each func(b *batch)) error {
 	rejected, err := rejectedLines(filepath.Join(im.outDir, p.rejects))
 	if err != nil {

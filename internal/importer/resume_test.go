@@ -38,8 +38,8 @@ func importAndExit() {
 	os.Exit(0)
 }
 
-// An import that is killed several times and resumed has the same result as an undisturbed one: rows,
-// audit log, rejects and findings.
+// An import that is killed several times and resumed has the same result as an undisturbed one:
+// rows, audit log, rejects and findings.
 func TestKilledImportResumes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -86,8 +86,8 @@ func TestKilledImportResumes(t *testing.T) {
 	}
 }
 
-// An import whose rejects are missing starts from the beginning: it matches the stored rows and writes
-// the rejects again.
+// An import whose rejects are missing starts from the beginning: it matches the stored rows and
+// writes the rejects again.
 func TestImportWithoutItsRejectsStartsAgain(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, db *store.DB) {
 		createPractice(t, db)
@@ -123,8 +123,8 @@ func TestImportWithoutItsRejectsStartsAgain(t *testing.T) {
 	})
 }
 
-// killAfter imports in another process and kills it when that has stored this many rows. It reports
-// whether the import was interrupted.
+// killAfter imports in another process and kills it when that has stored this many rows. It
+// reports whether the import was interrupted.
 func killAfter(t *testing.T, db *store.DB, rows int, env ...string) bool {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), os.Args[0])
@@ -177,8 +177,8 @@ func sameFiles(t *testing.T, got, want map[string]string) {
 	}
 }
 
-// dumpTables returns the rows of a database as text, by table. PostgreSQL skips IDs when a transaction is
-// killed, so each ID is replaced by its position among the IDs of the table.
+// dumpTables returns the rows of a database as text, by table. PostgreSQL skips IDs when a
+// transaction is killed, so each ID is replaced by its position among the IDs of the table.
 func dumpTables(t *testing.T, db *store.DB) map[string]string {
 	t.Helper()
 	places := map[string]map[string]int{}

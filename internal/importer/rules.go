@@ -23,7 +23,7 @@ var rules = map[string]func(b *batch, r *record){
 	"patients":             (*batch).ruleForPatient,
 	"payments":             (*batch).ruleForPayment,
 	"treatment_plan_items": (*batch).ruleForTreatment,
-	"treatment_plans":      (*batch).ruleForTreatmentPlan,
+	"treatment_plans":      (*batch).setCompletion,
 	"users":                (*batch).ruleForUser,
 	"working_sessions":     (*batch).ruleForWorkingSession,
 }
@@ -59,8 +59,8 @@ func (im *importer) derive(e *entity, r *record) {
 	})
 }
 
-// setDefaults sets the defaults of columns. It rejects the record if a required one is still null,
-// or if a value is outside the limits of its column.
+// setDefaults sets the defaults of columns. It rejects the record if a required one is still
+// null, or if a value is outside the limits of its column.
 func (b *batch) setDefaults(r *record) {
 	e := b.plan.entity
 	for i := range e.Columns {
@@ -87,8 +87,8 @@ func (r *record) hasProblem(field string) bool {
 	return slices.ContainsFunc(r.problems, func(p problem) bool { return p.field == field })
 }
 
-// ruleForUser keeps administrators administrators, whatever they were in the other system. Otherwise
-// an import could lock everybody out.
+// ruleForUser keeps administrators administrators, whatever they were in the other system.
+// Otherwise an import could lock everybody out.
 func (b *batch) ruleForUser(r *record) {
 	administrator := string(schema.RoleAdministrator)
 	if r.existing["role"] != administrator || r.text("role") == administrator && r.boolean("active") {
@@ -96,7 +96,7 @@ func (b *batch) ruleForUser(r *record) {
 	}
 	delete(r.values, "role")
 	delete(r.values, "active")
-	r.warn("role", "is administrator here and stays so")
+	r.warn("role", "stays administrator; an import cannot change that")
 }
 
 func (b *batch) ruleForWorkingSession(r *record) {
@@ -111,18 +111,14 @@ func (b *batch) ruleForContract(r *record) {
 	}
 }
 
-func (b *batch) ruleForTreatmentPlan(r *record) {
-	b.setCompletion(r)
-}
-
 func (b *batch) ruleForTreatment(r *record) {
 	b.setCompletion(r)
 	r.values["charged"] = r.get("invoice_id") != nil
 }
 
-// setCompletion makes completed and completed_at consistent. If the file only says that the record
-// is completed, the time is that of an earlier import, or else the end date of a plan, the creation
-// or now.
+// setCompletion makes completed and completed_at consistent. If the file only says that the
+// record is completed, the time is that of an earlier import, or else the end date of a plan,
+// the creation or now.
 func (b *batch) setCompletion(r *record) {
 	onlyTime := b.plan.target("completed") == nil && b.plan.target("completed_at") != nil
 	if onlyTime || r.values["completed"] == nil && r.sets("completed_at") {

@@ -71,49 +71,63 @@ func openSource(path string, delimiter rune, headerLine int) (*sourceReader, err
 	return s, nil
 }
 
-// begin finds out the encoding and the delimiter, skips the lines before the header and reads the
-// header.
+// begin finds out the encoding and the delimiter from the first lines, and reads the header.
 func (s *sourceReader) begin(headerLine int) error {
 	reader := bufio.NewReaderSize(io.LimitReader(s.file, maxRowBytes), maxRowBytes)
-	first, err := reader.ReadBytes('\n')
+	line, err := reader.ReadBytes('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	if bytes.HasPrefix(first, []byte{0xff, 0xfe}) || bytes.HasPrefix(first, []byte{0xfe, 0xff}) {
-		s.isUTF16 = true
-		return s.beginCopy(decodeUTF16, headerLine)
+	switch convert, err := s.conversion(line); {
+	case err != nil:
+		return err
+	case convert != nil:
+		return s.beginCopy(convert, headerLine)
 	}
-	if bytes.IndexByte(first, 0) >= 0 {
-		return errors.New("is UTF-16 without a byte order mark; save it as UTF-8")
+	if rest, ok := bytes.CutPrefix(line, []byte("\ufeff")); ok {
+		s.start, line, s.isUTF8 = 3, rest, true
 	}
-	if bytes.IndexByte(first, '\n') < 0 && bytes.IndexByte(first, '\r') >= 0 {
-		return s.beginCopy(func(from io.Reader) io.Reader { return carriageReturns{from} }, headerLine)
-	}
-	if rest, ok := bytes.CutPrefix(first, []byte("\ufeff")); ok {
-		s.start, first, s.isUTF8 = 3, rest, true
-	}
-	switch line := strings.TrimRight(string(first), "\r\n"); {
-	case strings.HasPrefix(line, strings.Join(rejectsHeader, ",")+","):
+	switch text := strings.TrimRight(string(line), "\r\n"); {
+	case strings.HasPrefix(text, strings.Join(rejectsHeader, ",")+","):
 		s.delimiter, s.isRejects, s.isUTF8, headerLine = ',', true, true, 1
-	case len(line) == len("sep=,") && strings.EqualFold(line[:4], "sep="): // Excel's
-		s.delimiter, headerLine = rune(line[4]), max(headerLine, 2)
+	case len(text) == len("sep=,") && strings.EqualFold(text[:4], "sep="): // written by Excel
+		s.delimiter, headerLine = rune(text[4]), max(headerLine, 2)
 	}
 	for s.startLine < headerLine-1 {
-		s.start, s.startLine = s.start+int64(len(first)), s.startLine+1
-		if first, err = reader.ReadBytes('\n'); err != nil && !errors.Is(err, io.EOF) {
+		s.start, s.startLine = s.start+int64(len(line)), s.startLine+1
+		if line, err = reader.ReadBytes('\n'); err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
 	}
 	if s.delimiter == 0 {
-		s.delimiter = guessDelimiter(first)
+		s.delimiter = guessDelimiter(line)
 	}
+	return s.readHeader()
+}
+
+// conversion returns how to convert the file to UTF-8 with line feeds, or nil if it need not be.
+func (s *sourceReader) conversion(firstLine []byte) (func(io.Reader) io.Reader, error) {
+	switch {
+	case bytes.HasPrefix(firstLine, []byte{0xff, 0xfe}), bytes.HasPrefix(firstLine, []byte{0xfe, 0xff}):
+		s.isUTF16 = true
+		return decodeUTF16, nil
+	case bytes.IndexByte(firstLine, 0) >= 0:
+		return nil, errors.New("is UTF-16 without a byte order mark; save it as UTF-8")
+	case bytes.IndexByte(firstLine, '\n') < 0 && bytes.IndexByte(firstLine, '\r') >= 0:
+		return func(from io.Reader) io.Reader { return carriageReturns{from} }, nil
+	}
+	return nil, nil
+}
+
+// readHeader reads the header, which is at start. An empty file has none.
+func (s *sourceReader) readHeader() error {
 	if err := s.startCSV(); err != nil {
 		return err
 	}
 	row, err := s.next()
 	switch {
 	case errors.Is(err, io.EOF):
-		return nil // an empty file
+		return nil
 	case err == nil && row.message != "":
 		return fmt.Errorf("the header %s", row.message)
 	}
@@ -192,8 +206,8 @@ func (s *sourceReader) startCSV() error {
 	return nil
 }
 
-// rowLimit stops the csv reader in a row that is too long. The csv reader reads ahead, so a row may
-// be longer by its buffer.
+// rowLimit stops the csv reader in a row that is too long. The csv reader reads ahead, so a row
+// may be longer by its buffer.
 type rowLimit struct {
 	from io.Reader
 	read int64 // bytes since the csv reader began
@@ -211,8 +225,8 @@ func (l *rowLimit) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// next returns the next selected row that is not blank, or io.EOF after the last. A row that cannot
-// be read counts as selected.
+// next returns the next selected row that is not blank, or io.EOF after the last. A row that
+// cannot be read counts as selected.
 func (s *sourceReader) next() (row sourceRow, err error) {
 	for {
 		from := s.csv.InputOffset()
@@ -303,8 +317,8 @@ func (s *sourceReader) skipBadRow(from int64, cause error) (sourceRow, error) {
 	return row, s.startCSV()
 }
 
-// readLine reads a line of any length and returns at most maxRowBytes of it. n is its whole length;
-// 0 is the end of the file.
+// readLine reads a line of any length and returns at most maxRowBytes of it. n is its whole
+// length; 0 is the end of the file.
 func readLine(reader *bufio.Reader) (text []byte, n int64, err error) {
 	for {
 		part, err := reader.ReadSlice('\n')
@@ -345,8 +359,8 @@ func undecodable(encoding string) string {
 	return "has bytes that are not " + encoding + "; set encoding to latin-1, windows-1252, or mixed for both"
 }
 
-// decodeText returns the text of a cell. ok is false if it is invalid in its encoding; � then stands
-// for invalid bytes.
+// decodeText returns the text of a cell. ok is false if it is invalid in its encoding; � then
+// stands for invalid bytes.
 func decodeText(cell, encoding string) (text string, ok bool) {
 	switch {
 	case encoding == utf16: // invalid characters are � in the UTF-8 copy

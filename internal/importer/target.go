@@ -183,8 +183,7 @@ func (pl *planner) checkTexts() {
 	}
 }
 
-// checkText returns what is wrong with a text for a target, as far as that does not depend on the
-// row or the database.
+// checkText returns a message if a text is invalid for a target in every row.
 func (p *plan) checkText(t *target, s string) (message string) {
 	switch t.role {
 	case plainValue, jsonValue:
@@ -231,7 +230,8 @@ func (pl *planner) addColumn(c columnMapping, index int) {
 	t.cells = append(t.cells, source)
 }
 
-// newTarget adds a target for a field to the plan. It returns nil if the entity has no such field.
+// newTarget adds a target for a field to the plan. It returns nil if the entity has no such
+// field.
 func (pl *planner) newTarget(c columnMapping) *target {
 	e, name := pl.p.entity, c.Field
 	if column, ok := strings.CutPrefix(name, claimedPrefix); ok && name != claimedBalance {

@@ -8,8 +8,8 @@ import (
 	"chairside/internal/store"
 )
 
-// Constants and defaults can contain columns of the row, for example to make the e-mail addresses that
-// users need.
+// Constants and defaults can contain columns of the row, for example to make the e-mail
+// addresses that users need.
 func TestColumnsInConstants(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, db *store.DB) {
 		createPractice(t, db)

@@ -11,8 +11,8 @@ import (
 	"chairside/internal/store"
 )
 
-// Rows have the time of their batch, not of the whole import: clients that poll for changes during a
-// long import would miss rows with an earlier time.
+// Rows have the time of their batch, not of the whole import: clients that poll for changes
+// during a long import would miss rows with an earlier time.
 func TestRowsHaveTheTimeOfTheirBatch(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, db *store.DB) {
 		createPractice(t, db)
@@ -60,7 +60,8 @@ files:
 	})
 }
 
-// Unlikely years, and times that a change of the clocks skips or repeats, are imported with a warning.
+// Unlikely years, and times that a change of the clocks skips or repeats, are imported with a
+// warning.
 func TestWarningsAboutTimes(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, db *store.DB) {
 		createPractice(t, db)

@@ -8,8 +8,9 @@ import (
 	"chairside/schema"
 )
 
-// totalTables are the tables with totals (schema.Totals), in the order in which these depend on each
-// other, with the tables that change them. An import without a file for any of those skips the table.
+// totalTables are the tables with totals (schema.Totals), in the order in which these depend on
+// each other, with the tables that change them. An import without a file for any of those skips
+// the table.
 var totalTables = []struct {
 	table string
 	from  []string
@@ -20,8 +21,8 @@ var totalTables = []struct {
 	{"accounts", []string{"patients", "accounts", "payments", "invoices", "invoice_items", "treatment_plans", "treatment_plan_items", "payment_plans"}},
 }
 
-// updateTotals computes the practice's totals from their rows. It writes only totals that differ, so
-// that a second run changes nothing.
+// updateTotals computes the practice's totals from their rows. It writes only totals that
+// differ, so that a second run changes nothing.
 func (im *importer) updateTotals() error {
 	if im.checkpoint.Stage != stageTotals {
 		return nil
@@ -55,8 +56,8 @@ func (im *importer) updateTotals() error {
 	return im.startStage(stageCheck)
 }
 
-// invoiceColumns are the columns that computeInvoice reads besides the totals: whether the invoice
-// was sent and when it was last paid on.
+// invoiceColumns are the columns that computeInvoice reads besides the totals: whether the
+// invoice was sent and when it was last paid on.
 const invoiceColumns = `, t.paid, t.paid_on, t.status, t.sent_at,
 	(SELECT max(p.dated_on) FROM payment_explanations AS x JOIN payments AS p ON p.id = x.payment_id WHERE x.practice_id = t.practice_id AND x.invoice_id = t.id AND NOT p.deleted)`
 
@@ -93,8 +94,8 @@ func (im *importer) updateTotalsOf(e *entity) error {
 	return nil
 }
 
-// compareTotals adds a row to changed if its stored totals differ from the computed ones. v are the
-// values of updateTotalsOf's query.
+// compareTotals adds a row to changed if its stored totals differ from the computed ones. v are
+// the values of updateTotalsOf's query.
 func (b *batch) compareTotals(e *entity, columns []string, v []any, changed *updates) {
 	const first = 2 // after id and updated_at
 	stored, computed := row{}, row{}

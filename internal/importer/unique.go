@@ -14,8 +14,9 @@ type uniqueMatch struct {
 	key table.Key
 }
 
-// matchByUniqueKey matches records without a row with existing rows that have the same unique key,
-// which the records then update: the user with the e-mail address, the account of the patient.
+// matchByUniqueKey matches records without a row with existing rows that have the same unique
+// key, which the records then update: the user with the e-mail address, the account of the
+// patient.
 func (b *batch) matchByUniqueKey() {
 	matches := map[string]uniqueMatch{} // by ID of the row
 	for _, key := range b.plan.entity.Unique {
@@ -45,7 +46,8 @@ func (b *batch) matchByUniqueKey() {
 	}
 }
 
-// match gives a record the row that was found for it, or rejects the record if it may not have it.
+// match gives a record the row that was found for it, or rejects the record if it may not have
+// it.
 func (b *batch) match(matches map[string]uniqueMatch, m uniqueMatch, found row) {
 	id := asText(found["id"])
 	before, taken := matches[id]
@@ -87,8 +89,8 @@ func (b *batch) keyValues(key table.Key, get func(column string) any) string {
 	return values.String()
 }
 
-// forRowsWithKey reads the rows that have the wanted values of a key, and some others: those with the
-// same value in the column of the key that differs most among the records.
+// forRowsWithKey reads the rows that have the wanted values of a key, and some others: those
+// with the same value in the column of the key that differs most among the records.
 func (b *batch) forRowsWithKey(key table.Key, wanted map[string][]*record, each func(found row)) {
 	var selective string
 	var values []any

@@ -70,8 +70,8 @@ files:
 	})
 }
 
-// In a file without IDs, a second row with the same unique key is rejected. Otherwise the two rows would
-// update the record alternately.
+// In a file without IDs, a second row with the same unique key is rejected. Otherwise the two
+// rows would update the record alternately.
 func TestDuplicatesWithoutIDs(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, db *store.DB) {
 		createPractice(t, db)
@@ -155,8 +155,8 @@ func TestAllProblemsOfARow(t *testing.T) {
 	})
 }
 
-// A second row with the same unique key is rejected even if it names what it refers to in another way,
-// is in another batch or file, or comes after the import was interrupted.
+// A second row with the same unique key is rejected even if it names what it refers to in
+// another way, is in another batch or file, or comes after the import was interrupted.
 func TestDuplicatesWithoutIDsHoweverSpelled(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, db *store.DB) {
 		createPractice(t, db)

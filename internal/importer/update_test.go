@@ -283,8 +283,9 @@ func TestAdministratorsStayAdministrators(t *testing.T) {
 	})
 }
 
-// A corrected file of rejects is imported with the mapping of the original file, even if that has
-// another delimiter and encoding. Rows that are still wrong are rejected with their original line.
+// A corrected file of rejects is imported with the mapping of the original file, even if that
+// has another delimiter and encoding. Rows that are still wrong are rejected with their
+// original line.
 func TestCorrectedRejects(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, db *store.DB) {
 		createPractice(t, db)

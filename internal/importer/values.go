@@ -17,10 +17,8 @@ import (
 )
 
 const (
-	cantBeBlank  = "can't be blank"
-	containsNUL  = "must not contain NUL"
-	maxLegacyID  = 255 // bytes
-	tooLongForID = "must not be longer than 255 bytes"
+	cantBeBlank = "can't be blank"
+	containsNUL = "must not contain NUL"
 )
 
 // parse reads the values of a record and rejects a duplicate.
@@ -53,8 +51,8 @@ func (p *plan) parseValues(r *record) {
 	switch {
 	case r.legacyID == "" && p.hasIDs():
 		r.reject(legacyID, cantBeBlank)
-	case len(r.legacyID) > maxLegacyID || len(trimDecimals(r.rawID)) > maxLegacyID:
-		r.reject(legacyID, tooLongForID)
+	case len(r.legacyID) > 255 || len(trimDecimals(r.rawID)) > 255:
+		r.reject(legacyID, "must not be longer than 255 bytes")
 	case strings.ContainsRune(r.legacyID, 0):
 		r.reject(legacyID, containsNUL)
 	}

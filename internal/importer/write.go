@@ -13,8 +13,8 @@ import (
 	"chairside/schema"
 )
 
-// write inserts new records and updates existing ones that differ. The audit log gets an entry for
-// each written row, as if a client had written it.
+// write inserts new records and updates existing ones that differ. The audit log gets an entry
+// for each written row, as if a client had written it.
 func (b *batch) write(counts *rowCounts) {
 	e := b.plan.entity
 	var created, existing []*record
@@ -61,8 +61,8 @@ func (b *batch) write(counts *rowCounts) {
 	}
 }
 
-// assignIDs gives new records their IDs. A UUID is derived from the legacy ID, so that the same import
-// into another database gives the same ones.
+// assignIDs gives new records their IDs. A UUID is derived from the legacy ID, so that the same
+// import into another database gives the same ones.
 func (b *batch) assignIDs(e *entity, created []*record) {
 	var numbers []int64
 	if e.Numbered() && b.err == nil {
@@ -102,8 +102,8 @@ func (b *batch) copyRows(table string, columns []string, write func(w *bulk.RowW
 	}
 }
 
-// insert inserts rows and their audit entries. It leaves out nullable columns that are null in all
-// rows, as most of a patient's are.
+// insert inserts rows and their audit entries. It leaves out nullable columns that are null in
+// all rows, as most of a patient's are.
 func (b *batch) insert(e *entity, rows []row) {
 	if len(rows) == 0 {
 		return
@@ -178,7 +178,7 @@ type updates struct {
 	changes []change
 }
 
-// add adds a row of which the named columns changed, unless there are none.
+// add adds a row with the names of its changed columns. It ignores a row without any.
 func (u *updates) add(r row, changed ...string) {
 	if len(changed) > 0 {
 		u.rows = append(u.rows, r)
@@ -218,8 +218,8 @@ func (b *batch) update(e *entity, existing []*record) int {
 	return len(changed.rows)
 }
 
-// sameValue reports whether two stored values are equal. JSON documents may differ in spaces and the
-// order of keys.
+// sameValue reports whether two stored values are equal. JSON documents may differ in spaces
+// and the order of keys.
 func sameValue(x, y any) bool {
 	if t, ok := x.(time.Time); ok {
 		u, ok := y.(time.Time)
