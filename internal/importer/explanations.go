@@ -159,9 +159,20 @@ func (b *batch) checkExplanations() {
 // amountKey identifies a payment or an invoice by the column that refers to it and its ID.
 type amountKey struct{ column, id string }
 
-// amountsLeft returns the unexplained amounts of the payments and invoices that the columns of
-// the records refer to. It does not count explanations in ignored, nor those of deleted
-// payments and void invoices.
+// amountQueries select the amounts of payments and invoices, by the column that refers to them.
+var amountQueries = map[string]string{
+	"payment_id": "SELECT id, CASE WHEN deleted THEN 0 ELSE amount END FROM payments WHERE practice_id = $1",
+	invoiceID: `SELECT i.id, CASE WHEN i.status = 'void' THEN 0
+		ELSE (SELECT coalesce(sum(t.total_price), 0) FROM invoice_items AS t WHERE t.practice_id = i.practice_id AND t.invoice_id = i.id)
+		END FROM invoices AS i WHERE practice_id = $1`,
+}
+
+// fromValidExplanations selects explanations, except those of deleted payments and void invoices.
+const fromValidExplanations = ` FROM payment_explanations AS x JOIN payments AS p ON p.id = x.payment_id JOIN invoices AS i ON i.id = x.invoice_id
+	WHERE x.practice_id = $1 AND NOT p.deleted AND i.status <> 'void'`
+
+// amountsLeft returns the unexplained amounts of the payments and invoices that columns of the
+// records refer to. It does not count the explanations with the ignored IDs.
 func (b *batch) amountsLeft(ignored map[string]bool, columns ...string) map[amountKey]int64 {
 	left := map[amountKey]int64{}
 	for _, column := range columns {
@@ -171,13 +182,8 @@ func (b *batch) amountsLeft(ignored map[string]bool, columns ...string) map[amou
 				ids = append(ids, parent["id"])
 			}
 		}
-		amounts := "SELECT id, CASE WHEN deleted THEN 0 ELSE amount END FROM payments"
-		if column == invoiceID {
-			amounts = "SELECT i.id, CASE WHEN i.status = 'void' THEN 0 ELSE (SELECT coalesce(sum(t.total_price), 0) FROM invoice_items AS t WHERE t.practice_id = i.practice_id AND t.invoice_id = i.id) END FROM invoices AS i"
-		}
-		b.queryIn(amounts+" WHERE practice_id = $1", "id", ids, func(v []any) { left[amountKey{column, asText(v[0])}] += b.integer(v[1]) })
-		explained := "SELECT x." + column + ", x.amount, x.id FROM payment_explanations AS x JOIN payments AS p ON p.id = x.payment_id JOIN invoices AS i ON i.id = x.invoice_id WHERE x.practice_id = $1 AND NOT p.deleted AND i.status <> 'void'"
-		b.queryIn(explained, "x."+column, ids, func(v []any) {
+		b.queryIn(amountQueries[column], "id", ids, func(v []any) { left[amountKey{column, asText(v[0])}] += b.integer(v[1]) })
+		b.queryIn("SELECT x."+column+", x.amount, x.id"+fromValidExplanations, "x."+column, ids, func(v []any) {
 			if !ignored[asText(v[2])] {
 				left[amountKey{column, asText(v[0])}] -= b.integer(v[1])
 			}

@@ -94,7 +94,7 @@ func TestUTF16(t *testing.T) {
 			t.Errorf("%+v %s", report, refused)
 		}
 		if n := queryInt(t, db, "SELECT count(*) FROM patients WHERE first_name IN ('Zoë', '𝒳') AND last_name IN ('O\nNeill', 'Ford')"); n != 2 {
-			t.Errorf("%d patients are as the file says", n)
+			t.Errorf("%d patients have the values of the file, want 2", n)
 		}
 	})
 }

@@ -77,7 +77,7 @@ func FuzzValues(f *testing.F) {
 // FuzzImport checks that an import of any file and mapping ends, and that its counts add up to
 // the number of rows.
 func FuzzImport(f *testing.F) {
-	f.Add([]byte("id,title,first_name,last_name,date_of_birth,gender,address_line_1,postcode,metadata.x\n1,Mr,A,B,1990-01-01,M,1 Road,X1\n"), []byte(minimal[:strings.Index(minimal, "  - {file: diary")]))
+	f.Add([]byte("id,title,first_name,last_name,date_of_birth,gender,address_line_1,postcode,metadata.x\n1,Mr,A,B,1990-01-01,M,1 Road,X1\n"), []byte(minimalMapping[:strings.Index(minimalMapping, "  - {file: diary")]))
 	f.Add([]byte("id;title;first_name\n\"1;;\n2;x;y\n"), []byte("source: x\nfiles:\n- {file: patients.csv, entity: users, id: [id, title], columns: {id: ~}}"))
 	f.Add([]byte("n,a\n1,5\n1,6\n"), []byte("source: x\nfiles: [{file: patients.csv, entity: sundries, id: line, columns: {n: [{field: name, values: {\"*\": z}}], a: {field: price, negate: true}}}]"))
 	db := open(f, databases["sqlite"](f))

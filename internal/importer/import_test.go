@@ -79,14 +79,14 @@ func TestOldSoft(t *testing.T) {
 				t.Errorf("%+v", f)
 			}
 		}
-		for _, rule := range invariants {
-			if n := queryInt(t, db, rule); n != 0 {
-				t.Errorf("%d rows break a rule: %s", n, rule)
+		for _, query := range invariants {
+			if n := queryInt(t, db, query); n != 0 {
+				t.Errorf("%d rows are inconsistent: %s", n, query)
 			}
 		}
 		for _, query := range oldSoftRows {
 			if n := queryInt(t, db, query); n != 1 {
-				t.Errorf("%d rows instead of one: %s", n, query)
+				t.Errorf("%d rows, want 1: %s", n, query)
 			}
 		}
 		before := queryInt(t, db, "SELECT count(*) FROM changes")

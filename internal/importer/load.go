@@ -128,7 +128,8 @@ func (l *fileLoad) checkFirstImport() error {
 var createdAlong = map[string]string{"patients": "accounts", "invoices": "invoice_items", "payments": explanationTable}
 
 // analyze updates PostgreSQL's statistics when the tables have grown to four times what they
-// were, and at the end of a file. Otherwise it would plan queries for a few rows.
+// were, and at the end of a file if they have doubled. Otherwise it would plan queries for a few
+// rows.
 func (l *fileLoad) analyze(rows int, last bool) error {
 	l.unanalyzed += rows
 	threshold := 3 * l.analyzed

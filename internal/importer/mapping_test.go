@@ -73,7 +73,7 @@ files:
 			"SELECT count(*) FROM treatment_categories WHERE name = 'Prothèse'",
 		} {
 			if n := queryInt(t, db, query); n != 1 {
-				t.Errorf("%d rows: %s", n, query)
+				t.Errorf("%d rows, want 1: %s", n, query)
 			}
 		}
 	})

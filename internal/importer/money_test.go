@@ -203,9 +203,9 @@ func TestChangedMoney(t *testing.T) {
 				if !slices.Equal(got, want) {
 					t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 				}
-				for _, rule := range invariants {
-					if n := queryInt(t, db, rule); n != 0 {
-						t.Errorf("%d rows break a rule: %s", n, rule)
+				for _, query := range invariants {
+					if n := queryInt(t, db, query); n != 0 {
+						t.Errorf("%d rows are inconsistent: %s", n, query)
 					}
 				}
 				before := queryInt(t, db, "SELECT count(*) FROM changes")

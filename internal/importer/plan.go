@@ -108,8 +108,8 @@ func newPlans(dir string, m mapping, zone *time.Location, today civil.Date) ([]*
 	var plans []*plan
 	for _, f := range m.Files {
 		p := &plan{name: f.File, path: filepath.Join(dir, f.File), system: m.Source, looseIDs: m.LooseIDs}
-		pl := planner{p: p, file: f, format: f.Format.orElse(m.Format), mistakes: &mistakes, today: today, zone: zone, practiceZone: zone}
-		if !pl.plan() {
+		pl := planner{plan: p, file: f, format: f.Format.orElse(m.Format), mistakes: &mistakes, today: today, zone: zone, practiceZone: zone}
+		if !pl.build() {
 			continue
 		}
 		p.rejects = rejectsName(p, m, plans)

@@ -12,7 +12,7 @@ import (
 
 // planner makes the plan of one file and collects the mistakes in its mapping.
 type planner struct {
-	p            *plan
+	plan         *plan
 	file         fileMapping
 	format       format
 	mistakes     *MappingError
@@ -25,8 +25,8 @@ func (pl *planner) wrong(format string, args ...any) {
 	pl.mistakes.add(pl.file.File+": "+format, args...)
 }
 
-// plan completes the plan. It returns false if the entity or the header is not known.
-func (pl *planner) plan() bool {
+// build completes the plan. It returns false if the entity or the header is not known.
+func (pl *planner) build() bool {
 	if !filepath.IsLocal(pl.file.File) {
 		pl.wrong("must be the name of a file in the directory")
 		return false
@@ -52,13 +52,13 @@ func (pl *planner) planEntity() bool {
 	var importable []string
 	for _, e := range entities {
 		if name := joinedName(pl.file.Entity); name != "" && (name == joinedName(e.Name) || name == joinedName(e.Type)) {
-			pl.p.entity = e
+			pl.plan.entity = e
 		}
 		if notImportable[e.Name] == "" {
 			importable = append(importable, e.Name)
 		}
 	}
-	switch e := pl.p.entity; {
+	switch e := pl.plan.entity; {
 	case e == nil:
 		slices.Sort(importable)
 		pl.wrong("entity: %q is none of: %s", pl.file.Entity, strings.Join(importable, ", "))
@@ -79,15 +79,15 @@ var encodings = map[string]string{
 
 func (pl *planner) planFormat() {
 	f := pl.format
-	if pl.p.encoding = encodings[strings.ToLower(f.Encoding)]; pl.p.encoding == "" {
+	if pl.plan.encoding = encodings[strings.ToLower(f.Encoding)]; pl.plan.encoding == "" {
 		pl.wrong("encoding: %q is none of utf-8, latin-1, windows-1252, mixed", f.Encoding)
 	}
 	switch d := []rune(f.Delimiter); {
 	case len(d) == 0:
 	case strings.EqualFold(string(d), "tab"), string(d) == `\t`:
-		pl.p.delimiter = '\t'
+		pl.plan.delimiter = '\t'
 	case len(d) == 1 && !strings.ContainsRune("\"\r\n\ufffd", d[0]):
-		pl.p.delimiter = d[0]
+		pl.plan.delimiter = d[0]
 	default:
 		pl.wrong("delimiter: must be one character, or tab")
 	}
@@ -102,31 +102,31 @@ func (pl *planner) planFormat() {
 			pl.zone = zone
 		}
 	}
-	pl.p.nulls = orElse([]string(f.Nulls), defaultNulls)
+	pl.plan.nulls = orElse([]string(f.Nulls), defaultNulls)
 }
 
 // readHeader reads the header of the file, and what its first bytes say of delimiter and
 // encoding.
 func (pl *planner) readHeader() bool {
-	s, err := openSource(pl.p.path, pl.p.delimiter, pl.file.Header)
+	s, err := openSource(pl.plan.path, pl.plan.delimiter, pl.file.Header)
 	if err != nil {
 		pl.wrong("%v", err)
 		return false
 	}
 	defer s.close()
-	pl.p.delimiter, pl.p.headerLine = s.delimiter, pl.file.Header
+	pl.plan.delimiter, pl.plan.headerLine = s.delimiter, pl.file.Header
 	if pl.file.Header > 1 && s.header == nil {
 		pl.wrong("header: there is no line %d", pl.file.Header)
 	}
 	switch { // these take precedence over the mapping
 	case s.isUTF16:
-		pl.p.encoding = utf16
-	case s.isUTF8 && pl.p.encoding != mixed:
-		pl.p.encoding = utf8Encoding
+		pl.plan.encoding = utf16
+	case s.isUTF8 && pl.plan.encoding != mixed:
+		pl.plan.encoding = utf8Encoding
 	}
 	for _, name := range s.header {
-		name, _ = decodeText(name, pl.p.encoding)
-		pl.p.header = append(pl.p.header, strings.TrimSpace(name))
+		name, _ = decodeText(name, pl.plan.encoding)
+		pl.plan.header = append(pl.plan.header, strings.TrimSpace(name))
 	}
 	return true
 }
@@ -137,14 +137,14 @@ func headerName(s string) string {
 }
 
 func (pl *planner) hasColumn(name string) bool {
-	return slices.ContainsFunc(pl.p.header, func(h string) bool { return headerName(h) == name })
+	return slices.ContainsFunc(pl.plan.header, func(h string) bool { return headerName(h) == name })
 }
 
 // findColumn returns the index of a column, or -1. A missing column is a mistake, unless the file
 // is empty.
 func (pl *planner) findColumn(name string) int {
 	found := -1
-	for i, h := range pl.p.header {
+	for i, h := range pl.plan.header {
 		switch {
 		case headerName(h) != headerName(name):
 		case found >= 0:
@@ -154,8 +154,8 @@ func (pl *planner) findColumn(name string) int {
 			found = i
 		}
 	}
-	if found < 0 && len(pl.p.header) > 0 {
-		pl.wrong("there is no column %s; the header has: %s", name, strings.Join(pl.p.header, ", "))
+	if found < 0 && len(pl.plan.header) > 0 {
+		pl.wrong("there is no column %s; the header has: %s", name, strings.Join(pl.plan.header, ", "))
 	}
 	return found
 }
@@ -164,10 +164,10 @@ func (pl *planner) findColumn(name string) int {
 // one that is called legacy_id or id.
 func (pl *planner) planID() {
 	ids := pl.file.ID
-	optional := len(pl.p.entity.Unique) > 0
+	optional := len(pl.plan.entity.Unique) > 0
 	if ids != nil && len(ids) == 0 { // id: []
 		if !optional {
-			pl.wrong("id: [] is only for records with another unique key; name the column with the ids of %s", pl.p.entity.Name)
+			pl.wrong("id: [] is only for records with another unique key; name the column with the ids of %s", pl.plan.entity.Name)
 		}
 		return
 	}
@@ -183,16 +183,16 @@ func (pl *planner) planID() {
 	}
 	switch {
 	case len(ids) == 1 && ids[0] == "line" && !pl.hasColumn("line"):
-		pl.p.idIsLine = true
+		pl.plan.idIsLine = true
 		return
-	case len(ids) == 0 && len(pl.p.header) > 0 && !optional:
-		pl.wrong("id: must name the column that holds the id in the other system; the header has: %s", strings.Join(pl.p.header, ", "))
+	case len(ids) == 0 && len(pl.plan.header) > 0 && !optional:
+		pl.wrong("id: must name the column that holds the id in the other system; the header has: %s", strings.Join(pl.plan.header, ", "))
 	}
 	for _, name := range ids {
 		if placeholder.MatchString(name) {
-			pl.p.idParts = append(pl.p.idParts, pl.parseTemplate(name))
+			pl.plan.idParts = append(pl.plan.idParts, pl.parseTemplate(name))
 		} else if index := pl.findColumn(name); index >= 0 {
-			pl.p.idParts = append(pl.p.idParts, template{{index: index}})
+			pl.plan.idParts = append(pl.plan.idParts, template{{index: index}})
 		}
 	}
 }
@@ -210,15 +210,15 @@ func (pl *planner) planConditions() {
 		if c.words == nil { // ~ selects rows without a value
 			c.words = []string{""}
 		}
-		pl.p.conditions = append(pl.p.conditions, c)
+		pl.plan.conditions = append(pl.plan.conditions, c)
 	}
 }
 
 // checkRequired refuses a file without a column that every record needs.
 func (pl *planner) checkRequired() {
-	e := pl.p.entity
+	e := pl.plan.entity
 	for i := range e.Columns {
-		if c := &e.Columns[i]; len(pl.p.header) > 0 && pl.p.target(c.Name) == nil && pl.p.requires(c) {
+		if c := &e.Columns[i]; len(pl.plan.header) > 0 && pl.plan.target(c.Name) == nil && pl.plan.requires(c) {
 			pl.wrong("no column gives %s, which %s require; map a column to it or add it to constants", c.Name, e.Name)
 		}
 	}

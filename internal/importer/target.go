@@ -114,28 +114,28 @@ func (pl *planner) planColumns() {
 			pl.addColumn(c, index)
 		}
 	}
-	for _, part := range pl.p.idParts {
+	for _, part := range pl.plan.idParts {
 		if index, ok := part.column(); ok { // columns in braces may be fields too
 			used[index] = true
 		}
 	}
 	selects := map[int]bool{} // columns that select rows by any value, which may be a field's too
-	for _, c := range pl.p.conditions {
+	for _, c := range pl.plan.conditions {
 		if slices.Contains(c.words, "*") {
 			selects[c.index] = true
 		} else {
 			used[c.index] = true
 		}
 	}
-	for index, h := range pl.p.header {
+	for index, h := range pl.plan.header {
 		name := headerName(h)
 		switch {
 		case used[index], h == "":
-		case slices.Contains(pl.p.entity.fields(), name) && pl.p.target(name) == nil && name != legacyID:
+		case slices.Contains(pl.plan.entity.fields(), name) && pl.plan.target(name) == nil && name != legacyID:
 			pl.addColumn(columnMapping{column: h, Field: name}, index)
 		case pl.inTemplate(name), selects[index]:
 		default:
-			pl.p.ignored = append(pl.p.ignored, h)
+			pl.plan.ignored = append(pl.plan.ignored, h)
 		}
 	}
 }
@@ -153,7 +153,7 @@ func (pl *planner) inTemplate(column string) bool {
 
 func (pl *planner) planConstants() {
 	for _, field := range sortedKeys(pl.file.Constants) {
-		if pl.p.target(field) != nil {
+		if pl.plan.target(field) != nil {
 			pl.wrong("constants: %s comes from a column already; give the column a default instead", field)
 		} else if t := pl.newTarget(columnMapping{column: "constants", Field: field}); t != nil {
 			t.constant = pl.parseTemplate(pl.file.Constants[field])
@@ -164,10 +164,10 @@ func (pl *planner) planConstants() {
 // checkTexts refuses constants, defaults and translations that every row would be rejected for.
 // It checks those without columns of targets with one source.
 func (pl *planner) checkTexts() {
-	for _, t := range pl.p.targets {
+	for _, t := range pl.plan.targets {
 		check := func(where string, text template) {
 			if s, ok := text.literal(); ok && s != "" {
-				if message := pl.p.checkText(t, s); message != "" {
+				if message := pl.plan.checkText(t, s); message != "" {
 					pl.wrong("%s: %q for %s %s", where, s, t.name, message)
 				}
 			}
@@ -175,9 +175,9 @@ func (pl *planner) checkTexts() {
 		check("constants", t.constant)
 		if len(t.cells) == 1 {
 			c := t.cells[0]
-			check(pl.p.header[c.index], c.fallback)
+			check(pl.plan.header[c.index], c.fallback)
 			for _, from := range sortedKeys(c.values) {
-				check(pl.p.header[c.index], literal(c.values[from]))
+				check(pl.plan.header[c.index], literal(c.values[from]))
 			}
 		}
 	}
@@ -204,7 +204,7 @@ func (pl *planner) addColumn(c columnMapping, index int) {
 	if name != claimedBalance {
 		name = strings.TrimPrefix(name, claimedPrefix)
 	}
-	t := pl.p.target(name)
+	t := pl.plan.target(name)
 	if t == nil {
 		t = pl.newTarget(c)
 	}
@@ -233,7 +233,7 @@ func (pl *planner) addColumn(c columnMapping, index int) {
 // newTarget adds a target for a field to the plan. It returns nil if the entity has no such
 // field.
 func (pl *planner) newTarget(c columnMapping) *target {
-	e, name := pl.p.entity, c.Field
+	e, name := pl.plan.entity, c.Field
 	if column, ok := strings.CutPrefix(name, claimedPrefix); ok && name != claimedBalance {
 		if name = column; !e.isTotal(name) {
 			pl.wrong("%s: %s has no total %s", c.column, e.Name, name)
@@ -253,7 +253,7 @@ func (pl *planner) newTarget(c columnMapping) *target {
 	t.convert.home, t.convert.hundredths = pl.practiceZone, c.Hundredths
 	t.setRole(e)
 	pl.checkOptions(c, t)
-	pl.p.targets = append(pl.p.targets, t)
+	pl.plan.targets = append(pl.plan.targets, t)
 	return t
 }
 

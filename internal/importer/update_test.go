@@ -30,7 +30,8 @@ func rewrite(t testing.TB, dir, name, content string) {
 	}
 }
 
-const minimal = `
+// minimalMapping maps files whose columns are named like fields.
+const minimalMapping = `
 source: old
 files:
   - {file: patients.csv, entity: patient, constants: {payment_plan_id: Private, ethnicity: "99"}}
@@ -46,7 +47,7 @@ func TestSecondImportUpdatesWhatDiffers(t *testing.T) {
 		const patients = "legacy_id,Title,First Name,Last-Name,DATE OF BIRTH,Gender,Address Line 1,Postcode,opening_balance\n"
 		const diary = "ID,patient_id,start_time,finish_time,reason,state\n"
 		dir := writeFiles(t, map[string]string{
-			"mapping.yaml": minimal,
+			"mapping.yaml": minimalMapping,
 			"patients.csv": patients + "7,Mr,Al,Ford,1990-01-02,M,1 Road,X1 1XX,\n8,Mrs,Bo,Ford,1990-01-03,F,1 Road,X1 1XX,5\n",
 			"diary.csv":    diary + "1,7,2026-06-01 09:00,2026-06-01T09:30:00,exam,Cancelled\n2,8,2026-08-01 09:00,2026-08-01 09:30,Review,Pending\n",
 			"money.csv":    "id,patient_id,dated_on,amount,method\n1,7,2026-06-01,12.5,Card\n",
@@ -80,12 +81,12 @@ func TestSecondImportUpdatesWhatDiffers(t *testing.T) {
 			`SELECT count(*) FROM changes WHERE resource = 'Patient' AND action = 'update' AND CAST(fields AS text) LIKE '%last_name%' AND CAST(fields AS text) NOT LIKE '%postcode%'`,
 		} {
 			if n := queryInt(t, db, query); n != 1 {
-				t.Errorf("%d rows instead of one: %s", n, query)
+				t.Errorf("%d rows, want 1: %s", n, query)
 			}
 		}
-		for _, rule := range invariants {
-			if n := queryInt(t, db, rule); n != 0 {
-				t.Errorf("%d rows break a rule: %s", n, rule)
+		for _, query := range invariants {
+			if n := queryInt(t, db, query); n != 0 {
+				t.Errorf("%d rows are inconsistent: %s", n, query)
 			}
 		}
 
@@ -103,7 +104,7 @@ func TestLegacyIDsOfAPIClients(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, db *store.DB) {
 		createPractice(t, db)
 		dir := writeFiles(t, map[string]string{
-			"mapping.yaml": minimal[:strings.Index(minimal, "  - {file: diary")],
+			"mapping.yaml": minimalMapping[:strings.Index(minimalMapping, "  - {file: diary")],
 			"patients.csv": "id,title,first_name,last_name,date_of_birth,gender,address_line_1,postcode\n7,Mr,Al,Ford,1990-01-02,M,1 Road,X1 1XX\n",
 		})
 		runImport(t, db, dir, Options{})
@@ -231,7 +232,7 @@ func TestMissingValuesAreNotZero(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, db *store.DB) {
 		createPractice(t, db)
 		dir := writeFiles(t, map[string]string{
-			"mapping.yaml": minimal + `  - file: bills.csv
+			"mapping.yaml": minimalMapping + `  - file: bills.csv
     entity: invoices
   - {file: lines.csv, entity: invoice_items}
   - {file: hours.csv, entity: working_sessions, constants: {practitioner_id: ann@bright.test, weekday: "1"}}

@@ -102,20 +102,12 @@ func (b *batch) copyRows(table string, columns []string, write func(w *bulk.RowW
 	}
 }
 
-// insert inserts rows and their audit entries. It leaves out nullable columns that are null in
-// all rows, as most of a patient's are.
+// insert inserts rows and their audit entries.
 func (b *batch) insert(e *entity, rows []row) {
 	if len(rows) == 0 {
 		return
 	}
-	var columns []string
-	for i := range e.Columns {
-		c := &e.Columns[i]
-		if !c.Null || c.Initial != nil || slices.ContainsFunc(rows, func(r row) bool { return r[c.Name] != nil }) {
-			columns = append(columns, c.Name)
-		}
-	}
-	slices.Sort(columns) // so that the fields of changes are sorted
+	columns := columnsToInsert(e, rows)
 	changes := make([]change, len(rows))
 	values, set := make([]any, len(columns)), make([]string, 0, len(columns))
 	var practice, now any = b.practice.id, b.now
@@ -139,9 +131,22 @@ func (b *batch) insert(e *entity, rows []row) {
 		return nil
 	})
 	if b.err == nil {
-		b.fail(b.turn.waitToCommit()) // the audit log and imported_records get IDs in order, too
+		b.fail(b.turn.waitToCommit()) // the audit log and imported_records assign IDs in order, too
 	}
 	b.logChanges(e, changes)
+}
+
+// columnsToInsert returns the sorted columns of an entity, without nullable columns that are null
+// in all rows, as most of a patient's are.
+func columnsToInsert(e *entity, rows []row) (columns []string) {
+	for i := range e.Columns {
+		c := &e.Columns[i]
+		if !c.Null || c.Initial != nil || slices.ContainsFunc(rows, func(r row) bool { return r[c.Name] != nil }) {
+			columns = append(columns, c.Name)
+		}
+	}
+	slices.Sort(columns)
+	return columns
 }
 
 // change is an entry of the audit log.
