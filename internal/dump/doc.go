@@ -10,10 +10,10 @@
 //
 // # Files
 //
-// An export has one file for each table, with the rows in the order of their IDs, and manifest.json:
-// layout, latest migration, and for each file its number of rows, its SHA-256 and the last ID that
-// the table assigned. A table comes after those that it refers to. All files are of one snapshot of
-// the database. The same data give the same bytes on either database.
+// An export has one file for each table, with the rows in the order of their IDs, and
+// manifest.json: layout, latest migration, and for each file its number of rows, its SHA-256 and
+// the last ID that the table assigned. A table comes after those that it refers to. All files are
+// of one snapshot of the database. The same data give the same bytes on either database.
 //
 //   - NDJSON: one JSON object per line with every column. Amounts are strings with two fraction
 //     digits, times RFC 3339 in UTC, bytes base64.
@@ -23,8 +23,8 @@
 // # Restore
 //
 // A restore needs an empty database with the same migrations. It is one transaction: if it is
-// interrupted, the database stays empty, and it can start again. Restoring the same export again does
-// nothing. Memory use does not depend on the number of rows.
+// interrupted, the database stays empty, and it can start again. Restoring the same export again
+// does nothing. Memory use does not depend on the number of rows.
 //
 // # From SQLite to PostgreSQL
 //

@@ -34,12 +34,12 @@
 // # What is stored
 //
 //   - the rows, and an entry in the audit log for each
-//   - imported_records: for each record, the other system's legacy ID and the ID of the row. A later
-//     import finds the row by it and updates what differs.
-//   - import_runs: one row for each set of files, identified by a hash of practice, mapping and
-//     files, with the checkpoint
-//   - in the rejects directory: a CSV file of rejected rows for each source file, and findings.csv
-//     with what to check about imported rows
+//   - imported_records: the legacy ID of each record in the other system, and the ID of its row.
+//     Later imports find the row by it and update what differs.
+//   - import_runs: the checkpoint of each import. A hash of the practice, the mapping and the
+//     files identifies it.
+//   - in the rejects directory: the rejected rows of each source file as CSV, and findings.csv,
+//     which lists what to check about imported rows
 //
 // # Resuming
 //
@@ -53,15 +53,15 @@
 //	import.go        Import and its phases
 //	mapping.go       mapping.yaml
 //	plan.go          plan: how to read one file; planner.go makes it
-//	target.go        one field of a file, and the columns it comes from; template.go: "{Column}" in texts
+//	target.go        a field and the columns it comes from; template.go: "{Column}" in texts
 //	entity.go        tables as the importer sees them
-//	source.go        reads CSV files in any encoding, after rows that are broken too
+//	source.go        reads CSV files in any encoding, and skips invalid rows
 //	record.go        one row on its way; legacyid.go: its legacy ID; values.go: its values
-//	convert.go       values of other systems; amount.go: money; calendar.go, layout.go: dates and times
+//	convert.go       converts values; amount.go: money; calendar.go, layout.go: dates and times
 //	load.go          loads a file; chunks.go reads ahead; order.go orders concurrent batches
 //	duplicates.go    on which lines records occur
 //	batch.go         the transaction and its steps; query.go: its queries
-//	references.go    resolves references; parents.go: reads what is referred to
+//	references.go    resolves references; parents.go: reads the referenced records
 //	match.go         matches records with rows by legacy ID; unique.go: by unique key
 //	rules.go         rules of tables; appointments.go, invoices.go, patients.go: the longer ones
 //	write.go         inserts, updates, audit log, legacy IDs
