@@ -38,23 +38,29 @@ func (b *batch) checkTotals() {
 			if t.role != total {
 				continue
 			}
-			claimed := b.plan.text(t, r.cells)
-			if claimed == "" {
-				continue
-			}
-			computed, kind := balances[asText(r.id)], table.Amount
-			if t.column != nil {
-				computed, kind = r.existing[t.name], t.column.Stored
-			}
-			text, _, err := kind.Format(computed)
-			b.fail(err)
-			if f := t.compare(claimed, text); f.message != "" {
-				f.file, f.line, f.legacyID = b.plan.name, r.source.line, r.legacyID
+			if f := b.checkTotal(r, t, balances[asText(r.id)]); f.message != "" {
 				findings = append(findings, f)
 			}
 		}
 	}
 	b.writeFindings(&b.checkpoint, findings)
+}
+
+// checkTotal compares one total. The finding has no message if it is blank or equal.
+func (b *batch) checkTotal(r *record, t *target, balance any) (f finding) {
+	claimed := b.plan.text(t, r.cells)
+	if claimed == "" {
+		return f
+	}
+	computed, kind := balance, table.Amount
+	if t.column != nil {
+		computed, kind = r.existing[t.name], t.column.Stored
+	}
+	text, _, err := kind.Format(computed)
+	b.fail(err)
+	f = t.compare(claimed, text)
+	f.file, f.line, f.legacyID = b.plan.name, r.source.line, r.legacyID
+	return f
 }
 
 // compare compares a total in a file with the computed one. The finding has no message if they

@@ -13,41 +13,60 @@ type chunk struct {
 	last    bool
 }
 
-// readChunks reads a file while earlier chunks are stored. It skips the rows that an interrupted
-// import has stored. At most two chunks wait: one here and one in the channel's receiver.
+// readChunks reads a file while earlier chunks are stored. At most two chunks wait to be stored: one
+// here and one in the receiver of the channel.
 func (l *fileLoad) readChunks(ctx context.Context, s *sourceReader, chunks chan<- chunk) error {
 	seen, err := l.rowsSeen(l.plan)
 	if err != nil {
 		return err
 	}
-	skip := l.checkpoint.Files[l.index].Rows
-	for next := (chunk{}); !next.last; {
-		next = chunk{}
-		for len(next.records) < batchRows {
-			row, err := s.next()
-			if next.last = errors.Is(err, io.EOF); next.last {
-				break
-			}
-			if err != nil {
-				return err
-			}
-			r := l.plan.newRecord(row)
-			r.duplicateOf = seen.findOrAdd(l.plan.duplicateKey(r), row.line)
-			if skip > 0 {
-				skip--
-				continue
-			}
-			l.parse(r)
-			next.records = append(next.records, r)
+	r := chunkReader{fileLoad: l, source: s, seen: seen, skip: l.checkpoint.Files[l.index].Rows}
+	for {
+		next, err := r.next()
+		if err != nil {
+			return err
 		}
-		next.offset = s.offset()
 		select {
 		case chunks <- next:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+		if next.last {
+			return nil
+		}
 	}
-	return nil
+}
+
+// chunkReader reads the chunks of one file.
+type chunkReader struct {
+	*fileLoad
+	source *sourceReader
+	seen   lineIndexes
+	skip   int // rows that an interrupted import has stored
+}
+
+// next returns the next chunk. The last one may be empty.
+func (r *chunkReader) next() (c chunk, err error) {
+	for len(c.records) < batchRows && !c.last {
+		row, err := r.source.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			c.last = true
+			continue
+		case err != nil:
+			return c, err
+		}
+		record := r.plan.newRecord(row)
+		record.duplicateOf = r.seen.findOrAdd(r.plan.duplicateKey(record), row.line)
+		if r.skip > 0 {
+			r.skip--
+			continue
+		}
+		r.parse(record)
+		c.records = append(c.records, record)
+	}
+	c.offset = r.source.offset()
+	return c, nil
 }
 
 // parse reads the values of a record. It also derives columns of new patients, which is slow and

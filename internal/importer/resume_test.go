@@ -177,71 +177,85 @@ func sameFiles(t *testing.T, got, want map[string]string) {
 	}
 }
 
+// positions are the positions of IDs in their table, by table and ID.
+type positions map[string]map[string]int
+
 // dumpTables returns the rows of a database as text, by table. PostgreSQL skips IDs when a
-// transaction is killed, so each ID is replaced by its position among the IDs of the table.
+// transaction is killed, so each ID is replaced by its position in the table.
 func dumpTables(t *testing.T, db *store.DB) map[string]string {
 	t.Helper()
-	places := map[string]map[string]int{}
 	list := slices.DeleteFunc(slices.Clone(entities), func(e *entity) bool { return e.Name == "import_runs" })
+	ids := positions{}
 	for _, e := range list {
-		places[e.Name] = map[string]int{}
-		rows, err := db.SQL.QueryContext(t.Context(), "SELECT id FROM "+table.Quote(e.Name)+" ORDER BY id")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var id string
-			if err := rows.Scan(&id); err != nil {
-				t.Fatal(err)
-			}
-			places[e.Name][id] = len(places[e.Name]) + 1
-		}
-		if err := rows.Err(); err != nil {
-			t.Fatal(err)
-		}
+		ids[e.Name] = idPositions(t, db, e)
 	}
 	tables := map[string]string{}
 	for _, e := range list {
-		rows, err := db.SQL.QueryContext(t.Context(), "SELECT "+table.Quote(e.Names()...)+" FROM "+table.Quote(e.Name)+" ORDER BY id")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer rows.Close()
-		var b strings.Builder
-		values, scan := table.Scan(len(e.Columns))
-		for rows.Next() {
-			if err := rows.Scan(scan...); err != nil {
-				t.Fatal(err)
-			}
-			var of string
-			for i, c := range e.Columns {
-				shown, ok, err := c.Stored.Format(values[i])
-				if err != nil {
-					t.Fatal(err)
-				}
-				switch {
-				case c.Name == "id":
-					shown = fmt.Sprint(places[e.Name][shown])
-				case c.Name == "resource":
-					of = shown
-				case c.Name == "record_id":
-					for _, other := range list {
-						if of == other.Name || of == other.Type {
-							shown = fmt.Sprint(other.Name, places[other.Name][shown])
-						}
-					}
-				case c.References != "":
-					shown = fmt.Sprint(places[c.References][shown])
-				}
-				fmt.Fprintf(&b, "%s=%v %s\t", c.Name, ok, shown)
-			}
-			b.WriteByte('\n')
-		}
-		if err := rows.Err(); err != nil {
-			t.Fatal(err)
-		}
-		tables[e.Name] = b.String()
+		tables[e.Name] = dumpTable(t, db, e, ids)
 	}
 	return tables
+}
+
+func idPositions(t *testing.T, db *store.DB, e *entity) map[string]int {
+	t.Helper()
+	rows, err := db.SQL.QueryContext(t.Context(), "SELECT id FROM "+table.Quote(e.Name)+" ORDER BY id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	ids := map[string]int{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		ids[id] = len(ids) + 1
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return ids
+}
+
+func dumpTable(t *testing.T, db *store.DB, e *entity, ids positions) string {
+	t.Helper()
+	rows, err := db.SQL.QueryContext(t.Context(), "SELECT "+table.Quote(e.Names()...)+" FROM "+table.Quote(e.Name)+" ORDER BY id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var b strings.Builder
+	values, places := table.Scan(len(e.Columns))
+	for rows.Next() {
+		if err := rows.Scan(places...); err != nil {
+			t.Fatal(err)
+		}
+		resource := "" // of an audit entry or a legacy ID
+		for i, c := range e.Columns {
+			text, ok, err := c.Stored.Format(values[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case c.Name == "id":
+				text = fmt.Sprint(ids[e.Name][text])
+			case c.Name == "resource":
+				resource = text
+			case c.Name == "record_id":
+				for _, other := range entities {
+					if resource == other.Name || resource == other.Type {
+						text = fmt.Sprint(other.Name, ids[other.Name][text])
+					}
+				}
+			case c.References != "":
+				text = fmt.Sprint(ids[c.References][text])
+			}
+			fmt.Fprintf(&b, "%s=%v %s\t", c.Name, ok, text)
+		}
+		b.WriteByte('\n')
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
